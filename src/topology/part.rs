@@ -98,6 +98,32 @@ pub struct TopologyNode {
     pub instance_count: Option<Spanned<Value>>,
 }
 
+impl TopologyNode {
+    /// What says how often it is there, where anything does: its `instance_count`, else the default
+    /// of a scalable capability, else the lower bound of its `occurrences`.
+    pub(crate) fn count(&self) -> Option<&Value> {
+        let default = || {
+            let mut values = self.capabilities.iter().flat_map(|capability| &capability.properties);
+            values.find(|property| property.name == "default_instances")
+        };
+        let least = || match &self.occurrences.as_ref()?.value {
+            Value::List(bounds) => match &**bounds {
+                // What is there exactly once is not counted.
+                [Value::Number(least), Value::Number(most)]
+                    if least.as_int() == Some(1) && most.as_int() == Some(1) =>
+                {
+                    None
+                }
+                bounds => bounds.first(),
+            },
+            other => Some(other),
+        };
+        let said = self.instance_count.as_ref().map(|count| &count.value);
+        let said = said.or_else(|| Some(&default()?.value.value)).or_else(least);
+        said.filter(|said| **said != Value::Null)
+    }
+}
+
 /// A requirement assignment: a relation from one node to another, or to one that somebody else has
 /// to find.
 #[derive(Clone, Debug, PartialEq, Serialize)]

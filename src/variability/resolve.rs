@@ -180,11 +180,10 @@ fn planned(
 /// A variant, with the values of its functions and with those as they are written.
 pub(crate) struct EvaluatedVariant<'d, 'a> {
     pub(crate) document: &'d Out<'a>,
+    /// With the values that somebody gave its inputs.
     pub(crate) topology: Topology,
     pub(crate) written: &'d Out<'a>,
     pub(crate) written_topology: Topology,
-    /// The values that somebody gave topology inputs.
-    pub(crate) inputs: Vec<(String, Value)>,
 }
 
 /// Makes something of the variant of a choice that asks for the values of functions, with warnings.
@@ -197,44 +196,20 @@ pub(crate) fn evaluated<T>(
     how: &How,
     make: impl FnOnce(EvaluatedVariant<'_, '_>) -> Result<T, Diagnostics>,
 ) -> Result<(T, Diagnostics), Diagnostics> {
-    let prepared = Prepared::of(interpreted, choice, InputMode::Closed, &mut ())?;
-    let graph = &prepared.graph;
-    let read =
-        |document: &Out<'_>| Topology::read(document, &|relation| is_hosting(graph, relation));
-    let made = judged(&prepared, choice, how, &mut (), Forms::Both, |variant| {
-        let inputs = given_inputs(&prepared, choice, variant.presence)?;
-        let document = variant.document;
-        let written = variant.as_written.unwrap_or(document);
-        let (topology, written_topology) = (read(document), read(written));
-        make(EvaluatedVariant { document, topology, written, written_topology, inputs })
+    let made = read_off(interpreted, choice, how, Forms::Both, |variant, read| {
+        let PlannedTopology { topology, written: written_topology } = planned(variant, read);
+        let (document, written) = (variant.document, variant.as_written);
+        make(EvaluatedVariant {
+            document,
+            written: written.unwrap_or(document),
+            written_topology: written_topology.unwrap_or_else(|| topology.clone()),
+            topology,
+        })
     });
-    let version = interpreted.template.version;
-    let judged =
-        made.map_err(|errors| advised(errors, interpreted.loaded, version, choice, how))?;
-    match judged.made {
-        Ok(made) => Ok((made, judged.warnings)),
-        Err(errors) => Err(judged.warnings.before(errors)),
+    match made? {
+        (Ok(made), warnings) => Ok((made, warnings)),
+        (Err(errors), warnings) => Err(warnings.before(errors)),
     }
-}
-
-/// The values of deployment inputs, by the names of what they are given to.
-fn given_inputs(
-    prepared: &Prepared<'_>,
-    choice: &Choice,
-    presence: &Presence,
-) -> Result<Vec<(String, Value)>, Diagnostics> {
-    let deployment = choice.deployment_inputs(prepared.loaded)?.unwrap_or_default();
-    if deployment.is_empty() {
-        return Ok(Vec::new());
-    }
-    let documents = prepared.whole_documents()?;
-    let types = Types::of(choice.profiles().chain(documents.iter().copied()));
-    let given = deployment::assign(&prepared.graph, presence, &deployment, &types)?;
-    let names = prepared.graph.inputs.iter().filter_map(|input| {
-        let value = given.get(&input.id)?.clone();
-        Some((input.parameter.declared.name.to_owned(), value))
-    });
-    Ok(names.collect())
 }
 
 fn read_off<T>(

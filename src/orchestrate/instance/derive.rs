@@ -29,12 +29,11 @@ const INSTANCES: u64 = 100_000;
 pub(crate) struct VariantOfInstance<'v, 'a, 't> {
     /// Its document, functions evaluated.
     pub(crate) document: &'v Out<'a>,
+    /// With the values that somebody gave its inputs.
     pub(crate) topology: &'v Topology,
     /// The same with its functions as they are written.
     pub(crate) written: &'v Topology,
     pub(crate) types: &'v Types<'t>,
-    /// Values of topology inputs that somebody gave.
-    pub(crate) inputs: Vec<(String, Value)>,
 }
 
 /// What a variant comes to: a document with each node as often as it is there, and the model.
@@ -126,9 +125,9 @@ fn counts(variant: &VariantOfInstance<'_, '_, '_>, found: &mut Diagnostics) -> I
     let mut counts = InstanceCounts::default();
     for id in topology.node_ids() {
         let node = topology.node(id);
-        let Some(said) = said_count(node) else { continue };
+        let Some(said) = node.count() else { continue };
         let place = node.instance_count.as_ref().map_or(node.span, |count| count.span);
-        let count = match &said {
+        let count = match said {
             Value::Number(count) => count.as_int().and_then(|count| u64::try_from(count).ok()),
             _ => None,
         };
@@ -139,7 +138,7 @@ fn counts(variant: &VariantOfInstance<'_, '_, '_>, found: &mut Diagnostics) -> I
             }
             _ => {
                 let message = format!("how often `{}` is there is not known", node.name);
-                let help = match input_of(&said) {
+                let help = match input_of(said) {
                     Some(input) => format!("say it: `--deployment-input {input}=NUMBER`"),
                     None => format!("it has to be a number up to {INSTANCES}"),
                 };
@@ -152,30 +151,6 @@ fn counts(variant: &VariantOfInstance<'_, '_, '_>, found: &mut Diagnostics) -> I
         counts.inputs = given_inputs(variant).collect();
     }
     counts
-}
-
-/// What says how often a node is there, where anything does.
-fn said_count(node: &TopologyNode) -> Option<Value> {
-    let scalable = node.capabilities.iter().flat_map(|capability| &capability.properties);
-    let default = scalable
-        .filter(|property| property.name == "default_instances")
-        .map(|property| &property.value.value)
-        .next();
-    let least = node.occurrences.as_ref().and_then(|occurrences| match &occurrences.value {
-        Value::List(bounds) => match &**bounds {
-            // What is there exactly once is not counted.
-            [Value::Number(least), Value::Number(most)]
-                if least.as_int() == Some(1) && most.as_int() == Some(1) =>
-            {
-                None
-            }
-            [least, ..] => Some(least),
-            [] => None,
-        },
-        other => Some(other),
-    });
-    let said = node.instance_count.as_ref().map(|count| &count.value).or(default).or(least);
-    said.filter(|said| **said != Value::Null).cloned()
 }
 
 /// The relations whose requirement may lead to several nodes, and that do not host.
@@ -198,12 +173,9 @@ fn relations_to_each(variant: &VariantOfInstance<'_, '_, '_>) -> FxHashSet<Relat
 fn given_inputs<'v>(
     variant: &'v VariantOfInstance<'_, '_, '_>,
 ) -> impl Iterator<Item = (String, Value)> + 'v {
-    let given: FxHashMap<&str, &Value> =
-        variant.inputs.iter().map(|(name, value)| (&**name, value)).collect();
-    variant.topology.inputs.iter().filter_map(move |input| {
-        let default = || input.default.as_ref().map(|default| &default.value);
-        let value = given.get(&*input.name).copied().or_else(default)?;
-        Some((input.name.clone(), value.clone()))
+    variant.topology.inputs.iter().filter_map(|input| {
+        let value = input.value.as_ref().or(input.default.as_ref())?;
+        Some((input.name.clone(), value.value.clone()))
     })
 }
 

@@ -62,19 +62,8 @@ pub(super) fn is_selected(node: &TopologyNode) -> bool {
 
 /// Statement D11: how many instances a node has.
 fn count(node: &TopologyNode) -> InstanceCount {
-    let scalable = node.capabilities.iter().flat_map(|capability| &capability.properties);
-    let default = scalable
-        .filter(|property| property.name == "default_instances")
-        .map(|property| &property.value.value)
-        .next();
-    let least = node.occurrences.as_ref().map(|occurrences| match &occurrences.value {
-        Value::List(bounds) => bounds.first().cloned().unwrap_or(Value::Null),
-        other => other.clone(),
-    });
-    let said =
-        node.instance_count.as_ref().map(|count| &count.value).or(default).or(least.as_ref());
-    match said {
-        None | Some(Value::Null) => InstanceCount::One,
+    match node.count() {
+        None => InstanceCount::One,
         Some(Value::Number(number)) => {
             match number.as_int().and_then(|count| count.try_into().ok()) {
                 Some(1) | None => InstanceCount::One,
