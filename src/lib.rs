@@ -75,12 +75,21 @@ pub mod tosca;
 pub mod validate;
 mod variability;
 
+/// What is deployed, what happened to it, and what to do next.
+///
+/// [`StoredInstance`](instance::StoredInstance) is the way in; all below it works with any
+/// [`Store`](instance::Store).
+pub mod instance {
+    pub use crate::orchestrate::instance::*;
+    pub use crate::resolver::{
+        InstancePlanQuery, InstanceSettings, NextLines, RecordAuthorNow, ReportLines,
+        StoredInstance, TakenReports, plan_instance, remove_instance, repair_instance,
+    };
+}
+
 pub use explore::{matrix, outline};
-pub use orchestrate::{instance, plan};
-pub use resolver::{
-    InstancePlanQuery, InstanceSettings, NextLines, RecordAuthorNow, ReportLines, Resolver,
-    StoredInstance, TakenReports, plan_instance, remove_instance, repair_instance,
-};
+pub use orchestrate::plan;
+pub use resolver::Resolver;
 pub use sat::progress;
 pub use sat::solve::SolverKind;
 /// Not promised: may change with any version.

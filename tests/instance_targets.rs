@@ -1,17 +1,18 @@
 //! What instances are made of: targets, and plans between them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use cuvee::Resolver;
 use cuvee::diagnostic::Code;
 use cuvee::draw::plan::PlanDocument;
 use cuvee::instance::{
     InstanceModel, InstanceState, KeptSecrets, LockHolder, MemoryStore, NodeInstance, RecordAuthor,
     RecordOrigin, SecretsMode, TargetSources,
 };
+use cuvee::instance::{
+    InstancePlanQuery, InstanceSettings, StoredInstance, plan_instance, repair_instance,
+};
 use cuvee::plan::ChangeClass;
 use cuvee::tosca::NodeState;
-use cuvee::{
-    InstancePlanQuery, InstanceSettings, Resolver, StoredInstance, plan_instance, repair_instance,
-};
 use std::collections::HashMap;
 
 type Targets = HashMap<String, TargetSources>;

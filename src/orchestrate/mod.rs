@@ -1,4 +1,4 @@
 //! What has to happen so that a topology is there, or is another one.
 
-pub mod instance;
+pub(crate) mod instance;
 pub mod plan;

@@ -7,7 +7,9 @@ use crate::cli::args::instance::{
 use crate::cli::reporter::Reporter;
 use crate::cli::stored::store;
 use crate::cli::{Outcome, output, rejected};
+use cuvee::Failure;
 use cuvee::diagnostic::{Code, Diagnostic};
+use cuvee::instance::StoredInstance;
 use cuvee::instance::{
     InstanceLog, ModelEdit, RecordOrigin, RecordedChange, ReportOutcome, begin_workflow,
     finish_workflow,
@@ -15,7 +17,6 @@ use cuvee::instance::{
 use cuvee::source::{FileId, SourceMap};
 use cuvee::value::Value;
 use cuvee::yaml::{Limits, parse};
-use cuvee::{Failure, StoredInstance};
 use std::process::ExitCode;
 
 /// Begins a change without a plan.

@@ -9,7 +9,7 @@ use crate::cli::reporter::Reporter;
 use crate::cli::stored::store;
 use crate::cli::{Outcome, output, rejected, select};
 use cuvee::instance::RecordOrigin;
-use cuvee::{InstancePlanQuery, StoredInstance, plan_instance};
+use cuvee::instance::{InstancePlanQuery, StoredInstance, plan_instance};
 use std::path::PathBuf;
 use std::process::ExitCode;
 

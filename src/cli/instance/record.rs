@@ -6,11 +6,12 @@ use crate::cli::args::instance::{RecordInstanceArgs, StepOutcomeFormat};
 use crate::cli::reporter::Reporter;
 use crate::cli::stored::store;
 use crate::cli::{Outcome, output, rejected};
+use cuvee::Failure;
 use cuvee::instance::{
     Acknowledgement, GROUP_LINES, GROUP_TIME, InstanceReport, RecordOrigin, ReportOutcome,
 };
+use cuvee::instance::{RecordAuthorNow, ReportLines, StoredInstance, TakenReports};
 use cuvee::value::Value;
-use cuvee::{Failure, RecordAuthorNow, ReportLines, StoredInstance, TakenReports};
 use std::io::BufRead;
 use std::process::ExitCode;
 use std::sync::Arc;
