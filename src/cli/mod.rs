@@ -43,7 +43,6 @@ use self::reporter::Reporter;
 use cuvee::Failure;
 use cuvee::diagnostic::Diagnostic;
 use cuvee::explore::Answer;
-use cuvee::source::SourceMap;
 use serde::Serialize;
 use std::process::ExitCode;
 
@@ -96,5 +95,5 @@ fn written<T: Serialize>(
 
 /// A failure that has no place in a file.
 fn rejected(diagnostic: Diagnostic) -> Failure {
-    Failure { diagnostics: vec![diagnostic], sources: SourceMap::default() }
+    diagnostic.into()
 }

@@ -5,7 +5,7 @@ use super::streams::{CommandFiles, STANDARD_INPUT};
 use super::{rejected, streams};
 use cuvee::diagnostic::{Code, Diagnostic};
 use cuvee::{Failure, Resolver};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The resolver for what the arguments choose.
 pub(super) fn resolver(args: &SelectArgs) -> Result<Resolver, Failure> {
@@ -42,10 +42,19 @@ pub(super) fn evaluated(mut resolver: Resolver, args: &EvaluateArgs) -> Resolver
     if args.evaluate {
         resolver = resolver.evaluate_functions();
     }
-    for file in &args.deployment_files {
+    with_deployment(resolver, &args.deployment_files, &args.deployment_inputs)
+}
+
+/// With the values of topology inputs.
+pub(super) fn with_deployment(
+    mut resolver: Resolver,
+    files: &[PathBuf],
+    values: &[(String, String)],
+) -> Resolver {
+    for file in files {
         resolver = resolver.deployment_inputs_file(file);
     }
-    for (name, value) in &args.deployment_inputs {
+    for (name, value) in values {
         resolver = resolver.deployment_input_text(name, value);
     }
     resolver

@@ -77,6 +77,11 @@ pub(super) fn model(
     read_model(store, name, at).map_err(rejected)
 }
 
+/// The name of the instance that `NAME` or `NAME@REVISION` means.
+pub(super) fn instance_name(name: &str) -> &str {
+    name.split_once('@').map_or(name, |(name, _)| name)
+}
+
 /// The model that `instance:NAME`, `instance:NAME@REVISION` or a file means.
 pub(super) fn model_of(source: &str, directory: Option<&Path>) -> Result<InstanceModel, Failure> {
     let name = source.strip_prefix("instance:");

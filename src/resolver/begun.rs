@@ -3,11 +3,10 @@
 use super::Resolver;
 use crate::orchestrate::instance::{
     BegunInstance, Draft, EventLog, InstanceModel, InstanceTarget, KeptSecrets, RecordAuthor,
-    SecretsMode, Store, choice_of,
+    SecretsMode, Store, choice_of, random_name,
 };
 use crate::text::answer::{Answer, Failure};
 use crate::text::diagnostic::{Code, Diagnostic};
-use crate::text::source::SourceMap;
 
 /// How an instance begins.
 #[derive(Clone, Debug, Default)]
@@ -26,7 +25,7 @@ impl Resolver {
     /// Makes an instance of the variant, of which nothing is there yet.
     ///
     /// ```
-    /// use cuvee::InstanceSettings;
+    /// use cuvee::instance::InstanceSettings;
     /// use cuvee::instance::{LockHolder, MemoryStore, RecordAuthor, RecordOrigin};
     /// use std::time::Duration;
     /// let store = MemoryStore::new(1);
@@ -89,8 +88,8 @@ impl Resolver {
         match (made, told) {
             (_, Some(Err(failure))) => Err(failure),
             (Ok(_), Some(Ok(answer))) => Ok(answer),
-            (Err(error), _) => Err(alone(error)),
-            (Ok(_), None) => Err(alone(Diagnostic::error(Code::File, "nothing was written"))),
+            (Err(error), _) => Err(error.into()),
+            (Ok(_), None) => Err(Diagnostic::error(Code::File, "nothing was written").into()),
         }
     }
 
@@ -120,16 +119,4 @@ impl InstanceSettings {
     fn runtime_name(&self) -> &str {
         if self.runtime.is_empty() { "default" } else { &self.runtime }
     }
-}
-
-fn random_name(store: &dyn Store) -> Result<String, Diagnostic> {
-    let bytes = store.random().map_err(|error| {
-        Diagnostic::error(Code::File, format!("nothing random can be had: {error}"))
-    })?;
-    Ok(bytes.iter().take(16).map(|byte| format!("{byte:02x}")).collect())
-}
-
-/// A failure that has no place in a file.
-fn alone(error: Diagnostic) -> Failure {
-    Failure { diagnostics: vec![error], sources: SourceMap::default() }
 }

@@ -49,7 +49,7 @@ impl Resolver {
         &self,
         secrets: &mut KeptSecrets,
     ) -> Result<Answer<TargetSources>, Failure> {
-        self.with_target(secrets, |target, loaded, _| target.sources(loaded))
+        self.with_target(secrets, |target, loaded, _| self.sources(target, loaded))
     }
 
     /// What has to happen so that an instance becomes the variant; with what is kept of that.
@@ -67,7 +67,7 @@ impl Resolver {
     ) -> Result<Answer<(Plan, TargetSources)>, Failure> {
         let from = KeptSide::of(model, targets)?;
         self.with_target(secrets, |target, loaded, types| {
-            let kept = target.sources(loaded)?;
+            let kept = self.sources(target, loaded)?;
             let plan = from.with(model, PlannedExtent::Present, |from| {
                 let to = VariantOfPlan {
                     topology: &target.topology,
@@ -94,6 +94,14 @@ impl Resolver {
         let (TemplateLocation::Path(path) | TemplateLocation::Text { name: path, .. }) =
             &self.location;
         path.to_string_lossy().into_owned()
+    }
+
+    fn sources(
+        &self,
+        target: &VariantTarget<'_>,
+        loaded: &Loaded,
+    ) -> Result<TargetSources, Diagnostics> {
+        target.sources(loaded, self.choice.non_normative)
     }
 
     /// Makes something of the variant as a target of instances.
@@ -306,9 +314,8 @@ impl<'a> VariantTarget<'a> {
         secrets: &mut KeptSecrets,
         more: &mut Diagnostics,
     ) -> Result<Self, Diagnostics> {
-        let EvaluatedVariant { document, topology, written, written_topology, inputs } = variant;
-        let inputs = inputs.clone();
-        let of = VariantOfInstance { document, topology, written: written_topology, types, inputs };
+        let EvaluatedVariant { document, topology, written, written_topology } = variant;
+        let of = VariantOfInstance { document, topology, written: written_topology, types };
         let (Derived { document, model, counts, .. }, found) = instance::derive(&of, secrets)?;
         *more = found;
         let written = instance::expanded(written, written_topology, &counts);
@@ -328,7 +335,7 @@ impl<'a> VariantTarget<'a> {
     }
 
     /// What is kept of it.
-    fn sources(&self, loaded: &Loaded) -> Result<TargetSources, Diagnostics> {
+    fn sources(&self, loaded: &Loaded, non_normative: bool) -> Result<TargetSources, Diagnostics> {
         let concrete = write_yaml(&self.document);
         let package = loaded.package();
         let mut files = csar::gather(package, loaded.sources(), &concrete, &EXTENSION)?;
@@ -351,7 +358,7 @@ impl<'a> VariantTarget<'a> {
             concrete,
             written: write_yaml(&self.written),
             files: files.into_iter().filter_map(kept).collect(),
-            non_normative: false,
+            non_normative,
             model: self.model.clone(),
         })
     }
@@ -405,21 +412,15 @@ impl KeptSide {
         model: &InstanceModel,
         targets: &dyn Fn(&str) -> Result<TargetSources, Diagnostic>,
     ) -> Result<Self, Failure> {
-        let failed = |error: Diagnostic| Failure {
-            diagnostics: vec![error],
-            sources: crate::text::source::SourceMap::default(),
-        };
-        let parsed = |text: &str| {
-            yaml::parse(FileId::DETACHED, text.into(), &Limits::default()).map_err(failed)
-        };
-        let sources = targets(&model.target.digest).map_err(failed)?;
+        let parsed = |text: &str| yaml::parse(FileId::DETACHED, text.into(), &Limits::default());
+        let sources = targets(&model.target.digest)?;
         let resolver = sources.resolver();
         let loaded = resolver.loaded(Extent::Whole)?;
         let mut others = Vec::new();
         for node in model.nodes.values() {
             let Some(digest) = &node.target else { continue };
             if others.iter().all(|(known, _)| known != digest) {
-                let text = targets(digest).map_err(failed)?.concrete;
+                let text = targets(digest)?.concrete;
                 others.push((Arc::clone(digest), parsed(&text)?));
             }
         }
@@ -484,5 +485,21 @@ impl TargetSources {
     pub fn resolver(&self) -> Resolver {
         let resolver = Resolver::new(&self.template).files(self.system(&self.concrete));
         if self.non_normative { resolver.non_normative_types() } else { resolver }
+    }
+
+    /// Asks something with the types of what was kept.
+    pub(super) fn with_types<T, E: Into<Diagnostics>>(
+        &self,
+        ask: impl FnOnce(&Types<'_>) -> Result<T, E>,
+    ) -> Result<T, Failure> {
+        let resolver = self.resolver();
+        let loaded = resolver.loaded(Extent::Whole)?;
+        let asked = types::known(&loaded, &resolver.choice, InputMode::Closed, |types| {
+            ask(types).map_err(Into::into)
+        });
+        asked.map_err(|Diagnostics(diagnostics)| Failure {
+            diagnostics,
+            sources: loaded.sources().clone(),
+        })
     }
 }

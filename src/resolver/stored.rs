@@ -2,7 +2,6 @@
 
 use super::Resolver;
 use super::instances::{InstancePlanQuery, remove_instance, repair_instance};
-use crate::explore::types;
 use crate::orchestrate::instance::{
     Acknowledgement, AppliedPlan, DeclaredTypes, DerivesFrom, InstanceLog, InstanceModel,
     InstanceReport, InstanceTarget, LockHolder, ModelEdit, Orchestration, ReadyStep, RecordAuthor,
@@ -11,13 +10,10 @@ use crate::orchestrate::instance::{
 };
 use crate::orchestrate::plan::Plan;
 use crate::text::answer::{Answer, Failure};
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::source::SourceMap;
+use crate::text::diagnostic::{Code, Diagnostic};
 use crate::text::value::Value;
 use crate::topology::sensitive::kept_secret;
-use crate::tosca::load::Extent;
-use crate::tosca::{Family, TypeRef, Types};
-use crate::variability::inputs::InputMode;
+use crate::tosca::{Family, TypeRef};
 use jiff::Timestamp;
 use std::sync::Arc;
 use std::time::Duration;
@@ -136,27 +132,15 @@ impl<'s> StoredInstance<'s> {
     /// # Errors
     /// Where the target cannot be read.
     pub fn with_derivation<T>(&self, ask: impl FnOnce(DerivesFrom<'_>) -> T) -> Result<T, Failure> {
-        self.with_types(|types| {
+        self.target(&self.model().target.digest)?.with_types(|types| {
             let find =
                 |name: &str| Family::ALL.into_iter().find_map(|family| types.find(family, name));
-            ask(&|one, other| {
+            Ok::<_, Diagnostic>(ask(&|one, other| {
                 one == other
                     || find(one).zip(find(other)).is_some_and(|(one, other)| {
                         types.derives(TypeRef::Defined(one), TypeRef::Defined(other))
                     })
-            })
-        })
-    }
-
-    fn with_types<T>(&self, ask: impl FnOnce(&Types<'_>) -> T) -> Result<T, Failure> {
-        let target = self.target(&self.model().target.digest).map_err(alone)?;
-        let resolver = target.resolver();
-        let loaded = resolver.loaded(Extent::Whole)?;
-        let asked =
-            types::known(&loaded, &resolver.choice, InputMode::Closed, |types| Ok(ask(types)));
-        asked.map_err(|Diagnostics(diagnostics)| Failure {
-            diagnostics,
-            sources: loaded.sources().clone(),
+            }))
         })
     }
 
@@ -273,7 +257,7 @@ impl<'s> StoredInstance<'s> {
         expect: Option<u64>,
         force: bool,
     ) -> Result<RecordedChange<Reported>, Failure> {
-        let secrets = self.log.secrets().map_err(alone)?;
+        let secrets = self.log.secrets()?;
         let seal = |_: &str, name: &str, value: &Value| secrets.sealed(name, value);
         self.declared(true, |log, types| {
             let secrets = Some(&seal as &SealValue<'_>);
@@ -290,19 +274,11 @@ impl<'s> StoredInstance<'s> {
         act: impl FnOnce(&mut InstanceLog<'s>, Option<&DeclaredTypes<'_, '_>>) -> Result<T, Diagnostic>,
     ) -> Result<T, Failure> {
         if !needs_types {
-            return act(&mut self.log, None).map_err(alone);
+            return act(&mut self.log, None).map_err(Failure::from);
         }
-        let target = self.target(&self.model().target.digest).map_err(alone)?;
-        let resolver = target.resolver();
-        let loaded = resolver.loaded(Extent::Whole)?;
+        let target = self.target(&self.model().target.digest)?;
         let log = &mut self.log;
-        let acted = types::known(&loaded, &resolver.choice, InputMode::Closed, |types| {
-            Ok(act(log, Some(&DeclaredTypes::new(types)))?)
-        });
-        acted.map_err(|Diagnostics(diagnostics)| Failure {
-            diagnostics,
-            sources: loaded.sources().clone(),
-        })
+        target.with_types(|types| act(log, Some(&DeclaredTypes::new(types))))
     }
 
     /// Lets reports be judged by what the instance is, and by the plan that is carried out.
@@ -316,8 +292,8 @@ impl<'s> StoredInstance<'s> {
             Option<&CarriedPlan>,
         ) -> Result<T, Diagnostic>,
     ) -> Result<T, Failure> {
-        let secrets = self.log.secrets().map_err(alone)?;
-        let carried = self.open_plan().map_err(alone)?;
+        let secrets = self.log.secrets()?;
+        let carried = self.open_plan()?;
         let seal = |_: &str, name: &str, value: &Value| secrets.sealed(name, value);
         let sets = |name: &str| carried.as_ref().is_some_and(|it| it.plan.sets_state(name));
         self.declared(needs_types, |log, types| {
@@ -393,16 +369,11 @@ pub fn plan_instance(
     query: &InstancePlanQuery,
     author: &RecordAuthor<'_>,
 ) -> Result<Answer<Plan>, Failure> {
-    let mut secrets = instance.log.secrets().map_err(alone)?;
+    let mut secrets = instance.log.secrets()?;
     let targets = |digest: &str| instance.target(digest);
     let answer = resolver.adapt_instance(instance.model(), &targets, &mut secrets, query)?;
     let Answer { result: (plan, target), warnings, sources } = answer;
-    let (_, blobs) = target.blobs().map_err(alone)?;
+    let (_, blobs) = target.blobs()?;
     let _ = instance.log.keep_blobs(author, &blobs);
     Ok(Answer { result: plan, warnings, sources })
-}
-
-/// A failure that has no place in a file.
-fn alone(error: Diagnostic) -> Failure {
-    Failure { diagnostics: vec![error], sources: SourceMap::default() }
 }

@@ -22,6 +22,13 @@ pub struct Failure {
     pub sources: SourceMap,
 }
 
+/// A failure that has no place in a file.
+impl From<Diagnostic> for Failure {
+    fn from(error: Diagnostic) -> Self {
+        Self { diagnostics: vec![error], sources: SourceMap::default() }
+    }
+}
+
 impl Failure {
     /// As the command shows it, with the line of each place; in text without colours.
     #[cfg(feature = "render")]

@@ -46,7 +46,7 @@ pub(crate) enum InstanceCommand {
     Import(ImportInstanceArgs),
     /// Check what is kept of an instance
     Verify(VerifyInstanceArgs),
-    /// Make it faster to read, and leave out what nothing refers to
+    /// Make it faster to read
     Compact(NamedInstanceArgs),
     /// Forget an instance; nothing is undeployed by that
     Delete(DeleteInstanceArgs),

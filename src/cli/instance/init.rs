@@ -5,8 +5,9 @@ use crate::cli::args::instance::{DeploymentArgs, InitInstanceArgs};
 use crate::cli::reporter::Reporter;
 use crate::cli::stored::store;
 use crate::cli::{Outcome, output, rejected, select};
+use cuvee::Resolver;
+use cuvee::instance::InstanceSettings;
 use cuvee::instance::RecordOrigin;
-use cuvee::{InstanceSettings, Resolver};
 use std::process::ExitCode;
 
 /// Makes an instance of a variant.
@@ -37,14 +38,8 @@ pub(super) fn run(args: &InitInstanceArgs, reporter: &Reporter) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// With the values of topology inputs.
-pub(super) fn deploying(mut resolver: Resolver, args: &DeploymentArgs) -> Resolver {
-    resolver = resolver.evaluate_functions();
-    for file in &args.deployment_files {
-        resolver = resolver.deployment_inputs_file(file);
-    }
-    for (name, value) in &args.deployment_inputs {
-        resolver = resolver.deployment_input_text(name, value);
-    }
-    resolver
+/// With the values of functions, and those of topology inputs.
+pub(super) fn deploying(resolver: Resolver, args: &DeploymentArgs) -> Resolver {
+    let DeploymentArgs { deployment_files, deployment_inputs } = args;
+    select::with_deployment(resolver.evaluate_functions(), deployment_files, deployment_inputs)
 }

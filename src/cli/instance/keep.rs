@@ -164,7 +164,7 @@ pub(super) fn verify(args: &VerifyInstanceArgs, reporter: &Reporter) -> Outcome 
     Ok(ExitCode::from(u8::from(is_broken)))
 }
 
-/// Makes an instance faster to read, and leaves out what nothing refers to.
+/// Makes an instance faster to read.
 pub(super) fn compact(args: &NamedInstanceArgs) -> Outcome {
     let (store, writing) =
         (store(args.author.store.store.as_deref()), InstanceWriting::of(&args.author, None));
@@ -184,7 +184,7 @@ pub(super) fn delete(args: &DeleteInstanceArgs) -> Outcome {
     if nodes > 0 && !args.force {
         let message = format!("`{}` has {nodes} nodes", args.name);
         let help = "undeploy it first: `cuvee instance plan NAME --undeploy`; `--force` forgets it, and undeploys nothing";
-        return Err(rejected(Diagnostic::error(Code::OrchestrationOpen, message).help(help)));
+        return Err(rejected(Diagnostic::error(Code::Usage, message).help(help)));
     }
     log.delete(&writing.author(RecordOrigin::Client)).map_err(rejected)?;
     output::to_stdout(format!("{} is forgotten; nothing was undeployed\n", args.name))

@@ -14,18 +14,19 @@ mod show;
 
 use super::read::ReadFiles;
 use super::reporter::Reporter;
-use super::stored::{model, store};
+use super::stored::{instance_name, model, store};
 use super::{Outcome, output, rejected};
 use crate::cli::args::instance::{
     AuthorArgs, ClockArgs, DiffInstancesArgs, ExportInstanceArgs, ExportedForm, InstanceArgs,
     InstanceCommand, QueryInstanceArgs, ReadInstanceArgs, ShowInstanceArgs,
 };
 use clap::ColorChoice;
+use cuvee::Failure;
 use cuvee::diagnostic::{Code, Diagnostic};
+use cuvee::instance::StoredInstance;
 use cuvee::instance::{
     InstanceModel, LockHolder, ModelExport, RecordAuthor, RecordOrigin, SecretsMode,
 };
-use cuvee::{Failure, StoredInstance};
 use export::ModelFormat;
 use jiff::Timestamp;
 use query::QueryAsk;
@@ -132,7 +133,7 @@ fn query(args: &QueryInstanceArgs, reporter: &Reporter) -> Outcome {
     };
     let read = ReadFiles::default();
     let store = store(args.read.store.store.as_deref());
-    let name = args.read.name.split('@').next().unwrap_or_default();
+    let name = instance_name(&args.read.name);
     match StoredInstance::open(&store, name) {
         Ok(instance) => instance
             .with_derivation(|derives| query::run(&model, &ask, derives, &read, reporter))?,
@@ -157,7 +158,7 @@ fn export(args: &ExportInstanceArgs) -> Outcome {
         ExportedForm::Template => {
             let model = read(&args.read)?;
             let store = store(stored.store.as_deref());
-            let name = name.split('@').next().unwrap_or_default();
+            let name = instance_name(name);
             let instance = StoredInstance::open(&store, name).map_err(rejected)?;
             let text = instance.target(&model.target.digest).map_err(rejected)?.concrete;
             output::deliver(output, text, &read_files).map_err(rejected)?;

@@ -100,13 +100,7 @@ fn corrupt(place: &str, what: impl Display) -> Diagnostic {
 /// # Errors
 /// As [`verify`].
 pub fn verify_instance(store: &dyn Store, name: &str) -> Result<Verification, Diagnostic> {
-    let head = RecordHead {
-        revision: 0,
-        time: "".into(),
-        actor: "".into(),
-        origin: RecordOrigin::default(),
-    };
-    let mut fold = ModelFold { model: InstanceModel::default(), head };
+    let mut fold = ModelFold::from(InstanceModel::default());
     verify(store, name, &mut |record| fold.add(record))
 }
 
@@ -117,16 +111,15 @@ struct ModelFold {
 }
 
 impl ModelFold {
+    fn from(model: InstanceModel) -> Self {
+        let (time, actor) = ("".into(), "".into());
+        let head = RecordHead { revision: 0, time, actor, origin: RecordOrigin::default() };
+        Self { model, head }
+    }
+
     /// What a log comes to where it begins to be read: nothing, or what a snapshot says.
     fn of(log: &EventLog<'_>) -> Result<Self, Diagnostic> {
-        let head = RecordHead {
-            revision: 0,
-            time: "".into(),
-            actor: "".into(),
-            origin: RecordOrigin::default(),
-        };
-        let model = log.snapshot().map_or_else(|| Ok(InstanceModel::default()), restore)?;
-        Ok(Self { model, head })
+        log.snapshot().map_or_else(|| Ok(InstanceModel::default()), restore).map(Self::from)
     }
 
     fn add(&mut self, record: &LogRecord<'_>) -> Result<(), Diagnostic> {

@@ -5,6 +5,7 @@ use super::secrets::{KeptSecrets, SecretScanner, is_call};
 use crate::text::value::Value;
 use crate::text::yaml::{NodeKind, Out, OutKey, OutNode};
 use crate::topology::sensitive::kept_secret;
+use crate::tosca::shape::PARAMETER;
 
 /// A document with each secret replaced by what is kept of it: values below names that say so, and
 /// whatever was met as a secret elsewhere. The rest is as its author wrote it.
@@ -19,21 +20,6 @@ enum RedactionPlace {
     /// A name that says that what is below is secret.
     Secret,
 }
-
-/// Keynames of definitions: below a name that says secret, what they say is none but for the last
-/// two.
-const OF_DEFINITIONS: [&str; 10] = [
-    "type",
-    "description",
-    "required",
-    "status",
-    "constraints",
-    "entry_schema",
-    "key_schema",
-    "metadata",
-    "default",
-    "value",
-];
 
 struct Redaction<'s> {
     scanner: SecretScanner<'s>,
@@ -106,7 +92,7 @@ impl Redaction<'_> {
 fn is_definition(value: &Value) -> bool {
     let Value::Map(entries) = value else { return false };
     let is_typed = entries.iter().any(|(key, _)| &**key == "type");
-    is_typed && entries.iter().all(|(key, _)| OF_DEFINITIONS.contains(&&**key))
+    is_typed && entries.iter().all(|(key, _)| PARAMETER.has(key))
 }
 
 /// Whether a part is what it was.
