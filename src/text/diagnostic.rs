@@ -114,6 +114,7 @@ codes! {
     ExpectedHosting "expected-hosting" "A present node has hosting relations, but none of them is present. Keep one, or disable `expected_hosting_check`.";
     ExpectedIncomingRelation "expected-incoming-relation" "A present node has incoming relations, but none of them is present, so nothing uses it. Remove it too, or disable `expected_incoming_relation_check`.";
     ExpectedTechnology "expected-technology" "A present managed node has technologies, but none of them is present. Keep one, or declare the node `managed: false`.";
+    Extension "extension" "Something is written as only a later version of TOSCA has it, which is understood here, and refused by other tools for the version of the template. Leave it where only this command reads the template; else write what is the same without it.";
     FailedPrecondition "failed-precondition" "A workflow may start only where its preconditions hold, and one of them does not. Bring about what it asks for first; `--state` says what there is.";
     File "file" "A file cannot be read or written. Check its path, its size and its permissions.";
     IllegalTransition "illegal-transition" "A step sets, or a report says, a state that the present one does not lead to. Set or report the states in between, or check the order of the steps.";
@@ -127,6 +128,7 @@ codes! {
     InvalidExpression "invalid-expression" "An expression cannot be understood or computed: an operator is unknown, has the wrong number or types of operands, or divides by zero.";
     InvalidFunction "invalid-function" "A function of TOSCA is called with arguments that it does not take, names by a keyword what there is not at its place, or cannot be evaluated. Put right what the message names.";
     InvalidInput "invalid-input" "A variability input or a deployment input is undeclared, or its value has the wrong type or violates a constraint of the input; or a file that says what there is, such as the model of an instance, does not have the shape that it needs.";
+    InvalidMapping "invalid-mapping" "A mapping of a requirement cannot be performed for every node that the template may substitute: it leads onto mandatory requirements that may get no relation, onto one that takes no more, or onto one that has a target of its own. Put right what the message names.";
     InvalidOption "invalid-option" "A variability option is unknown or has a value that it does not take.";
     InvalidPlan "invalid-plan" "A plan cannot be applied: it is no plan, was changed since it was made, or was made for no instance. Make it anew with `cuvee instance plan`.";
     InvalidRefinement "invalid-refinement" "A derived type loosens what it inherits, so that it would not fit where its parent does. Narrow what is inherited, or use another name.";
@@ -166,6 +168,7 @@ codes! {
     StoreCorrupt "store-corrupt" "The log of an instance is not what was written: something in it was changed or is missing. Nothing is written to it; copy what is provably whole, and find out who changes files of a store.";
     StoreLocked "store-locked" "Somebody else is writing to an instance. Try again, or wait longer; what has a lock is a process that still runs.";
     StoreVersion "store-version" "The log of an instance was written by a later version, which says things that this one does not know. Use that version.";
+    SurplusMapping "surplus-mapping" "A mapping of a requirement is there for a relation that no node has which the template may substitute. Leave it out, or raise the upper bound of the requirement.";
     Syntax "syntax" "A file is not well-formed YAML, JSON or XML, or passes a limit on its depth, its aliases or its size.";
     TooManyRelations "too-many-relations" "A requirement is assigned, or a capability is used, more often than its definition allows. Remove a relation, or raise the upper bound of `occurrences`.";
     TypeClash "type-clash" "Two files define types of one name and namespace that differ, so that the name could mean either. Rename one of them, or import its file with a `namespace_prefix`.";

@@ -2,12 +2,13 @@
 
 use super::filter::NodeFilter;
 use super::grammar::Grammar;
+use super::mapping::Share;
 use super::shape::{
     ATTRIBUTE_MAPPING, CAPABILITY_MAPPING, PROPERTY_MAPPING, REQUIREMENT_MAPPING, SUBSTITUTION,
     Shape,
 };
 use super::types::Named;
-use crate::text::diagnostic::Diagnostics;
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::yaml::{Node, NodeKind};
 
 /// A substitution mapping: the topology template implements a node type.
@@ -32,8 +33,10 @@ pub(crate) struct Substitution<'a> {
 pub(crate) struct SubstitutionMapping<'a> {
     /// What the node type calls it.
     pub named: Named<'a>,
-    /// Names that lead to what it is mapped to.
-    pub path: Vec<Node<'a>>,
+    /// Names that lead to what it is mapped to: of a requirement several times, of all else once.
+    pub targets: Vec<MappingTarget<'a>>,
+    /// Of a requirement: for how many mappings it stands.
+    pub share: Share,
     /// The value of a property.
     pub value: Option<Node<'a>>,
     /// Of a capability or a requirement: what is assigned to its properties.
@@ -42,15 +45,54 @@ pub(crate) struct SubstitutionMapping<'a> {
     pub attributes: Option<Node<'a>>,
 }
 
+/// Names that lead to what is mapped to: of an input or output one, of what a node has two. A
+/// requirement may also be mapped to a node that is selected.
+#[derive(Clone, Debug)]
+pub(crate) struct MappingTarget<'a> {
+    /// The names.
+    pub path: Vec<Node<'a>>,
+}
+
+impl<'a> MappingTarget<'a> {
+    /// The node and the name of what it has.
+    pub(crate) fn pair(&self) -> Option<[Node<'a>; 2]> {
+        self.path.as_slice().try_into().ok()
+    }
+}
+
+impl<'a> SubstitutionMapping<'a> {
+    /// The names that lead to what it is mapped to, where it is mapped once.
+    pub(crate) fn path(&self) -> &[Node<'a>] {
+        self.targets.first().map_or(&[], |target| &target.path)
+    }
+
+    /// Whether other tools for this version do not understand it.
+    fn is_extended(&self) -> bool {
+        self.share != Share::One
+            || self.targets.len() > 1
+            || self.named.value.items().any(|item| item.as_str().is_none())
+            || self.targets.iter().any(|target| target.path.len() == 1)
+    }
+}
+
 impl<'a> Substitution<'a> {
+    /// The first mapping of a requirement that this version of TOSCA has no grammar for.
+    pub(crate) fn extension(&self) -> Option<&SubstitutionMapping<'a>> {
+        self.requirements.iter().find(|mapping| mapping.is_extended())
+    }
+
     /// The names of the nodes to which something is mapped.
     pub(crate) fn nodes(&self) -> impl Iterator<Item = Node<'a>> {
         let parts = [&self.properties, &self.attributes, &self.capabilities, &self.requirements];
-        let mapped = parts.into_iter().flatten().filter(|mapping| mapping.path.len() == 2);
+        let mapped = parts.into_iter().flatten().flat_map(|mapping| &mapping.targets);
+        let selected = self.requirements.iter().flat_map(|mapping| &mapping.targets);
+        let selected = selected.filter(|target| target.path.len() == 1);
         let interfaces = self.interfaces.iter().map(|interface| interface.value);
         let operations = self.interfaces.iter().flat_map(|interface| interface.value.entries());
         mapped
-            .filter_map(|mapping| mapping.path.first().copied())
+            .filter(|target| target.path.len() == 2)
+            .chain(selected)
+            .filter_map(|target| target.path.first().copied())
             .chain(interfaces.filter_map(mapped_node))
             .chain(operations.filter_map(|(_, operation)| mapped_node(operation)))
     }
@@ -78,13 +120,13 @@ pub(crate) fn substitution<'a>(node: Node<'a>, diagnostics: &mut Diagnostics) ->
         properties: grammar.mappings(node, "properties", &PROPERTY_MAPPING),
         attributes: grammar.mappings(node, "attributes", &ATTRIBUTE_MAPPING),
         capabilities: grammar.mappings(node, "capabilities", &CAPABILITY_MAPPING),
-        requirements: grammar.mappings(node, "requirements", &REQUIREMENT_MAPPING),
+        requirements: grammar.requirement_mappings(node),
         interfaces: grammar.entries(node, "interfaces", &SUBSTITUTION),
     }
 }
 
 impl Grammar<'_> {
-    /// A map of mappings; requirements may be a list as they are elsewhere.
+    /// A map of mappings; where they are a list, as requirements are elsewhere, that is read, too.
     fn mappings<'a>(
         &mut self,
         node: Node<'a>,
@@ -101,21 +143,128 @@ impl Grammar<'_> {
         named.into_iter().map(|named| self.mapping(named, shape)).collect()
     }
 
+    /// Mappings of requirements: a list of maps with one entry each, for there may be several of
+    /// one name, or a map, as earlier versions have it.
+    fn requirement_mappings<'a>(&mut self, node: Node<'a>) -> Vec<SubstitutionMapping<'a>> {
+        const WHAT: &str = "requirements";
+        let Some(collection) = node.get(WHAT) else { return Vec::new() };
+        if collection.kind() != NodeKind::Sequence {
+            let entries = self.map(collection, WHAT, REQUIREMENT_MAPPING.section);
+            return entries.into_iter().filter_map(|named| self.grouped(named)).collect();
+        }
+        let mut mappings = Vec::new();
+        for item in collection.items() {
+            let named = self.map(item, WHAT, REQUIREMENT_MAPPING.section);
+            if named.len() > 1 {
+                let message = "each requirement mapping of a list has to be a map with one entry";
+                let error = Diagnostic::error(self.code, message).at(item.span());
+                let error = error.section(REQUIREMENT_MAPPING.section);
+                self.diagnostics.push(error.help("start each of them with `-`"));
+            }
+            mappings.extend(named.into_iter().filter_map(|named| self.grouped(named)));
+        }
+        mappings
+    }
+
+    /// A mapping of a requirement, or a group of them: `[service, 2]`.
+    fn grouped<'a>(&mut self, mut named: Named<'a>) -> Option<SubstitutionMapping<'a>> {
+        let mut share = Share::One;
+        if named.key.kind() != NodeKind::Scalar {
+            let Some((name, count)) = group(named.key) else {
+                let message = "a group of requirement mappings has to be a name and a number, such as `[service, 2]` or `[service, UNBOUNDED]`";
+                self.invalid(named.key, message, REQUIREMENT_MAPPING.section);
+                return None;
+            };
+            named.name = name;
+            share = count;
+        }
+        let node = named.value;
+        let shape = &REQUIREMENT_MAPPING;
+        if node.kind() == NodeKind::Mapping {
+            return Some(SubstitutionMapping { share, ..self.mapping(named, shape) });
+        }
+        let targets = self.targets(node);
+        Some(SubstitutionMapping {
+            named,
+            targets,
+            share,
+            value: None,
+            properties: None,
+            attributes: None,
+        })
+    }
+
+    /// Onto what a requirement is mapped: a requirement of a node, a node that is selected, or
+    /// several of these.
+    fn targets<'a>(&mut self, node: Node<'a>) -> Vec<MappingTarget<'a>> {
+        let is_path = node.items().all(|item| item.as_str().is_some());
+        let items: Vec<_> = match node.kind() {
+            NodeKind::Sequence if !(is_path && node.items().len() == 2) => node.items().collect(),
+            _ => vec![node],
+        };
+        if items.is_empty() {
+            self.no_target(node);
+        }
+        let mut targets: Vec<MappingTarget<'a>> = Vec::new();
+        for item in items {
+            let Some(path) = self.target(item) else { continue };
+            let same = |target: &&MappingTarget<'a>| {
+                target.path.iter().map(|name| name.text()).eq(path.iter().map(|name| name.text()))
+            };
+            if let Some(earlier) = targets.iter().find(same).and_then(|it| it.path.first()) {
+                let error = Diagnostic::error(Code::Duplicate, "this is mapped onto already");
+                let error = error.at(item.span()).section(REQUIREMENT_MAPPING.section);
+                self.diagnostics.push(error.label(earlier.span(), "it is here"));
+                continue;
+            }
+            targets.push(MappingTarget { path });
+        }
+        targets
+    }
+
+    /// The names of one target.
+    fn target<'a>(&mut self, node: Node<'a>) -> Option<Vec<Node<'a>>> {
+        let path = match node.kind() {
+            NodeKind::Mapping => {
+                self.keynames(node, &REQUIREMENT_MAPPING);
+                self.exclusive(node, &REQUIREMENT_MAPPING);
+                node.get("mapping").unwrap_or(node)
+            }
+            NodeKind::Scalar if node.as_str().is_some() => return Some(vec![node]),
+            _ => node,
+        };
+        let names: Vec<_> = path.items().filter(|item| item.as_str().is_some()).collect();
+        if names.len() != 2 || path.items().len() != 2 {
+            self.no_target(path);
+            return None;
+        }
+        Some(names)
+    }
+
+    fn no_target(&mut self, node: Node<'_>) {
+        let message = format!(
+            "{} has to be a list with names of a node and of what it has, or a list of such",
+            REQUIREMENT_MAPPING.what
+        );
+        self.invalid(node, message, REQUIREMENT_MAPPING.section);
+    }
+
     fn mapping<'a>(&mut self, named: Named<'a>, shape: &Shape) -> SubstitutionMapping<'a> {
         let node = named.value;
         let mut mapping = SubstitutionMapping {
             named,
-            path: Vec::new(),
+            targets: Vec::new(),
+            share: Share::One,
             value: None,
             properties: None,
             attributes: None,
         };
         let has_value = shape.has("value");
         match node.kind() {
-            NodeKind::Sequence => mapping.path = self.path(node, shape),
+            NodeKind::Sequence => mapping.targets = self.path(node, shape),
             NodeKind::Mapping if !has_value || shape.is_in(node) => {
                 self.keynames(node, shape);
-                mapping.path =
+                mapping.targets =
                     node.get("mapping").map(|path| self.path(path, shape)).unwrap_or_default();
                 mapping.value = node.get("value");
                 mapping.properties = node.get("properties");
@@ -152,7 +301,7 @@ impl Grammar<'_> {
     }
 
     /// Names: one of an input or output, or those of a node and of something that it has.
-    fn path<'a>(&mut self, node: Node<'a>, shape: &Shape) -> Vec<Node<'a>> {
+    fn path<'a>(&mut self, node: Node<'a>, shape: &Shape) -> Vec<MappingTarget<'a>> {
         let of_node = shape.has("properties");
         let fits = node.kind() == NodeKind::Sequence
             && match node.items().len() {
@@ -174,6 +323,18 @@ impl Grammar<'_> {
                 format!("{} to what a node has is deprecated: name an input or output", shape.what);
             self.deprecated(node, message, shape.section);
         }
-        node.items().collect()
+        vec![MappingTarget { path: node.items().collect() }]
     }
+}
+
+/// The name and the number of a group of requirement mappings.
+fn group(key: Node<'_>) -> Option<(&str, Share)> {
+    let mut items = key.items();
+    let (name, count, None) = (items.next()?, items.next()?, items.next()) else { return None };
+    let count = match count.as_str() {
+        Some("UNBOUNDED") => Share::Rest,
+        Some(_) => return None,
+        None => Share::Times(count.text()?.parse().ok()?),
+    };
+    Some((name.as_str()?, count))
 }

@@ -18,6 +18,7 @@ mod function;
 mod group;
 mod import;
 mod interface;
+mod mapping;
 mod node;
 mod parameter;
 mod policy;

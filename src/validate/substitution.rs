@@ -15,11 +15,12 @@ impl<'c, 'a> Checker<'c, 'a> {
     pub(super) fn substitution(&self, workflows: &Workflows<'a>) {
         let topology = self.graph.template.root.get("topology_template");
         let Some(node) = topology.and_then(|topology| topology.get("substitution_mappings")) else {
-            return;
+            return self.extensions(None);
         };
         let mut diagnostics = Diagnostics::default();
         let substitution = substitution::substitution(node, &mut diagnostics);
         self.report_all(&[], diagnostics);
+        self.extensions(Some(&substitution));
         let Some(name) = substitution.node_type else { return };
         match self.types.named(Family::Node, name.text().unwrap_or_default(), name.span()) {
             Ok(kind) => self.substitutes(&substitution, kind, workflows),
@@ -52,10 +53,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             .capabilities
             .iter()
             .for_each(|mapping| self.capability_mapping(mapping, kind, effective));
-        substitution
-            .requirements
-            .iter()
-            .for_each(|mapping| self.requirement_mapping(mapping, kind, effective));
+        self.requirement_mappings(substitution, kind, effective);
         substitution
             .interfaces
             .iter()
@@ -88,7 +86,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         mapping: &SubstitutionMapping<'a>,
         definition: &PropertyDefinition<'c>,
     ) {
-        match (mapping.path.as_slice(), mapping.value.zip(definition.expected())) {
+        match (mapping.path(), mapping.value.zip(definition.expected())) {
             ([name], _) => self.input_mapping(*name, definition),
             ([node, name], _) => {
                 let has = |kind: TypeId| {
@@ -142,7 +140,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     fn attribute_mapping(&self, mapping: &SubstitutionMapping<'a>) {
-        match mapping.path.as_slice() {
+        match mapping.path() {
             [name] => {
                 let outputs = || {
                     self.graph
@@ -185,7 +183,11 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// The node of a mapping, where there is one.
-    fn mapped_node(&self, name: Node<'a>, section: &'static str) -> Option<&'c NodeElement<'a>> {
+    pub(super) fn mapped_node(
+        &self,
+        name: Node<'a>,
+        section: &'static str,
+    ) -> Option<&'c NodeElement<'a>> {
         if let Some(Target::Node(node)) = self.target(name) {
             return Some(self.graph.node(node));
         }
@@ -227,7 +229,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             return self.lacks(&[], (kind, "capability"), mapping.named.key, known, SECTION);
         };
         let wanted = self.defined(Family::Capability, outer.definition.kind);
-        if let [node, name] = mapping.path.as_slice() {
+        if let [node, name] = mapping.path() {
             let Some(node) = self.mapped_node(*node, SECTION) else { return };
             for entity in self.node_subject(node).entities {
                 let capabilities = &self.types.effective(entity.kind).capabilities;
@@ -289,40 +291,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    fn requirement_mapping(
-        &self,
-        mapping: &SubstitutionMapping<'a>,
-        kind: TypeId,
-        effective: &'c EffectiveType<'c>,
-    ) {
-        const SECTION: &str = "3.8.11.1";
-        let Some(outer) = effective.requirements.get(mapping.named.name) else {
-            let known = effective.requirements.keys().copied();
-            return self.lacks(&[], (kind, "requirement"), mapping.named.key, known, SECTION);
-        };
-        let [node, name] = mapping.path.as_slice() else { return };
-        let Some(node) = self.mapped_node(*node, SECTION) else { return };
-        self.requirement_exists(node, *name, SECTION);
-        let given = self.defined(Family::Capability, outer.definition.capability);
-        for entity in self.node_subject(node).entities {
-            let requirements = &self.types.effective(entity.kind).requirements;
-            let inner = requirements.get(name.text().unwrap_or_default());
-            let wanted = inner
-                .and_then(|inner| self.defined(Family::Capability, inner.definition.capability));
-            // What fulfils the outer one may still turn out to fulfil the inner one where it is the
-            // narrower.
-            let fits = |one: TypeId, other: TypeId| {
-                self.may_derive(one, other) || self.may_derive(other, one)
-            };
-            if let Some((wanted, given)) =
-                wanted.zip(given).filter(|&(wanted, given)| !fits(wanted, given))
-            {
-                self.unlike(*name, [wanted, given], "requirement", &entity.when, SECTION);
-            }
-        }
-    }
-
-    fn unlike(
+    pub(super) fn unlike(
         &self,
         at: Node<'a>,
         [found, wanted]: [TypeId; 2],

@@ -13,6 +13,10 @@ enum Keys {
     Names,
     /// Names of what has a value.
     NamesOfValues,
+    /// Keynames of a substitution mapping.
+    Substitution,
+    /// Names of requirements, or groups of them, such as `[service, 2]`.
+    Groups,
 }
 
 impl Keys {
@@ -20,6 +24,7 @@ impl Keys {
     fn below(keyname: &str) -> Option<Self> {
         match keyname {
             "default" | "value" | "dsl_definitions" => None,
+            "substitution_mappings" => Some(Self::Substitution),
             "properties" | "attributes" | "inputs" | "outputs" | "constraints" => {
                 Some(Self::NamesOfValues)
             }
@@ -45,8 +50,8 @@ impl Keys {
 
     fn wrong(self, key: Node<'_>) -> Diagnostic {
         let what = match self {
-            Self::Keynames => "a keyname",
-            Self::Names | Self::NamesOfValues => "a name",
+            Self::Keynames | Self::Substitution => "a keyname",
+            Self::Names | Self::NamesOfValues | Self::Groups => "a name",
         };
         let message = format!("{what} has to be a string, not {}", key.describe());
         Diagnostic::error(Code::UnknownKeyword, message)
@@ -70,9 +75,16 @@ pub(super) fn judged(document: Result<&Document, Diagnostic>) -> Result<&Documen
 
 fn wrong(node: Node<'_>, keys: Keys) -> Option<Diagnostic> {
     let entry = |(key, value): (Node<'_>, Node<'_>)| {
-        let Some(name) = key.text() else { return Some(keys.wrong(key)) };
+        let Some(name) = key.text() else {
+            // What is wrong with a group is said with the grammar of its mapping.
+            return (!matches!(keys, Keys::Groups)).then(|| keys.wrong(key));
+        };
         let below = match keys {
             Keys::Keynames => Keys::below(name)?,
+            Keys::Substitution if name == "requirements" => Keys::Groups,
+            Keys::Substitution => Keys::below(name)?,
+            // Paths of names, in short or behind `mapping`.
+            Keys::Groups => Keys::Keynames,
             Keys::Names => Keys::Keynames,
             Keys::NamesOfValues => return None,
         };

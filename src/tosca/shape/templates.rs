@@ -83,7 +83,8 @@ pub(crate) static CAPABILITY_ASSIGNMENT: Shape = Shape {
     ],
 };
 
-/// With `description` and `metadata`, which all other templates have.
+/// With `description` and `metadata`, which all other templates have, and with `count` and
+/// `optional`, which later versions of TOSCA have.
 pub(crate) static REQUIREMENT_ASSIGNMENT: Shape = Shape {
     what: "a requirement assignment",
     section: "3.8.2.1",
@@ -94,6 +95,8 @@ pub(crate) static REQUIREMENT_ASSIGNMENT: Shape = Shape {
         "relationship" => One(&RELATIONSHIP_IN_PLACE),
         "node_filter",
         "occurrences",
+        "count",
+        "optional",
         "description",
         "metadata",
     ],

@@ -2,6 +2,7 @@
 
 use super::super::checker::Checker;
 use crate::text::yaml::{Node, NodeKind};
+use crate::tosca::requirement;
 use crate::tosca::shape::{RELATIONSHIP_IN_PLACE, REQUIREMENT_ASSIGNMENT, Vocabulary};
 use crate::variability::graph::{ElementId, RelationElement};
 use crate::variability::template::shape;
@@ -24,6 +25,12 @@ impl<'a> Checker<'_, 'a> {
         }
         if let Some(occurrences) = value.get("occurrences") {
             self.occurrences(&when, occurrences, section);
+        }
+        if let Some(optional) = value.get("optional").filter(|it| it.as_bool().is_none()) {
+            self.wrong(&when, optional, "optional", "a boolean", section);
+        }
+        if let Some(count) = value.get("count").filter(|it| requirement::count(*it).is_none()) {
+            self.wrong(&when, count, "count", "a natural number", section);
         }
     }
 

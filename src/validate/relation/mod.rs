@@ -17,6 +17,7 @@ mod tests;
 use super::checker::Checker;
 use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::text::yaml::{Node, NodeKind};
+use crate::tosca::requirement::AssignedCount;
 use crate::tosca::{Family, Occurrences, RequirementDefinition, TypeId};
 use crate::variability::graph::{ElementId, RelationElement};
 use template::Templates;
@@ -140,26 +141,39 @@ impl<'c, 'a> Checker<'c, 'a> {
         self.targets(&case);
     }
 
-    /// The range of an assignment lies in that of the definition.
+    /// An assignment may not stand for more relations than the definition allows; where it is the
+    /// only one of its name, not for less either.
     fn refined_occurrences(&self, case: &AssignmentCase<'_, '_, 'a>) {
         let value = case.relation.requirement.declared.value;
-        let Some(own) = value.get("occurrences").and_then(Occurrences::read) else { return };
-        let (min, max, at) = bounds(case.definition);
-        let allowed = Occurrences { node: at, min, max };
-        if !own.is_within(&allowed) {
+        let Some(at) = own_count(value) else { return };
+        let own = AssignedCount::read(value);
+        let (min, max, defined) = bounds(case.definition);
+        let is_alone = self.is_alone(case.relation);
+        let too_few = is_alone && own.min < min && own.max != Some(0);
+        if too_few || max.is_some_and(|max| own.max.is_none_or(|own| own > max)) {
             let name = case.definition.named.name;
+            let [own, allowed] = [(own.min, own.max), (min, max)].map(|(min, max)| Occurrences {
+                node: at,
+                min,
+                max,
+            });
             let message = format!(
                 "the occurrences {own} of the requirement `{name}` are not within {allowed}"
             );
             let error = Diagnostic::error(Code::IncompatibleRequirement, message)
-                .at(own.node.span())
+                .at(at.span())
                 .section("3.8.2.2");
-            self.report_when(
-                &case.when,
-                &[],
-                error.label(at.span(), "the occurrences of the definition"),
-            );
+            let error = error.label(defined.span(), "the occurrences of the definition");
+            self.report_when(&case.when, &[], error);
         }
+    }
+
+    /// Whether a relation is the only one of its name.
+    fn is_alone(&self, relation: &RelationElement<'a>) -> bool {
+        let name = self.graph.element(relation.id).name;
+        let relations = &self.graph.node(relation.source).relations;
+        let same = relations.iter().map(|&id| self.graph.relation(id).id);
+        same.filter(|&id| self.counts(id) && self.graph.element(id).name == name).count() == 1
     }
 
     fn refined_relationships(
@@ -231,6 +245,11 @@ impl<'c> Checker<'c, '_> {
     ) -> Option<&'c RequirementDefinition<'c>> {
         self.types.effective(kind).requirements.get(name).map(|part| &part.definition)
     }
+}
+
+/// Where an assignment says for how many relations it stands.
+fn own_count<'n>(assignment: Node<'n>) -> Option<Node<'n>> {
+    ["occurrences", "count", "optional"].into_iter().find_map(|keyname| assignment.get(keyname))
 }
 
 /// How often a requirement occurs: where nothing is said, once (section 3.7.3.3).

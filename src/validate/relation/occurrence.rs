@@ -6,17 +6,27 @@
 //! variant all that are present count.
 
 use super::super::checker::Checker;
-use super::{AssignmentCase, bounds};
+use super::{AssignmentCase, bounds, own_count};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::tosca::substitution::{SubstitutionMapping, substitution};
+use crate::tosca::requirement::AssignedCount;
+use crate::tosca::substitution::{MappingTarget, substitution};
 use crate::tosca::{Family, Occurrences, RequirementDefinition};
-use crate::variability::graph::{ElementId, NodeElement, RelationElement, RelationId};
+use crate::variability::graph::{ElementId, NodeElement, RelationId};
 use crate::variability::options::Check;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// With how many relations before it one is asked for: so many alternatives are nobody's, and all
 /// pairs of more would be too many.
 const PARTNERS: usize = 64;
+
+/// A relation, and how often it may be there.
+#[derive(Clone, Copy)]
+struct AssignedRelation {
+    id: ElementId,
+    count: AssignedCount,
+    /// Whether that is written.
+    says_count: bool,
+}
 
 impl<'c, 'a> Checker<'c, 'a> {
     pub(super) fn relation_counts(&self) {
@@ -30,6 +40,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                     if !mapped.contains(&(self.graph.element(node.id).name, *name)) {
                         self.missing_requirement(node, &part.definition, assigned, &when);
                     }
+                    self.few_assignments(node, &part.definition, assigned, &when);
                     self.surplus_assignments(&part.definition, assigned, &when);
                 }
                 for (name, part) in self.types.effective(kind).capabilities.iter() {
@@ -44,14 +55,19 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// The assignments of a node, by name.
-    fn assignments<'k>(
-        &'k self,
-        node: &NodeElement<'a>,
-    ) -> FxHashMap<&'a str, Vec<&'k RelationElement<'a>>> {
+    /// The assignments of a node, by name, without those that stand for no relation.
+    fn assignments(&self, node: &NodeElement<'a>) -> FxHashMap<&'a str, Vec<AssignedRelation>> {
         let mut by_name: FxHashMap<_, Vec<_>> = FxHashMap::default();
         for relation in node.relations.iter().map(|&id| self.graph.relation(id)) {
-            by_name.entry(self.graph.element(relation.id).name).or_default().push(relation);
+            let value = relation.requirement.declared.value;
+            let count = AssignedCount::read(value);
+            if count.max != Some(0) {
+                let says_count = own_count(value).is_some();
+                by_name
+                    .entry(self.graph.element(relation.id).name)
+                    .or_default()
+                    .push(AssignedRelation { id: relation.id, count, says_count });
+            }
         }
         by_name
     }
@@ -63,11 +79,11 @@ impl<'c, 'a> Checker<'c, 'a> {
         let mappings = topology.and_then(|topology| topology.get("substitution_mappings"));
         // What is wrong with its shape is reported with it.
         let substitution = mappings.map(|node| substitution(node, &mut Diagnostics::default()));
-        let pair = |mapping: &SubstitutionMapping<'a>| match mapping.path[..] {
-            [node, requirement] => Some((node.text()?, requirement.text()?)),
-            _ => None,
-        };
-        substitution.iter().flat_map(|mapped| &mapped.requirements).filter_map(pair).collect()
+        let mapped = substitution.iter().flat_map(|mapped| &mapped.requirements);
+        let targets = mapped.flat_map(|mapping| &mapping.targets).filter_map(MappingTarget::pair);
+        targets
+            .filter_map(|[node, requirement]| Some((node.text()?, requirement.text()?)))
+            .collect()
     }
 
     /// A requirement that is nowhere assigned is left to an orchestrator; a node that is to be
@@ -76,37 +92,18 @@ impl<'c, 'a> Checker<'c, 'a> {
         &self,
         node: &NodeElement<'a>,
         definition: &RequirementDefinition<'c>,
-        assigned: &[&RelationElement<'a>],
+        assigned: &[AssignedRelation],
         when: &[ElementId],
     ) {
         let (min, _, at) = bounds(definition);
         let body = node.template.declared.value;
         let elsewhere =
             ["directives", "copy"].into_iter().any(|keyname| body.get(keyname).is_some());
-        let optional = |relation: &&RelationElement<'_>| {
-            let own =
-                relation.requirement.declared.value.get("occurrences").and_then(Occurrences::read);
-            own.is_some_and(|own| own.max == Some(0))
-        };
-        let unless: Vec<_> = assigned
-            .iter()
-            .filter(|relation| !optional(relation))
-            .map(|relation| relation.id)
-            .collect();
-        let few = (unless.len() as u64) < min;
-        if elsewhere || min == 0 || !(few || min == 1) {
+        if elsewhere || min == 0 {
             return;
         }
         let (display, name) = (self.graph.display(node.id), definition.named.name);
-        let message = match unless.len() {
-            _ if min == 1 => format!("{display} does not assign the requirement `{name}`"),
-            count => {
-                let (assigned, needed) = (times(count as u64), times(min));
-                format!(
-                    "{display} assigns the requirement `{name}` {assigned}, and it occurs {needed} at least"
-                )
-            }
-        };
+        let message = format!("{display} does not assign the requirement `{name}`");
         let warning = Diagnostic::warning(Code::MissingRequirement, message)
             .at(self.graph.element(node.id).span);
         let warning =
@@ -114,32 +111,107 @@ impl<'c, 'a> Checker<'c, 'a> {
         let help = format!(
             "write `{name}` under `requirements`, or else an orchestrator has to find a target"
         );
-        self.report_when(when, if min == 1 { &unless } else { &[] }, warning.help(help));
+        let unless: Vec<_> = assigned.iter().map(|relation| relation.id).collect();
+        self.report_when(when, &unless, warning.help(help));
+    }
+
+    /// Where a requirement is assigned at all, it is assigned often enough; which of several that
+    /// have conditions are missing together is too much to ask for.
+    fn few_assignments(
+        &self,
+        node: &NodeElement<'a>,
+        definition: &RequirementDefinition<'c>,
+        assigned: &[AssignedRelation],
+        when: &[ElementId],
+    ) {
+        let (min, _, _) = bounds(definition);
+        let counting: Vec<_> = assigned.iter().filter(|it| self.counts(it.id)).copied().collect();
+        let total = |relations: &[AssignedRelation]| {
+            relations.iter().fold(0, |sum: u64, relation| sum.saturating_add(relation.count.min))
+        };
+        let (Some(first), false) =
+            (counting.first(), node.template.declared.value.get("copy").is_some())
+        else {
+            return;
+        };
+        // One that says itself how often it is there is said to be wrong for itself.
+        if min == 0 || counting.len() == 1 && first.says_count {
+            return;
+        }
+        let all = total(&counting);
+        if all < min {
+            let error = self.too_few(node, definition, (all, &counting), first.id);
+            return self.report_when(&[when, &[first.id]].concat(), &[], error);
+        }
+        if self.presence.is_some() {
+            return;
+        }
+        let (optional, mandatory): (Vec<_>, Vec<_>) =
+            counting.iter().copied().partition(|relation| relation.count.min == 0);
+        if min == 1 {
+            let unless: Vec<_> = mandatory.iter().map(|relation| relation.id).collect();
+            for relation in optional {
+                let error = self.too_few(node, definition, (0, &[relation]), relation.id);
+                self.report_when(&[when, &[relation.id]].concat(), &unless, error);
+            }
+            return;
+        }
+        let doubtful = mandatory.iter().filter(|relation| !self.is_unconditional(relation.id));
+        for missing in doubtful.filter(|missing| all - missing.count.min < min) {
+            let others: Vec<_> =
+                counting.iter().copied().filter(|relation| relation.id != missing.id).collect();
+            if let Some(other) = others.first() {
+                let left = (total(&others), &*others);
+                let error = self.too_few(node, definition, left, other.id);
+                self.report_when(&[when, &[other.id]].concat(), &[missing.id], error);
+            }
+        }
+    }
+
+    fn too_few(
+        &self,
+        node: &NodeElement<'a>,
+        definition: &RequirementDefinition<'c>,
+        (count, assigned): (u64, &[AssignedRelation]),
+        at: ElementId,
+    ) -> Diagnostic {
+        let (min, _, defined) = bounds(definition);
+        let (display, name) = (self.graph.display(node.id), definition.named.name);
+        let is_optional =
+            assigned.iter().any(|it| it.count.max.is_none_or(|max| max > it.count.min));
+        let certain = if is_optional { " for certain" } else { "" };
+        let (assigned, needed) = (times(count), times(min));
+        let message = format!(
+            "{display} assigns the requirement `{name}` {assigned}{certain}, and it occurs {needed} at least"
+        );
+        Diagnostic::error(Code::IncompatibleRequirement, message)
+            .at(self.graph.element(at).span)
+            .section("3.7.3.3")
+            .label(defined.span(), "how often it occurs is defined here")
     }
 
     fn surplus_assignments(
         &self,
         definition: &RequirementDefinition<'c>,
-        assigned: &[&RelationElement<'a>],
+        assigned: &[AssignedRelation],
         when: &[ElementId],
     ) {
         let (_, Some(max), at) = bounds(definition) else { return };
         // Where that is checked, no variant has two of one name.
         let checked = self.prepared.options.check(Check::AmbiguousRelation)
             && !self.graph.template.is_plain();
-        if self.presence.is_none() && max > 0 && checked {
+        let is_single = assigned.iter().all(|relation| relation.count.max == Some(1));
+        if self.presence.is_none() && max > 0 && checked && is_single {
             return;
         }
-        let optional = |relation: &&RelationElement<'_>| {
-            let own =
-                relation.requirement.declared.value.get("occurrences").and_then(Occurrences::read);
-            own.is_some_and(|own| own.min == 0)
+        // One that alone is more is said to be wrong for itself.
+        let copies = |relation: &AssignedRelation| match relation.count.max {
+            Some(count) if count <= max || !relation.says_count => count,
+            _ => 1,
         };
-        let counted: Vec<_> = assigned
-            .iter()
-            .filter(|relation| !optional(relation))
-            .map(|relation| relation.id)
-            .collect();
+        let counted =
+            assigned.iter().flat_map(|relation| (0..copies(relation)).map(|_| relation.id));
+        let counted: Vec<_> = counted.collect();
         self.surplus(&counted, max, when, |id| {
             let name = definition.named.name;
             let message = format!(
@@ -200,7 +272,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// Reports each of these relations with which there are more than `max`.
-    fn surplus(
+    pub(in crate::validate) fn surplus(
         &self,
         relations: &[ElementId],
         max: u64,
@@ -229,7 +301,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    fn is_unconditional(&self, id: ElementId) -> bool {
+    pub(in crate::validate) fn is_unconditional(&self, id: ElementId) -> bool {
         self.graph.element(id).conditions.is_none()
     }
 }

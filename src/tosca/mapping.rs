@@ -1,0 +1,504 @@
+//! Which relations of a substituted node go where: bounds, slots and entries, whoever asks and
+//! however they are written.
+//!
+//! A *slot* is one relation that a node's assignments of a requirement stand for, an *entry* is one
+//! mapping after groups are written out. Entries come in runs, for a group may stand for any number
+//! of them.
+
+/// How often something is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Bounds {
+    /// At least.
+    pub min: u64,
+    /// At most; nothing where that is unbounded.
+    pub max: Option<u64>,
+}
+
+/// The slots of one requirement of one node.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Slots {
+    /// Those that have a target.
+    pub fulfilled: u64,
+    /// Those for which one has to be found.
+    pub mandatory: u64,
+    /// Those for which one should be found.
+    pub optional: u64,
+}
+
+impl Slots {
+    /// What can be mapped onto them, where the requirement has these bounds.
+    pub(crate) fn open(self, bounds: Bounds) -> OpenSlots {
+        let needed = bounds.min.saturating_sub(self.fulfilled);
+        OpenSlots {
+            mandatory: needed.max(self.mandatory),
+            takes: bounds.max.map_or(u64::MAX, |max| max.saturating_sub(self.fulfilled)),
+        }
+    }
+}
+
+/// What can be mapped onto a requirement of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct OpenSlots {
+    /// So many slots have to get a target.
+    pub mandatory: u64,
+    /// So many may get one.
+    pub takes: u64,
+}
+
+/// For how many entries a mapping stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Share {
+    /// One; where it is the only one, as many as its targets take.
+    One,
+    /// So many.
+    Times(u64),
+    /// What is left.
+    Rest,
+}
+
+/// A mapping of a requirement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Mapping {
+    /// For how many entries it stands.
+    pub share: Share,
+    /// Onto what: positions in [`Mappings::open`].
+    pub targets: Vec<usize>,
+}
+
+/// All mappings of one requirement, in the order written.
+#[derive(Clone, Debug)]
+pub(crate) struct Mappings {
+    /// How often the requirement occurs in the type that is substituted.
+    pub bounds: Bounds,
+    /// The mappings.
+    pub mappings: Vec<Mapping>,
+    /// What they map onto.
+    pub open: Vec<OpenSlots>,
+}
+
+/// Entries of one mapping side by side that are alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Run {
+    mapping: usize,
+    is_mandatory: bool,
+    count: u64,
+}
+
+/// What is wrong with mappings, whoever is substituted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum MappingProblem {
+    /// More entries lead onto mandatory slots than there are relations for certain; with the
+    /// mappings that do.
+    TooManyMandatory(u64, Vec<usize>),
+    /// A mapping leads onto a requirement that takes no more.
+    TakesNoMore {
+        /// The mapping.
+        mapping: usize,
+        /// What it maps onto.
+        target: usize,
+    },
+    /// A mapping behind one that takes what is left.
+    BehindRest(usize),
+    /// A mapping has entries for which there is never a relation.
+    Surplus(usize),
+    /// A mapping takes what is left, and its target does not take all of that.
+    BoundedRest(usize),
+    /// A mapping stands for nothing.
+    Nothing(usize),
+}
+
+impl MappingProblem {
+    /// Whether it is no mistake, but without effect.
+    #[cfg(test)]
+    fn is_harmless(&self) -> bool {
+        matches!(self, Self::Surplus(_) | Self::BoundedRest(_) | Self::Nothing(_))
+    }
+}
+
+impl Mappings {
+    /// Whether a mapping is the only one, and no group.
+    fn is_sole(&self, mapping: &Mapping) -> bool {
+        let counting = self.mappings.iter().filter(|mapping| mapping.share != Share::Times(0));
+        mapping.share == Share::One && counting.count() == 1
+    }
+
+    /// The entries where there are so many slots.
+    fn runs(&self, slots: u64) -> Vec<Run> {
+        let mut used = vec![0_u64; self.open.len()];
+        let (mut runs, mut before) = (Vec::new(), 0_u64);
+        for (position, mapping) in self.mappings.iter().enumerate() {
+            let open = || mapping.targets.iter().map(|&target| (self.open[target], used[target]));
+            let left = open().map(|(open, used)| open.takes.saturating_sub(used)).min();
+            let mandatory = open().map(|(open, used)| open.mandatory.saturating_sub(used)).max();
+            let (left, mandatory) = (left.unwrap_or(0), mandatory.unwrap_or(0));
+            let count = match mapping.share {
+                Share::One if self.is_sole(mapping) => left.max(1).min(slots.max(1)),
+                Share::One => 1,
+                Share::Times(count) => count,
+                // What is mandatory comes first, so that there is always enough for it.
+                Share::Rest => slots.saturating_sub(before).max(mandatory).min(left),
+            };
+            let mandatory = mandatory.min(count);
+            let parts = [(true, mandatory), (false, count - mandatory)];
+            let run = |(is_mandatory, count)| Run { mapping: position, is_mandatory, count };
+            runs.extend(parts.map(run).into_iter().filter(|run| run.count > 0));
+            mapping
+                .targets
+                .iter()
+                .for_each(|&target| used[target] = used[target].saturating_add(count));
+            before = before.saturating_add(count);
+        }
+        runs
+    }
+
+    /// The runs in the order in which slots are taken: as written where all are done, else those
+    /// onto mandatory slots first.
+    fn in_order(mut runs: Vec<Run>, min: u64) -> Vec<Run> {
+        if total(&runs) > min {
+            runs.sort_by_key(|run| !run.is_mandatory);
+        }
+        runs
+    }
+
+    /// For each of these slots the mapping that takes it, as far as there are any: `min` says how
+    /// many relations there are for certain.
+    #[cfg_attr(not(test), expect(dead_code, reason = "who substitutes asks for it"))]
+    pub(crate) fn perform(&self, slots: u64, min: u64) -> Vec<usize> {
+        let slots = self.bounds.max.map_or(slots, |max| slots.min(max));
+        let mut taken = Vec::new();
+        for run in Self::in_order(self.runs(slots), min) {
+            let count = run.count.min(slots - taken.len() as u64);
+            taken.extend((0..count).map(|_| run.mapping));
+        }
+        taken
+    }
+
+    /// What is wrong with them for some node that may be substituted.
+    pub(crate) fn problems(&self) -> Vec<MappingProblem> {
+        let mut problems = Vec::new();
+        self.mandatory_problem(&mut problems);
+        self.target_problems(&mut problems);
+        self.share_problems(&mut problems);
+        self.surplus_problem(&mut problems);
+        problems
+    }
+
+    fn most(&self) -> u64 {
+        self.bounds.max.unwrap_or(u64::MAX)
+    }
+
+    fn mandatory_problem(&self, problems: &mut Vec<MappingProblem>) {
+        let mut mandatory = self.runs(self.most());
+        mandatory.retain(|run| run.is_mandatory);
+        let sole = self.mappings.iter().find(|mapping| self.is_sole(mapping));
+        let count = match sole {
+            Some(sole) => sole.targets.iter().map(|&target| self.open[target].mandatory).max(),
+            None => Some(total(&mandatory)),
+        };
+        let count = count.unwrap_or(0);
+        if count > self.bounds.min {
+            let mappings = mandatory.iter().map(|run| run.mapping).collect();
+            problems.push(MappingProblem::TooManyMandatory(count, mappings));
+        }
+    }
+
+    fn target_problems(&self, problems: &mut Vec<MappingProblem>) {
+        let mut used = vec![0_u64; self.open.len()];
+        for (mapping, position) in self.mappings.iter().zip(0..) {
+            let count = match mapping.share {
+                Share::One => 1,
+                Share::Times(count) => count,
+                Share::Rest => 0,
+            };
+            for &target in &mapping.targets {
+                used[target] = used[target].saturating_add(count);
+                if count > 0 && used[target] > self.open[target].takes {
+                    problems.push(MappingProblem::TakesNoMore { mapping: position, target });
+                }
+            }
+        }
+    }
+
+    fn share_problems(&self, problems: &mut Vec<MappingProblem>) {
+        let mut rest = false;
+        for (position, mapping) in self.mappings.iter().enumerate() {
+            match mapping.share {
+                Share::Times(0) => problems.push(MappingProblem::Nothing(position)),
+                _ if rest => problems.push(MappingProblem::BehindRest(position)),
+                _ => {}
+            }
+            rest |= mapping.share == Share::Rest;
+        }
+        let Some(position) =
+            self.mappings.iter().position(|mapping| mapping.share == Share::Rest).filter(|_| {
+                let runs = self.runs(self.most());
+                total(&runs) < self.most()
+            })
+        else {
+            return;
+        };
+        problems.push(MappingProblem::BoundedRest(position));
+    }
+
+    /// The first mapping of which an entry has no relation where there are as many as may be.
+    fn surplus_problem(&self, problems: &mut Vec<MappingProblem>) {
+        let Some(max) = self.bounds.max else { return };
+        if self.mappings.iter().any(|mapping| self.is_sole(mapping)) {
+            return;
+        }
+        let mut before = 0_u64;
+        for run in Self::in_order(self.runs(max), self.bounds.min) {
+            before = before.saturating_add(run.count);
+            if before > max {
+                return problems.push(MappingProblem::Surplus(run.mapping));
+            }
+        }
+    }
+}
+
+fn total(runs: &[Run]) -> u64 {
+    runs.iter().fold(0, |total, run| total.saturating_add(run.count))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The rules as they are written, one entry at a time.
+    struct Oracle<'m>(&'m Mappings);
+
+    /// An entry that is written out: its mapping, its targets, whether one of them is mandatory.
+    type Entry = (usize, Vec<usize>, bool);
+
+    impl Oracle<'_> {
+        fn entries(&self, slots: u64) -> Vec<Entry> {
+            let Mappings { mappings, open, .. } = self.0;
+            let effective: Vec<_> =
+                mappings.iter().filter(|it| it.share != Share::Times(0)).collect();
+            let is_sole = effective.len() == 1 && effective[0].share == Share::One;
+            let mut onto = vec![0; open.len()];
+            let mut entries: Vec<Entry> = Vec::new();
+            for (position, mapping) in mappings.iter().enumerate() {
+                let room = |onto: &[u64]| mapping.targets.iter().all(|&t| onto[t] < open[t].takes);
+                let needs =
+                    |onto: &[u64]| mapping.targets.iter().any(|&t| onto[t] < open[t].mandatory);
+                let mut own = 0;
+                loop {
+                    let more = match mapping.share {
+                        Share::One if is_sole => own == 0 || room(&onto) && own < slots,
+                        Share::One => own < 1,
+                        Share::Times(count) => own < count,
+                        Share::Rest => {
+                            room(&onto) && ((entries.len() as u64) < slots || needs(&onto))
+                        }
+                    };
+                    if !more {
+                        break;
+                    }
+                    entries.push((position, mapping.targets.clone(), needs(&onto)));
+                    mapping.targets.iter().for_each(|&target| onto[target] += 1);
+                    own += 1;
+                }
+            }
+            entries
+        }
+
+        fn perform(&self, slots: u64, min: u64) -> Vec<Entry> {
+            let slots = slots.min(self.0.bounds.max.unwrap_or(slots));
+            let entries = self.entries(slots);
+            let ordered = if entries.len() as u64 > min {
+                let (first, then): (Vec<_>, Vec<_>) =
+                    entries.into_iter().partition(|(_, _, mandatory)| *mandatory);
+                [first, then].concat()
+            } else {
+                entries
+            };
+            ordered.into_iter().take(slots as usize).collect()
+        }
+    }
+
+    fn mappings() -> impl Strategy<Value = Mappings> {
+        let bounds = || {
+            (0..4_u64, prop_oneof![Just(None), (0..4_u64).prop_map(Some)])
+                .prop_map(|(min, more)| Bounds { min, max: more.map(|more| min + more) })
+        };
+        let slots = (0..2_u64, 0..3_u64).prop_map(|(fulfilled, mandatory)| Slots {
+            fulfilled,
+            mandatory,
+            optional: 0,
+        });
+        let open = prop::collection::vec((bounds(), slots), 1..4);
+        (bounds(), open).prop_flat_map(|(bounds, inner)| {
+            let open: Vec<_> = inner.iter().map(|(bounds, slots)| slots.open(*bounds)).collect();
+            let share = prop_oneof![
+                4 => Just(Share::One),
+                2 => (0..4_u64).prop_map(Share::Times),
+                1 => Just(Share::Rest)
+            ];
+            let targets = prop::collection::btree_set(0..open.len(), 1..=open.len().min(2));
+            let mapping = (share, targets).prop_map(|(share, targets)| Mapping {
+                share,
+                targets: targets.into_iter().collect(),
+            });
+            prop::collection::vec(mapping, 0..5).prop_map(move |mappings| Mappings {
+                bounds,
+                mappings,
+                open: open.clone(),
+            })
+        })
+    }
+
+    fn is_valid(mappings: &Mappings) -> bool {
+        mappings.problems().iter().all(MappingProblem::is_harmless)
+    }
+
+    /// Mandatory entries that got no slot although the mappings may be taken by every user.
+    fn left_over(mappings: &Mappings, slots: u64, min: u64) -> usize {
+        let oracle = Oracle(mappings);
+        let all = oracle.entries(slots.min(mappings.bounds.max.unwrap_or(slots)));
+        let mandatory = |entries: &[Entry]| entries.iter().filter(|entry| entry.2).count();
+        mandatory(&all) - mandatory(&oracle.perform(slots, min))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 4096, ..ProptestConfig::default() })]
+
+        #[test]
+        fn runs_are_entries_that_are_written_out(mappings in mappings(), slots in 0..9_u64) {
+            prop_assume!(is_valid(&mappings));
+            let oracle = Oracle(&mappings);
+            let performed: Vec<_> =
+                oracle.perform(slots, mappings.bounds.min).iter().map(|entry| entry.0).collect();
+            prop_assert_eq!(mappings.perform(slots, mappings.bounds.min), performed);
+        }
+
+        #[test]
+        fn what_is_accepted_performs_for_every_user(mappings in mappings(), more in 0..5_u64, narrowed in 0..3_u64) {
+            prop_assume!(is_valid(&mappings));
+            // A user's type may ask for more than the type that is substituted.
+            let most = mappings.bounds.max.unwrap_or(u64::MAX);
+            let min = (mappings.bounds.min + narrowed).min(most);
+            let slots = (min + more).min(most);
+            prop_assert_eq!(left_over(&mappings, slots, min), 0);
+        }
+
+        #[test]
+        fn groups_are_what_they_stand_for(mappings in mappings(), slots in 0..9_u64) {
+            let mut written = mappings.clone();
+            written.mappings = mappings.mappings.iter().flat_map(|mapping| {
+                let one = Mapping { share: Share::Times(1), ..mapping.clone() };
+                match mapping.share {
+                    Share::Times(count) => vec![one; count as usize],
+                    _ => vec![mapping.clone()],
+                }
+            }).collect();
+            prop_assume!(!written.mappings.iter().any(|mapping| written.is_sole(mapping)));
+            let targets = |of: &Mappings| -> Vec<_> {
+                let taken = of.perform(slots, of.bounds.min);
+                taken.into_iter().map(|mapping| of.mappings[mapping].targets.clone()).collect()
+            };
+            prop_assert_eq!(targets(&mappings), targets(&written));
+        }
+
+        #[test]
+        fn only_the_order_within_mandatory_and_optional_ones_counts(mappings in mappings(), slots in 0..9_u64) {
+            // Each entry has a target of its own, so that moving it changes nothing else.
+            let mut mappings = mappings;
+            mappings.mappings.retain(|mapping| mapping.targets.len() == 1);
+            mappings.open = mappings.mappings.iter().map(|mapping| mappings.open[mapping.targets[0]]).collect();
+            for (position, mapping) in mappings.mappings.iter_mut().enumerate() {
+                *mapping = Mapping { share: Share::Times(1), targets: vec![position] };
+            }
+            prop_assume!(mappings.mappings.len() as u64 > mappings.bounds.min);
+            let mut moved = mappings.clone();
+            moved.mappings.sort_by_key(|mapping| mappings.open[mapping.targets[0]].mandatory == 0);
+            let targets = |of: &Mappings| -> Vec<_> {
+                let taken = of.perform(slots, of.bounds.min);
+                taken.into_iter().map(|mapping| of.mappings[mapping].targets[0]).collect()
+            };
+            prop_assert_eq!(targets(&mappings), targets(&moved));
+        }
+    }
+
+    fn of(bounds: (u64, Option<u64>), shares: &[Share], open: &[(u64, u64)]) -> Mappings {
+        let mapping = |(share, target): (&Share, usize)| Mapping {
+            share: *share,
+            targets: vec![target.min(open.len() - 1)],
+        };
+        Mappings {
+            bounds: Bounds { min: bounds.0, max: bounds.1 },
+            mappings: shares.iter().zip(0..).map(mapping).collect(),
+            open: open.iter().map(|&(mandatory, takes)| OpenSlots { mandatory, takes }).collect(),
+        }
+    }
+
+    #[test]
+    fn each_rule_is_needed() {
+        // Three mandatory ones, of which a user may have one relation only.
+        let three = of((1, Some(4)), &[Share::One; 3], &[(1, 1), (1, 1), (1, 1)]);
+        assert_eq!(three.problems(), [MappingProblem::TooManyMandatory(3, vec![0, 1, 2])]);
+        assert_eq!(left_over(&three, 1, 1), 2);
+        // Were what is bound taken for open, one entry would have nothing to map onto.
+        let bound = Slots { fulfilled: 1, mandatory: 0, optional: 0 };
+        let open = bound.open(Bounds { min: 1, max: Some(1) });
+        let bound = of((1, Some(1)), &[Share::One], &[(open.mandatory, open.takes)]);
+        assert_eq!(bound.problems(), [MappingProblem::TakesNoMore { mapping: 0, target: 0 }]);
+    }
+
+    #[test]
+    fn mandatory_ones_come_first_where_there_are_more_than_for_certain() {
+        let three = of((1, Some(4)), &[Share::One; 3], &[(0, 1), (1, 1), (0, 1)]);
+        assert_eq!(three.problems(), []);
+        assert_eq!(three.perform(2, 1), [1, 0]);
+        assert_eq!(three.perform(1, 1), [1]);
+        let all = of((3, Some(3)), &[Share::One; 3], &[(0, 1), (1, 1), (0, 1)]);
+        assert_eq!(all.perform(3, 3), [0, 1, 2]);
+    }
+
+    #[test]
+    fn a_sole_mapping_takes_what_its_target_takes() {
+        let sole = |takes| of((3, None), &[Share::One], &[(0, takes)]);
+        assert_eq!(sole(1).perform(5, 3), [0]);
+        assert_eq!(sole(2).perform(5, 3), [0, 0]);
+        assert_eq!(sole(u64::MAX).perform(5, 3), [0; 5]);
+        let grouped = of((3, None), &[Share::Times(1), Share::Times(0)], &[(0, u64::MAX)]);
+        assert_eq!(grouped.perform(5, 3), [0]);
+        assert_eq!(grouped.problems(), [MappingProblem::Nothing(1)]);
+        let beside = of((3, None), &[Share::One, Share::Times(0)], &[(0, u64::MAX)]);
+        assert_eq!(beside.perform(5, 3), [0; 5]);
+    }
+
+    #[test]
+    fn the_rest_takes_what_is_left() {
+        let mut rest =
+            of((3, None), &[Share::One, Share::One, Share::Rest], &[(0, u64::MAX), (1, 1)]);
+        rest.mappings[2].targets = vec![0];
+        assert_eq!(rest.problems(), []);
+        let targets: Vec<_> =
+            rest.perform(5, 3).iter().map(|&at| rest.mappings[at].targets[0]).collect();
+        assert_eq!(targets, [1, 0, 0, 0, 0]);
+        rest.mappings.push(Mapping { share: Share::One, targets: vec![0] });
+        assert_eq!(rest.problems(), [MappingProblem::BehindRest(3)]);
+        let bounded = of((3, None), &[Share::Rest], &[(0, 2)]);
+        assert_eq!(bounded.problems(), [MappingProblem::BoundedRest(0)]);
+    }
+
+    #[test]
+    fn surplus_is_what_never_has_a_relation() {
+        let five = of((1, Some(4)), &[Share::One; 5], &[(0, 1), (0, 1), (0, 1), (0, 1), (1, 1)]);
+        assert_eq!(five.problems(), [MappingProblem::Surplus(3)]);
+        let group = of((1, Some(4)), &[Share::Times(5)], &[(0, u64::MAX)]);
+        assert_eq!(group.problems(), [MappingProblem::Surplus(0)]);
+    }
+
+    #[test]
+    fn ten_thousand_entries_are_few() {
+        let many = of((0, None), &vec![Share::One; 10_000], &vec![(0, 1); 10_000]);
+        assert_eq!(many.perform(10_000, 0).len(), 10_000);
+        assert_eq!(many.problems(), []);
+        let one = of((0, None), &[Share::Times(u64::MAX)], &[(0, u64::MAX)]);
+        assert_eq!(one.perform(3, 0), [0; 3]);
+        assert_eq!(one.problems(), []);
+    }
+}

@@ -1,0 +1,491 @@
+//! Mappings of requirements (section 3.8.11), by the rules that [`crate::tosca::mapping`] knows:
+//! what is wrong with them for some node that may be substituted.
+
+use super::checker::Checker;
+use crate::text::diagnostic::{Code, Diagnostic};
+use crate::text::yaml::Node;
+use crate::tosca::mapping::{Mapping, MappingProblem, Mappings, OpenSlots, Slots};
+use crate::tosca::requirement::{AssignedCount, bounds};
+use crate::tosca::substitution::{MappingTarget, Substitution, SubstitutionMapping};
+use crate::tosca::{EffectiveType, Family, RequirementDefinition, TypeId};
+use crate::variability::graph::{ElementId, NodeElement, RelationElement, Target};
+
+const SECTION: &str = "3.8.11.1";
+
+/// What a requirement is mapped onto.
+struct MappedOnto<'k, 'a> {
+    node: &'k NodeElement<'a>,
+    /// The name of its requirement; nothing where the node itself is the target.
+    requirement: Option<Node<'a>>,
+}
+
+/// The mappings of one requirement with what they lead to.
+struct MappedRequirement<'m, 'k, 'c, 'a> {
+    outer: &'c RequirementDefinition<'c>,
+    kind: TypeId,
+    written: Vec<&'m SubstitutionMapping<'a>>,
+    onto: Vec<MappedOnto<'k, 'a>>,
+    rules: Mappings,
+}
+
+impl<'c, 'a> Checker<'c, 'a> {
+    /// Checks all mappings of requirements.
+    pub(super) fn requirement_mappings(
+        &self,
+        substitution: &Substitution<'a>,
+        kind: TypeId,
+        effective: &'c EffectiveType<'c>,
+    ) {
+        let mut names: Vec<&str> = Vec::new();
+        for mapping in &substitution.requirements {
+            let name = mapping.named.name;
+            let Some(outer) = effective.requirements.get(name) else {
+                let known = effective.requirements.keys().copied();
+                let at = mapping.named.key.items().next().unwrap_or(mapping.named.key);
+                self.lacks(&[], (kind, "requirement"), at, known, SECTION);
+                continue;
+            };
+            for onto in mapping.targets.iter().flat_map(|target| self.mapped_onto(target, true)) {
+                self.mapped_capabilities(&outer.definition, &onto);
+            }
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        for name in names {
+            let same = substitution.requirements.iter().filter(|it| it.named.name == name);
+            if let Some(outer) = effective.requirements.get(name) {
+                let mapped = self.mapped_requirement(&outer.definition, kind, same.collect());
+                self.mapping_problems(&mapped);
+            }
+        }
+    }
+
+    /// What names of a mapping lead to, said where that is not there: a requirement of a node, else
+    /// nodes that are selected.
+    fn mapped_onto(&self, target: &MappingTarget<'a>, says: bool) -> Vec<MappedOnto<'c, 'a>> {
+        let node = |name: Node<'a>| match self.target(name) {
+            Some(Target::Node(node)) => Some(self.graph.node(node)),
+            _ => None,
+        };
+        let is_selected = |name: &Node<'a>| node(*name).is_some_and(|node| selects(node));
+        let has = |kind: TypeId, name: Node<'a>| {
+            let requirements = &self.types.effective(kind).requirements;
+            name.text().is_some_and(|name| requirements.contains_key(name))
+        };
+        if let Some([name, requirement]) = target.pair() {
+            let found = node(name);
+            let kinds = |node: &NodeElement<'a>| self.types_of(node.id, Family::Node);
+            let is_pair = |node| kinds(node).iter().any(|(kind, _)| has(*kind, requirement));
+            if found.is_some_and(is_pair) || !target.path.iter().all(is_selected) {
+                let found = found.or_else(|| says.then(|| self.mapped_node(name, SECTION))?);
+                let Some(node) = found else { return Vec::new() };
+                if says {
+                    self.requirement_exists(node, requirement, SECTION);
+                }
+                return vec![MappedOnto { node, requirement: Some(requirement) }];
+            }
+        }
+        let mut onto = Vec::new();
+        for name in &target.path {
+            let found = node(*name).or_else(|| says.then(|| self.mapped_node(*name, SECTION))?);
+            let Some(node) = found else { continue };
+            if says && !selects(node) {
+                let text = name.text().unwrap_or_default();
+                let message =
+                    format!("`{text}` is not selected, so it cannot be the target itself");
+                let error = Diagnostic::error(Code::InvalidMapping, message).at(name.span());
+                let help = format!(
+                    "name one of its requirements, such as `[{text}, host]`, or give it the directive `select`"
+                );
+                self.report(node.id, error.section(SECTION).help(help));
+            }
+            onto.push(MappedOnto { node, requirement: None });
+        }
+        onto
+    }
+
+    /// What fulfils the outer requirement may fulfil the inner one: it may still turn out to be the
+    /// narrower one of both.
+    fn mapped_capabilities(&self, outer: &RequirementDefinition<'c>, onto: &MappedOnto<'_, 'a>) {
+        let Some(name) = onto.requirement else { return };
+        let Some(given) = self.defined(Family::Capability, outer.capability) else { return };
+        for entity in self.node_subject(onto.node).entities {
+            let requirements = &self.types.effective(entity.kind).requirements;
+            let inner = requirements.get(name.text().unwrap_or_default());
+            let wanted = inner
+                .and_then(|inner| self.defined(Family::Capability, inner.definition.capability));
+            let fits = |wanted: &TypeId| {
+                self.may_derive(*wanted, given) || self.may_derive(given, *wanted)
+            };
+            if let Some(wanted) = wanted.filter(|wanted| !fits(wanted)) {
+                self.unlike(name, [wanted, given], "requirement", &entity.when, SECTION);
+            }
+        }
+    }
+
+    fn mapped_requirement<'m>(
+        &self,
+        outer: &'c RequirementDefinition<'c>,
+        kind: TypeId,
+        written: Vec<&'m SubstitutionMapping<'a>>,
+    ) -> MappedRequirement<'m, 'c, 'c, 'a> {
+        let rules = Mappings { bounds: bounds(outer), mappings: Vec::new(), open: Vec::new() };
+        let mut mapped =
+            MappedRequirement { outer, kind, written: Vec::new(), onto: Vec::new(), rules };
+        for mapping in written {
+            let onto = mapping.targets.iter().flat_map(|target| self.mapped_onto(target, false));
+            let targets: Vec<_> = onto
+                .filter(|onto| self.counts(onto.node.id))
+                .filter_map(|onto| self.position(&mut mapped, onto))
+                .collect();
+            // What leads to nothing that is there is no entry.
+            if !targets.is_empty() {
+                mapped.written.push(mapping);
+                mapped.rules.mappings.push(Mapping { share: mapping.share, targets });
+            }
+        }
+        mapped
+    }
+
+    /// The position of what is mapped onto among all of these, where its type is known.
+    fn position<'m>(
+        &self,
+        mapped: &mut MappedRequirement<'m, 'c, 'c, 'a>,
+        onto: MappedOnto<'c, 'a>,
+    ) -> Option<usize> {
+        let name = |onto: &MappedOnto<'_, 'a>| onto.requirement.and_then(Node::text);
+        let is_same = |known: &MappedOnto<'_, 'a>| {
+            known.node.id == onto.node.id && name(known) == name(&onto)
+        };
+        if let Some(known) = mapped.onto.iter().position(is_same) {
+            return Some(known);
+        }
+        let open = match onto.requirement {
+            // A node that is found itself is one target.
+            None => OpenSlots { mandatory: 0, takes: 1 },
+            Some(requirement) => {
+                let assigned = self.fulfilling(&onto, self.presence.is_none());
+                self.open_slots(onto.node, requirement, &assigned)?
+            }
+        };
+        mapped.rules.open.push(open);
+        mapped.onto.push(onto);
+        Some(mapped.onto.len() - 1)
+    }
+
+    /// The assignments of a mapped requirement that count; where all variants do, those without
+    /// conditions.
+    fn fulfilling(
+        &self,
+        onto: &MappedOnto<'_, 'a>,
+        unconditional: bool,
+    ) -> Vec<&'c RelationElement<'a>> {
+        let name = onto.requirement.and_then(Node::text);
+        let relations = onto.node.relations.iter().map(|&id| self.graph.relation(id));
+        relations
+            .filter(|relation| Some(self.graph.element(relation.id).name) == name)
+            .filter(|relation| self.counts(relation.id))
+            .filter(|relation| !unconditional || self.is_unconditional(relation.id))
+            .collect()
+    }
+
+    /// What can be mapped onto a requirement of a node that has these assignments of it; of several
+    /// types the one that asks for least and takes most.
+    fn open_slots(
+        &self,
+        node: &NodeElement<'a>,
+        requirement: Node<'a>,
+        assigned: &[&RelationElement<'a>],
+    ) -> Option<OpenSlots> {
+        let mut slots = Slots::default();
+        for relation in assigned {
+            let AssignedCount { min, max } =
+                AssignedCount::read(relation.requirement.declared.value);
+            match relation.target {
+                Some(_) => slots.fulfilled += max.unwrap_or(min.max(1)),
+                None => {
+                    slots.mandatory += min;
+                    slots.optional = slots.optional.saturating_add(max.unwrap_or(u64::MAX) - min);
+                }
+            }
+        }
+        let kinds = self.types_of(node.id, Family::Node).into_iter();
+        let name = requirement.text()?;
+        let open = kinds.filter_map(|(kind, _)| {
+            let definition = &self.types.effective(kind).requirements.get(name)?.definition;
+            Some(slots.open(bounds(definition)))
+        });
+        open.reduce(|one, other| OpenSlots {
+            mandatory: one.mandatory.min(other.mandatory),
+            takes: one.takes.max(other.takes),
+        })
+    }
+
+    fn mapping_problems(&self, mapped: &MappedRequirement<'_, 'c, 'c, 'a>) {
+        let is_certain = |onto: &MappedOnto<'_, 'a>| self.is_unconditional(onto.node.id);
+        let decided = self.presence.is_some() || mapped.onto.iter().all(is_certain);
+        let nodes: Vec<_> = mapped.onto.iter().map(|onto| onto.node.id).collect();
+        for problem in mapped.rules.problems() {
+            match problem {
+                MappingProblem::TooManyMandatory(..) | MappingProblem::Surplus(_) if !decided => {}
+                _ => self.report_when(&nodes, &[], self.problem(mapped, &problem)),
+            }
+        }
+        if !decided {
+            self.problems_in_variants(mapped);
+        }
+        if self.presence.is_none() {
+            mapped.onto.iter().for_each(|onto| self.bound_in_variants(mapped, onto));
+        }
+    }
+
+    /// Where nodes have conditions, which entries there are differs from variant to variant.
+    fn problems_in_variants(&self, mapped: &MappedRequirement<'_, 'c, 'c, 'a>) {
+        let Mappings { bounds, mappings, open } = &mapped.rules;
+        let position = |id: ElementId| mapped.onto.iter().position(|onto| onto.node.id == id);
+        let mapping_of = |id: ElementId| {
+            let target = position(id)?;
+            mappings.iter().rposition(|mapping| mapping.targets.contains(&target))
+        };
+        let entries = |count: &dyn Fn(&OpenSlots, u64) -> u64| -> Vec<ElementId> {
+            let mut ids = Vec::new();
+            for (target, onto) in mapped.onto.iter().enumerate() {
+                let leading = mappings.iter().filter(|mapping| mapping.targets.contains(&target));
+                let times = |mapping: &Mapping| match mapping.share {
+                    crate::tosca::mapping::Share::Times(count) => count,
+                    _ => 1,
+                };
+                let leading = leading.map(times).fold(0, u64::saturating_add);
+                let most = bounds.max.unwrap_or(bounds.min).saturating_add(1);
+                let count = count(&open[target], leading).min(most);
+                ids.extend((0..count).map(|_| onto.node.id));
+            }
+            ids
+        };
+        let mandatory = entries(&|open, leading| open.mandatory.min(leading));
+        self.surplus(&mandatory, bounds.min, &[], |id| {
+            let mapping = mapping_of(id).unwrap_or(0);
+            let problem = MappingProblem::TooManyMandatory(bounds.min + 1, vec![mapping]);
+            self.problem(mapped, &problem)
+        });
+        if let Some(max) = bounds.max {
+            let all = entries(&|_, leading| leading);
+            self.surplus(&all, max, &[], |id| {
+                self.problem(mapped, &MappingProblem::Surplus(mapping_of(id).unwrap_or(0)))
+            });
+        }
+    }
+
+    /// An assignment with a condition leaves less to be mapped onto where it is there.
+    fn bound_in_variants(
+        &self,
+        mapped: &MappedRequirement<'_, 'c, 'c, 'a>,
+        onto: &MappedOnto<'c, 'a>,
+    ) {
+        let Some(requirement) = onto.requirement else { return };
+        let certain = self.fulfilling(onto, true);
+        let is_bound = |relation: &&RelationElement<'a>| {
+            relation.target.is_some() && !self.is_unconditional(relation.id)
+        };
+        let target = mapped.onto.iter().position(|known| std::ptr::eq(known, onto));
+        let Some(target) = target else { return };
+        for relation in self.fulfilling(onto, false).into_iter().filter(is_bound) {
+            let assigned = [&*certain, &[relation]].concat();
+            let Some(open) = self.open_slots(onto.node, requirement, &assigned) else { continue };
+            let mut rules = mapped.rules.clone();
+            rules.open[target] = open;
+            let known = mapped.rules.problems();
+            for problem in rules.problems().into_iter().filter(|problem| !known.contains(problem)) {
+                if matches!(problem, MappingProblem::TakesNoMore { .. }) {
+                    let error = self.problem(mapped, &problem);
+                    self.report_when(&[onto.node.id, relation.id], &[], error);
+                }
+            }
+        }
+    }
+
+    /// What is wrong, in words.
+    fn problem(
+        &self,
+        mapped: &MappedRequirement<'_, 'c, 'c, 'a>,
+        problem: &MappingProblem,
+    ) -> Diagnostic {
+        let name = mapped.outer.named.name;
+        let bound = mapped.outer.occurrences.map_or(mapped.outer.named.key, |said| said.node);
+        let at = |mapping: usize| {
+            mapped.written.get(mapping).map_or(bound, |mapping| mapping.named.key).span()
+        };
+        let diagnostic = match problem {
+            MappingProblem::TooManyMandatory(count, mappings) => {
+                return self.too_many_mandatory(mapped, *count, mappings);
+            }
+            MappingProblem::TakesNoMore { mapping, target } => {
+                return self.takes_no_more(mapped, *mapping, *target);
+            }
+            MappingProblem::BehindRest(mapping) => {
+                let message = format!("an earlier mapping of `{name}` takes all that is left");
+                Diagnostic::error(Code::InvalidMapping, message)
+                    .at(at(*mapping))
+                    .help("write what is `UNBOUNDED` as the last of its name")
+            }
+            MappingProblem::Surplus(mapping) => {
+                let most = mapped.rules.bounds.max.unwrap_or(0);
+                let message = format!(
+                    "`{name}` occurs {} at most, so there is never a relation for this mapping",
+                    times(most)
+                );
+                Diagnostic::warning(Code::SurplusMapping, message)
+                    .at(at(*mapping))
+                    .label(bound.span(), "how often it occurs is defined here")
+            }
+            MappingProblem::BoundedRest(mapping) => {
+                let message = format!(
+                    "this is to take all relations of `{name}` that are left, and its target takes fewer"
+                );
+                Diagnostic::warning(Code::SurplusMapping, message)
+                    .at(at(*mapping))
+                    .label(bound.span(), "how often it occurs is defined here")
+            }
+            MappingProblem::Nothing(mapping) => {
+                Diagnostic::warning(Code::SurplusMapping, "a group of no mappings has no effect")
+                    .at(at(*mapping))
+            }
+        };
+        diagnostic.section(SECTION)
+    }
+
+    fn too_many_mandatory(
+        &self,
+        mapped: &MappedRequirement<'_, 'c, 'c, 'a>,
+        count: u64,
+        mappings: &[usize],
+    ) -> Diagnostic {
+        let MappedRequirement { outer, rules, .. } = mapped;
+        let owner = self.types.definition(mapped.kind).name;
+        let min = rules.bounds.min;
+        let mapped_ones = match count {
+            1 => "1 requirement is mapped onto a mandatory one".to_owned(),
+            _ => format!("{count} requirements are mapped onto mandatory ones"),
+        };
+        let message = format!("{mapped_ones}, and a `{owner}` has {min} for certain");
+        let beyond = mappings.get(usize::try_from(min).unwrap_or(usize::MAX));
+        let beyond = beyond.or(mappings.last()).and_then(|&it| mapped.written.get(it));
+        let bound = outer.occurrences.map_or(outer.named.key, |said| said.node);
+        let at = beyond.map_or(bound, |mapping| mapping.named.key).span();
+        let mut error = Diagnostic::error(Code::InvalidMapping, message).at(at).section(SECTION);
+        error = error.label(
+            bound.span(),
+            format!("`{}` occurs {} for certain", outer.named.name, times(min)),
+        );
+        let mut said = Vec::new();
+        let leading = mappings.iter().filter_map(|&mapping| rules.mappings.get(mapping));
+        for &target in leading.flat_map(|mapping| &mapping.targets) {
+            let is_mandatory = rules.open[target].mandatory > 0;
+            let place = self.mandatory_at(&mapped.onto[target]).filter(|_| is_mandatory);
+            if let Some(place) = place.map(Node::span).filter(|place| !said.contains(place)) {
+                said.push(place);
+                error = error.label(place, "this is mandatory");
+            }
+        }
+        error.help(format!(
+            "make some of them `optional`, or raise the lower bound of `{}`",
+            outer.named.name
+        ))
+    }
+
+    /// What makes a requirement of a node mandatory: an assignment, or the definition.
+    fn mandatory_at(&self, onto: &MappedOnto<'_, 'a>) -> Option<Node<'c>>
+    where
+        'a: 'c,
+    {
+        let is_mandatory = |relation: &&&RelationElement<'a>| {
+            AssignedCount::read(relation.requirement.declared.value).min > 0
+                && relation.target.is_none()
+        };
+        let assigned = self.fulfilling(onto, false);
+        if let Some(relation) = assigned.iter().find(is_mandatory) {
+            return Some(relation.requirement.declared.key);
+        }
+        let name = onto.requirement?.text()?;
+        let (kind, _) = self.types_of(onto.node.id, Family::Node).into_iter().next()?;
+        let definition = &self.types.effective(kind).requirements.get(name)?.definition;
+        Some(definition.occurrences.map_or(definition.named.key, |said| said.node))
+    }
+
+    fn takes_no_more(
+        &self,
+        mapped: &MappedRequirement<'_, 'c, 'c, 'a>,
+        mapping: usize,
+        target: usize,
+    ) -> Diagnostic {
+        let onto = &mapped.onto[target];
+        let display = self.graph.display(onto.node.id);
+        let name = onto.requirement.and_then(Node::text).unwrap_or_default();
+        let written = mapped.written.get(mapping);
+        let at = written.map_or(mapped.outer.named.key, |mapping| mapping.named.key).span();
+        let assigned = self.fulfilling(onto, false);
+        let bound = assigned.iter().find(|relation| relation.target.is_some());
+        let (message, place, label, help) = match bound {
+            Some(relation) => (
+                format!(
+                    "the requirement `{name}` of {display} has a target of its own, so nothing can be mapped onto it"
+                ),
+                Some(
+                    relation.requirement.target.unwrap_or(relation.requirement.declared.key).span(),
+                ),
+                "the target is here",
+                "leave the target out, or do not map onto it",
+            ),
+            None if onto.requirement.is_none() => (
+                format!("{display} is the target of more than one mapping"),
+                None,
+                "",
+                "map onto another node that is selected",
+            ),
+            None => (
+                format!("more is mapped onto the requirement `{name}` of {display} than it takes"),
+                self.mandatory_at(onto).map(Node::span),
+                "how often it occurs is defined here",
+                "leave a mapping out, or raise the upper bound",
+            ),
+        };
+        let error = Diagnostic::error(Code::InvalidMapping, message).at(at).section(SECTION);
+        match place {
+            Some(place) => error.label(place, label),
+            None => error,
+        }
+        .help(help)
+    }
+
+    /// Warns, once a file, of what other tools for this version of TOSCA refuse.
+    pub(super) fn extensions(&self, substitution: Option<&Substitution<'a>>) {
+        let mut first: Vec<(Node<'a>, Vec<ElementId>)> = Vec::new();
+        let mapping = substitution.and_then(Substitution::extension);
+        first.extend(mapping.map(|mapping| (mapping.named.key, Vec::new())));
+        for relation in self.graph.relations.iter().filter(|it| self.counts(it.id)) {
+            let entries = relation.requirement.declared.value.entries();
+            let mut keys = entries.map(|(key, _)| key);
+            let key = keys.find(|key| matches!(key.text(), Some("optional" | "count")));
+            first.extend(key.map(|key| (key, vec![relation.id])));
+        }
+        first.sort_by_key(|(key, _)| key.span());
+        first.dedup_by_key(|(key, _)| key.span().file);
+        for (key, when) in first {
+            let message = "this is of TOSCA 2.0, and other tools for this version refuse it";
+            let warning = Diagnostic::warning(Code::Extension, message).at(key.span());
+            self.report_when(&when, &[], warning);
+        }
+    }
+}
+
+/// Whether a node is to be selected.
+fn selects(node: &NodeElement<'_>) -> bool {
+    let directives = node.template.declared.value.get("directives");
+    let mut directives = directives.into_iter().flat_map(Node::items);
+    directives.any(|directive| matches!(directive.text(), Some("select" | "selectable")))
+}
+
+fn times(count: u64) -> String {
+    if count == 1 { "once".to_owned() } else { format!("{count} times") }
+}
