@@ -7,7 +7,7 @@
 
 /// How often something is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Bounds {
+pub(crate) struct CountBounds {
     /// At least.
     pub min: u64,
     /// At most; nothing where that is unbounded.
@@ -27,7 +27,7 @@ pub(crate) struct Slots {
 
 impl Slots {
     /// What can be mapped onto them, where the requirement has these bounds.
-    pub(crate) fn open(self, bounds: Bounds) -> OpenSlots {
+    pub(crate) fn open(self, bounds: CountBounds) -> OpenSlots {
         let needed = bounds.min.saturating_sub(self.fulfilled);
         OpenSlots {
             mandatory: needed.max(self.mandatory),
@@ -47,7 +47,7 @@ pub(crate) struct OpenSlots {
 
 /// For how many entries a mapping stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Share {
+pub(crate) enum MappingShare {
     /// One; where it is the only one, as many as its targets take.
     One,
     /// So many.
@@ -58,27 +58,27 @@ pub(crate) enum Share {
 
 /// A mapping of a requirement.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Mapping {
+pub(crate) struct MappedRequirement {
     /// For how many entries it stands.
-    pub share: Share,
-    /// Onto what: positions in [`Mappings::open`].
+    pub share: MappingShare,
+    /// Onto what: positions in [`RequirementMappings::open`].
     pub targets: Vec<usize>,
 }
 
 /// All mappings of one requirement, in the order written.
 #[derive(Clone, Debug)]
-pub(crate) struct Mappings {
+pub(crate) struct RequirementMappings {
     /// How often the requirement occurs in the type that is substituted.
-    pub bounds: Bounds,
+    pub bounds: CountBounds,
     /// The mappings.
-    pub mappings: Vec<Mapping>,
+    pub mappings: Vec<MappedRequirement>,
     /// What they map onto.
     pub open: Vec<OpenSlots>,
 }
 
 /// Entries of one mapping side by side that are alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Run {
+struct RunOfEntries {
     mapping: usize,
     is_mandatory: bool,
     count: u64,
@@ -115,15 +115,16 @@ impl MappingProblem {
     }
 }
 
-impl Mappings {
+impl RequirementMappings {
     /// Whether a mapping is the only one, and no group.
-    fn is_sole(&self, mapping: &Mapping) -> bool {
-        let counting = self.mappings.iter().filter(|mapping| mapping.share != Share::Times(0));
-        mapping.share == Share::One && counting.count() == 1
+    fn is_sole(&self, mapping: &MappedRequirement) -> bool {
+        let counting =
+            self.mappings.iter().filter(|mapping| mapping.share != MappingShare::Times(0));
+        mapping.share == MappingShare::One && counting.count() == 1
     }
 
     /// The entries where there are so many slots.
-    fn runs(&self, slots: u64) -> Vec<Run> {
+    fn runs(&self, slots: u64) -> Vec<RunOfEntries> {
         let mut used = vec![0_u64; self.open.len()];
         let (mut runs, mut before) = (Vec::new(), 0_u64);
         for (position, mapping) in self.mappings.iter().enumerate() {
@@ -132,15 +133,16 @@ impl Mappings {
             let mandatory = open().map(|(open, used)| open.mandatory.saturating_sub(used)).max();
             let (left, mandatory) = (left.unwrap_or(0), mandatory.unwrap_or(0));
             let count = match mapping.share {
-                Share::One if self.is_sole(mapping) => left.max(1).min(slots.max(1)),
-                Share::One => 1,
-                Share::Times(count) => count,
+                MappingShare::One if self.is_sole(mapping) => left.max(1).min(slots.max(1)),
+                MappingShare::One => 1,
+                MappingShare::Times(count) => count,
                 // What is mandatory comes first, so that there is always enough for it.
-                Share::Rest => slots.saturating_sub(before).max(mandatory).min(left),
+                MappingShare::Rest => slots.saturating_sub(before).max(mandatory).min(left),
             };
             let mandatory = mandatory.min(count);
             let parts = [(true, mandatory), (false, count - mandatory)];
-            let run = |(is_mandatory, count)| Run { mapping: position, is_mandatory, count };
+            let run =
+                |(is_mandatory, count)| RunOfEntries { mapping: position, is_mandatory, count };
             runs.extend(parts.map(run).into_iter().filter(|run| run.count > 0));
             mapping
                 .targets
@@ -153,7 +155,7 @@ impl Mappings {
 
     /// The runs in the order in which slots are taken: as written where all are done, else those
     /// onto mandatory slots first.
-    fn in_order(mut runs: Vec<Run>, min: u64) -> Vec<Run> {
+    fn in_order(mut runs: Vec<RunOfEntries>, min: u64) -> Vec<RunOfEntries> {
         if total(&runs) > min {
             runs.sort_by_key(|run| !run.is_mandatory);
         }
@@ -206,9 +208,9 @@ impl Mappings {
         let mut used = vec![0_u64; self.open.len()];
         for (mapping, position) in self.mappings.iter().zip(0..) {
             let count = match mapping.share {
-                Share::One => 1,
-                Share::Times(count) => count,
-                Share::Rest => 0,
+                MappingShare::One => 1,
+                MappingShare::Times(count) => count,
+                MappingShare::Rest => 0,
             };
             for &target in &mapping.targets {
                 used[target] = used[target].saturating_add(count);
@@ -223,17 +225,19 @@ impl Mappings {
         let mut rest = false;
         for (position, mapping) in self.mappings.iter().enumerate() {
             match mapping.share {
-                Share::Times(0) => problems.push(MappingProblem::Nothing(position)),
+                MappingShare::Times(0) => problems.push(MappingProblem::Nothing(position)),
                 _ if rest => problems.push(MappingProblem::BehindRest(position)),
                 _ => {}
             }
-            rest |= mapping.share == Share::Rest;
+            rest |= mapping.share == MappingShare::Rest;
         }
         let Some(position) =
-            self.mappings.iter().position(|mapping| mapping.share == Share::Rest).filter(|_| {
-                let runs = self.runs(self.most());
-                total(&runs) < self.most()
-            })
+            self.mappings.iter().position(|mapping| mapping.share == MappingShare::Rest).filter(
+                |_| {
+                    let runs = self.runs(self.most());
+                    total(&runs) < self.most()
+                },
+            )
         else {
             return;
         };
@@ -256,7 +260,7 @@ impl Mappings {
     }
 }
 
-fn total(runs: &[Run]) -> u64 {
+fn total(runs: &[RunOfEntries]) -> u64 {
     runs.iter().fold(0, |total, run| total.saturating_add(run.count))
 }
 
@@ -266,17 +270,17 @@ mod tests {
     use proptest::prelude::*;
 
     /// The rules as they are written, one entry at a time.
-    struct Oracle<'m>(&'m Mappings);
+    struct Oracle<'m>(&'m RequirementMappings);
 
     /// An entry that is written out: its mapping, its targets, whether one of them is mandatory.
     type Entry = (usize, Vec<usize>, bool);
 
     impl Oracle<'_> {
         fn entries(&self, slots: u64) -> Vec<Entry> {
-            let Mappings { mappings, open, .. } = self.0;
+            let RequirementMappings { mappings, open, .. } = self.0;
             let effective: Vec<_> =
-                mappings.iter().filter(|it| it.share != Share::Times(0)).collect();
-            let is_sole = effective.len() == 1 && effective[0].share == Share::One;
+                mappings.iter().filter(|it| it.share != MappingShare::Times(0)).collect();
+            let is_sole = effective.len() == 1 && effective[0].share == MappingShare::One;
             let mut onto = vec![0; open.len()];
             let mut entries: Vec<Entry> = Vec::new();
             for (position, mapping) in mappings.iter().enumerate() {
@@ -286,10 +290,10 @@ mod tests {
                 let mut own = 0;
                 loop {
                     let more = match mapping.share {
-                        Share::One if is_sole => own == 0 || room(&onto) && own < slots,
-                        Share::One => own < 1,
-                        Share::Times(count) => own < count,
-                        Share::Rest => {
+                        MappingShare::One if is_sole => own == 0 || room(&onto) && own < slots,
+                        MappingShare::One => own < 1,
+                        MappingShare::Times(count) => own < count,
+                        MappingShare::Rest => {
                             room(&onto) && ((entries.len() as u64) < slots || needs(&onto))
                         }
                     };
@@ -318,10 +322,10 @@ mod tests {
         }
     }
 
-    fn mappings() -> impl Strategy<Value = Mappings> {
+    fn mappings() -> impl Strategy<Value = RequirementMappings> {
         let bounds = || {
             (0..4_u64, prop_oneof![Just(None), (0..4_u64).prop_map(Some)])
-                .prop_map(|(min, more)| Bounds { min, max: more.map(|more| min + more) })
+                .prop_map(|(min, more)| CountBounds { min, max: more.map(|more| min + more) })
         };
         let slots = (0..2_u64, 0..3_u64).prop_map(|(fulfilled, mandatory)| Slots {
             fulfilled,
@@ -332,16 +336,16 @@ mod tests {
         (bounds(), open).prop_flat_map(|(bounds, inner)| {
             let open: Vec<_> = inner.iter().map(|(bounds, slots)| slots.open(*bounds)).collect();
             let share = prop_oneof![
-                4 => Just(Share::One),
-                2 => (0..4_u64).prop_map(Share::Times),
-                1 => Just(Share::Rest)
+                4 => Just(MappingShare::One),
+                2 => (0..4_u64).prop_map(MappingShare::Times),
+                1 => Just(MappingShare::Rest)
             ];
             let targets = prop::collection::btree_set(0..open.len(), 1..=open.len().min(2));
-            let mapping = (share, targets).prop_map(|(share, targets)| Mapping {
+            let mapping = (share, targets).prop_map(|(share, targets)| MappedRequirement {
                 share,
                 targets: targets.into_iter().collect(),
             });
-            prop::collection::vec(mapping, 0..5).prop_map(move |mappings| Mappings {
+            prop::collection::vec(mapping, 0..5).prop_map(move |mappings| RequirementMappings {
                 bounds,
                 mappings,
                 open: open.clone(),
@@ -349,12 +353,12 @@ mod tests {
         })
     }
 
-    fn is_valid(mappings: &Mappings) -> bool {
+    fn is_valid(mappings: &RequirementMappings) -> bool {
         mappings.problems().iter().all(MappingProblem::is_harmless)
     }
 
     /// Mandatory entries that got no slot although the mappings may be taken by every user.
-    fn left_over(mappings: &Mappings, slots: u64, min: u64) -> usize {
+    fn left_over(mappings: &RequirementMappings, slots: u64, min: u64) -> usize {
         let oracle = Oracle(mappings);
         let all = oracle.entries(slots.min(mappings.bounds.max.unwrap_or(slots)));
         let mandatory = |entries: &[Entry]| entries.iter().filter(|entry| entry.2).count();
@@ -387,14 +391,14 @@ mod tests {
         fn groups_are_what_they_stand_for(mappings in mappings(), slots in 0..9_u64) {
             let mut written = mappings.clone();
             written.mappings = mappings.mappings.iter().flat_map(|mapping| {
-                let one = Mapping { share: Share::Times(1), ..mapping.clone() };
+                let one = MappedRequirement { share: MappingShare::Times(1), ..mapping.clone() };
                 match mapping.share {
-                    Share::Times(count) => vec![one; count as usize],
+                    MappingShare::Times(count) => vec![one; count as usize],
                     _ => vec![mapping.clone()],
                 }
             }).collect();
             prop_assume!(!written.mappings.iter().any(|mapping| written.is_sole(mapping)));
-            let targets = |of: &Mappings| -> Vec<_> {
+            let targets = |of: &RequirementMappings| -> Vec<_> {
                 let taken = of.perform(slots, of.bounds.min);
                 taken.into_iter().map(|mapping| of.mappings[mapping].targets.clone()).collect()
             };
@@ -408,12 +412,12 @@ mod tests {
             mappings.mappings.retain(|mapping| mapping.targets.len() == 1);
             mappings.open = mappings.mappings.iter().map(|mapping| mappings.open[mapping.targets[0]]).collect();
             for (position, mapping) in mappings.mappings.iter_mut().enumerate() {
-                *mapping = Mapping { share: Share::Times(1), targets: vec![position] };
+                *mapping = MappedRequirement { share: MappingShare::Times(1), targets: vec![position] };
             }
             prop_assume!(mappings.mappings.len() as u64 > mappings.bounds.min);
             let mut moved = mappings.clone();
             moved.mappings.sort_by_key(|mapping| mappings.open[mapping.targets[0]].mandatory == 0);
-            let targets = |of: &Mappings| -> Vec<_> {
+            let targets = |of: &RequirementMappings| -> Vec<_> {
                 let taken = of.perform(slots, of.bounds.min);
                 taken.into_iter().map(|mapping| of.mappings[mapping].targets[0]).collect()
             };
@@ -421,13 +425,17 @@ mod tests {
         }
     }
 
-    fn of(bounds: (u64, Option<u64>), shares: &[Share], open: &[(u64, u64)]) -> Mappings {
-        let mapping = |(share, target): (&Share, usize)| Mapping {
+    fn of(
+        bounds: (u64, Option<u64>),
+        shares: &[MappingShare],
+        open: &[(u64, u64)],
+    ) -> RequirementMappings {
+        let mapping = |(share, target): (&MappingShare, usize)| MappedRequirement {
             share: *share,
             targets: vec![target.min(open.len() - 1)],
         };
-        Mappings {
-            bounds: Bounds { min: bounds.0, max: bounds.1 },
+        RequirementMappings {
+            bounds: CountBounds { min: bounds.0, max: bounds.1 },
             mappings: shares.iter().zip(0..).map(mapping).collect(),
             open: open.iter().map(|&(mandatory, takes)| OpenSlots { mandatory, takes }).collect(),
         }
@@ -436,68 +444,73 @@ mod tests {
     #[test]
     fn each_rule_is_needed() {
         // Three mandatory ones, of which a user may have one relation only.
-        let three = of((1, Some(4)), &[Share::One; 3], &[(1, 1), (1, 1), (1, 1)]);
+        let three = of((1, Some(4)), &[MappingShare::One; 3], &[(1, 1), (1, 1), (1, 1)]);
         assert_eq!(three.problems(), [MappingProblem::TooManyMandatory(3, vec![0, 1, 2])]);
         assert_eq!(left_over(&three, 1, 1), 2);
         // Were what is bound taken for open, one entry would have nothing to map onto.
         let bound = Slots { fulfilled: 1, mandatory: 0, optional: 0 };
-        let open = bound.open(Bounds { min: 1, max: Some(1) });
-        let bound = of((1, Some(1)), &[Share::One], &[(open.mandatory, open.takes)]);
+        let open = bound.open(CountBounds { min: 1, max: Some(1) });
+        let bound = of((1, Some(1)), &[MappingShare::One], &[(open.mandatory, open.takes)]);
         assert_eq!(bound.problems(), [MappingProblem::TakesNoMore { mapping: 0, target: 0 }]);
     }
 
     #[test]
     fn mandatory_ones_come_first_where_there_are_more_than_for_certain() {
-        let three = of((1, Some(4)), &[Share::One; 3], &[(0, 1), (1, 1), (0, 1)]);
+        let three = of((1, Some(4)), &[MappingShare::One; 3], &[(0, 1), (1, 1), (0, 1)]);
         assert_eq!(three.problems(), []);
         assert_eq!(three.perform(2, 1), [1, 0]);
         assert_eq!(three.perform(1, 1), [1]);
-        let all = of((3, Some(3)), &[Share::One; 3], &[(0, 1), (1, 1), (0, 1)]);
+        let all = of((3, Some(3)), &[MappingShare::One; 3], &[(0, 1), (1, 1), (0, 1)]);
         assert_eq!(all.perform(3, 3), [0, 1, 2]);
     }
 
     #[test]
     fn a_sole_mapping_takes_what_its_target_takes() {
-        let sole = |takes| of((3, None), &[Share::One], &[(0, takes)]);
+        let sole = |takes| of((3, None), &[MappingShare::One], &[(0, takes)]);
         assert_eq!(sole(1).perform(5, 3), [0]);
         assert_eq!(sole(2).perform(5, 3), [0, 0]);
         assert_eq!(sole(u64::MAX).perform(5, 3), [0; 5]);
-        let grouped = of((3, None), &[Share::Times(1), Share::Times(0)], &[(0, u64::MAX)]);
+        let grouped =
+            of((3, None), &[MappingShare::Times(1), MappingShare::Times(0)], &[(0, u64::MAX)]);
         assert_eq!(grouped.perform(5, 3), [0]);
         assert_eq!(grouped.problems(), [MappingProblem::Nothing(1)]);
-        let beside = of((3, None), &[Share::One, Share::Times(0)], &[(0, u64::MAX)]);
+        let beside = of((3, None), &[MappingShare::One, MappingShare::Times(0)], &[(0, u64::MAX)]);
         assert_eq!(beside.perform(5, 3), [0; 5]);
     }
 
     #[test]
     fn the_rest_takes_what_is_left() {
-        let mut rest =
-            of((3, None), &[Share::One, Share::One, Share::Rest], &[(0, u64::MAX), (1, 1)]);
+        let mut rest = of(
+            (3, None),
+            &[MappingShare::One, MappingShare::One, MappingShare::Rest],
+            &[(0, u64::MAX), (1, 1)],
+        );
         rest.mappings[2].targets = vec![0];
         assert_eq!(rest.problems(), []);
         let targets: Vec<_> =
             rest.perform(5, 3).iter().map(|&at| rest.mappings[at].targets[0]).collect();
         assert_eq!(targets, [1, 0, 0, 0, 0]);
-        rest.mappings.push(Mapping { share: Share::One, targets: vec![0] });
+        rest.mappings.push(MappedRequirement { share: MappingShare::One, targets: vec![0] });
         assert_eq!(rest.problems(), [MappingProblem::BehindRest(3)]);
-        let bounded = of((3, None), &[Share::Rest], &[(0, 2)]);
+        let bounded = of((3, None), &[MappingShare::Rest], &[(0, 2)]);
         assert_eq!(bounded.problems(), [MappingProblem::BoundedRest(0)]);
     }
 
     #[test]
     fn surplus_is_what_never_has_a_relation() {
-        let five = of((1, Some(4)), &[Share::One; 5], &[(0, 1), (0, 1), (0, 1), (0, 1), (1, 1)]);
+        let five =
+            of((1, Some(4)), &[MappingShare::One; 5], &[(0, 1), (0, 1), (0, 1), (0, 1), (1, 1)]);
         assert_eq!(five.problems(), [MappingProblem::Surplus(3)]);
-        let group = of((1, Some(4)), &[Share::Times(5)], &[(0, u64::MAX)]);
+        let group = of((1, Some(4)), &[MappingShare::Times(5)], &[(0, u64::MAX)]);
         assert_eq!(group.problems(), [MappingProblem::Surplus(0)]);
     }
 
     #[test]
     fn ten_thousand_entries_are_few() {
-        let many = of((0, None), &vec![Share::One; 10_000], &vec![(0, 1); 10_000]);
+        let many = of((0, None), &vec![MappingShare::One; 10_000], &vec![(0, 1); 10_000]);
         assert_eq!(many.perform(10_000, 0).len(), 10_000);
         assert_eq!(many.problems(), []);
-        let one = of((0, None), &[Share::Times(u64::MAX)], &[(0, u64::MAX)]);
+        let one = of((0, None), &[MappingShare::Times(u64::MAX)], &[(0, u64::MAX)]);
         assert_eq!(one.perform(3, 0), [0; 3]);
         assert_eq!(one.problems(), []);
     }

@@ -1,7 +1,7 @@
 //! How often requirements are assigned, as it is written: by `occurrences`, or by `count` and
 //! `optional`, which later versions of TOSCA have.
 
-use super::mapping::Bounds;
+use super::mapping::CountBounds;
 use super::types::{Occurrences, RequirementDefinition};
 use crate::text::yaml::{Node, Scalar};
 
@@ -36,8 +36,9 @@ pub(crate) fn count(node: Node<'_>) -> Option<u64> {
 }
 
 /// How often a requirement occurs: where nothing is said, once (section 3.7.3.3).
-pub(crate) fn bounds(definition: &RequirementDefinition<'_>) -> Bounds {
-    definition
-        .occurrences
-        .map_or(Bounds { min: 1, max: Some(1) }, |said| Bounds { min: said.min, max: said.max })
+pub(crate) fn bounds(definition: &RequirementDefinition<'_>) -> CountBounds {
+    definition.occurrences.map_or(CountBounds { min: 1, max: Some(1) }, |said| CountBounds {
+        min: said.min,
+        max: said.max,
+    })
 }

@@ -2,7 +2,7 @@
 
 use super::filter::NodeFilter;
 use super::grammar::Grammar;
-use super::mapping::Share;
+use super::mapping::MappingShare;
 use super::shape::{
     ATTRIBUTE_MAPPING, CAPABILITY_MAPPING, PROPERTY_MAPPING, REQUIREMENT_MAPPING, SUBSTITUTION,
     Shape,
@@ -36,7 +36,7 @@ pub(crate) struct SubstitutionMapping<'a> {
     /// Names that lead to what it is mapped to: of a requirement several times, of all else once.
     pub targets: Vec<MappingTarget<'a>>,
     /// Of a requirement: for how many mappings it stands.
-    pub share: Share,
+    pub share: MappingShare,
     /// The value of a property.
     pub value: Option<Node<'a>>,
     /// Of a capability or a requirement: what is assigned to its properties.
@@ -68,7 +68,7 @@ impl<'a> SubstitutionMapping<'a> {
 
     /// Whether other tools for this version do not understand it.
     fn is_extended(&self) -> bool {
-        self.share != Share::One
+        self.share != MappingShare::One
             || self.targets.len() > 1
             || self.named.value.items().any(|item| item.as_str().is_none())
             || self.targets.iter().any(|target| target.path.len() == 1)
@@ -168,7 +168,7 @@ impl Grammar<'_> {
 
     /// A mapping of a requirement, or a group of them: `[service, 2]`.
     fn grouped<'a>(&mut self, mut named: Named<'a>) -> Option<SubstitutionMapping<'a>> {
-        let mut share = Share::One;
+        let mut share = MappingShare::One;
         if named.key.kind() != NodeKind::Scalar {
             let Some((name, count)) = group(named.key) else {
                 let message = "a group of requirement mappings has to be a name and a number, such as `[service, 2]` or `[service, UNBOUNDED]`";
@@ -254,7 +254,7 @@ impl Grammar<'_> {
         let mut mapping = SubstitutionMapping {
             named,
             targets: Vec::new(),
-            share: Share::One,
+            share: MappingShare::One,
             value: None,
             properties: None,
             attributes: None,
@@ -328,13 +328,13 @@ impl Grammar<'_> {
 }
 
 /// The name and the number of a group of requirement mappings.
-fn group(key: Node<'_>) -> Option<(&str, Share)> {
+fn group(key: Node<'_>) -> Option<(&str, MappingShare)> {
     let mut items = key.items();
     let (name, count, None) = (items.next()?, items.next()?, items.next()) else { return None };
     let count = match count.as_str() {
-        Some("UNBOUNDED") => Share::Rest,
+        Some("UNBOUNDED") => MappingShare::Rest,
         Some(_) => return None,
-        None => Share::Times(count.text()?.parse().ok()?),
+        None => MappingShare::Times(count.text()?.parse().ok()?),
     };
     Some((name.as_str()?, count))
 }

@@ -4,7 +4,9 @@
 use super::checker::Checker;
 use crate::text::diagnostic::{Code, Diagnostic};
 use crate::text::yaml::Node;
-use crate::tosca::mapping::{Mapping, MappingProblem, Mappings, OpenSlots, Slots};
+use crate::tosca::mapping::{
+    MappedRequirement, MappingProblem, OpenSlots, RequirementMappings, Slots,
+};
 use crate::tosca::requirement::{AssignedCount, bounds};
 use crate::tosca::substitution::{MappingTarget, Substitution, SubstitutionMapping};
 use crate::tosca::{EffectiveType, Family, RequirementDefinition, TypeId};
@@ -20,12 +22,12 @@ struct MappedOnto<'k, 'a> {
 }
 
 /// The mappings of one requirement with what they lead to.
-struct MappedRequirement<'m, 'k, 'c, 'a> {
+struct NamedMappings<'m, 'k, 'c, 'a> {
     outer: &'c RequirementDefinition<'c>,
     kind: TypeId,
     written: Vec<&'m SubstitutionMapping<'a>>,
     onto: Vec<MappedOnto<'k, 'a>>,
-    rules: Mappings,
+    rules: RequirementMappings,
 }
 
 impl<'c, 'a> Checker<'c, 'a> {
@@ -129,10 +131,11 @@ impl<'c, 'a> Checker<'c, 'a> {
         outer: &'c RequirementDefinition<'c>,
         kind: TypeId,
         written: Vec<&'m SubstitutionMapping<'a>>,
-    ) -> MappedRequirement<'m, 'c, 'c, 'a> {
-        let rules = Mappings { bounds: bounds(outer), mappings: Vec::new(), open: Vec::new() };
+    ) -> NamedMappings<'m, 'c, 'c, 'a> {
+        let rules =
+            RequirementMappings { bounds: bounds(outer), mappings: Vec::new(), open: Vec::new() };
         let mut mapped =
-            MappedRequirement { outer, kind, written: Vec::new(), onto: Vec::new(), rules };
+            NamedMappings { outer, kind, written: Vec::new(), onto: Vec::new(), rules };
         for mapping in written {
             let onto = mapping.targets.iter().flat_map(|target| self.mapped_onto(target, false));
             let targets: Vec<_> = onto
@@ -142,7 +145,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             // What leads to nothing that is there is no entry.
             if !targets.is_empty() {
                 mapped.written.push(mapping);
-                mapped.rules.mappings.push(Mapping { share: mapping.share, targets });
+                mapped.rules.mappings.push(MappedRequirement { share: mapping.share, targets });
             }
         }
         mapped
@@ -151,7 +154,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// The position of what is mapped onto among all of these, where its type is known.
     fn position<'m>(
         &self,
-        mapped: &mut MappedRequirement<'m, 'c, 'c, 'a>,
+        mapped: &mut NamedMappings<'m, 'c, 'c, 'a>,
         onto: MappedOnto<'c, 'a>,
     ) -> Option<usize> {
         let name = |onto: &MappedOnto<'_, 'a>| onto.requirement.and_then(Node::text);
@@ -222,7 +225,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         })
     }
 
-    fn mapping_problems(&self, mapped: &MappedRequirement<'_, 'c, 'c, 'a>) {
+    fn mapping_problems(&self, mapped: &NamedMappings<'_, 'c, 'c, 'a>) {
         let is_certain = |onto: &MappedOnto<'_, 'a>| self.is_unconditional(onto.node.id);
         let decided = self.presence.is_some() || mapped.onto.iter().all(is_certain);
         let nodes: Vec<_> = mapped.onto.iter().map(|onto| onto.node.id).collect();
@@ -241,8 +244,8 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// Where nodes have conditions, which entries there are differs from variant to variant.
-    fn problems_in_variants(&self, mapped: &MappedRequirement<'_, 'c, 'c, 'a>) {
-        let Mappings { bounds, mappings, open } = &mapped.rules;
+    fn problems_in_variants(&self, mapped: &NamedMappings<'_, 'c, 'c, 'a>) {
+        let RequirementMappings { bounds, mappings, open } = &mapped.rules;
         let position = |id: ElementId| mapped.onto.iter().position(|onto| onto.node.id == id);
         let mapping_of = |id: ElementId| {
             let target = position(id)?;
@@ -252,8 +255,8 @@ impl<'c, 'a> Checker<'c, 'a> {
             let mut ids = Vec::new();
             for (target, onto) in mapped.onto.iter().enumerate() {
                 let leading = mappings.iter().filter(|mapping| mapping.targets.contains(&target));
-                let times = |mapping: &Mapping| match mapping.share {
-                    crate::tosca::mapping::Share::Times(count) => count,
+                let times = |mapping: &MappedRequirement| match mapping.share {
+                    crate::tosca::mapping::MappingShare::Times(count) => count,
                     _ => 1,
                 };
                 let leading = leading.map(times).fold(0, u64::saturating_add);
@@ -278,11 +281,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// An assignment with a condition leaves less to be mapped onto where it is there.
-    fn bound_in_variants(
-        &self,
-        mapped: &MappedRequirement<'_, 'c, 'c, 'a>,
-        onto: &MappedOnto<'c, 'a>,
-    ) {
+    fn bound_in_variants(&self, mapped: &NamedMappings<'_, 'c, 'c, 'a>, onto: &MappedOnto<'c, 'a>) {
         let Some(requirement) = onto.requirement else { return };
         let certain = self.fulfilling(onto, true);
         let is_bound = |relation: &&RelationElement<'a>| {
@@ -308,7 +307,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// What is wrong, in words.
     fn problem(
         &self,
-        mapped: &MappedRequirement<'_, 'c, 'c, 'a>,
+        mapped: &NamedMappings<'_, 'c, 'c, 'a>,
         problem: &MappingProblem,
     ) -> Diagnostic {
         let name = mapped.outer.named.name;
@@ -357,11 +356,11 @@ impl<'c, 'a> Checker<'c, 'a> {
 
     fn too_many_mandatory(
         &self,
-        mapped: &MappedRequirement<'_, 'c, 'c, 'a>,
+        mapped: &NamedMappings<'_, 'c, 'c, 'a>,
         count: u64,
         mappings: &[usize],
     ) -> Diagnostic {
-        let MappedRequirement { outer, rules, .. } = mapped;
+        let NamedMappings { outer, rules, .. } = mapped;
         let owner = self.types.definition(mapped.kind).name;
         let min = rules.bounds.min;
         let mapped_ones = match count {
@@ -415,7 +414,7 @@ impl<'c, 'a> Checker<'c, 'a> {
 
     fn takes_no_more(
         &self,
-        mapped: &MappedRequirement<'_, 'c, 'c, 'a>,
+        mapped: &NamedMappings<'_, 'c, 'c, 'a>,
         mapping: usize,
         target: usize,
     ) -> Diagnostic {
