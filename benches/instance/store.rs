@@ -1,9 +1,9 @@
-//! How long the store of instances takes: `cargo bench --bench instance [-- NAME]`.
+//! The store alone: records and snapshots, whatever they say.
 
+use super::{Measured, told};
 use cuvee::diagnostic::{Code, Diagnostic};
 use cuvee::instance::{Draft, Event, EventLog, LockHolder, OsStore, RecordOrigin, Store, verify};
 use cuvee::value::Value;
-use std::error::Error;
 use std::time::{Duration, Instant};
 
 /// Records of the large log: with these events about 180 MB, in three segments.
@@ -29,31 +29,20 @@ const ROWS: [Row; 9] = [
     ("one entry of it", read_entry),
 ];
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let wanted = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
+/// One row a task of which the name has this in it.
+pub(super) fn measure(wanted: Option<&str>) -> Measured {
     // On the disk that builds are on: a file system in memory would sync for nothing.
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
     let store = OsStore::new(directory.path());
+    let mut rows =
+        ROWS.iter().filter(|(name, _)| wanted.is_none_or(|wanted| name.contains(wanted)));
+    let Some(first) = rows.next() else { return Ok(()) };
     prepare(&store).map_err(told)?;
-    for (name, row) in ROWS {
-        if wanted.as_ref().is_none_or(|wanted| name.contains(&**wanted)) {
-            println!("{name:<36} {}", row(&store).map_err(told)?);
-        }
+    for (name, row) in std::iter::once(first).chain(rows) {
+        println!("{name:<36} {}", row(&store).map_err(told)?);
     }
-    println!("{:<36} {:>9.1} MB", "peak memory", peak_memory());
+    println!("{:<36} {:>9.1} MB", "peak memory", super::peak_memory());
     Ok(())
-}
-
-fn told(diagnostic: Diagnostic) -> String {
-    diagnostic.message
-}
-
-/// As much as this process ever had, as far as the system says.
-fn peak_memory() -> f64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<f64>().ok());
-    kilobytes.unwrap_or(f64::NAN) / 1e3
 }
 
 /// The log of a million records, and another one with a snapshot.
