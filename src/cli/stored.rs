@@ -59,22 +59,38 @@ pub(super) fn at(text: &str) -> Result<ModelAt, Failure> {
     }
 }
 
+/// What a name means: a state of an instance, or what was exported to a file.
+pub(super) enum NamedModel<'n> {
+    Instance(&'n str, ModelAt),
+    File(&'n Path),
+}
+
+impl<'n> NamedModel<'n> {
+    /// Of `NAME`, `NAME@REVISION`, or a file.
+    pub(super) fn of(name: &'n str, revision: Option<&'n str>) -> Result<Self, Failure> {
+        let is_file =
+            name.contains(['/', '\\']) || name.ends_with(".yaml") || name.ends_with(".json");
+        if is_file {
+            return Ok(Self::File(Path::new(name)));
+        }
+        let (name, revision) = match (name.split_once('@'), revision) {
+            (Some((name, at)), None) => (name, Some(at)),
+            (_, revision) => (name, revision),
+        };
+        Ok(Self::Instance(name, revision.map_or(Ok(ModelAt::Latest), at)?))
+    }
+}
+
 /// The model that a name means: that of an instance, `NAME@REVISION`, or a file.
 pub(super) fn model(
     name: &str,
     revision: Option<&str>,
     store: &OsStore,
 ) -> Result<InstanceModel, Failure> {
-    let is_file = name.contains(['/', '\\']) || name.ends_with(".yaml") || name.ends_with(".json");
-    if is_file {
-        return exported(Path::new(name), &ReadFiles::default());
+    match NamedModel::of(name, revision)? {
+        NamedModel::File(path) => exported(path, &ReadFiles::default()),
+        NamedModel::Instance(name, at) => read_model(store, name, at).map_err(rejected),
     }
-    let (name, revision) = match (name.split_once('@'), revision) {
-        (Some((name, at)), None) => (name, Some(at)),
-        (_, revision) => (name, revision),
-    };
-    let at = revision.map_or(Ok(ModelAt::Latest), at)?;
-    read_model(store, name, at).map_err(rejected)
 }
 
 /// The name of the instance that `NAME` or `NAME@REVISION` means.

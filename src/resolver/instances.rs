@@ -3,8 +3,8 @@
 use super::Resolver;
 use crate::explore::types;
 use crate::orchestrate::instance::{
-    self, Derived, InstanceModel, InstanceState, KeptSecrets, Overlay, TargetSources,
-    VariantOfInstance, redacted, with_hosting,
+    self, Derived, InstanceModel, InstanceState, KeptSecrets, Overlay, TargetSources, TargetTypes,
+    VariantOfInstance, redacted, types_only, with_hosting,
 };
 use crate::orchestrate::plan::{
     self, Adaptation, ChangeClass, Observed, OrderOptions, Plan, PlanBase, PlanQuery, PlanTarget,
@@ -12,7 +12,7 @@ use crate::orchestrate::plan::{
 };
 use crate::text::answer::{Answer, Failure};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::source::{FileId, is_yaml};
+use crate::text::source::{FileId, MemoryFiles, is_yaml};
 use crate::text::value::Value;
 use crate::text::yaml::{self, Limits, Out, OutNode, write_yaml};
 use crate::topology::Topology;
@@ -357,6 +357,7 @@ impl<'a> VariantTarget<'a> {
             template: template.to_string_lossy().into_owned(),
             concrete,
             written: write_yaml(&self.written),
+            types: write_yaml(&types_only(&self.document)),
             files: files.into_iter().filter_map(kept).collect(),
             non_normative,
             model: self.model.clone(),
@@ -486,13 +487,18 @@ impl TargetSources {
         let resolver = Resolver::new(&self.template).files(self.system(&self.concrete));
         if self.non_normative { resolver.non_normative_types() } else { resolver }
     }
+}
 
+impl TargetTypes {
     /// Asks something with the types of what was kept.
     pub(super) fn with_types<T, E: Into<Diagnostics>>(
         &self,
         ask: impl FnOnce(&Types<'_>) -> Result<T, E>,
     ) -> Result<T, Failure> {
-        let resolver = self.resolver();
+        let template = (self.template.clone(), self.text.as_bytes().to_vec());
+        let files: MemoryFiles = self.files.iter().cloned().chain([template]).collect();
+        let resolver = Resolver::new(&self.template).files(files);
+        let resolver = if self.non_normative { resolver.non_normative_types() } else { resolver };
         let loaded = resolver.loaded(Extent::Whole)?;
         let asked = types::known(&loaded, &resolver.choice, InputMode::Closed, |types| {
             ask(types).map_err(Into::into)

@@ -6,7 +6,7 @@ use crate::orchestrate::instance::{
     Acknowledgement, AppliedPlan, DeclaredTypes, DerivesFrom, InstanceLog, InstanceModel,
     InstanceReport, InstanceTarget, LockHolder, ModelEdit, Orchestration, ReadyStep, RecordAuthor,
     RecordOrigin, RecordedChange, ReportRules, ReportStream, Reported, SealValue, Store,
-    TargetModels, TargetSources, choice_of,
+    TargetModels, TargetSources, TargetTypes, choice_of,
 };
 use crate::orchestrate::plan::Plan;
 use crate::text::answer::{Answer, Failure};
@@ -15,6 +15,7 @@ use crate::text::value::Value;
 use crate::topology::sensitive::kept_secret;
 use crate::tosca::{Family, TypeRef};
 use jiff::Timestamp;
+use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -93,6 +94,11 @@ impl<'s> StoredInstance<'s> {
         TargetSources::read(digest, &|digest| self.log.log().blob(digest))
     }
 
+    /// The types of what it is meant to be.
+    fn types(&self) -> Result<TargetTypes, Diagnostic> {
+        TargetTypes::read(&self.model().target.digest, &|digest| self.log.log().blob(digest))
+    }
+
     /// A plain template of exactly what it is meant to be.
     ///
     /// # Errors
@@ -132,7 +138,7 @@ impl<'s> StoredInstance<'s> {
     /// # Errors
     /// Where the target cannot be read.
     pub fn with_derivation<T>(&self, ask: impl FnOnce(DerivesFrom<'_>) -> T) -> Result<T, Failure> {
-        self.target(&self.model().target.digest)?.with_types(|types| {
+        self.types()?.with_types(|types| {
             let find =
                 |name: &str| Family::ALL.into_iter().find_map(|family| types.find(family, name));
             Ok::<_, Diagnostic>(ask(&|one, other| {
@@ -205,14 +211,60 @@ impl<'s> StoredInstance<'s> {
         author: &RecordAuthor<'_>,
         taking: TakenReports,
     ) -> Result<RecordedChange<Reported>, Failure> {
-        let needs_types = report_needs_types(report);
-        self.judging(taking, needs_types, |log, rules, carried| {
+        self.recorded(report, author, taking, &Cell::default())
+    }
+
+    /// Opens an instance to record what somebody reports, and reads no more of it than that is
+    /// about, where that suffices.
+    ///
+    /// # Errors
+    /// As [`StoredInstance::open`] and [`StoredInstance::record`].
+    pub fn record_one(
+        store: &'s dyn Store,
+        name: &str,
+        report: &InstanceReport,
+        author: &RecordAuthor<'_>,
+        taking: TakenReports,
+    ) -> Result<RecordedChange<Reported>, Failure> {
+        let (nodes, keys) = (report.nodes(), report.keys());
+        let log = InstanceLog::open_nodes(store, name, nodes, keys)?;
+        let mut part = Self { name: name.to_owned(), log };
+        if part.log.is_whole() {
+            return part.record(report, author, taking);
+        }
+        // What a plan makes of it may be about anything.
+        if !(report.moves() && has_plan(part.model())) {
+            let is_refused = Cell::default();
+            let recorded = part.recorded(report, author, taking, &is_refused);
+            if recorded.is_ok() || !is_refused.get() {
+                return recorded;
+            }
+        }
+        // Why it is refused, all that there is says.
+        Self::open(store, name)?.record(report, author, taking)
+    }
+
+    fn recorded(
+        &mut self,
+        report: &InstanceReport,
+        author: &RecordAuthor<'_>,
+        taking: TakenReports,
+        is_refused: &Cell<bool>,
+    ) -> Result<RecordedChange<Reported>, Failure> {
+        let needs = ReportNeeds { types: report_needs_types(report), plan: self.log.is_whole() };
+        self.judging(taking, needs, |log, rules, carried| {
             log.change(author, None, report.key.as_deref(), |record, _| {
                 let model = record.model();
+                if !needs.plan && report.moves() && has_plan(model) {
+                    is_refused.set(true);
+                    return Err(Diagnostic::error(Code::OrchestrationOpen, "a plan has begun"));
+                }
                 let mut going = carried
                     .map(|it| Orchestration::resume(model, &it.plan, it.models()))
                     .transpose()?;
-                report.add_to(record, rules, going.as_mut())
+                let reported = report.add_to(record, rules, going.as_mut());
+                is_refused.set(reported.is_err());
+                reported
             })
         })
     }
@@ -228,20 +280,24 @@ impl<'s> StoredInstance<'s> {
         is_fail_fast: bool,
         next: &mut NextLines<'_>,
     ) -> Result<bool, Failure> {
-        self.judging(taking, true, |log, rules, carried| {
+        let needs = ReportNeeds { types: true, plan: true };
+        self.judging(taking, needs, |log, rules, carried| {
             let plan = carried.map(|it| (&it.plan, it.models()));
             let mut stream = ReportStream::new(*rules, plan);
             if is_fail_fast {
                 stream = stream.fail_fast();
             }
-            let mut answers = Vec::new();
+            let (mut answers, mut last) = (Vec::new(), None);
             while let Some(ReportLines { author, lines }) = next(&answers)? {
                 answers = stream.group(log, &author.author(), &lines)?;
+                last = Some(author);
                 if stream.is_over() {
                     next(&answers)?;
                     break;
                 }
             }
+            // Without a snapshot, whoever comes next reads longer, and that is all.
+            let _ = last.map(|author| log.settle(&author.author()));
             Ok(!stream.has_failed())
         })
     }
@@ -276,7 +332,7 @@ impl<'s> StoredInstance<'s> {
         if !needs_types {
             return act(&mut self.log, None).map_err(Failure::from);
         }
-        let target = self.target(&self.model().target.digest)?;
+        let target = self.types()?;
         let log = &mut self.log;
         target.with_types(|types| act(log, Some(&DeclaredTypes::new(types))))
     }
@@ -285,7 +341,7 @@ impl<'s> StoredInstance<'s> {
     fn judging<T>(
         &mut self,
         TakenReports { undeclared, force }: TakenReports,
-        needs_types: bool,
+        needs: ReportNeeds,
         take: impl FnOnce(
             &mut InstanceLog<'s>,
             &ReportRules<'_, '_, '_>,
@@ -293,10 +349,10 @@ impl<'s> StoredInstance<'s> {
         ) -> Result<T, Diagnostic>,
     ) -> Result<T, Failure> {
         let secrets = self.log.secrets()?;
-        let carried = self.open_plan()?;
+        let carried = if needs.plan { self.open_plan()? } else { None };
         let seal = |_: &str, name: &str, value: &Value| secrets.sealed(name, value);
         let sets = |name: &str| carried.as_ref().is_some_and(|it| it.plan.sets_state(name));
-        self.declared(needs_types, |log, types| {
+        self.declared(needs.types, |log, types| {
             let (secrets, sets_state) = (Some(&seal as _), Some(&sets as _));
             let rules = ReportRules { types, secrets, sets_state, undeclared, force };
             take(log, &rules, carried.as_ref())
@@ -349,6 +405,19 @@ impl CarriedPlan {
     fn models(&self) -> TargetModels<'_> {
         TargetModels { to: &self.to, from: self.from.as_ref() }
     }
+}
+
+/// Whether a plan is carried out.
+fn has_plan(model: &InstanceModel) -> bool {
+    model.orchestration.as_ref().is_some_and(|open| open.plan.is_some())
+}
+
+/// By what reports are judged, beside what the instance is.
+#[derive(Clone, Copy)]
+struct ReportNeeds {
+    types: bool,
+    /// The plan that is carried out, where one is.
+    plan: bool,
 }
 
 /// Whether something in a report is held against types.

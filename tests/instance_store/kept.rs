@@ -2,7 +2,9 @@
 
 use super::{add, anna, begin, bytes, draft, note, read, texts};
 use cuvee::diagnostic::{Code, Diagnostic, Severity};
-use cuvee::instance::{Draft, EventLog, LogWriter, MemoryStore, OsStore, Store, salvage, verify};
+use cuvee::instance::{
+    Draft, EventLog, LogWriter, MemoryStore, OsStore, SnapshotPace, Store, salvage, verify,
+};
 use std::time::Duration;
 
 /// Numbers as texts.
@@ -123,14 +125,22 @@ fn a_snapshot_is_due_after_many_records() {
     let mut writer = log.writer(&anna(), Duration::ZERO).unwrap();
     let events = [note("x")];
     writer.commit(&vec![draft(&events); 9_998]).unwrap();
-    assert!(!writer.snapshot_due());
+    assert!(!writer.snapshot_due(SnapshotPace::Soon));
     writer.commit(&[draft(&events)]).unwrap();
-    assert!(writer.snapshot_due());
+    assert!(writer.snapshot_due(SnapshotPace::Soon));
     writer.write_snapshot([("a", 1)]).unwrap();
-    assert!(!writer.snapshot_due());
+    assert!(!writer.snapshot_due(SnapshotPace::Soon));
     // Long records make it due sooner.
     writer.commit(&[draft(&[note(&"x".repeat(8 << 20))])]).unwrap();
-    assert!(writer.snapshot_due());
+    assert!(writer.snapshot_due(SnapshotPace::Soon));
+    // Who goes on writing makes one when the log has grown by several times the last one.
+    assert!(writer.snapshot_due(SnapshotPace::Seldom));
+    writer.write_snapshot([("a", "x".repeat(3 << 20))]).unwrap();
+    writer.commit(&[draft(&[note(&"x".repeat(9 << 20))])]).unwrap();
+    assert!(writer.snapshot_due(SnapshotPace::Soon));
+    assert!(!writer.snapshot_due(SnapshotPace::Seldom));
+    writer.commit(&[draft(&[note(&"x".repeat(4 << 20))])]).unwrap();
+    assert!(writer.snapshot_due(SnapshotPace::Seldom));
 }
 
 /// From wherever it is read, a log says the same.

@@ -11,7 +11,7 @@ use crate::cli::stored::{exported, store};
 use crate::cli::{Outcome, output, rejected, written};
 use cuvee::diagnostic::{Code, Diagnostic, Severity};
 use cuvee::instance::{
-    InstanceLog, InstanceModel, ModelAt, OsStore, RecordOrigin, instance_names, read_model,
+    InstanceLog, InstanceModel, ModelAt, OsStore, RecordOrigin, instance_names, read_states,
     salvage, verify_instance,
 };
 use cuvee::source::SourceMap;
@@ -44,7 +44,7 @@ pub(super) fn list(args: &ListInstancesArgs) -> Outcome {
     let store = store(args.store.store.as_deref());
     let names = instance_names(&store).map_err(rejected)?;
     let instances = names.into_iter().map(|name| {
-        let model = read_model(&store, &name, ModelAt::Latest)?;
+        let model = read_states(&store, &name, ModelAt::Latest)?;
         Ok(listed(name, &model))
     });
     let instances = instances.collect::<Result<_, Diagnostic>>().map_err(rejected)?;

@@ -14,7 +14,7 @@ mod show;
 
 use super::read::ReadFiles;
 use super::reporter::Reporter;
-use super::stored::{instance_name, model, store};
+use super::stored::{NamedModel, exported, instance_name, model, store};
 use super::{Outcome, output, rejected};
 use crate::cli::args::instance::{
     AuthorArgs, ClockArgs, DiffInstancesArgs, ExportInstanceArgs, ExportedForm, InstanceArgs,
@@ -25,12 +25,12 @@ use cuvee::Failure;
 use cuvee::diagnostic::{Code, Diagnostic};
 use cuvee::instance::StoredInstance;
 use cuvee::instance::{
-    InstanceModel, LockHolder, ModelExport, RecordAuthor, RecordOrigin, SecretsMode,
+    InstanceModel, LockHolder, ModelExport, ModelReading, RecordAuthor, RecordOrigin, SecretsMode,
+    ask_about_entity, view_entity,
 };
 use export::ModelFormat;
 use jiff::Timestamp;
 use query::QueryAsk;
-use show::ShowAsk;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -103,20 +103,42 @@ fn user() -> String {
 
 fn read(args: &ReadInstanceArgs) -> Result<InstanceModel, Failure> {
     let model = model(&args.name, args.at.as_deref(), &store(args.store.store.as_deref()))?;
-    if args.reveal && model.secrets != SecretsMode::Keep {
-        let message = format!("`{}` does not keep secrets, so none can be shown", args.name);
-        let help = "`cuvee instance init --secrets keep` keeps them";
-        return Err(rejected(Diagnostic::error(Code::Usage, message).help(help)));
+    check_reveal(args, &model).map(|()| model).map_err(rejected)
+}
+
+/// Only what is kept can be shown.
+fn check_reveal(args: &ReadInstanceArgs, model: &InstanceModel) -> Result<(), Diagnostic> {
+    if !args.reveal || model.secrets == SecretsMode::Keep {
+        return Ok(());
     }
-    Ok(model)
+    let message = format!("`{}` does not keep secrets, so none can be shown", args.name);
+    let help = "`cuvee instance init --secrets keep` keeps them";
+    Err(Diagnostic::error(Code::Usage, message).help(help))
 }
 
 fn show(args: &ShowInstanceArgs) -> Outcome {
-    let ReadInstanceArgs { unstable, reveal, output, .. } = &args.read;
-    let model = read(&args.read)?;
-    let (entity, output) = (args.entity.as_deref(), output.as_deref());
-    let ask = ShowAsk { entity, unstable: *unstable, reveal: *reveal, format: args.format, output };
-    show::run(&model, &ask, &ReadFiles::default())
+    let ReadInstanceArgs { name, at, unstable, reveal, output, .. } = &args.read;
+    let (unstable, reveal) = (*unstable, *reveal);
+    let reading = ModelReading { unstable, reveal, ..ModelReading::default() };
+    let text = match &args.entity {
+        None => show::model(&read(&args.read)?, &reading, args.format),
+        Some(entity) => {
+            let view = |model: &InstanceModel| {
+                check_reveal(&args.read, model)?;
+                view_entity(model, entity, &reading)
+            };
+            let view = match NamedModel::of(name, at.as_deref())? {
+                NamedModel::File(path) => view(&exported(path, &ReadFiles::default())?),
+                NamedModel::Instance(name, at) => {
+                    let store = store(args.read.store.store.as_deref());
+                    ask_about_entity(&store, name, at, entity, &view)
+                }
+            };
+            show::entity(&view.map_err(rejected)?, args.format)
+        }
+    };
+    output::deliver(output.as_deref(), text, &ReadFiles::default()).map_err(rejected)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn query(args: &QueryInstanceArgs, reporter: &Reporter) -> Outcome {

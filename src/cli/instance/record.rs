@@ -12,7 +12,7 @@ use cuvee::instance::{
 };
 use cuvee::instance::{RecordAuthorNow, ReportLines, StoredInstance, TakenReports};
 use cuvee::value::Value;
-use std::io::BufRead;
+use std::io::{BufRead, BufReader};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
@@ -21,13 +21,14 @@ use std::time::Instant;
 /// Records what has happened.
 pub(super) fn run(args: &RecordInstanceArgs, reporter: &Reporter) -> Outcome {
     let store = store(args.author.store.store.as_deref());
-    let mut instance = StoredInstance::open(&store, &args.name).map_err(rejected)?;
     if args.stream {
+        let mut instance = StoredInstance::open(&store, &args.name).map_err(rejected)?;
         return stream(args, &mut instance);
     }
     let writing = InstanceWriting::of(&args.author, Some(&args.clock));
     let author = writing.author(RecordOrigin::Orchestrator);
-    told(instance.record(&report(args, writing.expect)?, &author, taking(args))?, reporter)
+    let report = report(args, writing.expect)?;
+    told(StoredInstance::record_one(&store, &args.name, &report, &author, taking(args))?, reporter)
 }
 
 fn taking(args: &RecordInstanceArgs) -> TakenReports {
@@ -69,15 +70,16 @@ fn report(args: &RecordInstanceArgs, expect: Option<u64>) -> Result<InstanceRepo
 /// Reads reports from standard input and answers each.
 fn stream(args: &RecordInstanceArgs, instance: &mut StoredInstance<'_>) -> Outcome {
     let lines = lines();
+    let mut waiting = Vec::new();
     let mut next = |answers: &[Acknowledgement]| {
-        let mut text = String::new();
+        let mut text = Vec::new();
         for answer in answers {
-            // Strings, numbers and booleans can always be written.
-            text.push_str(&serde_json::to_string(answer).unwrap_or_default());
-            text.push('\n');
+            // Strings, numbers and booleans can always be written, and a buffer takes all.
+            let _ = serde_json::to_writer(&mut text, answer);
+            text.push(b'\n');
         }
         output::to_stdout(text)?;
-        Ok(group(&lines).map(|lines| {
+        Ok(group(&lines, &mut waiting).map(|lines| {
             let InstanceWriting { holder, timeout, time, .. } =
                 InstanceWriting::of(&args.author, Some(&args.clock));
             ReportLines { author: RecordAuthorNow { holder, timeout, time }, lines }
@@ -87,36 +89,50 @@ fn stream(args: &RecordInstanceArgs, instance: &mut StoredInstance<'_>) -> Outco
     Ok(ExitCode::from(u8::from(!is_whole)))
 }
 
-/// The lines of standard input as they come.
-fn lines() -> Receiver<String> {
-    let (send, lines) = sync_channel(4 * GROUP_LINES);
+/// So much of standard input is read at once.
+const READ: usize = 1 << 16;
+
+/// The lines of standard input as they come, each time those that are there already.
+fn lines() -> Receiver<Vec<String>> {
+    let (send, lines) = sync_channel(4);
     std::thread::spawn(move || {
-        for line in std::io::stdin().lock().lines() {
-            let Ok(line) = line else { break };
-            if send.send(line).is_err() {
-                break;
+        let mut input = BufReader::with_capacity(READ, std::io::stdin());
+        let mut ready = Vec::new();
+        loop {
+            let mut line = String::new();
+            let is_over = !matches!(input.read_line(&mut line), Ok(1..));
+            if !is_over {
+                ready.push(line);
+            }
+            let has_more = !is_over && input.buffer().contains(&b'\n');
+            let is_ready = ready.len() == GROUP_LINES || !has_more;
+            if is_ready && (send.send(std::mem::take(&mut ready)).is_err() || is_over) {
+                return;
             }
         }
     });
     lines
 }
 
-/// The lines that are recorded together: those that are there, up to so many, for so long.
-fn group(lines: &Receiver<String>) -> Option<Vec<String>> {
-    let mut group = vec![lines.recv().ok()?];
+/// The lines that are recorded together: those that are there, up to so many, for so long. What is
+/// more waits for the next time.
+fn group(lines: &Receiver<Vec<String>>, waiting: &mut Vec<String>) -> Option<Vec<String>> {
+    let mut group = std::mem::take(waiting);
     let end = Instant::now() + GROUP_TIME;
     while group.len() < GROUP_LINES {
-        let line = match lines.try_recv() {
-            Ok(line) => line,
+        let more = match lines.try_recv() {
+            Ok(more) => more,
+            Err(_) if group.is_empty() => lines.recv().ok()?,
             // Who waits for an answer sends nothing more.
             Err(_) => match lines
                 .recv_timeout(end.saturating_duration_since(Instant::now()).min(GROUP_TIME / 20))
             {
-                Ok(line) => line,
+                Ok(more) => more,
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
             },
         };
-        group.push(line);
+        group.extend(more);
     }
+    *waiting = group.split_off(group.len().min(GROUP_LINES));
     Some(group)
 }

@@ -1,37 +1,27 @@
 //! `cuvee instance show`
 
 use crate::cli::args::ListFormat;
-use crate::cli::read::ReadFiles;
-use crate::cli::{Outcome, json, output, rejected};
+use crate::cli::json;
 use cuvee::draw::instance;
-use cuvee::instance::{InstanceModel, ModelReading, view_entity, view_model};
-use std::path::Path;
-use std::process::ExitCode;
+use cuvee::instance::{EntityView, InstanceModel, ModelReading, view_model};
 
-/// What is shown, and how.
-pub(super) struct ShowAsk<'a> {
-    pub entity: Option<&'a str>,
-    pub unstable: bool,
-    pub reveal: bool,
-    pub format: ListFormat,
-    pub output: Option<&'a Path>,
+/// All of an instance.
+pub(super) fn model(
+    model: &InstanceModel,
+    reading: &ModelReading<'_>,
+    format: ListFormat,
+) -> String {
+    let view = view_model(model, reading);
+    match format {
+        ListFormat::Human => instance::model(&view),
+        ListFormat::Json => json(&view),
+    }
 }
 
-/// Shows an instance, or one entity of it.
-pub(super) fn run(model: &InstanceModel, ask: &ShowAsk<'_>, read: &ReadFiles) -> Outcome {
-    let (unstable, reveal) = (ask.unstable, ask.reveal);
-    let reading = ModelReading { unstable, reveal, ..ModelReading::default() };
-    let text = match (ask.entity, ask.format) {
-        (None, ListFormat::Human) => instance::model(&view_model(model, &reading)),
-        (None, ListFormat::Json) => json(&view_model(model, &reading)),
-        (Some(entity), format) => {
-            let view = view_entity(model, entity, &reading).map_err(rejected)?;
-            match format {
-                ListFormat::Human => instance::entity(&view),
-                ListFormat::Json => json(&view),
-            }
-        }
-    };
-    output::deliver(ask.output, text, read).map_err(rejected)?;
-    Ok(ExitCode::SUCCESS)
+/// One thing in it.
+pub(super) fn entity(view: &EntityView, format: ListFormat) -> String {
+    match format {
+        ListFormat::Human => instance::entity(view),
+        ListFormat::Json => json(view),
+    }
 }

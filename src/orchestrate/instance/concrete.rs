@@ -472,6 +472,13 @@ pub(crate) fn like<'a>(old: &Out<'a>, entries: MapEntries<'a>) -> Out<'a> {
     }
 }
 
+/// A template as far as it defines types: without its topology.
+pub(crate) fn types_only<'a>(document: &Out<'a>) -> Out<'a> {
+    let mut all = entries(document);
+    all.retain(|(key, _)| key_name(key) != "topology_template");
+    like(document, all)
+}
+
 fn rebuilt<'a>(old: Option<&Out<'a>>, entries: MapEntries<'a>) -> Out<'a> {
     match old {
         Some(old) => like(old, entries),

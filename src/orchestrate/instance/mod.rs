@@ -15,6 +15,7 @@ mod import;
 mod model;
 mod open;
 mod parse;
+mod part;
 mod query;
 mod redact;
 mod reduce;
@@ -32,7 +33,7 @@ pub use apply::{
     AppliedPlan, Orchestration, ReadyStep, TargetModels, begin_workflow, finish_workflow,
 };
 pub(crate) use begin::{BegunInstance, random_name};
-pub(crate) use concrete::{Overlay, expanded, with_hosting};
+pub(crate) use concrete::{Overlay, expanded, types_only, with_hosting};
 pub(crate) use derive::{Derived, VariantOfInstance, derive};
 pub use difference::diff_models;
 pub use edit::ModelEdit;
@@ -46,7 +47,10 @@ pub use model::{
     NodeInstance, OpenOrchestration, PolicyInstance, RelationInstance, ReportedValue, SecretsMode,
     StepStatus, relation_identifier,
 };
-pub use open::{InstanceLog, ModelAt, RecordAuthor, RecordedChange, read_model, verify_instance};
+pub use open::{
+    InstanceLog, ModelAt, RecordAuthor, RecordedChange, ask_about_entity, read_model, read_states,
+    verify_instance,
+};
 pub use query::{
     DerivesFrom, InstanceQuery, ModelReading, QueryAnswer, QueryRow, query_by_filter,
     query_function,
@@ -60,11 +64,11 @@ pub(crate) use secrets::holds_call;
 pub use store::OsStore;
 pub use store::{
     Chain, Committed, Draft, EventLog, Fault, FaultKind, FaultyStore, LockAttempt, LockHolder,
-    Locking, LogPosition, LogRecord, LogWriter, MemoryStore, Salvaged, Snapshot, Store, StoreLock,
-    StoredFile, Verification, check_name, instance_names, salvage, verify,
+    Locking, LogPosition, LogRecord, LogWriter, MemoryStore, Salvaged, Snapshot, SnapshotPace,
+    Store, StoreLock, StoredFile, Verification, check_name, instance_names, salvage, verify,
 };
 pub use stream::{Acknowledgement, GROUP_LINES, GROUP_TIME, ReportStream};
-pub use target::{TargetSources, choice_of};
+pub use target::{TargetSources, TargetTypes, choice_of};
 pub use transition::{ReportedState, skipped_between};
 pub use unwritten::Unwritten;
 pub use view::{

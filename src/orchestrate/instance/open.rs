@@ -2,16 +2,17 @@
 //! beginning, and records that are added by whoever holds the lock.
 
 use super::event::{Event, RecordOrigin};
-use super::model::{GroupInstance, InstanceModel, NodeInstance, PolicyInstance};
-use super::reduce::RecordHead;
+use super::model::InstanceModel;
+use super::part::{Concern, ModelExtent, parts, restore, sources_of};
+use super::reduce::{ImpossibleEvent, RecordHead, relation_parts};
 use super::secrets::KeptSecrets;
 use super::store::{
-    Draft, EventLog, LockHolder, LogRecord, LogWriter, Snapshot, Store, Verification, verify,
+    Draft, EventLog, LockHolder, LogRecord, LogWriter, SnapshotPace, Store, Verification, verify,
 };
 use super::unwritten::Unwritten;
 use crate::text::diagnostic::{Code, Diagnostic, Severity};
 use jiff::Timestamp;
-use serde::Serialize;
+use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Duration;
@@ -49,18 +50,78 @@ pub enum ModelAt {
 /// `unknown-instance`, `store-corrupt`, `store-version`, `file`; `unknown-element` for a revision
 /// that is not there, and for a time before the first one.
 pub fn read_model(store: &dyn Store, name: &str, at: ModelAt) -> Result<InstanceModel, Diagnostic> {
+    read_extent(store, name, at, &|_| Ok(ModelExtent::Whole))
+}
+
+/// The model of an instance with no more of its nodes than their states, and without groups and
+/// policies; to list it, the rest need not be read.
+///
+/// # Errors
+/// As [`read_model`].
+pub fn read_states(
+    store: &dyn Store,
+    name: &str,
+    at: ModelAt,
+) -> Result<InstanceModel, Diagnostic> {
+    read_extent(store, name, at, &|_| Ok(ModelExtent::States))
+}
+
+/// Asks something about one entity of an instance: first of a model with only those nodes that have
+/// to do with it, where these can be told apart, and where that is of no use of all there is.
+///
+/// # Errors
+/// As [`read_model`], and those of `ask`.
+pub fn ask_about_entity<T>(
+    store: &dyn Store,
+    name: &str,
+    at: ModelAt,
+    entity: &str,
+    ask: &dyn Fn(&InstanceModel) -> Result<T, Diagnostic>,
+) -> Result<T, Diagnostic> {
+    let part = read_extent(store, name, at, &|log| around(log, entity))?;
+    ask(&part).or_else(|_| ask(&read_model(store, name, at)?))
+}
+
+/// What has to do with an entity: the nodes that it may be, and those that lead there.
+fn around(log: &EventLog<'_>, entity: &str) -> Result<ModelExtent, Diagnostic> {
+    /// Of more, reading all is no slower.
+    const MOST: usize = 100;
+    let Some(snapshot) = log.snapshot() else { return Ok(ModelExtent::Whole) };
+    let own = [Some(entity), entity.strip_prefix("node.")].into_iter().flatten();
+    let ends = relation_parts(entity).map(|(.., source)| source);
+    let mut nodes: BTreeSet<Arc<str>> = ends.map(Arc::from).collect();
+    for id in own {
+        nodes.insert(id.into());
+        nodes.extend(sources_of(snapshot, id)?);
+    }
+    if nodes.len() > MOST {
+        return Ok(ModelExtent::Whole);
+    }
+    Ok(ModelExtent::Nodes { nodes, keys: BTreeSet::new() })
+}
+
+/// As much of a model as is asked for, or all of it, where less cannot be told.
+fn read_extent(
+    store: &dyn Store,
+    name: &str,
+    at: ModelAt,
+    extent: &dyn Fn(&EventLog<'_>) -> Result<ModelExtent, Diagnostic>,
+) -> Result<InstanceModel, Diagnostic> {
     let until = match at {
         ModelAt::Latest => u64::MAX,
         ModelAt::Revision(revision) => revision,
         ModelAt::Time(time) => last_until(store, name, time)?,
     };
     let mut log = EventLog::open_until(store, name, until)?;
-    let mut fold = ModelFold::of(&log)?;
-    while fold.model.revision < until {
-        match log.next_record()? {
-            Some(record) => fold.add(&record)?,
-            None => break,
-        }
+    let mut fold = ModelFold::of(&log, extent(&log)?)?;
+    while !fold.is_beyond
+        && fold.model.revision < until
+        && let Some(record) = log.next_record()?
+    {
+        fold.add(&record)?;
+    }
+    if fold.is_beyond {
+        return read_extent(store, name, at, &|_| Ok(ModelExtent::Whole));
     }
     let last = fold.model.revision;
     match at {
@@ -88,7 +149,7 @@ fn last_until(store: &dyn Store, name: &str, time: Timestamp) -> Result<u64, Dia
 }
 
 /// A record that cannot be.
-fn corrupt(place: &str, what: impl Display) -> Diagnostic {
+pub(super) fn corrupt(place: &str, what: impl Display) -> Diagnostic {
     let message = format!("`{place}` says what cannot be: {what}");
     Diagnostic::error(Code::StoreCorrupt, message).help(
         "nothing was written; `cuvee instance verify NAME --salvage TO` copies what is provably whole",
@@ -100,7 +161,7 @@ fn corrupt(place: &str, what: impl Display) -> Diagnostic {
 /// # Errors
 /// As [`verify`].
 pub fn verify_instance(store: &dyn Store, name: &str) -> Result<Verification, Diagnostic> {
-    let mut fold = ModelFold::from(InstanceModel::default());
+    let mut fold = ModelFold::new(InstanceModel::default(), ModelExtent::Whole);
     verify(store, name, &mut |record| fold.add(record))
 }
 
@@ -108,115 +169,74 @@ pub fn verify_instance(store: &dyn Store, name: &str) -> Result<Verification, Di
 struct ModelFold {
     model: InstanceModel,
     head: RecordHead,
+    /// The time of that, of which there are often many alike.
+    time: Timestamp,
+    extent: ModelExtent,
+    /// Whether something has happened that cannot be told from what is read of the model.
+    is_beyond: bool,
 }
 
 impl ModelFold {
-    fn from(model: InstanceModel) -> Self {
-        let (time, actor) = ("".into(), "".into());
-        let head = RecordHead { revision: 0, time, actor, origin: RecordOrigin::default() };
-        Self { model, head }
+    fn new(model: InstanceModel, extent: ModelExtent) -> Self {
+        let time = Timestamp::UNIX_EPOCH;
+        let (said, actor) = (time.to_string().into(), "".into());
+        let head = RecordHead { revision: 0, time: said, actor, origin: RecordOrigin::default() };
+        Self { model, head, time, extent, is_beyond: false }
     }
 
     /// What a log comes to where it begins to be read: nothing, or what a snapshot says.
-    fn of(log: &EventLog<'_>) -> Result<Self, Diagnostic> {
-        log.snapshot().map_or_else(|| Ok(InstanceModel::default()), restore).map(Self::from)
+    fn of(log: &EventLog<'_>, extent: ModelExtent) -> Result<Self, Diagnostic> {
+        match log.snapshot() {
+            Some(snapshot) => Ok(Self::new(restore(snapshot, &extent)?, extent)),
+            // From its beginning, all of it is read anyway.
+            None => Ok(Self::new(InstanceModel::default(), ModelExtent::Whole)),
+        }
     }
 
     fn add(&mut self, record: &LogRecord<'_>) -> Result<(), Diagnostic> {
+        if self.is_beyond {
+            return Ok(());
+        }
         let head = &mut self.head;
         (head.revision, head.origin) = (record.revision, record.origin);
-        head.time = record.time.to_string().into();
+        if self.time != record.time {
+            (self.time, head.time) = (record.time, record.time.to_string().into());
+        }
         if *head.actor != *record.actor {
             head.actor = Arc::from(&*record.actor);
         }
-        self.model
-            .apply(head, record.key.as_deref(), &record.events()?)
-            .map_err(|why| corrupt(&record.place(), why))?;
+        if self.extent.is_outside(record) {
+            self.model.close_record(head, record.key.as_deref(), &[]);
+            self.model.structure = record.structure;
+            return Ok(());
+        }
+        self.apply(record, &record.events()?).map_err(|why| corrupt(&record.place(), why))?;
         if self.model.structure == record.structure {
             return Ok(());
         }
         let (is, says) = (self.model.structure, record.structure);
         Err(corrupt(&record.place(), format_args!("the structure is {is}, not {says}")))
     }
-}
 
-/// What a snapshot has of the model beside what has names of its own.
-const HEAD: &str = "head";
-
-/// The parts of a model as a snapshot keeps them: by keys that ascend.
-fn parts(model: &InstanceModel) -> impl Iterator<Item = (String, ModelPart<'_>)> {
-    let head = InstanceModel {
-        nodes: Default::default(),
-        groups: Default::default(),
-        policies: Default::default(),
-        uri: Arc::clone(&model.uri),
-        lineage: Arc::clone(&model.lineage),
-        revision: model.revision,
-        structure: model.structure,
-        time: Arc::clone(&model.time),
-        secrets: model.secrets,
-        sensitive: model.sensitive.clone(),
-        target: model.target.clone(),
-        metadata: model.metadata.clone(),
-        inputs: model.inputs.clone(),
-        outputs: model.outputs.clone(),
-        orchestration: model.orchestration.clone(),
-        generations: model.generations.clone(),
-        last_key: model.last_key.clone(),
-        is_later: model.is_later,
-    };
-    let groups = model.groups.iter();
-    let groups = groups.map(|(name, it)| (format!("group/{name}"), ModelPart::Group(it)));
-    let nodes = model.nodes.iter().map(|(id, it)| (format!("node/{id}"), ModelPart::Node(it)));
-    let policies = model.policies.iter();
-    let policies = policies.map(|(name, it)| (format!("policy/{name}"), ModelPart::Policy(it)));
-    let head = std::iter::once((HEAD.to_owned(), ModelPart::Head(Box::new(head))));
-    groups.chain(head).chain(nodes).chain(policies)
-}
-
-/// A part of a model.
-#[derive(Serialize)]
-#[serde(untagged)]
-enum ModelPart<'m> {
-    Head(Box<InstanceModel>),
-    Group(&'m GroupInstance),
-    Node(&'m NodeInstance),
-    Policy(&'m PolicyInstance),
-}
-
-/// The model that a snapshot keeps.
-fn restore(snapshot: &Snapshot<'_>) -> Result<InstanceModel, Diagnostic> {
-    let wrong = |key: &str| {
-        let place = format!("snapshot {}", snapshot.revision());
-        corrupt(&place, format_args!("the entry `{key}` cannot be read; delete the snapshot"))
-    };
-    let mut whole = InstanceModel::default();
-    let mut head = None;
-    snapshot.entries("", &mut |key, value| {
-        fn read<T: serde::de::DeserializeOwned>(value: &str) -> Option<T> {
-            serde_json::from_str(value).ok()
+    fn apply(&mut self, record: &LogRecord<'_>, events: &[Event]) -> Result<(), ImpossibleEvent> {
+        let (head, key) = (&self.head, record.key.as_deref());
+        if self.extent == ModelExtent::Whole {
+            return self.model.apply(head, key, events);
         }
-        let is_read = match key.split_once('/') {
-            None if key == HEAD => {
-                head = read::<InstanceModel>(value);
-                head.is_some()
+        for event in events {
+            match self.extent.concern(event) {
+                Concern::Inside => self.model.apply_event(head, event)?,
+                Concern::Outside => {}
+                Concern::Beyond => self.is_beyond = true,
             }
-            Some(("node", id)) => {
-                read(value).map(|node| whole.nodes.insert(id.into(), node)).is_some()
+            // Whatever comes now may be about what is not there.
+            if self.is_beyond {
+                break;
             }
-            Some(("group", name)) => {
-                read(value).map(|group| whole.groups.insert(name.into(), group)).is_some()
-            }
-            Some(("policy", name)) => {
-                read(value).map(|policy| whole.policies.insert(name.into(), policy)).is_some()
-            }
-            _ => false,
-        };
-        if is_read { Ok(()) } else { Err(wrong(key)) }
-    })?;
-    let InstanceModel { nodes, groups, policies, .. } = whole;
-    let head = head.ok_or_else(|| wrong(HEAD))?;
-    Ok(InstanceModel { nodes, groups, policies, ..head })
+        }
+        self.model.close_record(head, key, events);
+        Ok(())
+    }
 }
 
 /// Who adds to a log, and when.
@@ -280,12 +300,45 @@ impl<'s> InstanceLog<'s> {
     /// # Errors
     /// `unknown-instance`, `store-corrupt`, `store-version`, `file`.
     pub fn open(store: &'s dyn Store, name: &str) -> Result<Self, Diagnostic> {
+        Self::open_extent(store, name, ModelExtent::Whole)
+    }
+
+    /// Opens an instance for what is said of these nodes under these keys: of others nothing is
+    /// read, where that can be told apart.
+    ///
+    /// # Errors
+    /// As [`InstanceLog::open`].
+    pub(crate) fn open_nodes(
+        store: &'s dyn Store,
+        name: &str,
+        nodes: BTreeSet<Arc<str>>,
+        keys: BTreeSet<Arc<str>>,
+    ) -> Result<Self, Diagnostic> {
+        Self::open_extent(store, name, ModelExtent::Nodes { nodes, keys })
+    }
+
+    fn open_extent(
+        store: &'s dyn Store,
+        name: &str,
+        extent: ModelExtent,
+    ) -> Result<Self, Diagnostic> {
         let mut log = EventLog::open(store, name)?;
-        let mut fold = ModelFold::of(&log)?;
-        while let Some(record) = log.next_record()? {
+        let mut fold = ModelFold::of(&log, extent)?;
+        log.note_keys();
+        while !fold.is_beyond
+            && let Some(record) = log.next_record()?
+        {
             fold.add(&record)?;
         }
-        Ok(Self { store, log, fold, is_ahead: false })
+        match fold.is_beyond {
+            true => Self::open(store, name),
+            false => Ok(Self { store, log, fold, is_ahead: false }),
+        }
+    }
+
+    /// Whether the model is all that there is.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.fold.extent == ModelExtent::Whole
     }
 
     /// The model, as it was when the log was last looked at.
@@ -342,7 +395,7 @@ impl<'s> InstanceLog<'s> {
         key: Option<&str>,
         what: impl FnOnce(&mut Unwritten<'_>, &mut LogWriter<'_, 's>) -> Result<T, Diagnostic>,
     ) -> Result<RecordedChange<T>, Diagnostic> {
-        self.writing(author, |group| {
+        self.writing(author, SnapshotPace::Soon, |group| {
             if let Some(revision) = expect.filter(|expected| *expected != group.model.revision) {
                 group.writer.expect(revision)?;
             }
@@ -436,15 +489,20 @@ impl<'s> InstanceLog<'s> {
     pub(super) fn writing<T>(
         &mut self,
         author: &RecordAuthor<'_>,
+        pace: SnapshotPace,
         what: impl FnOnce(&mut RecordGroup<'_, '_, 's>) -> Result<T, Diagnostic>,
     ) -> Result<RecordedChange<T>, Diagnostic> {
-        if self.is_ahead {
+        if self.is_ahead || self.fold.is_beyond {
             *self = Self::open(self.store, self.log.instance())?;
         }
-        let Self { log, fold, is_ahead, .. } = self;
+        let Self { store, log, fold, is_ahead } = self;
         let mut writer = log.writer(author.holder, author.timeout)?;
         while let Some(record) = writer.next_record()? {
             fold.add(&record)?;
+        }
+        if fold.is_beyond {
+            drop(writer);
+            return self.writing(author, pace, what);
         }
         if fold.model.is_later {
             return Err(later(writer.log().instance()));
@@ -476,8 +534,8 @@ impl<'s> InstanceLog<'s> {
         let result = written?;
         *is_ahead = false;
         let mut warnings: Vec<_> = writer.recovered().into_iter().collect();
-        if writer.snapshot_due() {
-            warnings.extend(snapshot(&mut writer, &fold.model));
+        if writer.snapshot_due(pace) {
+            warnings.extend(snapshot(*store, &mut writer, fold));
         }
         let (revision, structure) = (fold.model.revision, fold.model.structure);
         Ok(RecordedChange { result, revision, structure, is_written, warnings })
@@ -488,14 +546,38 @@ impl<'s> InstanceLog<'s> {
     /// # Errors
     /// `store-locked`, `store-corrupt`, `store-version`, `file`.
     pub fn compact(&mut self, author: &RecordAuthor<'_>) -> Result<(), Diagnostic> {
-        self.writing(author, |group| group.writer.write_snapshot(parts(group.model))).map(|_| ())
+        let written = self
+            .writing(author, SnapshotPace::Soon, |group| write_snapshot(group.writer, group.model));
+        written.map(|_| ())
+    }
+
+    /// Makes a snapshot if one is due, for who has gone on writing and does so no more.
+    ///
+    /// # Errors
+    /// As [`InstanceLog::compact`].
+    pub(crate) fn settle(&mut self, author: &RecordAuthor<'_>) -> Result<(), Diagnostic> {
+        self.writing(author, SnapshotPace::Soon, |_| Ok(())).map(|_| ())
     }
 }
 
 /// Makes a snapshot; that it cannot be made stops nobody, since the log says all.
-fn snapshot(writer: &mut LogWriter<'_, '_>, model: &InstanceModel) -> Option<Diagnostic> {
-    let failed = writer.write_snapshot(parts(model)).err()?;
-    Some(Diagnostic { severity: Severity::Warning, ..failed })
+fn snapshot(
+    store: &dyn Store,
+    writer: &mut LogWriter<'_, '_>,
+    fold: &ModelFold,
+) -> Option<Diagnostic> {
+    let written = match fold.extent {
+        ModelExtent::Whole => write_snapshot(writer, &fold.model),
+        _ => read_model(store, writer.log().instance(), ModelAt::Latest)
+            .and_then(|model| write_snapshot(writer, &model)),
+    };
+    Some(Diagnostic { severity: Severity::Warning, ..written.err()? })
+}
+
+fn write_snapshot(writer: &mut LogWriter<'_, '_>, model: &InstanceModel) -> Result<(), Diagnostic> {
+    let open = model.orchestration.as_ref();
+    let keeps_keys = open.is_some_and(|open| writer.log().keeps_keys_of(open.id));
+    writer.write_snapshot(parts(model, keeps_keys))
 }
 
 /// Somebody who knows more has written to it.

@@ -5,7 +5,7 @@ use super::apply::{Orchestration, impossible, open_of};
 use super::event::{Event, ReportOutcome};
 use super::exchange::RESERVED_METADATA;
 use super::model::{InstanceModel, InstanceState, NodeInstance};
-use super::reduce::RelationPath;
+use super::reduce::{RelationPath, relation_parts};
 use super::transition::{ReportedState, skipped_between};
 use super::unwritten::Unwritten;
 use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
@@ -14,6 +14,7 @@ use crate::tosca::types::schemas::Schemas;
 use crate::tosca::types::{EffectiveType, PropertyDefinition};
 use crate::tosca::value::check_assignment;
 use crate::tosca::{Family, NodeState, Types};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// So many bytes a value has at most.
@@ -197,6 +198,50 @@ impl InstanceReport {
         }
         let is_changed = record.events().len() > before;
         Ok(if is_changed { Reported::Changed } else { Reported::Unchanged })
+    }
+
+    /// The ids of nodes that it may be about, as far as it names them.
+    pub(crate) fn nodes(&self) -> BTreeSet<Arc<str>> {
+        let mut nodes = BTreeSet::new();
+        self.all(&mut |report| {
+            for said in report.node.iter() {
+                nodes.extend(
+                    [Some(&**said), said.strip_prefix("node.")]
+                        .into_iter()
+                        .flatten()
+                        .map(Arc::from),
+                );
+            }
+            for said in report.relation.iter() {
+                nodes.extend(relation_parts(said).map(|(.., source)| Arc::from(source)));
+                nodes.extend(
+                    said.match_indices('/').filter_map(|(at, _)| said.get(..at)).map(Arc::from),
+                );
+            }
+        });
+        nodes
+    }
+
+    /// The keys that it is said under.
+    pub(crate) fn keys(&self) -> BTreeSet<Arc<str>> {
+        let mut keys = BTreeSet::new();
+        self.all(&mut |report| keys.extend(report.key.clone()));
+        keys
+    }
+
+    /// Whether it says how far something has come, which a plan may have to do with.
+    pub(crate) fn moves(&self) -> bool {
+        let mut moves = false;
+        self.all(&mut |it| {
+            moves |= it.state.is_some() || it.step.is_some() || it.outcome.is_some()
+        });
+        moves
+    }
+
+    /// It, and what makes one record with it.
+    fn all<'r>(&'r self, each: &mut dyn FnMut(&'r Self)) {
+        each(self);
+        self.batch.iter().for_each(|report| report.all(each));
     }
 
     fn check_expected(&self, model: &InstanceModel) -> Result<(), Diagnostic> {

@@ -3,6 +3,7 @@
 use super::apply::{AppliedPlan, Orchestration, TargetModels};
 use super::open::{InstanceLog, RecordAuthor, RecordGroup};
 use super::report::{InstanceReport, ReportRules, Reported};
+use super::store::SnapshotPace;
 use crate::text::diagnostic::Diagnostic;
 use serde::Serialize;
 use std::time::Duration;
@@ -112,7 +113,7 @@ impl<'r, 't, 'a, 'p> ReportStream<'r, 't, 'a, 'p> {
     ) -> Result<Vec<Acknowledgement>, Diagnostic> {
         let before = self.lines;
         let had_failed = self.has_failed;
-        let written = log.writing(author, |group| {
+        let written = log.writing(author, SnapshotPace::Seldom, |group| {
             self.catch_up(group)?;
             let mut answers = Vec::with_capacity(lines.len());
             for line in lines.iter().map(AsRef::as_ref) {

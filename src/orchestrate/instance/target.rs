@@ -4,9 +4,10 @@
 use super::model::{ByName, InstanceModel};
 use crate::text::diagnostic::{Code, Diagnostic};
 use crate::text::digest::sha256;
-use crate::text::source::MemoryFiles;
+use crate::text::source::{MemoryFiles, is_yaml};
 use crate::text::value::Value;
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 use std::sync::Arc;
 
 /// What is kept of a resolved template, secrets replaced.
@@ -19,12 +20,28 @@ pub struct TargetSources {
     pub concrete: String,
     /// The same with its functions as they are written.
     pub written: String,
+    /// The template without its topology: types are read much more often than what is made of them.
+    pub types: String,
     /// The files that it names, and its library, by their paths.
     pub files: Vec<(String, Vec<u8>)>,
     /// Whether the types of TOSCA's chapter 9 are defined as well.
     pub non_normative: bool,
     /// What an instance of it is that nothing is there of yet.
     pub model: InstanceModel,
+}
+
+/// What is kept of the types of a resolved template.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct TargetTypes {
+    /// The path of the template, which is that of its text.
+    pub template: String,
+    /// The template, without its topology where that was kept.
+    pub text: String,
+    /// The files of YAML that it names, and its library, by their paths.
+    pub files: Vec<(String, Vec<u8>)>,
+    /// Whether the types of TOSCA's chapter 9 are defined as well.
+    pub non_normative: bool,
 }
 
 /// The names of what belongs to a target.
@@ -34,6 +51,8 @@ struct TargetManifest {
     template: String,
     concrete: String,
     written: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    types: Option<String>,
     model: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     files: Vec<(String, String)>,
@@ -63,6 +82,7 @@ impl TargetSources {
             files: files.collect(),
             concrete: keep(self.concrete.clone().into_bytes()),
             written: keep(self.written.clone().into_bytes()),
+            types: Some(keep(self.types.clone().into_bytes())),
             model: keep(serde_json::to_vec(&self.model).map_err(unwritable)?),
             non_normative: self.non_normative,
         };
@@ -79,15 +99,11 @@ impl TargetSources {
         blob: &dyn Fn(&str) -> Result<Vec<u8>, Diagnostic>,
     ) -> Result<Self, Diagnostic> {
         let manifest = TargetManifest::read(digest, blob)?;
-        let text = |digest: &str| {
-            String::from_utf8(blob(digest)?).map_err(|_| no_target(digest, "its text is none"))
-        };
-        let files = manifest.files.iter();
-        let files = files.map(|(name, digest)| Ok::<_, Diagnostic>((name.clone(), blob(digest)?)));
         Ok(Self {
-            files: files.collect::<Result<_, _>>()?,
-            concrete: text(&manifest.concrete)?,
-            written: text(&manifest.written)?,
+            files: manifest.files(&|_| true, blob)?,
+            concrete: text(&manifest.concrete, blob)?,
+            written: text(&manifest.written, blob)?,
+            types: text(manifest.types(), blob)?,
             model: model(&manifest, blob)?,
             template: manifest.template,
             non_normative: manifest.non_normative,
@@ -112,7 +128,40 @@ impl TargetSources {
     }
 }
 
+impl TargetTypes {
+    /// Reads of a target only its types.
+    ///
+    /// # Errors
+    /// As [`TargetSources::read`].
+    pub fn read(
+        digest: &str,
+        blob: &dyn Fn(&str) -> Result<Vec<u8>, Diagnostic>,
+    ) -> Result<Self, Diagnostic> {
+        let manifest = TargetManifest::read(digest, blob)?;
+        Ok(Self {
+            text: text(manifest.types(), blob)?,
+            files: manifest.files(&|name| is_yaml(Path::new(name)), blob)?,
+            template: manifest.template,
+            non_normative: manifest.non_normative,
+        })
+    }
+}
+
 impl TargetManifest {
+    /// Under which digest its types are kept; earlier versions kept no text of these alone.
+    fn types(&self) -> &str {
+        self.types.as_ref().unwrap_or(&self.concrete)
+    }
+
+    fn files(
+        &self,
+        is_asked: &dyn Fn(&str) -> bool,
+        blob: &dyn Fn(&str) -> Result<Vec<u8>, Diagnostic>,
+    ) -> Result<Vec<(String, Vec<u8>)>, Diagnostic> {
+        let files = self.files.iter().filter(|(name, _)| is_asked(name));
+        files.map(|(name, digest)| Ok((name.clone(), blob(digest)?))).collect()
+    }
+
     fn read(
         digest: &str,
         blob: &dyn Fn(&str) -> Result<Vec<u8>, Diagnostic>,
@@ -128,6 +177,13 @@ impl TargetManifest {
             }
         }
     }
+}
+
+fn text(
+    digest: &str,
+    blob: &dyn Fn(&str) -> Result<Vec<u8>, Diagnostic>,
+) -> Result<String, Diagnostic> {
+    String::from_utf8(blob(digest)?).map_err(|_| no_target(digest, "its text is none"))
 }
 
 fn model(

@@ -24,19 +24,54 @@ pub(super) struct OrchestrationKeys {
     asked: u32,
 }
 
+impl Snapshot<'_> {
+    /// Whether the store keeps the keys of an orchestration in it, which is named by its first
+    /// revision.
+    pub fn keeps_keys_of(&self, orchestration: u64) -> bool {
+        self.header.orchestration.as_deref() == Some(&*orchestration.to_string())
+    }
+
+    /// Revision and structure of the record that said a key of that orchestration first.
+    ///
+    /// # Errors
+    /// As [`Snapshot::entry`].
+    pub fn said(&self, key: &str) -> Result<Option<(u64, u64)>, Diagnostic> {
+        let found = self.entry(&format!("{PREFIX}{key}"))?;
+        found.map(|found| committed(&found, self)).transpose()
+    }
+
+    /// All keys of that orchestration.
+    ///
+    /// # Errors
+    /// As [`Snapshot::entries`].
+    pub fn all_said(&self, each: &mut dyn FnMut(&str, (u64, u64))) -> Result<(), Diagnostic> {
+        self.entries(PREFIX, &mut |key, value| {
+            if let Some(key) = key.strip_prefix(PREFIX) {
+                each(key, committed(value, self)?);
+            }
+            Ok(())
+        })
+    }
+}
+
 impl OrchestrationKeys {
-    /// What an orchestration has said since the snapshot of a log, until the place that the log has
-    /// come to.
-    pub(super) fn read(log: &EventLog<'_>, orchestration: &str) -> Result<Self, Diagnostic> {
-        let header = log.snapshot().map(|snapshot| &snapshot.header);
-        let start = header.map_or(LogPosition::START, |header| header.position.clone());
-        let of_snapshot = header.and_then(|header| header.orchestration.as_deref());
-        let mut keys = Self {
+    /// Of an orchestration of which a snapshot, if any, has what was said before.
+    pub(super) fn behind(snapshot: Option<&Snapshot<'_>>, orchestration: &str) -> Self {
+        let of_snapshot = snapshot.and_then(|it| it.header.orchestration.as_deref());
+        Self {
             orchestration: orchestration.to_owned(),
             said: FxHashMap::default(),
             is_partial: of_snapshot == Some(orchestration),
             asked: 0,
-        };
+        }
+    }
+
+    /// What an orchestration has said since the snapshot of a log, until the place that the log has
+    /// come to.
+    pub(super) fn read(log: &EventLog<'_>, orchestration: &str) -> Result<Self, Diagnostic> {
+        let snapshot = log.snapshot();
+        let start = snapshot.map_or(LogPosition::START, |it| it.header.position.clone());
+        let mut keys = Self::behind(snapshot, orchestration);
         let mut again = EventLog::at(log.store, &log.instance, start);
         again.refresh()?;
         while again.revision() < log.revision()
@@ -76,8 +111,7 @@ impl OrchestrationKeys {
         let Some(snapshot) = snapshot.filter(|_| self.is_partial) else { return Ok(None) };
         if self.asked < ASKED {
             self.asked += 1;
-            let found = snapshot.entry(&format!("{PREFIX}{key}"))?;
-            return found.map(|found| committed(&found, snapshot)).transpose();
+            return snapshot.said(key);
         }
         self.load(snapshot)?;
         Ok(self.said.get(key).copied())
@@ -103,12 +137,8 @@ impl OrchestrationKeys {
 
     /// Those of a snapshot as well.
     fn load(&mut self, snapshot: &Snapshot<'_>) -> Result<(), Diagnostic> {
-        snapshot.entries(PREFIX, &mut |key, value| {
-            if let Some(key) = key.strip_prefix(PREFIX) {
-                let committed = committed(value, snapshot)?;
-                self.said.entry(key.to_owned()).or_insert(committed);
-            }
-            Ok(())
+        snapshot.all_said(&mut |key, committed| {
+            self.said.entry(key.to_owned()).or_insert(committed);
         })?;
         self.is_partial = false;
         Ok(())

@@ -333,6 +333,10 @@ impl<'s> EventLog<'s> {
             && self.orchestration.as_deref() != Some(orchestration)
         {
             self.orchestration = Some(orchestration.to_owned());
+            // It begins with this record, so that nothing of it was said before.
+            if self.keys.is_some() && orchestration == record.revision.to_string() {
+                self.keys = Some(OrchestrationKeys::behind(None, orchestration));
+            }
         }
         if let Some(keys) = &mut self.keys {
             let committed = (record.revision, record.structure);
@@ -572,6 +576,18 @@ impl<'s> EventLog<'s> {
                 None => wanted *= 8,
             }
         }
+    }
+
+    /// Whether it keeps the keys of an orchestration, which is named by its first revision.
+    pub(in crate::orchestrate::instance) fn keeps_keys_of(&self, orchestration: u64) -> bool {
+        self.orchestration.as_deref() == Some(&*orchestration.to_string())
+    }
+
+    /// Takes note of keys from here on, for who is going to write: otherwise what is behind the
+    /// snapshot would have to be read again.
+    pub(in crate::orchestrate::instance) fn note_keys(&mut self) {
+        let orchestration = self.orchestration.as_deref().unwrap_or_default();
+        self.keys = Some(OrchestrationKeys::behind(self.snapshot.as_ref(), orchestration));
     }
 
     /// What became of a key of an orchestration: revision and structure, if it was said.

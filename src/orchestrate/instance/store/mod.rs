@@ -36,7 +36,7 @@ pub use memory::MemoryStore;
 pub use record::{Chain, Draft, LogRecord};
 pub use snapshot::Snapshot;
 pub use verify::{Salvaged, Verification, salvage, verify};
-pub use writer::{Committed, LogWriter};
+pub use writer::{Committed, LogWriter, SnapshotPace};
 
 use crate::text::diagnostic::{Code, Diagnostic};
 use std::fmt;

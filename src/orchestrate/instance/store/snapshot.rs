@@ -5,7 +5,7 @@
 //! damaged or of another log is none.
 
 use super::log::LogPosition;
-use super::record::{Chain, FORMAT};
+use super::record::Chain;
 use super::segment;
 use super::{Store, StoredFile, trouble};
 use crate::text::diagnostic::Diagnostic;
@@ -17,6 +17,9 @@ use std::io::{self, Read};
 const PREFIX: &str = "snapshot-";
 const ENTRIES: &str = ".ndjson";
 const INDEX: &str = ".idx";
+
+/// What this version writes and reads; another one is no snapshot.
+const FORMAT: u64 = 2;
 
 /// A block ends behind the entry that makes it so long: who looks for one entry reads one block.
 const BLOCK: usize = 16 << 10;
@@ -43,7 +46,7 @@ pub(super) struct SnapshotHeader {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) orchestration: Option<String>,
     entries: u64,
-    bytes: u64,
+    pub(super) bytes: u64,
 }
 
 /// A further line of an index.
@@ -148,8 +151,11 @@ impl<'s> Snapshot<'s> {
         prefix: &str,
         each: &mut dyn FnMut(&str, &str) -> Result<(), Diagnostic>,
     ) -> Result<(), Diagnostic> {
-        let first = self.blocks.partition_point(|block| *block.key <= *prefix).saturating_sub(1);
-        self.read(&self.blocks[first..], &mut |key, value| {
+        let before = |block: &SnapshotBlock| *block.key <= *prefix;
+        let first = self.blocks.partition_point(before).saturating_sub(1);
+        let is_wanted = |block: &SnapshotBlock| before(block) || block.key.starts_with(prefix);
+        let end = self.blocks.partition_point(is_wanted);
+        self.read(&self.blocks[first..end], &mut |key, value| {
             if key.starts_with(OWN) && !prefix.starts_with(OWN) {
                 return Ok(true);
             }
@@ -186,6 +192,7 @@ impl<'s> Snapshot<'s> {
         let mut text = Vec::new();
         for block in blocks {
             text.clear();
+            text.reserve(usize::try_from(block.bytes).unwrap_or_default());
             source.by_ref().take(block.bytes).read_to_end(&mut text).map_err(unreadable)?;
             if Chain::of(None, &text) != block.digest {
                 return Err(self.damaged());
@@ -244,26 +251,30 @@ impl SnapshotBuilder {
             return Err(format!("the value of `{key}` has a line break"));
         }
         self.text.push(b'\n');
+        // What is long stands alone: who looks for its neighbours need not read it.
+        if self.text.len() - from >= BLOCK {
+            self.end_block(from);
+        }
         self.entries += 1;
         let key = key.to_owned();
         self.first.get_or_insert_with(|| key.clone());
         self.last = Some(key);
         if self.text.len() - self.open >= BLOCK {
-            self.end_block();
+            self.end_block(self.text.len());
         }
         Ok(())
     }
 
-    fn end_block(&mut self) {
+    fn end_block(&mut self, end: usize) {
         let Some(key) = self.first.take() else { return };
-        let block = &self.text[self.open..];
+        let block = &self.text[self.open..end];
         self.blocks.push(SnapshotBlock {
             key,
             offset: self.open as u64,
             bytes: block.len() as u64,
             digest: Chain::of(None, block),
         });
-        self.open = self.text.len();
+        self.open = end;
     }
 
     /// The entries, and the index.
@@ -272,7 +283,7 @@ impl SnapshotBuilder {
         position: LogPosition,
         orchestration: Option<String>,
     ) -> Result<[Vec<u8>; 2], serde_json::Error> {
-        self.end_block();
+        self.end_block(self.text.len());
         let header = SnapshotHeader {
             format: FORMAT,
             position,

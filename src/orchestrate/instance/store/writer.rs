@@ -31,6 +31,20 @@ pub struct LogWriter<'l, 's> {
 const SNAPSHOT_RECORDS: u64 = 10_000;
 const SNAPSHOT_BYTES: u64 = 8 << 20;
 
+/// When a snapshot is worth its while.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SnapshotPace {
+    /// For whoever opens the log next: that is not to take long.
+    #[default]
+    Soon,
+    /// For who goes on writing: when the log has grown by several times what a snapshot has, so that
+    /// most of what is written are records.
+    Seldom,
+}
+
+/// By so many times the last snapshot a log grows that somebody goes on writing.
+const SELDOM: u64 = 4;
+
 /// What became of a draft.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -151,9 +165,13 @@ impl<'l, 's> LogWriter<'l, 's> {
     }
 
     /// Whether so much has come since the last snapshot that another one is worth its while.
-    pub fn snapshot_due(&self) -> bool {
+    pub fn snapshot_due(&self, pace: SnapshotPace) -> bool {
         let LogTail { records, bytes } = self.log.tail;
-        records >= SNAPSHOT_RECORDS || bytes >= SNAPSHOT_BYTES
+        let last = self.log.snapshot.as_ref().map_or(0, |snapshot| snapshot.header.bytes);
+        match pace {
+            SnapshotPace::Soon => records >= SNAPSHOT_RECORDS || bytes >= SNAPSHOT_BYTES,
+            SnapshotPace::Seldom => bytes >= SNAPSHOT_BYTES.max(SELDOM * last),
+        }
     }
 
     /// Keeps what the log comes to, so that it need not be read from its beginning: values by keys
