@@ -4,7 +4,7 @@ use super::Resolver;
 use crate::explore::types;
 use crate::orchestrate::instance::{
     self, Derived, InstanceModel, InstanceState, KeptSecrets, Overlay, TargetSources, TargetTypes,
-    VariantOfInstance, redacted, types_only, with_hosting,
+    VariantOfInstance, as_in_model, redacted, types_only,
 };
 use crate::orchestrate::plan::{
     self, Adaptation, ChangeClass, Observed, OrderOptions, Plan, PlanBase, PlanQuery, PlanTarget,
@@ -319,10 +319,15 @@ impl<'a> VariantTarget<'a> {
         let (Derived { document, model, counts, .. }, found) = instance::derive(&of, secrets)?;
         *more = found;
         let written = instance::expanded(written, written_topology, &counts);
-        let overlay = Overlay { model: &model, with_initial: true, others: &FxHashMap::default() };
+        let overlay = Overlay {
+            model: &model,
+            with_initial: true,
+            with_values: true,
+            others: &FxHashMap::default(),
+        };
         let document = redacted(&overlay.document(&document), secrets);
         let written = redacted(&written, secrets);
-        let read = |document| with_hosting(Topology::read(document, &|_| false), &model);
+        let read = |document| as_in_model(Topology::read(document, &|_| false), &model);
         Ok(Self {
             value: OutNode::root(&document).to_value(),
             topology: read(&document),
@@ -403,9 +408,16 @@ struct KeptSide {
     sources: TargetSources,
     loaded: Arc<Loaded>,
     /// Those of nodes that are not of the present target.
-    others: Vec<(Arc<str>, yaml::Document)>,
+    others: Vec<OtherTarget>,
     written: yaml::Document,
     resolver: Resolver,
+}
+
+/// A target of which some nodes are still, or already.
+struct OtherTarget {
+    digest: Arc<str>,
+    concrete: yaml::Document,
+    written: yaml::Document,
 }
 
 impl KeptSide {
@@ -417,12 +429,13 @@ impl KeptSide {
         let sources = targets(&model.target.digest)?;
         let resolver = sources.resolver();
         let loaded = resolver.loaded(Extent::Whole)?;
-        let mut others = Vec::new();
+        let mut others: Vec<OtherTarget> = Vec::new();
         for node in model.nodes.values() {
             let Some(digest) = &node.target else { continue };
-            if others.iter().all(|(known, _)| known != digest) {
-                let text = targets(digest)?.concrete;
-                others.push((Arc::clone(digest), parsed(&text)?));
+            if others.iter().all(|known| known.digest != *digest) {
+                let of = targets(digest)?;
+                let (concrete, written) = (parsed(&of.concrete)?, parsed(&of.written)?);
+                others.push(OtherTarget { digest: Arc::clone(digest), concrete, written });
             }
         }
         let written = parsed(&sources.written)?;
@@ -437,21 +450,21 @@ impl KeptSide {
         make: impl FnOnce(VariantOfPlan<'_, '_>) -> Result<T, Diagnostics>,
     ) -> Result<T, Diagnostics> {
         let loaded = &*self.loaded;
-        let others = self.others.iter();
-        let others = others
-            .map(|(digest, document)| (Arc::clone(digest), Out::Source(document.root())))
-            .collect();
-        let overlay =
-            Overlay { model, with_initial: extent == PlannedExtent::All, others: &others };
+        let overlaid = |target, with_values, text: fn(&OtherTarget) -> &yaml::Document| {
+            let others = self.others.iter();
+            let others = others.map(|of| (Arc::clone(&of.digest), Out::Source(text(of).root())));
+            let (others, with_initial) = (&others.collect(), extent == PlannedExtent::All);
+            Overlay { model, with_initial, with_values, others }.document(&Out::Source(target))
+        };
         let nothing = Out::Value(Value::Null);
         let (document, written) = match extent {
             PlannedExtent::Nothing => (nothing.clone(), nothing),
-            _ => {
-                let target = Out::Source(loaded.whole(loaded.template())?.root());
-                (overlay.document(&target), Out::Source(self.written.root()))
-            }
+            _ => (
+                overlaid(loaded.whole(loaded.template())?.root(), true, |of| &of.concrete),
+                overlaid(self.written.root(), false, |of| &of.written),
+            ),
         };
-        let read = |document| with_hosting(Topology::read(document, &|_| false), model);
+        let read = |document| as_in_model(Topology::read(document, &|_| false), model);
         let (topology, written) = (read(&document), read(&written));
         types::known(loaded, &self.resolver.choice, InputMode::Closed, |types| {
             make(VariantOfPlan {

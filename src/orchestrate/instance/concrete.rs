@@ -142,6 +142,8 @@ pub(crate) struct Overlay<'o, 'a> {
     /// Whether nodes that are `initial` are there: they are in a target, and are not where it is
     /// planned from.
     pub(crate) with_initial: bool,
+    /// Whether values are those of the model; else the document's own, functions as they are written.
+    pub(crate) with_values: bool,
     /// The documents of other targets, by their digests: what a node is that is not of the present
     /// one.
     pub(crate) others: &'o FxHashMap<Arc<str>, Out<'a>>,
@@ -227,23 +229,9 @@ impl<'a> Overlay<'_, 'a> {
                 (OutKey::New("type".into()), Out::String(node.type_name.to_string().into())),
             );
         }
-        set(&mut all, "properties", |old| values(old, &node.properties));
-        let with_values: Vec<_> = node
-            .capabilities
-            .iter()
-            .filter(|(_, capability)| !capability.properties.is_empty())
-            .collect();
-        set(&mut all, "capabilities", |old| {
-            let mut capabilities = old.map(entries).unwrap_or_default();
-            for (name, capability) in with_values {
-                set(&mut capabilities, name, |old| {
-                    let mut body = old.map(entries).unwrap_or_default();
-                    set(&mut body, "properties", |old| values(old, &capability.properties));
-                    Some(rebuilt(old, body))
-                });
-            }
-            Some(rebuilt(old, capabilities)).filter(|out| !entries(out).is_empty())
-        });
+        if self.with_values || node.template.is_none() {
+            with_values(&mut all, node);
+        }
         set(&mut all, "requirements", |old| self.requirements(old, node));
         like(template, all)
     }
@@ -284,6 +272,9 @@ impl<'a> Overlay<'_, 'a> {
 
     /// Declarations of inputs whose default is what was given.
     fn inputs(&self, inputs: &Out<'a>) -> Out<'a> {
+        if !self.with_values {
+            return inputs.clone();
+        }
         let mut all = entries(inputs);
         for (key, declaration) in &mut all {
             let Some(value) = self.model.inputs.get(&*key_name(key)) else { continue };
@@ -298,19 +289,45 @@ impl<'a> Overlay<'_, 'a> {
     }
 }
 
-/// Tells the relations of a topology which of them are to hosts, as its model has it.
-pub(crate) fn with_hosting(mut topology: Topology, model: &InstanceModel) -> Topology {
+/// A topology whose relations are those of a model: which of them host, and what position they have,
+/// which is that of their target even where others of it are not there.
+pub(crate) fn as_in_model(mut topology: Topology, model: &InstanceModel) -> Topology {
     let names: Vec<_> = topology.nodes.iter().map(|node| node.name.clone()).collect();
     let name = |id: NodeIndex| names.get(id.index()).map(String::as_str);
+    let mut taken: FxHashSet<(NodeIndex, u32)> = FxHashSet::default();
     for relation in &mut topology.relations {
         let source = name(relation.source).and_then(|source| model.nodes.get(source));
         let known = source.and_then(|source| source.requirements.get(&*relation.name));
         let target = relation.target.and_then(name);
-        relation.hosting = known.is_some_and(|known| {
-            known.iter().any(|one| one.hosting && one.target.as_deref() == target)
-        });
+        let of_target = known.into_iter().flatten().filter(|one| one.target.as_deref() == target);
+        relation.hosting = of_target.clone().any(|one| one.hosting);
+        let positions = of_target.map(|one| one.position).chain([relation.position]).chain(0..);
+        let is_free = |position: &u32| !taken.contains(&(relation.source, *position));
+        relation.position = positions.into_iter().find(is_free).unwrap_or(relation.position);
+        taken.insert((relation.source, relation.position));
     }
     topology
+}
+
+/// Lets a template have the values that a node has.
+fn with_values(all: &mut MapEntries<'_>, node: &NodeInstance) {
+    set(all, "properties", |old| values(old, &node.properties));
+    let with_values: Vec<_> = node
+        .capabilities
+        .iter()
+        .filter(|(_, capability)| !capability.properties.is_empty())
+        .collect();
+    set(all, "capabilities", |old| {
+        let mut capabilities = old.map(entries).unwrap_or_default();
+        for (name, capability) in with_values {
+            set(&mut capabilities, name, |old| {
+                let mut body = old.map(entries).unwrap_or_default();
+                set(&mut body, "properties", |old| values(old, &capability.properties));
+                Some(rebuilt(old, body))
+            });
+        }
+        Some(rebuilt(old, capabilities)).filter(|out| !entries(out).is_empty())
+    });
 }
 
 /// A relation that stands in no template.

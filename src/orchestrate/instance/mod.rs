@@ -33,7 +33,7 @@ pub use apply::{
     AppliedPlan, Orchestration, ReadyStep, TargetModels, begin_workflow, finish_workflow,
 };
 pub(crate) use begin::{BegunInstance, random_name};
-pub(crate) use concrete::{Overlay, expanded, types_only, with_hosting};
+pub(crate) use concrete::{Overlay, as_in_model, expanded, types_only};
 pub(crate) use derive::{Derived, VariantOfInstance, derive};
 pub use difference::diff_models;
 pub use edit::ModelEdit;

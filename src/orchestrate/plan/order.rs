@@ -214,16 +214,13 @@ impl PieceOrder<'_, '_, '_, '_, '_> {
                 && side.behaviors.delegation(source).is_none();
             self.after(Piece::Up(source), Piece::Up(target), is_late);
         }
-        for &relation in &side.wires {
+        let wires = side.wires.iter().map(|&relation| (relation, Piece::Wire(relation)));
+        let changed = side.changed.iter().map(|&relation| (relation, Piece::Changed(relation)));
+        for (relation, piece) in wires.chain(changed) {
             let (source, target) = ends(topology, relation);
-            self.after(Piece::Wire(relation), Piece::Up(source), false);
+            self.after(piece, Piece::Up(source), false);
             if let Some(target) = target {
-                self.after(Piece::Wire(relation), Piece::Up(target), false);
-            }
-        }
-        for &relation in &side.changed {
-            if let (_, Some(target)) = ends(topology, relation) {
-                self.after(Piece::Changed(relation), Piece::Up(target), false);
+                self.after(piece, Piece::Up(target), false);
             }
         }
     }

@@ -247,7 +247,7 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
             let used = relation.relationship.map(|used| topology.relationship(used));
             let name = used.and_then(|used| used.name.as_ref());
             if let Some(name) = name.filter(|name| changed.contains(*name))
-                && self.pairs.relations[id.index()].is_some()
+                && !self.is_new(id)
             {
                 let because = Some(format!("relationship.{name}"));
                 let path = format!("requirement.{}.relationship", relation.name);
@@ -291,9 +291,24 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
                 Some(ChangeClass::Reconfigure)
             }
             // Which relations come and go is seen at the topologies.
-            "requirement" if path.contains(".relationship.") => Some(ChangeClass::Reconfigure),
+            "requirement" if path.contains(".relationship.") => {
+                self.has_relation(node, path).then_some(ChangeClass::Reconfigure)
+            }
             _ => None,
         }
+    }
+
+    /// Whether a relation of the requirement that a path is about was there before: of one that
+    /// leads elsewhere now, all is new.
+    fn has_relation(&self, node: NodeIndex, path: &str) -> bool {
+        let topology = self.to.topology();
+        let path = path.strip_prefix("requirement.").unwrap_or(path);
+        let is_meant = |id: &&RelationIndex| {
+            let rest = path.strip_prefix(&*topology.relation(**id).name);
+            rest.is_some_and(|rest| rest.starts_with(['.', '[']))
+        };
+        let mut relations = topology.node(node).relations.iter().filter(is_meant);
+        relations.any(|&id| !self.is_new(id))
     }
 
     /// A difference with its place, which is that of the part in the new variant.
@@ -508,12 +523,23 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
         }
     }
 
+    /// Whether nobody has been told of a relation yet, even where it is said already.
+    fn is_new(&self, id: RelationIndex) -> bool {
+        let was = self.pairs.relations[id.index()];
+        was.is_none_or(|was| !self.is_connected(was))
+    }
+
+    /// Whether the ends of a relation of the old side may know of each other.
+    fn is_connected(&self, id: RelationIndex) -> bool {
+        self.observed[self.from.topology().relation(id).source.index()].is_connected()
+    }
+
     /// Relations that come and go at nodes that stay.
     fn relations(&mut self) {
         let (from, to) = (self.from.topology(), self.to.topology());
         for id in to.relation_ids() {
             let relation = to.relation(id);
-            if self.pairs.relations[id.index()].is_none()
+            if self.is_new(id)
                 && self.pairs.nodes[relation.source.index()].is_some()
                 && !relation.hosting
             {
@@ -732,7 +758,7 @@ impl<'s, 't, 'a, 'b> SideMaker<'_, '_, 's, 't, 'a, 'b> {
         let is_ignored = self.order.ignored(topology);
         let extent = |node: NodeIndex| extents[node.index()];
         let keeps = |node| matches!(extent(node), None | Some(Up::Update));
-        let is_new = |id: RelationIndex| self.classes.pairs.relations[id.index()].is_none();
+        let is_new = |id: RelationIndex| self.classes.is_new(id);
         let is_anew = |id: RelationIndex| {
             let relation = topology.relation(id);
             let target = relation.target.and_then(extent);
@@ -780,17 +806,14 @@ impl<'s, 't, 'a, 'b> SideMaker<'_, '_, 's, 't, 'a, 'b> {
         let goes = |id: RelationIndex| {
             let relation = topology.relation(id);
             let target = relation.target.and_then(extent);
-            !self.classes.pairs.stays[id.index()]
+            let goes = !self.classes.pairs.stays[id.index()]
                 || extent(relation.source) == Some(Down::Whole)
-                || target == Some(Down::Whole)
+                || target == Some(Down::Whole);
+            goes && self.classes.is_connected(id)
         };
         let ids = || topology.relation_ids();
-        let observed = &self.classes.observed;
         let is_wire = |id: &RelationIndex| {
-            let is_connected = observed[topology.relation(*id).source.index()].is_connected();
-            goes(*id)
-                && is_connected
-                && (keeps(topology.relation(*id).source) || is_ignored[id.index()])
+            goes(*id) && (keeps(topology.relation(*id).source) || is_ignored[id.index()])
         };
         SceneSide {
             behaviors,

@@ -279,9 +279,7 @@ impl<'w, 's, 't, 'a, 'b> Weaver<'w, 's, 't, 'a, 'b> {
         if !is_delegated && runs {
             self.then(StepWork::State(State::Stopping));
         }
-        if observed.is_none_or(|observed| observed.is_connected()) {
-            self.tell(side, node, REMOVE);
-        }
+        self.tell(side, node, REMOVE);
         let last = if is_delegated {
             self.then(StepWork::Undeploy);
             self.then(StepWork::Deleted)
