@@ -5,6 +5,8 @@
 
 #[path = "../benches/templates/growth.rs"]
 mod growth;
+#[path = "growth/instances.rs"]
+mod instances;
 
 use cuvee::Resolver;
 use std::iter;

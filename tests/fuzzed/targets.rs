@@ -3,7 +3,11 @@
 
 use cuvee::csar::{Archive, Limits as ArchiveLimits};
 use cuvee::diagnostic::{Diagnostic, Diagnostics};
-use cuvee::instance::{Draft, EventLog, LockHolder, MemoryStore, RecordOrigin, Store, verify};
+use cuvee::instance::{
+    Draft, EventLog, InstanceLog, InstanceModel, LockHolder, MemoryStore, ModelAt, ModelReading,
+    RecordAuthor, RecordOrigin, Store, ask_about_entity, read_model, read_states, verify,
+    view_entity,
+};
 use cuvee::source::{FileId, FileSystem, MemoryFiles, SourceMap};
 use cuvee::yaml::{Document, Limits, Out, parse, write_yaml};
 use cuvee::{Failure, Resolver};
@@ -155,6 +159,7 @@ fn log_of(data: &[u8]) {
     let written = EventLog::open(&store, "shop").and_then(|mut log| {
         log.writer(&holder, Duration::ZERO)?.commit(&[draft]).map(|committed| committed[0])
     });
+    models(&store);
     match (before, written) {
         (Ok(before), Ok(written)) => {
             assert!(written.repeated || written.revision > before);
@@ -162,6 +167,26 @@ fn log_of(data: &[u8]) {
         }
         (Err(wrong), Err(_)) => placed(&[wrong], &SourceMap::default()),
         (before, written) => unreachable!("{before:?}, and then {written:?}"),
+    }
+}
+
+/// What a log comes to, if it comes to anything, is the same behind a snapshot, and so are its
+/// parts.
+fn models(store: &MemoryStore) {
+    let Ok(model) = read_model(store, "shop", ModelAt::Latest) else { return };
+    let holder = LockHolder { actor: "fuzz".to_owned(), process: 1 };
+    let (timeout, time) = (Duration::ZERO, jiff::Timestamp::UNIX_EPOCH);
+    let author = RecordAuthor { holder: &holder, timeout, time, origin: RecordOrigin::Client };
+    let compacted = InstanceLog::open(store, "shop").and_then(|mut log| log.compact(&author));
+    assert!(compacted.is_ok() || model.is_later);
+    assert!(read_model(store, "shop", ModelAt::Latest).is_ok_and(|again| again == model));
+    let states = read_states(store, "shop", ModelAt::Latest).map(|it| it.nodes.len());
+    assert!(states.is_ok_and(|count| count == model.nodes.len()));
+    let reading = ModelReading::default();
+    for id in model.nodes.keys().take(4) {
+        let view = |model: &InstanceModel| view_entity(model, id, &reading);
+        let part = ask_about_entity(store, "shop", ModelAt::Latest, id, &view);
+        assert!(part.is_ok_and(|part| view(&model).is_ok_and(|whole| part == whole)));
     }
 }
 
