@@ -84,6 +84,7 @@ pub mod instance {
     pub use crate::resolver::{
         InstancePlanQuery, InstanceSettings, NextLines, RecordAuthorNow, ReportLines,
         StoredInstance, TakenReports, plan_instance, remove_instance, repair_instance,
+        with_derivation,
     };
 }
 

@@ -69,11 +69,13 @@ impl Resolver {
         self.with_target(secrets, |target, loaded, types| {
             let kept = self.sources(target, loaded)?;
             let plan = from.with(model, PlannedExtent::Present, |from| {
+                let read =
+                    |document| as_in_model(Topology::read(document, &|_| false), &target.model);
                 let to = VariantOfPlan {
-                    topology: &target.topology,
-                    written: Some(&target.written_topology),
+                    topology: &read(&target.document),
+                    written: Some(&read(&target.written)),
                     types,
-                    document: &target.value,
+                    document: &OutNode::root(&target.document).to_value(),
                     loaded,
                     observation: None,
                 };
@@ -300,9 +302,6 @@ fn answered(planned: Result<Plan, Diagnostics>, side: &KeptSide) -> Result<Answe
 struct VariantTarget<'a> {
     document: Out<'a>,
     written: Out<'a>,
-    value: Value,
-    topology: Topology,
-    written_topology: Topology,
     model: InstanceModel,
     secrets: KeptSecrets,
 }
@@ -327,16 +326,7 @@ impl<'a> VariantTarget<'a> {
         };
         let document = redacted(&overlay.document(&document), secrets);
         let written = redacted(&written, secrets);
-        let read = |document| as_in_model(Topology::read(document, &|_| false), &model);
-        Ok(Self {
-            value: OutNode::root(&document).to_value(),
-            topology: read(&document),
-            written_topology: read(&written),
-            document,
-            written,
-            model,
-            secrets: secrets.clone(),
-        })
+        Ok(Self { document, written, model, secrets: secrets.clone() })
     }
 
     /// What is kept of it.

@@ -9,6 +9,7 @@ pub use begun::InstanceSettings;
 pub use instances::{InstancePlanQuery, remove_instance, repair_instance};
 pub use stored::{
     NextLines, RecordAuthorNow, ReportLines, StoredInstance, TakenReports, plan_instance,
+    with_derivation,
 };
 
 use crate::sat::solve::{Limit, SolverKind};

@@ -3,7 +3,7 @@
 use super::Resolver;
 use super::instances::{InstancePlanQuery, remove_instance, repair_instance};
 use crate::orchestrate::instance::{
-    Acknowledgement, AppliedPlan, DeclaredTypes, DerivesFrom, InstanceLog, InstanceModel,
+    Acknowledgement, AppliedPlan, DeclaredTypes, DerivesFrom, EventLog, InstanceLog, InstanceModel,
     InstanceReport, InstanceTarget, LockHolder, ModelEdit, Orchestration, ReadyStep, RecordAuthor,
     RecordOrigin, RecordedChange, ReportRules, ReportStream, Reported, SealValue, Store,
     TargetModels, TargetSources, TargetTypes, choice_of,
@@ -131,23 +131,6 @@ impl<'s> StoredInstance<'s> {
     /// As [`remove_instance`].
     pub fn plan_removal(&self, query: &InstancePlanQuery) -> Result<Answer<Plan>, Failure> {
         remove_instance(self.model(), &|digest| self.target(digest), query)
-    }
-
-    /// Asks something with the types of its target, of which one may derive from another.
-    ///
-    /// # Errors
-    /// Where the target cannot be read.
-    pub fn with_derivation<T>(&self, ask: impl FnOnce(DerivesFrom<'_>) -> T) -> Result<T, Failure> {
-        self.types()?.with_types(|types| {
-            let find =
-                |name: &str| Family::ALL.into_iter().find_map(|family| types.find(family, name));
-            Ok::<_, Diagnostic>(ask(&|one, other| {
-                one == other
-                    || find(one).zip(find(other)).is_some_and(|(one, other)| {
-                        types.derives(TypeRef::Defined(one), TypeRef::Defined(other))
-                    })
-            }))
-        })
     }
 
     /// Begins to carry out a plan: gives what can be done.
@@ -391,6 +374,30 @@ impl<'s> StoredInstance<'s> {
     pub fn name(&self) -> &str {
         &self.name
     }
+}
+
+/// Asks something with the types of what an instance is meant to be, whose model is there already: of
+/// these one may derive from another.
+///
+/// # Errors
+/// Where the target cannot be read.
+pub fn with_derivation<T>(
+    store: &dyn Store,
+    name: &str,
+    model: &InstanceModel,
+    ask: impl FnOnce(DerivesFrom<'_>) -> T,
+) -> Result<T, Failure> {
+    let log = EventLog::open(store, name)?;
+    let types = TargetTypes::read(&model.target.digest, &|digest| log.blob(digest))?;
+    types.with_types(|types| {
+        let find = |name: &str| Family::ALL.into_iter().find_map(|family| types.find(family, name));
+        Ok::<_, Diagnostic>(ask(&|one, other| {
+            one == other
+                || find(one).zip(find(other)).is_some_and(|(one, other)| {
+                    types.derives(TypeRef::Defined(one), TypeRef::Defined(other))
+                })
+        }))
+    })
 }
 
 /// A plan with the models of the targets between which it leads.

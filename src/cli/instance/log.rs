@@ -7,6 +7,8 @@ use crate::cli::{Outcome, output, rejected};
 use cuvee::diagnostic::Diagnostic;
 use cuvee::draw::instance::log_line;
 use cuvee::instance::{Event, EventLog, LogRecord, ModelAt, Store};
+use jiff::Timestamp;
+use memchr::memmem::Finder;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -30,13 +32,14 @@ fn follow(
         Some(ModelAt::Revision(revision)) => EventLog::open_after(store, &args.name, *revision)?,
         _ => EventLog::open_at_start(store, &args.name)?,
     };
+    let filter = LogFilter::of(args, since);
     let mut left = args.limit.unwrap_or(u64::MAX);
     let mut text = String::new();
     loop {
         while left > 0
             && let Some(record) = log.next_record()?
         {
-            if is_asked(args, since, &record)? {
+            if filter.takes(&record)? {
                 match args.format {
                     ListFormat::Json => text.push_str(record.line()),
                     ListFormat::Human => text.push_str(&log_line(&record)?),
@@ -57,38 +60,66 @@ fn follow(
     }
 }
 
-/// Whether a record is one of those that are asked for.
-fn is_asked(
-    args: &LogInstanceArgs,
-    since: Option<&ModelAt>,
-    record: &LogRecord<'_>,
-) -> Result<bool, Diagnostic> {
-    if matches!(since, Some(ModelAt::Time(time)) if record.time <= *time) {
-        return Ok(false);
+/// Which records are asked for.
+struct LogFilter<'a> {
+    since: Option<Timestamp>,
+    orchestration: Option<String>,
+    entities: Vec<String>,
+    kinds: &'a [String],
+    /// What stands in the text of a record that says something of these entities, or of these kinds.
+    traces: [Vec<Finder<'static>>; 2],
+}
+
+impl<'a> LogFilter<'a> {
+    fn of(args: &'a LogInstanceArgs, since: Option<&ModelAt>) -> Self {
+        let since = since.and_then(|since| match since {
+            ModelAt::Time(time) => Some(*time),
+            _ => None,
+        });
+        let finder = |name: &str| {
+            let written = serde_json::to_string(name).unwrap_or_default();
+            Finder::new(written.trim_matches('"')).into_owned()
+        };
+        let bare = args.entity.iter().map(|it| it.strip_prefix("node.").unwrap_or(it));
+        Self {
+            since,
+            orchestration: args.orchestration.map(|id| id.to_string()),
+            entities: args.entity.iter().map(|entity| identifier(entity)).collect(),
+            kinds: &args.kind,
+            traces: [
+                bare.map(finder).collect(),
+                args.kind.iter().map(|kind| finder(kind)).collect(),
+            ],
+        }
     }
-    let orchestration = args.orchestration.map(|id| id.to_string());
-    if orchestration.is_some() && record.orchestration.as_deref() != orchestration.as_deref() {
-        return Ok(false);
+
+    /// Whether a record is one of them.
+    fn takes(&self, record: &LogRecord<'_>) -> Result<bool, Diagnostic> {
+        let Self { since, orchestration, entities, kinds, traces } = self;
+        if since.is_some_and(|since| record.time <= since)
+            || orchestration.is_some()
+                && record.orchestration.as_deref() != orchestration.as_deref()
+        {
+            return Ok(false);
+        }
+        if entities.is_empty() && kinds.is_empty() {
+            return Ok(true);
+        }
+        // What a text does not hold, no event in it is about.
+        let text = record.raw_events().as_bytes();
+        let may = |traces: &Vec<Finder<'_>>| {
+            traces.is_empty() || traces.iter().any(|trace| trace.find(text).is_some())
+        };
+        if !traces.iter().all(may) {
+            return Ok(false);
+        }
+        let is_about = |event: &Event| {
+            let is_entity =
+                entities.is_empty() || event.entity().is_some_and(|it| entities.contains(&it));
+            is_entity && (kinds.is_empty() || kinds.iter().any(|kind| event.kind() == kind))
+        };
+        Ok(record.events()?.iter().any(is_about))
     }
-    if args.entity.is_empty() && args.kind.is_empty() {
-        return Ok(true);
-    }
-    let entities: Vec<_> = args.entity.iter().map(|entity| identifier(entity)).collect();
-    // What a text does not hold, no event in it is about.
-    let may = |names: &[String]| {
-        names.is_empty() || names.iter().any(|name| record.raw_events().contains(&**name))
-    };
-    let bare: Vec<_> =
-        args.entity.iter().map(|it| it.strip_prefix("node.").unwrap_or(it).to_owned()).collect();
-    if !may(&bare) || !may(&args.kind) {
-        return Ok(false);
-    }
-    let is_about = |event: &Event| {
-        let is_entity =
-            entities.is_empty() || event.entity().is_some_and(|it| entities.contains(&it));
-        is_entity && (args.kind.is_empty() || args.kind.iter().any(|kind| event.kind() == kind))
-    };
-    Ok(record.events()?.iter().any(is_about))
 }
 
 /// `node.shop`, also where only `shop` is said.

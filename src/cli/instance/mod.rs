@@ -23,11 +23,11 @@ use crate::cli::args::instance::{
 use clap::ColorChoice;
 use cuvee::Failure;
 use cuvee::diagnostic::{Code, Diagnostic};
-use cuvee::instance::StoredInstance;
 use cuvee::instance::{
     InstanceModel, LockHolder, ModelExport, ModelReading, RecordAuthor, RecordOrigin, SecretsMode,
     ask_about_entity, view_entity,
 };
+use cuvee::instance::{StoredInstance, with_derivation};
 use export::ModelFormat;
 use jiff::Timestamp;
 use query::QueryAsk;
@@ -154,13 +154,17 @@ fn query(args: &QueryInstanceArgs, reporter: &Reporter) -> Outcome {
         output: output.as_deref(),
     };
     let read = ReadFiles::default();
-    let store = store(args.read.store.store.as_deref());
-    let name = instance_name(&args.read.name);
-    match StoredInstance::open(&store, name) {
-        Ok(instance) => instance
-            .with_derivation(|derives| query::run(&model, &ask, derives, &read, reporter))?,
+    match NamedModel::of(&args.read.name, None)? {
+        NamedModel::Instance(name, _) => {
+            let store = store(args.read.store.store.as_deref());
+            with_derivation(&store, name, &model, |derives| {
+                query::run(&model, &ask, derives, &read, reporter)
+            })?
+        }
         // An export says which types its nodes are of, not what these derive from.
-        Err(_) => query::run(&model, &ask, &|one, other| one == other, &read, reporter),
+        NamedModel::File(_) => {
+            query::run(&model, &ask, &|one, other| one == other, &read, reporter)
+        }
     }
 }
 

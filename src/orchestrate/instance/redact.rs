@@ -6,11 +6,13 @@ use crate::text::value::Value;
 use crate::text::yaml::{NodeKind, Out, OutKey, OutNode};
 use crate::topology::sensitive::kept_secret;
 use crate::tosca::shape::PARAMETER;
+use std::borrow::Cow;
 
 /// A document with each secret replaced by what is kept of it: values below names that say so, and
 /// whatever was met as a secret elsewhere. The rest is as its author wrote it.
 pub(crate) fn redacted<'a>(document: &Out<'a>, secrets: &KeptSecrets) -> Out<'a> {
-    Redaction { scanner: secrets.scanner(), secrets }.within(document, RedactionPlace::Anywhere)
+    let redaction = Redaction { scanner: secrets.scanner(), secrets };
+    redaction.within(document, RedactionPlace::Anywhere).unwrap_or_else(|| document.clone())
 }
 
 /// What a part of a document is below.
@@ -27,64 +29,78 @@ struct Redaction<'s> {
 }
 
 impl Redaction<'_> {
-    fn within<'a>(&self, out: &Out<'a>, place: RedactionPlace) -> Out<'a> {
+    /// What becomes of a part; nothing where it stays as it is.
+    fn within<'a>(&self, out: &Out<'a>, place: RedactionPlace) -> Option<Out<'a>> {
+        if let Out::Lifted(key, inner) = out {
+            return Some(Out::Lifted(*key, Box::new(self.within(inner, place)?)));
+        }
         let node = OutNode::root(out);
         match node.kind() {
             NodeKind::Mapping => self.map(out, place),
             NodeKind::Sequence => {
                 let old = items(out);
                 let new: Vec<_> = old.iter().map(|item| self.within(item, place)).collect();
-                let is_same = old.iter().zip(&new).all(|(old, new)| is_untouched(old, new));
-                if is_same {
-                    return out.clone();
-                }
-                Out::Seq { items: new.into_iter().map(|item| (None, item)).collect(), like: None }
+                new.iter().any(Option::is_some).then(|| {
+                    let items = old.into_iter().zip(new);
+                    let items = items.map(|(old, new)| (None, new.unwrap_or(old)));
+                    Out::Seq { items: items.collect(), like: None }
+                })
             }
             NodeKind::Scalar => {
                 let value = node.to_value();
                 let is_secret = place == RedactionPlace::Secret
                     && !matches!(value, Value::Null | Value::Bool(_));
-                match is_secret || self.scanner.is_known(&value) {
-                    true => Out::Value(self.secrets.kept(&value)),
-                    false => out.clone(),
-                }
+                let is_secret = is_secret || self.scanner.is_known(&value);
+                is_secret.then(|| Out::Value(self.secrets.kept(&value)))
             }
         }
     }
 
-    fn map<'a>(&self, out: &Out<'a>, place: RedactionPlace) -> Out<'a> {
-        let value = OutNode::root(out).to_value();
-        if kept_secret(&value).is_some() {
-            return out.clone();
+    fn map<'a>(&self, out: &Out<'a>, mut place: RedactionPlace) -> Option<Out<'a>> {
+        let old = match out {
+            Out::Map { entries, .. } => Cow::Borrowed(entries),
+            _ => Cow::Owned(entries(out)),
+        };
+        // What it is, its keys say.
+        let keys =
+            || Value::Map(old.iter().map(|(key, _)| (name(key).into(), Value::Null)).collect());
+        if let [_] = &**old {
+            let keys = keys();
+            if kept_secret(&keys).is_some() {
+                return None;
+            }
+            // What a function takes from is no secret; what it is given as a text may be one.
+            if is_call(&keys) {
+                place = RedactionPlace::Anywhere;
+            }
         }
-        // What a function takes from is no secret; what it is given as a text may be one.
-        let place = if is_call(&value) { RedactionPlace::Anywhere } else { place };
-        let is_definition = place == RedactionPlace::Secret && is_definition(&value);
-        let old = entries(out);
-        let new: Vec<_> = old
-            .iter()
-            .map(|(key, value)| {
-                let name = match key {
-                    OutKey::Source(key) => key.key_text(),
-                    OutKey::New(name) => name.clone(),
-                };
-                let below = match place {
-                    RedactionPlace::Secret
-                        if is_definition && !matches!(&*name, "default" | "value") =>
-                    {
-                        RedactionPlace::Anywhere
-                    }
-                    RedactionPlace::Secret => RedactionPlace::Secret,
-                    RedactionPlace::Anywhere if self.secrets.is_sensitive_name(&name) => {
-                        RedactionPlace::Secret
-                    }
-                    RedactionPlace::Anywhere => RedactionPlace::Anywhere,
-                };
-                (key.clone(), self.within(value, below))
-            })
-            .collect();
-        let is_same = old.iter().zip(&new).all(|(old, new)| is_untouched(&old.1, &new.1));
-        if is_same { out.clone() } else { like(out, new) }
+        let is_definition = place == RedactionPlace::Secret && is_definition(&keys());
+        let below = |name: &str| match place {
+            RedactionPlace::Secret if is_definition && !matches!(name, "default" | "value") => {
+                RedactionPlace::Anywhere
+            }
+            RedactionPlace::Secret => RedactionPlace::Secret,
+            RedactionPlace::Anywhere if self.secrets.is_sensitive_name(name) => {
+                RedactionPlace::Secret
+            }
+            RedactionPlace::Anywhere => RedactionPlace::Anywhere,
+        };
+        let new: Vec<_> =
+            old.iter().map(|(key, value)| self.within(value, below(&name(key)))).collect();
+        new.iter().any(Option::is_some).then(|| {
+            let entries = old
+                .iter()
+                .zip(new)
+                .map(|((key, old), new)| (key.clone(), new.unwrap_or_else(|| old.clone())));
+            like(out, entries.collect())
+        })
+    }
+}
+
+fn name<'k>(key: &'k OutKey<'_>) -> Cow<'k, str> {
+    match key {
+        OutKey::Source(key) => key.key_text(),
+        OutKey::New(name) => Cow::Borrowed(name),
     }
 }
 
@@ -93,14 +109,4 @@ fn is_definition(value: &Value) -> bool {
     let Value::Map(entries) = value else { return false };
     let is_typed = entries.iter().any(|(key, _)| &**key == "type");
     is_typed && entries.iter().all(|(key, _)| PARAMETER.has(key))
-}
-
-/// Whether a part is what it was.
-fn is_untouched(old: &Out<'_>, new: &Out<'_>) -> bool {
-    match (old, new) {
-        (Out::Source(_), Out::Source(_)) | (Out::String(_), Out::String(_)) => true,
-        (Out::Value(old), Out::Value(new)) => old == new,
-        (Out::Lifted(..), Out::Lifted(..)) => true,
-        _ => false,
-    }
 }

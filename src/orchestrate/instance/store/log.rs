@@ -2,7 +2,7 @@
 
 use super::keys::OrchestrationKeys;
 use super::lines::LogLines;
-use super::record::{self, Chain, ChainedLine, LogRecord, RecordPlace};
+use super::record::{self, Chain, ChainedLine, LastTime, LogRecord, RecordPlace};
 use super::segment::{self, LogSegment, SEGMENT_BYTES};
 use super::snapshot::{self, Snapshot, SnapshotBuilder};
 use super::torn::{self, TornEnd, TornVerdict};
@@ -129,6 +129,7 @@ pub struct EventLog<'s> {
     /// Once somebody has asked for them.
     pub(super) keys: Option<OrchestrationKeys>,
     pub(super) segment_bytes: u64,
+    last_time: LastTime,
 }
 
 /// So often a line that changes while it is read is looked at again.
@@ -268,6 +269,7 @@ impl<'s> EventLog<'s> {
             is_midway: false,
             keys: None,
             segment_bytes: SEGMENT_BYTES,
+            last_time: None,
         }
     }
 
@@ -322,7 +324,8 @@ impl<'s> EventLog<'s> {
             segment: self.position.segment,
             revision: self.position.revision + 1,
         };
-        let record = record::read(lines.bytes(range), chain, &self.position, place)?;
+        let line = lines.bytes(range);
+        let record = record::read(line, chain, &self.position, &mut self.last_time, place)?;
         self.position.offset += bytes;
         self.position.revision = record.revision;
         self.position.structure = record.structure;

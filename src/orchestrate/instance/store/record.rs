@@ -238,6 +238,9 @@ struct ReadRecord<'a> {
     events: &'a RawValue,
 }
 
+/// A time as it was read last: of records there are often many in one moment.
+pub(super) type LastTime = Option<(Box<str>, Timestamp)>;
+
 /// Reads a line whose chain is right, and holds it to be the next behind `before`.
 ///
 /// # Errors
@@ -246,6 +249,7 @@ pub(super) fn read<'a>(
     line: &'a [u8],
     chain: Chain,
     before: &LogPosition,
+    last: &mut LastTime,
     place: RecordPlace<'a>,
 ) -> Result<LogRecord<'a>, Diagnostic> {
     let wrong = |what: &dyn fmt::Display| trouble::corrupt(&place.name(), what);
@@ -266,7 +270,14 @@ pub(super) fn read<'a>(
         Some(format) if format != FORMAT => return Err(trouble::version(&place.name(), format)),
         _ => {}
     }
-    let time = read.time.0.parse().map_err(|why| wrong(&format_args!("has no time: {why}")))?;
+    let time = match last {
+        Some((text, time)) if **text == *read.time.0 => *time,
+        _ => {
+            let time = read.time.0.parse();
+            let time = time.map_err(|why| wrong(&format_args!("has no time: {why}")))?;
+            last.insert((read.time.0.into(), time)).1
+        }
+    };
     Ok(LogRecord {
         revision: read.revision,
         structure: read.structure,
