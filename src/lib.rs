@@ -88,6 +88,14 @@ pub mod instance {
     };
 }
 
+/// What is there already, and may be taken where a template leaves something open.
+///
+/// [`Resolver::fulfil`] selects and fulfils, and [`Resolver::inventory`] makes an inventory of a
+/// template.
+pub mod fulfil {
+    pub use crate::orchestrate::fulfil::{Inventory, InventoryCapability, InventoryNode};
+}
+
 pub use explore::{matrix, outline};
 pub use orchestrate::plan;
 pub use resolver::Resolver;

@@ -20,7 +20,7 @@ const WINGS: [(&str, &[&str]); 14] = [
     ("variability", &["text", "sat", "tosca", "topology"]),
     ("explore", &["text", "sat", "tosca", "topology", "variability"]),
     ("validate", &["text", "sat", "tosca", "topology", "variability", "explore"]),
-    ("orchestrate", &["text", "tosca", "topology"]),
+    ("orchestrate", &["text", "sat", "tosca", "topology"]),
     ("draw", &["text", "tosca", "topology", "variability", "explore", "orchestrate"]),
     ("exchange", &["text", "sat", "tosca", "topology", "variability", "explore"]),
     (

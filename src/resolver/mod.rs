@@ -1,6 +1,7 @@
 //! The public way in: what is chosen, and the questions that can be asked.
 
 mod begun;
+mod fulfilled;
 mod instances;
 mod questions;
 mod stored;

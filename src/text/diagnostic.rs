@@ -88,6 +88,7 @@ macro_rules! codes {
 codes! {
     AmbiguousArtifact "ambiguous-artifact" "A node has more than one present artifact of one name. Give the alternatives conditions that exclude each other, or enable `unique_artifact_constraint`.";
     AmbiguousElement "ambiguous-element" "An expression names several elements at once. Name one of them by its position in the list, such as `[node, 0]`.";
+    AmbiguousFulfilment "ambiguous-fulfilment" "A requirement could as well lead to another node, or another node could as well be selected, so the one that is declared first was taken. Name the node that is meant, or tell the nodes apart with a `node_filter`.";
     AmbiguousHosting "ambiguous-hosting" "A present node has more than one present hosting relation. Give the alternatives conditions that exclude each other, or enable `hosting_stack_constraint`.";
     AmbiguousInput "ambiguous-input" "More than one present topology input has one name. Give the alternatives conditions that exclude each other, or enable `unique_input_constraint`.";
     AmbiguousOutput "ambiguous-output" "More than one present topology output has one name. Give the alternatives conditions that exclude each other, or enable `unique_output_constraint`.";
@@ -145,6 +146,7 @@ codes! {
     MissingTypeContainer "missing-type-container" "A type is present, but what it belongs to is not. Give it the condition of its container, or enable `type_default_condition`.";
     MultipleDefaultAlternatives "multiple-default-alternatives" "More than one alternative of one element is declared as default. Keep `default_alternative` at one of them.";
     NoOrchestration "no-orchestration" "States, steps and parts are reported inside of an orchestration, and none is open. Begin one: `cuvee instance apply` with a plan, or `cuvee instance begin` without.";
+    NoSelection "no-selection" "A node is to be selected, and nothing that is there fits, or there is not enough for all that are. Weaken its `node_filter`, or say with `--inventory` what is there.";
     Nondeterminism "nondeterminism" "Two elements of one name are present and the check that forbids it is off, so one was taken: of types and technologies the first, of what becomes a map the last.";
     NotVisible "not-visible" "Attributes of a node of an instance count as defined in stable states from `created` on only, and the node is in another one. Ask again when the orchestration is over, or ask for `--unstable`.";
     OpenInput "open-input" "A variability input is open, and its values cannot be told apart: an expression does more with it than compare it with constants, or depends on too many combinations. Assign it with `--input` or a preset, or restrict it by `valid_values`.";
@@ -175,6 +177,7 @@ codes! {
     UnassignedInput "unassigned-input" "Inputs are features, and one that no feature keyword of another one names has no value. Assign it, or declare a `default`; without the check it counts as false.";
     UnconsumedInput "unconsumed-input" "A present topology input is consumed by no present element. Remove it too, or disable `unconsumed_input_check`.";
     Undecidable "undecidable" "Whether a value fits depends on what is known at run time only, or on something that the specification leaves open. Nothing is wrong yet; check it where it is deployed.";
+    UnfulfilledRequirement "unfulfilled-requirement" "A requirement leads nowhere, and nothing is there that it could lead to, or there is not enough for all that need it. Name a node, say with `--inventory` what is there, or let the requirement be optional.";
     UnknownDefinition "unknown-definition" "A template says something of a capability, an interface, an operation or another part that its type does not define. Correct the name, or define it in the type.";
     UnknownElement "unknown-element" "An expression, a function, a relation, a group, a policy, a workflow or a substitution mapping names something that does not exist. Correct the name, or define what it names.";
     UnknownExpression "unknown-expression" "A named expression does not exist.";

@@ -155,6 +155,10 @@ pub struct TopologyRelation {
     pub node_filter: Option<Spanned<Value>>,
     /// How often it may be fulfilled.
     pub occurrences: Option<Spanned<Value>>,
+    /// How many relations it stands for.
+    pub count: Option<Spanned<Value>>,
+    /// Whether it may stay open.
+    pub optional: Option<Spanned<Value>>,
 }
 
 /// A relationship template.

@@ -1,8 +1,14 @@
-//! Node filters (section 3.6.5).
+//! Node filters (section 3.6.5): how they are read, and whether something fulfils them.
 
+use super::function::function_in;
 use super::shape::{CAPABILITY_FILTER, FILTER};
-use super::value::{Clause, PropertyDefinition, function};
+use super::value::{
+    Clause, DataTypes, Datum, Operator, PropertyDefinition, Schema, Undecided, UndecidedReason,
+    check_value, fulfils_clause, function,
+};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::text::source::Span;
+use crate::text::value::Value;
 use crate::text::yaml::{Node, NodeKind};
 
 /// A node filter as it is written.
@@ -51,6 +57,48 @@ impl<'n> NodeFilter<'n> {
             }
         }
         filter
+    }
+}
+
+impl<'n> NodeFilter<'n> {
+    /// What a node that is to be selected says by its assignments: of properties, its own and those of
+    /// its capabilities, their values, or clauses that values have to fulfil.
+    pub(crate) fn of_assignments(node: Node<'n>) -> Self {
+        // Such properties are listed as they are in a filter, too.
+        let properties = |owner: Node<'n>| {
+            let all = owner.get("properties").into_iter();
+            let entries =
+                all.flat_map(|all| all.entries().chain(all.items().flat_map(Node::entries)));
+            entries.map(|(key, value)| assigned_filter(key, value)).collect()
+        };
+        let capabilities = node.get("capabilities").map(Node::entries).into_iter().flatten();
+        Self {
+            properties: properties(node),
+            capabilities: capabilities
+                .map(|(key, body)| CapabilityFilter { key, properties: properties(body) })
+                .filter(|filter| !filter.properties.is_empty())
+                .collect(),
+        }
+    }
+}
+
+/// A value that a property has to have, or clauses.
+fn assigned_filter<'n>(key: Node<'n>, value: Node<'n>) -> PropertyFilter<'n> {
+    let is_clause = |node: Node<'n>| {
+        let mut entries = node.entries();
+        let name = entries.next().and_then(|(key, _)| key.text());
+        entries.len() == 0 && name.is_some_and(|name| Operator::from_keyname(name).is_some())
+    };
+    let is_list = value.items().len() > 0 && value.items().all(is_clause);
+    if is_clause(value) || is_list {
+        return property_filter(key, value, &mut Diagnostics::default());
+    }
+    match function(value) {
+        Some(_) => PropertyFilter { key, clauses: Vec::new(), unknown: vec![value] },
+        None => {
+            let equal = Clause::new(Operator::Equal.keyname(), value, value.span());
+            PropertyFilter { key, clauses: equal.into_iter().collect(), unknown: Vec::new() }
+        }
     }
 }
 
@@ -162,5 +210,213 @@ impl<'n> PropertyFilter<'n> {
         definitions: &[&'d PropertyDefinition<'c>],
     ) -> Option<&'d PropertyDefinition<'c>> {
         definitions.iter().copied().find(|definition| definition.named.name == self.name())
+    }
+}
+
+/// What holding a value against the filter of a property comes to.
+#[derive(Default)]
+pub(crate) struct FilterFindings {
+    /// Which clauses it violates: each with the place of the clause among its labels.
+    pub violations: Vec<Diagnostic>,
+    /// Why that is not known, where it is not.
+    pub undecided: Option<String>,
+}
+
+impl<'n> PropertyFilter<'n> {
+    /// Holds a value of this schema against the filter; that of a property that has none is not
+    /// known yet. What violates the schema itself is not said here.
+    pub(crate) fn hold<'a>(
+        &self,
+        value: Option<Datum<'_>>,
+        expected: &Schema<'_>,
+        types: &dyn DataTypes<'a>,
+    ) -> FilterFindings {
+        let Some(value) = value else {
+            let undecided = Some(format!("the property `{}` has no value yet", self.name()));
+            return FilterFindings { undecided, ..FilterFindings::default() };
+        };
+        let constraints = self.clauses.clone();
+        let schema =
+            Schema { constraints, key_schema: None, entry_schema: None, ..Schema::clone(expected) };
+        // What stands in no document is no call to who checks it.
+        let call = if let Datum::Value(value) = value { function_in(value) } else { None };
+        if let Some(call) = call {
+            let undecided = Some(unknown_result(call));
+            return FilterFindings { undecided, ..FilterFindings::default() };
+        }
+        let found = check_value(value, &schema, types);
+        let unfiltered = Schema { constraints: Vec::new(), ..schema.clone() };
+        let mut known = check_value(value, &unfiltered, types).diagnostics;
+        let is_own = |found: &Diagnostic| match known.iter().position(|known| known == found) {
+            Some(position) => {
+                known.swap_remove(position);
+                false
+            }
+            None => true,
+        };
+        let named = |undecided: &Undecided<'_>| match undecided.reason {
+            UndecidedReason::Function(name) => Some(unknown_result(name)),
+            _ => None,
+        };
+        let undecided = found.undecided.iter().find_map(named);
+        FilterFindings {
+            undecided: undecided.or_else(|| self.function().map(unknown_result)),
+            violations: found.diagnostics.into_iter().filter(is_own).collect(),
+        }
+    }
+
+    /// Holds a value against the filter of which nobody says the type.
+    fn hold_untyped(&self, value: &Value) -> FilterFindings {
+        let violation = |clause: &Clause<'_>| {
+            let message = format!("`{value}` violates `{}`", clause.text());
+            Diagnostic::error(Code::ViolatedConstraint, message).label(clause.span, "")
+        };
+        let call = function_in(value);
+        let violated = self.clauses.iter().filter(|clause| !fulfils_clause(value, clause));
+        FilterFindings {
+            violations: violated.filter(|_| call.is_none()).map(violation).collect(),
+            undecided: call.or_else(|| self.function()).map(unknown_result),
+        }
+    }
+
+    /// A function whose result the value is compared with.
+    fn function(&self) -> Option<&'static str> {
+        self.unknown.iter().find_map(|clause| function(*clause))
+    }
+}
+
+fn unknown_result(function: &str) -> String {
+    format!("the result of `{function}` is not known here")
+}
+
+/// Whether something fulfils a filter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum FilterVerdict {
+    /// It does.
+    Holds,
+    /// It may, which is known at run time.
+    Undecided(FilterReason),
+    /// It does not.
+    Fails(FilterReason),
+}
+
+/// The first clause that is not fulfilled, or not known to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FilterReason {
+    /// What is the matter.
+    pub message: String,
+    /// Where the filter asks for it.
+    pub at: Span,
+}
+
+/// A property as a filter sees it.
+pub(crate) enum FilteredProperty<'s> {
+    /// It is defined, and may have a value.
+    Defined(&'s PropertyDefinition<'s>, Option<Datum<'s>>),
+    /// It has a value, and nobody knows its type.
+    Untyped(&'s Value),
+    /// There is none.
+    Missing,
+    /// There may be one, for not all is known of what it belongs to.
+    Unknown,
+}
+
+/// What can be held against a node filter.
+pub(crate) trait FilterSubject<'c> {
+    /// A property of its own, or of one of its capabilities.
+    fn property(&self, capability: Option<&str>, name: &str) -> FilteredProperty<'_>;
+
+    /// The capabilities that a key of a filter means: the one of this name, else those of this type
+    /// (section 3.6.5.4).
+    fn capabilities(&self, key: Node<'_>) -> Vec<&str>;
+
+    /// What types of data there are.
+    fn data_types(&self) -> &dyn DataTypes<'c>;
+}
+
+impl FilterVerdict {
+    /// Of what has to hold together: what fails first, else what is not known first.
+    fn all(verdicts: impl IntoIterator<Item = Self>) -> Self {
+        let mut undecided = None;
+        for verdict in verdicts {
+            match verdict {
+                Self::Holds => {}
+                Self::Fails(_) => return verdict,
+                Self::Undecided(_) => undecided = undecided.or(Some(verdict)),
+            }
+        }
+        undecided.unwrap_or(Self::Holds)
+    }
+
+    /// Of what one has to hold: what does, else what is not known, else what failed first; nothing
+    /// of nothing.
+    fn any(verdicts: impl IntoIterator<Item = Self>) -> Option<Self> {
+        verdicts.into_iter().reduce(|best, verdict| match (&best, &verdict) {
+            (Self::Holds, _) | (_, Self::Fails(_)) | (Self::Undecided(_), Self::Undecided(_)) => {
+                best
+            }
+            _ => verdict,
+        })
+    }
+}
+
+impl NodeFilter<'_> {
+    /// Whether something fulfils the filter.
+    pub(crate) fn verdict(&self, subject: &dyn FilterSubject<'_>) -> FilterVerdict {
+        let own = self.properties.iter().map(|filter| filter.verdict(None, subject));
+        let capabilities = self.capabilities.iter().map(|filter| filter.verdict(subject));
+        FilterVerdict::all(own.chain(capabilities))
+    }
+}
+
+impl CapabilityFilter<'_> {
+    fn verdict(&self, subject: &dyn FilterSubject<'_>) -> FilterVerdict {
+        let meant = subject.capabilities(self.key);
+        let held = meant.iter().map(|&name| {
+            let properties = self.properties.iter();
+            FilterVerdict::all(properties.map(|filter| filter.verdict(Some(name), subject)))
+        });
+        FilterVerdict::any(held).unwrap_or_else(|| {
+            let name = self.key.text().unwrap_or_default();
+            let message = format!("it has no capability `{name}`");
+            FilterVerdict::Fails(FilterReason { message, at: self.key.span() })
+        })
+    }
+}
+
+impl PropertyFilter<'_> {
+    fn verdict(&self, capability: Option<&str>, subject: &dyn FilterSubject<'_>) -> FilterVerdict {
+        let reason = |message: String| {
+            let owner = capability.map(|name| format!(" of its capability `{name}`"));
+            let named = format!("`{}`{}", self.name(), owner.unwrap_or_default());
+            FilterReason { message: message.replacen("{}", &named, 1), at: self.key.span() }
+        };
+        let found = match subject.property(capability, self.name()) {
+            FilteredProperty::Missing => {
+                return FilterVerdict::Fails(reason("it has no property {}".into()));
+            }
+            FilteredProperty::Unknown => {
+                let message = "whether it has a property {} is not known".into();
+                return FilterVerdict::Undecided(reason(message));
+            }
+            FilteredProperty::Untyped(value) => self.hold_untyped(value),
+            FilteredProperty::Defined(definition, value) => {
+                let untyped = Schema::untyped();
+                let expected = definition.expected().unwrap_or(&untyped);
+                self.hold(value, expected, subject.data_types())
+            }
+        };
+        let FilterFindings { violations, undecided } = found;
+        match (violations.into_iter().next(), undecided) {
+            (Some(violation), _) => {
+                let at = violation.labels.first().map_or(self.key.span(), |label| label.span);
+                let message = format!("the value of {{}} does not fit: {}", violation.message);
+                FilterVerdict::Fails(FilterReason { at, ..reason(message) })
+            }
+            (None, Some(because)) => {
+                FilterVerdict::Undecided(reason(format!("{{}} is not decided: {because}")))
+            }
+            (None, None) => FilterVerdict::Holds,
+        }
     }
 }

@@ -2,6 +2,7 @@
 //! read and judged by their shape.
 
 use crate::text::diagnostic::{Code, Diagnostic};
+use crate::text::value::Value;
 use crate::text::yaml::{Node, NodeKind, Scalar};
 
 /// A function.
@@ -162,6 +163,21 @@ fn called(node: Node<'_>) -> Option<(Function, Node<'_>)> {
 /// The name of the function that a node calls: a map whose only key is that of a function.
 pub fn function(node: Node<'_>) -> Option<&'static str> {
     called(node).map(|(function, _)| function.name())
+}
+
+/// The name of a function that is called somewhere in a value.
+pub(crate) fn function_in(value: &Value) -> Option<&'static str> {
+    match value {
+        Value::List(items) => items.iter().find_map(function_in),
+        Value::Map(entries) => {
+            let own = match &**entries {
+                [(key, _)] => Function::named(key).map(Function::name),
+                _ => None,
+            };
+            own.or_else(|| entries.iter().find_map(|(_, value)| function_in(value)))
+        }
+        _ => None,
+    }
 }
 
 /// As [`function`], where a map may be meant as well: arguments that no function takes make it one.

@@ -24,6 +24,7 @@
 pub mod csar;
 mod family;
 pub(crate) mod filter;
+pub(crate) mod fit;
 pub(crate) mod function;
 pub(crate) mod grammar;
 pub(crate) mod import;

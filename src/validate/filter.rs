@@ -7,10 +7,7 @@ use crate::text::source::Span;
 use crate::text::yaml::Node;
 use crate::tosca::filter::{CapabilityFilter, NodeFilter, PropertyFilter};
 use crate::tosca::types::schemas::definitions;
-use crate::tosca::value::{
-    PropertyDefinition, Schema, Undecided, UndecidedReason, check_constraint_definition,
-    check_value, function,
-};
+use crate::tosca::value::{Datum, PropertyDefinition, check_constraint_definition};
 use crate::tosca::{EffectiveCapability, Family, Part, TypeId};
 use crate::variability::graph::{ElementId, NodeElement};
 use crate::variability::template::PropertyValue;
@@ -258,35 +255,21 @@ impl<'c, 'a> Checker<'c, 'a> {
                 note.label(filter.key.span(), "the node filter is here"),
             );
         };
-        let Some(value) = value else {
-            return undecided(&format!("the property `{}` has no value yet", filter.name()));
-        };
-        let constraints = filter.clauses.clone();
-        let schema =
-            Schema { constraints, key_schema: None, entry_schema: None, ..Schema::clone(defined) };
-        let found = check_value(value, &schema, &self.schemas);
-        // What violates the type's own definition is reported with the value.
-        let is_own = |label: &crate::text::diagnostic::Label| {
-            filter.clauses.iter().any(|clause| clause.span == label.span)
-        };
-        for violation in found.diagnostics.iter().filter(|found| found.labels.iter().any(is_own)) {
+        let found = filter.hold(value.map(Datum::Node), defined, &self.schemas);
+        for violation in found.violations {
             let message =
                 format!("`{}` does not fulfil the node filter: {}", choice.name, violation.message);
             let error =
                 Diagnostic::error(Code::ViolatedConstraint, message).at(choice.at).section("3.6.5");
-            let error = error
-                .label(value.span(), "the value")
-                .label(filter.key.span(), "the node filter is here");
+            let error = match value {
+                Some(value) => error.label(value.span(), "the value"),
+                None => error,
+            };
+            let error = error.label(filter.key.span(), "the node filter is here");
             self.report_when(choice.when, choice.unless, error);
         }
-        let named = |undecided: &Undecided<'_>| match undecided.reason {
-            UndecidedReason::Function(name) => Some(name.to_owned()),
-            _ => None,
-        };
-        let of_filter =
-            filter.unknown.iter().find_map(|clause| function(*clause)).map(str::to_owned);
-        if let Some(name) = found.undecided.iter().find_map(named).or(of_filter) {
-            undecided(&format!("the result of `{name}` is not known here"));
+        if let Some(because) = found.undecided {
+            undecided(&because);
         }
     }
 }

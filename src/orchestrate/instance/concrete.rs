@@ -5,14 +5,14 @@
 
 use super::derive::InstanceCounts;
 use super::model::{ByName, InstanceModel, InstanceState, NodeInstance, RelationInstance};
+use crate::orchestrate::tree::{
+    MapEntries, entries, items, key_name, like, rebuilt, set, within_topology,
+};
 use crate::text::value::{Number, Value};
 use crate::text::yaml::{Out, OutKey, OutNode};
 use crate::topology::{NodeIndex, RelationIndex, Topology};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
-
-/// A map of an output tree while it is changed.
-type MapEntries<'a> = Vec<(OutKey<'a>, Out<'a>)>;
 
 /// The document with each node as often as it is there: `site@0`, `site@1`; what names such a node
 /// names them all, but for relations, of which each takes one where it hosts or where its
@@ -396,24 +396,6 @@ fn node_template<'a>(document: &Out<'a>, id: &str) -> Option<Out<'a>> {
     of(&of(&of(document, "topology_template")?, "node_templates")?, id)
 }
 
-/// The document with the sections of its topology changed.
-fn within_topology<'a>(
-    document: &Out<'a>,
-    change: &mut dyn FnMut(&str, &Out<'a>) -> Out<'a>,
-) -> Out<'a> {
-    let mut all = entries(document);
-    for (key, topology) in &mut all {
-        if key_name(key) == "topology_template" {
-            let mut sections = entries(topology);
-            for (key, value) in &mut sections {
-                *value = change(&key_name(key), value);
-            }
-            *topology = like(topology, sections);
-        }
-    }
-    like(document, all)
-}
-
 /// Each value of a map, or of the maps in a list.
 fn each_entry<'a>(map: &Out<'a>, change: &mut dyn FnMut(&Out<'a>) -> Out<'a>) -> Out<'a> {
     if OutNode::root(map).kind() == crate::text::yaml::NodeKind::Sequence {
@@ -425,82 +407,11 @@ fn each_entry<'a>(map: &Out<'a>, change: &mut dyn FnMut(&Out<'a>) -> Out<'a>) ->
     like(map, all)
 }
 
-/// Gives an entry of a map another value, or none; a new one comes last.
-fn set<'a>(
-    all: &mut MapEntries<'a>,
-    name: &str,
-    value: impl FnOnce(Option<&Out<'a>>) -> Option<Out<'a>>,
-) {
-    match all.iter().position(|(key, _)| key_name(key) == name) {
-        Some(at) => match value(Some(&all[at].1)) {
-            Some(value) => all[at].1 = value,
-            None => drop(all.remove(at)),
-        },
-        None => {
-            if let Some(value) = value(None) {
-                all.push((OutKey::New(name.to_owned().into()), value));
-            }
-        }
-    }
-}
-
-fn key_name(key: &OutKey<'_>) -> String {
-    match key {
-        OutKey::Source(key) => key.key_text().into_owned(),
-        OutKey::New(name) => name.to_string(),
-    }
-}
-
-/// The entries of a map, as they are written.
-pub(crate) fn entries<'a>(out: &Out<'a>) -> MapEntries<'a> {
-    match out {
-        Out::Source(node) => {
-            let entries = node.entries();
-            entries.map(|(key, value)| (OutKey::Source(key), Out::Source(value))).collect()
-        }
-        Out::Lifted(_, inner) => entries(inner),
-        Out::Map { entries, .. } => entries.clone(),
-        Out::Value(Value::Map(entries)) => entries
-            .iter()
-            .map(|(key, value)| (OutKey::New(key.to_string().into()), Out::Value(value.clone())))
-            .collect(),
-        _ => Vec::new(),
-    }
-}
-
-/// The items of a list, as they are written.
-pub(crate) fn items<'a>(out: &Out<'a>) -> Vec<Out<'a>> {
-    match out {
-        Out::Source(node) => node.items().map(Out::Source).collect(),
-        Out::Lifted(_, inner) => items(inner),
-        Out::Seq { items, .. } => items.iter().map(|(_, item)| item.clone()).collect(),
-        Out::Value(Value::List(items)) => items.iter().cloned().map(Out::Value).collect(),
-        _ => Vec::new(),
-    }
-}
-
-/// A map in the place of another one.
-pub(crate) fn like<'a>(old: &Out<'a>, entries: MapEntries<'a>) -> Out<'a> {
-    match old {
-        Out::Source(node) => Out::Map { entries, like: Some(*node) },
-        Out::Lifted(key, inner) => Out::Lifted(*key, Box::new(like(inner, entries))),
-        Out::Map { like, .. } => Out::Map { entries, like: *like },
-        _ => Out::Map { entries, like: None },
-    }
-}
-
 /// A template as far as it defines types: without its topology.
 pub(crate) fn types_only<'a>(document: &Out<'a>) -> Out<'a> {
     let mut all = entries(document);
     all.retain(|(key, _)| key_name(key) != "topology_template");
     like(document, all)
-}
-
-fn rebuilt<'a>(old: Option<&Out<'a>>, entries: MapEntries<'a>) -> Out<'a> {
-    match old {
-        Some(old) => like(old, entries),
-        None => Out::Map { entries, like: None },
-    }
 }
 
 /// The value of one of several nodes: `INDEX` is its position, and inputs have their values there.

@@ -1,7 +1,7 @@
 //! Documents without what is nobody's business: what is kept of a target shows no secret (rule X-3).
 
-use super::concrete::{entries, items, like};
 use super::secrets::{KeptSecrets, SecretScanner, is_call};
+use crate::orchestrate::tree::{entries, items, like};
 use crate::text::value::Value;
 use crate::text::yaml::{NodeKind, Out, OutKey, OutNode};
 use crate::topology::sensitive::kept_secret;

@@ -113,6 +113,14 @@ impl Cnf {
         cnf
     }
 
+    /// A further variable, which is an atom as well.
+    pub(in crate::sat) fn fresh(&mut self) -> Var {
+        let var = Var(self.vars);
+        self.vars += 1;
+        self.atoms = self.vars;
+        var
+    }
+
     /// How many variables there are.
     pub fn vars(&self) -> usize {
         self.vars as usize
@@ -151,7 +159,7 @@ impl Cnf {
     }
 
     /// Adds a clause, unless it always holds.
-    fn push(&mut self, literals: &mut Vec<Lit>, origin: Option<OriginId>) {
+    pub(in crate::sat) fn push(&mut self, literals: &mut Vec<Lit>, origin: Option<OriginId>) {
         literals.sort_unstable();
         literals.dedup();
         if literals.windows(2).any(|pair| pair[0] == !pair[1]) {

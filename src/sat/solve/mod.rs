@@ -2,6 +2,7 @@
 //! explains what conflicts.
 
 pub mod backbone;
+mod bounded;
 mod component;
 mod components;
 pub mod covering;
@@ -23,6 +24,7 @@ mod varisat;
 
 use std::collections::BTreeMap;
 
+pub use self::bounded::BoundedClauses;
 use self::component::ComponentSolver;
 use self::components::{Components, VarPlace};
 pub use self::determinise::{Determinised, Question, Unique, determinise};

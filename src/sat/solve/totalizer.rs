@@ -11,7 +11,26 @@
 //!   MaxSAT." CP 2014: letting it grow.
 
 use super::solver::SatSolver;
-use crate::sat::formula::Lit;
+use crate::sat::formula::{Lit, Var};
+
+/// What takes the clauses of a sum: a solver, or clauses that nobody has solved yet.
+pub(super) trait ClauseSink {
+    /// A variable that no clause mentions yet.
+    fn fresh(&mut self) -> Var;
+
+    /// Adds a clause, of which the last literal is the one that it defines.
+    fn define(&mut self, clause: &[Lit]);
+}
+
+impl<S: SatSolver + ?Sized> ClauseSink for S {
+    fn fresh(&mut self) -> Var {
+        self.new_var()
+    }
+
+    fn define(&mut self, clause: &[Lit]) {
+        self.add_clause(clause);
+    }
+}
 
 /// A sum of literals.
 pub(super) struct Totalizer {
@@ -51,24 +70,28 @@ impl Totalizer {
 
     /// A literal that is true where at least `count` literals are, for a count from one to the
     /// number of literals.
-    pub(super) fn at_least(&mut self, count: usize, solver: &mut dyn SatSolver) -> Option<Lit> {
+    pub(super) fn at_least<S: ClauseSink + ?Sized>(
+        &mut self,
+        count: usize,
+        sink: &mut S,
+    ) -> Option<Lit> {
         let root = self.nodes.len().checked_sub(1)?;
-        self.extend(root, count, solver);
+        self.extend(root, count, sink);
         self.nodes[root].outputs.get(count.checked_sub(1)?).copied()
     }
 
     /// Lets a node count up to `most`. The depth is logarithmic in the size.
-    fn extend(&mut self, node: usize, most: usize, solver: &mut dyn SatSolver) {
+    fn extend<S: ClauseSink + ?Sized>(&mut self, node: usize, most: usize, sink: &mut S) {
         let counted = self.nodes[node].outputs.len();
         let most = most.min(self.nodes[node].size);
         let Some((left, right)) = self.nodes[node].children else { return };
         if counted >= most {
             return;
         }
-        self.extend(left, most, solver);
-        self.extend(right, most, solver);
+        self.extend(left, most, sink);
+        self.extend(right, most, sink);
         for count in counted + 1..=most {
-            let output = solver.new_var().positive();
+            let output = sink.fresh().positive();
             self.nodes[node].outputs.push(output);
             let (a, b) = (&self.nodes[left].outputs, &self.nodes[right].outputs);
             for from_left in count.saturating_sub(b.len())..=count.min(a.len()) {
@@ -77,7 +100,7 @@ impl Totalizer {
                     from_left.checked_sub(1).map(|k| !a[k]),
                     from_right.checked_sub(1).map(|k| !b[k]),
                 ];
-                solver.add_clause(&parts.into_iter().flatten().chain([output]).collect::<Vec<_>>());
+                sink.define(&parts.into_iter().flatten().chain([output]).collect::<Vec<_>>());
             }
         }
     }

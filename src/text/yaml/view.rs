@@ -35,6 +35,11 @@ impl<'o, 'a> OutNode<'o, 'a> {
         Self { item, span: item.like().map_or(around, Node::span) }
     }
 
+    /// What it is in the source, where all of it is as its author wrote it.
+    pub(crate) fn source(self) -> Option<Node<'a>> {
+        if let Item::Source(node) = self.item { Some(node) } else { None }
+    }
+
     /// Where it stands in the source.
     pub(crate) fn span(self) -> Span {
         self.span

@@ -146,6 +146,8 @@ impl<'o, 'a> TopologyReader<'o, '_> {
             relationship_type,
             node_filter: body::value(body, "node_filter"),
             occurrences: body::value(body, "occurrences"),
+            count: body::value(body, "count"),
+            optional: body::value(body, "optional"),
         }
     }
 

@@ -8,11 +8,9 @@ use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean, liste
 use crate::text::source::Span;
 use crate::text::yaml::Node;
 use crate::tosca::filter::NodeFilter;
-use crate::tosca::{EffectiveCapability, Family, RequirementDefinition, TypeId};
+use crate::tosca::fit::{Misfit, NamedCapability, RequirementFit};
+use crate::tosca::{Family, RequirementDefinition, TypeId};
 use crate::variability::graph::{ElementId, NodeElement};
-
-/// A capability of a target.
-pub(super) type Capability<'c> = (&'c str, &'c EffectiveCapability<'c>);
 
 impl<'c, 'a> Checker<'c, 'a> {
     pub(super) fn targets(&self, case: &AssignmentCase<'_, 'c, 'a>) {
@@ -140,19 +138,43 @@ impl<'c, 'a> Checker<'c, 'a> {
         &self,
         case: &AssignmentCase<'_, 'c, 'a>,
         target: TypeId,
-    ) -> Result<Vec<Capability<'c>>, Diagnostic> {
+    ) -> Result<Vec<NamedCapability<'c>>, Diagnostic> {
         let (name, owner) = (case.definition.named.name, self.types.definition(target).name);
         let error = |message| {
             Diagnostic::error(Code::IncompatibleRequirement, message).at(target_span(case))
         };
-        let mut left = self.assigned_capabilities(case, target)?;
-        if let Some(wanted) = self.defined(Family::Capability, case.definition.capability) {
-            left.retain(|(_, capability)| self.is_a(Family::Capability, capability.kind, wanted));
-            if left.is_empty() {
+        let named = case.relation.requirement.declared.value.get("capability");
+        let named = named.filter(|named| named.as_str().is_some());
+        let fit = RequirementFit {
+            types: self.types,
+            definition: case.definition,
+            source: case.source,
+            capability: named.and_then(|named| Some((named.text()?, Some(named.span().file)))),
+        };
+        let misfit = match fit.capabilities(target) {
+            Ok(found) => return Ok(found),
+            Err(misfit) => misfit,
+        };
+        let text = named.and_then(Node::text);
+        let of_name = |code, message| {
+            let at = named.map_or_else(|| target_span(case), Node::span);
+            Diagnostic::error(code, message).at(at).section("3.8.2.1")
+        };
+        Err(match misfit {
+            Misfit::Unknown => {
+                let text = text.unwrap_or_default();
+                let message =
+                    format!("`{text}` is neither a capability of `{owner}` nor a capability type");
+                let known = self.types.effective(target).capabilities.keys().copied();
+                of_name(Code::UnknownDefinition, message).help_opt(did_you_mean(text, known))
+            }
+            Misfit::NoneNamed => of_name(
+                Code::IncompatibleRequirement,
+                format!("`{owner}` has no capability of type `{}`", text.unwrap_or_default()),
+            ),
+            Misfit::NoneRequired(wanted) => {
                 let wanted = self.types.definition(wanted).name;
-                let named =
-                    case.relation.requirement.declared.value.get("capability").and_then(Node::text);
-                let message = match named {
+                let message = match text {
                     Some(named) => {
                         format!(
                             "the capability `{named}` of `{owner}` is no `{wanted}`, which the requirement `{name}` needs"
@@ -163,71 +185,19 @@ impl<'c, 'a> Checker<'c, 'a> {
                     ),
                 };
                 let at = case.definition.capability.unwrap_or(case.definition.named.key).span();
-                return Err(error(message)
+                error(message)
                     .section("3.8.2.2.1")
-                    .label(at, "the capability type is required here"));
+                    .label(at, "the capability type is required here")
             }
-        }
-        let refused = left.first().copied();
-        left.retain(|(_, capability)| {
-            let valid = capability.valid_source_types.as_deref();
-            valid.is_none_or(|valid| valid.iter().any(|valid| self.is_source(case.source, *valid)))
-        });
-        match refused.filter(|_| left.is_empty()) {
-            Some((capability, definition)) => {
+            Misfit::NotForSource((capability, definition)) => {
                 let source = self.types.definition(case.source).name;
                 let message =
                     format!("the capability `{capability}` of `{owner}` is not for a `{source}`");
                 let valid =
                     listed_types(definition.valid_source_types.as_deref().unwrap_or_default());
-                Err(error(message).section("3.7.2.1").help(format!("it is for {valid}")))
+                error(message).section("3.7.2.1").help(format!("it is for {valid}"))
             }
-            None => Ok(left),
-        }
-    }
-
-    /// The capabilities that an assignment names: first by the name of a definition, then by that
-    /// of a type; all where it names none.
-    fn assigned_capabilities(
-        &self,
-        case: &AssignmentCase<'_, 'c, 'a>,
-        target: TypeId,
-    ) -> Result<Vec<Capability<'c>>, Diagnostic> {
-        let capabilities = &self.types.effective(target).capabilities;
-        let all = capabilities.iter().map(|(name, part)| (*name, &part.definition));
-        let Some(named) = case
-            .relation
-            .requirement
-            .declared
-            .value
-            .get("capability")
-            .filter(|named| named.as_str().is_some())
-        else {
-            return Ok(all.collect());
-        };
-        let text = named.text().unwrap_or_default();
-        let owner = self.types.definition(target).name;
-        if let Some(part) = capabilities.get(text) {
-            return Ok(vec![(part.named.name, &part.definition)]);
-        }
-        let error =
-            |code, message| Diagnostic::error(code, message).at(named.span()).section("3.8.2.1");
-        let Some(kind) = self.defined(Family::Capability, Some(named)) else {
-            let message =
-                format!("`{text}` is neither a capability of `{owner}` nor a capability type");
-            let help = did_you_mean(text, capabilities.keys().copied());
-            return Err(error(Code::UnknownDefinition, message).help_opt(help));
-        };
-        let found: Vec<_> = all
-            .filter(|(_, capability)| self.is_a(Family::Capability, capability.kind, kind))
-            .collect();
-        if found.is_empty() {
-            return Err(error(
-                Code::IncompatibleRequirement,
-                format!("`{owner}` has no capability of type `{text}`"),
-            ));
-        }
-        Ok(found)
+        })
     }
 
     /// Whether what is named derives from a type; a name that nobody knows is reported where it
@@ -240,10 +210,6 @@ impl<'c, 'a> Checker<'c, 'a> {
         valid.iter().any(|valid| {
             self.defined(family, Some(*valid)).is_none_or(|valid| self.is_a(family, name, valid))
         })
-    }
-
-    fn is_source(&self, source: TypeId, valid: Node<'_>) -> bool {
-        self.defined(Family::Node, Some(valid)).is_none_or(|valid| self.may_derive(source, valid))
     }
 }
 

@@ -1,0 +1,124 @@
+//! Node filters of a document: read where their author wrote them, and where functions in them have
+//! got values, as they would be written.
+
+use crate::text::diagnostic::Diagnostics;
+use crate::text::source::{FileId, Span};
+use crate::text::yaml::{Document, Limits, Node, OutEntry, OutNode, parse, write_yaml};
+use crate::text::yaml::{Out, OutKey};
+use crate::topology::{NodeIndex, RelationIndex, Topology};
+use crate::tosca::filter::NodeFilter;
+use rustc_hash::FxHashMap;
+
+/// Whose filter it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum FilterOwner {
+    /// A node that is to be selected.
+    Node(NodeIndex),
+    /// What the properties of such a node are.
+    Assigned(NodeIndex),
+    /// A requirement assignment without a target.
+    Relation(RelationIndex),
+}
+
+/// The texts of all filters of a document.
+pub(super) struct FilterTexts<'a> {
+    texts: Vec<(FilterOwner, FilterText<'a>)>,
+}
+
+enum FilterText<'a> {
+    Source(Node<'a>),
+    /// And where what it was made of stands.
+    Made(Box<Document>, Span),
+}
+
+/// A filter that can be held against nodes, and where it stands if its parts have no places.
+pub(super) struct PlacedFilter<'f> {
+    pub filter: NodeFilter<'f>,
+    pub at: Span,
+}
+
+impl<'a> FilterTexts<'a> {
+    /// Those of a document of which this is the topology.
+    pub(super) fn of(document: OutNode<'_, 'a>, topology: &Topology) -> Self {
+        let mut texts = Self { texts: Vec::new() };
+        let body = document.get("topology_template").and_then(|body| body.get("node_templates"));
+        let nodes = body.map(OutNode::entries).unwrap_or_default();
+        for (id, entry) in topology.node_ids().zip(nodes) {
+            let node = topology.node(id);
+            if super::is_to_be_selected(node) {
+                texts.add(FilterOwner::Node(id), entry.value.get("node_filter"));
+                texts.assigned(id, entry.value);
+            }
+            let filtered = |&&id: &&RelationIndex| topology.relation(id).node_filter.is_some();
+            if node.relations.iter().any(|id| filtered(&id)) {
+                let body = entry.value.get("requirements");
+                let written = body.map(requirement_entries).unwrap_or_default();
+                for (&relation, entry) in node.relations.iter().zip(written) {
+                    texts.add(FilterOwner::Relation(relation), entry.value.get("node_filter"));
+                }
+            }
+        }
+        texts
+    }
+
+    fn add(&mut self, owner: FilterOwner, filter: Option<OutNode<'_, 'a>>) {
+        let Some(filter) = filter else { return };
+        let text = match filter.source() {
+            Some(node) => FilterText::Source(node),
+            None => match made(&Out::Value(filter.to_value())) {
+                Some(document) => FilterText::Made(document, filter.span()),
+                None => return,
+            },
+        };
+        self.texts.push((owner, text));
+    }
+
+    /// The properties of a node and of its capabilities; the rest of it says nothing here.
+    fn assigned(&mut self, id: NodeIndex, node: OutNode<'_, 'a>) {
+        if let Some(node) = node.source() {
+            self.texts.push((FilterOwner::Assigned(id), FilterText::Source(node)));
+            return;
+        }
+        let part = |keyname: &'static str| {
+            let value = node.get(keyname)?.to_value();
+            Some((OutKey::New(keyname.into()), Out::Value(value)))
+        };
+        let entries = ["properties", "capabilities"].into_iter().filter_map(part).collect();
+        if let Some(document) = made(&Out::Map { entries, like: None }) {
+            let text = FilterText::Made(document, node.span());
+            self.texts.push((FilterOwner::Assigned(id), text));
+        }
+    }
+
+    /// The filters. What is wrong with how they are written is for validating to say.
+    pub(super) fn read(&self) -> FxHashMap<FilterOwner, PlacedFilter<'_>> {
+        self.texts.iter().map(|(owner, text)| (*owner, text.read(*owner))).collect()
+    }
+}
+
+impl FilterText<'_> {
+    fn read(&self, owner: FilterOwner) -> PlacedFilter<'_> {
+        let (node, at) = match self {
+            Self::Source(node) => (*node, node.span()),
+            Self::Made(document, at) => (document.root(), *at),
+        };
+        let filter = match owner {
+            FilterOwner::Assigned(_) => NodeFilter::of_assignments(node),
+            _ => NodeFilter::read(node, &mut Diagnostics::default()),
+        };
+        PlacedFilter { filter, at }
+    }
+}
+
+fn made(out: &Out<'_>) -> Option<Box<Document>> {
+    parse(FileId::DETACHED, write_yaml(out).into(), &Limits::default()).ok().map(Box::new)
+}
+
+/// The entries of a list of requirement assignments, as a topology counts them.
+pub(super) fn requirement_entries<'o, 'a>(list: OutNode<'o, 'a>) -> Vec<OutEntry<'o, 'a>> {
+    let own = list.entries();
+    if !own.is_empty() {
+        return own;
+    }
+    list.items().into_iter().filter_map(|(_, item)| item.entries().into_iter().next()).collect()
+}

@@ -1,0 +1,314 @@
+//! What is looked for: nodes to be selected, and requirements without a target.
+
+use super::filters::{FilterOwner, PlacedFilter};
+use super::inventory::node_type;
+use super::uses::{assigned_type, file_of};
+use super::{FulfilQuestion, instance_uri, is_to_be_selected};
+use crate::text::source::FileId;
+use crate::text::value::Value;
+use crate::topology::{NodeIndex, RelationIndex, Topology, TopologyRelation};
+use crate::tosca::types::Part;
+use crate::tosca::{Family, RequirementDefinition, TypeId, TypeRef, Types};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// How many relations an assignment stands for: those that have to be, and those that may be;
+/// nothing for as many as there can be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Occurs {
+    mandatory: u64,
+    optional: Option<u64>,
+}
+
+impl Occurs {
+    /// Those of an assignment: one, unless it says otherwise.
+    pub(super) fn of(relation: &TopologyRelation) -> Self {
+        let range = relation.occurrences.as_ref().and_then(|range| Self::range(&range.value));
+        if let Some((min, max)) = range {
+            return Self { mandatory: min, optional: max.map(|max| max.saturating_sub(min)) };
+        }
+        let count = relation.count.as_ref().and_then(|count| whole(&count.value)).unwrap_or(1);
+        let is_optional =
+            relation.optional.as_ref().is_some_and(|optional| optional.value == Value::Bool(true));
+        match is_optional {
+            true => Self { mandatory: 0, optional: Some(count) },
+            false => Self { mandatory: count, optional: Some(0) },
+        }
+    }
+
+    /// A lower and an upper bound, where that is what is written.
+    pub(super) fn range(value: &Value) -> Option<(u64, Option<u64>)> {
+        let Value::List(bounds) = value else { return None };
+        let [min, max] = &**bounds else { return None };
+        match max.as_str() {
+            Some("UNBOUNDED") => Some((whole(min)?, None)),
+            _ => Some((whole(min)?, Some(whole(max)?))),
+        }
+    }
+
+    /// How many there have to be.
+    pub(super) fn least(self) -> u64 {
+        self.mandatory
+    }
+}
+
+fn whole(value: &Value) -> Option<u64> {
+    if let Value::Number(number) = value { u64::try_from(number.as_int()?).ok() } else { None }
+}
+
+/// What is asked of targets: the same for all relations of one demand, and often for many demands.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Wish {
+    /// The type of the node that has the requirement.
+    pub source: TypeId,
+    pub requirement: String,
+    /// The type that a target has, where one is named.
+    pub node: Option<TypeId>,
+    /// What the assignment names: a capability, or a type of them; and in which file.
+    pub capability: Option<(String, Option<FileId>)>,
+    /// The assignment that has a filter of its own.
+    pub filter: Option<RelationIndex>,
+    /// Among the nodes of which template a target is looked for.
+    pub scope: u32,
+}
+
+/// Relations without targets that one requirement of one node has, and that ask for the same.
+#[derive(Debug)]
+pub(super) struct Demand<'q> {
+    pub source: NodeIndex,
+    pub wish: Wish,
+    pub definition: &'q RequirementDefinition<'q>,
+    /// The assignments, each with how often it has to be fulfilled and how often it may be besides.
+    pub assigned: Vec<(Option<RelationIndex>, Occurs)>,
+    /// The nodes to which the requirement leads already.
+    pub taken: FxHashSet<NodeIndex>,
+}
+
+impl Demand<'_> {
+    /// How many relations there have to be.
+    pub(super) fn mandatory(&self) -> usize {
+        let all = self.assigned.iter().map(|(_, occurs)| occurs.mandatory);
+        usize::try_from(all.sum::<u64>()).unwrap_or(usize::MAX)
+    }
+
+    /// How many there are at most, where that is bounded.
+    pub(super) fn most(&self) -> Option<usize> {
+        let optional = self.assigned.iter().map(|(_, occurs)| occurs.optional);
+        let optional = optional.sum::<Option<u64>>()?;
+        Some(self.mandatory().saturating_add(usize::try_from(optional).unwrap_or(usize::MAX)))
+    }
+
+    /// The assignment behind each relation, those that have to be first; the last of an unbounded
+    /// one again and again.
+    pub(super) fn slots(&self, count: usize) -> Vec<Option<RelationIndex>> {
+        let repeated = |relation: Option<RelationIndex>, times: u64| {
+            std::iter::repeat_n(relation, usize::try_from(times).unwrap_or(usize::MAX).min(count))
+        };
+        let mandatory =
+            self.assigned.iter().flat_map(|(it, occurs)| repeated(*it, occurs.mandatory));
+        let optional = self.assigned.iter();
+        let optional =
+            optional.flat_map(|(it, occurs)| repeated(*it, occurs.optional.unwrap_or(u64::MAX)));
+        mandatory.chain(optional).take(count).collect()
+    }
+
+    /// The assignments of which relations stay open, where these are fulfilled; as many as there can
+    /// be are none that are missing.
+    pub(super) fn open(&self, fulfilled: &[Option<RelationIndex>]) -> Vec<(RelationIndex, u64)> {
+        let open = |&(assignment, occurs): &(Option<RelationIndex>, Occurs)| {
+            let all = occurs.mandatory.saturating_add(occurs.optional?);
+            let done = fulfilled.iter().filter(|one| **one == assignment).count() as u64;
+            Some((assignment?, all.saturating_sub(done))).filter(|(_, left)| *left > 0)
+        };
+        self.assigned.iter().filter_map(open).collect()
+    }
+}
+
+/// A node that is to be selected, with the relations that lead to it.
+#[derive(Debug)]
+pub(super) struct Selection {
+    pub node: NodeIndex,
+    pub kind: Option<TypeId>,
+    pub incoming: Vec<RelationIndex>,
+}
+
+/// All that is looked for, in the order of declaration.
+pub(super) struct Slots<'q> {
+    pub selections: Vec<Selection>,
+    pub demands: Vec<Demand<'q>>,
+}
+
+impl Slots<'_> {
+    /// How many relations the requirement of a demand has at most, where that is bounded.
+    pub(super) fn most(&self) -> impl Fn(&Demand<'_>) -> Option<usize> {
+        let mut all: FxHashMap<(NodeIndex, String), Option<usize>> = FxHashMap::default();
+        for demand in &self.demands {
+            let key = (demand.source, demand.wish.requirement.clone());
+            let known = all.entry(key).or_insert(Some(0));
+            *known = known.zip(demand.most()).map(|(one, other)| one.saturating_add(other));
+        }
+        move |demand| all.get(&(demand.source, demand.wish.requirement.clone())).copied().flatten()
+    }
+}
+
+/// What a topology leaves open.
+pub(super) fn slots<'q>(
+    question: &FulfilQuestion<'q, '_, '_>,
+    filters: &FxHashMap<FilterOwner, PlacedFilter<'_>>,
+) -> Slots<'q> {
+    let topology = question.topology;
+    let mapped = mapped_requirements(topology);
+    let mut slots = Slots { selections: Vec::new(), demands: Vec::new() };
+    for id in topology.node_ids() {
+        let node = topology.node(id);
+        let kind = node_type(question.types, node);
+        if is_to_be_selected(node) {
+            slots.selections.push(Selection { node: id, kind, incoming: node.incoming.clone() });
+        } else if let Some(kind) = kind.filter(|_| instance_uri(node).is_none()) {
+            let search = DemandSearch { question, filters, mapped: &mapped, source: id, kind };
+            search.demands(&mut slots.demands);
+        }
+    }
+    slots
+}
+
+/// Requirements that the users of the topology fulfil: names of nodes, and what they require.
+fn mapped_requirements(topology: &Topology) -> FxHashSet<(String, String)> {
+    let mut found = FxHashSet::default();
+    let requirements = topology.substitution.iter().flat_map(|mapping| &mapping.requirements);
+    requirements.for_each(|mapping| paths(&mapping.value.value, &mut found));
+    found
+}
+
+fn paths(value: &Value, found: &mut FxHashSet<(String, String)>) {
+    match value {
+        Value::List(items) => match &**items {
+            [Value::String(node), Value::String(requirement)] => {
+                found.insert((node.to_string(), requirement.to_string()));
+            }
+            items => items.iter().for_each(|item| paths(item, found)),
+        },
+        Value::Map(entries) => {
+            let mapping = entries.iter().find(|(key, _)| &**key == "mapping");
+            mapping.into_iter().for_each(|(_, path)| paths(path, found));
+        }
+        _ => {}
+    }
+}
+
+/// Looks for what one node leaves open.
+struct DemandSearch<'s, 'q, 'a, 't> {
+    question: &'s FulfilQuestion<'q, 'a, 't>,
+    filters: &'s FxHashMap<FilterOwner, PlacedFilter<'s>>,
+    mapped: &'s FxHashSet<(String, String)>,
+    source: NodeIndex,
+    kind: TypeId,
+}
+
+impl<'q> DemandSearch<'_, 'q, '_, '_> {
+    fn demands(&self, found: &mut Vec<Demand<'q>>) {
+        let (topology, types) = (self.question.topology, self.question.types);
+        let node = topology.node(self.source);
+        for (name, part) in types.effective(self.kind).requirements.iter() {
+            if self.mapped.contains(&(node.name.clone(), (*name).to_owned())) {
+                continue;
+            }
+            let assigned = node.relations.iter().copied();
+            let assigned: Vec<_> =
+                assigned.filter(|&id| topology.relation(id).name == *name).collect();
+            let first = found.len();
+            if assigned.is_empty() {
+                self.unassigned(name, part, found);
+            }
+            let open = assigned.iter().filter(|&&id| topology.relation(id).target.is_none());
+            open.for_each(|&id| self.assignment(id, &part.definition, first, found));
+            let taken = assigned.iter().filter_map(|&id| topology.relation(id).target);
+            let taken: FxHashSet<_> = taken.collect();
+            found[first..].iter_mut().for_each(|demand| demand.taken.clone_from(&taken));
+        }
+    }
+
+    /// Without any assignment as many relations as there have to be are open.
+    fn unassigned(
+        &self,
+        name: &str,
+        part: &'q Part<'q, RequirementDefinition<'q>>,
+        found: &mut Vec<Demand<'q>>,
+    ) {
+        let definition = &part.definition;
+        let min = definition.occurrences.map_or(1, |occurrences| occurrences.min);
+        let copies = self.question.topology.node(self.source).copy.is_some();
+        if min > 0 && !copies {
+            let occurs = Occurs { mandatory: min, optional: Some(0) };
+            let wish = Wish {
+                source: self.kind,
+                requirement: name.to_owned(),
+                node: self.wanted(definition, None),
+                capability: None,
+                filter: None,
+                scope: self.scope(),
+            };
+            found.push(self.demand(wish, definition, (None, occurs)));
+        }
+    }
+
+    fn assignment(
+        &self,
+        id: RelationIndex,
+        definition: &'q RequirementDefinition<'q>,
+        first: usize,
+        found: &mut Vec<Demand<'q>>,
+    ) {
+        let relation = self.question.topology.relation(id);
+        let occurs = Occurs::of(relation);
+        let filter = self.filters.contains_key(&FilterOwner::Relation(id)).then_some(id);
+        let wish = Wish {
+            source: self.kind,
+            requirement: relation.name.clone(),
+            node: self.wanted(definition, assigned_type(self.question.types, relation)),
+            capability: relation.capability.as_ref().map(|it| (it.value.clone(), file_of(it.span))),
+            filter,
+            scope: self.scope(),
+        };
+        if occurs == (Occurs { mandatory: 0, optional: Some(0) }) {
+            return;
+        }
+        match found[first..].iter_mut().find(|demand| demand.wish == wish) {
+            Some(same) => same.assigned.push((Some(id), occurs)),
+            None => found.push(self.demand(wish, definition, (Some(id), occurs))),
+        }
+    }
+
+    fn demand(
+        &self,
+        wish: Wish,
+        definition: &'q RequirementDefinition<'q>,
+        assigned: (Option<RelationIndex>, Occurs),
+    ) -> Demand<'q> {
+        let assigned = vec![assigned];
+        Demand { source: self.source, wish, definition, assigned, taken: FxHashSet::default() }
+    }
+
+    fn scope(&self) -> u32 {
+        (self.question.scope)(&self.question.topology.node(self.source).name)
+    }
+
+    /// The narrower one of the types that definition and assignment name.
+    fn wanted(
+        &self,
+        definition: &RequirementDefinition<'_>,
+        own: Option<TypeId>,
+    ) -> Option<TypeId> {
+        let types = self.question.types;
+        let named = definition
+            .node
+            .and_then(|node| types.find_in(Some(node.span().file), Family::Node, node.text()?));
+        match (own, named) {
+            (Some(own), Some(named)) if derives(types, named, own) => Some(named),
+            (own, named) => own.or(named),
+        }
+    }
+}
+
+pub(super) fn derives(types: &Types<'_>, one: TypeId, ancestor: TypeId) -> bool {
+    types.derives(TypeRef::Defined(one), TypeRef::Defined(ancestor))
+}

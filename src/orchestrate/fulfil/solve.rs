@@ -1,0 +1,347 @@
+//! All at once: which relation leads where, and which node of the inventory is selected, so that
+//! bounds hold, and best so.
+//!
+//! A relation of one requirement of one node is as good as another one that asks for the same, so
+//! there is a variable for each demand and each way to fulfil it, not for each relation: at least so
+//! many of them are true as relations have to be, and at most as many as there may be. What solutions
+//! prefer is absent, so a variable says that a node is passed over: among equally good solutions the
+//! one is taken that takes what is declared first.
+
+use super::slots::{Demand, Slots};
+use super::targets::{FulfilOption, Targets};
+use super::uses::fitting;
+use super::{FulfilQuestion, inventory::node_type};
+use crate::sat::formula::{Atom, Lit, OriginId};
+use crate::sat::solve::{
+    BoundedClauses, Objective, Problem, Solution, SolverSettings, Unsolved, solve,
+};
+use crate::topology::NodeIndex;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
+
+/// Why a clause is there.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum FulfilReason {
+    /// This node has to be selected.
+    Selection(usize),
+    /// So many relations of this demand have to be, and no more may be.
+    Demand(usize),
+    /// Relations of one requirement of one node lead to different nodes.
+    Different(NodeIndex, String),
+    /// So many relations may lead to a capability of a target.
+    Capacity(usize, String),
+    /// A node of the inventory is selected once.
+    Once(usize),
+    /// What is taken from the inventory counts as used.
+    Used,
+}
+
+/// What was found.
+pub(super) struct Solved {
+    /// The target that is selected by each selection.
+    pub selected: Vec<usize>,
+    /// How each demand is fulfilled.
+    pub fulfilled: Vec<Vec<FulfilOption>>,
+    /// Where another solution is as good, and targets that it has there.
+    pub ambiguous: Vec<(Chooser, Vec<usize>)>,
+    pub is_proven: bool,
+}
+
+/// What takes targets: of demands of one requirement of one node the first stands for all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Chooser {
+    Selection(usize),
+    Demand(usize),
+}
+
+/// The targets that something may take, each with the atom that says that it does not.
+struct ChooserTargets {
+    chooser: Chooser,
+    passed: Vec<(usize, Atom)>,
+}
+
+/// Why there is no solution.
+pub(super) enum NotSolved {
+    /// These reasons cannot all be met, and each of them is needed for that.
+    Conflict(Vec<FulfilReason>),
+    /// None was found in time.
+    Interrupted,
+}
+
+/// What each selection and demand can take.
+pub(super) struct FulfilOptions {
+    pub selections: Vec<Vec<usize>>,
+    pub demands: Vec<Vec<FulfilOption>>,
+}
+
+/// After so many other solutions nobody is told of more.
+const TOLD: usize = 32;
+
+struct Solving<'s, 'q, 't> {
+    question: &'s FulfilQuestion<'q, 'q, 't>,
+    slots: &'s Slots<'q>,
+    targets: &'s Targets<'q, 't>,
+    options: &'s FulfilOptions,
+    clauses: BoundedClauses,
+    reasons: Vec<FulfilReason>,
+    known: FxHashMap<FulfilReason, OriginId>,
+    /// What is true where a selection takes a target.
+    selected: Vec<Vec<Lit>>,
+    choosers: Vec<ChooserTargets>,
+    /// What is true where a demand is fulfilled in a way.
+    taken: Vec<Vec<Lit>>,
+    objectives: [Objective; 3],
+}
+
+/// Finds the best solution.
+pub(super) fn solved<'q, 't>(
+    question: &FulfilQuestion<'q, 'q, 't>,
+    slots: &Slots<'q>,
+    targets: &Targets<'q, 't>,
+    options: &FulfilOptions,
+    settings: &SolverSettings,
+) -> Result<Solved, NotSolved> {
+    let mut solving = Solving {
+        question,
+        slots,
+        targets,
+        options,
+        clauses: BoundedClauses::default(),
+        reasons: Vec::new(),
+        known: FxHashMap::default(),
+        selected: Vec::new(),
+        choosers: Vec::new(),
+        taken: Vec::new(),
+        objectives: Default::default(),
+    };
+    solving.variables();
+    (0..slots.selections.len()).for_each(|index| solving.selection(index));
+    for (index, demand) in slots.demands.iter().enumerate() {
+        solving.demand(index, demand);
+    }
+    solving.different();
+    solving.capacities();
+    solving.inventory();
+    solving.solve(settings)
+}
+
+impl<'q> Solving<'_, 'q, '_> {
+    fn origin(&mut self, reason: FulfilReason) -> OriginId {
+        let next = OriginId(self.reasons.len() as u32);
+        let reasons = &mut self.reasons;
+        *self.known.entry(reason).or_insert_with_key(|reason| {
+            reasons.push(reason.clone());
+            next
+        })
+    }
+
+    /// A variable for each choice, in the order in which solutions prefer them.
+    fn variables(&mut self) {
+        let mut fresh = |count: usize| -> Vec<Lit> {
+            (0..count).map(|_| self.clauses.fresh().negative()).collect()
+        };
+        let (selections, demands) = (&self.options.selections, &self.options.demands);
+        self.selected = selections.iter().map(|options| fresh(options.len())).collect();
+        self.taken = demands.iter().map(|options| fresh(options.len())).collect();
+    }
+
+    fn selection(&mut self, index: usize) {
+        let origin = self.origin(FulfilReason::Selection(index));
+        let literals = self.selected[index].clone();
+        let passed = literals.iter().map(|literal| Atom(literal.var().0));
+        let passed = self.options.selections[index].iter().copied().zip(passed).collect();
+        self.choosers.push(ChooserTargets { chooser: Chooser::Selection(index), passed });
+        self.clauses.assert(&literals, origin);
+        self.clauses.at_most(&literals, 1, origin);
+    }
+
+    fn demand(&mut self, index: usize, demand: &Demand<'q>) {
+        let origin = self.origin(FulfilReason::Demand(index));
+        let literals = self.taken[index].clone();
+        let targets: FxHashSet<usize> =
+            self.options.demands[index].iter().map(|option| option.target).collect();
+        let mandatory = demand.mandatory();
+        let most = demand.most().unwrap_or(usize::MAX).min(targets.len());
+        if mandatory > 0 {
+            let enough = self.clauses.at_least(&literals, mandatory);
+            self.clauses.assert(&enough.into_iter().collect::<Vec<_>>(), origin);
+        }
+        self.clauses.at_most(&literals, most, origin);
+        for count in mandatory + 1..=most {
+            let fulfilled = self.clauses.at_least(&literals, count);
+            self.objectives[0].terms.extend(fulfilled.map(|fulfilled| (!fulfilled, 1)));
+        }
+    }
+
+    /// Relations of one requirement of one node lead to different nodes.
+    fn different(&mut self) {
+        let mut choosers: Vec<ChooserTargets> = Vec::new();
+        let mut next = 0;
+        while let Some(demand) = self.slots.demands.get(next) {
+            let rest = &self.slots.demands[next..];
+            let is_same = |other: &&Demand<'_>| {
+                (other.source, &other.wish.requirement) == (demand.source, &demand.wish.requirement)
+            };
+            let range = next..next + rest.iter().take_while(is_same).count();
+            let mut by_target: BTreeMap<usize, Vec<Lit>> = BTreeMap::new();
+            for index in range.clone() {
+                for (option, &taken) in self.options.demands[index].iter().zip(&self.taken[index]) {
+                    by_target.entry(option.target).or_default().push(taken);
+                }
+            }
+            let name = demand.wish.requirement.clone();
+            let reason = FulfilReason::Different(demand.source, name);
+            let targets = by_target.into_iter();
+            let passed = targets.map(|(target, taken)| (target, self.passed(&taken, &reason)));
+            choosers
+                .push(ChooserTargets { chooser: Chooser::Demand(next), passed: passed.collect() });
+            next = range.end;
+        }
+        self.choosers.append(&mut choosers);
+    }
+
+    /// The atom that says that a target is taken in none of these ways, of which one may be.
+    fn passed(&mut self, taken: &[Lit], reason: &FulfilReason) -> Atom {
+        if let [taken] = taken {
+            return Atom(taken.var().0);
+        }
+        let origin = self.origin(reason.clone());
+        self.clauses.at_most(taken, 1, origin);
+        let passed = self.clauses.fresh();
+        taken.iter().for_each(|&taken| self.clauses.assert(&[!taken, passed.negative()], origin));
+        let any: Vec<_> = taken.iter().copied().chain([passed.positive()]).collect();
+        self.clauses.assert(&any, origin);
+        Atom(passed.0)
+    }
+
+    /// Bounds of capabilities, with those that lead to what is selected.
+    fn capacities(&mut self) {
+        let mut uses: FxHashMap<(usize, &str), Vec<Lit>> = FxHashMap::default();
+        for (options, taken) in self.options.demands.iter().zip(&self.taken) {
+            for (option, &taken) in options.iter().zip(taken) {
+                uses.entry((option.target, &option.capability)).or_default().push(taken);
+            }
+        }
+        let (topology, types) = (self.question.topology, self.question.types);
+        for (index, selection) in self.slots.selections.iter().enumerate() {
+            for (&target, &selected) in
+                self.options.selections[index].iter().zip(&self.selected[index])
+            {
+                let Some(kind) = self.targets.all[target].kind else { continue };
+                for &id in &selection.incoming {
+                    let relation = topology.relation(id);
+                    let Some(source) = node_type(types, topology.node(relation.source)) else {
+                        continue;
+                    };
+                    if let Some(name) = fitting(types, relation, source, kind).first() {
+                        uses.entry((target, *name)).or_default().push(selected);
+                    }
+                }
+            }
+        }
+        let left = |(target, name): (usize, &str)| self.targets.all[target].left(name);
+        let mut bounded: Vec<_> =
+            uses.into_iter().filter_map(|(key, uses)| Some((key, left(key)?, uses))).collect();
+        bounded.sort_unstable();
+        for ((target, capability), left, literals) in bounded {
+            let origin = self.origin(FulfilReason::Capacity(target, capability.to_owned()));
+            let left = usize::try_from(left).unwrap_or(usize::MAX);
+            self.clauses.at_most(&literals, left, origin);
+        }
+    }
+
+    /// Each node of the inventory is selected once at most; as few of them as possible are used, and
+    /// as few relations as possible lead there.
+    fn inventory(&mut self) {
+        let mut selecting: FxHashMap<usize, Vec<Lit>> = FxHashMap::default();
+        for (options, selected) in self.options.selections.iter().zip(&self.selected) {
+            for (&target, &selected) in options.iter().zip(selected) {
+                selecting.entry(target).or_default().push(selected);
+            }
+        }
+        let mut using = selecting.clone();
+        for (options, taken) in self.options.demands.iter().zip(&self.taken) {
+            for (option, &taken) in options.iter().zip(taken) {
+                let target = &self.targets.all[option.target];
+                if target.stored.is_some() {
+                    self.objectives[2].terms.push((taken, 1));
+                }
+                if target.is_new() {
+                    using.entry(option.target).or_default().push(taken);
+                }
+            }
+        }
+        let mut selecting: Vec<_> = selecting.into_iter().collect();
+        selecting.sort_unstable();
+        for (target, literals) in selecting {
+            let origin = self.origin(FulfilReason::Once(target));
+            self.clauses.at_most(&literals, 1, origin);
+        }
+        let mut using: Vec<_> = using.into_iter().collect();
+        using.sort_unstable();
+        let origin = self.origin(FulfilReason::Used);
+        for (_, literals) in using {
+            let used = self.clauses.fresh().positive();
+            literals.iter().for_each(|&literal| self.clauses.assert(&[!literal, used], origin));
+            self.objectives[1].terms.push((used, 1));
+        }
+    }
+
+    fn solve(self, settings: &SolverSettings) -> Result<Solved, NotSolved> {
+        let literals = self.selected.iter().chain(&self.taken).flatten();
+        let preference: Vec<_> = literals.map(|literal| Atom(literal.var().0)).collect();
+        let problem = Problem {
+            cnf: &self.clauses.finish(),
+            objectives: &self.objectives,
+            preference: &preference,
+        };
+        let mut solution = match solve(&problem, settings, &mut ()) {
+            Ok(solution) => solution,
+            Err(Unsolved::Interrupted) => return Err(NotSolved::Interrupted),
+            Err(Unsolved::Conflict(conflict)) => {
+                let origins = conflict.origins.into_iter();
+                let reasons = origins.filter_map(|origin| self.reasons.get(origin.0 as usize));
+                return Err(NotSolved::Conflict(reasons.cloned().collect()));
+            }
+        };
+        let is_taken = |literal: &Lit| !solution.is_true(Atom(literal.var().0));
+        let selected = self.options.selections.iter().zip(&self.selected).map(|(options, own)| {
+            let chosen = options.iter().zip(own).find(|(_, literal)| is_taken(literal));
+            chosen.map_or(0, |(&target, _)| target)
+        });
+        let fulfilled = self.options.demands.iter().zip(&self.taken).map(|(options, own)| {
+            let taken = options.iter().zip(own).filter(|(_, literal)| is_taken(literal));
+            taken.map(|(option, _)| option.clone()).collect()
+        });
+        let (selected, fulfilled) = (selected.collect(), fulfilled.collect());
+        let is_proven = solution.is_proven();
+        let ambiguous = if is_proven { others(self.choosers, &mut solution) } else { Vec::new() };
+        Ok(Solved { selected, fulfilled, ambiguous, is_proven })
+    }
+}
+
+/// Who could as well take other targets, and which.
+fn others(mut open: Vec<ChooserTargets>, solution: &mut Solution) -> Vec<(Chooser, Vec<usize>)> {
+    let mut found = Vec::new();
+    while found.len() < TOLD {
+        let over: Vec<_> =
+            open.iter().flat_map(|one| one.passed.iter().map(|(_, atom)| *atom)).collect();
+        let Ok(Some(other)) = solution.another(&over) else { break };
+        let passed: FxHashSet<Atom> = other.into_iter().collect();
+        let before = open.len();
+        open.retain(|one| {
+            let differs = |atom: &Atom| solution.is_true(*atom) != passed.contains(atom);
+            let is_same = !one.passed.iter().any(|(_, atom)| differs(atom));
+            if !is_same {
+                let new = one.passed.iter().filter(|(_, atom)| !passed.contains(atom));
+                let new = new.filter(|(_, atom)| solution.is_true(*atom));
+                found.push((one.chooser, new.map(|(target, _)| *target).collect()));
+            }
+            is_same
+        });
+        if open.len() == before {
+            break;
+        }
+    }
+    found
+}

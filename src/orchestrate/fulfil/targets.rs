@@ -1,0 +1,289 @@
+//! Where requirements can lead, and what can be selected: nodes of the template and of the
+//! inventory, and which of them fit.
+
+use super::filters::{FilterOwner, PlacedFilter};
+use super::inventory::node_type;
+use super::slots::{Demand, Selection, Wish, derives};
+use super::subject::NodeSubject;
+use super::uses::{CapabilityUses, capability_bound, fitting, known_type};
+use super::{FulfilQuestion, instance_uri, is_to_be_selected};
+use crate::text::diagnostic::Diagnostics;
+use crate::text::source::Span;
+use crate::topology::NodeIndex;
+use crate::tosca::filter::{FilterReason, FilterVerdict, NodeFilter};
+use crate::tosca::fit::RequirementFit;
+use crate::tosca::value::DataTypes;
+use crate::tosca::{RequirementDefinition, TypeId};
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+
+/// A node that can be a target.
+pub(super) struct Target<'q, 't> {
+    pub name: &'q str,
+    /// Where it stands; what is in an inventory stands in no file of the template.
+    pub span: Span,
+    pub kind: Option<TypeId>,
+    /// The node of the template that it is.
+    pub node: Option<NodeIndex>,
+    /// The node of the inventory that it is.
+    pub stored: Option<usize>,
+    /// How many more relations may lead to each of its capabilities, where that is bounded.
+    left: FxHashMap<String, u64>,
+    subject: NodeSubject<'q, 't>,
+}
+
+impl Target<'_, '_> {
+    /// How many more relations may lead to a capability, where that is bounded.
+    pub(super) fn left(&self, capability: &str) -> Option<u64> {
+        self.left.get(capability).copied()
+    }
+
+    /// Whether it comes from the inventory and is not in the template yet.
+    pub(super) fn is_new(&self) -> bool {
+        self.node.is_none()
+    }
+}
+
+/// One way to fulfil a demand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct FulfilOption {
+    /// The position of the target.
+    pub target: usize,
+    /// The capability that the relation leads to.
+    pub capability: String,
+    /// Whether the target has no other one that fits.
+    pub is_only: bool,
+}
+
+/// Why a node does not fit.
+#[derive(Clone, Debug)]
+pub(super) struct Unfit {
+    pub target: usize,
+    pub reason: FilterReason,
+}
+
+impl Unfit {
+    pub(super) fn new(target: usize, message: String, at: Span) -> Self {
+        Self { target, reason: FilterReason { message, at } }
+    }
+}
+
+/// What fits a wish, and what does not although it is of the right type.
+#[derive(Debug)]
+pub(super) struct Fitting<T> {
+    pub options: Vec<T>,
+    pub unfit: Vec<Unfit>,
+}
+
+impl<T> Default for Fitting<T> {
+    fn default() -> Self {
+        Self { options: Vec::new(), unfit: Vec::new() }
+    }
+}
+
+/// All targets: those of the template first, then those of the inventory, as they are declared.
+pub(super) struct Targets<'q, 't> {
+    pub all: Vec<Target<'q, 't>>,
+    question: &'q FulfilQuestion<'q, 'q, 't>,
+    filters: &'q FxHashMap<FilterOwner, PlacedFilter<'q>>,
+    /// What definitions of requirements ask for, read once.
+    defined: FxHashMap<Span, Rc<NodeFilter<'q>>>,
+    fitting: FxHashMap<Wish, Rc<Fitting<FulfilOption>>>,
+    by_type: FxHashMap<TypeId, Vec<usize>>,
+}
+
+impl<'q, 't> Targets<'q, 't> {
+    pub(super) fn of(
+        question: &'q FulfilQuestion<'q, 'q, 't>,
+        data_types: &'q dyn DataTypes<'t>,
+        filters: &'q FxHashMap<FilterOwner, PlacedFilter<'q>>,
+        uses: &CapabilityUses<'_>,
+    ) -> Self {
+        let FulfilQuestion { topology, types, inventory, .. } = *question;
+        let positions: FxHashMap<&str, usize> =
+            inventory.nodes.iter().enumerate().map(|(at, node)| (&*node.uri, at)).collect();
+        let mut present = FxHashMap::default();
+        let mut all = Vec::new();
+        for id in topology.node_ids() {
+            let node = topology.node(id);
+            let stored = instance_uri(node).and_then(|uri| positions.get(uri).copied());
+            if let Some(stored) = stored {
+                present.insert(stored, id);
+            } else if !is_to_be_selected(node) {
+                let kind = node_type(types, node);
+                let known = kind.map(|kind| &types.effective(kind).capabilities);
+                let known = known.into_iter().flat_map(|known| known.iter());
+                let left = known.filter_map(|(name, part)| {
+                    let own = node.capabilities.iter().find(|own| own.name == *name);
+                    let max = capability_bound(own, &part.definition)?;
+                    let used = uses.of(id, name).unwrap_or(0);
+                    Some(((*name).to_owned(), max.saturating_sub(used)))
+                });
+                all.push(Target {
+                    name: &node.name,
+                    span: node.span,
+                    kind,
+                    node: Some(id),
+                    stored: None,
+                    left: left.collect(),
+                    subject: NodeSubject::of(types, data_types, node),
+                });
+            }
+        }
+        for (position, node) in inventory.nodes.iter().enumerate() {
+            let kind = known_type(types, &node.types);
+            let id = present.get(&position).copied();
+            let left = node.capabilities.iter().filter_map(|one| {
+                let name = one.assigned.name.clone();
+                let here = id.and_then(|id| uses.of(id, &name)).unwrap_or(0);
+                Some((name, one.max?.saturating_sub(one.used).saturating_sub(here)))
+            });
+            all.push(Target {
+                name: &node.name,
+                span: Span::DETACHED,
+                kind,
+                node: id,
+                stored: Some(position),
+                left: left.collect(),
+                subject: NodeSubject::of_inventory(types, data_types, node, kind),
+            });
+        }
+        let mut by_type: FxHashMap<TypeId, Vec<usize>> = FxHashMap::default();
+        for (position, target) in all.iter().enumerate() {
+            for ancestor in target.kind.into_iter().flat_map(|kind| types.chain(kind)) {
+                by_type.entry(ancestor).or_default().push(position);
+            }
+        }
+        let (defined, fitting) = (FxHashMap::default(), FxHashMap::default());
+        Self { all, question, filters, defined, fitting, by_type }
+    }
+
+    /// What fits a wish; asked once for each.
+    pub(super) fn fitting(&mut self, demand: &Demand<'q>) -> Rc<Fitting<FulfilOption>> {
+        if let Some(known) = self.fitting.get(&demand.wish) {
+            return Rc::clone(known);
+        }
+        let found = Rc::new(self.find(&demand.wish, demand.definition));
+        self.fitting.insert(demand.wish.clone(), Rc::clone(&found));
+        found
+    }
+
+    fn find(
+        &mut self,
+        wish: &Wish,
+        definition: &'q RequirementDefinition<'q>,
+    ) -> Fitting<FulfilOption> {
+        let fit = RequirementFit {
+            types: self.question.types,
+            definition,
+            source: wish.source,
+            capability: wish.capability.as_ref().map(|(name, file)| (&**name, *file)),
+        };
+        let asked = self.defined(definition);
+        let filters = self.filters;
+        let own = wish.filter.and_then(|id| filters.get(&FilterOwner::Relation(id)));
+        let candidates: Vec<usize> = match wish.node {
+            Some(node) => self.by_type.get(&node).cloned().unwrap_or_default(),
+            None => (0..self.all.len()).collect(),
+        };
+        let mut capabilities: FxHashMap<TypeId, Vec<String>> = FxHashMap::default();
+        let mut found = Fitting::default();
+        for position in candidates {
+            let target = &self.all[position];
+            let Some(kind) = target.kind.filter(|_| self.is_reachable(wish.scope, target)) else {
+                continue;
+            };
+            let names = capabilities.entry(kind).or_insert_with(|| {
+                let fitting = fit.capabilities(kind).unwrap_or_default();
+                fitting.into_iter().map(|(name, _)| name.to_owned()).collect()
+            });
+            if names.is_empty() {
+                continue;
+            }
+            let verdicts = [
+                asked.as_ref().map(|filter| (filter.verdict(&target.subject), None)),
+                own.map(|own| (own.filter.verdict(&target.subject), Some(own.at))),
+            ];
+            match verdicts.into_iter().flatten().find_map(refused) {
+                Some(reason) => found.unfit.push(Unfit { target: position, reason }),
+                None => found.options.extend(names.iter().map(|name| FulfilOption {
+                    target: position,
+                    capability: name.clone(),
+                    is_only: names.len() == 1,
+                })),
+            }
+        }
+        found
+    }
+
+    /// Among the nodes of its own template and those of the inventory.
+    fn is_reachable(&self, scope: u32, target: &Target<'_, '_>) -> bool {
+        target.stored.is_some() || (self.question.scope)(target.name) == scope
+    }
+
+    /// What the definition of a requirement asks of nodes.
+    fn defined(&mut self, definition: &RequirementDefinition<'q>) -> Option<Rc<NodeFilter<'q>>> {
+        let filter = definition.node_filter?;
+        let read = || Rc::new(NodeFilter::read(filter, &mut Diagnostics::default()));
+        Some(Rc::clone(self.defined.entry(filter.span()).or_insert_with(read)))
+    }
+
+    /// What can be selected for a node: nodes of the inventory that fulfil what it and the relations
+    /// to it ask for.
+    pub(super) fn selectable(&mut self, selection: &Selection) -> Fitting<usize> {
+        let FulfilQuestion { topology, types, .. } = *self.question;
+        let owners = [FilterOwner::Node(selection.node), FilterOwner::Assigned(selection.node)];
+        let filters = self.filters;
+        let asked: Vec<_> = owners.into_iter().filter_map(|owner| filters.get(&owner)).collect();
+        let incoming: Vec<_> = selection
+            .incoming
+            .iter()
+            .filter_map(|&id| {
+                let relation = topology.relation(id);
+                let source = node_type(types, topology.node(relation.source))?;
+                let part = types.effective(source).requirements.get(&*relation.name)?;
+                Some((relation, source, self.defined(&part.definition)))
+            })
+            .collect();
+        let mut found = Fitting::default();
+        for (position, target) in self.all.iter().enumerate() {
+            let (Some(kind), true) = (target.kind, target.stored.is_some() && target.is_new())
+            else {
+                continue;
+            };
+            if selection.kind.is_none_or(|wanted| !derives(types, kind, wanted)) {
+                continue;
+            }
+            let own = asked.iter().map(|own| (own.filter.verdict(&target.subject), Some(own.at)));
+            let by_relations = incoming.iter().map(|(relation, source, filter)| {
+                if fitting(types, relation, *source, kind).is_empty() {
+                    let message = format!(
+                        "it has no capability for the requirement `{}` of `{}`",
+                        relation.name,
+                        topology.node(relation.source).name
+                    );
+                    let reason = FilterReason { message, at: relation.span };
+                    return (FilterVerdict::Fails(reason), None);
+                }
+                let verdict = filter.as_ref().map(|filter| filter.verdict(&target.subject));
+                (verdict.unwrap_or(FilterVerdict::Holds), None)
+            });
+            match own.chain(by_relations).find_map(refused) {
+                Some(reason) => found.unfit.push(Unfit { target: position, reason }),
+                None => found.options.push(position),
+            }
+        }
+        found
+    }
+}
+
+/// Why a filter does not hold, at its own place where the clause has none.
+fn refused((verdict, at): (FilterVerdict, Option<Span>)) -> Option<FilterReason> {
+    match verdict {
+        FilterVerdict::Holds => None,
+        FilterVerdict::Fails(reason) | FilterVerdict::Undecided(reason) => {
+            let at = at.filter(|_| reason.at.is_detached()).unwrap_or(reason.at);
+            Some(FilterReason { at, ..reason })
+        }
+    }
+}

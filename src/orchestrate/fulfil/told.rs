@@ -1,0 +1,243 @@
+//! What people are told: what is lacking, what competes, and what could as well be otherwise.
+
+use super::FulfilQuestion;
+use super::slots::{Demand, Slots};
+use super::solve::{Chooser, FulfilOptions, FulfilReason, NotSolved, Solved};
+use super::targets::{Fitting, FulfilOption, Targets, Unfit};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, listed};
+use crate::text::source::Span;
+use crate::topology::NodeIndex;
+use rustc_hash::FxHashSet;
+use std::rc::Rc;
+
+/// So many nodes that do not fit are named.
+const NAMED: usize = 8;
+
+pub(super) struct Teller<'s, 'q, 't> {
+    pub question: &'s FulfilQuestion<'q, 'q, 't>,
+    pub slots: &'s Slots<'q>,
+    pub targets: &'s Targets<'q, 't>,
+}
+
+impl Teller<'_, '_, '_> {
+    /// What cannot be, whatever else is: nothing fits, or less than has to.
+    pub(super) fn lacking(
+        &self,
+        options: &FulfilOptions,
+        selectable: &[Fitting<usize>],
+        fitting: &[Rc<Fitting<FulfilOption>>],
+    ) -> Diagnostics {
+        let mut found = Diagnostics::default();
+        for (index, fitting) in selectable.iter().enumerate() {
+            if fitting.options.is_empty() {
+                found.push(self.unfit(self.not_selected(index), &fitting.unfit));
+            }
+        }
+        for (index, fitting) in fitting.iter().enumerate() {
+            let demand = &self.slots.demands[index];
+            let of_demand = &options.demands[index];
+            let there: FxHashSet<usize> = of_demand.iter().map(|option| option.target).collect();
+            if there.len() < demand.mandatory() {
+                let error = self.not_fulfilled(index, there.len());
+                let full = fitting.options.iter().filter(|option| !of_demand.contains(option));
+                let full: Vec<_> =
+                    full.filter_map(|option| self.exhausted(demand, option)).collect();
+                let unfit: Vec<_> = fitting.unfit.iter().cloned().chain(full).collect();
+                found.push(self.unfit(error, &unfit));
+            }
+        }
+        found
+    }
+
+    /// Why a target that fits cannot be taken.
+    fn exhausted(&self, demand: &Demand<'_>, option: &FulfilOption) -> Option<Unfit> {
+        let target = &self.targets.all[option.target];
+        let is_taken = target.node.is_some_and(|node| demand.taken.contains(&node));
+        let message = match target.left(&option.capability) {
+            _ if is_taken => format!("`{}` leads to it already", demand.wish.requirement),
+            Some(0) => {
+                format!("its capability `{}` is used as often as it can be", option.capability)
+            }
+            _ => return None,
+        };
+        Some(Unfit::new(option.target, message, target.span))
+    }
+
+    fn not_selected(&self, index: usize) -> Diagnostic {
+        let node = self.question.topology.node(self.slots.selections[index].node);
+        let kind = node.described.type_name.as_ref().map_or("", |name| &*name.value);
+        let message = match self.question.inventory.nodes.is_empty() {
+            true => {
+                format!("`{}` is to be selected, and nothing is there to select from", node.name)
+            }
+            false => format!("no `{kind}` that is there can be selected for `{}`", node.name),
+        };
+        let error = Diagnostic::error(Code::NoSelection, message).at(node.span).section("3.4.1");
+        match self.question.inventory.nodes.is_empty() {
+            true => error.help("`--inventory` says what is there"),
+            false => error,
+        }
+    }
+
+    fn not_fulfilled(&self, index: usize, there: usize) -> Diagnostic {
+        let demand = &self.slots.demands[index];
+        let (source, name) = (self.name(demand.source), &demand.wish.requirement);
+        let lacks = match (there, demand.mandatory()) {
+            (0, _) => "no node fits".to_owned(),
+            (there, needed) => format!("{there} of the {needed} nodes that it needs fit"),
+        };
+        let message = format!("the requirement `{name}` of `{source}` is not fulfilled: {lacks}");
+        let error = Diagnostic::error(Code::UnfulfilledRequirement, message);
+        let definition = demand.definition;
+        let at = definition.occurrences.map_or(definition.named.key, |occurs| occurs.node).span();
+        let error = error.at(self.place(demand)).section("3.7.3.3");
+        error.label(at, "the requirement is defined here").help(
+            "name a node, say what is there with `--inventory`, or make the requirement optional",
+        )
+    }
+
+    /// With what the nodes fail by.
+    fn unfit(&self, error: Diagnostic, unfit: &[Unfit]) -> Diagnostic {
+        let named = unfit.iter().take(NAMED).fold(error, |error, unfit| {
+            let target = &self.targets.all[unfit.target];
+            let message = format!("`{}` does not fit: {}", target.name, unfit.reason.message);
+            let at = if unfit.reason.at.is_detached() { error.span } else { Some(unfit.reason.at) };
+            error.label(at.unwrap_or(Span::DETACHED), message)
+        });
+        match unfit.len().checked_sub(NAMED).filter(|more| *more > 0) {
+            Some(more) => {
+                let at = unfit[NAMED].reason.at;
+                named.label(at, format!("{more} more do not fit, by this among others"))
+            }
+            None => named,
+        }
+    }
+
+    fn name(&self, node: NodeIndex) -> &str {
+        &self.question.topology.node(node).name
+    }
+
+    /// Where a demand is assigned; else its node.
+    fn place(&self, demand: &Demand<'_>) -> Span {
+        let topology = self.question.topology;
+        let assigned = demand.assigned.iter().find_map(|(assignment, _)| *assignment);
+        assigned.map_or(topology.node(demand.source).span, |id| topology.relation(id).span)
+    }
+
+    /// What competes.
+    pub(super) fn unsolved(&self, unsolved: NotSolved) -> Diagnostics {
+        let mut found = Diagnostics::default();
+        found.push(match unsolved {
+            NotSolved::Interrupted => {
+                let message = "the time was over before targets were found for all requirements";
+                Diagnostic::error(Code::Unproven, message).help("allow more time with `--timeout`")
+            }
+            NotSolved::Conflict(reasons) => self.conflict(&reasons),
+        });
+        found
+    }
+
+    fn conflict(&self, reasons: &[FulfilReason]) -> Diagnostic {
+        let wanting = reasons.iter().filter_map(|reason| self.wanting(reason));
+        let wanting: Vec<_> = wanting.collect();
+        let selects = |reason: &&FulfilReason| matches!(reason, FulfilReason::Selection(_));
+        let code = match reasons.iter().find(selects) {
+            Some(_) => Code::NoSelection,
+            None => Code::UnfulfilledRequirement,
+        };
+        let who = listed(wanting.iter().map(|(what, _)| &**what));
+        let message = match wanting.len() {
+            1 => format!("{who} cannot be fulfilled: what fits is bounded"),
+            count => format!("{count} compete, and there is not enough for all: {who}"),
+        };
+        let error = Diagnostic::error(code, message).at(wanting.first().map(|(_, at)| *at));
+        let rest = wanting.iter().skip(1);
+        let error = rest.fold(error, |error, (_, at)| error.label(*at, "competes with it"));
+        let bounds: Vec<_> = reasons.iter().filter_map(|reason| self.bound(reason)).collect();
+        let error = bounds.iter().fold(error, |error, (bound, at)| error.label(*at, bound.clone()));
+        let unplaced = bounds.iter().filter(|(_, at)| at.is_detached());
+        let unplaced: Vec<_> = unplaced.map(|(bound, _)| &**bound).collect();
+        if unplaced.is_empty() { error } else { error.help(unplaced.join("; ")) }
+    }
+
+    /// What is not enough, and where it stands.
+    fn bound(&self, reason: &FulfilReason) -> Option<(String, Span)> {
+        let (target, message) = match reason {
+            FulfilReason::Capacity(target, capability) => {
+                let target = &self.targets.all[*target];
+                let left = match target.left(capability).unwrap_or(0) {
+                    1 => "once".to_owned(),
+                    left => format!("{left} times"),
+                };
+                let name = target.name;
+                (
+                    target,
+                    format!("the capability `{capability}` of `{name}` can be used {left} more"),
+                )
+            }
+            FulfilReason::Once(target) => {
+                let target = &self.targets.all[*target];
+                (target, format!("`{}` can be selected once", target.name))
+            }
+            _ => return None,
+        };
+        Some((message, target.span))
+    }
+
+    /// What wants something, and where.
+    fn wanting(&self, reason: &FulfilReason) -> Option<(String, Span)> {
+        let topology = self.question.topology;
+        Some(match reason {
+            FulfilReason::Selection(index) => {
+                let node = topology.node(self.slots.selections[*index].node);
+                (node.name.clone(), node.span)
+            }
+            FulfilReason::Demand(index) => {
+                let demand = &self.slots.demands[*index];
+                let name = format!("{}.{}", self.name(demand.source), demand.wish.requirement);
+                (name, self.place(demand))
+            }
+            _ => return None,
+        })
+    }
+
+    /// Where another solution is as good.
+    pub(super) fn ambiguous(&self, solved: &Solved) -> Diagnostics {
+        let mut found = Diagnostics::default();
+        for (chooser, others) in &solved.ambiguous {
+            let named = others.iter().map(|&target| self.targets.all[target].name);
+            let others: Vec<_> = named.collect();
+            let other = match others.is_empty() {
+                true => "nothing".to_owned(),
+                false => listed(others.iter().copied()),
+            };
+            let (message, at, help) = match chooser {
+                Chooser::Selection(index) => {
+                    let node = self.question.topology.node(self.slots.selections[*index].node);
+                    let taken = self.targets.all[solved.selected[*index]].name;
+                    let message = format!(
+                        "`{taken}` is selected for `{}`, and {other} fits as well",
+                        node.name
+                    );
+                    (message, node.span, "a `node_filter` can tell them apart")
+                }
+                Chooser::Demand(index) => {
+                    let demand = &self.slots.demands[*index];
+                    let message = format!(
+                        "the requirement `{}` of `{}` could as well lead to {other}",
+                        demand.wish.requirement,
+                        self.name(demand.source)
+                    );
+                    (
+                        message,
+                        self.place(demand),
+                        "name the node, or tell them apart with a `node_filter`",
+                    )
+                }
+            };
+            let warning = Diagnostic::warning(Code::AmbiguousFulfilment, message).at(at);
+            found.push(warning.help(help));
+        }
+        found
+    }
+}

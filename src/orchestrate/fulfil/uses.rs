@@ -1,0 +1,92 @@
+//! How often capabilities are used, and may be.
+
+use super::inventory::node_type;
+use super::slots::Occurs;
+use crate::text::source::{FileId, Span};
+use crate::topology::{NodeIndex, Topology, TopologyCapability, TopologyRelation, type_named};
+use crate::tosca::fit::RequirementFit;
+use crate::tosca::{EffectiveCapability, Family, TypeId, Types};
+use rustc_hash::FxHashMap;
+
+/// How many relations with a target lead to each capability.
+#[derive(Default)]
+pub(super) struct CapabilityUses<'t> {
+    uses: FxHashMap<(NodeIndex, &'t str), u64>,
+}
+
+impl CapabilityUses<'_> {
+    pub(super) fn of(&self, node: NodeIndex, capability: &str) -> Option<u64> {
+        self.uses.get(&(node, capability)).copied()
+    }
+}
+
+/// Counts the relations that lead somewhere: each to the first capability that it fits. Those to
+/// nodes that are to be selected count with what is selected.
+pub(super) fn capability_uses<'t>(topology: &Topology, types: &'t Types<'_>) -> CapabilityUses<'t> {
+    let mut found = CapabilityUses::default();
+    // Of one requirement of one type to one type there are usually many.
+    let mut known: FxHashMap<(TypeId, &str, Option<&str>, TypeId), Option<&'t str>> =
+        FxHashMap::default();
+    for relation in &topology.relations {
+        let Some(target) = relation.target else { continue };
+        let ends = [relation.source, target].map(|end| node_type(types, topology.node(end)));
+        let [Some(source), Some(kind)] = ends else { continue };
+        let named = relation.capability.as_ref().map(|name| &*name.value);
+        let capability = *known
+            .entry((source, &relation.name, named, kind))
+            .or_insert_with(|| fitting(types, relation, source, kind).first().copied());
+        if let Some(capability) = capability {
+            let count = Occurs::of(relation).least().max(1);
+            *found.uses.entry((target, capability)).or_default() += count;
+        }
+    }
+    found
+}
+
+/// The names of the capabilities of a type that a relation can lead to.
+pub(super) fn fitting<'t>(
+    types: &'t Types<'_>,
+    relation: &TopologyRelation,
+    source: TypeId,
+    target: TypeId,
+) -> Vec<&'t str> {
+    let Some(part) = types.effective(source).requirements.get(&*relation.name) else {
+        return Vec::new();
+    };
+    let named = relation.capability.as_ref();
+    let fit = RequirementFit {
+        types,
+        definition: &part.definition,
+        source,
+        capability: named.map(|name| (&*name.value, file_of(name.span))),
+    };
+    let found = fit.capabilities(target).unwrap_or_default();
+    found.into_iter().map(|(name, _)| name).collect()
+}
+
+/// How many relations may lead to a capability: as its node template says, else its definition.
+pub(super) fn capability_bound(
+    assigned: Option<&TopologyCapability>,
+    definition: &EffectiveCapability<'_>,
+) -> Option<u64> {
+    let own = assigned.and_then(|own| own.occurrences.as_ref());
+    match own.and_then(|own| Occurs::range(&own.value)) {
+        Some((_, max)) => max,
+        None => definition.occurrences.and_then(|occurrences| occurrences.max),
+    }
+}
+
+/// The narrowest type with one of these names that is known here.
+pub(super) fn known_type(types: &Types<'_>, names: &[String]) -> Option<TypeId> {
+    names.iter().find_map(|name| types.find(Family::Node, name))
+}
+
+/// The type that an assignment names in place of a node.
+pub(super) fn assigned_type(types: &Types<'_>, relation: &TopologyRelation) -> Option<TypeId> {
+    type_named(types, Family::Node, relation.node.as_ref()?)
+}
+
+/// The file of a place, where it is in one.
+pub(super) fn file_of(span: Span) -> Option<FileId> {
+    (!span.is_detached()).then_some(span.file)
+}

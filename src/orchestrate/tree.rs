@@ -1,0 +1,96 @@
+//! Output trees, taken apart and put together again: what is not touched stays as it is written.
+
+use crate::text::value::Value;
+use crate::text::yaml::{Out, OutKey};
+
+/// A map of an output tree while it is changed.
+pub(crate) type MapEntries<'a> = Vec<(OutKey<'a>, Out<'a>)>;
+
+/// The document with the sections of its topology changed.
+pub(crate) fn within_topology<'a>(
+    document: &Out<'a>,
+    change: &mut dyn FnMut(&str, &Out<'a>) -> Out<'a>,
+) -> Out<'a> {
+    let mut all = entries(document);
+    for (key, topology) in &mut all {
+        if key_name(key) == "topology_template" {
+            let mut sections = entries(topology);
+            for (key, value) in &mut sections {
+                *value = change(&key_name(key), value);
+            }
+            *topology = like(topology, sections);
+        }
+    }
+    like(document, all)
+}
+
+/// Gives an entry of a map another value, or none; a new one comes last.
+pub(crate) fn set<'a>(
+    all: &mut MapEntries<'a>,
+    name: &str,
+    value: impl FnOnce(Option<&Out<'a>>) -> Option<Out<'a>>,
+) {
+    match all.iter().position(|(key, _)| key_name(key) == name) {
+        Some(at) => match value(Some(&all[at].1)) {
+            Some(value) => all[at].1 = value,
+            None => drop(all.remove(at)),
+        },
+        None => {
+            if let Some(value) = value(None) {
+                all.push((OutKey::New(name.to_owned().into()), value));
+            }
+        }
+    }
+}
+
+pub(crate) fn key_name(key: &OutKey<'_>) -> String {
+    match key {
+        OutKey::Source(key) => key.key_text().into_owned(),
+        OutKey::New(name) => name.to_string(),
+    }
+}
+
+/// The entries of a map, as they are written.
+pub(crate) fn entries<'a>(out: &Out<'a>) -> MapEntries<'a> {
+    match out {
+        Out::Source(node) => {
+            let entries = node.entries();
+            entries.map(|(key, value)| (OutKey::Source(key), Out::Source(value))).collect()
+        }
+        Out::Lifted(_, inner) => entries(inner),
+        Out::Map { entries, .. } => entries.clone(),
+        Out::Value(Value::Map(entries)) => entries
+            .iter()
+            .map(|(key, value)| (OutKey::New(key.to_string().into()), Out::Value(value.clone())))
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The items of a list, as they are written.
+pub(crate) fn items<'a>(out: &Out<'a>) -> Vec<Out<'a>> {
+    match out {
+        Out::Source(node) => node.items().map(Out::Source).collect(),
+        Out::Lifted(_, inner) => items(inner),
+        Out::Seq { items, .. } => items.iter().map(|(_, item)| item.clone()).collect(),
+        Out::Value(Value::List(items)) => items.iter().cloned().map(Out::Value).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// A map in the place of another one.
+pub(crate) fn like<'a>(old: &Out<'a>, entries: MapEntries<'a>) -> Out<'a> {
+    match old {
+        Out::Source(node) => Out::Map { entries, like: Some(*node) },
+        Out::Lifted(key, inner) => Out::Lifted(*key, Box::new(like(inner, entries))),
+        Out::Map { like, .. } => Out::Map { entries, like: *like },
+        _ => Out::Map { entries, like: None },
+    }
+}
+
+pub(crate) fn rebuilt<'a>(old: Option<&Out<'a>>, entries: MapEntries<'a>) -> Out<'a> {
+    match old {
+        Some(old) => like(old, entries),
+        None => Out::Map { entries, like: None },
+    }
+}

@@ -1,0 +1,93 @@
+//! Which capabilities of a node a requirement can lead to (sections 3.7.2.1, 3.7.3 and 3.8.2.2).
+
+use super::family::Family;
+use super::types::{EffectiveCapability, RequirementDefinition, TypeId, TypeRef, Types};
+use crate::text::source::FileId;
+use crate::text::yaml::Node;
+
+/// A capability of a node type, by its name.
+pub(crate) type NamedCapability<'c> = (&'c str, &'c EffectiveCapability<'c>);
+
+/// A requirement as it is assigned.
+#[derive(Clone, Copy)]
+pub(crate) struct RequirementFit<'r, 't, 'c> {
+    pub types: &'t Types<'c>,
+    /// Its definition.
+    pub definition: &'r RequirementDefinition<'r>,
+    /// The type of the node that has it.
+    pub source: TypeId,
+    /// What the assignment names: a capability, or a type of capabilities; and in which file.
+    pub capability: Option<(&'r str, Option<FileId>)>,
+}
+
+/// Why a requirement cannot lead to nodes of a type.
+pub(crate) enum Misfit<'c> {
+    /// What the assignment names is neither a capability of the type nor a type of capabilities.
+    Unknown,
+    /// The type has no capability of the type that the assignment names.
+    NoneNamed,
+    /// The type has no capability of this type, which the definition asks for.
+    NoneRequired(TypeId),
+    /// This capability is not for nodes such as the source.
+    NotForSource(NamedCapability<'c>),
+}
+
+impl<'t> RequirementFit<'_, 't, '_> {
+    /// The capabilities of nodes of this type that the requirement can lead to, or why there are
+    /// none.
+    pub(crate) fn capabilities(
+        &self,
+        target: TypeId,
+    ) -> Result<Vec<NamedCapability<'t>>, Misfit<'t>> {
+        let mut left = self.named_capabilities(target)?;
+        if let Some(wanted) = self.defined(Family::Capability, self.definition.capability) {
+            left.retain(|(_, capability)| self.is_a(capability.kind, wanted));
+            if left.is_empty() {
+                return Err(Misfit::NoneRequired(wanted));
+            }
+        }
+        let refused = left.first().copied();
+        left.retain(|(_, capability)| {
+            let valid = capability.valid_source_types.as_deref();
+            valid.is_none_or(|valid| valid.iter().any(|valid| self.is_source(*valid)))
+        });
+        match refused.filter(|_| left.is_empty()) {
+            Some(capability) => Err(Misfit::NotForSource(capability)),
+            None => Ok(left),
+        }
+    }
+
+    /// The capabilities that an assignment names: first by the name of a definition, then by that
+    /// of a type; all where it names none.
+    fn named_capabilities(&self, target: TypeId) -> Result<Vec<NamedCapability<'t>>, Misfit<'t>> {
+        let capabilities = &self.types.effective(target).capabilities;
+        let all = capabilities.iter().map(|(name, part)| (*name, &part.definition));
+        let Some((name, file)) = self.capability else { return Ok(all.collect()) };
+        if let Some(part) = capabilities.get(name) {
+            return Ok(vec![(part.named.name, &part.definition)]);
+        }
+        let kind = self.types.find_in(file, Family::Capability, name).ok_or(Misfit::Unknown)?;
+        let found: Vec<_> = all.filter(|(_, one)| self.is_a(one.kind, kind)).collect();
+        if found.is_empty() { Err(Misfit::NoneNamed) } else { Ok(found) }
+    }
+
+    fn defined(&self, family: Family, name: Option<Node<'_>>) -> Option<TypeId> {
+        let name = name?;
+        self.types.find_in(Some(name.span().file), family, name.text()?)
+    }
+
+    fn may_derive(&self, one: TypeId, ancestor: TypeId) -> bool {
+        self.types.may_derive(TypeRef::Defined(one), TypeRef::Defined(ancestor))
+    }
+
+    /// Whether what is named derives from a type; a name that nobody knows is reported where it
+    /// stands, and may be anything.
+    fn is_a(&self, name: Option<Node<'_>>, ancestor: TypeId) -> bool {
+        self.defined(Family::Capability, name).is_none_or(|kind| self.may_derive(kind, ancestor))
+    }
+
+    fn is_source(&self, valid: Node<'_>) -> bool {
+        let valid = self.defined(Family::Node, Some(valid));
+        valid.is_none_or(|valid| self.may_derive(self.source, valid))
+    }
+}
