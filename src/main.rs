@@ -5,7 +5,7 @@ mod cli;
 use cli::args::{Command, CommandLine};
 use cli::{
     analyze, assign, complete, diff, explain, explain_code, export, graph, import, init, inputs,
-    matrix, misuse, options, packaging, plan, quality, report, reporter::Reporter, resolve, test,
+    matrix, misuse, options, packaging, plan, quality, report, reporter::Reporter, resolve, substitute, test,
     types, validate, variants,
 };
 use std::process::ExitCode;
@@ -25,6 +25,7 @@ fn main() -> ExitCode {
         Command::Variants(args) => variants::run(args, &reporter),
         Command::Graph(args) => graph::run(args, &reporter),
         Command::Plan(args) => plan::run(args, &reporter),
+        Command::Substitute(args) => substitute::run(args, &reporter),
         Command::Instance(args) => cli::instance::run(args, &reporter, arguments.messages.color),
         Command::Matrix(args) => matrix::run(args),
         Command::Report(args) => report::run(args),

@@ -45,9 +45,9 @@ fn inventory(body: &str) -> Inventory {
 }
 
 fn fulfilled(body: &str, inventory: &Inventory) -> Result<(String, Vec<Diagnostic>), Failure> {
-    let answer = Resolver::from_text("app.yaml", template(body)).fulfil(inventory)?;
-    let (_, topology) = answer.result.split_once("topology_template:\n").unwrap();
-    Ok((topology.to_owned(), answer.warnings))
+    let fulfilled = Resolver::from_text("app.yaml", template(body)).fulfil(inventory)?;
+    let (_, topology) = fulfilled.to_yaml().split_once("topology_template:\n").unwrap();
+    Ok((topology.to_owned(), fulfilled.warnings().to_vec()))
 }
 
 /// What it becomes, without warnings.

@@ -14,7 +14,7 @@ const PURPOSES: &[(&str, &[&str])] = &[
     ("Resolve", &["resolve", "options"]),
     ("Check", &["validate", "test", "explain-code"]),
     ("Explore all variants", &["inputs", "variants", "analyze", "explain"]),
-    ("Deploy", &["plan", "instance"]),
+    ("Deploy", &["substitute", "plan", "instance"]),
     ("Compare and show", &["diff", "matrix", "graph", "report", "types"]),
     ("Technologies of plain templates", &["assign", "quality"]),
     ("Exchange", &["export", "import"]),
@@ -67,6 +67,9 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         ("cuvee diff shop --from prod --to prod,sale", "what one preset adds to another"),
         ("cuvee diff shop --preset prod --to choice.yaml", "what a file of inputs changes"),
         ("cuvee diff --from old.yaml --to new.yaml", "two plain templates, as they are"),
+    ]),
+    ("substitute", &[
+        ("cuvee substitute open.yaml --inventory machines.yaml -o whole.yaml", "with what is there in a template"),
     ]),
     ("plan", &[
         ("cuvee plan shop --preset prod", "what happens when a variant is deployed"),

@@ -32,6 +32,7 @@ mod select;
 mod simulate;
 mod stored;
 mod streams;
+pub(crate) mod substitute;
 pub(crate) mod test;
 mod timings;
 pub(crate) mod types;

@@ -384,7 +384,7 @@ impl<'a> VariantTarget<'a> {
 
 /// What of a model is a side of a plan.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum PlannedExtent {
+pub(super) enum PlannedExtent {
     /// What is there, as far as it has come.
     Present,
     /// All that is to be there.
@@ -394,9 +394,9 @@ enum PlannedExtent {
 }
 
 /// Targets that were kept, with the model that is planned from or to.
-struct KeptSide {
+pub(super) struct KeptSide {
     sources: TargetSources,
-    loaded: Arc<Loaded>,
+    pub(super) loaded: Arc<Loaded>,
     /// Those of nodes that are not of the present target.
     others: Vec<OtherTarget>,
     written: yaml::Document,
@@ -411,7 +411,7 @@ struct OtherTarget {
 }
 
 impl KeptSide {
-    fn of(
+    pub(super) fn of(
         model: &InstanceModel,
         targets: &dyn Fn(&str) -> Result<TargetSources, Diagnostic>,
     ) -> Result<Self, Failure> {
@@ -433,7 +433,7 @@ impl KeptSide {
     }
 
     /// Makes something of a model as a side of a plan.
-    fn with<T>(
+    pub(super) fn with<T>(
         &self,
         model: &InstanceModel,
         extent: PlannedExtent,

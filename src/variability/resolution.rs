@@ -78,6 +78,17 @@ pub struct Resolution {
 }
 
 impl Resolution {
+    /// A variant of which more was made than what is present in it.
+    pub(crate) fn rewritten(
+        yaml: String,
+        package: Package,
+        sources: SourceMap,
+        warnings: Vec<Diagnostic>,
+    ) -> Self {
+        let elements = ElementNames::default();
+        Self { yaml, elements, package, optima: Vec::new(), sources, warnings }
+    }
+
     /// The resolved template as YAML, styled as its author styled it.
     pub fn to_yaml(&self) -> &str {
         &self.yaml
@@ -101,7 +112,7 @@ impl Resolution {
     }
 
     /// Every element's identifier (`node.shop`), and whether it is present, in the order of the
-    /// template.
+    /// template; of no element where a variant was fulfilled.
     pub fn presence(&self) -> impl ExactSizeIterator<Item = (String, bool)> {
         self.elements
             .elements

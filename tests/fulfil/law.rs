@@ -192,9 +192,9 @@ proptest! {
             Ok(answer) => answer,
             Err(failure) => return Err(TestCaseError::fail(format!("{text}{failure:?}"))),
         };
-        let is_ambiguous = answer.warnings.iter().any(|it| it.code.as_str() == "ambiguous-fulfilment");
-        prop_assert_eq!(is_ambiguous, best.len() > 1, "{}{}", text, answer.result);
-        let topology = Resolver::from_text("app.yaml", answer.result.clone()).topology().unwrap().result;
+        let is_ambiguous = answer.warnings().iter().any(|it| it.code.as_str() == "ambiguous-fulfilment");
+        prop_assert_eq!(is_ambiguous, best.len() > 1, "{}{}", text, answer.to_yaml());
+        let topology = Resolver::from_text("app.yaml", answer.to_yaml()).topology().unwrap().result;
         // What each node of the result is in the problem.
         let mut positions = BTreeMap::new();
         for node in &topology.nodes {
@@ -217,7 +217,7 @@ proptest! {
                     targets.filter_map(|name| positions.get(name).copied()).collect::<Vec<_>>()
                 }
             };
-            prop_assert_eq!(&found, expected, "{} {}{}", name, text, answer.result);
+            prop_assert_eq!(&found, expected, "{} {}{}", name, text, answer.to_yaml());
         }
     }
 }

@@ -117,7 +117,8 @@ pub(crate) fn fulfil(
     }
     match solved(question, &slots, &targets, &options, settings) {
         Ok(solved) => {
-            let warnings = teller.ambiguous(&solved);
+            let mut warnings = teller.ambiguous(&solved);
+            warnings.0.extend((!solved.is_proven).then(told::unproven));
             Ok((fulfilment(&slots, &targets, &solved), warnings))
         }
         Err(unsolved) => Err(teller.unsolved(unsolved)),

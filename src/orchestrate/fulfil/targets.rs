@@ -136,7 +136,10 @@ impl<'q, 't> Targets<'q, 't> {
             let left = node.capabilities.iter().filter_map(|one| {
                 let name = one.assigned.name.clone();
                 let here = id.and_then(|id| uses.of(id, &name)).unwrap_or(0);
-                Some((name, one.max?.saturating_sub(one.used).saturating_sub(here)))
+                let known = kind.map(|kind| &types.effective(kind).capabilities);
+                let known = known.and_then(|known| known.get(&*name));
+                let max = one.max.or_else(|| capability_bound(None, &known?.definition))?;
+                Some((name, max.saturating_sub(one.used).saturating_sub(here)))
             });
             all.push(Target {
                 name: &node.name,

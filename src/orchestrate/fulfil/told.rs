@@ -241,3 +241,9 @@ impl Teller<'_, '_, '_> {
         found
     }
 }
+
+/// What was found may not be the best.
+pub(super) fn unproven() -> Diagnostic {
+    let message = "the time was over before it was proven that nothing better fulfils what is open";
+    Diagnostic::warning(Code::Unproven, message).help("allow more time with `--timeout`")
+}

@@ -12,6 +12,7 @@ mod edit;
 mod event;
 mod exchange;
 mod import;
+mod inventory;
 mod model;
 mod open;
 mod parse;
@@ -42,6 +43,7 @@ pub use exchange::{
     ModelExport, RESERVED_METADATA, export_bindings, export_json, export_yaml, import_model,
 };
 pub use import::{import_instance, import_log};
+pub(crate) use inventory::inventory;
 pub use model::{
     ByName, CapabilityInstance, GroupInstance, InstanceModel, InstanceState, InstanceTarget,
     NodeInstance, OpenOrchestration, PolicyInstance, RelationInstance, ReportedValue, SecretsMode,

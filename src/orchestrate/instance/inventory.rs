@@ -1,0 +1,28 @@
+//! What of an instance may be taken by others.
+
+use super::model::{InstanceModel, InstanceState};
+use crate::orchestrate::fulfil::Inventory;
+use crate::topology::Topology;
+use crate::topology::sensitive::kept_secret;
+use crate::tosca::{NodeState, Types};
+
+/// The nodes of a model that are started, with what uses them; `topology` is the model as a template. Of
+/// secrets nobody else is told.
+pub(crate) fn inventory(model: &InstanceModel, topology: &Topology, types: &Types<'_>) -> Inventory {
+    let uri = |id: &str| {
+        let node = model.nodes.get(id);
+        node.map(|node| model.tosca_id(id, node)).unwrap_or_default()
+    };
+    let is_started = |id: &str| {
+        let started = InstanceState::Known(NodeState::Started);
+        model.nodes.get(id).is_some_and(|node| node.state == started)
+    };
+    let mut inventory = Inventory::of(topology, types, &uri, &is_started);
+    for node in &mut inventory.nodes {
+        let capabilities = node.capabilities.iter_mut().map(|one| &mut one.assigned.properties);
+        for properties in capabilities.chain([&mut node.properties]) {
+            properties.retain(|value| kept_secret(&value.value.value).is_none());
+        }
+    }
+    inventory
+}
