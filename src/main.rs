@@ -5,8 +5,8 @@ mod cli;
 use cli::args::{Command, CommandLine};
 use cli::{
     analyze, assign, complete, diff, explain, explain_code, export, graph, import, init, inputs,
-    matrix, misuse, options, packaging, plan, quality, report, reporter::Reporter, resolve, substitute, test,
-    types, validate, variants,
+    matrix, misuse, options, packaging, plan, quality, report, reporter::Reporter, resolve,
+    substitute, test, types, validate, variants,
 };
 use std::process::ExitCode;
 

@@ -28,6 +28,7 @@ fn every_example_has_tests_that_pass() {
 /// Codes that resolving never gives, for it knows all inputs and checks no types; each with what
 /// expects it.
 const ELSEWHERE: &[(Code, &str)] = &[
+    (Code::AmbiguousFulfilment, "tests/substitute/select/session.console"),
     (Code::AttributeBefore, "tests/plan/too-early/session.console"),
     (Code::CyclicDeployment, "tests/plan/cycle/session.console"),
     (Code::CyclicWorkflow, "tests/diagnostics/workflow-order.yaml"),
@@ -54,6 +55,7 @@ const ELSEWHERE: &[(Code, &str)] = &[
     (Code::MissingProperty, "src/tosca/value/tests.rs"),
     (Code::MissingRequirement, "tests/diagnostics/requirement-missing.yaml"),
     (Code::NoOrchestration, "tests/instance_report.rs"),
+    (Code::NoSelection, "tests/substitute/select/session.console"),
     (Code::NotVisible, "src/orchestrate/instance/query/tests.rs"),
     (Code::OpenInput, "tests/inputs_cases.rs"),
     (Code::OrchestrationOpen, "tests/instance_report.rs"),
@@ -75,6 +77,7 @@ const ELSEWHERE: &[(Code, &str)] = &[
     (Code::TooManyRelations, "tests/diagnostics/requirement-surplus.yaml"),
     (Code::TypeClash, "tests/diagnostics/type-clash.yaml"),
     (Code::Undecidable, "src/tosca/value/tests.rs"),
+    (Code::UnfulfilledRequirement, "tests/substitute/dangling/session.console"),
     (Code::UnresolvedInstance, "tests/instance_targets.rs"),
     (Code::UnknownDefinition, "tests/diagnostics/requirement-name.yaml"),
     (Code::UnknownInstance, "tests/instance_store.rs"),

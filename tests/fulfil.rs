@@ -148,8 +148,6 @@ fn what_is_scarce_is_shared_out() {
       directives: []
       metadata:
         instance: site.yaml#/nodes/server2
-      properties:
-        tier: 2
 "
     );
     let both = "  node_templates:\n    a: {type: Client}\n    b: {type: Client}\n";

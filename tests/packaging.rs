@@ -89,6 +89,11 @@ topology_template:
     service: { type: Service, technology: ansible }
 ";
 
+const MACHINES: &str = "\
+tosca_definitions_version: tosca_simple_yaml_1_3
+topology_template: { node_templates: { box: { type: tosca.nodes.Compute } } }
+";
+
 /// What examples are about: `shop`, and files beside it.
 fn workplace() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
@@ -97,6 +102,7 @@ fn workplace() -> tempfile::TempDir {
     let without = PLAIN.replace(", technology: ansible", "");
     let files = [
         ("choice.yaml", "visitors: 7000\n"),
+        ("machines.yaml", MACHINES),
         ("old.yaml", &without),
         ("new.yaml", &without),
         ("plain.yaml", PLAIN),

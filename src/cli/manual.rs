@@ -69,7 +69,7 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         ("cuvee diff --from old.yaml --to new.yaml", "two plain templates, as they are"),
     ]),
     ("substitute", &[
-        ("cuvee substitute open.yaml --inventory machines.yaml -o whole.yaml", "with what is there in a template"),
+        ("cuvee substitute shop --preset prod --inventory machines.yaml", "what is open from what a template has"),
     ]),
     ("plan", &[
         ("cuvee plan shop --preset prod", "what happens when a variant is deployed"),

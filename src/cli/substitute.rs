@@ -87,9 +87,10 @@ fn inventory(
         return StoredInstance::open(&store, name).map_err(rejected)?.inventory_of(&model);
     }
     let path = Path::new(source);
-    let is_export = path.is_file() && read.read(path).is_ok_and(|text| {
-        memchr::memmem::find(&text, b"tosca_instance_version").is_some()
-    });
+    let is_export = path.is_file()
+        && read
+            .read(path)
+            .is_ok_and(|text| memchr::memmem::find(&text, b"tosca_instance_version").is_some());
     if is_export {
         return model_inventory(path, resolver, read);
     }

@@ -69,10 +69,8 @@ impl Resolver {
     /// # Errors
     /// As [`Resolver::resolve`], `no-selection`, and `unfulfilled-requirement`.
     pub fn fulfil(&self, inventory: &Inventory) -> Result<Resolution, Failure> {
-        let settings = SolverSettings {
-            limit: self.how().limit,
-            ..SolverSettings::from(self.choice.solver)
-        };
+        let settings =
+            SolverSettings { limit: self.how().limit, ..SolverSettings::from(self.choice.solver) };
         let answer = self.with_evaluated(|loaded, variant, types| {
             let question = FulfilQuestion {
                 document: OutNode::root(variant.document),
@@ -100,7 +98,8 @@ impl Resolver {
         self.answer(Extent::Whole, |loaded| {
             let inventory = types::known(loaded, &self.choice, InputMode::Closed, |types| {
                 let others = FxHashMap::default();
-                let overlay = Overlay { model, with_initial: false, others: &others };
+                let overlay =
+                    Overlay { model, with_initial: false, with_values: true, others: &others };
                 let document = overlay.document(&Out::Map { entries: Vec::new(), like: None });
                 let topology = Topology::read(&document, &|_| false);
                 Ok(instance::inventory(model, &topology, types))

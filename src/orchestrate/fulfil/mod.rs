@@ -25,9 +25,9 @@ use crate::tosca::Types;
 use crate::tosca::types::schemas::Schemas;
 use filters::FilterTexts;
 use rustc_hash::FxHashSet;
-use slots::{Demand, Slots, slots};
+use slots::{OpenDemands, SlotDemand, slots};
 use solve::{FulfilOptions, Solved, solved};
-use targets::{Fitting, FulfilOption, Targets};
+use targets::{Fitting, FulfilOption, FulfilTargets};
 use told::Teller;
 use uses::capability_uses;
 
@@ -98,7 +98,7 @@ pub(crate) fn fulfil(
         ));
     }
     let uses = capability_uses(question.topology, question.types);
-    let mut targets = Targets::of(question, &schemas, &filters, &uses);
+    let mut targets = FulfilTargets::of(question, &schemas, &filters, &uses);
     let selectable: Vec<Fitting<usize>> =
         slots.selections.iter().map(|selection| targets.selectable(selection)).collect();
     let fitting: Vec<_> = slots.demands.iter().map(|demand| targets.fitting(demand)).collect();
@@ -129,10 +129,10 @@ pub(crate) fn fulfil(
 /// where another one is as good: behind so many targets of the template whose capabilities are not
 /// bounded nobody needs to look. A node is its own target only where nothing else fits.
 fn usable(
-    demand: &Demand<'_>,
+    demand: &SlotDemand<'_>,
     most: Option<usize>,
     options: &[FulfilOption],
-    targets: &Targets<'_, '_>,
+    targets: &FulfilTargets<'_, '_>,
 ) -> Vec<FulfilOption> {
     let node = |option: &FulfilOption| targets.all[option.target].node;
     let is_free =
@@ -164,7 +164,11 @@ fn usable(
     kept
 }
 
-fn fulfilment(slots: &Slots<'_>, targets: &Targets<'_, '_>, solved: &Solved) -> Fulfilment {
+fn fulfilment(
+    slots: &OpenDemands<'_>,
+    targets: &FulfilTargets<'_, '_>,
+    solved: &Solved,
+) -> Fulfilment {
     let mut found = Fulfilment { is_proven: solved.is_proven, ..Fulfilment::default() };
     for (selection, &target) in slots.selections.iter().zip(&solved.selected) {
         let stored = targets.all[target].stored;

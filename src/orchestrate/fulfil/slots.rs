@@ -73,7 +73,7 @@ pub(super) struct Wish {
 
 /// Relations without targets that one requirement of one node has, and that ask for the same.
 #[derive(Debug)]
-pub(super) struct Demand<'q> {
+pub(super) struct SlotDemand<'q> {
     pub source: NodeIndex,
     pub wish: Wish,
     pub definition: &'q RequirementDefinition<'q>,
@@ -83,7 +83,7 @@ pub(super) struct Demand<'q> {
     pub taken: FxHashSet<NodeIndex>,
 }
 
-impl Demand<'_> {
+impl SlotDemand<'_> {
     /// How many relations there have to be.
     pub(super) fn mandatory(&self) -> usize {
         let all = self.assigned.iter().map(|(_, occurs)| occurs.mandatory);
@@ -132,14 +132,14 @@ pub(super) struct Selection {
 }
 
 /// All that is looked for, in the order of declaration.
-pub(super) struct Slots<'q> {
+pub(super) struct OpenDemands<'q> {
     pub selections: Vec<Selection>,
-    pub demands: Vec<Demand<'q>>,
+    pub demands: Vec<SlotDemand<'q>>,
 }
 
-impl Slots<'_> {
+impl OpenDemands<'_> {
     /// How many relations the requirement of a demand has at most, where that is bounded.
-    pub(super) fn most(&self) -> impl Fn(&Demand<'_>) -> Option<usize> {
+    pub(super) fn most(&self) -> impl Fn(&SlotDemand<'_>) -> Option<usize> {
         let mut all: FxHashMap<(NodeIndex, String), Option<usize>> = FxHashMap::default();
         for demand in &self.demands {
             let key = (demand.source, demand.wish.requirement.clone());
@@ -154,10 +154,10 @@ impl Slots<'_> {
 pub(super) fn slots<'q>(
     question: &FulfilQuestion<'q, '_, '_>,
     filters: &FxHashMap<FilterOwner, PlacedFilter<'_>>,
-) -> Slots<'q> {
+) -> OpenDemands<'q> {
     let topology = question.topology;
     let mapped = mapped_requirements(topology);
-    let mut slots = Slots { selections: Vec::new(), demands: Vec::new() };
+    let mut slots = OpenDemands { selections: Vec::new(), demands: Vec::new() };
     for id in topology.node_ids() {
         let node = topology.node(id);
         let kind = node_type(question.types, node);
@@ -205,7 +205,7 @@ struct DemandSearch<'s, 'q, 'a, 't> {
 }
 
 impl<'q> DemandSearch<'_, 'q, '_, '_> {
-    fn demands(&self, found: &mut Vec<Demand<'q>>) {
+    fn demands(&self, found: &mut Vec<SlotDemand<'q>>) {
         let (topology, types) = (self.question.topology, self.question.types);
         let node = topology.node(self.source);
         for (name, part) in types.effective(self.kind).requirements.iter() {
@@ -232,7 +232,7 @@ impl<'q> DemandSearch<'_, 'q, '_, '_> {
         &self,
         name: &str,
         part: &'q Part<'q, RequirementDefinition<'q>>,
-        found: &mut Vec<Demand<'q>>,
+        found: &mut Vec<SlotDemand<'q>>,
     ) {
         let definition = &part.definition;
         let min = definition.occurrences.map_or(1, |occurrences| occurrences.min);
@@ -256,7 +256,7 @@ impl<'q> DemandSearch<'_, 'q, '_, '_> {
         id: RelationIndex,
         definition: &'q RequirementDefinition<'q>,
         first: usize,
-        found: &mut Vec<Demand<'q>>,
+        found: &mut Vec<SlotDemand<'q>>,
     ) {
         let relation = self.question.topology.relation(id);
         let occurs = Occurs::of(relation);
@@ -283,9 +283,9 @@ impl<'q> DemandSearch<'_, 'q, '_, '_> {
         wish: Wish,
         definition: &'q RequirementDefinition<'q>,
         assigned: (Option<RelationIndex>, Occurs),
-    ) -> Demand<'q> {
+    ) -> SlotDemand<'q> {
         let assigned = vec![assigned];
-        Demand { source: self.source, wish, definition, assigned, taken: FxHashSet::default() }
+        SlotDemand { source: self.source, wish, definition, assigned, taken: FxHashSet::default() }
     }
 
     fn scope(&self) -> u32 {

@@ -7,8 +7,8 @@
 //! prefer is absent, so a variable says that a node is passed over: among equally good solutions the
 //! one is taken that takes what is declared first.
 
-use super::slots::{Demand, Slots};
-use super::targets::{FulfilOption, Targets};
+use super::slots::{OpenDemands, SlotDemand};
+use super::targets::{FulfilOption, FulfilTargets};
 use super::uses::fitting;
 use super::{FulfilQuestion, inventory::node_type};
 use crate::sat::formula::{Atom, Lit, OriginId};
@@ -79,8 +79,8 @@ const TOLD: usize = 32;
 
 struct Solving<'s, 'q, 't> {
     question: &'s FulfilQuestion<'q, 'q, 't>,
-    slots: &'s Slots<'q>,
-    targets: &'s Targets<'q, 't>,
+    slots: &'s OpenDemands<'q>,
+    targets: &'s FulfilTargets<'q, 't>,
     options: &'s FulfilOptions,
     clauses: BoundedClauses,
     reasons: Vec<FulfilReason>,
@@ -96,8 +96,8 @@ struct Solving<'s, 'q, 't> {
 /// Finds the best solution.
 pub(super) fn solved<'q, 't>(
     question: &FulfilQuestion<'q, 'q, 't>,
-    slots: &Slots<'q>,
-    targets: &Targets<'q, 't>,
+    slots: &OpenDemands<'q>,
+    targets: &FulfilTargets<'q, 't>,
     options: &FulfilOptions,
     settings: &SolverSettings,
 ) -> Result<Solved, NotSolved> {
@@ -155,7 +155,7 @@ impl<'q> Solving<'_, 'q, '_> {
         self.clauses.at_most(&literals, 1, origin);
     }
 
-    fn demand(&mut self, index: usize, demand: &Demand<'q>) {
+    fn demand(&mut self, index: usize, demand: &SlotDemand<'q>) {
         let origin = self.origin(FulfilReason::Demand(index));
         let literals = self.taken[index].clone();
         let targets: FxHashSet<usize> =
@@ -179,7 +179,7 @@ impl<'q> Solving<'_, 'q, '_> {
         let mut next = 0;
         while let Some(demand) = self.slots.demands.get(next) {
             let rest = &self.slots.demands[next..];
-            let is_same = |other: &&Demand<'_>| {
+            let is_same = |other: &&SlotDemand<'_>| {
                 (other.source, &other.wish.requirement) == (demand.source, &demand.wish.requirement)
             };
             let range = next..next + rest.iter().take_while(is_same).count();

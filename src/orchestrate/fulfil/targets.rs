@@ -3,7 +3,7 @@
 
 use super::filters::{FilterOwner, PlacedFilter};
 use super::inventory::node_type;
-use super::slots::{Demand, Selection, Wish, derives};
+use super::slots::{Selection, SlotDemand, Wish, derives};
 use super::subject::NodeSubject;
 use super::uses::{CapabilityUses, capability_bound, fitting, known_type};
 use super::{FulfilQuestion, instance_uri, is_to_be_selected};
@@ -18,7 +18,7 @@ use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 /// A node that can be a target.
-pub(super) struct Target<'q, 't> {
+pub(super) struct FulfilTarget<'q, 't> {
     pub name: &'q str,
     /// Where it stands; what is in an inventory stands in no file of the template.
     pub span: Span,
@@ -32,7 +32,7 @@ pub(super) struct Target<'q, 't> {
     subject: NodeSubject<'q, 't>,
 }
 
-impl Target<'_, '_> {
+impl FulfilTarget<'_, '_> {
     /// How many more relations may lead to a capability, where that is bounded.
     pub(super) fn left(&self, capability: &str) -> Option<u64> {
         self.left.get(capability).copied()
@@ -82,8 +82,8 @@ impl<T> Default for Fitting<T> {
 }
 
 /// All targets: those of the template first, then those of the inventory, as they are declared.
-pub(super) struct Targets<'q, 't> {
-    pub all: Vec<Target<'q, 't>>,
+pub(super) struct FulfilTargets<'q, 't> {
+    pub all: Vec<FulfilTarget<'q, 't>>,
     question: &'q FulfilQuestion<'q, 'q, 't>,
     filters: &'q FxHashMap<FilterOwner, PlacedFilter<'q>>,
     /// What definitions of requirements ask for, read once.
@@ -92,7 +92,7 @@ pub(super) struct Targets<'q, 't> {
     by_type: FxHashMap<TypeId, Vec<usize>>,
 }
 
-impl<'q, 't> Targets<'q, 't> {
+impl<'q, 't> FulfilTargets<'q, 't> {
     pub(super) fn of(
         question: &'q FulfilQuestion<'q, 'q, 't>,
         data_types: &'q dyn DataTypes<'t>,
@@ -119,7 +119,7 @@ impl<'q, 't> Targets<'q, 't> {
                     let used = uses.of(id, name).unwrap_or(0);
                     Some(((*name).to_owned(), max.saturating_sub(used)))
                 });
-                all.push(Target {
+                all.push(FulfilTarget {
                     name: &node.name,
                     span: node.span,
                     kind,
@@ -141,7 +141,7 @@ impl<'q, 't> Targets<'q, 't> {
                 let max = one.max.or_else(|| capability_bound(None, &known?.definition))?;
                 Some((name, max.saturating_sub(one.used).saturating_sub(here)))
             });
-            all.push(Target {
+            all.push(FulfilTarget {
                 name: &node.name,
                 span: Span::DETACHED,
                 kind,
@@ -162,7 +162,7 @@ impl<'q, 't> Targets<'q, 't> {
     }
 
     /// What fits a wish; asked once for each.
-    pub(super) fn fitting(&mut self, demand: &Demand<'q>) -> Rc<Fitting<FulfilOption>> {
+    pub(super) fn fitting(&mut self, demand: &SlotDemand<'q>) -> Rc<Fitting<FulfilOption>> {
         if let Some(known) = self.fitting.get(&demand.wish) {
             return Rc::clone(known);
         }
@@ -220,7 +220,7 @@ impl<'q, 't> Targets<'q, 't> {
     }
 
     /// Among the nodes of its own template and those of the inventory.
-    fn is_reachable(&self, scope: u32, target: &Target<'_, '_>) -> bool {
+    fn is_reachable(&self, scope: u32, target: &FulfilTarget<'_, '_>) -> bool {
         target.stored.is_some() || (self.question.scope)(target.name) == scope
     }
 

@@ -1,9 +1,9 @@
 //! What people are told: what is lacking, what competes, and what could as well be otherwise.
 
 use super::FulfilQuestion;
-use super::slots::{Demand, Slots};
+use super::slots::{OpenDemands, SlotDemand};
 use super::solve::{Chooser, FulfilOptions, FulfilReason, NotSolved, Solved};
-use super::targets::{Fitting, FulfilOption, Targets, Unfit};
+use super::targets::{Fitting, FulfilOption, FulfilTargets, Unfit};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, listed};
 use crate::text::source::Span;
 use crate::topology::NodeIndex;
@@ -15,8 +15,8 @@ const NAMED: usize = 8;
 
 pub(super) struct Teller<'s, 'q, 't> {
     pub question: &'s FulfilQuestion<'q, 'q, 't>,
-    pub slots: &'s Slots<'q>,
-    pub targets: &'s Targets<'q, 't>,
+    pub slots: &'s OpenDemands<'q>,
+    pub targets: &'s FulfilTargets<'q, 't>,
 }
 
 impl Teller<'_, '_, '_> {
@@ -50,7 +50,7 @@ impl Teller<'_, '_, '_> {
     }
 
     /// Why a target that fits cannot be taken.
-    fn exhausted(&self, demand: &Demand<'_>, option: &FulfilOption) -> Option<Unfit> {
+    fn exhausted(&self, demand: &SlotDemand<'_>, option: &FulfilOption) -> Option<Unfit> {
         let target = &self.targets.all[option.target];
         let is_taken = target.node.is_some_and(|node| demand.taken.contains(&node));
         let message = match target.left(&option.capability) {
@@ -72,7 +72,7 @@ impl Teller<'_, '_, '_> {
             }
             false => format!("no `{kind}` that is there can be selected for `{}`", node.name),
         };
-        let error = Diagnostic::error(Code::NoSelection, message).at(node.span).section("3.4.1");
+        let error = Diagnostic::error(Code::NoSelection, message).at(node.span).section("3.4.3");
         match self.question.inventory.nodes.is_empty() {
             true => error.help("`--inventory` says what is there"),
             false => error,
@@ -118,7 +118,7 @@ impl Teller<'_, '_, '_> {
     }
 
     /// Where a demand is assigned; else its node.
-    fn place(&self, demand: &Demand<'_>) -> Span {
+    fn place(&self, demand: &SlotDemand<'_>) -> Span {
         let topology = self.question.topology;
         let assigned = demand.assigned.iter().find_map(|(assignment, _)| *assignment);
         assigned.map_or(topology.node(demand.source).span, |id| topology.relation(id).span)

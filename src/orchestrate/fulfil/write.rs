@@ -7,9 +7,10 @@ use crate::orchestrate::tree::{
     MapEntries, entries, items, key_name, like, rebuilt, set, within_topology,
 };
 use crate::text::value::{Number, Value};
-use crate::text::yaml::{NodeKind, Out, OutKey, OutNode};
+use crate::text::yaml::{Node, NodeKind, Out, OutKey, OutNode};
 use crate::topology::{AssignedValue, NodeIndex, RelationIndex, Topology};
-use crate::tosca::{TypeId, Types};
+use crate::tosca::types::Parts;
+use crate::tosca::{PropertyDefinition, TypeId, Types};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Writes a fulfilment into the document of this topology.
@@ -99,9 +100,8 @@ impl<'w, 't> FulfilmentWriter<'w, 't> {
         let mut body = entries(template);
         body.retain(|(key, _)| key_name(key) != "node_filter");
         let known = kind.map(|kind| self.types.effective(kind));
-        let defined = |value: &&AssignedValue| {
-            known.is_some_and(|known| known.properties.contains_key(&*value.name))
-        };
+        let defined =
+            |value: &&AssignedValue| known.is_some_and(|known| is_news(value, &known.properties));
         let directives = Out::Value(Value::List([].into()));
         let after = body.iter().position(|(key, _)| key_name(key) == "type").map_or(0, |at| at + 1);
         match body.iter().position(|(key, _)| key_name(key) == "directives") {
@@ -125,7 +125,7 @@ impl<'w, 't> FulfilmentWriter<'w, 't> {
                 let part = of(&assigned.name)?;
                 let properties = &part.definition.properties;
                 let own = assigned.properties.iter();
-                let own = values(own.filter(|value| properties.contains_key(&*value.name)))?;
+                let own = values(own.filter(|value| is_news(value, properties)))?;
                 let body = vec![(OutKey::New("properties".into()), own)];
                 Some((
                     OutKey::New(assigned.name.clone().into()),
@@ -229,11 +229,19 @@ fn requirement_items<'a>(list: &Out<'a>) -> Vec<Out<'a>> {
     entries(list).into_iter().map(one).collect()
 }
 
-fn source<'a>(item: &Out<'a>) -> Option<crate::text::yaml::Node<'a>> {
+fn source<'a>(item: &Out<'a>) -> Option<Node<'a>> {
     match item {
         Out::Source(node) | Out::Map { like: Some(node), .. } => Some(*node),
         _ => None,
     }
+}
+
+/// Whether this is the value of one of these properties, and not what it has anyway.
+fn is_news(value: &AssignedValue, properties: &Parts<'_, PropertyDefinition<'_>>) -> bool {
+    properties.get(&*value.name).is_some_and(|part| {
+        let otherwise = part.definition.value.or(part.definition.default);
+        otherwise.map(Node::to_value).as_ref() != Some(&value.value.value)
+    })
 }
 
 fn values<'v, 'a>(values: impl Iterator<Item = &'v AssignedValue>) -> Option<Out<'a>> {

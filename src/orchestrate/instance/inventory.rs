@@ -8,7 +8,11 @@ use crate::tosca::{NodeState, Types};
 
 /// The nodes of a model that are started, with what uses them; `topology` is the model as a template. Of
 /// secrets nobody else is told.
-pub(crate) fn inventory(model: &InstanceModel, topology: &Topology, types: &Types<'_>) -> Inventory {
+pub(crate) fn inventory(
+    model: &InstanceModel,
+    topology: &Topology,
+    types: &Types<'_>,
+) -> Inventory {
     let uri = |id: &str| {
         let node = model.nodes.get(id);
         node.map(|node| model.tosca_id(id, node)).unwrap_or_default()
