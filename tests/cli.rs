@@ -168,6 +168,8 @@ Explore all variants:
                 variant, and what would change that
 
 Deploy:
+  substitute    Take what a variant leaves open from what is there: nodes to
+                select, targets of requirements
   plan          Plan what happens when a variant is deployed, undeployed, or
                 runs one of its workflows
   instance      Keep what is deployed: make instances, plan for them, record
