@@ -1,0 +1,25 @@
+//! XML with places: a tree in which every element, attribute and text knows where it stands, and
+//! the same tree as text again.
+//!
+//! What is read is well-formed, its namespaces are resolved, and its size is bounded. A document
+//! type is refused wherever it stands, so no entity can be declared, let alone expanded; nothing is
+//! ever fetched because a document says so.
+
+mod characters;
+mod escape;
+mod read;
+mod tree;
+
+pub use characters::{is_name, is_unprefixed_name};
+pub use escape::XmlText;
+pub use read::{XmlLimits, is_xml, parse};
+pub use tree::{XmlAttribute, XmlDocument, XmlElement, XmlName, XmlNode};
+
+/// The namespace that the prefix `xml` means.
+pub const XML: &str = "http://www.w3.org/XML/1998/namespace";
+
+/// The namespace that declarations of namespaces belong to.
+pub const XMLNS: &str = "http://www.w3.org/2000/xmlns/";
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,559 @@
+//! Text into trees.
+
+use super::characters::{forbidden, is_allowed, is_name, is_space};
+use super::tree::{
+    AttributeData, CDATA, COMMENT, DECLARATIONS, INSTRUCTION, NO_NAMESPACE, NOTHING, NodeData,
+    TEXT, XML_NAMESPACE,
+};
+use super::{XML, XMLNS, XmlDocument};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::text::source::{FileId, Span};
+use quick_xml::escape::resolve_predefined_entity;
+use quick_xml::events::attributes::AttrError;
+use quick_xml::events::{BytesDecl, BytesStart, Event};
+use quick_xml::reader::Reader;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// How much a document may hold.
+#[derive(Clone, Copy, Debug)]
+pub struct XmlLimits {
+    /// Bytes of one file.
+    pub bytes: usize,
+    /// Elements in elements; the root is one.
+    pub depth: usize,
+    /// Attributes of one element.
+    pub attributes: usize,
+    /// Declarations of namespaces that are known at one place.
+    pub bindings: usize,
+    /// Bytes of a name.
+    pub name: usize,
+}
+
+impl Default for XmlLimits {
+    fn default() -> Self {
+        Self { bytes: 256 << 20, depth: 128, attributes: 1_000, bindings: 1_000, name: 1_000 }
+    }
+}
+
+/// Findings after which nothing else is looked for.
+const FOUND: usize = 100;
+
+/// Whether a text is XML, as far as its first character says: YAML never begins so.
+///
+/// ```
+/// use cuvee::xml::is_xml;
+/// assert!(is_xml("\u{feff} <a/>") && !is_xml("tosca_definitions_version: x"));
+/// ```
+pub fn is_xml(text: &str) -> bool {
+    text.trim_start_matches('\u{feff}').trim_start_matches(is_space).starts_with('<')
+}
+
+/// Reads a document, which has to be well-formed XML 1.0 with namespaces.
+///
+/// ```
+/// use cuvee::source::FileId;
+/// use cuvee::xml::{XmlLimits, parse};
+/// let text = "<a xmlns='urn:a' b='1 &lt; 2'><c/>text</a>";
+/// let document = parse(FileId::DETACHED, text.into(), &XmlLimits::default()).unwrap();
+/// let root = document.root();
+/// assert_eq!((root.name().namespace, root.name().local), ("urn:a", "a"));
+/// assert_eq!(root.attribute("b").unwrap().value(), "1 < 2");
+/// assert_eq!(root.text(), "text");
+/// ```
+///
+/// # Errors
+/// `syntax`, at each place that is not well-formed, has a document type, or is beyond a limit.
+pub fn parse(file: FileId, text: Arc<str>, limits: &XmlLimits) -> Result<XmlDocument, Diagnostics> {
+    let most = limits.bytes.min(u32::MAX as usize);
+    if text.len() > most {
+        let message = format!("the file has {} bytes, more than {most}", text.len());
+        return Err(Diagnostic::error(Code::Syntax, message).at(start_of(file)).into());
+    }
+    let mut reading = XmlReading {
+        text: &text,
+        limits,
+        open: Vec::new(),
+        scope: Vec::new(),
+        found: Diagnostics::default(),
+        has_root: false,
+        document: XmlDocument {
+            file,
+            text: Arc::clone(&text),
+            nodes: Vec::with_capacity(text.len() / 32),
+            attributes: Vec::with_capacity(text.len() / 64),
+            names: Default::default(),
+            root: 0,
+        },
+    };
+    for (at, c) in forbidden(&text).take(FOUND) {
+        let message = format!("XML cannot hold the character U+{:04X}", u32::from(c));
+        reading.wrong(at, at + c.len_utf8(), message);
+    }
+    reading.read();
+    let XmlReading { document, found, .. } = reading;
+    if found.0.is_empty() { Ok(document) } else { Err(found) }
+}
+
+fn start_of(file: FileId) -> Span {
+    Span { file, start: 0, end: 0 }
+}
+
+/// What was read so far.
+struct XmlReading<'t> {
+    text: &'t str,
+    limits: &'t XmlLimits,
+    /// The elements around what is read next.
+    open: Vec<OpenElement<'t>>,
+    /// The prefixes that are known there, and what they mean; the last one counts.
+    scope: Vec<(&'t str, u32)>,
+    found: Diagnostics,
+    has_root: bool,
+    document: XmlDocument,
+}
+
+struct OpenElement<'t> {
+    index: u32,
+    name: &'t str,
+    /// How many prefixes were known before it.
+    scope: usize,
+}
+
+impl<'t> XmlReading<'t> {
+    fn read(&mut self) {
+        let offset = if self.text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+        let text = self.text;
+        let mut reader = Reader::from_str(&text[offset..]);
+        let settings = reader.config_mut();
+        // What is wrong with them is said here, with places.
+        settings.check_end_names = false;
+        settings.allow_unmatched_ends = true;
+        loop {
+            let place = |position: u64| offset + usize::try_from(position).unwrap_or(text.len());
+            let start = place(reader.buffer_position());
+            let event = match reader.read_event() {
+                Ok(event) => event,
+                Err(error) => {
+                    let at = place(reader.error_position()).clamp(start, text.len());
+                    let end = (at + 1..=text.len()).find(|&end| text.is_char_boundary(end));
+                    self.wrong(at, end.unwrap_or(at), error.to_string());
+                    return;
+                }
+            };
+            let end = place(reader.buffer_position());
+            if matches!(event, Event::Eof) {
+                return self.finish(end);
+            }
+            if self.event(&event, start, end, offset).is_none() || self.found.0.len() >= FOUND {
+                return;
+            }
+        }
+    }
+
+    /// Takes what is read; nothing where reading on makes no sense.
+    fn event(&mut self, event: &Event<'_>, start: usize, end: usize, offset: usize) -> Option<()> {
+        match event {
+            Event::Start(element) => self.start(element, start, end)?,
+            Event::Empty(element) => {
+                self.start(element, start, end)?;
+                self.close(end);
+            }
+            Event::End(element) => {
+                let name = element.name();
+                self.end(name.as_ref(), start, end);
+            }
+            Event::Text(_) => self.text(start, end),
+            Event::GeneralRef(_) => {
+                self.references(start, end);
+                self.character_data(TEXT, start, end);
+            }
+            Event::CData(_) => self.character_data(CDATA, start, end),
+            Event::Comment(_) => self.comment(start, end),
+            Event::PI(instruction) => {
+                self.instruction(instruction.target(), start, end);
+            }
+            Event::Decl(declaration) => self.declaration(declaration, start, end, start == offset),
+            Event::DocType(_) => {
+                let message = "a document type is not allowed";
+                let help = "leave it out: nothing that it could declare is looked at";
+                self.found.push(self.error(start, end, message).help(help));
+            }
+            Event::Eof => {}
+        }
+        Some(())
+    }
+
+    fn finish(&mut self, end: usize) {
+        if let Some(open) = self.open.last() {
+            let (name, from) = (open.name, self.document.nodes[open.index as usize].start as usize);
+            let message = format!("`<{name}>` is never closed");
+            self.wrong(from, from + 1 + name.len(), message);
+        } else if !self.has_root {
+            self.wrong(end, end, "there is no element in it");
+        }
+    }
+
+    fn error(&self, start: usize, end: usize, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::error(Code::Syntax, message).at(self.span(start, end))
+    }
+
+    fn wrong(&mut self, start: usize, end: usize, message: impl Into<String>) {
+        let error = self.error(start, end, message);
+        self.found.push(error);
+    }
+
+    fn span(&self, start: usize, end: usize) -> Span {
+        Span { file: self.document.file, start: position(start), end: position(end) }
+    }
+
+    fn slice(&self, start: usize, end: usize) -> &'t str {
+        self.text.get(start..end).unwrap_or_default()
+    }
+
+    fn push(&mut self, name: u32, start: usize, end: usize, written: usize) -> u32 {
+        let index = position(self.document.nodes.len());
+        self.document.nodes.push(NodeData {
+            name,
+            start: position(start),
+            end: position(end),
+            parent: self.open.last().map_or(NOTHING, |open| open.index),
+            next: index + 1,
+            attributes: position(self.document.attributes.len()),
+            attribute_count: 0,
+            written: u16::try_from(written).unwrap_or(u16::MAX),
+        });
+        index
+    }
+
+    fn start(&mut self, element: &BytesStart<'_>, start: usize, end: usize) -> Option<()> {
+        let written = element.name().as_ref().len();
+        let name = self.slice(start + 1, start + 1 + written);
+        if self.open.len() >= self.limits.depth {
+            let depth = self.limits.depth;
+            let message = format!("elements stand in each other more than {depth} deep");
+            self.wrong(start, start + 1 + written, message);
+            return None;
+        }
+        if self.open.is_empty() && std::mem::replace(&mut self.has_root, true) {
+            self.wrong(start, start + 1 + written, "there is a second root element");
+            return None;
+        }
+        let index = self.push(NO_NAMESPACE, start, end, written);
+        if self.open.is_empty() {
+            self.document.root = index;
+        }
+        let scope = self.scope.len();
+        self.open.push(OpenElement { index, name, scope });
+        self.attributes(element, start, index)?;
+        let resolved = self.resolved(name, start + 1, true);
+        self.document.nodes[index as usize].name = resolved;
+        Some(())
+    }
+
+    /// The number of a name; one that is none, or has an unknown prefix, is said to be wrong.
+    fn resolved(&mut self, name: &str, at: usize, is_element: bool) -> u32 {
+        let (prefix, local) = name.split_once(':').unwrap_or(("", name));
+        if name.len() > self.limits.name {
+            let message = format!("the name is longer than {} bytes", self.limits.name);
+            self.wrong(at, at + name.len(), message);
+        } else if !is_name(name) || local.contains(':') || !is_name(local) || name.starts_with(':')
+        {
+            self.wrong(at, at + name.len(), format!("`{name}` is no name"));
+        }
+        let namespace = match prefix {
+            "" if !is_element => NO_NAMESPACE,
+            "xml" => XML_NAMESPACE,
+            _ => match self.scope.iter().rev().find(|(known, _)| *known == prefix) {
+                Some(&(_, namespace)) => namespace,
+                None if prefix.is_empty() => NO_NAMESPACE,
+                None => {
+                    let message = format!("no namespace is declared for the prefix `{prefix}`");
+                    let help = format!("declare it: `xmlns:{prefix}=\"...\"`");
+                    let error = self.error(at, at + prefix.len(), message).help(help);
+                    self.found.push(error);
+                    NO_NAMESPACE
+                }
+            },
+        };
+        self.document.names.name(namespace, local)
+    }
+
+    fn attributes(&mut self, element: &BytesStart<'_>, start: usize, index: u32) -> Option<()> {
+        let first = self.document.attributes.len();
+        let mut all = element.attributes();
+        for attribute in all.with_checks(false) {
+            let attribute = match attribute {
+                Ok(attribute) => attribute,
+                Err(error) => {
+                    self.malformed_attribute(&error, start);
+                    continue;
+                }
+            };
+            let key: &str = attribute.key.as_ref();
+            let (at, value) = (self.offset(key), self.offset(&attribute.value));
+            self.attribute(at, key.len(), value, attribute.value.len());
+            let count = self.document.attributes.len() - first;
+            if count > self.limits.attributes {
+                let most = self.limits.attributes;
+                self.wrong(
+                    at,
+                    at + key.len(),
+                    format!("an element has more than {most} attributes"),
+                );
+                return None;
+            }
+            self.document.nodes[index as usize].attribute_count =
+                u16::try_from(count).unwrap_or(u16::MAX);
+        }
+        self.name_attributes(first)
+    }
+
+    /// Where a part of the text begins.
+    fn offset(&self, part: &str) -> usize {
+        part.as_ptr().addr().wrapping_sub(self.text.as_ptr().addr())
+    }
+
+    fn malformed_attribute(&mut self, error: &AttrError, start: usize) {
+        let (at, message) = match error {
+            AttrError::ExpectedEq(at) => (at, "an attribute needs a value: `name=\"value\"`"),
+            AttrError::ExpectedValue(at) => (at, "there is no value behind `=`"),
+            AttrError::UnquotedValue(at) => (at, "values of attributes stand in quotes"),
+            AttrError::ExpectedQuote(at, _) => (at, "the quote is never closed"),
+            AttrError::Duplicated(at, _) => (at, "the attribute is there twice"),
+        };
+        let at = (start + 1 + at).min(self.text.len());
+        let at = (0..=at).rev().find(|&at| self.text.is_char_boundary(at)).unwrap_or(0);
+        let end = self.slice(at, self.text.len()).chars().next().map_or(at, |c| at + c.len_utf8());
+        self.wrong(at, end, message);
+    }
+
+    fn attribute(&mut self, at: usize, written: usize, value: usize, length: usize) {
+        let key = self.slice(at, at + written);
+        if !self.slice(0, at).ends_with(is_space) {
+            self.wrong(at, at + written, "there has to be a blank before an attribute");
+        }
+        let raw = self.slice(value, value + length);
+        if let Some(within) = raw.find('<') {
+            let at = value + within;
+            let error = self.error(at, at + 1, "`<` cannot stand in the value of an attribute");
+            self.found.push(error.help("write `&lt;`"));
+        }
+        self.references(value, value + length);
+        let name = match (key, key.strip_prefix("xmlns:")) {
+            ("xmlns", _) => Some(""),
+            (_, declared) => declared,
+        };
+        let (start, written) = (position(at), u16::try_from(written).unwrap_or(u16::MAX));
+        let (value, end) = (position(value), position(value + length));
+        self.document.attributes.push(AttributeData { name: TEXT, start, value, end, written });
+        if let Some(prefix) = name {
+            self.declare(prefix, at, key.len());
+        }
+    }
+
+    /// Takes the last attribute for a declaration of a namespace.
+    fn declare(&mut self, prefix: &'t str, at: usize, written: usize) {
+        let last = self.document.attributes.len() - 1;
+        let name = self.document.names.name(DECLARATIONS, prefix);
+        self.document.attributes[last].name = name;
+        let uri = self.document.value_of(&self.document.attributes[last]).into_owned();
+        let wrong = match (prefix, &*uri) {
+            ("xml", XML) => None,
+            ("xml" | "xmlns", _) => Some(format!("the prefix `{prefix}` means what it means")),
+            (_, XML | XMLNS) => Some(format!("the namespace {uri} has a prefix of its own")),
+            ("", _) => None,
+            (_, "") => Some(format!("the prefix `{prefix}` needs a namespace")),
+            _ => None,
+        };
+        if let Some(message) = wrong {
+            self.wrong(at, at + written, message);
+        }
+        let namespace = self.document.names.namespace(&uri);
+        self.scope.push((prefix, namespace));
+        if self.scope.len() > self.limits.bindings {
+            let most = self.limits.bindings;
+            self.wrong(at, at + written, format!("more than {most} namespaces are declared here"));
+        }
+    }
+
+    /// Gives the attributes from this one on their names, once all prefixes are known.
+    fn name_attributes(&mut self, first: usize) -> Option<()> {
+        // Few are compared with each other, which costs less than to remember them.
+        let is_few = self.document.attributes.len() - first <= 16;
+        let mut seen: FxHashMap<u32, u32> = FxHashMap::default();
+        for index in first..self.document.attributes.len() {
+            let AttributeData { name, start, written, .. } = self.document.attributes[index];
+            let (at, end) = (start as usize, start as usize + usize::from(written));
+            let name = match name {
+                TEXT => self.resolved(self.slice(at, end), at, false),
+                declared => declared,
+            };
+            self.document.attributes[index].name = name;
+            let other = match is_few {
+                true => {
+                    let before = &self.document.attributes[first..index];
+                    before.iter().find(|other| other.name == name).map(|other| other.start)
+                }
+                false => seen.insert(name, start),
+            };
+            if let Some(other) = other {
+                let message = format!("the attribute `{}` is there twice", self.slice(at, end));
+                let first = self.span(other as usize, other as usize + usize::from(written));
+                let error = self.error(at, end, message).label(first, "the first one");
+                self.found.push(error);
+            }
+        }
+        (self.scope.len() <= self.limits.bindings).then_some(())
+    }
+
+    fn end(&mut self, name: &str, start: usize, end: usize) {
+        let Some(open) = self.open.last() else {
+            self.wrong(start, end, format!("`</{name}>` closes nothing"));
+            return;
+        };
+        if open.name != name {
+            let began = self.document.nodes[open.index as usize].start as usize;
+            let label = self.span(began, began + 1 + open.name.len());
+            let message = format!("`<{}>` is closed as `</{name}>`", open.name);
+            let error = self.error(start, end, message).label(label, "it begins here");
+            self.found.push(error);
+            // Where an element around is meant, those within end with it.
+            let Some(meant) = self.open.iter().rposition(|open| open.name == name) else { return };
+            while self.open.len() > meant + 1 {
+                self.close(start);
+            }
+        }
+        self.close(end);
+    }
+
+    fn close(&mut self, end: usize) {
+        let Some(open) = self.open.pop() else { return };
+        self.scope.truncate(open.scope);
+        let next = position(self.document.nodes.len());
+        let node = &mut self.document.nodes[open.index as usize];
+        (node.end, node.next) = (position(end), next);
+    }
+
+    fn text(&mut self, start: usize, end: usize) {
+        let text = self.slice(start, end);
+        if let Some(at) = text.find("]]>") {
+            let at = start + at;
+            let error = self.error(at, at + 3, "`]]>` cannot stand in a text");
+            self.found.push(error.help("write `]]&gt;`"));
+        }
+        if !self.open.is_empty() {
+            self.character_data(TEXT, start, end);
+        } else if let Some(at) = text.find(|c| !is_space(c)) {
+            self.wrong(start + at, start + text.trim_end_matches(is_space).len(), OUTSIDE);
+        }
+    }
+
+    fn character_data(&mut self, kind: u32, start: usize, end: usize) {
+        let Some(open) = self.open.last() else {
+            self.wrong(start, end, OUTSIDE);
+            return;
+        };
+        // What references cut a text into is one text.
+        match self.document.nodes.last_mut() {
+            Some(last)
+                if kind == TEXT
+                    && last.name == TEXT
+                    && last.end == position(start)
+                    && last.parent == open.index =>
+            {
+                last.end = position(end);
+            }
+            _ => {
+                self.push(kind, start, end, 0);
+            }
+        }
+    }
+
+    /// Looks at the references in a part of the text.
+    fn references(&mut self, start: usize, end: usize) {
+        let mut rest = start;
+        while let Some(found) = self.slice(rest, end).find('&') {
+            let at = rest + found;
+            let Some(length) = self.slice(at, end).find(';') else {
+                let error = self.error(at, at + 1, "a reference has to end with `;`");
+                self.found.push(error.help("a mere `&` is written `&amp;`"));
+                return;
+            };
+            let name = self.slice(at + 1, at + length);
+            if let Some(message) = wrong_reference(name) {
+                self.wrong(at, at + length + 1, message);
+            }
+            rest = at + length + 1;
+        }
+    }
+
+    fn comment(&mut self, start: usize, end: usize) {
+        let text = self.slice(start + 4, end.saturating_sub(3));
+        if let Some(at) = text.find("--").or(text.ends_with('-').then(|| text.len() - 1)) {
+            let at = start + 4 + at;
+            self.wrong(at, at + 2, "`--` cannot stand in a comment");
+        }
+        self.push(COMMENT, start, end, 0);
+    }
+
+    fn instruction(&mut self, target: &str, start: usize, end: usize) {
+        let is_reserved = target.eq_ignore_ascii_case("xml");
+        if is_reserved || !is_name(target) || target.contains(':') {
+            let message = format!("`{target}` is no name of a processing instruction");
+            self.wrong(start + 2, start + 2 + target.len(), message);
+        }
+        self.push(INSTRUCTION, start, end, 0);
+    }
+
+    fn declaration(&mut self, declared: &BytesDecl<'_>, start: usize, end: usize, is_first: bool) {
+        if !is_first {
+            self.wrong(start, end, "the declaration of XML stands before everything else");
+            return;
+        }
+        match declared.version() {
+            Ok(version) if version == "1.0" => {}
+            Ok(version) => self.wrong(start, end, format!("XML {version} is not read, 1.0 is")),
+            Err(error) => self.wrong(start, end, error.to_string()),
+        }
+        match declared.encoding() {
+            None => {}
+            Some(Ok(name)) if is_readable(&name) => {}
+            Some(Ok(name)) => {
+                let message = format!("the file says that it is written in {name}");
+                let help = "convert it to UTF-8, and say so";
+                let error = self.error(start, end, message).help(help);
+                self.found.push(error);
+            }
+            Some(Err(error)) => self.wrong(start, end, error.to_string()),
+        }
+    }
+}
+
+const OUTSIDE: &str = "text cannot stand outside of the root element";
+
+fn is_readable(encoding: &str) -> bool {
+    ["utf-8", "us-ascii"].iter().any(|known| encoding.eq_ignore_ascii_case(known))
+}
+
+/// What is wrong with a reference, if anything is.
+fn wrong_reference(name: &str) -> Option<String> {
+    let Some(number) = name.strip_prefix('#') else {
+        let is_known = resolve_predefined_entity(name).is_some();
+        return (!is_known).then(|| format!("there is no entity `{name}`"));
+    };
+    let digits = |text: &str, radix| {
+        let is_number = !text.is_empty() && text.chars().all(|c| c.is_digit(radix));
+        u32::from_str_radix(text, radix).ok().filter(|_| is_number)
+    };
+    let code = match number.strip_prefix('x') {
+        Some(number) => digits(number, 16),
+        None => digits(number, 10),
+    };
+    let is_char = code.and_then(char::from_u32).is_some_and(is_allowed);
+    (!is_char).then(|| format!("`&{name};` is no character that XML can hold"))
+}
+
+/// Texts are short enough for that.
+fn position(offset: usize) -> u32 {
+    u32::try_from(offset).unwrap_or(u32::MAX)
+}

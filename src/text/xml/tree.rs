@@ -1,0 +1,417 @@
+//! Documents as trees.
+
+use super::{XML, XMLNS};
+use crate::text::source::{FileId, Span};
+use indexmap::{Equivalent, IndexSet};
+use quick_xml::XmlVersion;
+use quick_xml::escape::{resolve_predefined_entity, unescape};
+use quick_xml::events::BytesText;
+use quick_xml::events::attributes::Attribute;
+use quick_xml::name::QName;
+use rustc_hash::FxBuildHasher;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// A document: nodes in the order of the text, each with where what is in it ends.
+#[derive(Clone, Debug)]
+pub struct XmlDocument {
+    pub(super) file: FileId,
+    pub(super) text: Arc<str>,
+    pub(super) nodes: Vec<NodeData>,
+    pub(super) attributes: Vec<AttributeData>,
+    pub(super) names: NameTable,
+    /// Which node the root element is.
+    pub(super) root: u32,
+}
+
+/// What a node is, where it is no element.
+pub(super) const TEXT: u32 = u32::MAX;
+pub(super) const CDATA: u32 = u32::MAX - 1;
+pub(super) const COMMENT: u32 = u32::MAX - 2;
+pub(super) const INSTRUCTION: u32 = u32::MAX - 3;
+/// The parent of what is in no element.
+pub(super) const NOTHING: u32 = u32::MAX;
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NodeData {
+    /// The name of an element, else one of the constants above.
+    pub(super) name: u32,
+    /// Where it starts: at its `<`, where it has one.
+    pub(super) start: u32,
+    pub(super) end: u32,
+    pub(super) parent: u32,
+    /// The node behind it and what is in it.
+    pub(super) next: u32,
+    pub(super) attributes: u32,
+    pub(super) attribute_count: u16,
+    /// The length of its name as it is written.
+    pub(super) written: u16,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AttributeData {
+    pub(super) name: u32,
+    pub(super) start: u32,
+    pub(super) value: u32,
+    pub(super) end: u32,
+    /// The length of its name as it is written.
+    pub(super) written: u16,
+}
+
+/// Names, each once.
+#[derive(Clone, Debug)]
+pub(super) struct NameTable {
+    namespaces: IndexSet<Box<str>, FxBuildHasher>,
+    names: IndexSet<(u32, Box<str>), FxBuildHasher>,
+}
+
+/// The namespaces that are there before any is declared: none, and those of the two prefixes.
+pub(super) const NO_NAMESPACE: u32 = 0;
+pub(super) const XML_NAMESPACE: u32 = 1;
+pub(super) const DECLARATIONS: u32 = 2;
+
+#[derive(Hash)]
+struct NameKey<'k>(u32, &'k str);
+
+impl Equivalent<(u32, Box<str>)> for NameKey<'_> {
+    fn equivalent(&self, key: &(u32, Box<str>)) -> bool {
+        self.0 == key.0 && *self.1 == *key.1
+    }
+}
+
+impl Default for NameTable {
+    fn default() -> Self {
+        let mut table = Self { namespaces: IndexSet::default(), names: IndexSet::default() };
+        for known in ["", XML, XMLNS] {
+            table.namespaces.insert(known.into());
+        }
+        table
+    }
+}
+
+impl NameTable {
+    pub(super) fn namespace(&mut self, uri: &str) -> u32 {
+        let at = match self.namespaces.get_index_of(uri) {
+            Some(at) => at,
+            None => self.namespaces.insert_full(uri.into()).0,
+        };
+        // There are fewer than bytes of the text.
+        u32::try_from(at).unwrap_or(NO_NAMESPACE)
+    }
+
+    pub(super) fn name(&mut self, namespace: u32, local: &str) -> u32 {
+        let at = match self.names.get_index_of(&NameKey(namespace, local)) {
+            Some(at) => at,
+            None => self.names.insert_full((namespace, local.into())).0,
+        };
+        u32::try_from(at).unwrap_or(TEXT)
+    }
+
+    pub(super) fn namespace_of(&self, name: u32) -> u32 {
+        self.names.get_index(name as usize).map_or(NO_NAMESPACE, |name| name.0)
+    }
+
+    fn get(&self, name: u32) -> XmlName<'_> {
+        let Some((namespace, local)) = self.names.get_index(name as usize) else {
+            return XmlName { namespace: "", local: "" };
+        };
+        let namespace = self.namespaces.get_index(*namespace as usize);
+        XmlName { namespace: namespace.map_or("", |uri| uri), local }
+    }
+}
+
+/// An expanded name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct XmlName<'d> {
+    /// Its namespace; empty where it has none.
+    pub namespace: &'d str,
+    /// Its name there.
+    pub local: &'d str,
+}
+
+impl std::fmt::Display for XmlName<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.namespace {
+            "" => f.write_str(self.local),
+            namespace => write!(f, "{{{namespace}}}{}", self.local),
+        }
+    }
+}
+
+/// A part of a document.
+#[derive(Clone, Copy, Debug)]
+pub enum XmlNode<'d> {
+    /// An element.
+    Element(XmlElement<'d>),
+    /// Text as it is written, references and all, and where it stands.
+    Text(&'d str, Span),
+    /// What stands in a `CDATA` section, and where the section is.
+    Unescaped(&'d str, Span),
+    /// A comment, without what begins and ends it.
+    Comment(&'d str, Span),
+    /// A processing instruction, without what begins and ends it.
+    Instruction(&'d str, Span),
+}
+
+/// An element of a document.
+#[derive(Clone, Copy, Debug)]
+pub struct XmlElement<'d> {
+    document: &'d XmlDocument,
+    index: u32,
+}
+
+/// An attribute of an element.
+#[derive(Clone, Copy, Debug)]
+pub struct XmlAttribute<'d> {
+    document: &'d XmlDocument,
+    data: AttributeData,
+}
+
+impl XmlDocument {
+    /// The file that it was read from.
+    pub fn file(&self) -> FileId {
+        self.file
+    }
+
+    /// Its root.
+    pub fn root(&self) -> XmlElement<'_> {
+        XmlElement { document: self, index: self.root }
+    }
+
+    /// What stands outside of elements as well: comments, instructions and the root.
+    pub fn nodes(&self) -> impl Iterator<Item = XmlNode<'_>> {
+        self.siblings(0, self.nodes.len() as u32)
+    }
+
+    fn siblings(&self, first: u32, end: u32) -> impl Iterator<Item = XmlNode<'_>> {
+        let within = move |index: &u32| *index < end;
+        let next = |index: &u32| Some(self.nodes.get(*index as usize)?.next);
+        let indices = std::iter::successors(Some(first).filter(within), move |index| {
+            next(index).filter(within)
+        });
+        indices.filter_map(|index| self.node(index))
+    }
+
+    fn node(&self, index: u32) -> Option<XmlNode<'_>> {
+        let data = self.nodes.get(index as usize)?;
+        let span = self.span(data.start, data.end);
+        let inside = |before: u32, behind: u32| {
+            self.slice(data.start + before, data.end.saturating_sub(behind))
+        };
+        Some(match data.name {
+            TEXT => XmlNode::Text(inside(0, 0), span),
+            CDATA => XmlNode::Unescaped(inside(9, 3), span),
+            COMMENT => XmlNode::Comment(inside(4, 3), span),
+            INSTRUCTION => XmlNode::Instruction(inside(2, 2), span),
+            _ => XmlNode::Element(XmlElement { document: self, index }),
+        })
+    }
+
+    fn slice(&self, start: u32, end: u32) -> &str {
+        self.text.get(start as usize..end as usize).unwrap_or_default()
+    }
+
+    fn span(&self, start: u32, end: u32) -> Span {
+        Span { file: self.file, start, end }
+    }
+
+    /// The attributes of a node, declarations of namespaces among them.
+    fn written_attributes(&self, index: u32) -> &[AttributeData] {
+        let Some(node) = self.nodes.get(index as usize) else { return &[] };
+        let start = node.attributes as usize;
+        self.attributes.get(start..start + usize::from(node.attribute_count)).unwrap_or_default()
+    }
+
+    /// The namespace that a prefix means inside of an element; the empty prefix is the default.
+    fn namespace(&self, mut element: u32, prefix: &str) -> Option<Cow<'_, str>> {
+        loop {
+            for declared in self.written_attributes(element) {
+                if self.names.namespace_of(declared.name) == DECLARATIONS
+                    && self.declared_prefix(declared) == prefix
+                {
+                    return Some(self.value_of(declared));
+                }
+            }
+            match self.nodes.get(element as usize)?.parent {
+                NOTHING => break,
+                parent => element = parent,
+            }
+        }
+        match prefix {
+            "xml" => Some(Cow::Borrowed(XML)),
+            "xmlns" => Some(Cow::Borrowed(XMLNS)),
+            "" => Some(Cow::Borrowed("")),
+            _ => None,
+        }
+    }
+
+    /// What an attribute says.
+    pub(super) fn value_of(&self, data: &AttributeData) -> Cow<'_, str> {
+        XmlAttribute { document: self, data: *data }.value()
+    }
+
+    /// The prefix that a declaration declares.
+    fn declared_prefix(&self, declared: &AttributeData) -> &str {
+        let written = self.slice(declared.start, declared.start + u32::from(declared.written));
+        written.strip_prefix("xmlns:").unwrap_or_default()
+    }
+}
+
+impl<'d> XmlElement<'d> {
+    fn data(self) -> &'d NodeData {
+        // It was found in these nodes.
+        &self.document.nodes[self.index as usize]
+    }
+
+    /// Its name.
+    pub fn name(self) -> XmlName<'d> {
+        self.document.names.get(self.data().name)
+    }
+
+    /// The number of its name in its document: equal where names are.
+    pub fn name_id(self) -> u32 {
+        self.data().name
+    }
+
+    /// Its name as it is written.
+    pub fn written_name(self) -> &'d str {
+        let start = self.data().start + 1;
+        self.document.slice(start, start + u32::from(self.data().written))
+    }
+
+    /// Where its name stands.
+    pub fn span(self) -> Span {
+        let start = self.data().start + 1;
+        self.document.span(start, start + u32::from(self.data().written))
+    }
+
+    /// From its start tag to its end tag.
+    pub fn whole_span(self) -> Span {
+        self.document.span(self.data().start, self.data().end)
+    }
+
+    /// The element that it is in.
+    pub fn parent(self) -> Option<Self> {
+        let parent = self.data().parent;
+        (parent != NOTHING).then_some(Self { index: parent, ..self })
+    }
+
+    /// All that is in it.
+    pub fn nodes(self) -> impl Iterator<Item = XmlNode<'d>> {
+        self.document.siblings(self.index + 1, self.data().next)
+    }
+
+    /// The elements in it.
+    pub fn elements(self) -> impl Iterator<Item = XmlElement<'d>> {
+        self.nodes().filter_map(|node| match node {
+            XmlNode::Element(element) => Some(element),
+            _ => None,
+        })
+    }
+
+    /// Its attributes, but for declarations of namespaces.
+    pub fn attributes(self) -> impl Iterator<Item = XmlAttribute<'d>> {
+        let all = self.document.written_attributes(self.index).iter();
+        let names = &self.document.names;
+        all.filter(|data| names.namespace_of(data.name) != DECLARATIONS)
+            .map(move |&data| XmlAttribute { document: self.document, data })
+    }
+
+    /// The attribute of this name that belongs to no namespace.
+    pub fn attribute(self, local: &str) -> Option<XmlAttribute<'d>> {
+        self.attributes().find(|attribute| attribute.name() == XmlName { namespace: "", local })
+    }
+
+    /// The namespaces that it declares: prefixes, of which the empty one is the default, and what
+    /// they mean.
+    pub fn declarations(self) -> impl Iterator<Item = (&'d str, Cow<'d, str>)> {
+        let document = self.document;
+        let all = document.written_attributes(self.index).iter();
+        all.filter(|data| document.names.namespace_of(data.name) == DECLARATIONS)
+            .map(|data| (document.declared_prefix(data), document.value_of(data)))
+    }
+
+    /// What a prefix means here; the empty one is the default namespace, which may be none.
+    pub fn namespace(self, prefix: &str) -> Option<Cow<'d, str>> {
+        self.document.namespace(self.index, prefix)
+    }
+
+    /// The text in it, without that of elements in it.
+    pub fn text(self) -> Cow<'d, str> {
+        let mut texts = self.nodes().filter_map(|node| match node {
+            XmlNode::Text(text, _) => Some(meant(text)),
+            XmlNode::Unescaped(text, _) => Some(with_line_feeds(text)),
+            _ => None,
+        });
+        let first = texts.next().unwrap_or_default();
+        texts.fold(first, |text, more| text + more)
+    }
+}
+
+/// What a text means: its lines end with line feeds, and references stand for characters.
+fn meant(text: &str) -> Cow<'_, str> {
+    let lines = with_line_feeds(text);
+    match lines {
+        Cow::Borrowed(lines) => unescape(lines).unwrap_or(Cow::Borrowed(lines)),
+        Cow::Owned(lines) => {
+            let meant = unescape(&lines).map(Cow::into_owned);
+            Cow::Owned(meant.unwrap_or(lines))
+        }
+    }
+}
+
+/// However a line ends, it ends with a line feed (XML 1.0, section 2.11).
+fn with_line_feeds(text: &str) -> Cow<'_, str> {
+    match text.contains('\r') {
+        true => Cow::Owned(BytesText::from_escaped(text).xml10_content().into_owned()),
+        false => Cow::Borrowed(text),
+    }
+}
+
+impl<'d> XmlAttribute<'d> {
+    /// Its name.
+    pub fn name(self) -> XmlName<'d> {
+        self.document.names.get(self.data.name)
+    }
+
+    /// Its name as it is written.
+    pub fn written_name(self) -> &'d str {
+        self.document.slice(self.data.start, self.data.start + u32::from(self.data.written))
+    }
+
+    /// Its value: white space has become blanks, references the characters that they stand for.
+    pub fn value(self) -> Cow<'d, str> {
+        let raw = self.document.slice(self.data.value, self.data.end);
+        if !raw.bytes().any(|byte| matches!(byte, b'&' | b'\t' | b'\n' | b'\r')) {
+            return Cow::Borrowed(raw);
+        }
+        let attribute = Attribute { key: QName(""), value: Cow::Borrowed(raw) };
+        let resolve = resolve_predefined_entity;
+        let value = attribute.normalized_value_with(XmlVersion::Implicit1_0, 1, resolve);
+        value.unwrap_or(Cow::Borrowed(raw))
+    }
+
+    /// Its value without white space around it, and with one blank for any within.
+    pub fn collapsed(self) -> Cow<'d, str> {
+        let collapse = |value: &str| {
+            let words: Vec<_> = value.split(' ').filter(|word| !word.is_empty()).collect();
+            words.join(" ")
+        };
+        match self.value() {
+            Cow::Borrowed(value) if !value.trim_matches(' ').contains("  ") => {
+                Cow::Borrowed(value.trim_matches(' '))
+            }
+            value => Cow::Owned(collapse(&value)),
+        }
+    }
+
+    /// Where its name stands.
+    pub fn span(self) -> Span {
+        self.document.span(self.data.start, self.data.start + u32::from(self.data.written))
+    }
+
+    /// Where its value stands, without quotes.
+    pub fn value_span(self) -> Span {
+        self.document.span(self.data.value, self.data.end)
+    }
+}
