@@ -41,6 +41,8 @@ fn expected(sources: &SourceMap) -> Reported {
             let messages = line.split(" # ").skip(1).filter(is_report);
             let place = (name(file.path()), index + 1);
             messages.for_each(|message| {
+                // In XML a comment ends as well.
+                let message = message.strip_suffix(" -->").unwrap_or(message);
                 expected.entry(place.clone()).or_default().push(message.to_owned())
             });
         }
@@ -107,6 +109,47 @@ fn fixes_leave_nothing_of_what_they_fix() {
         }
     }
     assert!(fixed > 20, "{fixed}");
+}
+
+/// The same for TOSCA 1.0: a rule of its chapters in each line.
+#[test]
+fn definitions_of_tosca_1_0_are_judged_in_their_lines() {
+    let mut fixtures: Vec<_> = fs::read_dir(directory().join("xml"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_file())
+        .collect();
+    fixtures.sort();
+    assert!(fixtures.len() > 9, "{fixtures:?}");
+    for fixture in fixtures {
+        let Validation { diagnostics, sources, .. } = Resolver::new(&fixture).validate();
+        let mut told = reported(&diagnostics, &sources);
+        told.values_mut().for_each(|messages| messages.sort());
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            update(&fixture, &told);
+            continue;
+        }
+        let mut expected = expected(&sources);
+        expected.values_mut().for_each(|messages| messages.sort());
+        assert_eq!(told, expected, "{}", fixture.display());
+        let wrong = fixture.file_stem().is_some_and(|name| name != "valid");
+        assert_eq!(wrong, !told.is_empty(), "{}", fixture.display());
+    }
+}
+
+/// Writes what is reported into the lines of a fixture; whoever asks for that looks at it.
+fn update(fixture: &Path, told: &Reported) {
+    let text = fs::read_to_string(fixture).unwrap();
+    let lines = text.lines().enumerate().map(|(index, line)| {
+        let place = (name(fixture), index + 1);
+        let line = line.split(" <!-- # ").next().unwrap_or(line);
+        let messages = told.get(&place).into_iter().flatten().map(|it| format!(" # {it}"));
+        match messages.collect::<String>() {
+            none if none.is_empty() => format!("{line}\n"),
+            messages => format!("{line} <!--{messages} -->\n"),
+        }
+    });
+    fs::write(fixture, lines.collect::<String>()).unwrap();
 }
 
 /// All that a person reads of a diagnostic.

@@ -18,8 +18,8 @@ use crate::text::answer::{Answer, Failure};
 use crate::text::diagnostic::Diagnostics;
 use crate::text::source::SourceMap;
 use crate::topology::Topology;
-use crate::tosca::load::{Extent, Loaded};
-use crate::tosca::{TypeReport, TypesReport};
+use crate::tosca::load::{Extent, Loaded, TemplateLocation};
+use crate::tosca::{TypeReport, TypesReport, v1_0};
 use crate::validate::{self, Validation};
 use crate::variability::assign::{
     self, AssignedTechnologies, TechnologyQuality, UnsupportedTechnology,
@@ -442,6 +442,9 @@ impl Resolver {
     /// assert!(validation.is_valid(false), "{:#?}", validation.diagnostics);
     /// ```
     pub fn validate(&self) -> Validation {
+        if let Some(validation) = self.validate_definitions() {
+            return validation;
+        }
         let library = self.library();
         let is_library = library.is_some();
         match library.unwrap_or_else(|| self.loaded(Extent::Whole)) {
@@ -454,6 +457,19 @@ impl Resolver {
             }
             Err(Failure { diagnostics, sources }) => Validation { diagnostics, sources },
         }
+    }
+
+    /// What is wrong with documents of TOSCA 1.0, where that is what the path leads to.
+    fn validate_definitions(&self) -> Option<Validation> {
+        let TemplateLocation::Path(path) = &self.location else { return None };
+        let loaded = match &self.loaded {
+            Some(_) => return None,
+            None => v1_0::load(&self.files, path)?,
+        };
+        Some(Validation {
+            diagnostics: validate::validate_definitions(&loaded),
+            sources: loaded.sources.clone(),
+        })
     }
 
     /// What the template declares of inputs, with the rules and constraints between them that speak

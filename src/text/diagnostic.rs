@@ -86,6 +86,7 @@ macro_rules! codes {
 
 // One line a code, in alphabetical order of the printed code (a test holds this).
 codes! {
+    AbstractType "abstract-type" "A template is of an abstract type, so something else has to stand for it before it is deployed. Use a type that is not abstract, or see that it is substituted.";
     AmbiguousArtifact "ambiguous-artifact" "A node has more than one present artifact of one name. Give the alternatives conditions that exclude each other, or enable `unique_artifact_constraint`.";
     AmbiguousElement "ambiguous-element" "An expression names several elements at once. Name one of them by its position in the list, such as `[node, 0]`.";
     AmbiguousFulfilment "ambiguous-fulfilment" "A requirement could as well lead to another node, or another node could as well be selected, so the one that is declared first was taken. Name the node that is meant, or tell the nodes apart with a `node_filter`.";
@@ -111,6 +112,7 @@ codes! {
     DelegatedLifecycle "delegated-lifecycle" "A relation has to do something while a node is configured that the orchestrator brings as a whole. Use `add_target` or `add_source`, or take the node from the orchestrator with `--managed`.";
     Deprecated "deprecated" "Something is written as only earlier versions of TOSCA want it, and the next may not have it any more. Write it as the message says.";
     Duplicate "duplicate" "Two things share a name that must be unique. Rename or remove one.";
+    ElementOrder "element-order" "An element of TOSCA 1.0 stands elsewhere than its schema has it. Its meaning is clear; other tools may refuse it. Put it where the help says.";
     ExpectedArtifact "expected-artifact" "A present node has artifacts, but none of them is present. Keep one, or disable `expected_artifact_check`.";
     ExpectedHosting "expected-hosting" "A present node has hosting relations, but none of them is present. Keep one, or disable `expected_hosting_check`.";
     ExpectedIncomingRelation "expected-incoming-relation" "A present node has incoming relations, but none of them is present, so nothing uses it. Remove it too, or disable `expected_incoming_relation_check`.";
@@ -118,6 +120,7 @@ codes! {
     Extension "extension" "Something is written as only a later version of TOSCA has it, which is understood here, and refused by other tools for the version of the template. Leave it where only this command reads the template; else write what is the same without it.";
     FailedPrecondition "failed-precondition" "A workflow may start only where its preconditions hold, and one of them does not. Bring about what it asks for first; `--state` says what there is.";
     File "file" "A file cannot be read or written. Check its path, its size and its permissions.";
+    FinalType "final-type" "A type derives from one that nothing may derive from. Derive from its parent, or take `final` away.";
     IllegalTransition "illegal-transition" "A step sets, or a report says, a state that the present one does not lead to. Set or report the states in between, or check the order of the steps.";
     InVain "in-vain" "By `cuvee analyze --strict`: there is no variant, or something in the template is dead or in vain. The analysis names what; remove it, or weaken what stands in its way.";
     IncompatibleRequirement "incompatible-requirement" "A requirement assignment does not fit the definition of its requirement: the target, the capability, the relationship or the occurrences are not what the definition allows. Choose what fits, or change the definition.";
@@ -136,7 +139,9 @@ codes! {
     InvalidTemplate "invalid-template" "The service template does not have the shape that the specification asks for.";
     InvalidValue "invalid-value" "A value is not one of its declared type. Write it as the message says, or correct the declared type.";
     LogRecovered "log-recovered" "A writer was interrupted, and what it had not finished at the end of a log was put aside; nothing that was acknowledged is lost. Look into the file that the message names, and report again what was meant.";
+    MandatoryExtension "mandatory-extension" "A document says that nobody can understand it without an extension that is not known here. Leave the extension out, or say `mustUnderstand=\"no\"`.";
     MissingArtifactContainer "missing-artifact-container" "An artifact is present, but its node is not. Give the artifact the condition of its node, or enable `artifact_pruning`.";
+    MissingImport "missing-import" "Something of another document is used, which this one does not import. Import it: components are known where they are imported directly.";
     MissingInput "missing-input" "A variability input or a deployment input is needed and has no value. Assign it, choose a preset, or declare a `default`.";
     MissingPersistentNode "missing-persistent-node" "Nodes are kept by their incoming relations and their hosts, and no node is persistent: nothing would keep anything. Declare `persistent: true` at a node that is used from outside, or disable `persistent_check`.";
     MissingProperty "missing-property" "A required property has no value and no default. Assign it, or declare it `required: false`.";
@@ -187,6 +192,7 @@ codes! {
     UnknownProperty "unknown-property" "A property that is not defined is given a value, or asked for one. Correct its name, or define it.";
     UnknownRelationshipTemplate "unknown-relationship-template" "A relation uses a relationship template that does not exist.";
     UnknownType "unknown-type" "A type is named that is not defined. Define it, import the file that does, or correct the name.";
+    UnprefixedName "unprefixed-name" "A name without a prefix means one of the target namespace, though by the rules it means one of the default namespace. Declare a prefix for the target namespace, and use it.";
     UnproducedOutput "unproduced-output" "A present topology output takes its value from no present element. Remove it too, or disable `unproduced_output_check`.";
     Unproven "unproven" "The time was over before the result was proven to be the best variant. Allow more time, or accept it with `--accept-unproven`.";
     UnresolvedInstance "unresolved-instance" "An instance has a value for everything, and one cannot be decided: a topology input without a value, a property without any, a number of nodes that is not known. As a warning, a node or a requirement of which somebody has to say who that is. Give the input a value with `--deployment-input`, or assign the property.";
@@ -218,6 +224,8 @@ impl std::str::FromStr for Code {
 pub enum Specification {
     /// TOSCA Simple Profile in YAML Version 1.3.
     ToscaSimple13,
+    /// TOSCA Version 1.0, whose documents are XML.
+    Tosca10,
 }
 
 impl Specification {
@@ -225,6 +233,7 @@ impl Specification {
     pub fn title(self) -> &'static str {
         match self {
             Self::ToscaSimple13 => "TOSCA Simple Profile in YAML 1.3",
+            Self::Tosca10 => "Topology and Orchestration Specification for Cloud Applications 1.0",
         }
     }
 }
@@ -233,6 +242,7 @@ impl fmt::Display for Specification {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::ToscaSimple13 => "TOSCA Simple Profile 1.3",
+            Self::Tosca10 => "TOSCA 1.0",
         })
     }
 }

@@ -30,6 +30,7 @@ mod substitution;
 mod syntax;
 #[cfg(test)]
 mod tests;
+mod v1_0;
 mod variability;
 mod waiting;
 mod workflow;
@@ -46,6 +47,8 @@ use crate::variability::inputs::InputMode;
 use crate::variability::prepared::{Interpreted, Prepared};
 use crate::variability::resolve::{self, How};
 use checker::Checker;
+
+pub(crate) use v1_0::validate_definitions;
 
 /// What validation found.
 #[derive(Clone, Debug)]

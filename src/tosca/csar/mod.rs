@@ -22,7 +22,7 @@ mod package;
 pub use archive::{Archive, Limits};
 pub(crate) use names::{gather, renamed};
 pub(crate) use pack::{Extension, Extras, pack};
-pub(crate) use package::{Package, TEMPLATE_NAMES};
+pub(crate) use package::{Package, TEMPLATE_NAMES, has_template};
 
 use std::path::Path;
 

@@ -5,7 +5,8 @@ use super::is_archive;
 use super::meta::{META, META_DIRECTORY, Meta};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::files::{Files, read_bytes};
-use crate::text::source::{FileSystem, is_yaml, normalize};
+use crate::text::source::{FileId, FileSystem, is_yaml, normalize};
+use crate::text::xml::is_xml;
 use crate::text::yaml::{Node, NodeKind};
 use memchr::memmem;
 use std::fmt;
@@ -219,6 +220,21 @@ fn read_meta(files: &dyn FileSystem, root: &Path, texts: &Files) -> Result<Meta,
         Some((meta, _)) if !diagnostics.has_errors() => Ok(meta),
         _ => Err(diagnostics),
     }
+}
+
+/// Whether an archive or a directory holds a template in YAML, rather than definitions of TOSCA 1.0.
+pub(crate) fn has_template(files: &dyn FileSystem, root: &Path) -> bool {
+    if !files.is_dir(&root.join(META_DIRECTORY)) {
+        return find_template(files, root).is_ok() || only_yaml(files, root)[0].is_some();
+    }
+    let bytes = read_bytes(files, &root.join(META)).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    // What is wrong with it is for whoever reads it to say.
+    let meta = Meta::parse(FileId::DETACHED, &text, &mut Diagnostics::default());
+    meta.is_some_and(|(meta, _)| {
+        let entry = read_bytes(files, &root.join(&meta.entry)).unwrap_or_default();
+        !is_xml(&String::from_utf8_lossy(&entry))
+    })
 }
 
 /// Up to two of the YAML files at the root.

@@ -1,0 +1,226 @@
+//! Definitions that belong together: components found by their names, from which to which may be
+//! looked, and what derives from what.
+
+use super::definitions::{
+    Component, ComponentContent, ComponentKind, ComponentName, Definitions, EntityType,
+    Implementation,
+};
+use super::load::{DefinitionsExtent, LoadedDefinitions};
+use super::read::read;
+use crate::text::diagnostic::Diagnostics;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// A component of a library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct ComponentId(u32);
+
+/// All documents that belong together.
+pub(crate) struct Library<'d> {
+    pub loaded: &'d LoadedDefinitions,
+    pub documents: Vec<Definitions<'d>>,
+    /// Of each component its document, and its position there.
+    components: Vec<(usize, usize)>,
+    by_name: FxHashMap<(ComponentKind, String, String), ComponentId>,
+    /// Components that are there under a name that another has.
+    pub repeated: Vec<(ComponentId, ComponentId)>,
+    /// What each document imports directly.
+    imports: Vec<FxHashSet<usize>>,
+    /// Namespaces of imports whose documents are not there: what is in them is not known.
+    unread: Vec<FxHashSet<String>>,
+    parents: Vec<Option<ComponentId>>,
+}
+
+/// What a name means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FoundComponent {
+    /// This one.
+    Known(ComponentId),
+    /// This one, though by the rules its namespace is another one.
+    Unprefixed(ComponentId),
+    /// Something that is imported from where nothing was read.
+    Elsewhere,
+    /// Nothing.
+    Nothing,
+}
+
+impl FoundComponent {
+    /// The component that is meant.
+    pub(crate) fn id(self) -> Option<ComponentId> {
+        match self {
+            Self::Known(id) | Self::Unprefixed(id) => Some(id),
+            Self::Elsewhere | Self::Nothing => None,
+        }
+    }
+}
+
+impl<'d> Library<'d> {
+    /// Reads all that was loaded; what is wrong with prefixes is said in `found`.
+    pub(crate) fn of(loaded: &'d LoadedDefinitions, found: &mut Diagnostics) -> Self {
+        let documents: Vec<_> =
+            loaded.documents.iter().filter_map(|document| read(document, found)).collect();
+        let mut library = Self {
+            loaded,
+            components: Vec::new(),
+            by_name: FxHashMap::default(),
+            repeated: Vec::new(),
+            imports: Vec::new(),
+            unread: Vec::new(),
+            parents: Vec::new(),
+            documents,
+        };
+        library.name();
+        library.link();
+        library.parents = library.ids().map(|id| library.parent_of(id)).collect();
+        library
+    }
+
+    fn name(&mut self) {
+        for (document, definitions) in self.documents.iter().enumerate() {
+            for (position, component) in definitions.components.iter().enumerate() {
+                let id = ComponentId(u32::try_from(self.components.len()).unwrap_or(u32::MAX));
+                self.components.push((document, position));
+                let (namespace, name) = (&component.namespace, &component.name.text);
+                let key = (component.kind, namespace.to_string(), name.to_string());
+                match self.by_name.get(&key) {
+                    Some(&first) => self.repeated.push((first, id)),
+                    None => drop(self.by_name.insert(key, id)),
+                }
+            }
+        }
+    }
+
+    fn link(&mut self) {
+        let position: FxHashMap<_, _> =
+            self.documents.iter().enumerate().map(|(at, it)| (it.file, at)).collect();
+        let mut of_namespace: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
+        for (at, definitions) in self.documents.iter().enumerate() {
+            of_namespace.entry(&definitions.target_namespace).or_default().push(at);
+        }
+        let (mut imports, mut unread) = (Vec::new(), Vec::new());
+        for definitions in &self.documents {
+            let (mut own, mut open) = (FxHashSet::default(), FxHashSet::default());
+            for import in &definitions.imports {
+                let led = self.loaded.imported(definitions.file, import.span);
+                let file = led.and_then(|at| self.loaded.documents.get(at)).map(|it| it.file());
+                let at = file.and_then(|file| position.get(&file).copied());
+                own.extend(at);
+                let Some(namespace) = &import.namespace else { continue };
+                let is_whole = self.loaded.extent == DefinitionsExtent::Repository;
+                let beside = of_namespace.get(&*namespace.text).filter(|_| is_whole);
+                own.extend(beside.into_iter().flatten());
+                if at.is_none() && beside.is_none() {
+                    open.insert(namespace.text.to_string());
+                }
+            }
+            imports.push(own);
+            unread.push(open);
+        }
+        (self.imports, self.unread) = (imports, unread);
+    }
+
+    /// All components.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = ComponentId> + use<> {
+        (0..u32::try_from(self.components.len()).unwrap_or(u32::MAX)).map(ComponentId)
+    }
+
+    /// A component.
+    pub(crate) fn component(&self, id: ComponentId) -> &Component<'d> {
+        let (document, position) = self.components[id.0 as usize];
+        &self.documents[document].components[position]
+    }
+
+    /// The document of a component.
+    pub(crate) fn document(&self, id: ComponentId) -> usize {
+        self.components[id.0 as usize].0
+    }
+
+    /// A component that is a type.
+    pub(crate) fn entity_type(&self, id: ComponentId) -> Option<&EntityType<'d>> {
+        match &self.component(id).content {
+            ComponentContent::Type(said) => Some(said),
+            _ => None,
+        }
+    }
+
+    /// A component that is an implementation.
+    pub(crate) fn implementation(&self, id: ComponentId) -> Option<&Implementation<'d>> {
+        match &self.component(id).content {
+            ComponentContent::Implementation(said) => Some(said),
+            _ => None,
+        }
+    }
+
+    /// The component of a kind that a name means in a document (statements Q1 and Q2).
+    pub(crate) fn find(
+        &self,
+        kind: ComponentKind,
+        document: usize,
+        name: &ComponentName<'_>,
+    ) -> FoundComponent {
+        let Some(namespace) = &name.namespace else { return FoundComponent::Elsewhere };
+        let find = |namespace: &str| {
+            self.by_name.get(&(kind, namespace.to_owned(), name.local.to_string())).copied()
+        };
+        if let Some(id) = find(namespace) {
+            return FoundComponent::Known(id);
+        }
+        let own = self.documents.get(document).map(|it| &*it.target_namespace).unwrap_or_default();
+        if !name.has_prefix
+            && let Some(id) = find(own)
+        {
+            return FoundComponent::Unprefixed(id);
+        }
+        match self.unread.get(document).is_some_and(|unread| unread.contains(&**namespace)) {
+            true => FoundComponent::Elsewhere,
+            false => FoundComponent::Nothing,
+        }
+    }
+
+    /// Whether a document may use a component: its own, and what it imports directly.
+    pub(crate) fn is_visible(&self, document: usize, id: ComponentId) -> bool {
+        let other = self.document(id);
+        document == other || self.imports.get(document).is_some_and(|own| own.contains(&other))
+    }
+
+    /// The names and namespaces of the components of a kind.
+    pub(crate) fn names(&self, kind: ComponentKind) -> impl Iterator<Item = &Component<'d>> {
+        self.ids().map(|id| self.component(id)).filter(move |component| component.kind == kind)
+    }
+
+    fn parent_of(&self, id: ComponentId) -> Option<ComponentId> {
+        let component = self.component(id);
+        let name = match &component.content {
+            ComponentContent::Type(said) => said.derived_from.as_ref(),
+            ComponentContent::Implementation(said) => said.derived_from.as_ref(),
+            ComponentContent::Template(_) | ComponentContent::Service(_) => None,
+        };
+        self.find(component.kind, self.document(id), name?).id()
+    }
+
+    /// What it derives from directly.
+    pub(crate) fn parent(&self, id: ComponentId) -> Option<ComponentId> {
+        self.parents.get(id.0 as usize).copied().flatten()
+    }
+
+    /// It, and what it derives from, the nearest first; each once, whatever derives from itself.
+    pub(crate) fn ancestry(&self, id: ComponentId) -> impl Iterator<Item = ComponentId> {
+        let mut seen = FxHashSet::default();
+        std::iter::successors(Some(id), |id| self.parent(*id))
+            .take_while(move |id| seen.insert(*id))
+    }
+
+    /// Whether one is the other, or derives from it.
+    pub(crate) fn derives(&self, one: ComponentId, other: ComponentId) -> bool {
+        self.ancestry(one).any(|id| id == other)
+    }
+
+    /// Whether all that it derives from is known.
+    pub(crate) fn is_whole(&self, id: ComponentId) -> bool {
+        let Some(last) = self.ancestry(id).last() else { return true };
+        match &self.component(last).content {
+            ComponentContent::Type(said) => said.derived_from.is_none(),
+            ComponentContent::Implementation(said) => said.derived_from.is_none(),
+            _ => true,
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! Documents of TOSCA 1.0, from where they are: a file with what it imports, or all of an archive
+//! or of a directory.
+
+use super::read::read;
+use super::rule::{DEFINITIONS, TOSCA};
+use super::structure::{self, by};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::text::files::{Files, read_bytes};
+use crate::text::source::{FileId, FileSystem, SourceMap, normalize};
+use crate::text::xml::{self, XmlDocument, XmlElement, XmlLimits};
+use crate::tosca::csar::{Archive, Limits, has_template, is_archive};
+use memchr::memmem;
+use rustc_hash::FxHashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The directory in which an archive keeps its definitions.
+const DEFINITIONS_DIRECTORY: &str = "Definitions";
+/// The file that tells of an archive.
+const META: &str = "TOSCA-Metadata/TOSCA.meta";
+
+/// How far definitions reach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DefinitionsExtent {
+    /// One file, with what it imports.
+    File,
+    /// All of an archive or of a directory: one library.
+    Repository,
+}
+
+/// Documents that were read.
+pub(crate) struct LoadedDefinitions {
+    pub extent: DefinitionsExtent,
+    pub documents: Vec<XmlDocument>,
+    /// What could not be read, and what is not built as it has to be.
+    pub found: Diagnostics,
+    pub sources: SourceMap,
+    /// Which documents imports lead to, by the place of the import.
+    imported: FxHashMap<(FileId, u32), usize>,
+    system: Arc<dyn FileSystem + Send>,
+    /// Where archives and repositories begin.
+    root: Option<PathBuf>,
+}
+
+/// Reads what a path leads to, where that is TOSCA 1.0.
+pub(crate) fn load(system: &Arc<dyn FileSystem + Send>, path: &Path) -> Option<LoadedDefinitions> {
+    if system.is_dir(path) {
+        let is_yaml = has_template(&**system, path);
+        let files = if is_yaml { Vec::new() } else { repository(&**system, path, META) };
+        return (!files.is_empty()).then(|| all(system, path, files));
+    }
+    if !is_archive(path) {
+        // What cannot be read is told by whoever reads templates.
+        let bytes = read_bytes(&**system, path).ok()?;
+        return is_xml(&bytes).then(|| one(system, path));
+    }
+    // Likewise an archive that is refused.
+    let archive = Archive::open(&**system, path, &Limits::default()).ok()?;
+    let root = archive.root().to_owned();
+    let system: Arc<dyn FileSystem + Send> = Arc::new(archive);
+    let files = repository(&*system, &root, META);
+    let is_yaml = files.is_empty() || has_template(&*system, &root);
+    (!is_yaml).then(|| all(&system, &root, files))
+}
+
+fn is_xml(bytes: &[u8]) -> bool {
+    let start = bytes.get(..bytes.len().min(1 << 10)).unwrap_or_default();
+    xml::is_xml(&String::from_utf8_lossy(start))
+}
+
+/// Whether somebody meant to write definitions.
+fn is_meant(system: &dyn FileSystem, path: &Path) -> bool {
+    let Ok(bytes) = read_bytes(system, path) else { return false };
+    is_xml(&bytes)
+        && memmem::find(&bytes, TOSCA.as_bytes()).is_some()
+        && memmem::find(&bytes, DEFINITIONS.name.as_bytes()).is_some()
+}
+
+/// The files of a directory that may hold definitions, sorted; those that an archive says are
+/// something else are not looked at.
+fn repository(system: &dyn FileSystem, root: &Path, meta: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut open = vec![root.to_owned()];
+    while let Some(directory) = open.pop() {
+        let is_definitions = directory.file_name().is_some_and(|it| it == DEFINITIONS_DIRECTORY);
+        for path in system.list(&directory).unwrap_or_default() {
+            let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+            if name.starts_with('.') || system.is_link(&path) || path == root.join(meta) {
+                continue;
+            }
+            if system.is_dir(&path) {
+                open.push(path);
+                continue;
+            }
+            let extension = path.extension().map(|it| it.to_string_lossy().to_lowercase());
+            let is_likely = matches!(extension.as_deref(), Some("tosca" | "xml" | "definitions"));
+            if (is_definitions || is_likely) && is_meant(system, &path) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// All files, as one library.
+fn all(system: &Arc<dyn FileSystem + Send>, root: &Path, files: Vec<PathBuf>) -> LoadedDefinitions {
+    let mut loading = Loading::new(system, Some(root));
+    for file in files {
+        loading.read(&file, None);
+    }
+    loading.follow(DefinitionsExtent::Repository)
+}
+
+/// One file, with what it imports.
+fn one(system: &Arc<dyn FileSystem + Send>, path: &Path) -> LoadedDefinitions {
+    let mut loading = Loading::new(system, None);
+    loading.read(path, None);
+    loading.follow(DefinitionsExtent::File)
+}
+
+struct Loading {
+    system: Arc<dyn FileSystem + Send>,
+    root: Option<PathBuf>,
+    files: Files,
+    documents: Vec<XmlDocument>,
+    by_path: FxHashMap<PathBuf, Option<usize>>,
+    found: Diagnostics,
+}
+
+impl Loading {
+    fn new(system: &Arc<dyn FileSystem + Send>, root: Option<&Path>) -> Self {
+        Self {
+            system: Arc::clone(system),
+            root: root.map(Path::to_owned),
+            files: Files::default(),
+            documents: Vec::new(),
+            by_path: FxHashMap::default(),
+            found: Diagnostics::default(),
+        }
+    }
+
+    /// Reads a document once; `import` is what leads to it.
+    fn read(&mut self, path: &Path, import: Option<XmlImport>) -> Option<usize> {
+        let normal = normalize(path);
+        if let Some(known) = self.by_path.get(&normal) {
+            return *known;
+        }
+        let read = self.files.read(&*self.system, path).map_err(Diagnostics::from);
+        let parsed = read.and_then(|file| {
+            let text = Arc::clone(self.files.text(file));
+            xml::parse(file, text, &XmlLimits::default())
+        });
+        let known = match (parsed, import) {
+            (Ok(document), None) => {
+                structure::check(&document, &mut self.found);
+                self.documents.push(document);
+                Some(self.documents.len() - 1)
+            }
+            (Ok(document), Some(_)) if is_definitions(document.root()) => {
+                structure::check(&document, &mut self.found);
+                self.documents.push(document);
+                Some(self.documents.len() - 1)
+            }
+            (Ok(_), Some(_)) => None,
+            (Err(mut errors), _) => {
+                self.found.0.append(&mut errors.0);
+                None
+            }
+        };
+        self.by_path.insert(normal, known);
+        known
+    }
+
+    /// Reads what is imported, and what that imports.
+    fn follow(mut self, extent: DefinitionsExtent) -> LoadedDefinitions {
+        let mut imported = FxHashMap::default();
+        let mut next = 0;
+        while next < self.documents.len() {
+            for import in imports(&self.documents[next], self.files.sources()) {
+                if let Some(document) = self.import(&import) {
+                    imported.insert(import.place, document);
+                }
+            }
+            next += 1;
+        }
+        LoadedDefinitions {
+            extent,
+            documents: self.documents,
+            found: self.found,
+            sources: self.files.sources().clone(),
+            imported,
+            system: self.system,
+            root: self.root,
+        }
+    }
+
+    fn import(&mut self, import: &XmlImport) -> Option<usize> {
+        if import.location.contains("://") {
+            return None;
+        }
+        let found = import.paths(self.root.as_deref()).find(|path| self.system.is_file(path));
+        let Some(path) = found else {
+            let message = format!("there is no file `{}`", import.location);
+            let warning = Diagnostic::warning(Code::File, message).at(import.span).rule(by("4.2"));
+            self.found.push(warning.help("a location starts at the file that imports"));
+            return None;
+        };
+        self.read(&path, Some(import.clone()))
+    }
+}
+
+fn is_definitions(root: XmlElement<'_>) -> bool {
+    root.name().namespace == TOSCA && root.name().local == DEFINITIONS.name
+}
+
+/// What a document says that it imports.
+#[derive(Clone)]
+struct XmlImport {
+    place: (FileId, u32),
+    location: String,
+    span: crate::text::source::Span,
+    directory: PathBuf,
+}
+
+impl XmlImport {
+    /// Where it may lead: names are encoded once, or not at all, or twice, as whoever wrote them
+    /// saw fit.
+    fn paths(&self, root: Option<&Path>) -> impl Iterator<Item = PathBuf> {
+        let decode = |text: &str| {
+            percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned()
+        };
+        let once = decode(&self.location);
+        let names = [once.clone(), self.location.clone(), decode(&once)];
+        let bases: Vec<_> =
+            std::iter::once(self.directory.clone()).chain(root.map(Path::to_owned)).collect();
+        bases.into_iter().flat_map(move |base| {
+            names.clone().into_iter().map(move |name| normalize(&base.join(name)))
+        })
+    }
+}
+
+fn imports(document: &XmlDocument, sources: &SourceMap) -> Vec<XmlImport> {
+    let mut unsaid = Diagnostics::default();
+    let Some(definitions) = read(document, &mut unsaid) else { return Vec::new() };
+    let path = sources.file(document.file()).path();
+    let directory = path.parent().unwrap_or(Path::new("")).to_owned();
+    let located = definitions.imports.iter().filter_map(|import| {
+        let is_definitions = import.import_type.as_ref().is_none_or(|said| said.text == TOSCA);
+        let location = import.location.as_ref().filter(|_| is_definitions)?;
+        Some(XmlImport {
+            place: (document.file(), import.span.start),
+            location: location.text.to_string(),
+            span: location.span,
+            directory: directory.clone(),
+        })
+    });
+    located.collect()
+}
+
+impl LoadedDefinitions {
+    /// Which of the documents an import leads to.
+    pub(crate) fn imported(
+        &self,
+        file: FileId,
+        import: crate::text::source::Span,
+    ) -> Option<usize> {
+        self.imported.get(&(file, import.start)).copied()
+    }
+
+    /// Whether a name that starts at the root of an archive is that of a file.
+    pub(crate) fn is_file(&self, name: &str) -> bool {
+        self.root.as_ref().is_some_and(|root| self.system.is_file(&normalize(&root.join(name))))
+    }
+
+    /// Whether there is a file of a name that starts at the root of an archive.
+    pub(crate) fn has_file(&self, name: &str) -> Option<bool> {
+        let path = normalize(&self.root.as_ref()?.join(name));
+        Some(self.system.is_file(&path) || self.system.is_dir(&path))
+    }
+}

@@ -1,0 +1,426 @@
+//! Trees into definitions: what is not as it has to be was said by the structure, and is left out.
+
+use super::definitions::{
+    ArtifactReference, ArtifactUse, Bound, BoundaryDefinitions, Component, ComponentContent,
+    ComponentKind, ComponentName, Definitions, DocumentImport, EntityTemplate, EntityType,
+    ExportedInterface, ExportedOperation, ExposedFeature, Extension, Feature, FeatureDefinition,
+    Implementation, NodeTemplate, OperationReference, OperationTarget, Plan, PolicyUse,
+    PropertiesDefinition, PropertyMapping, RelationshipTemplate, Said, ServiceTemplate,
+    TypeInterface, TypeOperation,
+};
+use super::rule::{DEFINITIONS, TOSCA};
+use super::structure::{by, least, most};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::text::source::Span;
+use crate::text::xml::{XmlDocument, XmlElement, is_unprefixed_name};
+use std::borrow::Cow;
+
+/// Reads the definitions of a document, if there are any.
+///
+/// What is said of it is said in `found`: names with a prefix that nobody declares.
+pub(crate) fn read<'d>(
+    document: &'d XmlDocument,
+    found: &mut Diagnostics,
+) -> Option<Definitions<'d>> {
+    let root = document.root();
+    if root.name().namespace != TOSCA || root.name().local != DEFINITIONS.name {
+        return None;
+    }
+    let target_namespace = text(root, "targetNamespace").map(|said| said.text).unwrap_or_default();
+    let mut reader = DefinitionsReader { found, target_namespace };
+    let mut components = Vec::new();
+    for element in root.elements().filter(|element| element.name().namespace == TOSCA) {
+        let kind =
+            ComponentKind::ALL.into_iter().find(|kind| kind.element() == element.name().local);
+        components.extend(kind.and_then(|kind| reader.component(kind, element)));
+    }
+    Some(Definitions {
+        file: document.file(),
+        extensions: children(root, "Extensions", "Extension").filter_map(extension).collect(),
+        imports: named(root, "Import").map(import).collect(),
+        components,
+        target_namespace: reader.target_namespace,
+    })
+}
+
+/// The elements of TOSCA of this name in an element.
+fn named<'d>(element: XmlElement<'d>, name: &'static str) -> impl Iterator<Item = XmlElement<'d>> {
+    element.elements().filter(move |child| {
+        let found = child.name();
+        found.local == name && found.namespace == TOSCA
+    })
+}
+
+fn one<'d>(element: XmlElement<'d>, name: &'static str) -> Option<XmlElement<'d>> {
+    named(element, name).next()
+}
+
+/// The elements of one name in the one of another.
+fn children<'d>(
+    element: XmlElement<'d>,
+    container: &'static str,
+    name: &'static str,
+) -> impl Iterator<Item = XmlElement<'d>> {
+    one(element, container).into_iter().flat_map(move |container| named(container, name))
+}
+
+fn text<'d>(element: XmlElement<'d>, name: &str) -> Option<Said<'d>> {
+    let attribute = element.attribute(name)?;
+    Some(Said { text: attribute.collapsed(), span: attribute.value_span() })
+}
+
+/// A text that has to be there: where it is not, the name of the element stands for its place.
+fn needed<'d>(element: XmlElement<'d>, name: &str) -> Said<'d> {
+    text(element, name).unwrap_or(Said { text: Cow::Borrowed(""), span: element.span() })
+}
+
+/// Where something is said to be so.
+fn truth(element: XmlElement<'_>, name: &str) -> Option<Span> {
+    let attribute = element.attribute(name)?;
+    (attribute.collapsed() == "yes").then(|| attribute.span())
+}
+
+fn lower(element: XmlElement<'_>, name: &str) -> Bound {
+    let said = text(element, name);
+    let value = said.as_ref().map_or(Some(1), |said| Some(least(&said.text).unwrap_or(0)));
+    Bound { value, span: said.map(|said| said.span) }
+}
+
+fn upper(element: XmlElement<'_>, name: &str) -> Bound {
+    let said = text(element, name);
+    let value = said.as_ref().map_or(Some(1), |said| most(&said.text).flatten());
+    Bound { value, span: said.map(|said| said.span) }
+}
+
+fn extension(element: XmlElement<'_>) -> Option<Extension<'_>> {
+    let optional = text(element, "mustUnderstand").is_some_and(|said| said.text == "no");
+    Some(Extension { namespace: text(element, "namespace")?, must_understand: !optional })
+}
+
+fn import(element: XmlElement<'_>) -> DocumentImport<'_> {
+    DocumentImport {
+        span: element.span(),
+        namespace: text(element, "namespace"),
+        location: text(element, "location"),
+        import_type: text(element, "importType"),
+    }
+}
+
+fn interface(element: XmlElement<'_>) -> TypeInterface<'_> {
+    let operation = |element| TypeOperation {
+        name: needed(element, "name"),
+        inputs: parameters(element, "InputParameters", "InputParameter"),
+        outputs: parameters(element, "OutputParameters", "OutputParameter"),
+    };
+    TypeInterface {
+        name: needed(element, "name"),
+        operations: named(element, "Operation").map(operation).collect(),
+    }
+}
+
+fn parameters<'d>(
+    element: XmlElement<'d>,
+    container: &'static str,
+    name: &'static str,
+) -> Vec<Said<'d>> {
+    children(element, container, name).map(|parameter| needed(parameter, "name")).collect()
+}
+
+fn constraints(element: XmlElement<'_>) -> Vec<Said<'_>> {
+    let all = children(element, "PropertyConstraints", "PropertyConstraint");
+    all.filter_map(|constraint| text(constraint, "property")).collect()
+}
+
+fn artifact_reference(element: XmlElement<'_>) -> Option<ArtifactReference<'_>> {
+    let pattern =
+        element.elements().find(|child| matches!(child.name().local, "Include" | "Exclude"));
+    Some(ArtifactReference {
+        reference: text(element, "reference")?,
+        pattern: pattern.map(XmlElement::span),
+    })
+}
+
+fn plan(element: XmlElement<'_>) -> Plan<'_> {
+    Plan {
+        id: needed(element, "id"),
+        plan_type: text(element, "planType"),
+        reference: one(element, "PlanModelReference").and_then(|model| text(model, "reference")),
+        inputs: parameters(element, "InputParameters", "InputParameter"),
+        outputs: parameters(element, "OutputParameters", "OutputParameter"),
+    }
+}
+
+fn operation_reference<'d>(element: XmlElement<'d>, of: &str) -> OperationReference<'d> {
+    OperationReference {
+        of: text(element, of),
+        interface: text(element, "interfaceName"),
+        operation: text(element, "operationName"),
+    }
+}
+
+fn exported_interface(element: XmlElement<'_>) -> ExportedInterface<'_> {
+    let operation = |element| {
+        let node = one(element, "NodeOperation")
+            .map(|by| OperationTarget::Node(operation_reference(by, "nodeRef")));
+        let relationship = one(element, "RelationshipOperation")
+            .map(|by| OperationTarget::Relationship(operation_reference(by, "relationshipRef")));
+        let plan = one(element, "Plan").map(|by| OperationTarget::Plan(text(by, "planRef")));
+        ExportedOperation { name: needed(element, "name"), by: node.or(relationship).or(plan) }
+    };
+    ExportedInterface {
+        name: needed(element, "name"),
+        operations: named(element, "Operation").map(operation).collect(),
+    }
+}
+
+fn property_mapping(element: XmlElement<'_>) -> PropertyMapping<'_> {
+    PropertyMapping {
+        own: text(element, "serviceTemplatePropertyRef"),
+        target: text(element, "targetObjectRef"),
+        target_property: text(element, "targetPropertyRef"),
+    }
+}
+
+fn exposed(element: XmlElement<'_>) -> ExposedFeature<'_> {
+    ExposedFeature { name: text(element, "name"), reference: text(element, "ref") }
+}
+
+struct DefinitionsReader<'f, 'd> {
+    found: &'f mut Diagnostics,
+    target_namespace: Cow<'d, str>,
+}
+
+impl<'d> DefinitionsReader<'_, 'd> {
+    /// The name of a component that an attribute holds (statement Q1).
+    fn reference(&mut self, element: XmlElement<'d>, attribute: &str) -> Option<ComponentName<'d>> {
+        let attribute = element.attribute(attribute)?;
+        let (value, span) = (attribute.collapsed(), attribute.value_span());
+        let (prefix, local) = match &value {
+            Cow::Borrowed(value) => {
+                let (prefix, local) = value.split_once(':').unwrap_or(("", value));
+                (Cow::Borrowed(prefix), Cow::Borrowed(local))
+            }
+            Cow::Owned(value) => {
+                let (prefix, local) = value.split_once(':').unwrap_or(("", value));
+                (Cow::Owned(prefix.to_owned()), Cow::Owned(local.to_owned()))
+            }
+        };
+        if !is_unprefixed_name(&local) || !prefix.is_empty() && !is_unprefixed_name(&prefix) {
+            return None;
+        }
+        let namespace = element.namespace(&prefix);
+        if namespace.is_none() {
+            let message = format!("no namespace is declared for the prefix `{prefix}`");
+            let error = Diagnostic::error(Code::Syntax, message).at(span).rule(by("2.6"));
+            self.found.push(error.help(format!("declare it: `xmlns:{prefix}=\"...\"`")));
+        }
+        Some(ComponentName { namespace, local, has_prefix: !prefix.is_empty(), span })
+    }
+
+    fn component(&mut self, kind: ComponentKind, element: XmlElement<'d>) -> Option<Component<'d>> {
+        let name = text(element, "name").filter(|_| text(element, "id").is_none());
+        let content = match kind {
+            ComponentKind::ServiceTemplate => {
+                ComponentContent::Service(Box::new(self.service(element)))
+            }
+            ComponentKind::ArtifactTemplate | ComponentKind::PolicyTemplate => {
+                ComponentContent::Template(Box::new(self.template(element)))
+            }
+            ComponentKind::NodeTypeImplementation
+            | ComponentKind::RelationshipTypeImplementation => {
+                ComponentContent::Implementation(Box::new(self.implementation(kind, element)))
+            }
+            _ => ComponentContent::Type(Box::new(self.entity_type(kind, element))),
+        };
+        let namespace = text(element, "targetNamespace").map(|said| said.text);
+        Some(Component {
+            kind,
+            namespace: namespace.unwrap_or_else(|| self.target_namespace.clone()),
+            name: name.or_else(|| text(element, "id"))?,
+            element,
+            content,
+        })
+    }
+
+    fn entity_type(&mut self, kind: ComponentKind, element: XmlElement<'d>) -> EntityType<'d> {
+        let type_ref = |name| one(element, name);
+        let (source_interfaces, target_interfaces) = match kind {
+            ComponentKind::RelationshipType => ("SourceInterfaces", "TargetInterfaces"),
+            _ => ("Interfaces", ""),
+        };
+        let interfaces = |container| children(element, container, "Interface").map(interface);
+        let mut referred = |name| self.reference(type_ref(name)?, "typeRef");
+        let (derived_from, valid_source, valid_target) =
+            (referred("DerivedFrom"), referred("ValidSource"), referred("ValidTarget"));
+        let applies_to = children(element, "AppliesTo", "NodeTypeReference");
+        EntityType {
+            derived_from,
+            is_abstract: truth(element, "abstract"),
+            is_final: truth(element, "final"),
+            properties: type_ref("PropertiesDefinition").map(|of| PropertiesDefinition {
+                span: of.span(),
+                element: self.reference(of, "element"),
+                type_name: self.reference(of, "type"),
+            }),
+            requirements: children(element, "RequirementDefinitions", "RequirementDefinition")
+                .map(|definition| self.feature_definition(definition, "requirementType"))
+                .collect(),
+            capabilities: children(element, "CapabilityDefinitions", "CapabilityDefinition")
+                .map(|definition| self.feature_definition(definition, "capabilityType"))
+                .collect(),
+            interfaces: interfaces(source_interfaces).collect(),
+            target_interfaces: interfaces(target_interfaces).collect(),
+            valid_source,
+            valid_target,
+            required_capability: self.reference(element, "requiredCapabilityType"),
+            policy_language: text(element, "policyLanguage"),
+            applies_to: applies_to.filter_map(|to| self.reference(to, "typeRef")).collect(),
+        }
+    }
+
+    fn feature_definition(
+        &mut self,
+        element: XmlElement<'d>,
+        type_name: &str,
+    ) -> FeatureDefinition<'d> {
+        FeatureDefinition {
+            name: needed(element, "name"),
+            type_name: self.reference(element, type_name),
+            lower: lower(element, "lowerBound"),
+            upper: upper(element, "upperBound"),
+        }
+    }
+
+    fn implementation(
+        &mut self,
+        kind: ComponentKind,
+        element: XmlElement<'d>,
+    ) -> Implementation<'d> {
+        let (parent, of) = match kind {
+            ComponentKind::NodeTypeImplementation => ("nodeTypeImplementationRef", "nodeType"),
+            _ => ("relationshipTypeImplementationRef", "relationshipType"),
+        };
+        let derived = one(element, "DerivedFrom");
+        Implementation {
+            derived_from: derived.and_then(|derived| self.reference(derived, parent)),
+            is_abstract: truth(element, "abstract"),
+            is_final: truth(element, "final"),
+            of: self.reference(element, of),
+            implementation_artifacts: self.artifacts(
+                element,
+                "ImplementationArtifacts",
+                "ImplementationArtifact",
+            ),
+            deployment_artifacts: self.artifacts(
+                element,
+                "DeploymentArtifacts",
+                "DeploymentArtifact",
+            ),
+        }
+    }
+
+    fn artifacts(
+        &mut self,
+        element: XmlElement<'d>,
+        container: &'static str,
+        name: &'static str,
+    ) -> Vec<ArtifactUse<'d>> {
+        let all = children(element, container, name);
+        all.map(|artifact| ArtifactUse {
+            name: text(artifact, "name"),
+            interface: text(artifact, "interfaceName"),
+            operation: text(artifact, "operationName"),
+            type_name: self.reference(artifact, "artifactType"),
+            template: self.reference(artifact, "artifactRef"),
+        })
+        .collect()
+    }
+
+    fn template(&mut self, element: XmlElement<'d>) -> EntityTemplate<'d> {
+        let references = children(element, "ArtifactReferences", "ArtifactReference");
+        EntityTemplate {
+            type_name: self.reference(element, "type"),
+            constraints: constraints(element),
+            references: references.filter_map(artifact_reference).collect(),
+        }
+    }
+
+    fn policies(&mut self, element: XmlElement<'d>) -> Vec<PolicyUse<'d>> {
+        let all = children(element, "Policies", "Policy");
+        all.map(|policy| PolicyUse {
+            name: text(policy, "name"),
+            type_name: self.reference(policy, "policyType"),
+            template: self.reference(policy, "policyRef"),
+        })
+        .collect()
+    }
+
+    fn service(&mut self, element: XmlElement<'d>) -> ServiceTemplate<'d> {
+        let boundary = one(element, "BoundaryDefinitions");
+        let mut service = ServiceTemplate {
+            substitutable: self.reference(element, "substitutableNodeType"),
+            boundary: boundary.map(|boundary| self.boundary(boundary)),
+            plans: children(element, "Plans", "Plan").map(plan).collect(),
+            ..ServiceTemplate::default()
+        };
+        let Some(topology) = one(element, "TopologyTemplate") else { return service };
+        service.nodes = named(topology, "NodeTemplate").map(|node| self.node(node)).collect();
+        let relationships = named(topology, "RelationshipTemplate");
+        service.relationships = relationships.map(|it| self.relationship(it)).collect();
+        service
+    }
+
+    fn boundary(&mut self, element: XmlElement<'d>) -> BoundaryDefinitions<'d> {
+        let properties = one(element, "Properties").into_iter();
+        let mappings =
+            properties.flat_map(|it| children(it, "PropertyMappings", "PropertyMapping"));
+        BoundaryDefinitions {
+            mappings: mappings.map(property_mapping).collect(),
+            constraints: constraints(element),
+            requirements: children(element, "Requirements", "Requirement").map(exposed).collect(),
+            capabilities: children(element, "Capabilities", "Capability").map(exposed).collect(),
+            policies: self.policies(element),
+            interfaces: children(element, "Interfaces", "Interface")
+                .map(exported_interface)
+                .collect(),
+        }
+    }
+
+    fn node(&mut self, element: XmlElement<'d>) -> NodeTemplate<'d> {
+        NodeTemplate {
+            id: needed(element, "id"),
+            template: self.template(element),
+            least: lower(element, "minInstances"),
+            most: upper(element, "maxInstances"),
+            requirements: self.features(element, "Requirements", "Requirement"),
+            capabilities: self.features(element, "Capabilities", "Capability"),
+            policies: self.policies(element),
+            artifacts: self.artifacts(element, "DeploymentArtifacts", "DeploymentArtifact"),
+        }
+    }
+
+    fn features(
+        &mut self,
+        element: XmlElement<'d>,
+        container: &'static str,
+        name: &'static str,
+    ) -> Vec<Feature<'d>> {
+        let all = children(element, container, name);
+        all.map(|feature| Feature {
+            id: needed(feature, "id"),
+            name: needed(feature, "name"),
+            template: self.template(feature),
+        })
+        .collect()
+    }
+
+    fn relationship(&mut self, element: XmlElement<'d>) -> RelationshipTemplate<'d> {
+        let end = |name| one(element, name).and_then(|end| text(end, "ref"));
+        RelationshipTemplate {
+            id: needed(element, "id"),
+            template: self.template(element),
+            source: end("SourceElement"),
+            target: end("TargetElement"),
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! What all checks of TOSCA 1.0 share: names are looked up, and findings told, in one place.
+
+use crate::text::diagnostic::{Advice, Code, Diagnostic, Diagnostics, Severity, closest};
+use crate::text::source::Span;
+use crate::tosca::v1_0::definitions::{ComponentKind, ComponentName, Said};
+use crate::tosca::v1_0::{ComponentId, DefinitionsExtent, FoundComponent, Library, by};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+pub(super) struct DefinitionsChecker<'l, 'd> {
+    pub(super) library: &'l Library<'d>,
+    pub(super) found: Diagnostics,
+    /// Documents, and what they use without importing it.
+    unimported: FxHashSet<(usize, String)>,
+}
+
+impl<'l, 'd> DefinitionsChecker<'l, 'd> {
+    pub(super) fn new(library: &'l Library<'d>, found: Diagnostics) -> Self {
+        Self { library, found, unimported: FxHashSet::default() }
+    }
+
+    pub(super) fn say(&mut self, diagnostic: Diagnostic, section: &'static str) {
+        self.found.push(diagnostic.rule(by(section)));
+    }
+
+    pub(super) fn error(
+        &mut self,
+        code: Code,
+        at: Span,
+        section: &'static str,
+        message: impl Into<String>,
+    ) {
+        self.say(Diagnostic::error(code, message).at(at), section);
+    }
+
+    pub(super) fn warn(
+        &mut self,
+        code: Code,
+        at: Span,
+        section: &'static str,
+        message: impl Into<String>,
+    ) {
+        self.say(Diagnostic::warning(code, message).at(at), section);
+    }
+
+    /// The component of a kind that a name means; that there is none is an error (statement Q2).
+    pub(super) fn named(
+        &mut self,
+        kind: ComponentKind,
+        document: usize,
+        name: Option<&ComponentName<'d>>,
+        section: &'static str,
+    ) -> Option<ComponentId> {
+        self.looked_up(kind, document, name?, section, Severity::Error)
+    }
+
+    /// The same where what is not there is only suspicious.
+    pub(super) fn named_perhaps(
+        &mut self,
+        kind: ComponentKind,
+        document: usize,
+        name: Option<&ComponentName<'d>>,
+        section: &'static str,
+    ) -> Option<ComponentId> {
+        self.looked_up(kind, document, name?, section, Severity::Warning)
+    }
+
+    fn looked_up(
+        &mut self,
+        kind: ComponentKind,
+        document: usize,
+        name: &ComponentName<'d>,
+        section: &'static str,
+        severity: Severity,
+    ) -> Option<ComponentId> {
+        let id = match self.library.find(kind, document, name) {
+            FoundComponent::Known(id) => id,
+            FoundComponent::Unprefixed(id) => {
+                let own = &self.library.documents[document].target_namespace;
+                let message = format!(
+                    "`{}` has no prefix, so it is not the {} of {own} that is meant",
+                    name.local,
+                    kind.what()
+                );
+                let warning = Diagnostic::warning(Code::UnprefixedName, message).at(name.span);
+                self.say(
+                    warning.help("declare a prefix for the target namespace, and use it"),
+                    "2.6",
+                );
+                id
+            }
+            FoundComponent::Elsewhere => return None,
+            FoundComponent::Nothing => {
+                let unknown = self.unknown(kind, name);
+                self.say(Diagnostic { severity, ..unknown }, section);
+                return None;
+            }
+        };
+        self.imported(document, id, name);
+        Some(id)
+    }
+
+    fn unknown(&self, kind: ComponentKind, name: &ComponentName<'d>) -> Diagnostic {
+        let namespace = name.namespace.as_deref().unwrap_or_default();
+        let code = if kind.is_type() { Code::UnknownType } else { Code::UnknownElement };
+        let message = match namespace {
+            "" => format!("there is no {} `{}` without a namespace", kind.what(), name.local),
+            namespace => format!("there is no {} `{}` in {namespace}", kind.what(), name.local),
+        };
+        let beside = self.library.names(kind).filter(|known| known.namespace == namespace);
+        let meant = closest(&name.local, beside.map(|known| &*known.name.text));
+        let mut elsewhere = self.library.names(kind).filter(|known| known.name.text == name.local);
+        let error = Diagnostic::error(code, message).at(name.span);
+        match (meant, elsewhere.next()) {
+            (_, Some(other)) => error.help(format!("there is one in {}", other.namespace)),
+            (Some(meant), None) => error.help(Advice::did_you_mean(&name.local, meant)),
+            (None, None) => error,
+        }
+    }
+
+    /// What is used has to be imported directly (statement C3); said once a document and namespace.
+    fn imported(&mut self, document: usize, id: ComponentId, name: &ComponentName<'d>) {
+        if self.library.is_visible(document, id) {
+            return;
+        }
+        let component = self.library.component(id);
+        if !self.unimported.insert((document, component.namespace.to_string())) {
+            return;
+        }
+        let message = format!(
+            "the {} `{}` of {} is not imported here",
+            component.kind.what(),
+            component.name.text,
+            component.namespace
+        );
+        let found = match self.library.loaded.extent {
+            DefinitionsExtent::File => Diagnostic::error(Code::MissingImport, message),
+            DefinitionsExtent::Repository => Diagnostic::warning(Code::MissingImport, message),
+        };
+        let found = found.at(name.span).label(component.name.span, "it is defined here");
+        self.say(found.help("import the document that defines it"), "4.2");
+    }
+
+    /// Reports names that are there twice.
+    pub(super) fn unique<'n>(
+        &mut self,
+        names: impl IntoIterator<Item = &'n Said<'d>>,
+        what: &str,
+        section: &'static str,
+        severity: Severity,
+    ) where
+        'd: 'n,
+    {
+        let mut seen: FxHashMap<&str, Span> = FxHashMap::default();
+        for name in names {
+            let Some(first) = seen.insert(&name.text, name.span) else { continue };
+            let message = format!("there is another {what} `{}`", name.text);
+            let found = Diagnostic { severity, ..Diagnostic::error(Code::Duplicate, message) };
+            self.say(found.at(name.span).label(first, "this one"), section);
+        }
+    }
+
+    /// The name of a component for messages.
+    pub(super) fn name(&self, id: ComponentId) -> &'l str {
+        let library = self.library;
+        &library.component(id).name.text
+    }
+}

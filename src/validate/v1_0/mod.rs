@@ -1,0 +1,26 @@
+//! What is wrong with documents of TOSCA 1.0: names, derivation, what templates say against their
+//! types, and what service templates show of what is in them.
+
+mod checker;
+mod component;
+mod document;
+mod service;
+
+use crate::text::diagnostic::{Diagnostic, Diagnostics};
+use crate::tosca::v1_0::{Library, LoadedDefinitions};
+use checker::DefinitionsChecker;
+
+/// Everything that is wrong with documents that belong together.
+pub(crate) fn validate_definitions(loaded: &LoadedDefinitions) -> Vec<Diagnostic> {
+    let mut found = loaded.found.clone();
+    let library = Library::of(loaded, &mut found);
+    let mut checker = DefinitionsChecker::new(&library, found);
+    checker.documents();
+    checker.components();
+    let Diagnostics(mut found) = checker.found;
+    found.sort_by(|a, b| (a.span, a.code, &a.message).cmp(&(b.span, b.code, &b.message)));
+    found.dedup_by(|next, kept| {
+        (next.span, next.code, &next.message) == (kept.span, kept.code, &kept.message)
+    });
+    found
+}

@@ -1,0 +1,579 @@
+//! Service templates: their nodes and relationships against their types, and what they show.
+
+use super::checker::DefinitionsChecker;
+use crate::text::diagnostic::{Code, Diagnostic, Severity, did_you_mean};
+use crate::text::source::Span;
+use crate::text::xml::is_unprefixed_name;
+use crate::tosca::v1_0::ComponentId;
+use crate::tosca::v1_0::definitions::{
+    Bound, BoundaryDefinitions, ComponentKind, ExposedFeature, Feature, NodeTemplate,
+    OperationReference, OperationTarget, RelationshipTemplate, Said, ServiceTemplate,
+};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// What an id of a service template names.
+#[derive(Clone, Copy)]
+struct NamedElement {
+    kind: NamedKind,
+    /// Its type.
+    type_id: Option<ComponentId>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum NamedKind {
+    Node,
+    Relationship,
+    Requirement,
+    Capability,
+    Plan,
+}
+
+impl NamedKind {
+    fn what(self) -> &'static str {
+        match self {
+            Self::Node => "node template",
+            Self::Relationship => "relationship template",
+            Self::Requirement => "requirement",
+            Self::Capability => "capability",
+            Self::Plan => "plan",
+        }
+    }
+}
+
+type NamedElements = FxHashMap<String, NamedElement>;
+
+impl<'d> DefinitionsChecker<'_, 'd> {
+    /// Section 5.2.
+    pub(super) fn service(&mut self, document: usize, service: &ServiceTemplate<'d>) {
+        let mut named = NamedElements::default();
+        let sources = service.relationships.iter().filter_map(|it| it.source.as_ref());
+        let leaving: FxHashSet<&str> = sources.map(|source| &*source.text).collect();
+        for node in &service.nodes {
+            let type_id = self.node(document, node, &mut named);
+            // Which of its requirements a relationship from the node itself stands for is open.
+            if !leaving.contains(&*node.id.text) {
+                self.least_requirements(type_id, node);
+            }
+        }
+        for relationship in &service.relationships {
+            let kind = ComponentKind::RelationshipType;
+            let type_id = self.template(kind, document, &relationship.template, "5.2");
+            let element = NamedElement { kind: NamedKind::Relationship, type_id };
+            named.insert(relationship.id.text.to_string(), element);
+        }
+        for plan in &service.plans {
+            let element = NamedElement { kind: NamedKind::Plan, type_id: None };
+            named.insert(plan.id.text.to_string(), element);
+        }
+        for relationship in &service.relationships {
+            self.relationship(relationship, &named);
+        }
+        self.plans(service);
+        let substitutable = service.substitutable.as_ref();
+        let type_id = self.named(ComponentKind::NodeType, document, substitutable, "5.2");
+        if let Some(boundary) = &service.boundary {
+            self.boundary(document, boundary, &named);
+        }
+        if let (Some(type_id), Some(name)) = (type_id, substitutable) {
+            let none = BoundaryDefinitions::default();
+            let boundary = service.boundary.as_ref().unwrap_or(&none);
+            self.exposes_all(type_id, boundary, &named, name.span);
+        }
+    }
+
+    fn node(
+        &mut self,
+        document: usize,
+        node: &NodeTemplate<'d>,
+        named: &mut NamedElements,
+    ) -> Option<ComponentId> {
+        let type_id = self.template(ComponentKind::NodeType, document, &node.template, "5.2");
+        let element = NamedElement { kind: NamedKind::Node, type_id };
+        named.insert(node.id.text.to_string(), element);
+        self.bounds(node.least, node.most, node.id.span);
+        for (kind, features) in [
+            (NamedKind::Requirement, &node.requirements),
+            (NamedKind::Capability, &node.capabilities),
+        ] {
+            self.unique_features(kind, type_id, features);
+            for feature in features {
+                let type_id = self.node_feature(document, kind, type_id, feature);
+                let element = NamedElement { kind, type_id };
+                named.insert(feature.id.text.to_string(), element);
+            }
+        }
+        let names = node.policies.iter().filter_map(|policy| policy.name.as_ref());
+        self.unique(names, "policy", "5.2", Severity::Error);
+        for policy in &node.policies {
+            let policy_type = self.policy(document, policy);
+            self.applies(policy_type, type_id, policy.type_name.as_ref().map(|name| name.span));
+        }
+        let names = node.artifacts.iter().filter_map(|artifact| artifact.name.as_ref());
+        self.unique(names, "deployment artifact", "5.2", Severity::Warning);
+        for artifact in &node.artifacts {
+            self.artifact(document, artifact, "5.2");
+        }
+        type_id
+    }
+
+    fn bounds(&mut self, least: Bound, most: Bound, at: Span) {
+        if let (Some(low), Some(high)) = (least.value, most.value)
+            && low > high
+        {
+            let message = format!("at least {low} instances are more than at most {high}");
+            let at = least.span.or(most.span).unwrap_or(at);
+            self.error(Code::InvalidValue, at, "5.2", message);
+        }
+    }
+
+    /// A requirement or capability has a definition of its name and type (statement C9).
+    fn node_feature(
+        &mut self,
+        document: usize,
+        kind: NamedKind,
+        node_type: Option<ComponentId>,
+        feature: &Feature<'d>,
+    ) -> Option<ComponentId> {
+        let is_capability = kind == NamedKind::Capability;
+        let type_kind = match is_capability {
+            true => ComponentKind::CapabilityType,
+            false => ComponentKind::RequirementType,
+        };
+        let type_id = self.template(type_kind, document, &feature.template, "5.2");
+        let node_type = node_type.filter(|id| self.library.is_whole(*id))?;
+        let Some((defined, at)) = self.feature(node_type, is_capability, &feature.name.text) else {
+            if !self.defines(node_type, is_capability, &feature.name.text) {
+                self.undefined_feature(kind, node_type, feature);
+            }
+            return type_id;
+        };
+        if let (Some(type_id), Some(name)) = (type_id, &feature.template.type_name)
+            && type_id != defined
+        {
+            let message = format!(
+                "the {} `{}` is defined with the type `{}`, not `{}`",
+                kind.what(),
+                feature.name.text,
+                self.name(defined),
+                name.local
+            );
+            let error = Diagnostic::error(Code::IncompatibleType, message).at(name.span);
+            self.say(error.label(at, "defined here"), "5.2");
+        }
+        type_id
+    }
+
+    /// Whether there is a definition of this name, whatever its type.
+    fn defines(&self, node_type: ComponentId, is_capability: bool, name: &str) -> bool {
+        self.feature_names(node_type, is_capability).any(|known| known == name)
+    }
+
+    fn feature_names(
+        &self,
+        node_type: ComponentId,
+        is_capability: bool,
+    ) -> impl Iterator<Item = &str> {
+        let all = self.library.ancestry(node_type);
+        let all = all.filter_map(|id| self.library.entity_type(id));
+        let all = all.flat_map(move |said| match is_capability {
+            true => &said.capabilities,
+            false => &said.requirements,
+        });
+        all.map(|feature| &*feature.name.text)
+    }
+
+    fn undefined_feature(
+        &mut self,
+        kind: NamedKind,
+        node_type: ComponentId,
+        feature: &Feature<'d>,
+    ) {
+        let (name, is_capability) = (&feature.name, kind == NamedKind::Capability);
+        let what = kind.what();
+        let message = format!("`{}` defines no {what} `{}`", self.name(node_type), name.text);
+        let meant = did_you_mean(&name.text, self.feature_names(node_type, is_capability));
+        let error = Diagnostic::error(Code::UnknownDefinition, message).at(name.span);
+        self.say(error.help_opt(meant), "5.2");
+    }
+
+    /// No more requirements or capabilities of a name than the definition allows.
+    fn unique_features(
+        &mut self,
+        kind: NamedKind,
+        node_type: Option<ComponentId>,
+        features: &[Feature<'d>],
+    ) {
+        let Some(node_type) = node_type else { return };
+        let mut counts: FxHashMap<&str, u64> = FxHashMap::default();
+        for feature in features {
+            let count = counts.entry(&feature.name.text).or_insert(0);
+            *count += 1;
+            let is_capability = kind == NamedKind::Capability;
+            let upper = self.upper(node_type, is_capability, &feature.name.text);
+            let Some(upper) = upper.filter(|upper| *count > *upper) else { continue };
+            let message = format!(
+                "`{}` may be there {upper} times, and this is number {count}",
+                feature.name.text
+            );
+            self.error(Code::TooManyRelations, feature.name.span, "5.2", message);
+        }
+    }
+
+    /// How often something may be there, if that is bounded.
+    fn upper(&self, node_type: ComponentId, is_capability: bool, name: &str) -> Option<u64> {
+        let mut all =
+            self.library.ancestry(node_type).filter_map(|id| self.library.entity_type(id));
+        all.find_map(|said| {
+            let features = if is_capability { &said.capabilities } else { &said.requirements };
+            features.iter().find(|feature| feature.name.text == name)
+        })?
+        .upper
+        .value
+    }
+
+    /// A requirement that has to be there, and for which nothing stands, is left to the container.
+    fn least_requirements(&mut self, type_id: Option<ComponentId>, node: &NodeTemplate<'d>) {
+        let Some(type_id) = type_id else { return };
+        let library = self.library;
+        let mut seen = FxHashSet::default();
+        for owner in library.ancestry(type_id) {
+            let Some(said) = library.entity_type(owner) else { continue };
+            for feature in &said.requirements {
+                let name = &*feature.name.text;
+                let is_new = seen.insert(name);
+                let is_there = node.requirements.iter().any(|own| own.name.text == name);
+                if !is_new || is_there || feature.lower.value == Some(0) {
+                    continue;
+                }
+                let message =
+                    format!("nothing stands for the requirement `{name}` of `{}`", node.id.text);
+                let note = Diagnostic::note(Code::MissingRequirement, message).at(node.id.span);
+                self.say(note.label(feature.name.span, "it has to be there"), "5.2");
+            }
+        }
+    }
+
+    /// A policy applies to the types that it names, and those that derive from them.
+    fn applies(
+        &mut self,
+        policy: Option<ComponentId>,
+        node_type: Option<ComponentId>,
+        at: Option<Span>,
+    ) {
+        let (Some(policy), Some(node_type), Some(at)) = (policy, node_type, at) else { return };
+        let library = self.library;
+        if !library.is_whole(node_type) || !library.is_whole(policy) {
+            return;
+        }
+        let mut named = false;
+        for owner in library.ancestry(policy) {
+            let Some(said) = library.entity_type(owner) else { continue };
+            for name in &said.applies_to {
+                named = true;
+                match library.find(ComponentKind::NodeType, library.document(owner), name).id() {
+                    Some(id) if !library.derives(node_type, id) => {}
+                    _ => return,
+                }
+            }
+        }
+        if named {
+            let message = format!(
+                "the policy type `{}` does not apply to `{}`",
+                self.name(policy),
+                self.name(node_type)
+            );
+            self.error(Code::IncompatibleType, at, "14.2", message);
+        }
+    }
+
+    /// Where a relationship leads from and to (statements C10 and C12).
+    fn relationship(&mut self, relationship: &RelationshipTemplate<'d>, named: &NamedElements) {
+        let source = self.end(relationship.source.as_ref(), named, NamedKind::Requirement);
+        let target = self.end(relationship.target.as_ref(), named, NamedKind::Capability);
+        let type_id = named.get(&*relationship.id.text).and_then(|it| it.type_id);
+        if let Some(type_id) = type_id {
+            let (valid_source, valid_target) =
+                (self.valid(type_id, true), self.valid(type_id, false));
+            self.fits(type_id, valid_source, source, relationship.source.as_ref());
+            self.fits(type_id, valid_target, target, relationship.target.as_ref());
+        }
+        let (Some(source), Some(target), Some(at)) = (source, target, &relationship.target) else {
+            return;
+        };
+        if let (NamedKind::Requirement, NamedKind::Capability) = (source.kind, target.kind)
+            && let (Some(requirement), Some(capability)) = (source.type_id, target.type_id)
+        {
+            self.joined(requirement, capability, at.span, "10.2");
+        }
+    }
+
+    fn end(
+        &mut self,
+        reference: Option<&Said<'d>>,
+        named: &NamedElements,
+        other: NamedKind,
+    ) -> Option<NamedElement> {
+        let reference = reference?;
+        let found = self.named_here(reference, named, &[NamedKind::Node, other])?;
+        Some(found)
+    }
+
+    /// What an id names, which has to be of one of these kinds.
+    fn named_here(
+        &mut self,
+        reference: &Said<'d>,
+        named: &NamedElements,
+        kinds: &[NamedKind],
+    ) -> Option<NamedElement> {
+        let is_meant = |element: &NamedElement| kinds.contains(&element.kind);
+        let all: Vec<_> = kinds.iter().map(|kind| kind.what()).collect();
+        match named.get(&*reference.text) {
+            Some(element) if is_meant(element) => Some(*element),
+            Some(element) => {
+                let message = format!(
+                    "`{}` is a {}, not a {}",
+                    reference.text,
+                    element.kind.what(),
+                    all.join(" or a ")
+                );
+                self.error(Code::UnknownElement, reference.span, "5.2", message);
+                None
+            }
+            None => {
+                let what = all.join(" or ");
+                let message =
+                    format!("there is no {what} `{}` in this service template", reference.text);
+                let known = named.iter().filter(|(_, it)| is_meant(it)).map(|(name, _)| &**name);
+                let error = Diagnostic::error(Code::UnknownElement, message).at(reference.span);
+                self.say(error.help_opt(did_you_mean(&reference.text, known)), "5.2");
+                None
+            }
+        }
+    }
+
+    /// What a relationship type may lead from or to, said by it or inherited.
+    fn valid(&self, type_id: ComponentId, is_source: bool) -> Option<(ComponentKind, ComponentId)> {
+        let feature = match is_source {
+            true => ComponentKind::RequirementType,
+            false => ComponentKind::CapabilityType,
+        };
+        self.library.ancestry(type_id).find_map(|owner| {
+            let said = self.library.entity_type(owner)?;
+            let name = if is_source { &said.valid_source } else { &said.valid_target };
+            let name = name.as_ref()?;
+            let find = |kind| self.library.find(kind, self.library.document(owner), name).id();
+            let found = find(feature).map(|id| (feature, id));
+            found.or_else(|| find(ComponentKind::NodeType).map(|id| (ComponentKind::NodeType, id)))
+        })
+    }
+
+    fn fits(
+        &mut self,
+        type_id: ComponentId,
+        valid: Option<(ComponentKind, ComponentId)>,
+        end: Option<NamedElement>,
+        reference: Option<&Said<'d>>,
+    ) {
+        let (Some((kind, valid)), Some(end), Some(reference)) = (valid, end, reference) else {
+            return;
+        };
+        let is_node = end.kind == NamedKind::Node;
+        // A node as an end of what joins requirements and capabilities: which of its own is meant
+        // is for the container to find.
+        let Some(own) = end.type_id.filter(|_| is_node == (kind == ComponentKind::NodeType)) else {
+            return;
+        };
+        if self.library.derives(own, valid) || !self.library.is_whole(own) {
+            return;
+        }
+        let message = format!(
+            "`{}` leads between `{}` and what derives from it, and `{}` is a `{}`",
+            self.name(type_id),
+            self.name(valid),
+            reference.text,
+            self.name(own)
+        );
+        self.error(Code::IncompatibleType, reference.span, "5.2", message);
+    }
+
+    /// Plans that begin or end everything are there once, and their models are files.
+    fn plans(&mut self, service: &ServiceTemplate<'d>) {
+        const KINDS: [&str; 2] = ["/BuildPlan", "/TerminationPlan"];
+        let mut first: FxHashMap<&str, Span> = FxHashMap::default();
+        for plan in &service.plans {
+            if let Some(reference) = &plan.reference {
+                self.file(reference, "5.2");
+            }
+            self.unique(&plan.inputs, "input parameter", "5.2", Severity::Error);
+            self.unique(&plan.outputs, "output parameter", "5.2", Severity::Error);
+            let Some(kind) = &plan.plan_type else { continue };
+            if !KINDS.iter().any(|known| kind.text.ends_with(known)) {
+                continue;
+            }
+            if let Some(other) = first.insert(&kind.text, kind.span) {
+                let message = "another plan does the same for all of it";
+                let note = Diagnostic::note(Code::Duplicate, message).at(kind.span);
+                self.say(note.label(other, "this one"), "5.2");
+            }
+        }
+    }
+
+    fn boundary(
+        &mut self,
+        document: usize,
+        boundary: &BoundaryDefinitions<'d>,
+        named: &NamedElements,
+    ) {
+        self.unique(&boundary.constraints, "constraint of", "5.2", Severity::Error);
+        for mapping in &boundary.mappings {
+            let kinds = [
+                NamedKind::Node,
+                NamedKind::Relationship,
+                NamedKind::Requirement,
+                NamedKind::Capability,
+            ];
+            if let Some(target) = &mapping.target {
+                self.named_here(target, named, &kinds);
+            }
+            for path in mapping.own.iter().chain(&mapping.target_property) {
+                self.path(path);
+            }
+        }
+        for (exposed, kind) in [
+            (&boundary.requirements, NamedKind::Requirement),
+            (&boundary.capabilities, NamedKind::Capability),
+        ] {
+            let references = exposed.iter().filter_map(|feature| feature.reference.as_ref());
+            references.for_each(|reference| {
+                self.named_here(reference, named, &[kind]);
+            });
+        }
+        let names = boundary.policies.iter().filter_map(|policy| policy.name.as_ref());
+        self.unique(names, "policy", "5.2", Severity::Error);
+        for policy in &boundary.policies {
+            self.policy(document, policy);
+        }
+        let names = boundary.interfaces.iter().map(|interface| &interface.name);
+        self.unique(names, "interface", "5.2", Severity::Error);
+        for interface in &boundary.interfaces {
+            let names = interface.operations.iter().map(|operation| &operation.name);
+            self.unique(names, "operation", "5.2", Severity::Error);
+            for operation in &interface.operations {
+                match &operation.by {
+                    Some(OperationTarget::Node(by)) => self.carried(by, named, NamedKind::Node),
+                    Some(OperationTarget::Relationship(by)) => {
+                        self.carried(by, named, NamedKind::Relationship);
+                    }
+                    Some(OperationTarget::Plan(Some(plan))) => {
+                        self.named_here(plan, named, &[NamedKind::Plan]);
+                    }
+                    Some(OperationTarget::Plan(None)) | None => {}
+                }
+            }
+        }
+    }
+
+    /// An operation of something inside (statement C16).
+    fn carried(&mut self, by: &OperationReference<'d>, named: &NamedElements, kind: NamedKind) {
+        let Some(of) = &by.of else { return };
+        let Some(element) = self.named_here(of, named, &[kind]) else { return };
+        let type_id = element.type_id.filter(|id| self.library.is_whole(*id));
+        if let (Some(type_id), Some(interface)) = (type_id, &by.interface) {
+            self.operation(type_id, interface, by.operation.as_ref(), "5.2");
+        }
+    }
+
+    /// Paths of names can be followed; what else XPath can say is not judged (statement C17).
+    fn path(&mut self, path: &Said<'d>) {
+        let is_step = |step: &str| {
+            let name = step.strip_prefix('@').unwrap_or(step);
+            let name = name
+                .strip_prefix("*[local-name()=")
+                .and_then(|it| it.strip_suffix(']'))
+                .map_or(name, |quoted| quoted.trim_matches(['\'', '"']));
+            let local = name.rsplit(':').next().unwrap_or(name);
+            step.is_empty() || step == "." || step == "text()" || is_unprefixed_name(local)
+        };
+        if !path.text.split('/').all(is_step) {
+            let message = format!("where `{}` leads cannot be told here", path.text);
+            self.say(Diagnostic::note(Code::Undecidable, message).at(path.span), "5.2");
+        }
+    }
+
+    /// What a service template shows is what the node type has for which it may stand
+    /// (statement C19).
+    fn exposes_all(
+        &mut self,
+        type_id: ComponentId,
+        boundary: &BoundaryDefinitions<'d>,
+        named: &NamedElements,
+        at: Span,
+    ) {
+        if !self.library.is_whole(type_id) {
+            return;
+        }
+        for (is_capability, exposed) in
+            [(false, &boundary.requirements), (true, &boundary.capabilities)]
+        {
+            let what = if is_capability { "capability" } else { "requirement" };
+            for feature in exposed {
+                self.exposed(type_id, is_capability, feature, named);
+            }
+            let names: Vec<_> =
+                self.feature_names(type_id, is_capability).map(str::to_owned).collect();
+            for name in names {
+                let is_shown =
+                    exposed.iter().any(|it| it.name.as_ref().is_some_and(|said| said.text == name));
+                let is_needed = self.lower(type_id, is_capability, &name) != Some(0);
+                if !is_shown && is_needed {
+                    let message = format!(
+                        "it may stand for a `{}`, and does not show the {what} `{name}`",
+                        self.name(type_id)
+                    );
+                    self.warn(Code::MissingRequirement, at, "5.2", message);
+                }
+            }
+        }
+    }
+
+    fn lower(&self, node_type: ComponentId, is_capability: bool, name: &str) -> Option<u64> {
+        let mut all =
+            self.library.ancestry(node_type).filter_map(|id| self.library.entity_type(id));
+        all.find_map(|said| {
+            let features = if is_capability { &said.capabilities } else { &said.requirements };
+            features.iter().find(|feature| feature.name.text == name)
+        })?
+        .lower
+        .value
+    }
+
+    fn exposed(
+        &mut self,
+        type_id: ComponentId,
+        is_capability: bool,
+        feature: &ExposedFeature<'d>,
+        named: &NamedElements,
+    ) {
+        let Some(name) = &feature.name else { return };
+        let what = if is_capability { "capability" } else { "requirement" };
+        let Some((defined, _)) = self.feature(type_id, is_capability, &name.text) else {
+            let message = format!("`{}` defines no {what} `{}`", self.name(type_id), name.text);
+            self.warn(Code::UnknownDefinition, name.span, "5.2", message);
+            return;
+        };
+        let reference = feature.reference.as_ref();
+        let own = reference.and_then(|it| named.get(&*it.text)).and_then(|it| it.type_id);
+        if let (Some(own), Some(reference)) = (own, reference)
+            && !self.library.derives(own, defined)
+            && self.library.is_whole(own)
+        {
+            let message = format!(
+                "the {what} `{}` is a `{}`, and this is a `{}`",
+                name.text,
+                self.name(defined),
+                self.name(own)
+            );
+            self.warn(Code::IncompatibleType, reference.span, "5.2", message);
+        }
+    }
+}
