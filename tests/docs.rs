@@ -251,6 +251,7 @@ const WITHOUT_TEMPLATE: &[(Code, &str)] = &[
     (Code::InstanceName, "it is said of a call"),
     (Code::InvalidPlan, "it is said of a plan"),
     (Code::LogRecovered, "it depends on the store"),
+    (Code::MissingImport, "it takes two documents"),
     (Code::NoOrchestration, "it depends on the store"),
     (Code::NotVisible, "it is said of what is deployed"),
     (Code::OrchestrationOpen, "it depends on the store"),

@@ -94,7 +94,7 @@ fn nothing_is_fetched_and_resolving_does_without() {
         )]
     );
     let help = remote.validate().diagnostics[0].help.clone();
-    assert_eq!(help.unwrap(), format!("name a local copy: `--map {url}=PATH`"));
+    assert_eq!(help.unwrap(), format!("name a local copy: `--map {url}=PATH`").into());
     assert_eq!(read(&remote), [TEMPLATE]);
     for import in [
         "file:///nowhere.yaml",

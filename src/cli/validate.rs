@@ -17,6 +17,9 @@ use std::process::ExitCode;
 /// What every file of TOSCA says.
 const VERSION: &str = "tosca_definitions_version";
 
+/// The namespace of those of TOSCA 1.0, which are XML.
+const DEFINITIONS: &str = "http://docs.oasis-open.org/tosca/ns/2011/12";
+
 /// Reports what is wrong with each template.
 pub(crate) fn run(args: &ValidateArgs, reporter: &Reporter) -> Outcome {
     let named = args.templates.iter().map(PathBuf::as_path);
@@ -54,6 +57,9 @@ fn may_be_tosca(path: &Path) -> bool {
     let is_small = OsFiles.size(path).is_ok_and(|size| size <= Limits::default().bytes);
     let bytes = is_small.then(|| OsFiles.read(path).ok()).flatten();
     let Some(bytes) = bytes else { return true };
+    if bytes.first() == Some(&b'<') {
+        return memmem::find(&bytes, DEFINITIONS.as_bytes()).is_some();
+    }
     if memmem::find(&bytes, VERSION.as_bytes()).is_none() {
         return false;
     }

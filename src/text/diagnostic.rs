@@ -365,7 +365,7 @@ pub struct Diagnostic {
     /// Related places.
     pub labels: Vec<Label>,
     /// What to do about it.
-    pub help: Option<String>,
+    pub help: Option<Box<str>>,
     /// Which section of a specification says so, where it is one of its rules.
     pub rule: Option<Rule>,
     /// What to write instead, where that is clear.
@@ -414,7 +414,7 @@ impl Diagnostic {
     /// With advice.
     pub fn help(mut self, help: impl Into<Advice>) -> Self {
         let Advice { text, instead } = help.into();
-        (self.help, self.instead) = (Some(text), instead);
+        (self.help, self.instead) = (Some(text.into()), instead);
         self
     }
 
@@ -574,7 +574,7 @@ mod tests {
             let span = Span { file, start: 2, end: text.len() as u32 };
             let advice = Advice::did_you_mean("prot", meant).and("or else");
             let error = Diagnostic::error(Code::UnknownProperty, "prot").help(advice).at(span);
-            assert_eq!(error.help, Some(format!("did you mean `{meant}`? or else")));
+            assert_eq!(error.help, Some(format!("did you mean `{meant}`? or else").into()));
             error.fix(&sources).map(|fix| (fix.span, fix.replacement))
         };
         let all = |end| Span { file: crate::text::source::FileId(0), start: 2, end };

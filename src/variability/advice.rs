@@ -40,7 +40,7 @@ pub(super) fn with_mode(
         });
         let by_hand =
             || "give what belongs to absent nodes the conditions of those nodes".to_owned();
-        last.help = Some(helps.unwrap_or_else(by_hand));
+        last.help = Some(helps.unwrap_or_else(by_hand).into());
     }
     errors
 }

@@ -37,6 +37,11 @@ fn archives() -> std::io::Result<()> {
 }
 
 #[test]
+fn xml() -> std::io::Result<()> {
+    run(targets::xml, "xml")
+}
+
+#[test]
 fn logs() -> std::io::Result<()> {
     run(targets::log, "log")
 }

@@ -9,6 +9,7 @@ use cuvee::instance::{
     view_entity,
 };
 use cuvee::source::{FileId, FileSystem, MemoryFiles, SourceMap};
+use cuvee::validate::Validation;
 use cuvee::yaml::{Document, Limits, Out, parse, write_yaml};
 use cuvee::{Failure, Resolver};
 use sha2::{Digest, Sha256};
@@ -28,6 +29,15 @@ pub(crate) fn yaml(data: &[u8]) {
         format!("{:?}", Ok::<_, Diagnostic>(document.root().to_value())),
         "\n{written}"
     );
+}
+
+/// The XML layer and the definitions of TOSCA 1.0 on top of it: places point into the text.
+pub(crate) fn xml(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let files = MemoryFiles::from([("fuzz.tosca", text)]);
+    let Validation { diagnostics, sources, .. } =
+        Resolver::new("fuzz.tosca").files(files).validate();
+    placed(&diagnostics, &sources);
 }
 
 /// The template parser, and everything behind it: resolving and validating.

@@ -206,7 +206,7 @@ fn answer(
             ok: false,
             code: Some(error.code.as_str()),
             message: Some(error.message),
-            help: error.help,
+            help: error.help.map(Into::into),
             structure: None,
             ..ok
         },

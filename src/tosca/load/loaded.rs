@@ -8,6 +8,7 @@ use crate::text::answer::Failure;
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::files::{self, Files, read_bytes};
 use crate::text::source::{FileId, FileSystem, SourceFile, SourceMap, Span, is_yaml, normalize};
+use crate::text::xml::is_xml;
 use crate::text::yaml::{Document, Keep};
 use crate::tosca::csar::Package;
 use crate::tosca::import::ImportDefinition;
@@ -329,6 +330,12 @@ impl OpenedPackage {
                 (Package::of_file(outside, name), files.add(&**outside, name, Arc::clone(text)))
             }
         };
+        if is_xml(files.text(template)) {
+            let message = "this is XML, as TOSCA 1.0 is written, and no template in YAML";
+            let start = Span { file: template, start: 0, end: 0 };
+            let error = Diagnostic::error(Code::UnsupportedVersion, message).at(start);
+            return Err(error.help("`cuvee validate` reads it").into());
+        }
         let base = package.template.parent().map(Path::to_owned).unwrap_or_default();
         let (mut warnings, mut diagnostics) = (Diagnostics::default(), Diagnostics::default());
         package.files = with_dependencies(package.files, &base, files, &mut warnings);

@@ -9,14 +9,14 @@ use std::borrow::Cow;
 pub(crate) struct Definitions<'d> {
     pub file: FileId,
     pub target_namespace: Cow<'d, str>,
-    pub extensions: Vec<Extension<'d>>,
+    pub extensions: Vec<DeclaredExtension<'d>>,
     pub imports: Vec<DocumentImport<'d>>,
-    pub components: Vec<Component<'d>>,
+    pub components: Vec<DefinedComponent<'d>>,
 }
 
 /// A text and where it stands.
 #[derive(Clone, Debug)]
-pub(crate) struct Said<'d> {
+pub(crate) struct SaidText<'d> {
     pub text: Cow<'d, str>,
     pub span: Span,
 }
@@ -32,25 +32,25 @@ pub(crate) struct ComponentName<'d> {
 }
 
 /// Section 4.2.
-pub(crate) struct Extension<'d> {
-    pub namespace: Said<'d>,
+pub(crate) struct DeclaredExtension<'d> {
+    pub namespace: SaidText<'d>,
     pub must_understand: bool,
 }
 
 /// Section 4.2.
 pub(crate) struct DocumentImport<'d> {
     pub span: Span,
-    pub namespace: Option<Said<'d>>,
-    pub location: Option<Said<'d>>,
-    pub import_type: Option<Said<'d>>,
+    pub namespace: Option<SaidText<'d>>,
+    pub location: Option<SaidText<'d>>,
+    pub import_type: Option<SaidText<'d>>,
 }
 
 /// What can be named from elsewhere.
-pub(crate) struct Component<'d> {
+pub(crate) struct DefinedComponent<'d> {
     pub kind: ComponentKind,
     pub namespace: Cow<'d, str>,
     /// Its name, or its id.
-    pub name: Said<'d>,
+    pub name: SaidText<'d>,
     pub element: XmlElement<'d>,
     pub content: ComponentContent<'d>,
 }
@@ -169,10 +169,10 @@ impl ComponentKind {
 /// What a component says.
 pub(crate) enum ComponentContent<'d> {
     Type(Box<EntityType<'d>>),
-    Implementation(Box<Implementation<'d>>),
+    Implementation(Box<TypeImplementation<'d>>),
     /// An artifact template or a policy template.
     Template(Box<EntityTemplate<'d>>),
-    Service(Box<ServiceTemplate<'d>>),
+    Service(Box<DefinedService<'d>>),
 }
 
 /// A type of any kind; what a kind does not have is empty.
@@ -190,7 +190,7 @@ pub(crate) struct EntityType<'d> {
     pub valid_source: Option<ComponentName<'d>>,
     pub valid_target: Option<ComponentName<'d>>,
     pub required_capability: Option<ComponentName<'d>>,
-    pub policy_language: Option<Said<'d>>,
+    pub policy_language: Option<SaidText<'d>>,
     pub applies_to: Vec<ComponentName<'d>>,
 }
 
@@ -203,7 +203,7 @@ pub(crate) struct PropertiesDefinition<'d> {
 
 /// A requirement or capability definition.
 pub(crate) struct FeatureDefinition<'d> {
-    pub name: Said<'d>,
+    pub name: SaidText<'d>,
     pub type_name: Option<ComponentName<'d>>,
     pub lower: Bound,
     pub upper: Bound,
@@ -219,19 +219,19 @@ pub(crate) struct Bound {
 
 /// An interface of a type.
 pub(crate) struct TypeInterface<'d> {
-    pub name: Said<'d>,
-    pub operations: Vec<TypeOperation<'d>>,
+    pub name: SaidText<'d>,
+    pub operations: Vec<DefinedOperation<'d>>,
 }
 
 /// An operation of a type.
-pub(crate) struct TypeOperation<'d> {
-    pub name: Said<'d>,
-    pub inputs: Vec<Said<'d>>,
-    pub outputs: Vec<Said<'d>>,
+pub(crate) struct DefinedOperation<'d> {
+    pub name: SaidText<'d>,
+    pub inputs: Vec<SaidText<'d>>,
+    pub outputs: Vec<SaidText<'d>>,
 }
 
 /// An implementation of a node type or relationship type.
-pub(crate) struct Implementation<'d> {
+pub(crate) struct TypeImplementation<'d> {
     pub derived_from: Option<ComponentName<'d>>,
     pub is_abstract: Option<Span>,
     pub is_final: Option<Span>,
@@ -242,9 +242,9 @@ pub(crate) struct Implementation<'d> {
 
 /// An implementation artifact or deployment artifact.
 pub(crate) struct ArtifactUse<'d> {
-    pub name: Option<Said<'d>>,
-    pub interface: Option<Said<'d>>,
-    pub operation: Option<Said<'d>>,
+    pub name: Option<SaidText<'d>>,
+    pub interface: Option<SaidText<'d>>,
+    pub operation: Option<SaidText<'d>>,
     pub type_name: Option<ComponentName<'d>>,
     pub template: Option<ComponentName<'d>>,
 }
@@ -252,33 +252,33 @@ pub(crate) struct ArtifactUse<'d> {
 /// What all templates have.
 pub(crate) struct EntityTemplate<'d> {
     pub type_name: Option<ComponentName<'d>>,
-    pub constraints: Vec<Said<'d>>,
+    pub constraints: Vec<SaidText<'d>>,
     /// Of an artifact template.
     pub references: Vec<ArtifactReference<'d>>,
 }
 
 /// Section 13.2.
 pub(crate) struct ArtifactReference<'d> {
-    pub reference: Said<'d>,
+    pub reference: SaidText<'d>,
     /// Where what is included or excluded begins.
     pub pattern: Option<Span>,
 }
 
 /// Section 5.2.
 #[derive(Default)]
-pub(crate) struct ServiceTemplate<'d> {
+pub(crate) struct DefinedService<'d> {
     pub substitutable: Option<ComponentName<'d>>,
     pub boundary: Option<BoundaryDefinitions<'d>>,
-    pub nodes: Vec<NodeTemplate<'d>>,
-    pub relationships: Vec<RelationshipTemplate<'d>>,
-    pub plans: Vec<Plan<'d>>,
+    pub nodes: Vec<DefinedNode<'d>>,
+    pub relationships: Vec<DefinedRelationship<'d>>,
+    pub plans: Vec<DefinedPlan<'d>>,
 }
 
 /// What a service template shows.
 #[derive(Default)]
 pub(crate) struct BoundaryDefinitions<'d> {
     pub mappings: Vec<PropertyMapping<'d>>,
-    pub constraints: Vec<Said<'d>>,
+    pub constraints: Vec<SaidText<'d>>,
     pub requirements: Vec<ExposedFeature<'d>>,
     pub capabilities: Vec<ExposedFeature<'d>>,
     pub policies: Vec<PolicyUse<'d>>,
@@ -287,33 +287,33 @@ pub(crate) struct BoundaryDefinitions<'d> {
 
 /// A property that is one of something inside.
 pub(crate) struct PropertyMapping<'d> {
-    pub own: Option<Said<'d>>,
-    pub target: Option<Said<'d>>,
-    pub target_property: Option<Said<'d>>,
+    pub own: Option<SaidText<'d>>,
+    pub target: Option<SaidText<'d>>,
+    pub target_property: Option<SaidText<'d>>,
 }
 
 /// A requirement or capability that is one of a node inside.
 pub(crate) struct ExposedFeature<'d> {
-    pub name: Option<Said<'d>>,
-    pub reference: Option<Said<'d>>,
+    pub name: Option<SaidText<'d>>,
+    pub reference: Option<SaidText<'d>>,
 }
 
 /// A policy of a node template or a service template.
 pub(crate) struct PolicyUse<'d> {
-    pub name: Option<Said<'d>>,
+    pub name: Option<SaidText<'d>>,
     pub type_name: Option<ComponentName<'d>>,
     pub template: Option<ComponentName<'d>>,
 }
 
 /// An interface of a service template.
 pub(crate) struct ExportedInterface<'d> {
-    pub name: Said<'d>,
+    pub name: SaidText<'d>,
     pub operations: Vec<ExportedOperation<'d>>,
 }
 
 /// An operation of a service template, and what carries it out.
 pub(crate) struct ExportedOperation<'d> {
-    pub name: Said<'d>,
+    pub name: SaidText<'d>,
     pub by: Option<OperationTarget<'d>>,
 }
 
@@ -321,48 +321,48 @@ pub(crate) struct ExportedOperation<'d> {
 pub(crate) enum OperationTarget<'d> {
     Node(OperationReference<'d>),
     Relationship(OperationReference<'d>),
-    Plan(Option<Said<'d>>),
+    Plan(Option<SaidText<'d>>),
 }
 
 /// An operation of something inside.
 pub(crate) struct OperationReference<'d> {
-    pub of: Option<Said<'d>>,
-    pub interface: Option<Said<'d>>,
-    pub operation: Option<Said<'d>>,
+    pub of: Option<SaidText<'d>>,
+    pub interface: Option<SaidText<'d>>,
+    pub operation: Option<SaidText<'d>>,
 }
 
 /// Section 5.2.
-pub(crate) struct NodeTemplate<'d> {
-    pub id: Said<'d>,
+pub(crate) struct DefinedNode<'d> {
+    pub id: SaidText<'d>,
     pub template: EntityTemplate<'d>,
     pub least: Bound,
     pub most: Bound,
-    pub requirements: Vec<Feature<'d>>,
-    pub capabilities: Vec<Feature<'d>>,
+    pub requirements: Vec<NodeFeature<'d>>,
+    pub capabilities: Vec<NodeFeature<'d>>,
     pub policies: Vec<PolicyUse<'d>>,
     pub artifacts: Vec<ArtifactUse<'d>>,
 }
 
 /// A requirement or capability of a node template.
-pub(crate) struct Feature<'d> {
-    pub id: Said<'d>,
-    pub name: Said<'d>,
+pub(crate) struct NodeFeature<'d> {
+    pub id: SaidText<'d>,
+    pub name: SaidText<'d>,
     pub template: EntityTemplate<'d>,
 }
 
 /// Section 5.2.
-pub(crate) struct RelationshipTemplate<'d> {
-    pub id: Said<'d>,
+pub(crate) struct DefinedRelationship<'d> {
+    pub id: SaidText<'d>,
     pub template: EntityTemplate<'d>,
-    pub source: Option<Said<'d>>,
-    pub target: Option<Said<'d>>,
+    pub source: Option<SaidText<'d>>,
+    pub target: Option<SaidText<'d>>,
 }
 
 /// Section 5.2.
-pub(crate) struct Plan<'d> {
-    pub id: Said<'d>,
-    pub plan_type: Option<Said<'d>>,
-    pub reference: Option<Said<'d>>,
-    pub inputs: Vec<Said<'d>>,
-    pub outputs: Vec<Said<'d>>,
+pub(crate) struct DefinedPlan<'d> {
+    pub id: SaidText<'d>,
+    pub plan_type: Option<SaidText<'d>>,
+    pub reference: Option<SaidText<'d>>,
+    pub inputs: Vec<SaidText<'d>>,
+    pub outputs: Vec<SaidText<'d>>,
 }

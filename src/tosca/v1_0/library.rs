@@ -2,8 +2,8 @@
 //! looked, and what derives from what.
 
 use super::definitions::{
-    Component, ComponentContent, ComponentKind, ComponentName, Definitions, EntityType,
-    Implementation,
+    ComponentContent, ComponentKind, ComponentName, DefinedComponent, Definitions, EntityType,
+    TypeImplementation,
 };
 use super::load::{DefinitionsExtent, LoadedDefinitions};
 use super::read::read;
@@ -124,7 +124,7 @@ impl<'d> Library<'d> {
     }
 
     /// A component.
-    pub(crate) fn component(&self, id: ComponentId) -> &Component<'d> {
+    pub(crate) fn component(&self, id: ComponentId) -> &DefinedComponent<'d> {
         let (document, position) = self.components[id.0 as usize];
         &self.documents[document].components[position]
     }
@@ -143,7 +143,7 @@ impl<'d> Library<'d> {
     }
 
     /// A component that is an implementation.
-    pub(crate) fn implementation(&self, id: ComponentId) -> Option<&Implementation<'d>> {
+    pub(crate) fn implementation(&self, id: ComponentId) -> Option<&TypeImplementation<'d>> {
         match &self.component(id).content {
             ComponentContent::Implementation(said) => Some(said),
             _ => None,
@@ -183,7 +183,7 @@ impl<'d> Library<'d> {
     }
 
     /// The names and namespaces of the components of a kind.
-    pub(crate) fn names(&self, kind: ComponentKind) -> impl Iterator<Item = &Component<'d>> {
+    pub(crate) fn names(&self, kind: ComponentKind) -> impl Iterator<Item = &DefinedComponent<'d>> {
         self.ids().map(|id| self.component(id)).filter(move |component| component.kind == kind)
     }
 

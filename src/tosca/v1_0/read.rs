@@ -1,12 +1,12 @@
 //! Trees into definitions: what is not as it has to be was said by the structure, and is left out.
 
 use super::definitions::{
-    ArtifactReference, ArtifactUse, Bound, BoundaryDefinitions, Component, ComponentContent,
-    ComponentKind, ComponentName, Definitions, DocumentImport, EntityTemplate, EntityType,
-    ExportedInterface, ExportedOperation, ExposedFeature, Extension, Feature, FeatureDefinition,
-    Implementation, NodeTemplate, OperationReference, OperationTarget, Plan, PolicyUse,
-    PropertiesDefinition, PropertyMapping, RelationshipTemplate, Said, ServiceTemplate,
-    TypeInterface, TypeOperation,
+    ArtifactReference, ArtifactUse, Bound, BoundaryDefinitions, ComponentContent, ComponentKind,
+    ComponentName, DeclaredExtension, DefinedComponent, DefinedNode, DefinedOperation, DefinedPlan,
+    DefinedRelationship, DefinedService, Definitions, DocumentImport, EntityTemplate, EntityType,
+    ExportedInterface, ExportedOperation, ExposedFeature, FeatureDefinition, NodeFeature,
+    OperationReference, OperationTarget, PolicyUse, PropertiesDefinition, PropertyMapping,
+    SaidText, TypeImplementation, TypeInterface,
 };
 use super::rule::{DEFINITIONS, TOSCA};
 use super::structure::{by, least, most};
@@ -64,14 +64,14 @@ fn children<'d>(
     one(element, container).into_iter().flat_map(move |container| named(container, name))
 }
 
-fn text<'d>(element: XmlElement<'d>, name: &str) -> Option<Said<'d>> {
+fn text<'d>(element: XmlElement<'d>, name: &str) -> Option<SaidText<'d>> {
     let attribute = element.attribute(name)?;
-    Some(Said { text: attribute.collapsed(), span: attribute.value_span() })
+    Some(SaidText { text: attribute.collapsed(), span: attribute.value_span() })
 }
 
 /// A text that has to be there: where it is not, the name of the element stands for its place.
-fn needed<'d>(element: XmlElement<'d>, name: &str) -> Said<'d> {
-    text(element, name).unwrap_or(Said { text: Cow::Borrowed(""), span: element.span() })
+fn needed<'d>(element: XmlElement<'d>, name: &str) -> SaidText<'d> {
+    text(element, name).unwrap_or(SaidText { text: Cow::Borrowed(""), span: element.span() })
 }
 
 /// Where something is said to be so.
@@ -92,9 +92,9 @@ fn upper(element: XmlElement<'_>, name: &str) -> Bound {
     Bound { value, span: said.map(|said| said.span) }
 }
 
-fn extension(element: XmlElement<'_>) -> Option<Extension<'_>> {
+fn extension(element: XmlElement<'_>) -> Option<DeclaredExtension<'_>> {
     let optional = text(element, "mustUnderstand").is_some_and(|said| said.text == "no");
-    Some(Extension { namespace: text(element, "namespace")?, must_understand: !optional })
+    Some(DeclaredExtension { namespace: text(element, "namespace")?, must_understand: !optional })
 }
 
 fn import(element: XmlElement<'_>) -> DocumentImport<'_> {
@@ -107,7 +107,7 @@ fn import(element: XmlElement<'_>) -> DocumentImport<'_> {
 }
 
 fn interface(element: XmlElement<'_>) -> TypeInterface<'_> {
-    let operation = |element| TypeOperation {
+    let operation = |element| DefinedOperation {
         name: needed(element, "name"),
         inputs: parameters(element, "InputParameters", "InputParameter"),
         outputs: parameters(element, "OutputParameters", "OutputParameter"),
@@ -122,11 +122,11 @@ fn parameters<'d>(
     element: XmlElement<'d>,
     container: &'static str,
     name: &'static str,
-) -> Vec<Said<'d>> {
+) -> Vec<SaidText<'d>> {
     children(element, container, name).map(|parameter| needed(parameter, "name")).collect()
 }
 
-fn constraints(element: XmlElement<'_>) -> Vec<Said<'_>> {
+fn constraints(element: XmlElement<'_>) -> Vec<SaidText<'_>> {
     let all = children(element, "PropertyConstraints", "PropertyConstraint");
     all.filter_map(|constraint| text(constraint, "property")).collect()
 }
@@ -140,8 +140,8 @@ fn artifact_reference(element: XmlElement<'_>) -> Option<ArtifactReference<'_>> 
     })
 }
 
-fn plan(element: XmlElement<'_>) -> Plan<'_> {
-    Plan {
+fn plan(element: XmlElement<'_>) -> DefinedPlan<'_> {
+    DefinedPlan {
         id: needed(element, "id"),
         plan_type: text(element, "planType"),
         reference: one(element, "PlanModelReference").and_then(|model| text(model, "reference")),
@@ -217,7 +217,11 @@ impl<'d> DefinitionsReader<'_, 'd> {
         Some(ComponentName { namespace, local, has_prefix: !prefix.is_empty(), span })
     }
 
-    fn component(&mut self, kind: ComponentKind, element: XmlElement<'d>) -> Option<Component<'d>> {
+    fn component(
+        &mut self,
+        kind: ComponentKind,
+        element: XmlElement<'d>,
+    ) -> Option<DefinedComponent<'d>> {
         let name = text(element, "name").filter(|_| text(element, "id").is_none());
         let content = match kind {
             ComponentKind::ServiceTemplate => {
@@ -233,7 +237,7 @@ impl<'d> DefinitionsReader<'_, 'd> {
             _ => ComponentContent::Type(Box::new(self.entity_type(kind, element))),
         };
         let namespace = text(element, "targetNamespace").map(|said| said.text);
-        Some(Component {
+        Some(DefinedComponent {
             kind,
             namespace: namespace.unwrap_or_else(|| self.target_namespace.clone()),
             name: name.or_else(|| text(element, "id"))?,
@@ -295,13 +299,13 @@ impl<'d> DefinitionsReader<'_, 'd> {
         &mut self,
         kind: ComponentKind,
         element: XmlElement<'d>,
-    ) -> Implementation<'d> {
+    ) -> TypeImplementation<'d> {
         let (parent, of) = match kind {
             ComponentKind::NodeTypeImplementation => ("nodeTypeImplementationRef", "nodeType"),
             _ => ("relationshipTypeImplementationRef", "relationshipType"),
         };
         let derived = one(element, "DerivedFrom");
-        Implementation {
+        TypeImplementation {
             derived_from: derived.and_then(|derived| self.reference(derived, parent)),
             is_abstract: truth(element, "abstract"),
             is_final: truth(element, "final"),
@@ -355,13 +359,13 @@ impl<'d> DefinitionsReader<'_, 'd> {
         .collect()
     }
 
-    fn service(&mut self, element: XmlElement<'d>) -> ServiceTemplate<'d> {
+    fn service(&mut self, element: XmlElement<'d>) -> DefinedService<'d> {
         let boundary = one(element, "BoundaryDefinitions");
-        let mut service = ServiceTemplate {
+        let mut service = DefinedService {
             substitutable: self.reference(element, "substitutableNodeType"),
             boundary: boundary.map(|boundary| self.boundary(boundary)),
             plans: children(element, "Plans", "Plan").map(plan).collect(),
-            ..ServiceTemplate::default()
+            ..DefinedService::default()
         };
         let Some(topology) = one(element, "TopologyTemplate") else { return service };
         service.nodes = named(topology, "NodeTemplate").map(|node| self.node(node)).collect();
@@ -386,8 +390,8 @@ impl<'d> DefinitionsReader<'_, 'd> {
         }
     }
 
-    fn node(&mut self, element: XmlElement<'d>) -> NodeTemplate<'d> {
-        NodeTemplate {
+    fn node(&mut self, element: XmlElement<'d>) -> DefinedNode<'d> {
+        DefinedNode {
             id: needed(element, "id"),
             template: self.template(element),
             least: lower(element, "minInstances"),
@@ -404,9 +408,9 @@ impl<'d> DefinitionsReader<'_, 'd> {
         element: XmlElement<'d>,
         container: &'static str,
         name: &'static str,
-    ) -> Vec<Feature<'d>> {
+    ) -> Vec<NodeFeature<'d>> {
         let all = children(element, container, name);
-        all.map(|feature| Feature {
+        all.map(|feature| NodeFeature {
             id: needed(feature, "id"),
             name: needed(feature, "name"),
             template: self.template(feature),
@@ -414,9 +418,9 @@ impl<'d> DefinitionsReader<'_, 'd> {
         .collect()
     }
 
-    fn relationship(&mut self, element: XmlElement<'d>) -> RelationshipTemplate<'d> {
+    fn relationship(&mut self, element: XmlElement<'d>) -> DefinedRelationship<'d> {
         let end = |name| one(element, name).and_then(|end| text(end, "ref"));
-        RelationshipTemplate {
+        DefinedRelationship {
             id: needed(element, "id"),
             template: self.template(element),
             source: end("SourceElement"),

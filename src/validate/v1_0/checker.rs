@@ -2,7 +2,7 @@
 
 use crate::text::diagnostic::{Advice, Code, Diagnostic, Diagnostics, Severity, closest};
 use crate::text::source::Span;
-use crate::tosca::v1_0::definitions::{ComponentKind, ComponentName, Said};
+use crate::tosca::v1_0::definitions::{ComponentKind, ComponentName, SaidText};
 use crate::tosca::v1_0::{ComponentId, DefinitionsExtent, FoundComponent, Library, by};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -143,7 +143,7 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
     /// Reports names that are there twice.
     pub(super) fn unique<'n>(
         &mut self,
-        names: impl IntoIterator<Item = &'n Said<'d>>,
+        names: impl IntoIterator<Item = &'n SaidText<'d>>,
         what: &str,
         section: &'static str,
         severity: Severity,

@@ -5,8 +5,8 @@ use crate::text::diagnostic::{Code, Diagnostic, Severity, listed};
 use crate::text::source::Span;
 use crate::tosca::v1_0::ComponentId;
 use crate::tosca::v1_0::definitions::{
-    ArtifactUse, Component, ComponentContent, ComponentKind, ComponentName, EntityTemplate,
-    EntityType, FeatureDefinition, Implementation, PolicyUse, Said, TypeInterface,
+    ArtifactUse, ComponentContent, ComponentKind, ComponentName, DefinedComponent, EntityTemplate,
+    EntityType, FeatureDefinition, PolicyUse, SaidText, TypeImplementation, TypeInterface,
 };
 use rustc_hash::FxHashSet;
 
@@ -35,7 +35,12 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
     }
 
     /// What a type says of itself and of others.
-    fn entity_type(&mut self, id: ComponentId, component: &Component<'d>, said: &EntityType<'d>) {
+    fn entity_type(
+        &mut self,
+        id: ComponentId,
+        component: &DefinedComponent<'d>,
+        said: &EntityType<'d>,
+    ) {
         let (kind, section) = (component.kind, component.kind.section());
         self.derivation(id, said.derived_from.as_ref(), (said.is_abstract, said.is_final));
         if let Some(properties) = &said.properties {
@@ -313,8 +318,8 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
     fn implementation(
         &mut self,
         id: ComponentId,
-        component: &Component<'d>,
-        said: &Implementation<'d>,
+        component: &DefinedComponent<'d>,
+        said: &TypeImplementation<'d>,
     ) {
         let section = component.kind.section();
         self.derivation(id, said.derived_from.as_ref(), (said.is_abstract, said.is_final));
@@ -344,7 +349,7 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
         &mut self,
         id: ComponentId,
         of: Option<ComponentId>,
-        said: &Implementation<'d>,
+        said: &TypeImplementation<'d>,
         kind: ComponentKind,
     ) {
         let library = self.library;
@@ -388,8 +393,8 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
     pub(super) fn operation(
         &mut self,
         of: ComponentId,
-        interface: &Said<'d>,
-        operation: Option<&Said<'d>>,
+        interface: &SaidText<'d>,
+        operation: Option<&SaidText<'d>>,
         section: &'static str,
     ) {
         let library = self.library;
@@ -501,7 +506,7 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
     }
 
     /// A name of a file that starts at the root of the archive, where there is one.
-    pub(super) fn file(&mut self, name: &Said<'d>, section: &'static str) {
+    pub(super) fn file(&mut self, name: &SaidText<'d>, section: &'static str) {
         if name.text.contains("://") || name.text.is_empty() {
             return;
         }

@@ -4,7 +4,7 @@ use super::checker::DefinitionsChecker;
 use crate::text::diagnostic::{Code, Diagnostic};
 use crate::text::xml::{XmlAttribute, XmlElement};
 use crate::tosca::v1_0::TOSCA;
-use crate::tosca::v1_0::definitions::Said;
+use crate::tosca::v1_0::definitions::SaidText;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Extensions whose elements are known here: our own, and those of Winery.
@@ -44,16 +44,16 @@ impl DefinitionsChecker<'_, '_> {
         let mut seen = FxHashSet::default();
         for import in &definitions.imports {
             let Some(kind) = &import.import_type else { continue };
-            if !IMPORTED.contains(&&*kind.text.trim_end_matches('/'))
-                && !IMPORTED.contains(&&*kind.text)
-            {
+            let said = kind.text.trim_end_matches('/');
+            if IMPORTED.iter().all(|known| known.trim_end_matches('/') != said) {
                 let message =
                     format!("what is imported is of no kind that is known: {}", kind.text);
                 let known = format!("known are {}", IMPORTED.join(", "));
                 let warning = Diagnostic::warning(Code::InvalidValue, message).at(kind.span);
                 self.say(warning.help(known), "4.2");
             }
-            let text = |said: &Option<Said<'_>>| said.as_ref().map(|said| said.text.to_string());
+            let text =
+                |said: &Option<SaidText<'_>>| said.as_ref().map(|said| said.text.to_string());
             let key = (text(&import.namespace), kind.text.to_string(), text(&import.location));
             if !seen.insert(key) {
                 let message = "this is imported already";

@@ -6,14 +6,14 @@ use crate::text::source::Span;
 use crate::text::xml::is_unprefixed_name;
 use crate::tosca::v1_0::ComponentId;
 use crate::tosca::v1_0::definitions::{
-    Bound, BoundaryDefinitions, ComponentKind, ExposedFeature, Feature, NodeTemplate,
-    OperationReference, OperationTarget, RelationshipTemplate, Said, ServiceTemplate,
+    Bound, BoundaryDefinitions, ComponentKind, DefinedNode, DefinedRelationship, DefinedService,
+    ExposedFeature, NodeFeature, OperationReference, OperationTarget, SaidText,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What an id of a service template names.
 #[derive(Clone, Copy)]
-struct NamedElement {
+struct ServiceElement {
     kind: NamedKind,
     /// Its type.
     type_id: Option<ComponentId>,
@@ -40,12 +40,12 @@ impl NamedKind {
     }
 }
 
-type NamedElements = FxHashMap<String, NamedElement>;
+type ServiceElements = FxHashMap<String, ServiceElement>;
 
 impl<'d> DefinitionsChecker<'_, 'd> {
     /// Section 5.2.
-    pub(super) fn service(&mut self, document: usize, service: &ServiceTemplate<'d>) {
-        let mut named = NamedElements::default();
+    pub(super) fn service(&mut self, document: usize, service: &DefinedService<'d>) {
+        let mut named = ServiceElements::default();
         let sources = service.relationships.iter().filter_map(|it| it.source.as_ref());
         let leaving: FxHashSet<&str> = sources.map(|source| &*source.text).collect();
         for node in &service.nodes {
@@ -58,11 +58,11 @@ impl<'d> DefinitionsChecker<'_, 'd> {
         for relationship in &service.relationships {
             let kind = ComponentKind::RelationshipType;
             let type_id = self.template(kind, document, &relationship.template, "5.2");
-            let element = NamedElement { kind: NamedKind::Relationship, type_id };
+            let element = ServiceElement { kind: NamedKind::Relationship, type_id };
             named.insert(relationship.id.text.to_string(), element);
         }
         for plan in &service.plans {
-            let element = NamedElement { kind: NamedKind::Plan, type_id: None };
+            let element = ServiceElement { kind: NamedKind::Plan, type_id: None };
             named.insert(plan.id.text.to_string(), element);
         }
         for relationship in &service.relationships {
@@ -84,11 +84,11 @@ impl<'d> DefinitionsChecker<'_, 'd> {
     fn node(
         &mut self,
         document: usize,
-        node: &NodeTemplate<'d>,
-        named: &mut NamedElements,
+        node: &DefinedNode<'d>,
+        named: &mut ServiceElements,
     ) -> Option<ComponentId> {
         let type_id = self.template(ComponentKind::NodeType, document, &node.template, "5.2");
-        let element = NamedElement { kind: NamedKind::Node, type_id };
+        let element = ServiceElement { kind: NamedKind::Node, type_id };
         named.insert(node.id.text.to_string(), element);
         self.bounds(node.least, node.most, node.id.span);
         for (kind, features) in [
@@ -98,7 +98,7 @@ impl<'d> DefinitionsChecker<'_, 'd> {
             self.unique_features(kind, type_id, features);
             for feature in features {
                 let type_id = self.node_feature(document, kind, type_id, feature);
-                let element = NamedElement { kind, type_id };
+                let element = ServiceElement { kind, type_id };
                 named.insert(feature.id.text.to_string(), element);
             }
         }
@@ -132,7 +132,7 @@ impl<'d> DefinitionsChecker<'_, 'd> {
         document: usize,
         kind: NamedKind,
         node_type: Option<ComponentId>,
-        feature: &Feature<'d>,
+        feature: &NodeFeature<'d>,
     ) -> Option<ComponentId> {
         let is_capability = kind == NamedKind::Capability;
         let type_kind = match is_capability {
@@ -186,7 +186,7 @@ impl<'d> DefinitionsChecker<'_, 'd> {
         &mut self,
         kind: NamedKind,
         node_type: ComponentId,
-        feature: &Feature<'d>,
+        feature: &NodeFeature<'d>,
     ) {
         let (name, is_capability) = (&feature.name, kind == NamedKind::Capability);
         let what = kind.what();
@@ -201,7 +201,7 @@ impl<'d> DefinitionsChecker<'_, 'd> {
         &mut self,
         kind: NamedKind,
         node_type: Option<ComponentId>,
-        features: &[Feature<'d>],
+        features: &[NodeFeature<'d>],
     ) {
         let Some(node_type) = node_type else { return };
         let mut counts: FxHashMap<&str, u64> = FxHashMap::default();
@@ -232,7 +232,7 @@ impl<'d> DefinitionsChecker<'_, 'd> {
     }
 
     /// A requirement that has to be there, and for which nothing stands, is left to the container.
-    fn least_requirements(&mut self, type_id: Option<ComponentId>, node: &NodeTemplate<'d>) {
+    fn least_requirements(&mut self, type_id: Option<ComponentId>, node: &DefinedNode<'d>) {
         let Some(type_id) = type_id else { return };
         let library = self.library;
         let mut seen = FxHashSet::default();
@@ -287,7 +287,7 @@ impl<'d> DefinitionsChecker<'_, 'd> {
     }
 
     /// Where a relationship leads from and to (statements C10 and C12).
-    fn relationship(&mut self, relationship: &RelationshipTemplate<'d>, named: &NamedElements) {
+    fn relationship(&mut self, relationship: &DefinedRelationship<'d>, named: &ServiceElements) {
         let source = self.end(relationship.source.as_ref(), named, NamedKind::Requirement);
         let target = self.end(relationship.target.as_ref(), named, NamedKind::Capability);
         let type_id = named.get(&*relationship.id.text).and_then(|it| it.type_id);
@@ -309,10 +309,10 @@ impl<'d> DefinitionsChecker<'_, 'd> {
 
     fn end(
         &mut self,
-        reference: Option<&Said<'d>>,
-        named: &NamedElements,
+        reference: Option<&SaidText<'d>>,
+        named: &ServiceElements,
         other: NamedKind,
-    ) -> Option<NamedElement> {
+    ) -> Option<ServiceElement> {
         let reference = reference?;
         let found = self.named_here(reference, named, &[NamedKind::Node, other])?;
         Some(found)
@@ -321,11 +321,11 @@ impl<'d> DefinitionsChecker<'_, 'd> {
     /// What an id names, which has to be of one of these kinds.
     fn named_here(
         &mut self,
-        reference: &Said<'d>,
-        named: &NamedElements,
+        reference: &SaidText<'d>,
+        named: &ServiceElements,
         kinds: &[NamedKind],
-    ) -> Option<NamedElement> {
-        let is_meant = |element: &NamedElement| kinds.contains(&element.kind);
+    ) -> Option<ServiceElement> {
+        let is_meant = |element: &ServiceElement| kinds.contains(&element.kind);
         let all: Vec<_> = kinds.iter().map(|kind| kind.what()).collect();
         match named.get(&*reference.text) {
             Some(element) if is_meant(element) => Some(*element),
@@ -371,8 +371,8 @@ impl<'d> DefinitionsChecker<'_, 'd> {
         &mut self,
         type_id: ComponentId,
         valid: Option<(ComponentKind, ComponentId)>,
-        end: Option<NamedElement>,
-        reference: Option<&Said<'d>>,
+        end: Option<ServiceElement>,
+        reference: Option<&SaidText<'d>>,
     ) {
         let (Some((kind, valid)), Some(end), Some(reference)) = (valid, end, reference) else {
             return;
@@ -397,7 +397,7 @@ impl<'d> DefinitionsChecker<'_, 'd> {
     }
 
     /// Plans that begin or end everything are there once, and their models are files.
-    fn plans(&mut self, service: &ServiceTemplate<'d>) {
+    fn plans(&mut self, service: &DefinedService<'d>) {
         const KINDS: [&str; 2] = ["/BuildPlan", "/TerminationPlan"];
         let mut first: FxHashMap<&str, Span> = FxHashMap::default();
         for plan in &service.plans {
@@ -422,7 +422,7 @@ impl<'d> DefinitionsChecker<'_, 'd> {
         &mut self,
         document: usize,
         boundary: &BoundaryDefinitions<'d>,
-        named: &NamedElements,
+        named: &ServiceElements,
     ) {
         self.unique(&boundary.constraints, "constraint of", "5.2", Severity::Error);
         for mapping in &boundary.mappings {
@@ -474,7 +474,7 @@ impl<'d> DefinitionsChecker<'_, 'd> {
     }
 
     /// An operation of something inside (statement C16).
-    fn carried(&mut self, by: &OperationReference<'d>, named: &NamedElements, kind: NamedKind) {
+    fn carried(&mut self, by: &OperationReference<'d>, named: &ServiceElements, kind: NamedKind) {
         let Some(of) = &by.of else { return };
         let Some(element) = self.named_here(of, named, &[kind]) else { return };
         let type_id = element.type_id.filter(|id| self.library.is_whole(*id));
@@ -484,7 +484,7 @@ impl<'d> DefinitionsChecker<'_, 'd> {
     }
 
     /// Paths of names can be followed; what else XPath can say is not judged (statement C17).
-    fn path(&mut self, path: &Said<'d>) {
+    fn path(&mut self, path: &SaidText<'d>) {
         let is_step = |step: &str| {
             let name = step.strip_prefix('@').unwrap_or(step);
             let name = name
@@ -506,7 +506,7 @@ impl<'d> DefinitionsChecker<'_, 'd> {
         &mut self,
         type_id: ComponentId,
         boundary: &BoundaryDefinitions<'d>,
-        named: &NamedElements,
+        named: &ServiceElements,
         at: Span,
     ) {
         if !self.library.is_whole(type_id) {
@@ -552,7 +552,7 @@ impl<'d> DefinitionsChecker<'_, 'd> {
         type_id: ComponentId,
         is_capability: bool,
         feature: &ExposedFeature<'d>,
-        named: &NamedElements,
+        named: &ServiceElements,
     ) {
         let Some(name) = &feature.name else { return };
         let what = if is_capability { "capability" } else { "requirement" };
