@@ -11,7 +11,7 @@ mod topologies;
 
 use cuvee::Resolver;
 use cuvee::draw::plan::PlanDocument;
-use cuvee::instance::{InstanceModel, InstancePlanQuery, InstanceState};
+use cuvee::instance::{InstanceModel, InstancePlanQuery, InstanceState, ModelExport, export_yaml};
 use cuvee::plan::{ChangeClass, Plan};
 use deploying::{Deploying, Targets, assert_same, deployed, essence, secrets};
 use proptest::prelude::*;
@@ -403,6 +403,10 @@ impl<'s> Simulation<'s> {
         differs |= ["created", "configuring"].contains(&reached);
         differs |= state == "error" && reached == "started";
         restarts |= reached != "started";
+        // What says that it runs on what does not run cannot be trusted.
+        restarts |= is.host.is_some_and(|host| {
+            !self.to.nodes[&host].kind.is_delegated() && self.nodes[&host].is_started
+        });
         for it in self.new.iter().filter(|it| it.key.0 == node) {
             let Some(old) = self.old.iter().find(|old| old.key == it.key) else { continue };
             let was_there = self.states[&it.key.2].0 != "initial";
@@ -598,6 +602,16 @@ fn classes(from: &Model, to: &Model, class: ChangeClass) -> BTreeSet<String> {
     nodes.map(|it| it.element).collect()
 }
 
+/// What is written of an instance that became another one, but for the digests of its sources.
+fn written(from: &Model, to: &Model) -> String {
+    let all = Deploying::new();
+    all.init("shop", &from.resolver());
+    all.reach("shop", None);
+    let model = all.reach("shop", Some(&to.resolver()));
+    let text = export_yaml(&model, ModelExport { unstable: true, reveal: false });
+    text.replace(&*model.target.digest, "DIGEST")
+}
+
 proptest! {
     #![proptest_config(cases())]
 
@@ -627,6 +641,27 @@ proptest! {
         ] {
             prop_assert_eq!(classes(&from, &to, there), classes(&to, &from, back));
         }
+    }
+
+    /// Law L-14.
+    #[test]
+    fn what_is_written_depends_on_no_order((from, to) in two_topologies()) {
+        let turned = |model: &Model| {
+            let mut other = model.clone();
+            other.order.reverse();
+            other.nodes.values_mut().for_each(|node| {
+                node.operations.reverse();
+                node.links.iter_mut().for_each(|link| link.operations.reverse());
+            });
+            other
+        };
+        let one = written(&from, &to);
+        prop_assert_eq!(&written(&turned(&from), &turned(&to)), &one);
+        let all = std::thread::scope(|scope| {
+            let threads = [(); 3].map(|()| scope.spawn(|| written(&from, &to)));
+            threads.map(|thread| thread.join().unwrap())
+        });
+        prop_assert!(all.iter().all(|other| *other == one));
     }
 
     /// Laws L-1, L-3 and L-4.

@@ -7,6 +7,7 @@ use crate::orchestrate::instance::{
 };
 use crate::text::answer::{Answer, Failure};
 use crate::text::diagnostic::{Code, Diagnostic};
+use crate::text::value::Value;
 
 /// How an instance begins.
 #[derive(Clone, Debug, Default)]
@@ -55,7 +56,7 @@ impl Resolver {
         let made = EventLog::create(store, name, author.holder, author.timeout, |writer| {
             let mut secrets =
                 KeptSecrets::new(settings.secrets, writer.put_key()?, &settings.sensitive);
-            let target = match self.instance_target(&mut secrets) {
+            let target = match self.target_as_chosen(&mut secrets) {
                 Ok(target) => target,
                 Err(failure) => {
                     told = Some(Err(failure));
@@ -63,19 +64,20 @@ impl Resolver {
                     return Err(Diagnostic::error(Code::UnresolvedInstance, "no target"));
                 }
             };
-            let (digest, blobs) = target.result.blobs()?;
+            let (made, inputs) = &target.result;
+            let (digest, blobs) = made.blobs()?;
             blobs.iter().try_for_each(|blob| writer.put_blob(blob).map(drop))?;
             let begun = BegunInstance {
                 lineage: random_name(store)?,
                 uri: format!("cuvee:{}/{}/{name}", settings.runtime_name(), settings.tenant_name()),
                 secrets: settings.secrets,
                 sensitive: &settings.sensitive,
-                target: self.instance_choice(&digest),
+                target: self.instance_choice(&digest, inputs),
             };
             let (actor, origin) = (author.holder.actor.as_str(), author.origin);
             let said = (author.time.to_string(), actor, origin);
             let (model, events) = begun
-                .events(&target.result.model, said)
+                .events(&made.model, said)
                 .map_err(|why| Diagnostic::error(Code::UnresolvedInstance, why.to_string()))?;
             let events = &events;
             let (time, key) = (author.time, None);
@@ -94,11 +96,11 @@ impl Resolver {
     }
 
     /// What is kept of what is chosen.
-    fn instance_choice(&self, digest: &str) -> InstanceTarget {
+    fn instance_choice(&self, digest: &str, inputs: &[(String, Value)]) -> InstanceTarget {
         InstanceTarget {
             digest: digest.into(),
             template: self.named_template().into(),
-            choice: choice_of(&self.choice.chosen_presets(), &[]),
+            choice: choice_of(&self.choice.chosen_presets(), inputs),
         }
     }
 }

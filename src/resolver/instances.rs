@@ -7,15 +7,16 @@ use crate::orchestrate::instance::{
     VariantOfInstance, as_in_model, redacted, types_only,
 };
 use crate::orchestrate::plan::{
-    self, Adaptation, ChangeClass, Observed, OrderOptions, Plan, PlanBase, PlanQuery, PlanTarget,
-    PlannedInstance, UnknownValue, VariantOfPlan,
+    self, Adaptation, ChangeClass, ElementChange, Observed, OrderOptions, Plan, PlanBase,
+    PlanQuery, PlanTarget, PlannedInstance, UnknownValue, VariantOfPlan,
 };
 use crate::text::answer::{Answer, Failure};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::source::{FileId, MemoryFiles, is_yaml};
 use crate::text::value::Value;
-use crate::text::yaml::{self, Limits, Out, OutNode, write_yaml};
+use crate::text::yaml::{self, Limits, Node, Out, OutNode, write_yaml};
 use crate::topology::Topology;
+use crate::topology::sensitive::masked;
 use crate::tosca::csar;
 use crate::tosca::load::{Extent, Loaded, TemplateLocation};
 use crate::tosca::{NodeState, Types};
@@ -24,6 +25,7 @@ use crate::variability::prepared::Interpreted;
 use crate::variability::resolution::EXTENSION;
 use crate::variability::resolve::{self, EvaluatedVariant};
 use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -49,7 +51,18 @@ impl Resolver {
         &self,
         secrets: &mut KeptSecrets,
     ) -> Result<Answer<TargetSources>, Failure> {
-        self.with_target(secrets, |target, loaded, _| self.sources(target, loaded))
+        let Answer { result, warnings, sources } = self.target_as_chosen(secrets)?;
+        Ok(Answer { result: result.0, warnings, sources })
+    }
+
+    /// The same with the variability inputs that were given beside presets.
+    pub(super) fn target_as_chosen(
+        &self,
+        secrets: &mut KeptSecrets,
+    ) -> Result<Answer<(TargetSources, Vec<(String, Value)>)>, Failure> {
+        self.with_target(secrets, |target, loaded, _| {
+            Ok((self.sources(target, loaded)?, target.inputs.clone()))
+        })
     }
 
     /// What has to happen so that an instance becomes the variant; with what is kept of that.
@@ -86,6 +99,11 @@ impl Resolver {
                 digest: digest.into(),
                 template: self.named_template().into(),
                 presets: self.choice.chosen_presets().iter().map(|name| (&**name).into()).collect(),
+                inputs: target
+                    .inputs
+                    .iter()
+                    .map(|(name, it)| ((&**name).into(), it.clone()))
+                    .collect(),
             };
             Ok((query.finished(plan, model, Some((target, &kept.model)))?, kept))
         })
@@ -119,7 +137,9 @@ impl Resolver {
             let mut more = Diagnostics::default();
             let (made, warnings) = resolve::evaluated(&interpreted, choice, &how, |variant| {
                 types::known(loaded, choice, InputMode::Closed, |types| {
-                    let target = VariantTarget::of(&variant, types, secrets, &mut more)?;
+                    let mut target = VariantTarget::of(&variant, types, secrets, &mut more)?;
+                    let given = choice.assigned(loaded, interpreted.template.variability.inputs);
+                    target.inputs = given.into_iter().map(|one| shown(one, secrets)).collect();
                     make(&target, loaded, types)
                 })
             })?;
@@ -187,6 +207,15 @@ impl InstancePlanQuery {
     ) -> Result<Plan, Diagnostics> {
         if !self.overwrite {
             self.refuse_edited(&plan, model)?;
+        }
+        if target.is_some() {
+            // What somebody took in stays until all goes.
+            let is_adopted = |element: &str| {
+                let node = element.strip_prefix("node.").and_then(|id| model.nodes.get(id));
+                node.is_some_and(|node| node.template.is_none())
+            };
+            let goes = |change: &ElementChange| change.class == ChangeClass::Remove;
+            plan.changes.retain(|change| !goes(change) || !is_adopted(&change.element));
         }
         plan.hide_kept_secrets();
         let unknown = target.as_ref().map_or_else(Vec::new, |(_, to)| unknown(&plan, to));
@@ -265,10 +294,15 @@ pub fn repair_instance(
         }
         _ => Vec::new(),
     };
+    let inputs = match model.target.choice.get("inputs") {
+        Some(Value::Map(entries)) => entries.iter().cloned().collect(),
+        _ => BTreeMap::new(),
+    };
     let target = PlanTarget {
         digest: model.target.digest.clone(),
         template: model.target.template.clone(),
         presets,
+        inputs,
     };
     let planned = planned.and_then(|plan| query.finished(plan, model, Some((target, &meant))));
     answered(planned, &to)
@@ -290,6 +324,19 @@ pub fn remove_instance(
     answered(planned.and_then(|plan| query.finished(plan, model, None)), &side)
 }
 
+/// A plain template of what a model says: its target with the nodes, relations and values that it has.
+///
+/// # Errors
+/// As `targets` gives them, and where what was kept cannot be read.
+pub(super) fn template_of(
+    model: &InstanceModel,
+    targets: &dyn Fn(&str) -> Result<TargetSources, Diagnostic>,
+) -> Result<String, Failure> {
+    let side = KeptSide::of(model, targets)?;
+    let target = side.loaded.whole(side.loaded.template())?.root();
+    Ok(write_yaml(&side.overlaid(model, PlannedExtent::All, target, true)))
+}
+
 fn answered(planned: Result<Plan, Diagnostics>, side: &KeptSide) -> Result<Answer<Plan>, Failure> {
     let sources = side.loaded.sources().clone();
     match planned {
@@ -304,6 +351,14 @@ struct VariantTarget<'a> {
     written: Out<'a>,
     model: InstanceModel,
     secrets: KeptSecrets,
+    /// The variability inputs that it was chosen by, beside presets.
+    inputs: Vec<(String, Value)>,
+}
+
+/// A variability input as everybody may see it.
+fn shown((name, value): (String, Value), secrets: &KeptSecrets) -> (String, Value) {
+    let value = secrets.sealed(&name, &value);
+    (name, masked(&value).unwrap_or(value))
 }
 
 impl<'a> VariantTarget<'a> {
@@ -326,7 +381,7 @@ impl<'a> VariantTarget<'a> {
         };
         let document = redacted(&overlay.document(&document), secrets);
         let written = redacted(&written, secrets);
-        Ok(Self { document, written, model, secrets: secrets.clone() })
+        Ok(Self { document, written, model, secrets: secrets.clone(), inputs: Vec::new() })
     }
 
     /// What is kept of it.
@@ -432,6 +487,23 @@ impl KeptSide {
         Ok(Self { sources, loaded, others, written, resolver })
     }
 
+    /// A document of the target with what a model says; with its values, or with functions as they
+    /// are written.
+    fn overlaid<'d>(
+        &'d self,
+        model: &InstanceModel,
+        extent: PlannedExtent,
+        target: Node<'d>,
+        with_values: bool,
+    ) -> Out<'d> {
+        let others = self.others.iter().map(|of| {
+            let document = if with_values { &of.concrete } else { &of.written };
+            (Arc::clone(&of.digest), Out::Source(document.root()))
+        });
+        let (others, with_initial) = (&others.collect(), extent == PlannedExtent::All);
+        Overlay { model, with_initial, with_values, others }.document(&Out::Source(target))
+    }
+
     /// Makes something of a model as a side of a plan.
     pub(super) fn with<T>(
         &self,
@@ -440,18 +512,12 @@ impl KeptSide {
         make: impl FnOnce(VariantOfPlan<'_, '_>) -> Result<T, Diagnostics>,
     ) -> Result<T, Diagnostics> {
         let loaded = &*self.loaded;
-        let overlaid = |target, with_values, text: fn(&OtherTarget) -> &yaml::Document| {
-            let others = self.others.iter();
-            let others = others.map(|of| (Arc::clone(&of.digest), Out::Source(text(of).root())));
-            let (others, with_initial) = (&others.collect(), extent == PlannedExtent::All);
-            Overlay { model, with_initial, with_values, others }.document(&Out::Source(target))
-        };
         let nothing = Out::Value(Value::Null);
         let (document, written) = match extent {
             PlannedExtent::Nothing => (nothing.clone(), nothing),
             _ => (
-                overlaid(loaded.whole(loaded.template())?.root(), true, |of| &of.concrete),
-                overlaid(self.written.root(), false, |of| &of.written),
+                self.overlaid(model, extent, loaded.whole(loaded.template())?.root(), true),
+                self.overlaid(model, extent, self.written.root(), false),
             ),
         };
         let read = |document| as_in_model(Topology::read(document, &|_| false), model);

@@ -293,6 +293,11 @@ impl Resolver {
         self.deployment_source(InputSource::Text(name.into(), text.into()))
     }
 
+    /// The same of a value that counts for want of another one, and only where there is such an input.
+    pub(crate) fn known_deployment_input(self, name: &str, value: Value) -> Self {
+        self.deployment_source(InputSource::Known(name.to_owned(), value))
+    }
+
     fn deployment_source(mut self, source: InputSource) -> Self {
         self.choice.deployment.get_or_insert_default().push(source);
         self

@@ -1,7 +1,7 @@
 //! Instances with the targets that are kept with them: planned for, changed by plans, and asked.
 
 use super::Resolver;
-use super::instances::{InstancePlanQuery, remove_instance, repair_instance};
+use super::instances::{InstancePlanQuery, remove_instance, repair_instance, template_of};
 use crate::orchestrate::instance::{
     Acknowledgement, AppliedPlan, DeclaredTypes, DerivesFrom, EventLog, InstanceLog, InstanceModel,
     InstanceReport, InstanceTarget, LockHolder, ModelEdit, Orchestration, ReadyStep, RecordAuthor,
@@ -99,21 +99,21 @@ impl<'s> StoredInstance<'s> {
         TargetTypes::read(&self.model().target.digest, &|digest| self.log.log().blob(digest))
     }
 
-    /// A plain template of exactly what it is meant to be.
+    /// A plain template of exactly what a model of it says, be that its present one or an earlier one.
     ///
     /// # Errors
     /// As [`StoredInstance::target`].
-    pub fn template(&self) -> Result<String, Diagnostic> {
-        Ok(self.target(&self.model().target.digest)?.concrete)
+    pub fn template(&self, model: &InstanceModel) -> Result<String, Failure> {
+        template_of(model, &|digest| self.target(digest))
     }
 
-    /// A resolver with the values that topology inputs have here; what is secret is known as a
-    /// digest only, and has to be given.
+    /// A resolver with the values that topology inputs have here, as far as its template declares them
+    /// and nobody gives others; what is secret is known as a digest only, and has to be given.
     #[must_use]
     pub fn with_inputs(&self, resolver: Resolver) -> Resolver {
         let known = self.model().inputs.iter().filter(|(_, value)| kept_secret(value).is_none());
         known.fold(resolver, |resolver, (name, value)| {
-            resolver.deployment_input(&**name, value.clone())
+            resolver.known_deployment_input(name, value.clone())
         })
     }
 
@@ -356,10 +356,12 @@ impl<'s> StoredInstance<'s> {
             |digest: &str| TargetSources::read_model(digest, &|digest| self.log.log().blob(digest));
         let target = plan.target.as_ref().map(|target| {
             let presets: Vec<_> = target.presets.iter().map(ToString::to_string).collect();
+            let inputs = target.inputs.iter();
+            let inputs: Vec<_> = inputs.map(|(name, it)| (name.to_string(), it.clone())).collect();
             InstanceTarget {
                 digest: Arc::clone(&target.digest),
                 template: Arc::clone(&target.template),
-                choice: choice_of(&presets, &[]),
+                choice: choice_of(&presets, &inputs),
             }
         });
         let to = match &target {

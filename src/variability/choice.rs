@@ -7,9 +7,10 @@ use crate::sat::solve::SolverKind;
 use crate::text::diagnostic::{Diagnostic, Diagnostics};
 use crate::text::source::SourceMap;
 use crate::text::value::Value;
-use crate::text::yaml::{self, Document, Limits};
+use crate::text::yaml::{self, Document, Limits, Node};
 use crate::tosca::load::{Extent, Loaded};
 use crate::tosca::profile;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// One source of inputs, in the order given.
@@ -17,6 +18,8 @@ use std::path::PathBuf;
 pub(crate) enum InputSource {
     File(PathBuf),
     Value(String, Value),
+    /// A value that counts less than any other, and only where there is such an input.
+    Known(String, Value),
     Text(String, String),
 }
 
@@ -100,6 +103,20 @@ impl Choice {
         all
     }
 
+    /// What is assigned beside presets, by name; of several values of one input the last one counts.
+    pub(crate) fn assigned(
+        &self,
+        loaded: &Loaded,
+        declared: Option<Node<'_>>,
+    ) -> Vec<(String, Value)> {
+        // What is wrong with them is said where they are used.
+        let mut said = Diagnostics::default();
+        let declarations = Declarations::parse(declared, &mut said);
+        let all = self.assignments(loaded, &declarations, &mut said).into_iter();
+        let by_name: BTreeMap<_, _> = all.map(|one| (one.name, one.value)).collect();
+        by_name.into_iter().collect()
+    }
+
     /// The values of topology inputs by which functions are evaluated; nothing where they are not.
     ///
     /// # Errors
@@ -112,6 +129,10 @@ impl Choice {
             InputSource::File(path) => loaded.document(path).map(DeploymentInputs::File),
             InputSource::Value(name, value) => {
                 DeploymentInputs::of_text(name, &yaml::write_flow(value))
+            }
+            InputSource::Known(name, value) => {
+                DeploymentInputs::of_text(name, &yaml::write_flow(value))
+                    .map(DeploymentInputs::known)
             }
             InputSource::Text(name, text) => DeploymentInputs::of_text(name, text),
         };
@@ -143,11 +164,14 @@ impl Choice {
     }
 }
 
-/// Files before single values, each in the order given.
+/// What is known before files, and those before single values, each in the order given.
 fn files_first(sources: &[InputSource]) -> impl Iterator<Item = &InputSource> {
-    let is_file = |source: &&InputSource| matches!(source, InputSource::File(_));
-    let values = sources.iter().filter(move |source| !is_file(source));
-    sources.iter().filter(is_file).chain(values)
+    let rank = |source: &InputSource| match source {
+        InputSource::Known(..) => 0,
+        InputSource::File(_) => 1,
+        InputSource::Value(..) | InputSource::Text(..) => 2,
+    };
+    (0..3).flat_map(move |wanted| sources.iter().filter(move |source| rank(source) == wanted))
 }
 
 fn read_input(source: &InputSource, loaded: &Loaded) -> Result<Vec<Assignment>, Diagnostic> {
@@ -156,7 +180,9 @@ fn read_input(source: &InputSource, loaded: &Loaded) -> Result<Vec<Assignment>, 
             let (file, text) = loaded.text(path)?;
             inputs::read_file(path, file, text, &Limits::default())
         }
-        InputSource::Value(name, value) => Ok(vec![Assignment::new(name, value.clone())]),
+        InputSource::Value(name, value) | InputSource::Known(name, value) => {
+            Ok(vec![Assignment::new(name, value.clone())])
+        }
         InputSource::Text(name, text) => {
             inputs::parse_assignment_text(name, text).map(|assignment| vec![assignment])
         }

@@ -186,7 +186,7 @@ fn export(args: &ExportInstanceArgs) -> Outcome {
             let store = store(stored.store.as_deref());
             let name = instance_name(name);
             let instance = StoredInstance::open(&store, name).map_err(rejected)?;
-            let text = instance.target(&model.target.digest).map_err(rejected)?.concrete;
+            let text = instance.template(&model)?;
             output::deliver(output, text, &read_files).map_err(rejected)?;
             return Ok(ExitCode::SUCCESS);
         }

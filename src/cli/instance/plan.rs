@@ -28,12 +28,7 @@ pub(super) fn run(args: &PlanInstanceArgs, reporter: &Reporter) -> Outcome {
         instance.plan_removal(&query)?
     } else if let Some(template) = template(args, &instance) {
         let resolver = select::chosen(&template, &args.choose)?.files(ReadFiles::default());
-        let mut resolver = init::deploying(resolver, &args.deployment);
-        if args.deployment.deployment_files.is_empty()
-            && args.deployment.deployment_inputs.is_empty()
-        {
-            resolver = instance.with_inputs(resolver);
-        }
+        let resolver = instance.with_inputs(init::deploying(resolver, &args.deployment));
         let writing = InstanceWriting::reading();
         let author = writing.author(RecordOrigin::Client);
         plan_instance(&mut instance, &resolver, &query, &author)?

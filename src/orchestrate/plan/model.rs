@@ -6,6 +6,7 @@ use crate::text::value::Value;
 use crate::topology::sensitive::{is_sensitive_name, masked};
 use crate::tosca::{LifecycleOperation, NodeState};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 indices! {
@@ -61,7 +62,7 @@ pub struct Plan {
 }
 
 /// The instance that a plan is made for.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct PlannedInstance {
     /// What the plan was made from.
@@ -115,7 +116,7 @@ pub struct PlanBase {
 }
 
 /// What an instance is to be when a plan is done.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PlanTarget {
     /// The digest of the target.
     pub digest: Arc<str>,
@@ -125,6 +126,9 @@ pub struct PlanTarget {
     /// The presets that were chosen.
     #[serde(default)]
     pub presets: Vec<Arc<str>>,
+    /// The variability inputs that were given beside them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub inputs: BTreeMap<Arc<str>, Value>,
 }
 
 /// The value of an input of the workflow that is planned.

@@ -11,7 +11,7 @@ use crate::tosca::value::check_given;
 use crate::variability::graph::{ElementId, Graph};
 use crate::variability::presence::Presence;
 use crate::variability::template::Parameter;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// One source of deployment inputs.
 pub(crate) enum DeploymentInputs<'l> {
@@ -19,6 +19,8 @@ pub(crate) enum DeploymentInputs<'l> {
     File(&'l Document),
     /// The value of the input of this name.
     Value(String, Box<Document>),
+    /// The value of the input of this name, where there is one and nobody gives another value.
+    Known(String, Box<Document>),
 }
 
 impl DeploymentInputs<'_> {
@@ -31,6 +33,14 @@ impl DeploymentInputs<'_> {
         parsed
             .map(|document| Self::Value(name.to_owned(), Box::new(document)))
             .map_err(|error| named(error, name))
+    }
+
+    /// The same, where it counts only for want of another value.
+    pub(crate) fn known(self) -> Self {
+        match self {
+            Self::Value(name, document) => Self::Known(name, document),
+            other => other,
+        }
     }
 }
 
@@ -51,9 +61,15 @@ pub(crate) fn assign<'t>(
         by_name.entry(input.parameter.declared.name).or_default().push((input.id, input.parameter));
     }
     let schemas = Schemas::new(types);
-    for (name, key, value) in
-        sources.iter().flat_map(|source| entries(source, &mut diagnostics)).collect::<Vec<_>>()
-    {
+    let (known, given): (Vec<_>, Vec<_>) =
+        sources.iter().partition(|source| matches!(source, DeploymentInputs::Known(..)));
+    let mut entries =
+        |source: Vec<_>| source.into_iter().flat_map(|it| entries(it, &mut diagnostics)).collect();
+    let (mut all, given): (Vec<_>, Vec<_>) = (entries(known), entries(given));
+    let names: FxHashSet<_> = given.iter().map(|(name, ..)| *name).collect();
+    all.retain(|(name, ..)| by_name.contains_key(name) && !names.contains(name));
+    all.extend(given);
+    for (name, key, value) in all {
         let mut found = Vec::new();
         match by_name.get(name) {
             // What another variant declares is no mistake in this one.
@@ -88,7 +104,9 @@ fn entries<'d>(
     diagnostics: &mut Diagnostics,
 ) -> Vec<(&'d str, Node<'d>, Node<'d>)> {
     match source {
-        DeploymentInputs::Value(name, document) => vec![(name, document.root(), document.root())],
+        DeploymentInputs::Value(name, document) | DeploymentInputs::Known(name, document) => {
+            vec![(name, document.root(), document.root())]
+        }
         DeploymentInputs::File(document) => {
             let root = document.root();
             if root.kind() != NodeKind::Mapping && !root.is_null() {
