@@ -59,7 +59,7 @@ impl Resolver {
     pub(super) fn target_as_chosen(
         &self,
         secrets: &mut KeptSecrets,
-    ) -> Result<Answer<(TargetSources, Vec<(String, Value)>)>, Failure> {
+    ) -> Result<Answer<(TargetSources, GivenInputs)>, Failure> {
         self.with_target(secrets, |target, loaded, _| {
             Ok((self.sources(target, loaded)?, target.inputs.clone()))
         })
@@ -352,8 +352,11 @@ struct VariantTarget<'a> {
     model: InstanceModel,
     secrets: KeptSecrets,
     /// The variability inputs that it was chosen by, beside presets.
-    inputs: Vec<(String, Value)>,
+    inputs: GivenInputs,
 }
+
+/// Variability inputs by name.
+type GivenInputs = Vec<(String, Value)>;
 
 /// A variability input as everybody may see it.
 fn shown((name, value): (String, Value), secrets: &KeptSecrets) -> (String, Value) {
