@@ -96,6 +96,17 @@ pub mod fulfil {
     pub use crate::orchestrate::fulfil::{Inventory, InventoryCapability, InventoryNode};
 }
 
+/// What substitutes nodes, and why.
+///
+/// [`Resolver::substitute`] is the way in.
+pub mod substitute {
+    pub use crate::orchestrate::substitute::{
+        ChosenTemplate, ExplainedMapping, ExplainedRefusal, ExplainedRequirement,
+        ExplainedSubstitution, human,
+    };
+    pub use crate::resolver::{SubstitutedTemplate, SubstitutionQuery};
+}
+
 pub use explore::{matrix, outline};
 pub use orchestrate::plan;
 pub use resolver::Resolver;

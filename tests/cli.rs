@@ -168,8 +168,8 @@ Explore all variants:
                 variant, and what would change that
 
 Deploy:
-  substitute    Take what a variant leaves open from what is there: nodes to
-                select, targets of requirements
+  substitute    Put templates into the place of nodes, and take what a variant
+                leaves open from what is there
   plan          Plan what happens when a variant is deployed, undeployed, or
                 runs one of its workflows
   instance      Keep what is deployed: make instances, plan for them, record

@@ -30,14 +30,17 @@ fn every_example_has_tests_that_pass() {
 const ELSEWHERE: &[(Code, &str)] = &[
     (Code::AmbiguousFulfilment, "tests/substitute/select/session.console"),
     (Code::AbstractType, "tests/diagnostics/xml/templates.tosca"),
+    (Code::AmbiguousSubstitution, "tests/substitute/12-tie/session.console"),
     (Code::AttributeBefore, "tests/plan/too-early/session.console"),
     (Code::CyclicDeployment, "tests/plan/cycle/session.console"),
+    (Code::CyclicSubstitution, "tests/substitute/17-recursion/session.console"),
     (Code::CyclicWorkflow, "tests/diagnostics/workflow-order.yaml"),
     (Code::DeadElement, "tests/inputs_cases.rs"),
     (Code::DelegateTarget, "tests/plan/groups/session.console"),
     (Code::DelegatedLifecycle, "tests/plan/10-delegation/session.console"),
     (Code::Deprecated, "tests/diagnostics/trigger-definition.yaml"),
     (Code::ElementOrder, "tests/diagnostics/xml/structure.tosca"),
+    (Code::DroppedAssignment, "tests/substitute/dropped/session.console"),
     (Code::Extension, "tests/diagnostics/requirement-count.yaml"),
     (Code::FailedPrecondition, "tests/plan/07-preconditions/session.console"),
     (Code::FinalType, "tests/diagnostics/xml/types.tosca"),
@@ -61,6 +64,7 @@ const ELSEWHERE: &[(Code, &str)] = &[
     (Code::MissingRequirement, "tests/diagnostics/requirement-missing.yaml"),
     (Code::NoOrchestration, "tests/instance_report.rs"),
     (Code::NoSelection, "tests/substitute/select/session.console"),
+    (Code::NoSubstitution, "tests/substitute/04-too-much/session.console"),
     (Code::NotVisible, "src/orchestrate/instance/query/tests.rs"),
     (Code::OpenInput, "tests/inputs_cases.rs"),
     (Code::OrchestrationOpen, "tests/instance_report.rs"),
@@ -85,6 +89,7 @@ const ELSEWHERE: &[(Code, &str)] = &[
     (Code::UnfulfilledRequirement, "tests/substitute/dangling/session.console"),
     (Code::UnresolvedInstance, "tests/instance_targets.rs"),
     (Code::UnknownDefinition, "tests/diagnostics/requirement-name.yaml"),
+    (Code::UnmappedRelation, "tests/substitute/06-fewer/session.console"),
     (Code::UnknownInstance, "tests/instance_store.rs"),
     (Code::UnknownProperty, "src/tosca/value/tests.rs"),
     (Code::UnknownType, "tests/diagnostics/unknown-type.yaml"),
@@ -108,7 +113,9 @@ fn every_code_is_expected_by_a_case() -> std::io::Result<()> {
         let text = std::fs::read_to_string(root.join(test))?;
         let reported = ["error", "warning", "note"].map(|severity| format!("# {severity}[{code}]"));
         let expects = text.contains(&format!("Code::{code:?}"))
-            || ["error", "warning"].iter().any(|of| text.contains(&format!("\n{of}[{code}]")))
+            || ["error", "warning", "note"]
+                .iter()
+                .any(|of| text.contains(&format!("\n{of}[{code}]")))
             || reported.iter().any(|reported| text.contains(reported));
         assert!(expects, "{test} does not expect {code}");
         expected.insert(code.as_str().to_owned());

@@ -1,22 +1,25 @@
 //! `cuvee substitute`
 
-use super::args::{ResultFormat, SubstituteArgs};
+use super::args::substitute::{SubstituteArgs, SubstituteFormat};
 use super::read::ReadFiles;
 use super::reporter::Reporter;
 use super::stored::{NamedModel, exported, store};
-use super::{Outcome, output, rejected, select};
+use super::{Outcome, json, output, rejected, select};
 use cuvee::csar::is_archive;
-use cuvee::diagnostic::{Diagnostic, Severity};
+use cuvee::diagnostic::{Code, Diagnostic, Severity};
 use cuvee::fulfil::Inventory;
 use cuvee::instance::{StoredInstance, read_model};
 use cuvee::source::FileSystem;
+use cuvee::substitute::{ExplainedSubstitution, SubstitutionQuery, human};
 use cuvee::{Failure, Resolver};
+use serde::Serialize;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Selects, fulfils, and writes.
+/// Selects, fulfils, substitutes, and writes.
 pub(crate) fn run(args: &SubstituteArgs, reporter: &Reporter) -> Outcome {
     output::clean_up_on_interrupt();
+    let format = format(args)?;
     let read = ReadFiles::default();
     let mut resolver = select::resolver(&args.select)?.files(read.clone());
     resolver = select::with_deployment(
@@ -31,7 +34,11 @@ pub(crate) fn run(args: &SubstituteArgs, reporter: &Reporter) -> Outcome {
         Some(source) => inventory(source, args.store.as_deref(), &resolver, &read)?,
         None => Inventory::default(),
     };
-    let mut result = resolver.fulfil(&inventory)?;
+    let chosen = args.candidates.iter().cloned();
+    let query = SubstitutionQuery::with(&args.with).inventory(inventory);
+    let query = chosen.fold(query, |query, (node, file, preset)| query.choose(node, file, preset));
+    let substituted = resolver.substitute(&query)?;
+    let mut result = substituted.resolution;
     if args.strict && result.warnings().iter().any(is_warning) {
         return Err(Failure {
             diagnostics: result.warnings().iter().cloned().map(stricter).collect(),
@@ -45,10 +52,12 @@ pub(crate) fn run(args: &SubstituteArgs, reporter: &Reporter) -> Outcome {
     {
         result.relocate(directory);
     }
-    let content = match format(args) {
-        _ if target.is_some_and(is_archive) => result.to_csar()?,
-        ResultFormat::Yaml => result.to_yaml().as_bytes().to_vec(),
-        ResultFormat::Json => result.to_json().into_bytes(),
+    let content = match format {
+        _ if args.explain => explained(&substituted.explained, format).into_bytes(),
+        _ if target.is_some_and(is_archive) && args.with.is_empty() => result.to_csar()?,
+        _ if target.is_some_and(is_archive) => result.to_csar_of_files()?,
+        SubstituteFormat::Json => result.to_json().into_bytes(),
+        SubstituteFormat::Human | SubstituteFormat::Yaml => result.to_yaml().as_bytes().to_vec(),
     };
     output::deliver(target, content, &read).map_err(rejected)?;
     Ok(if result.is_proven() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -66,9 +75,36 @@ fn stricter(found: Diagnostic) -> Diagnostic {
 }
 
 /// What was said, or what the file is called after.
-fn format(args: &SubstituteArgs) -> ResultFormat {
+fn format(args: &SubstituteArgs) -> Result<SubstituteFormat, Failure> {
     let is_json = args.output.as_deref().and_then(Path::extension).is_some_and(|it| it == "json");
-    args.format.unwrap_or(if is_json { ResultFormat::Json } else { ResultFormat::Yaml })
+    let (default, wrong) = match args.explain {
+        true => (SubstituteFormat::Human, SubstituteFormat::Yaml),
+        false => (SubstituteFormat::Yaml, SubstituteFormat::Human),
+    };
+    let named = is_json.then_some(SubstituteFormat::Json);
+    let format = args.format.or(named).unwrap_or(default);
+    if format == wrong {
+        let (what, formats) = match args.explain {
+            true => ("an explanation", "`human` or `json`"),
+            false => ("a template", "`yaml` or `json`"),
+        };
+        let error = Diagnostic::error(Code::Usage, format!("{what} is not written in this format"));
+        return Err(rejected(error.help(format!("its formats are {formats}"))));
+    }
+    Ok(format)
+}
+
+/// What is shown of substitutions as JSON.
+#[derive(Serialize)]
+struct SubstitutionList<'s> {
+    substitutions: &'s [ExplainedSubstitution],
+}
+
+fn explained(substitutions: &[ExplainedSubstitution], format: SubstituteFormat) -> String {
+    match format {
+        SubstituteFormat::Json => json(&SubstitutionList { substitutions }),
+        SubstituteFormat::Human | SubstituteFormat::Yaml => human(substitutions),
+    }
 }
 
 /// What is there: an instance, an export of one, or a template.

@@ -3,4 +3,5 @@
 pub(crate) mod fulfil;
 pub(crate) mod instance;
 pub mod plan;
+pub(crate) mod substitute;
 pub(crate) mod tree;

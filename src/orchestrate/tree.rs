@@ -46,7 +46,7 @@ pub(crate) fn set<'a>(
 pub(crate) fn key_name(key: &OutKey<'_>) -> String {
     match key {
         OutKey::Source(key) => key.key_text().into_owned(),
-        OutKey::New(name) => name.to_string(),
+        OutKey::Renamed(_, name) | OutKey::New(name) => name.to_string(),
     }
 }
 

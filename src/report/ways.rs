@@ -96,7 +96,7 @@ fn bare<'o, 'a>(out: &'o Out<'a>) -> &'o Out<'a> {
 fn text<'o>(key: &'o OutKey<'_>) -> &'o str {
     match key {
         OutKey::Source(key) => key.text().unwrap_or_default(),
-        OutKey::New(name) => name,
+        OutKey::Renamed(_, name) | OutKey::New(name) => name,
     }
 }
 

@@ -5,6 +5,7 @@ mod fulfilled;
 mod instances;
 mod questions;
 mod stored;
+mod substitution;
 
 pub use begun::InstanceSettings;
 pub use instances::{InstancePlanQuery, remove_instance, repair_instance};
@@ -12,6 +13,7 @@ pub use stored::{
     NextLines, RecordAuthorNow, ReportLines, StoredInstance, TakenReports, plan_instance,
     with_derivation,
 };
+pub use substitution::{SubstitutedTemplate, SubstitutionQuery};
 
 use crate::sat::solve::{Limit, SolverKind};
 use crate::text::answer::Failure;

@@ -96,6 +96,7 @@ codes! {
     AmbiguousProperty "ambiguous-property" "An element has more than one present property of one name. Give the alternatives conditions that exclude each other, or enable `unique_property_constraint`.";
     AmbiguousRelation "ambiguous-relation" "A node has more than one present relation of one name. Give the alternatives conditions that exclude each other, or enable `unique_relation_constraint`.";
     AmbiguousScenarios "ambiguous-scenarios" "Two variants whose technology rules are equally special differ in their technologies. Write rules for the types of the nodes, or disable `optimization_scenarios_unique`.";
+    AmbiguousSubstitution "ambiguous-substitution" "Several templates could substitute a node, and none is better than all others, so the result would be arbitrary. Choose one with `--choose`, or give them weights.";
     AmbiguousTechnologies "ambiguous-technologies" "Two variants are equally good and differ in their technologies. Add conditions or weights that prefer one, or disable `optimization_technologies_unique`.";
     AmbiguousTechnology "ambiguous-technology" "A present node has more than one present technology. Give the alternatives conditions that exclude each other, or enable `technology_constraint`.";
     AmbiguousTopology "ambiguous-topology" "Two variants are equally good and differ in their nodes, so the result would be arbitrary. Add conditions or weights that prefer one, or disable `optimization_topology_unique`.";
@@ -104,6 +105,7 @@ codes! {
     Csar "csar" "A TOSCA archive is no archive, is not laid out as the specification asks, or is not safe to unpack; or no archive can be made of the result. Pack it anew, with `TOSCA-Metadata/TOSCA.meta` that names its `Entry-Definitions`.";
     CyclicDeployment "cyclic-deployment" "Nodes wait for each other in a circle, so none of them can be deployed first. Break the circle, or leave one of its relations out of the order with `cuvee plan --ignore`. `cuvee validate` warns of it where a variant has all these relations.";
     CyclicExpression "cyclic-expression" "A named expression needs its own value. Break the cycle that the message names.";
+    CyclicSubstitution "cyclic-substitution" "A node could only be substituted by a template that it is a part of, so there would be no end. Add a template for it without such a node.";
     CyclicType "cyclic-type" "A type derives from itself. Break the cycle that the message names.";
     CyclicWorkflow "cyclic-workflow" "Steps of a workflow follow one another in a circle, or a workflow inlines itself. Break the cycle that the message names.";
     DanglingReference "dangling-reference" "Something that stays in the result refers to an element that does not. Remove the reference, or give it the condition of what it refers to.";
@@ -111,6 +113,7 @@ codes! {
     DelegateTarget "delegate-target" "A step delegates a node that the orchestrator does not bring, because it is implemented. Its part of the generated workflow is done instead; call its operations, or use `inline`.";
     DelegatedLifecycle "delegated-lifecycle" "A relation has to do something while a node is configured that the orchestrator brings as a whole. Use `add_target` or `add_source`, or take the node from the orchestrator with `--managed`.";
     Deprecated "deprecated" "Something is written as only earlier versions of TOSCA want it, and the next may not have it any more. Write it as the message says.";
+    DroppedAssignment "dropped-assignment" "Something is said of a node that is substituted, and has no place in what substitutes it: mappings carry no values of capabilities, attributes, artifacts or operations. Say it by a property that the template takes as input.";
     Duplicate "duplicate" "Two things share a name that must be unique. Rename or remove one.";
     ElementOrder "element-order" "An element of TOSCA 1.0 stands elsewhere than its schema has it. Its meaning is clear; other tools may refuse it. Put it where the help says.";
     ExpectedArtifact "expected-artifact" "A present node has artifacts, but none of them is present. Keep one, or disable `expected_artifact_check`.";
@@ -152,6 +155,7 @@ codes! {
     MultipleDefaultAlternatives "multiple-default-alternatives" "More than one alternative of one element is declared as default. Keep `default_alternative` at one of them.";
     NoOrchestration "no-orchestration" "States, steps and parts are reported inside of an orchestration, and none is open. Begin one: `cuvee instance apply` with a plan, or `cuvee instance begin` without.";
     NoSelection "no-selection" "A node is to be selected, and nothing that is there fits, or there is not enough for all that are. Weaken its `node_filter`, or say with `--inventory` what is there.";
+    NoSubstitution "no-substitution" "A node is to be substituted, and no template of the catalogue fits; the labels say of each why not, the nearest first. Add one, or put right what does not fit.";
     Nondeterminism "nondeterminism" "Two elements of one name are present and the check that forbids it is off, so one was taken: of types and technologies the first, of what becomes a map the last.";
     NotVisible "not-visible" "Attributes of a node of an instance count as defined in stable states from `created` on only, and the node is in another one. Ask again when the orchestration is over, or ask for `--unstable`.";
     OpenInput "open-input" "A variability input is open, and its values cannot be told apart: an expression does more with it than compare it with constants, or depends on too many combinations. Assign it with `--input` or a preset, or restrict it by `valid_values`.";
@@ -194,6 +198,7 @@ codes! {
     UnknownType "unknown-type" "A type is named that is not defined. Define it, import the file that does, or correct the name.";
     UnprefixedName "unprefixed-name" "A name without a prefix means one of the target namespace, though by the rules it means one of the default namespace. Declare a prefix for the target namespace, and use it.";
     UnproducedOutput "unproduced-output" "A present topology output takes its value from no present element. Remove it too, or disable `unproduced_output_check`.";
+    UnmappedRelation "unmapped-relation" "A relation of a node that is substituted goes nowhere: fewer relations are mapped than the node has. Map more, or leave the relation out.";
     Unproven "unproven" "The time was over before the result was proven to be the best variant. Allow more time, or accept it with `--accept-unproven`.";
     UnresolvedInstance "unresolved-instance" "An instance has a value for everything, and one cannot be decided: a topology input without a value, a property without any, a number of nodes that is not known. As a warning, a node or a requirement of which somebody has to say who that is. Give the input a value with `--deployment-input`, or assign the property.";
     Unsatisfiable "unsatisfiable" "No variant fulfils all conditions and constraints. The notes name a minimal set that conflicts: drop or weaken any one of them.";

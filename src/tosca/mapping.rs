@@ -16,7 +16,7 @@ pub(crate) struct CountBounds {
 
 /// The slots of one requirement of one node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Slots {
+pub(crate) struct SlotCounts {
     /// Those that have a target.
     pub fulfilled: u64,
     /// Those for which one has to be found.
@@ -25,7 +25,7 @@ pub(crate) struct Slots {
     pub optional: u64,
 }
 
-impl Slots {
+impl SlotCounts {
     /// What can be mapped onto them, where the requirement has these bounds.
     pub(crate) fn open(self, bounds: CountBounds) -> OpenSlots {
         let needed = bounds.min.saturating_sub(self.fulfilled);
@@ -109,8 +109,7 @@ pub(crate) enum MappingProblem {
 
 impl MappingProblem {
     /// Whether it is no mistake, but without effect.
-    #[cfg(test)]
-    fn is_harmless(&self) -> bool {
+    pub(crate) fn is_harmless(&self) -> bool {
         matches!(self, Self::Surplus(_) | Self::BoundedRest(_) | Self::Nothing(_))
     }
 }
@@ -164,7 +163,6 @@ impl RequirementMappings {
 
     /// For each of these slots the mapping that takes it, as far as there are any: `min` says how
     /// many relations there are for certain.
-    #[cfg_attr(not(test), expect(dead_code, reason = "who substitutes asks for it"))]
     pub(crate) fn perform(&self, slots: u64, min: u64) -> Vec<usize> {
         let slots = self.bounds.max.map_or(slots, |max| slots.min(max));
         let mut taken = Vec::new();
@@ -173,6 +171,18 @@ impl RequirementMappings {
             taken.extend((0..count).map(|_| run.mapping));
         }
         taken
+    }
+
+    /// How many entries there are where there are so many slots.
+    pub(crate) fn entries(&self, slots: u64) -> u64 {
+        total(&self.runs(self.bounds.max.map_or(slots, |max| slots.min(max))))
+    }
+
+    /// The mappings that lead onto mandatory slots, with how many entries of each do.
+    pub(crate) fn mandatory(&self, slots: u64) -> Vec<(usize, u64)> {
+        let slots = self.bounds.max.map_or(slots, |max| slots.min(max));
+        let runs = self.runs(slots).into_iter().filter(|run| run.is_mandatory);
+        runs.map(|run| (run.mapping, run.count)).collect()
     }
 
     /// What is wrong with them for some node that may be substituted.
@@ -327,7 +337,7 @@ mod tests {
             (0..4_u64, prop_oneof![Just(None), (0..4_u64).prop_map(Some)])
                 .prop_map(|(min, more)| CountBounds { min, max: more.map(|more| min + more) })
         };
-        let slots = (0..2_u64, 0..3_u64).prop_map(|(fulfilled, mandatory)| Slots {
+        let slots = (0..2_u64, 0..3_u64).prop_map(|(fulfilled, mandatory)| SlotCounts {
             fulfilled,
             mandatory,
             optional: 0,
@@ -448,7 +458,7 @@ mod tests {
         assert_eq!(three.problems(), [MappingProblem::TooManyMandatory(3, vec![0, 1, 2])]);
         assert_eq!(left_over(&three, 1, 1), 2);
         // Were what is bound taken for open, one entry would have nothing to map onto.
-        let bound = Slots { fulfilled: 1, mandatory: 0, optional: 0 };
+        let bound = SlotCounts { fulfilled: 1, mandatory: 0, optional: 0 };
         let open = bound.open(CountBounds { min: 1, max: Some(1) });
         let bound = of((1, Some(1)), &[MappingShare::One], &[(open.mandatory, open.takes)]);
         assert_eq!(bound.problems(), [MappingProblem::TakesNoMore { mapping: 0, target: 0 }]);

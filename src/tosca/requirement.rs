@@ -2,7 +2,8 @@
 //! `optional`, which later versions of TOSCA have.
 
 use super::mapping::CountBounds;
-use super::types::{Occurrences, RequirementDefinition};
+use super::types::RequirementDefinition;
+use crate::text::value::Value;
 use crate::text::yaml::{Node, Scalar};
 
 /// For how many relations an assignment stands.
@@ -17,12 +18,29 @@ pub(crate) struct AssignedCount {
 impl AssignedCount {
     /// What an assignment says of that; what cannot be read says nothing.
     pub(crate) fn read(assignment: Node<'_>) -> Self {
-        let occurrences = assignment.get("occurrences").and_then(Occurrences::read);
-        if let Some(Occurrences { min, max, .. }) = occurrences {
+        let said = |keyname| assignment.get(keyname).map(Node::to_value);
+        Self::said(said("occurrences").as_ref(), said("count").as_ref(), said("optional").as_ref())
+    }
+
+    /// Likewise, of the values of these keynames.
+    pub(crate) fn said(
+        occurrences: Option<&Value>,
+        count: Option<&Value>,
+        optional: Option<&Value>,
+    ) -> Self {
+        let number = |value: &Value| match value {
+            Value::Number(number) => u64::try_from(number.as_int()?).ok(),
+            _ => None,
+        };
+        if let Some(Value::List(range)) = occurrences
+            && let [min, max] = &**range
+            && let Some(min) = number(min)
+        {
+            let max = number(max).map(|max| max.max(min));
             return Self { min, max };
         }
-        let count = assignment.get("count").and_then(count).unwrap_or(1);
-        let is_optional = assignment.get("optional").and_then(Node::as_bool).unwrap_or(false);
+        let count = count.and_then(number).unwrap_or(1);
+        let is_optional = optional == Some(&Value::Bool(true));
         Self { min: if is_optional { 0 } else { count }, max: Some(count) }
     }
 }

@@ -5,7 +5,7 @@ use super::checker::Checker;
 use crate::text::diagnostic::{Code, Diagnostic};
 use crate::text::yaml::Node;
 use crate::tosca::mapping::{
-    MappedRequirement, MappingProblem, OpenSlots, RequirementMappings, Slots,
+    MappedRequirement, MappingProblem, OpenSlots, RequirementMappings, SlotCounts,
 };
 use crate::tosca::requirement::{AssignedCount, bounds};
 use crate::tosca::substitution::{MappingTarget, Substitution, SubstitutionMapping};
@@ -201,7 +201,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         requirement: Node<'a>,
         assigned: &[&RelationElement<'a>],
     ) -> Option<OpenSlots> {
-        let mut slots = Slots::default();
+        let mut slots = SlotCounts::default();
         for relation in assigned {
             let AssignedCount { min, max } =
                 AssignedCount::read(relation.requirement.declared.value);

@@ -162,6 +162,16 @@ impl Resolution {
         csar::pack(&self.package, &self.yaml, &EXTENSION, extras).map_err(failure)
     }
 
+    /// The resolved template and the files that it names in an archive, wherever they come from; see
+    /// [`Resolution::to_files`].
+    ///
+    /// # Errors
+    /// As [`Resolution::to_files`].
+    pub fn to_csar_of_files(&self) -> Result<Vec<u8>, Failure> {
+        let failure = |error| Failure { diagnostics: vec![error], sources: self.sources.clone() };
+        csar::pack_files(&self.to_files()?).map_err(failure)
+    }
+
     /// Makes the relative names of files in the resolved template right for a file in this
     /// directory: imports, artifacts, what implements operations, and repositories that are
     /// directories.

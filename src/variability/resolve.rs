@@ -119,6 +119,47 @@ pub(crate) fn presence(
     Ok(judged.made)
 }
 
+/// The trees of a variant; of a plain template of which all is present its own.
+pub(crate) struct VariantDocuments<'i> {
+    /// With its functions as they are written.
+    pub written: Out<'i>,
+    /// With their values, where the choice asks for that.
+    pub evaluated: Option<Out<'i>>,
+}
+
+/// The trees of the variant of a choice, with warnings.
+///
+/// # Errors
+/// As [`resolve`].
+pub(crate) fn documents<'i>(
+    interpreted: &'i Interpreted<'_>,
+    choice: &Choice,
+    how: &How,
+) -> Result<(VariantDocuments<'i>, Diagnostics), Diagnostics> {
+    let prepared = Prepared::of(interpreted, choice, InputMode::Closed, &mut ())?;
+    let mut warnings = prepared.warnings.clone();
+    let mut found = || {
+        let deployment = choice.deployment_inputs(prepared.loaded)?;
+        let mut evaluator = prepared.evaluator();
+        let variant = decide(&prepared, &mut evaluator, how, &mut (), &mut warnings)?;
+        let mut emit = |deployment| {
+            let emitted =
+                emitted(&prepared, choice, deployment, &mut evaluator, &variant.presence)?;
+            Ok::<_, Diagnostics>(emitted.0)
+        };
+        let evaluated = deployment.as_deref().map(|deployment| emit(Some(deployment)));
+        let evaluated = evaluated.transpose()?;
+        Ok(VariantDocuments { written: emit(None)?, evaluated })
+    };
+    match found() {
+        Ok(documents) => Ok((documents, warnings)),
+        Err(errors) => {
+            let version = interpreted.template.version;
+            Err(advised(warnings.before(errors), interpreted.loaded, version, choice, how))
+        }
+    }
+}
+
 /// The topology of the variant of a choice, with warnings.
 ///
 /// # Errors

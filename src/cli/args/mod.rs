@@ -1,6 +1,7 @@
 //! The arguments, and the help that describes them.
 
 pub(crate) mod instance;
+pub(crate) mod substitute;
 
 use super::manual;
 use clap::builder::NonEmptyStringValueParser;
@@ -18,6 +19,7 @@ use jiff::{SignedDuration, Zoned};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
+use substitute::SubstituteArgs;
 
 /// Resolves Variability4TOSCA: a variable service template and a preset in, the plain TOSCA
 /// template of that variant out
@@ -59,10 +61,11 @@ pub(crate) enum Command {
     Matrix(MatrixArgs),
     /// Write a page with presets, topology, plans, differences and a configurator
     Report(ReportArgs),
-    /// Take what a variant leaves open from what is there: nodes to select, targets of requirements
+    /// Put templates into the place of nodes, and take what a variant leaves open from what is there
     ///
-    /// All at once: as many requirements as possible are fulfilled, by as few nodes of the inventory
-    /// as possible, and no capability is used more often than it can be.
+    /// Nodes with the directive `substitute` become what a template of the catalogue has; nodes to
+    /// select and targets of requirements are found all at once: as many as possible, by as few nodes
+    /// of the inventory as possible. docs/substitution.md says more.
     Substitute(Box<SubstituteArgs>),
     /// Plan what happens when a variant is deployed, undeployed, or runs one of its workflows
     ///
@@ -452,36 +455,6 @@ pub(crate) struct EvaluateArgs {
     /// wins over files
     #[arg(long = "deployment-input", value_name = "NAME=VALUE", value_parser = assignment, requires = "evaluate")]
     pub deployment_inputs: Vec<(String, String)>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct SubstituteArgs {
-    #[command(flatten)]
-    pub select: SelectArgs,
-    #[command(flatten)]
-    pub deployment: DeploymentArgs,
-    /// What is there and may be taken: `instance:NAME`, also `instance:NAME@REVISION`, an instance
-    /// that was exported to a file, or a template, all nodes of which are there
-    #[arg(long, value_name = "SOURCE", value_hint = ValueHint::FilePath)]
-    pub inventory: Option<String>,
-    /// Directory in which instances are kept; by default `.cuvee` [env: CUVEE_STORE]
-    #[arg(long, value_name = "DIR", requires = "inventory")]
-    pub store: Option<PathBuf>,
-    /// Take warnings for errors
-    #[arg(long)]
-    pub strict: bool,
-    /// Take the best that is found in this time, such as `30s` or `5m`, where nothing is proven to
-    /// be the best by then; exit with 1
-    #[arg(long, value_name = "TIME", value_parser = timeout)]
-    pub timeout: Option<Duration>,
-    /// Write the result to this file, all of it or nothing, instead of to standard output, which is
-    /// also `-`; as an archive where it ends in `.csar` or `.zip`. Relative names of files in it
-    /// are rewritten to be right there
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// Format of the result; by default what the file is called after (`.json`), else `yaml`
-    #[arg(long, value_name = "FORMAT")]
-    pub format: Option<ResultFormat>,
 }
 
 #[derive(Debug, Args)]

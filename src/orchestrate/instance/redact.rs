@@ -100,7 +100,7 @@ impl Redaction<'_> {
 fn name<'k>(key: &'k OutKey<'_>) -> Cow<'k, str> {
     match key {
         OutKey::Source(key) => key.key_text(),
-        OutKey::New(name) => Cow::Borrowed(name),
+        OutKey::Renamed(_, name) | OutKey::New(name) => Cow::Borrowed(name),
     }
 }
 

@@ -86,7 +86,7 @@ impl JsonWriter {
     fn key(&mut self, key: ItemKey<'_, '_>) {
         match key {
             ItemKey::Source(node) => self.string(&node.key_text()),
-            ItemKey::New(text) => self.string(text),
+            ItemKey::Renamed(_, text) | ItemKey::New(text) => self.string(text),
         }
     }
 

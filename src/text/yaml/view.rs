@@ -56,6 +56,7 @@ impl<'o, 'a> OutNode<'o, 'a> {
         self.item.each_entry(|key, value, Along { lifted, .. }| {
             let (name, span) = match key {
                 ItemKey::Source(key) => (key.key_text(), key.span()),
+                ItemKey::Renamed(key, name) => (Cow::Borrowed(name), key.span()),
                 ItemKey::New(name) => (Cow::Borrowed(name), self.span),
             };
             let value = Self::new(value, lifted.map_or(span, Node::span));
@@ -136,7 +137,7 @@ impl<'a> Item<'_, 'a> {
                 self.each_entry(|key, value, _| {
                     let name = match key {
                         ItemKey::Source(key) => key.key_text(),
-                        ItemKey::New(name) => Cow::Borrowed(name),
+                        ItemKey::Renamed(_, name) | ItemKey::New(name) => Cow::Borrowed(name),
                     };
                     entries.push((name.into(), value.to_value()));
                 });

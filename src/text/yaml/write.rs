@@ -16,6 +16,8 @@ use std::borrow::Cow;
 pub enum OutKey<'a> {
     /// As its author wrote it, with the comments above and behind it.
     Source(Node<'a>),
+    /// A new one in the place of this one, with the comments above and behind that.
+    Renamed(Node<'a>, Cow<'a, str>),
     /// A new one.
     New(Cow<'a, str>),
 }
@@ -175,6 +177,7 @@ pub(super) enum Item<'i, 'a> {
 #[derive(Clone, Copy)]
 pub(super) enum ItemKey<'i, 'a> {
     Source(Node<'a>),
+    Renamed(Node<'a>, &'i str),
     New(&'i str),
 }
 
@@ -259,6 +262,7 @@ impl<'i, 'a> Item<'i, 'a> {
             Self::Out(Out::Map { entries, .. }) => entries.iter().for_each(|(key, value)| {
                 let key = match key {
                     OutKey::Source(key) => ItemKey::Source(*key),
+                    OutKey::Renamed(key, new) => ItemKey::Renamed(*key, new),
                     OutKey::New(key) => ItemKey::New(key),
                 };
                 value.each_case(|value, along| entry(key, value, along));
@@ -305,7 +309,9 @@ impl<'i, 'a> Item<'i, 'a> {
                 first.or_else(|| node.items().next().map(|item| (item, Item::Source(item))))
             }
             Self::Out(Out::Map { entries, .. }) => match entries.first()? {
-                (OutKey::Source(key), value) => Some((*key, value.into())),
+                (OutKey::Source(key) | OutKey::Renamed(key, _), value) => {
+                    Some((*key, value.into()))
+                }
                 (OutKey::New(_), _) => None,
             },
             Self::Out(Out::Seq { items, .. }) => {
@@ -712,7 +718,9 @@ impl YamlWriter {
             self.out.push_str(source);
             self.behind(spot);
             self.out.push('\n');
-        } else if let Some(key) = owner.filter(|key| key.kind() != NodeKind::Scalar) {
+        } else if let ItemKey::Source(key) = key
+            && key.kind() != NodeKind::Scalar
+        {
             self.collection_key(key, column);
             self.after_colon(key, value, spot);
         } else {
@@ -869,7 +877,9 @@ impl YamlWriter {
                     self.source_scalar(node, context);
                 }
             }
-            ItemKey::New(text) => push_string(&mut self.out, text, context == ScalarContext::Flow),
+            ItemKey::Renamed(_, text) | ItemKey::New(text) => {
+                push_string(&mut self.out, text, context == ScalarContext::Flow)
+            }
         }
     }
 
@@ -1186,7 +1196,7 @@ impl<'a> ItemKey<'_, 'a> {
     /// The source key whose comments it has.
     fn owner(self) -> Option<Node<'a>> {
         match self {
-            Self::Source(node) => Some(node),
+            Self::Source(node) | Self::Renamed(node, _) => Some(node),
             Self::New(_) => None,
         }
     }

@@ -20,8 +20,8 @@ mod pack;
 mod package;
 
 pub use archive::{Archive, Limits};
-pub(crate) use names::{gather, renamed};
-pub(crate) use pack::{Extension, Extras, pack};
+pub(crate) use names::{gather, renamed, renamed_nodes};
+pub(crate) use pack::{Extension, Extras, pack, pack_files};
 pub(crate) use package::{Package, TEMPLATE_NAMES, has_template};
 
 use std::path::Path;

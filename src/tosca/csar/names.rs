@@ -7,7 +7,7 @@ use super::pack::{Content, Extension, error, listed};
 use crate::text::diagnostic::{Code, Diagnostic};
 use crate::text::files::read_bytes;
 use crate::text::source::{FileId, FileSystem, SourceMap, is_yaml, normalize};
-use crate::text::yaml::{self, Limits as YamlLimits};
+use crate::text::yaml::{self, Limits as YamlLimits, Node};
 use crate::tosca::import::below;
 use crate::tosca::reference::{FileReference, ReferenceKind, references};
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,20 +31,25 @@ pub(crate) fn renamed(
     }
     let parsed = yaml::parse(FileId::DETACHED, resolved.into(), &YamlLimits::default());
     let Ok(document) = parsed else { return (None, None) };
-    let renaming = Renaming { package, from, base };
-    let mut changes = Vec::new();
-    let mut lost = BTreeSet::new();
-    for reference in references(document.root()) {
-        match renaming.name(&reference) {
-            NewName::Same => {}
-            NewName::Other(name) => changes.push((reference.node, name)),
-            NewName::None => {
-                lost.insert(reference.name);
-            }
-        }
-    }
+    let (changes, lost) = Renaming { package, from, base }.changes(document.root());
     let text = (!changes.is_empty()).then(|| yaml::with_strings(&document, changes));
     (text, warning(&lost, directory))
+}
+
+/// What names in a template have to be where it is put into another one in this directory, and a
+/// warning of those for which there is none.
+pub(crate) fn renamed_nodes<'a>(
+    package: &Package,
+    root: Node<'a>,
+    directory: &Path,
+) -> (Vec<(Node<'a>, String)>, Option<Diagnostic>) {
+    let files = &*package.files;
+    let (from, base) = (canonical(files, directory), canonical(files, package.directory()));
+    if from == base {
+        return (Vec::new(), None);
+    }
+    let (changes, lost) = Renaming { package, from, base }.changes(root);
+    (changes, warning(&lost, directory))
 }
 
 fn warning(lost: &BTreeSet<&str>, directory: &Path) -> Option<Diagnostic> {
@@ -89,6 +94,21 @@ struct Renaming<'p> {
 }
 
 impl Renaming<'_> {
+    /// The names that are others there, and those for which there is none.
+    fn changes<'a>(&self, root: Node<'a>) -> (Vec<(Node<'a>, String)>, BTreeSet<&'a str>) {
+        let (mut changes, mut lost) = (Vec::new(), BTreeSet::new());
+        for reference in references(root) {
+            match self.name(&reference) {
+                NewName::Same => {}
+                NewName::Other(name) => changes.push((reference.node, name)),
+                NewName::None => {
+                    lost.insert(reference.name);
+                }
+            }
+        }
+        (changes, lost)
+    }
+
     fn name(&self, reference: &FileReference<'_>) -> NewName {
         let &FileReference { kind, name, repository, .. } = reference;
         let base = self.package.directory();

@@ -111,6 +111,29 @@ pub(crate) fn pack(
     archive.finish()
 }
 
+/// An archive of a result and the files that it names, as [`names::gather`] finds them: the result
+/// comes first.
+///
+/// # Errors
+/// `csar` where a name cannot be one in an archive.
+pub(crate) fn pack_files(files: &[(PathBuf, Vec<u8>)]) -> Result<Vec<u8>, Diagnostic> {
+    let mut archive = ArchiveWriter::default();
+    let name = |path: &Path| {
+        in_archive(path)
+            .ok_or_else(|| error(format!("the name of `{}` is not valid UTF-8", path.display())))
+    };
+    if let Some((path, resolved)) = files.first() {
+        let root = Root::alone(path.parent().unwrap_or(Path::new("")).to_owned());
+        let resolved = String::from_utf8_lossy(resolved);
+        let meta = meta(&root, &name(path)?, &resolved);
+        archive.add(META, meta.write(|_| true).as_bytes())?;
+    }
+    for (path, bytes) in files {
+        archive.add(&name(path)?, bytes)?;
+    }
+    archive.finish()
+}
+
 /// What becomes of a file, and which files it imports.
 pub(super) enum Content {
     Resolved(Vec<String>),

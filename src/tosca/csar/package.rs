@@ -48,6 +48,13 @@ pub(super) struct Root {
     alone: bool,
 }
 
+impl Root {
+    /// A directory of which nothing is known.
+    pub(super) fn alone(path: PathBuf) -> Self {
+        Self { path, archive: None, meta: None, alone: false }
+    }
+}
+
 impl Package {
     /// Of a template alone, whatever lies beside it.
     pub(crate) fn of_file(files: &Arc<dyn FileSystem + Send>, template: &Path) -> Self {

@@ -5,12 +5,12 @@ use super::dependencies::with_dependencies;
 use super::imports::{self, Imported, Importing};
 use super::keys;
 use crate::text::answer::Failure;
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
 use crate::text::files::{self, Files, read_bytes};
 use crate::text::source::{FileId, FileSystem, SourceFile, SourceMap, Span, is_yaml, normalize};
 use crate::text::xml::is_xml;
 use crate::text::yaml::{Document, Keep};
-use crate::tosca::csar::Package;
+use crate::tosca::csar::{Package, is_archive};
 use crate::tosca::import::ImportDefinition;
 use crate::tosca::types::is_needed;
 use memchr::memmem;
@@ -145,6 +145,55 @@ impl Loaded {
                 warnings: Diagnostics::default(),
                 ..*self
             }
+        })
+    }
+
+    /// The templates at a path, read beside this one: the file or the archive, or those below a
+    /// directory in whose text this word stands. In a directory, what cannot be read hides nothing
+    /// of the rest, and is a note.
+    pub(crate) fn beside_this(
+        &self,
+        path: &Path,
+        word: &str,
+        diagnostics: &mut Diagnostics,
+    ) -> Vec<Self> {
+        if !self.outside.is_dir(path) {
+            return diagnostics.all_ok(self.another(path)).into_iter().collect();
+        }
+        let is_wanted = |path: &Path| is_yaml(path) || is_archive(path);
+        let mut found = Vec::new();
+        for path in files_below(&*self.outside, path, is_wanted, diagnostics) {
+            let has_word = |bytes: Vec<u8>| memmem::find(&bytes, word.as_bytes()).is_some();
+            if !is_archive(&path) && !read_bytes(&*self.outside, &path).is_ok_and(has_word) {
+                continue;
+            }
+            match self.another(&path) {
+                Ok(loaded) => found.push(loaded),
+                Err(Diagnostics(errors)) => diagnostics.0.extend(
+                    errors
+                        .into_iter()
+                        .map(|error| Diagnostic { severity: Severity::Note, ..error }),
+                ),
+            }
+        }
+        found
+    }
+
+    /// Another template, read beside this one.
+    fn another(&self, path: &Path) -> Result<Self, Diagnostics> {
+        let location = TemplateLocation::Path(path.to_owned());
+        let OpenedPackage { package, template, base, library, warnings } =
+            OpenedPackage::read(&location, &self.outside, &self.files, self.extent)?;
+        Ok(Self {
+            files: Arc::clone(&self.files),
+            package,
+            outside: Arc::clone(&self.outside),
+            mapping: self.mapping.clone(),
+            template,
+            base,
+            library,
+            warnings,
+            ..*self
         })
     }
 

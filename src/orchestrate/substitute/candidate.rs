@@ -1,0 +1,497 @@
+//! Whether a template can substitute a node, and how: what becomes of the node's properties,
+//! capabilities and relations.
+
+use super::view::{TemplateView, ViewedNode, entry, key_span};
+use crate::orchestrate::tree::{entries, key_name};
+use crate::text::source::{FileId, Span};
+use crate::text::value::Value;
+use crate::text::yaml::{Node, NodeIdentity, Out, OutNode};
+use crate::tosca::mapping::{
+    MappedRequirement, MappingProblem, OpenSlots, RequirementMappings, SlotCounts,
+};
+use crate::tosca::requirement::{AssignedCount, bounds};
+use crate::tosca::substitution::{MappingTarget, Substitution, SubstitutionMapping};
+use crate::tosca::{Family, TypeId, Types};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// A template of the catalogue.
+pub(crate) struct CatalogueTemplate<'a> {
+    /// Its path, as it is shown and as it is chosen by.
+    pub name: String,
+    pub file: FileId,
+    pub substitution: Substitution<'a>,
+    /// The type that it substitutes, where that is known.
+    pub kind: Option<TypeId>,
+    /// What files that it names are called from the template that is substituted in.
+    pub names: FxHashMap<NodeIdentity, String>,
+}
+
+/// A variant of a template of the catalogue.
+#[derive(Clone)]
+pub(crate) struct CandidateVariant<'a> {
+    /// The preset that gives it, where it is not the variant by defaults.
+    pub preset: Option<String>,
+    /// Variability inputs that are not at their defaults.
+    pub inputs: Vec<(String, Value)>,
+    /// What it costs: a node counts 1 where nothing else is said.
+    pub weight: u64,
+    /// The resolved template.
+    pub view: Rc<TemplateView<'a>>,
+}
+
+/// A node that is to be substituted, as others see it.
+pub(crate) struct Facade<'v, 'a> {
+    pub node: &'v ViewedNode<'a>,
+    pub kind: TypeId,
+    /// The capabilities that relations lead to, each with a relation that does.
+    pub capabilities: BTreeMap<String, Span>,
+    /// Its requirements that are assigned, with their slots in the order in which they are mapped.
+    pub requirements: Vec<FacadeRequirement>,
+}
+
+/// The slots of a requirement of a node that is to be substituted.
+pub(crate) struct FacadeRequirement {
+    pub name: String,
+    pub slots: Vec<usize>,
+    /// How many there are for certain.
+    pub min: u64,
+}
+
+/// Where something of a node that is substituted goes: a node of the template, and what it has.
+pub(crate) type MappedTo = (String, String);
+
+/// How a template substitutes a node.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CandidateFit {
+    /// Which property of the node gives which input its value; other inputs have their defaults.
+    pub inputs: BTreeMap<String, String>,
+    /// Where its capabilities are.
+    pub capabilities: FxHashMap<String, MappedTo>,
+    /// Where its relations go.
+    pub requirements: Vec<FitRequirement>,
+}
+
+/// Where the relations of one requirement go.
+#[derive(Clone, Debug)]
+pub(crate) struct FitRequirement {
+    pub name: String,
+    pub mappings: Vec<FitMapping>,
+    /// For each slot the mapping that takes it.
+    pub taken: Vec<usize>,
+    /// The assignment of each slot, by its position.
+    pub slots: Vec<usize>,
+    /// How many mappings there are, groups written out.
+    pub entries: u64,
+    /// How many of them lead onto mandatory requirements.
+    pub mandatory: u64,
+}
+
+/// A mapping of a requirement.
+#[derive(Clone, Debug)]
+pub(crate) struct FitMapping {
+    /// Where it stands.
+    pub span: Span,
+    /// Requirements of nodes.
+    pub targets: Vec<MappedTo>,
+    /// Nodes that are the target themselves.
+    pub selected: Vec<String>,
+    pub is_mandatory: bool,
+}
+
+/// Why a template cannot substitute a node.
+#[derive(Clone, Debug)]
+pub(crate) struct Refusal {
+    /// How near it was.
+    pub rank: u8,
+    pub message: String,
+    /// Where that is in the template.
+    pub at: Span,
+    /// And at the node.
+    pub here: Option<Span>,
+    /// Whether the template would be in itself.
+    pub is_cyclic: bool,
+}
+
+impl Refusal {
+    pub(crate) fn new(rank: u8, message: impl Into<String>, at: Span) -> Self {
+        Self { rank, message: message.into(), at, here: None, is_cyclic: false }
+    }
+
+    pub(crate) fn here(self, here: Span) -> Self {
+        Self { here: Some(here), ..self }
+    }
+}
+
+/// Whether a type is another one or derives from it; types that two files define alike are one.
+pub(crate) fn is_a(types: &Types<'_>, kind: TypeId, ancestor: TypeId) -> bool {
+    types.chain(kind).any(|kind| kind == ancestor || is_alike(types, kind, ancestor))
+}
+
+/// Whether two types have one name and are defined alike.
+fn is_alike(types: &Types<'_>, one: TypeId, other: TypeId) -> bool {
+    let (one, other) = (types.definition(one), types.definition(other));
+    one.name == other.name && one.value.to_value() == other.value.to_value()
+}
+
+/// Whether a template is for nodes of the type.
+pub(crate) fn judge_kind(
+    types: &Types<'_>,
+    facade: &Facade<'_, '_>,
+    template: &CatalogueTemplate<'_>,
+) -> Result<TypeId, Refusal> {
+    let substitution = &template.substitution;
+    let at = substitution.node_type.unwrap_or(substitution.node).span();
+    let wanted = types.definition(facade.kind).name;
+    let known = template.kind;
+    let kind = known.ok_or_else(|| Refusal::new(0, "its `node_type` is not known", at))?;
+    if is_a(types, kind, facade.kind) {
+        return Ok(kind);
+    }
+    let own = types.definition(kind).name;
+    let message = format!("it is for a `{own}`, which is no `{wanted}`");
+    Err(Refusal::new(1, message, at).here(facade.node.span))
+}
+
+/// Whether a node says that it is there several times.
+pub(crate) fn is_counted(node: &ViewedNode<'_>) -> bool {
+    let once = Value::from(1_i64);
+    let count = entry(&node.body, "instance_count");
+    count.is_some_and(|count| OutNode::root(&count).to_value() != once)
+}
+
+/// Finds out how a variant of a template substitutes a node.
+pub(crate) fn judge<'a>(
+    types: &Types<'_>,
+    facade: &Facade<'_, 'a>,
+    template: &CatalogueTemplate<'a>,
+    view: &TemplateView<'a>,
+) -> Result<CandidateFit, Refusal> {
+    let judging = Judging { types, facade, template, view };
+    let kind = judge_kind(types, facade, template)?;
+    judging.constants()?;
+    let requirements = judging.requirements(kind)?;
+    let inputs = judging.inputs(kind)?;
+    let capabilities = judging.capabilities()?;
+    Ok(CandidateFit { inputs, capabilities, requirements })
+}
+
+struct Judging<'j, 't, 'v, 'a> {
+    types: &'j Types<'t>,
+    facade: &'j Facade<'v, 'a>,
+    template: &'j CatalogueTemplate<'a>,
+    view: &'j TemplateView<'a>,
+}
+
+impl<'a> Judging<'_, '_, '_, 'a> {
+    /// M2: constant property mappings, which are deprecated, say what the value has to be.
+    fn constants(&self) -> Result<(), Refusal> {
+        for mapping in &self.template.substitution.properties {
+            let Some(wanted) = mapping.value.map(Node::to_value) else { continue };
+            let name = mapping.named.name;
+            let own = self.facade.node.property(name).map(|own| OutNode::root(&own).to_value());
+            if own.as_ref() != Some(&wanted) {
+                let message = format!("it is for nodes whose `{name}` is {wanted}");
+                let refusal = Refusal::new(2, message, mapping.named.key.span());
+                return Err(refusal.here(self.facade.node.span));
+            }
+        }
+        Ok(())
+    }
+
+    /// M4: every input without a default has a value from a property.
+    fn inputs(&self, kind: TypeId) -> Result<BTreeMap<String, String>, Refusal> {
+        let mut fed = BTreeMap::new();
+        let mappings = &self.template.substitution.properties;
+        for (key, declaration) in
+            self.view.section("inputs").map(|it| entries(&it)).unwrap_or_default()
+        {
+            let input = key_name(&key);
+            let leads_here = |mapping: &&SubstitutionMapping<'a>| matches!(mapping.path(), [name] if name.text() == Some(&*input));
+            let property = match mappings.iter().find(leads_here) {
+                Some(mapping) => mapping.named.name,
+                None => &*input,
+            };
+            if self.has_value(property, kind) {
+                fed.insert(input.clone(), property.to_owned());
+                continue;
+            }
+            let whole = OutNode::root(&declaration);
+            let is_optional =
+                whole.get("required").is_some_and(|it| it.to_value() == Value::Bool(false));
+            let has_value = ["default", "value"].iter().any(|key| whole.get(key).is_some());
+            if !is_optional && !has_value {
+                let message =
+                    format!("its input `{input}` has no default, and no property gives it a value");
+                let at = key_span(&key);
+                return Err(Refusal::new(4, message, at).here(self.facade.node.span));
+            }
+        }
+        Ok(fed)
+    }
+
+    /// Whether a property of the node has a value, its own or by default.
+    fn has_value(&self, property: &str, kind: TypeId) -> bool {
+        self.facade.node.property(property).is_some()
+            || [self.facade.kind, kind].iter().any(|&kind| {
+                let properties = &self.types.effective(kind).properties;
+                properties.get(property).is_some_and(|part| part.definition.default.is_some())
+            })
+    }
+
+    /// M6: the capabilities that relations lead to are mapped, to nodes that are there.
+    fn capabilities(&self) -> Result<FxHashMap<String, MappedTo>, Refusal> {
+        let substitution = &self.template.substitution;
+        let mut mapped = FxHashMap::default();
+        for mapping in &substitution.capabilities {
+            if let [node, capability] = mapping.path()
+                && let (Some(node), Some(capability)) = (node.text(), capability.text())
+                && self.view.node(node).is_some()
+            {
+                let to = (node.to_owned(), capability.to_owned());
+                mapped.insert(mapping.named.name.to_owned(), to);
+            }
+        }
+        for (capability, here) in &self.facade.capabilities {
+            if mapped.contains_key(capability) {
+                continue;
+            }
+            let written = substitution.capabilities.iter().find(|it| it.named.name == capability);
+            let at = written.map_or(substitution.node, |mapping| mapping.named.key).span();
+            let message = match written {
+                Some(_) => format!("its variant has no node for the capability `{capability}`"),
+                None => format!("it does not map the capability `{capability}`, which is used"),
+            };
+            return Err(Refusal::new(6, message, at).here(*here));
+        }
+        Ok(mapped)
+    }
+
+    /// M3: mappings of requirements work for this node.
+    fn requirements(&self, kind: TypeId) -> Result<Vec<FitRequirement>, Refusal> {
+        let effective = &self.types.effective(kind).requirements;
+        let mut all = Vec::new();
+        for (name, part) in effective.iter() {
+            let written = self.template.substitution.requirements.iter();
+            let written: Vec<_> = written.filter(|mapping| mapping.named.name == *name).collect();
+            let rules = RequirementMappings {
+                bounds: bounds(&part.definition),
+                mappings: Vec::new(),
+                open: Vec::new(),
+            };
+            let mut mapped = RulesInMaking { rules, onto: Vec::new(), mappings: Vec::new() };
+            for mapping in written {
+                self.mapping(mapping, &mut mapped)?;
+            }
+            all.extend(self.performed(name, mapped)?);
+        }
+        Ok(all)
+    }
+
+    fn performed(
+        &self,
+        name: &str,
+        mapped: RulesInMaking,
+    ) -> Result<Option<FitRequirement>, Refusal> {
+        let RulesInMaking { rules, mut mappings, .. } = mapped;
+        let facade = self.facade.requirements.iter().find(|it| it.name == name);
+        if mappings.is_empty() && facade.is_none() {
+            return Ok(None);
+        }
+        let place = |mapping: usize| {
+            mappings.get(mapping).map_or(self.template.substitution.node.span(), |it| it.span)
+        };
+        let problem = rules.problems().into_iter().find(|problem| !problem.is_harmless());
+        if let Some(problem) = problem {
+            let (at, message) = match problem {
+                MappingProblem::TooManyMandatory(count, at) => {
+                    let min = rules.bounds.min;
+                    let at = at.get(min as usize).or(at.last()).copied().unwrap_or(0);
+                    (
+                        at,
+                        format!(
+                            "it maps `{name}` onto mandatory requirements {count} times, and there are {min} for certain"
+                        ),
+                    )
+                }
+                MappingProblem::TakesNoMore { mapping, .. } => {
+                    (mapping, format!("it maps `{name}` onto what takes no more"))
+                }
+                MappingProblem::BehindRest(at)
+                | MappingProblem::Surplus(at)
+                | MappingProblem::BoundedRest(at)
+                | MappingProblem::Nothing(at) => {
+                    (at, format!("an earlier mapping of `{name}` takes all that is left"))
+                }
+            };
+            return Err(Refusal::new(3, message, place(at)).here(self.facade.node.span));
+        }
+        let own = facade.map(|facade| facade.slots.clone()).unwrap_or_default();
+        let slots = own.len();
+        let min = facade.map_or(rules.bounds.min, |facade| facade.min);
+        let taken = rules.perform(slots as u64, min);
+        let mandatory = rules.mandatory(slots as u64);
+        let entries = rules.entries(slots as u64);
+        let count = mandatory.iter().map(|(_, count)| *count).sum();
+        if count > slots as u64 && facade.is_some() {
+            let message = format!("it needs {count} relations of `{name}`, and there are {slots}");
+            let at = mandatory.last().map_or(0, |(at, _)| *at);
+            return Err(Refusal::new(3, message, place(at)).here(self.facade.node.span));
+        }
+        for (position, mapping) in mappings.iter_mut().enumerate() {
+            mapping.is_mandatory = mandatory.iter().any(|(at, _)| *at == position);
+        }
+        Ok(Some(FitRequirement {
+            name: name.to_owned(),
+            mappings,
+            taken,
+            slots: own,
+            entries,
+            mandatory: count,
+        }))
+    }
+
+    fn mapping(
+        &self,
+        mapping: &SubstitutionMapping<'a>,
+        mapped: &mut RulesInMaking,
+    ) -> Result<(), Refusal> {
+        let (mut targets, mut selected, mut positions) = (Vec::new(), Vec::new(), Vec::new());
+        for target in &mapping.targets {
+            for (node, requirement) in self.onto(target) {
+                let position = mapped
+                    .onto
+                    .iter()
+                    .position(|known| *known == (node.clone(), requirement.clone()));
+                let position = match position {
+                    Some(position) => position,
+                    None => {
+                        mapped.rules.open.push(self.open(&node, requirement.as_deref(), target)?);
+                        mapped.onto.push((node.clone(), requirement.clone()));
+                        mapped.onto.len() - 1
+                    }
+                };
+                positions.push(position);
+                match requirement {
+                    Some(requirement) => targets.push((node, requirement)),
+                    None => selected.push(node),
+                }
+            }
+        }
+        // What leads to nothing that is there is no entry.
+        if !positions.is_empty() {
+            mapped
+                .rules
+                .mappings
+                .push(MappedRequirement { share: mapping.share, targets: positions });
+            let span = mapping.named.key.span();
+            mapped.mappings.push(FitMapping { span, targets, selected, is_mandatory: false });
+        }
+        Ok(())
+    }
+
+    /// What a target of a mapping names, as far as it is there: a requirement of a node, else nodes
+    /// that are selected.
+    fn onto(&self, target: &MappingTarget<'a>) -> Vec<(String, Option<String>)> {
+        let is_selected = |name: &&str| self.view.node(name).is_some_and(|node| node.is_selected);
+        let names: Vec<_> = target.path.iter().filter_map(|name| name.text()).collect();
+        if let [node, requirement] = names[..] {
+            let found = self.view.node(node);
+            let has = |kind| self.types.effective(kind).requirements.contains_key(requirement);
+            let is_pair = found.is_some_and(|node| node.kind.is_some_and(has));
+            if is_pair || !names.iter().all(is_selected) {
+                let pair = (node.to_owned(), Some(requirement.to_owned()));
+                return found.map(|_| pair).into_iter().collect();
+            }
+        }
+        let there = names.into_iter().filter(|name| self.view.node(name).is_some());
+        there.map(|name| (name.to_owned(), None)).collect()
+    }
+
+    fn open(
+        &self,
+        node: &str,
+        requirement: Option<&str>,
+        target: &MappingTarget<'a>,
+    ) -> Result<OpenSlots, Refusal> {
+        let at = target.path.first().map_or(self.template.substitution.node.span(), |it| it.span());
+        let (Some(view), Some(requirement)) = (self.view.node(node), requirement) else {
+            return Ok(OpenSlots { mandatory: 0, takes: 1 });
+        };
+        let effective = view.kind.map(|kind| self.types.effective(kind));
+        let part = effective.and_then(|it| it.requirements.get(requirement));
+        let Some(part) = part else {
+            let message = format!("`{node}` has no requirement `{requirement}`");
+            return Err(Refusal::new(3, message, at));
+        };
+        let mut slots = SlotCounts::default();
+        for assignment in view.of_name(requirement) {
+            let count = assignment.count;
+            match assignment.target {
+                Some(_) => slots.fulfilled += count.max.unwrap_or(count.min.max(1)),
+                None => {
+                    slots.mandatory += count.min;
+                    let more = count.max.unwrap_or(u64::MAX).saturating_sub(count.min);
+                    slots.optional = slots.optional.saturating_add(more);
+                }
+            }
+        }
+        Ok(slots.open(bounds(&part.definition)))
+    }
+}
+
+/// Mappings of one requirement while they are read.
+struct RulesInMaking {
+    rules: RequirementMappings,
+    onto: Vec<(String, Option<String>)>,
+    mappings: Vec<FitMapping>,
+}
+
+impl<'v, 'a> Facade<'v, 'a> {
+    /// A node of a template as others see it; `uses` are the relations that lead to it, each with
+    /// the capability where it leads.
+    pub(crate) fn of(
+        types: &Types<'_>,
+        node: &'v ViewedNode<'a>,
+        kind: TypeId,
+        capabilities: BTreeMap<String, Span>,
+    ) -> Self {
+        let mut requirements = Vec::new();
+        for (name, part) in types.effective(kind).requirements.iter() {
+            let all = node.assignments.iter().enumerate();
+            let own: Vec<_> = all.filter(|(_, assignment)| assignment.name == *name).collect();
+            let of = |is_open: bool, count: &dyn Fn(AssignedCount) -> u64| {
+                let wanted = own.iter().filter(|(_, it)| it.target.is_none() == is_open);
+                let repeated = wanted
+                    .flat_map(|(at, it)| (0..count(it.count).min(REPEATED)).map(move |_| *at));
+                repeated.collect::<Vec<_>>()
+            };
+            let slots = [
+                of(false, &|count| count.max.unwrap_or(count.min.max(1))),
+                of(true, &|count| count.min),
+                of(true, &|count| count.max.unwrap_or(count.min).saturating_sub(count.min)),
+            ]
+            .concat();
+            if !slots.is_empty() {
+                let min = bounds(&part.definition).min;
+                requirements.push(FacadeRequirement { name: (*name).to_owned(), slots, min });
+            }
+        }
+        Self { node, kind, capabilities, requirements }
+    }
+}
+
+/// So often nobody assigns a requirement.
+const REPEATED: u64 = 100_000;
+
+/// The type of a name in a template of the catalogue.
+pub(crate) fn kind_of(types: &Types<'_>, name: Option<Node<'_>>) -> Option<TypeId> {
+    let name = name?;
+    types.find_in(Some(name.span().file), Family::Node, name.text()?)
+}
+
+/// The value of an input where nobody gives one.
+pub(crate) fn default_of<'a>(declaration: &Out<'a>) -> Option<Out<'a>> {
+    entry(declaration, "value").or_else(|| entry(declaration, "default"))
+}

@@ -1,0 +1,236 @@
+//! Why a node became what it is.
+
+use super::candidate::{FitMapping, FitRequirement};
+use super::flatten::ChosenCandidate;
+use super::view::ViewedNode;
+use crate::text::source::{SourceMap, Span};
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+use std::fmt::Write;
+
+/// What substitutes a node, and why.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ExplainedSubstitution {
+    /// The name of the node.
+    pub node: String,
+    /// The name of its type.
+    #[serde(rename = "type")]
+    pub node_type: String,
+    /// The path of the template.
+    pub template: String,
+    /// The preset that gives the variant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preset: Option<String>,
+    /// Inputs of the variant that are not at their defaults, such as `size=3`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<String>,
+    /// What the variant costs.
+    pub weight: u64,
+    /// How many candidates there are.
+    pub candidates: usize,
+    /// Whether somebody asked for it.
+    pub is_asked_for: bool,
+    /// Where the relations of the node go.
+    pub requirements: Vec<ExplainedRequirement>,
+    /// Templates that cannot substitute it, the nearest ones first.
+    pub refused: Vec<ExplainedRefusal>,
+}
+
+/// Where the relations of one requirement go.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ExplainedRequirement {
+    /// Its name.
+    pub name: String,
+    /// How many relations there are.
+    pub relations: usize,
+    /// How many mappings there are, groups written out.
+    pub mappings: u64,
+    /// How many of them lead onto mandatory requirements.
+    pub mandatory: u64,
+    /// Whether those come before others that stand before them.
+    pub reordered: bool,
+    /// Each relation with where it goes, and mappings without a relation.
+    pub mapped: Vec<ExplainedMapping>,
+}
+
+/// A relation and where it goes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ExplainedMapping {
+    /// Where the relation leads; nothing for a mapping without one.
+    pub target: Option<String>,
+    /// The requirement that it becomes, such as `client_shop.service`; nothing where nothing takes it.
+    pub to: Option<String>,
+    /// Whether that is mandatory.
+    pub mandatory: bool,
+    /// Where the mapping stands.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+}
+
+/// A template that cannot substitute a node.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ExplainedRefusal {
+    /// Its path.
+    pub template: String,
+    /// Why.
+    pub reason: String,
+    /// Where that is.
+    pub place: String,
+    /// Whether it is for nodes of other types.
+    pub other_type: bool,
+}
+
+/// A line of a file.
+pub(super) fn place(span: Span, sources: &SourceMap) -> String {
+    if span.is_detached() {
+        return String::new();
+    }
+    let at = sources.location(span);
+    format!("{}:{}", at.path.strip_prefix(".").unwrap_or(at.path).display(), at.line)
+}
+
+/// The names that targets of mappings have now.
+pub(super) fn named(
+    chosen: &ChosenCandidate<'_, '_>,
+    names: &FxHashMap<String, String>,
+) -> Vec<(FitRequirement, Vec<Vec<String>>)> {
+    let targets = |mapping: &FitMapping| {
+        let onto = mapping.targets.iter().map(|(node, requirement)| {
+            format!("{}.{requirement}", names.get(node).unwrap_or(node))
+        });
+        let selected = mapping.selected.iter().map(|node| names.get(node).unwrap_or(node).clone());
+        onto.chain(selected).collect()
+    };
+    let each = chosen.fit.requirements.iter();
+    each.map(|it| (it.clone(), it.mappings.iter().map(targets).collect())).collect()
+}
+
+/// Says where the relations of a node went.
+pub(super) fn complete(
+    explained: &mut ExplainedSubstitution,
+    node: &ViewedNode<'_>,
+    requirements: Vec<(FitRequirement, Vec<Vec<String>>)>,
+    sources: &SourceMap,
+) {
+    for (requirement, targets) in requirements {
+        let mut mapped = Vec::new();
+        for (slot, &assignment) in requirement.slots.iter().enumerate() {
+            let target = node.assignments[assignment].target.clone();
+            let taken = requirement.taken.get(slot).copied();
+            let Some(taken) = taken else {
+                mapped.push(ExplainedMapping { target, to: None, mandatory: false, place: None });
+                continue;
+            };
+            let mapping = &requirement.mappings[taken];
+            for to in &targets[taken] {
+                mapped.push(ExplainedMapping {
+                    target: target.clone(),
+                    to: Some(to.clone()),
+                    mandatory: mapping.is_mandatory,
+                    place: Some(place(mapping.span, sources)),
+                });
+            }
+        }
+        for (position, mapping) in requirement.mappings.iter().enumerate() {
+            if !requirement.taken.contains(&position) {
+                mapped.extend(targets[position].iter().map(|to| ExplainedMapping {
+                    target: None,
+                    to: Some(to.clone()),
+                    mandatory: mapping.is_mandatory,
+                    place: Some(place(mapping.span, sources)),
+                }));
+            }
+        }
+        explained.requirements.push(ExplainedRequirement {
+            relations: requirement.slots.len(),
+            mappings: requirement.entries,
+            mandatory: requirement.mandatory,
+            reordered: !requirement.taken.is_sorted(),
+            mapped,
+            name: requirement.name,
+        });
+    }
+}
+
+/// For people.
+pub fn human(substitutions: &[ExplainedSubstitution]) -> String {
+    let mut out = String::new();
+    for substitution in substitutions {
+        // Writing to a string does not fail.
+        let _ = whole(&mut out, substitution);
+    }
+    out
+}
+
+fn whole(out: &mut String, it: &ExplainedSubstitution) -> std::fmt::Result {
+    let preset = it.preset.as_ref().map(|preset| format!(":{preset}")).unwrap_or_default();
+    let inputs = match &*it.inputs {
+        [] => String::new(),
+        inputs => format!(" with {}", inputs.join(", ")),
+    };
+    let why = match it.candidates {
+        _ if it.is_asked_for => "as asked for".to_owned(),
+        1 => "the only candidate".to_owned(),
+        count => format!("the least of {count} candidates"),
+    };
+    writeln!(
+        out,
+        "{}: {}  by {}{preset}{inputs}, weight {} ({why})",
+        it.node, it.node_type, it.template, it.weight
+    )?;
+    for requirement in &it.requirements {
+        self::requirement(out, requirement)?;
+    }
+    for refused in it.refused.iter().filter(|refused| !refused.other_type) {
+        writeln!(out, "  not by {}: {} ({})", refused.template, refused.reason, refused.place)?;
+    }
+    Ok(())
+}
+
+fn requirement(out: &mut String, it: &ExplainedRequirement) -> std::fmt::Result {
+    let count =
+        |count: u64, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    let mandatory = match (it.mandatory, it.reordered) {
+        (0, _) => String::new(),
+        (1, false) => ", 1 of them onto a mandatory requirement".to_owned(),
+        (1, true) => ", 1 of them onto a mandatory requirement, which comes first".to_owned(),
+        (many, false) => format!(", {many} of them onto mandatory requirements"),
+        (many, true) => {
+            format!(", {many} of them onto mandatory requirements, which come first")
+        }
+    };
+    let relations = count(it.relations as u64, "relation");
+    writeln!(out, "  {}  {relations}, {}{mandatory}", it.name, count(it.mappings, "mapping"))?;
+    let width = |text: &dyn Fn(&ExplainedMapping) -> Option<&String>| {
+        let widths = it.mapped.iter().filter_map(text);
+        widths.map(|text| text.chars().count()).max().unwrap_or(1)
+    };
+    let (left, right) = (width(&|it| it.target.as_ref()), width(&|it| it.to.as_ref()));
+    for mapped in &it.mapped {
+        let place = mapped.place.as_deref().unwrap_or_default();
+        match (&mapped.target, &mapped.to) {
+            (Some(target), Some(to)) => {
+                let mandatory = if mapped.mandatory { "mandatory, " } else { "" };
+                writeln!(out, "    {target:<left$} -> {to:<right$}   {mandatory}{place}")?;
+            }
+            (Some(target), None) => {
+                writeln!(out, "    {target:<left$} -> {:<right$}   nothing takes it", "-")?;
+            }
+            (None, Some(to)) => {
+                let wide = left + 4;
+                let optional = if mapped.mandatory { "mandatory" } else { "optional" };
+                writeln!(
+                    out,
+                    "    {:<wide$}{to:<right$}   {optional}, no relation is left for it",
+                    "-"
+                )?;
+            }
+            (None, None) => writeln!(out, "    -")?,
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,632 @@
+//! Puts what substitutes nodes into their place.
+//!
+//! All nodes of a round are replaced at once, so that their order counts for nothing; relations
+//! between two of them run between what they became.
+
+use super::candidate::{CandidateFit, CandidateVariant, CatalogueTemplate, MappedTo};
+use super::rewrite::{WrittenIn, like_list};
+use super::view::{TemplateView, ViewedNode, ViewedRequirement, entry};
+use crate::orchestrate::tree::{MapEntries, entries, key_name, like, set};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::text::value::Value;
+use crate::text::yaml::{Node, Out, OutKey, OutNode};
+use crate::tosca::Types;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::VecDeque;
+
+/// A node, and what is to substitute it.
+pub(crate) struct ChosenCandidate<'c, 'a> {
+    /// The position of the node.
+    pub node: usize,
+    pub template: &'c CatalogueTemplate<'a>,
+    pub variant: CandidateVariant<'a>,
+    pub fit: CandidateFit,
+}
+
+/// Where relations to nodes that are substituted lead: by the positions of source and assignment
+/// the capability.
+pub(crate) type UsedCapabilities = FxHashMap<(usize, usize), String>;
+
+/// A template while nodes of it are substituted.
+pub(super) struct Flattening<'f, 't, 'a> {
+    pub(super) outer: &'f TemplateView<'a>,
+    pub(super) types: &'f Types<'t>,
+    pub(super) chosen: &'f [ChosenCandidate<'f, 'a>],
+    pub(super) uses: &'f UsedCapabilities,
+    /// By the names of nodes what substitutes them.
+    pub(super) by_node: FxHashMap<&'f str, usize>,
+    /// For each of those the new names of its nodes.
+    pub(super) names: Vec<FxHashMap<String, String>>,
+    /// Of those that are selected and mapped onto, the nodes that they are.
+    targets: Vec<FxHashMap<String, String>>,
+    pub(super) found: RefCell<Diagnostics>,
+}
+
+/// A template in which nodes were substituted.
+pub(crate) struct FlattenedTemplate<'a> {
+    pub document: Out<'a>,
+    /// The new names of the nodes of each that was chosen.
+    pub names: Vec<FxHashMap<String, String>>,
+    pub warnings: Diagnostics,
+}
+
+/// Puts what was chosen into the places of nodes.
+///
+/// # Errors
+/// `dangling-reference` where something names what has no counterpart.
+pub(crate) fn flatten<'a>(
+    outer: &TemplateView<'a>,
+    types: &Types<'_>,
+    chosen: &[ChosenCandidate<'_, 'a>],
+    uses: &UsedCapabilities,
+) -> Result<FlattenedTemplate<'a>, Diagnostics> {
+    let by_node = |(at, it): (usize, &ChosenCandidate<'_, 'a>)| (&*outer.nodes[it.node].name, at);
+    let mut flattening = Flattening {
+        outer,
+        types,
+        chosen,
+        uses,
+        by_node: chosen.iter().enumerate().map(by_node).collect(),
+        names: new_names(outer, chosen),
+        targets: vec![FxHashMap::default(); chosen.len()],
+        found: RefCell::default(),
+    };
+    for position in 0..chosen.len() {
+        let targets = flattening.selected_targets(position);
+        flattening.names[position].extend(targets.clone());
+        flattening.targets[position] = targets;
+    }
+    let document = flattening.document();
+    let Flattening { mut names, targets, found, .. } = flattening;
+    for (names, targets) in names.iter_mut().zip(&targets) {
+        names.retain(|name, _| !targets.contains_key(name));
+    }
+    let found = found.into_inner();
+    match found.has_errors() {
+        true => Err(found),
+        false => Ok(FlattenedTemplate { document, names, warnings: found }),
+    }
+}
+
+/// The names of nodes behind that of the node which they substitute, with a number where that is
+/// taken.
+fn new_names(
+    outer: &TemplateView<'_>,
+    chosen: &[ChosenCandidate<'_, '_>],
+) -> Vec<FxHashMap<String, String>> {
+    let mut taken: FxHashSet<String> = outer.nodes.iter().map(|node| node.name.clone()).collect();
+    let mut name = |chosen: &ChosenCandidate<'_, '_>, inner: &ViewedNode<'_>| {
+        let whole = format!("{}_{}", outer.nodes[chosen.node].name, inner.name);
+        let numbered = (2..).map(|number| format!("{whole}_{number}"));
+        let mut free = std::iter::once(whole.clone()).chain(numbered);
+        let new = free.find(|name| !taken.contains(name)).unwrap_or(whole);
+        taken.insert(new.clone());
+        (inner.name.clone(), new)
+    };
+    let names = |chosen: &ChosenCandidate<'_, '_>| {
+        chosen.variant.view.nodes.iter().map(|inner| name(chosen, inner)).collect()
+    };
+    chosen.iter().map(names).collect()
+}
+
+/// Sections of a topology that what substitutes nodes adds to.
+const SECTIONS: [&str; 5] =
+    ["node_templates", "relationship_templates", "groups", "policies", "workflows"];
+
+impl<'a> Flattening<'_, '_, 'a> {
+    fn document(&self) -> Out<'a> {
+        let mut all = entries(&self.outer.document);
+        super::types::come_along(self, &mut all);
+        for (key, value) in &mut all {
+            if key_name(key) == "topology_template" {
+                *value = self.topology(value);
+            }
+        }
+        like(&self.outer.document, all)
+    }
+
+    fn topology(&self, topology: &Out<'a>) -> Out<'a> {
+        let mut all = entries(topology);
+        for name in SECTIONS {
+            let inner = self.chosen.iter().any(|it| it.variant.view.section(name).is_some());
+            if inner && !all.iter().any(|(key, _)| key_name(key) == name) {
+                let none = match name {
+                    "policies" => Out::Seq { items: Vec::new(), like: None },
+                    _ => Out::Map { entries: Vec::new(), like: None },
+                };
+                all.push((OutKey::New(name.into()), none));
+            }
+        }
+        for (key, section) in &mut all {
+            *section = match &*key_name(key) {
+                "node_templates" => self.nodes(section),
+                "relationship_templates" => self.relationships(section),
+                "groups" => self.groups(section),
+                "policies" => self.policies(section),
+                "workflows" => self.workflows(section),
+                "substitution_mappings" => self.substitution(section),
+                "inputs" => section.clone(),
+                _ => self.value(section, WrittenIn::Outer(None)),
+            };
+        }
+        like(topology, all)
+    }
+
+    fn nodes(&self, section: &Out<'a>) -> Out<'a> {
+        let mut all = Vec::new();
+        for (position, node) in self.outer.nodes.iter().enumerate() {
+            match self.by_node.get(&*node.name) {
+                Some(&chosen) => self.inner_nodes(chosen, &mut all),
+                None => all.push((node.key.clone(), self.outer_node(position, node))),
+            }
+        }
+        like(section, all)
+    }
+
+    /// A node that stays.
+    fn outer_node(&self, position: usize, node: &ViewedNode<'a>) -> Out<'a> {
+        let at = WrittenIn::Outer(Some(&node.name));
+        let mut all = entries(&node.body);
+        let mut is_changed = false;
+        for (key, value) in &mut all {
+            let changed = match &*key_name(key) {
+                "requirements" => self.outer_requirements(position, node, value),
+                "metadata" => None,
+                _ => Some(self.value(value, at)),
+            };
+            if let Some(changed) = changed {
+                (*value, is_changed) = (changed, true);
+            }
+        }
+        if is_changed { like(&node.body, all) } else { node.body.clone() }
+    }
+
+    fn outer_requirements(
+        &self,
+        position: usize,
+        node: &ViewedNode<'a>,
+        list: &Out<'a>,
+    ) -> Option<Out<'a>> {
+        let at = WrittenIn::Outer(Some(&node.name));
+        let mut all = Vec::new();
+        for (index, assignment) in node.assignments.iter().enumerate() {
+            let body = match self.end(position, index, assignment) {
+                Some((target, capability)) => {
+                    let mut body = self.assigned_body(&assignment.body, at);
+                    lead(&mut body, &target, Some(&capability));
+                    Some(written(Some(&assignment.body), body))
+                }
+                None => Some(self.value(&assignment.body, at)),
+            };
+            let body = body.unwrap_or_else(|| assignment.body.clone());
+            all.push((assignment.owner, with_body(&assignment.item, body)));
+        }
+        Some(like_list(list, all))
+    }
+
+    /// Where an assignment of the template leads that names a node which is substituted.
+    fn end(
+        &self,
+        source: usize,
+        assignment: usize,
+        viewed: &ViewedRequirement<'_>,
+    ) -> Option<(String, String)> {
+        let &chosen = self.by_node.get(viewed.target.as_deref()?)?;
+        let capability = self.uses.get(&(source, assignment))?;
+        let (node, inner) = self.capability(chosen, capability)?;
+        Some((node, inner))
+    }
+
+    /// Where a capability of a node is that is substituted.
+    fn capability(&self, chosen: usize, capability: &str) -> Option<MappedTo> {
+        let (node, inner) = self.chosen[chosen].fit.capabilities.get(capability)?;
+        Some((self.names[chosen].get(node)?.clone(), inner.clone()))
+    }
+
+    fn inner_nodes(&self, chosen: usize, all: &mut MapEntries<'a>) {
+        self.dropped(chosen);
+        let outer = self.outer.nodes[self.chosen[chosen].node].name.clone();
+        let relations = self.relations_of(chosen);
+        for inner in &self.chosen[chosen].variant.view.nodes {
+            if self.targets[chosen].contains_key(&inner.name) {
+                continue;
+            }
+            let Some(new) = self.names[chosen].get(&inner.name) else { continue };
+            let key = match &inner.key {
+                OutKey::Source(key) | OutKey::Renamed(key, _) => {
+                    OutKey::Renamed(*key, Cow::Owned(new.clone()))
+                }
+                OutKey::New(_) => OutKey::New(new.clone().into()),
+            };
+            let own = relations.get(&*inner.name);
+            all.push((key, self.inner_node(chosen, inner, &outer, own)));
+        }
+    }
+
+    /// A node of what substitutes another one.
+    fn inner_node(
+        &self,
+        chosen: usize,
+        inner: &ViewedNode<'a>,
+        outer: &str,
+        relations: Option<&MappedRelations<'_, 'a>>,
+    ) -> Out<'a> {
+        let at = WrittenIn::Inner(chosen);
+        let mut all = entries(&inner.body);
+        let list = self.inner_requirements(chosen, inner, relations);
+        set(&mut all, "requirements", |old| {
+            list.map(|list| match old {
+                Some(old) => like_list(old, list),
+                None => Out::Seq { items: list, like: None },
+            })
+        });
+        for (key, value) in &mut all {
+            if !matches!(&*key_name(key), "requirements" | "metadata" | "type") {
+                *value = self.value(value, at);
+            }
+        }
+        substituting(&mut all, outer);
+        like(&inner.body, all)
+    }
+
+    /// The assignments of a node of what substitutes another one: those that are mapped lead where
+    /// the relations of that lead.
+    fn inner_requirements(
+        &self,
+        chosen: usize,
+        inner: &ViewedNode<'a>,
+        relations: Option<&MappedRelations<'_, 'a>>,
+    ) -> Option<Vec<(Option<Node<'a>>, Out<'a>)>> {
+        let at = WrittenIn::Inner(chosen);
+        let mut waiting: FxHashMap<&str, VecDeque<&MappedRelation<'_, 'a>>> = FxHashMap::default();
+        for (requirement, relation) in relations.into_iter().flatten() {
+            waiting.entry(requirement).or_default().push_back(relation);
+        }
+        // Mandatory ones come first; what is left over takes what is still open.
+        let mut given: FxHashMap<usize, Vec<&MappedRelation<'_, 'a>>> = FxHashMap::default();
+        for is_mandatory in [true, false] {
+            for (index, assignment) in inner.assignments.iter().enumerate() {
+                if assignment.target.is_some() {
+                    continue;
+                }
+                let count = match is_mandatory {
+                    true => assignment.count.min,
+                    false => assignment.count.max.unwrap_or(u64::MAX) - assignment.count.min,
+                };
+                let queue = waiting.entry(&assignment.name).or_default();
+                let taken = usize::try_from(count).unwrap_or(usize::MAX).min(queue.len());
+                given.entry(index).or_default().extend(queue.drain(..taken));
+            }
+        }
+        let mut all = Vec::new();
+        for (index, assignment) in inner.assignments.iter().enumerate() {
+            let taken = given.remove(&index).unwrap_or_default();
+            for (position, relation) in taken.iter().enumerate() {
+                let owner = assignment.owner.filter(|_| position == 0);
+                all.push((owner, self.mapped(chosen, assignment, relation)));
+            }
+            if taken.is_empty() {
+                all.push((assignment.owner, self.inner_assignment(chosen, assignment)));
+            } else if assignment.count.max != Some(taken.len() as u64) {
+                let body = self.assigned_body(&assignment.body, at);
+                all.push((None, left_open(assignment, body, taken.len() as u64)));
+            }
+        }
+        let mut rest: Vec<_> = waiting.into_iter().collect();
+        rest.sort_by_key(|(name, _)| *name);
+        for (name, queue) in rest {
+            for relation in queue {
+                let mut body = self.outer_relationship(relation, None);
+                lead(&mut body, &relation.target, relation.capability.as_deref());
+                let entry = (OutKey::New(name.to_owned().into()), written(None, body));
+                all.push((None, Out::Map { entries: vec![entry], like: None }));
+            }
+        }
+        (!all.is_empty()).then_some(all)
+    }
+
+    /// An assignment that is mapped, with its target.
+    fn mapped(
+        &self,
+        chosen: usize,
+        assignment: &ViewedRequirement<'a>,
+        relation: &MappedRelation<'_, 'a>,
+    ) -> Out<'a> {
+        let mut body = self.assigned_body(&assignment.body, WrittenIn::Inner(chosen));
+        for keyname in ["optional", "count", "occurrences", "node_filter"] {
+            set(&mut body, keyname, |_| None);
+        }
+        self.rename_relationship(chosen, &mut body);
+        let own = body.iter().position(|(key, _)| key_name(key) == "relationship");
+        let own = own.map(|at| body[at].1.clone());
+        for (key, value) in self.outer_relationship(relation, own.as_ref()) {
+            let name = key_name(&key);
+            set(&mut body, &name, |_| Some(value));
+        }
+        lead(&mut body, &relation.target, relation.capability.as_deref());
+        with_body(&assignment.item, written(Some(&assignment.body), body))
+    }
+
+    /// The relationship that goes along with a relation, over that of the assignment onto which it
+    /// is mapped: what that says stays.
+    fn outer_relationship(
+        &self,
+        relation: &MappedRelation<'_, 'a>,
+        own: Option<&Out<'a>>,
+    ) -> MapEntries<'a> {
+        let Some(outer) = entry(&relation.outer.body, "relationship") else { return Vec::new() };
+        let at = WrittenIn::Outer(Some(relation.node));
+        let outer = self.value(&outer, at);
+        let is_map = |out: &Out<'a>| !entries(out).is_empty();
+        let key = OutKey::New("relationship".into());
+        let merged = match own {
+            None => outer,
+            Some(own) if is_map(own) && is_map(&outer) => merged(own, &outer),
+            Some(own) => {
+                if is_map(&outer) {
+                    let message = "the relationship that this is mapped onto has a name, so what is said of this one is left out";
+                    let warning = Diagnostic::warning(Code::DroppedAssignment, message);
+                    self.found.borrow_mut().push(warning.at(relation.outer.span));
+                }
+                own.clone()
+            }
+        };
+        vec![(key, merged)]
+    }
+
+    /// An assignment that stays as it is, but for names.
+    fn inner_assignment(&self, chosen: usize, assignment: &ViewedRequirement<'a>) -> Out<'a> {
+        let mut body = self.assigned_body(&assignment.body, WrittenIn::Inner(chosen));
+        self.rename_relationship(chosen, &mut body);
+        let new = assignment.target.as_ref().and_then(|target| self.names[chosen].get(target));
+        if let Some(new) = new {
+            lead(&mut body, new, None);
+        }
+        let is_short = entries(&assignment.body).is_empty();
+        if is_short && new.is_none() {
+            return assignment.item.clone();
+        }
+        with_body(&assignment.item, written(Some(&assignment.body), body))
+    }
+
+    /// The entries of an assignment in their new place; of one in short none.
+    fn assigned_body(&self, body: &Out<'a>, at: WrittenIn<'_>) -> MapEntries<'a> {
+        let mut all = entries(body);
+        for (key, value) in &mut all {
+            if !matches!(&*key_name(key), "node" | "capability") {
+                *value = self.value(value, at);
+            }
+        }
+        all
+    }
+
+    /// Relationship templates of what substitutes are called behind the node.
+    fn rename_relationship(&self, chosen: usize, body: &mut MapEntries<'a>) {
+        let templates = self.chosen[chosen].variant.view.section("relationship_templates");
+        for (_, value) in body.iter_mut().filter(|(key, _)| key_name(key) == "relationship") {
+            let name = OutNode::root(value).text().map(|name| name.into_owned());
+            let named = name.filter(|name| {
+                templates.as_ref().is_some_and(|templates| entry(templates, name).is_some())
+            });
+            if let Some(name) = named {
+                *value = Out::String(self.prefixed(chosen, &name).into());
+            }
+        }
+    }
+
+    /// The name of something of what substitutes a node.
+    pub(super) fn prefixed(&self, chosen: usize, name: &str) -> String {
+        format!("{}_{name}", self.outer.nodes[self.chosen[chosen].node].name)
+    }
+
+    /// The nodes that selected ones are because a relation is mapped onto them.
+    fn selected_targets(&self, chosen: usize) -> FxHashMap<String, String> {
+        let candidate = &self.chosen[chosen];
+        let node = &self.outer.nodes[candidate.node];
+        let mut targets = FxHashMap::default();
+        for requirement in &candidate.fit.requirements {
+            for (&assignment, &mapping) in requirement.slots.iter().zip(&requirement.taken) {
+                let outer = &node.assignments[assignment];
+                let end = self.end(candidate.node, assignment, outer).map(|(node, _)| node);
+                let Some(target) = end.or_else(|| outer.target.clone()) else { continue };
+                for selected in &requirement.mappings[mapping].selected {
+                    targets.insert(selected.clone(), target.clone());
+                }
+            }
+        }
+        targets
+    }
+
+    /// The relations that each node of what substitutes gets.
+    fn relations_of(&self, chosen: usize) -> FxHashMap<&str, MappedRelations<'_, 'a>> {
+        let candidate = &self.chosen[chosen];
+        let node = &self.outer.nodes[candidate.node];
+        let mut all: FxHashMap<&str, MappedRelations<'_, 'a>> = FxHashMap::default();
+        for requirement in &candidate.fit.requirements {
+            for (slot, &assignment) in requirement.slots.iter().enumerate() {
+                let outer = &node.assignments[assignment];
+                let Some(target) = &outer.target else { continue };
+                let taken = requirement.taken.get(slot).map(|&it| &requirement.mappings[it]);
+                let Some(mapping) = taken else {
+                    self.unmapped(node, outer);
+                    continue;
+                };
+                let end = self.end(candidate.node, assignment, outer);
+                let (target, capability) = match end {
+                    Some((target, capability)) => (target, Some(capability)),
+                    None => {
+                        let capability = outer.capability.as_ref();
+                        (target.clone(), capability.map(|it| it.value.clone()))
+                    }
+                };
+                let relation = MappedRelation { outer, node: &node.name, target, capability };
+                for (inner, requirement) in &mapping.targets {
+                    all.entry(inner).or_default().push((requirement, relation.clone()));
+                }
+            }
+        }
+        all
+    }
+
+    fn unmapped(&self, node: &ViewedNode<'a>, outer: &ViewedRequirement<'a>) {
+        let message = format!(
+            "nothing takes this relation of node \"{}\", so it is not in the result",
+            node.name
+        );
+        let note = Diagnostic::note(Code::UnmappedRelation, message).at(outer.span);
+        self.found.borrow_mut().push(note);
+    }
+
+    /// Warns of what is said of a node and has no place in what substitutes it.
+    fn dropped(&self, chosen: usize) {
+        let candidate = &self.chosen[chosen];
+        let node = &self.outer.nodes[candidate.node];
+        let name = &candidate.template.name;
+        for keyname in ["attributes", "artifacts", "interfaces", "capabilities"] {
+            let Some(value) = entry(&node.body, keyname) else { continue };
+            if entries(&value).is_empty() {
+                continue;
+            }
+            let message = format!(
+                "`{keyname}` of node \"{}\" are left out: `{name}` has no place for them",
+                node.name
+            );
+            let at = OutNode::root(&value).span();
+            let at = if at.is_detached() { node.span } else { at };
+            let warning = Diagnostic::warning(Code::DroppedAssignment, message).at(at);
+            self.found.borrow_mut().push(warning);
+        }
+    }
+
+    /// The new names of the nodes of what substitutes a node, in their order.
+    pub(super) fn all_names(&self, chosen: usize) -> impl Iterator<Item = &String> {
+        let nodes = self.chosen[chosen].variant.view.nodes.iter();
+        let nodes = nodes.filter(move |node| !self.targets[chosen].contains_key(&node.name));
+        nodes.filter_map(move |node| self.names[chosen].get(&node.name))
+    }
+}
+
+/// A relation of a node that is substituted.
+#[derive(Clone)]
+struct MappedRelation<'o, 'a> {
+    outer: &'o ViewedRequirement<'a>,
+    /// The node.
+    node: &'o str,
+    /// Where it leads.
+    target: String,
+    capability: Option<String>,
+}
+
+/// The relations that a node of what substitutes gets, each with its requirement.
+type MappedRelations<'o, 'a> = Vec<(&'o String, MappedRelation<'o, 'a>)>;
+
+/// Says in the metadata of a node what it substitutes.
+fn substituting(all: &mut MapEntries<'_>, outer: &str) {
+    let entry = (OutKey::New("substitutes".into()), Out::String(outer.to_owned().into()));
+    match all.iter_mut().find(|(key, _)| key_name(key) == "metadata") {
+        Some((_, metadata)) => {
+            let mut said = entries(metadata);
+            said.retain(|(key, _)| key_name(key) != "substitutes");
+            said.push(entry);
+            *metadata = like(metadata, said);
+        }
+        None => {
+            let behind = all.iter().position(|(key, _)| key_name(key) == "type");
+            let metadata = Out::Map { entries: vec![entry], like: None };
+            let at = behind.map_or(0, |at| at + 1);
+            all.insert(at, (OutKey::New("metadata".into()), metadata));
+        }
+    }
+}
+
+/// Lets an assignment lead to a node and one of its capabilities.
+fn lead(body: &mut MapEntries<'_>, target: &str, capability: Option<&str>) {
+    let name = |text: &str| Out::String(text.to_owned().into());
+    match body.iter_mut().find(|(key, _)| key_name(key) == "node") {
+        Some((_, node)) => *node = name(target),
+        None => body.insert(0, (OutKey::New("node".into()), name(target))),
+    }
+    if let Some(capability) = capability {
+        match body.iter_mut().find(|(key, _)| key_name(key) == "capability") {
+            Some((_, old)) => *old = name(capability),
+            None => body.insert(1, (OutKey::New("capability".into()), name(capability))),
+        }
+    }
+}
+
+/// The body of an assignment: its target in short where that is all.
+fn written<'a>(old: Option<&Out<'a>>, mut body: MapEntries<'a>) -> Out<'a> {
+    if let [(key, _)] = &*body
+        && key_name(key) == "node"
+    {
+        return body.remove(0).1;
+    }
+    match old.filter(|old| !entries(old).is_empty()) {
+        Some(old) => like(old, body),
+        None => Out::Map { entries: body, like: None },
+    }
+}
+
+/// An assignment with another body.
+fn with_body<'a>(item: &Out<'a>, body: Out<'a>) -> Out<'a> {
+    let mut all = entries(item);
+    if let Some((_, value)) = all.first_mut() {
+        *value = body;
+    }
+    like(item, all)
+}
+
+/// What is left of an assignment that stands for several relations of which some are mapped.
+fn left_open<'a>(
+    assignment: &ViewedRequirement<'a>,
+    mut body: MapEntries<'a>,
+    taken: u64,
+) -> Out<'a> {
+    for keyname in ["optional", "count"] {
+        set(&mut body, keyname, |_| None);
+    }
+    let number = |count: u64| Value::from(i64::try_from(count).unwrap_or(i64::MAX));
+    let min = assignment.count.min.saturating_sub(taken);
+    let max = assignment
+        .count
+        .max
+        .map_or(Value::from("UNBOUNDED"), |max| number(max.saturating_sub(taken)));
+    let range = Out::Value(Value::from(vec![number(min), max]));
+    set(&mut body, "occurrences", |_| Some(range));
+    with_body(&assignment.item, written(Some(&assignment.body), body))
+}
+
+/// A relationship with what another one says beside it.
+fn merged<'a>(own: &Out<'a>, outer: &Out<'a>) -> Out<'a> {
+    let mut all = entries(own);
+    for (key, value) in entries(outer) {
+        let name = key_name(&key);
+        set(&mut all, &name, |old| match old {
+            None => Some(value),
+            Some(old) if matches!(&*name, "properties" | "interfaces") => {
+                let mut parts = entries(old);
+                for (key, value) in entries(&value) {
+                    set(&mut parts, &key_name(&key), |old| Some(old.cloned().unwrap_or(value)));
+                }
+                Some(like(old, parts))
+            }
+            Some(old) => Some(old.clone()),
+        });
+    }
+    like(own, all)
+}
+
+/// An assignment as versions before 2.0 write it: where it has a target, once; else with
+/// `occurrences`.
+pub(super) fn as_written_before<'a>(assignment: &ViewedRequirement<'a>) -> Out<'a> {
+    let mut body = entries(&assignment.body);
+    for keyname in ["optional", "count"] {
+        set(&mut body, keyname, |_| None);
+    }
+    if assignment.target.is_none() {
+        return left_open(assignment, body, 0);
+    }
+    with_body(&assignment.item, written(Some(&assignment.body), body))
+}

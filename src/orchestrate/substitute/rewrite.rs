@@ -1,0 +1,300 @@
+//! Values and names of a template in the place where they come to stand: functions that name what
+//! is substituted, inputs of what substitutes it, names of nodes and files.
+
+use super::candidate::default_of;
+use super::flatten::Flattening;
+use super::view::{entry, key_span};
+use crate::orchestrate::tree::{entries, items, key_name, like};
+use crate::text::diagnostic::{Code, Diagnostic};
+use crate::text::source::Span;
+use crate::text::value::Value;
+use crate::text::yaml::{Node, NodeKind, Out, OutKey, OutNode};
+use crate::tosca::function::Function;
+
+/// So deep defaults of inputs ask for inputs.
+const DEPTH: usize = 64;
+
+/// Where something stands that is rewritten.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum WrittenIn<'s> {
+    /// In the template in which nodes are substituted: at this node, where it is at one.
+    Outer(Option<&'s str>),
+    /// In what substitutes one of them.
+    Inner(usize),
+}
+
+impl<'a> Flattening<'_, '_, 'a> {
+    /// A value in its new place.
+    pub(super) fn value(&self, out: &Out<'a>, at: WrittenIn<'_>) -> Out<'a> {
+        self.changed(out, at, DEPTH).unwrap_or_else(|| out.clone())
+    }
+
+    /// A value in its new place, where it is another one there.
+    fn changed(&self, out: &Out<'a>, at: WrittenIn<'_>, depth: usize) -> Option<Out<'a>> {
+        match out {
+            Out::Source(node) if node.kind() == NodeKind::Scalar => self.renamed(*node, at),
+            Out::Lifted(key, inner) => {
+                Some(Out::Lifted(*key, Box::new(self.changed(inner, at, depth)?)))
+            }
+            Out::String(_) | Out::Later(_) | Out::Cases(_) => None,
+            _ => match OutNode::root(out).kind() {
+                NodeKind::Scalar => None,
+                NodeKind::Sequence => self.changed_list(out, at, depth),
+                NodeKind::Mapping => self.changed_map(out, at, depth),
+            },
+        }
+    }
+
+    fn renamed(&self, node: Node<'a>, at: WrittenIn<'_>) -> Option<Out<'a>> {
+        let WrittenIn::Inner(chosen) = at else { return None };
+        let name = self.chosen[chosen].template.names.get(&node.identity())?;
+        Some(Out::String(name.clone().into()))
+    }
+
+    fn changed_list(&self, out: &Out<'a>, at: WrittenIn<'_>, depth: usize) -> Option<Out<'a>> {
+        let mut is_changed = false;
+        let all = super::view::listed(out).into_iter().map(|(owner, item)| {
+            let changed = self.changed(&item, at, depth);
+            is_changed |= changed.is_some();
+            (owner, changed.unwrap_or(item))
+        });
+        let all: Vec<_> = all.collect();
+        is_changed.then(|| like_list(out, all))
+    }
+
+    fn changed_map(&self, out: &Out<'a>, at: WrittenIn<'_>, depth: usize) -> Option<Out<'a>> {
+        let mut all = entries(out);
+        if let [(key, operand)] = &*all
+            && let Some(function) = Function::named(&key_name(key))
+            && let Some(called) = self.call(function, key, operand, at, depth)
+        {
+            return Some(called);
+        }
+        let mut is_changed = false;
+        for (key, value) in &mut all {
+            // What is for people has no functions.
+            if key_name(key) == "description" {
+                continue;
+            }
+            if let Some(changed) = self.changed(value, at, depth) {
+                (*value, is_changed) = (changed, true);
+            }
+        }
+        is_changed.then(|| like(out, all))
+    }
+
+    /// What becomes of a function call, where its operand is not simply rewritten.
+    fn call(
+        &self,
+        function: Function,
+        key: &OutKey<'a>,
+        operand: &Out<'a>,
+        at: WrittenIn<'_>,
+        depth: usize,
+    ) -> Option<Out<'a>> {
+        let place = match key_span(key) {
+            span if span.is_detached() => OutNode::root(operand).span(),
+            span => span,
+        };
+        match (function, at) {
+            (Function::GetInput, WrittenIn::Inner(chosen)) => {
+                Some(self.input(chosen, operand, place, depth))
+            }
+            (
+                Function::GetProperty
+                | Function::GetAttribute
+                | Function::GetArtifact
+                | Function::GetOperationOutput,
+                _,
+            ) => self.of_entity(function, key, operand, place, at, depth),
+            _ => None,
+        }
+    }
+
+    /// The value of an input of what substitutes a node: that of a property of the node, else its
+    /// default.
+    fn input(&self, chosen: usize, operand: &Out<'a>, place: Span, depth: usize) -> Out<'a> {
+        let path = items(operand);
+        let first = path.first().unwrap_or(operand);
+        let rest = path.get(1..).unwrap_or_default();
+        let candidate = &self.chosen[chosen];
+        let declared = candidate.variant.view.section("inputs").map(|it| entries(&it));
+        let mut declared = declared.unwrap_or_default().into_iter();
+        let found = match OutNode::root(first).to_value() {
+            Value::Number(position) => position
+                .as_int()
+                .and_then(|position| usize::try_from(position).ok())
+                .and_then(|position| declared.nth(position)),
+            value => declared.find(|(key, _)| Some(key_name(key).as_str()) == value.as_str()),
+        };
+        let Some((key, declaration)) = found else {
+            self.dangles(place, "there is no such input");
+            return Out::Value(Value::Null);
+        };
+        let value = match candidate.fit.inputs.get(&key_name(&key)) {
+            Some(property) => self.property_of(candidate.node, property, depth),
+            None => default_of(&declaration).map(|default| {
+                let at = WrittenIn::Inner(chosen);
+                let changed = depth.checked_sub(1).and_then(|it| self.changed(&default, at, it));
+                changed.unwrap_or(default)
+            }),
+        };
+        let value = value.unwrap_or(Out::Value(Value::Null));
+        self.at_path(value, rest, place)
+    }
+
+    /// The value of a property of a node that is substituted: its own, else its default.
+    fn property_of(&self, node: usize, property: &str, depth: usize) -> Option<Out<'a>> {
+        let node = &self.outer.nodes[node];
+        if let Some(own) = node.property(property) {
+            let depth = depth.checked_sub(1)?;
+            let at = WrittenIn::Outer(Some(&node.name));
+            return Some(self.changed(&own, at, depth).unwrap_or(own));
+        }
+        let part = self.types.effective(node.kind?).properties.get(property)?;
+        part.definition.default.map(|default| Out::Value(default.to_value()))
+    }
+
+    /// What a value has at a path; of what a function gives, that is for the function to say.
+    fn at_path(&self, value: Out<'a>, path: &[Out<'a>], place: Span) -> Out<'a> {
+        let Some((step, rest)) = path.split_first() else { return value };
+        if let [(key, operand)] = &*entries(&value)
+            && Function::named(&key_name(key)).is_some()
+        {
+            let longer = match items(operand) {
+                parts if parts.is_empty() => vec![operand.clone()],
+                parts => parts,
+            };
+            let all = longer.into_iter().chain(path.iter().cloned()).map(|part| (None, part));
+            let call = Out::Seq { items: all.collect(), like: None };
+            return like(&value, vec![(key.clone(), call)]);
+        }
+        let found = match OutNode::root(step).to_value() {
+            Value::Number(position) => position.as_int().and_then(|position| {
+                items(&value).into_iter().nth(usize::try_from(position).ok()?)
+            }),
+            name => entry(&value, name.as_str().unwrap_or_default()),
+        };
+        match found {
+            Some(found) => self.at_path(found, rest, place),
+            None => {
+                self.dangles(place, "the value has nothing at this path");
+                value
+            }
+        }
+    }
+
+    /// A call that names a node first.
+    fn of_entity(
+        &self,
+        function: Function,
+        key: &OutKey<'a>,
+        operand: &Out<'a>,
+        place: Span,
+        at: WrittenIn<'_>,
+        depth: usize,
+    ) -> Option<Out<'a>> {
+        let path = items(operand);
+        let (first, rest) = path.split_first()?;
+        let name = OutNode::root(first).text()?.into_owned();
+        let again = |parts: Vec<Out<'a>>| {
+            let all = parts.into_iter().map(|part| (None, part)).collect();
+            let list = match operand {
+                Out::Source(like) => Out::Seq { items: all, like: Some(*like) },
+                _ => Out::Seq { items: all, like: None },
+            };
+            Out::Map { entries: vec![(key.clone(), list)], like: None }
+        };
+        let of = |names: [&str; 2], rest: &[Out<'a>]| {
+            let names = names.map(|name| Out::String(name.to_owned().into()));
+            again(names.into_iter().chain(rest.iter().cloned()).collect())
+        };
+        let node = match at {
+            WrittenIn::Inner(chosen) => {
+                let new = self.names[chosen].get(&name)?;
+                let new = Out::String(new.clone().into());
+                let rest: Vec<_> = rest.iter().map(|part| self.value(part, at)).collect();
+                return Some(again(std::iter::once(new).chain(rest).collect()));
+            }
+            WrittenIn::Outer(here) => {
+                if name == "SELF" {
+                    here?
+                } else {
+                    &*name
+                }
+            }
+        };
+        let &chosen = self.by_node.get(node)?;
+        let candidate = &self.chosen[chosen];
+        let (part, rest) = rest.split_first()?;
+        let part = OutNode::root(part).text()?.into_owned();
+        if function == Function::GetAttribute
+            && let Some(value) = self.attribute_of(chosen, &part, rest, place, &of)
+        {
+            return Some(value);
+        }
+        if matches!(function, Function::GetProperty | Function::GetAttribute) {
+            if let Some(value) = self.property_of(candidate.node, &part, depth) {
+                return Some(self.at_path(value, rest, place));
+            }
+            if let Some((inner, capability)) = candidate.fit.capabilities.get(&part) {
+                let inner = self.names[chosen].get(inner)?;
+                return Some(of([inner, capability], rest));
+            }
+            let mapped = candidate.fit.requirements.iter().find(|it| it.name == part);
+            let first = mapped.and_then(|it| it.mappings.first()).and_then(|it| it.targets.first());
+            if let Some((inner, requirement)) = first {
+                let inner = self.names[chosen].get(inner)?;
+                return Some(of([inner, requirement], rest));
+            }
+        }
+        let message = format!("`{part}` of node \"{node}\" is nothing that its template maps");
+        self.dangles(place, &message);
+        None
+    }
+
+    /// What an attribute of a node is mapped to.
+    fn attribute_of(
+        &self,
+        chosen: usize,
+        attribute: &str,
+        rest: &[Out<'a>],
+        place: Span,
+        of: &dyn Fn([&str; 2], &[Out<'a>]) -> Out<'a>,
+    ) -> Option<Out<'a>> {
+        let candidate = &self.chosen[chosen];
+        let mappings = &candidate.template.substitution.attributes;
+        let mapping = mappings.iter().find(|mapping| mapping.named.name == attribute)?;
+        match mapping.path() {
+            [output] => {
+                let outputs = candidate.variant.view.section("outputs")?;
+                let value = entry(&entry(&outputs, output.text()?)?, "value")?;
+                let value = self.value(&value, WrittenIn::Inner(chosen));
+                Some(self.at_path(value, rest, place))
+            }
+            [node, inner] => {
+                let node = self.names[chosen].get(node.text()?)?;
+                Some(of([node, inner.text()?], rest))
+            }
+            _ => None,
+        }
+    }
+
+    fn dangles(&self, place: Span, message: &str) {
+        let error = Diagnostic::error(Code::DanglingReference, message.to_owned());
+        let error = if place.is_detached() { error } else { error.at(place) };
+        self.found.borrow_mut().push(error);
+    }
+}
+
+/// A list in the place of another one.
+pub(super) fn like_list<'a>(old: &Out<'a>, items: Vec<(Option<Node<'a>>, Out<'a>)>) -> Out<'a> {
+    match old {
+        Out::Source(node) if node.kind() == NodeKind::Sequence => {
+            Out::Seq { items, like: Some(*node) }
+        }
+        Out::Seq { like, .. } => Out::Seq { items, like: *like },
+        Out::Lifted(key, inner) => Out::Lifted(*key, Box::new(like_list(inner, items))),
+        _ => Out::Seq { items, like: None },
+    }
+}

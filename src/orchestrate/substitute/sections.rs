@@ -1,0 +1,394 @@
+//! What names nodes beside nodes: relationship templates, groups, policies, workflows, and a
+//! substitution mapping of the template itself.
+
+use super::flatten::Flattening;
+use super::rewrite::{WrittenIn, like_list};
+use super::view::{entry, listed};
+use crate::orchestrate::tree::{MapEntries, entries, items, key_name, like, set};
+use crate::text::yaml::{Node, Out, OutKey, OutNode};
+use std::borrow::Cow;
+
+type ListItems<'a> = Vec<(Option<Node<'a>>, Out<'a>)>;
+
+impl<'a> Flattening<'_, '_, 'a> {
+    pub(super) fn relationships(&self, section: &Out<'a>) -> Out<'a> {
+        let mut all =
+            self.own_entries(section, &|this, value| this.value(value, WrittenIn::Outer(None)));
+        self.added_entries(&mut all, "relationship_templates", &|this, chosen, value| {
+            this.value(value, WrittenIn::Inner(chosen))
+        });
+        like(section, all)
+    }
+
+    pub(super) fn groups(&self, section: &Out<'a>) -> Out<'a> {
+        let mut all = self.own_entries(section, &|this, group| {
+            this.naming(group, "members", WrittenIn::Outer(None))
+        });
+        self.added_entries(&mut all, "groups", &|this, chosen, group| {
+            this.naming(group, "members", WrittenIn::Inner(chosen))
+        });
+        like(section, all)
+    }
+
+    pub(super) fn policies(&self, section: &Out<'a>) -> Out<'a> {
+        let own = listed(section).into_iter().map(|(owner, policy)| {
+            let body = |body: &Out<'a>| self.naming(body, "targets", WrittenIn::Outer(None));
+            (owner, each_value(&policy, &body))
+        });
+        let mut all: ListItems<'a> = own.collect();
+        for chosen in 0..self.chosen.len() {
+            let inner = self.chosen[chosen].variant.view.section("policies");
+            for (owner, policy) in inner.map(|inner| listed(&inner)).unwrap_or_default() {
+                let mut entries = entries(&policy);
+                for (key, body) in &mut entries {
+                    *key = self.prefixed_key(chosen, key);
+                    *body = self.naming(body, "targets", WrittenIn::Inner(chosen));
+                }
+                all.push((owner, like(&policy, entries)));
+            }
+        }
+        like_list(section, all)
+    }
+
+    /// A group or policy whose members or targets are what they became.
+    fn naming(&self, body: &Out<'a>, keyname: &str, at: WrittenIn<'_>) -> Out<'a> {
+        let mut all = entries(body);
+        for (key, value) in &mut all {
+            *value = match &*key_name(key) {
+                name if name == keyname => {
+                    let names = listed(value).into_iter();
+                    let names = names.flat_map(|(owner, item)| self.named(owner, &item, at));
+                    like_list(value, names.collect())
+                }
+                "metadata" | "type" => continue,
+                _ => self.value(value, at),
+            };
+        }
+        like(body, all)
+    }
+
+    /// What a name of a node, a group or a relation stands for now.
+    fn named(&self, owner: Option<Node<'a>>, item: &Out<'a>, at: WrittenIn<'_>) -> ListItems<'a> {
+        let parts = items(item);
+        let relation = parts.get(1).cloned();
+        let name = OutNode::root(parts.first().unwrap_or(item)).text();
+        let Some(name) = name.map(|name| name.into_owned()) else {
+            return vec![(owner, item.clone())];
+        };
+        let of = |name: &str, relation: Option<Out<'a>>| {
+            let name = Out::String(name.to_owned().into());
+            match relation {
+                None => name,
+                Some(relation) => like_list(item, vec![(None, name), (None, relation)]),
+            }
+        };
+        match at {
+            WrittenIn::Inner(chosen) => {
+                let new = self.names[chosen].get(&name).cloned();
+                let new = new.unwrap_or_else(|| self.prefixed(chosen, &name));
+                vec![(owner, of(&new, relation))]
+            }
+            WrittenIn::Outer(_) => match self.by_node.get(&*name) {
+                None => vec![(owner, item.clone())],
+                Some(&chosen) => match relation {
+                    None => {
+                        let names = self
+                            .all_names(chosen)
+                            .zip(std::iter::once(owner).chain(std::iter::repeat(None)));
+                        names.map(|(name, owner)| (owner, of(name, None))).collect()
+                    }
+                    Some(relation) => {
+                        let requirement = OutNode::root(&relation).text().map(|it| it.into_owned());
+                        let first = requirement.and_then(|it| self.first_relation(chosen, &it));
+                        let first =
+                            first.map(|(node, inner)| of(&node, Some(Out::String(inner.into()))));
+                        first.map(|first| (owner, first)).into_iter().collect()
+                    }
+                },
+            },
+        }
+    }
+
+    /// The first requirement onto which one of a node that is substituted is mapped.
+    fn first_relation(&self, chosen: usize, requirement: &str) -> Option<(String, String)> {
+        let fit = &self.chosen[chosen].fit;
+        let mapped = fit.requirements.iter().find(|it| it.name == requirement)?;
+        let (node, inner) = mapped.mappings.first()?.targets.first()?;
+        Some((self.names[chosen].get(node)?.clone(), inner.clone()))
+    }
+
+    pub(super) fn workflows(&self, section: &Out<'a>) -> Out<'a> {
+        let mut all = self.own_entries(section, &|this, workflow| {
+            this.workflow(workflow, WrittenIn::Outer(None))
+        });
+        self.added_entries(&mut all, "workflows", &|this, chosen, workflow| {
+            this.workflow(workflow, WrittenIn::Inner(chosen))
+        });
+        like(section, all)
+    }
+
+    fn workflow(&self, workflow: &Out<'a>, at: WrittenIn<'_>) -> Out<'a> {
+        let mut all = entries(workflow);
+        for (key, value) in &mut all {
+            *value = match &*key_name(key) {
+                "steps" => self.steps(value, at),
+                "preconditions" => {
+                    let conditions = listed(value).into_iter();
+                    let conditions = conditions.flat_map(|(owner, condition)| {
+                        let target = entry(&condition, "target");
+                        let names = target.map(|it| self.named(owner, &it, at)).unwrap_or_default();
+                        names
+                            .into_iter()
+                            .map(move |(owner, name)| {
+                                let mut all = entries(&condition);
+                                set(&mut all, "target", |_| Some(name));
+                                (owner, like(&condition, all))
+                            })
+                            .collect::<Vec<_>>()
+                    });
+                    like_list(value, conditions.collect())
+                }
+                "inputs" | "metadata" | "description" => continue,
+                _ => self.value(value, at),
+            };
+        }
+        like(workflow, all)
+    }
+
+    /// Steps; one on a node that is substituted is made for its nodes in their order.
+    fn steps(&self, steps: &Out<'a>, at: WrittenIn<'_>) -> Out<'a> {
+        let mut all: MapEntries<'a> = Vec::new();
+        let mut firsts: Vec<(String, String)> = Vec::new();
+        for (key, step) in entries(steps) {
+            let name = key_name(&key);
+            let target = entry(&step, "target");
+            let targets = target.as_ref().map(|it| self.named(None, it, at)).unwrap_or_default();
+            let outer =
+                target.as_ref().and_then(|it| OutNode::root(it).text().map(|it| it.into_owned()));
+            let chosen = outer.and_then(|name| self.by_node.get(&*name).copied());
+            let (WrittenIn::Outer(_), Some(chosen)) = (at, chosen) else {
+                let target = targets.into_iter().next().map(|(_, target)| target);
+                all.push((key, self.step(&step, target, at, None)));
+                continue;
+            };
+            let called = self.inlined(chosen, &step);
+            let count = if called.is_some() { 1 } else { targets.len() };
+            let names: Vec<_> = (1..=count)
+                .map(|number| if count == 1 { name.clone() } else { format!("{name}_{number}") })
+                .collect();
+            firsts.extend(names.first().map(|first| (name, first.clone())));
+            for (position, (_, target)) in targets.into_iter().take(count).enumerate() {
+                let next = names.get(position + 1).cloned();
+                let mut step = self.step(&step, Some(target), at, next);
+                if let Some(activities) = &called {
+                    let mut all = entries(&step);
+                    set(&mut all, "activities", |_| Some(activities.clone()));
+                    step = like(&step, all);
+                }
+                let key = match &key {
+                    OutKey::Source(key) if position == 0 => {
+                        OutKey::Renamed(*key, names[0].clone().into())
+                    }
+                    _ => OutKey::New(names[position].clone().into()),
+                };
+                all.push((key, step));
+            }
+        }
+        for (_, step) in &mut all {
+            *step = following(step, &firsts);
+        }
+        like(steps, all)
+    }
+
+    /// A step with another target and what follows it.
+    fn step(
+        &self,
+        step: &Out<'a>,
+        target: Option<Out<'a>>,
+        at: WrittenIn<'_>,
+        next: Option<String>,
+    ) -> Out<'a> {
+        let mut all = entries(step);
+        for (key, value) in &mut all {
+            match &*key_name(key) {
+                "target" => *value = target.clone().unwrap_or_else(|| value.clone()),
+                "activities" => *value = self.activities(value, at),
+                "on_success" | "on_failure" | "operation_host" => {}
+                _ => *value = self.value(value, at),
+            }
+        }
+        if let Some(next) = next {
+            let list = Out::Seq { items: vec![(None, Out::String(next.into()))], like: None };
+            set(&mut all, "on_success", |_| Some(list));
+        }
+        like(step, all)
+    }
+
+    fn activities(&self, activities: &Out<'a>, at: WrittenIn<'_>) -> Out<'a> {
+        let WrittenIn::Inner(chosen) = at else { return self.value(activities, at) };
+        let all = listed(activities).into_iter().map(|(owner, activity)| {
+            let mut all = entries(&activity);
+            for (key, value) in &mut all {
+                let is_inline = key_name(key) == "inline";
+                let name = OutNode::root(value).text().map(|name| name.into_owned());
+                *value = match name.filter(|_| is_inline) {
+                    Some(name) => Out::String(self.prefixed(chosen, &name).into()),
+                    None => self.value(value, at),
+                };
+            }
+            (owner, like(&activity, all))
+        });
+        like_list(activities, all.collect())
+    }
+
+    /// The activities of a step that calls operations of a node which are mapped to workflows:
+    /// those are run in their place.
+    fn inlined(&self, chosen: usize, step: &Out<'a>) -> Option<Out<'a>> {
+        let activities = entry(step, "activities")?;
+        let mut all = Vec::new();
+        for (owner, activity) in listed(&activities) {
+            let call = entry(&activity, "call_operation")?;
+            let name = OutNode::root(&call);
+            let name = name.text().or_else(|| name.get("operation")?.text())?.into_owned();
+            let workflow = self.mapped_operation(chosen, &name)?;
+            let inline = (
+                OutKey::New("inline".into()),
+                Out::String(self.prefixed(chosen, &workflow).into()),
+            );
+            all.push((owner, like(&activity, vec![inline])));
+        }
+        Some(like_list(&activities, all))
+    }
+
+    /// The workflow to which an operation of a node is mapped.
+    fn mapped_operation(&self, chosen: usize, name: &str) -> Option<String> {
+        let (interface, operation) = name.rsplit_once('.')?;
+        let interfaces = &self.chosen[chosen].template.substitution.interfaces;
+        let short = interface.rsplit('.').next().unwrap_or(interface);
+        let mapped = interfaces.iter().find(|it| it.name == interface || it.name == short)?;
+        let workflow = mapped.value.get(operation)?.text()?;
+        let workflows = self.chosen[chosen].variant.view.section("workflows")?;
+        entry(&workflows, workflow).map(|_| workflow.to_owned())
+    }
+
+    /// A substitution mapping of the template that names nodes which are substituted themselves.
+    pub(super) fn substitution(&self, section: &Out<'a>) -> Out<'a> {
+        let mut all = entries(section);
+        for (key, value) in &mut all {
+            *value = match &*key_name(key) {
+                "capabilities" => each_value(value, &|path| self.mapped_capability(path)),
+                "requirements" => self.mapped_again(value),
+                _ => continue,
+            };
+        }
+        like(section, all)
+    }
+
+    fn mapped_capability(&self, path: &Out<'a>) -> Out<'a> {
+        let inner = entry(path, "mapping");
+        let names = items(inner.as_ref().unwrap_or(path));
+        let found = pair(&names).and_then(|(node, capability)| {
+            let &chosen = self.by_node.get(&*node)?;
+            let (node, inner) = self.chosen[chosen].fit.capabilities.get(&capability)?;
+            Some([self.names[chosen].get(node)?.clone(), inner.clone()])
+        });
+        found.map_or_else(|| path.clone(), |names| path_of(path, &names))
+    }
+
+    /// Mappings of requirements; one of a node that is substituted goes on to what that is mapped
+    /// onto.
+    fn mapped_again(&self, list: &Out<'a>) -> Out<'a> {
+        let all = listed(list).into_iter().flat_map(|(owner, item)| {
+            let again = entries(&item).into_iter().next().and_then(|(key, path)| {
+                let (node, requirement) = pair(&items(&path))?;
+                let &chosen = self.by_node.get(&*node)?;
+                let fit = &self.chosen[chosen].fit;
+                let mapped = fit.requirements.iter().find(|it| it.name == requirement)?;
+                let targets = |mapping: &super::candidate::FitMapping| {
+                    let targets = mapping.targets.iter().filter_map(|(node, inner)| {
+                        let names = [self.names[chosen].get(node)?.clone(), inner.clone()];
+                        Some((None, path_of(&path, &names)))
+                    });
+                    let mut targets: ListItems<'a> = targets.collect();
+                    let target = match targets.len() {
+                        1 => targets.remove(0).1,
+                        _ => Out::Seq { items: targets, like: None },
+                    };
+                    (None, like(&item, vec![(key.clone(), target)]))
+                };
+                Some(mapped.mappings.iter().map(targets).collect::<ListItems<'a>>())
+            });
+            again.unwrap_or_else(|| vec![(owner, item)])
+        });
+        like_list(list, all.collect())
+    }
+
+    fn own_entries(
+        &self,
+        section: &Out<'a>,
+        change: &dyn Fn(&Self, &Out<'a>) -> Out<'a>,
+    ) -> MapEntries<'a> {
+        let mut all = entries(section);
+        all.iter_mut().for_each(|(_, value)| *value = change(self, value));
+        all
+    }
+
+    /// The entries of a section of what substitutes, each called behind the node.
+    fn added_entries(
+        &self,
+        all: &mut MapEntries<'a>,
+        section: &str,
+        change: &dyn Fn(&Self, usize, &Out<'a>) -> Out<'a>,
+    ) {
+        for chosen in 0..self.chosen.len() {
+            let inner = self.chosen[chosen].variant.view.section(section);
+            for (key, value) in inner.map(|inner| entries(&inner)).unwrap_or_default() {
+                all.push((self.prefixed_key(chosen, &key), change(self, chosen, &value)));
+            }
+        }
+    }
+
+    fn prefixed_key(&self, chosen: usize, key: &OutKey<'a>) -> OutKey<'a> {
+        let name: Cow<'a, str> = self.prefixed(chosen, &key_name(key)).into();
+        match key {
+            OutKey::Source(key) | OutKey::Renamed(key, _) => OutKey::Renamed(*key, name),
+            OutKey::New(_) => OutKey::New(name),
+        }
+    }
+}
+
+/// The names of a node and of what it has.
+fn pair(names: &[Out<'_>]) -> Option<(String, String)> {
+    let [node, name] = names else { return None };
+    let text = |out| Some(OutNode::root(out).text()?.into_owned());
+    Some((text(node)?, text(name)?))
+}
+
+/// A path in the place of another one.
+fn path_of<'a>(old: &Out<'a>, names: &[String; 2]) -> Out<'a> {
+    let names = names.iter().map(|name| (None, Out::String(name.clone().into())));
+    like_list(old, names.collect())
+}
+
+fn each_value<'a>(map: &Out<'a>, change: &dyn Fn(&Out<'a>) -> Out<'a>) -> Out<'a> {
+    let mut all = entries(map);
+    all.iter_mut().for_each(|(_, value)| *value = change(value));
+    like(map, all)
+}
+
+/// A step with the names of those that follow it.
+fn following<'a>(step: &Out<'a>, firsts: &[(String, String)]) -> Out<'a> {
+    let mut all = entries(step);
+    for (key, value) in &mut all {
+        if matches!(&*key_name(key), "on_success" | "on_failure") {
+            let names = listed(value).into_iter().map(|(owner, item)| {
+                let name = OutNode::root(&item).text().map(|name| name.into_owned());
+                let first = firsts.iter().find(|(old, _)| Some(old) == name.as_ref());
+                let new = first.map(|(_, first)| Out::String(first.clone().into()));
+                (owner, new.unwrap_or(item))
+            });
+            *value = like_list(value, names.collect());
+        }
+    }
+    like(step, all)
+}

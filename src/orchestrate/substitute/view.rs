@@ -1,0 +1,215 @@
+//! The nodes of a resolved template with their requirement assignments, as far as substituting
+//! looks at them.
+
+use crate::orchestrate::tree::{entries, items, key_name};
+use crate::text::source::{FileId, Span};
+use crate::text::yaml::{Node, Out, OutKey, OutNode};
+use crate::topology::{Spanned, type_named};
+use crate::tosca::requirement::AssignedCount;
+use crate::tosca::{Family, TypeId, Types};
+use rustc_hash::FxHashMap;
+
+/// A resolved template.
+#[derive(Clone, Debug)]
+pub(crate) struct TemplateView<'a> {
+    /// Its tree.
+    pub document: Out<'a>,
+    /// Its nodes, in the order written.
+    pub nodes: Vec<ViewedNode<'a>>,
+    by_name: FxHashMap<String, usize>,
+}
+
+/// A node template.
+#[derive(Clone, Debug)]
+pub(crate) struct ViewedNode<'a> {
+    pub name: String,
+    /// Where the name stands.
+    pub span: Span,
+    pub key: OutKey<'a>,
+    /// What stands behind its name.
+    pub body: Out<'a>,
+    /// The name of its type.
+    pub type_name: String,
+    pub kind: Option<TypeId>,
+    /// Whether it is to be substituted.
+    pub is_substituted: bool,
+    /// Whether it is to be selected.
+    pub is_selected: bool,
+    pub assignments: Vec<ViewedRequirement<'a>>,
+}
+
+/// A requirement assignment.
+#[derive(Clone, Debug)]
+pub(crate) struct ViewedRequirement<'a> {
+    pub name: String,
+    pub span: Span,
+    /// Whose comments it keeps.
+    pub owner: Option<Node<'a>>,
+    /// The item of the list.
+    pub item: Out<'a>,
+    /// What stands behind its name.
+    pub body: Out<'a>,
+    /// The name of the node where it leads, where that is in the template.
+    pub target: Option<String>,
+    /// The name of a capability, or of a type of capabilities.
+    pub capability: Option<Spanned<String>>,
+    pub count: AssignedCount,
+}
+
+impl<'a> TemplateView<'a> {
+    /// Reads a resolved template.
+    pub(crate) fn of(document: Out<'a>, types: &Types<'_>) -> Self {
+        let topology = entry(&document, "topology_template");
+        let templates = topology.as_ref().and_then(|topology| entry(topology, "node_templates"));
+        let mut nodes: Vec<_> = templates
+            .map(|templates| entries(&templates))
+            .unwrap_or_default()
+            .into_iter()
+            .map(|(key, body)| ViewedNode::of(key, body, types))
+            .collect();
+        let by_name: FxHashMap<_, _> =
+            nodes.iter().enumerate().map(|(at, node)| (node.name.clone(), at)).collect();
+        for assignment in nodes.iter_mut().flat_map(|node| &mut node.assignments) {
+            assignment.target = assignment.target.take().filter(|name| by_name.contains_key(name));
+        }
+        Self { document, nodes, by_name }
+    }
+
+    /// The node of this name.
+    pub(crate) fn node(&self, name: &str) -> Option<&ViewedNode<'a>> {
+        self.position(name).map(|at| &self.nodes[at])
+    }
+
+    /// The position of the node of this name.
+    pub(crate) fn position(&self, name: &str) -> Option<usize> {
+        self.by_name.get(name).copied()
+    }
+
+    /// The entries of a section of the topology.
+    pub(crate) fn section(&self, name: &str) -> Option<Out<'a>> {
+        entry(&entry(&self.document, "topology_template")?, name)
+    }
+}
+
+impl<'a> ViewedNode<'a> {
+    fn of(key: OutKey<'a>, body: Out<'a>, types: &Types<'_>) -> Self {
+        let span = key_span(&key);
+        let whole = OutNode::root(&body);
+        let type_name = whole
+            .get("type")
+            .and_then(|it| Some(Spanned { value: it.text()?.into_owned(), span: it.span() }));
+        let directives = whole.get("directives").map(OutNode::items).unwrap_or_default();
+        let directs = |names: &[&str]| {
+            directives.iter().any(|(_, it)| it.text().is_some_and(|it| names.contains(&&*it)))
+        };
+        let (is_substituted, is_selected) =
+            (directs(&["substitute", "substitutable"]), directs(&["select", "selectable"]));
+        let kind = type_name.as_ref().and_then(|name| type_named(types, Family::Node, name));
+        let assignments = entry(&body, "requirements").map(|list| assignments(&list));
+        Self {
+            name: key_name(&key),
+            span,
+            type_name: type_name.map(|name| name.value).unwrap_or_default(),
+            kind,
+            is_substituted,
+            is_selected,
+            assignments: assignments.unwrap_or_default(),
+            key,
+            body,
+        }
+    }
+
+    /// What is assigned to one of its properties.
+    pub(crate) fn property(&self, name: &str) -> Option<Out<'a>> {
+        entry(&entry(&self.body, "properties")?, name)
+    }
+
+    /// Its assignments of a requirement.
+    pub(crate) fn of_name<'s>(
+        &'s self,
+        name: &'s str,
+    ) -> impl Iterator<Item = &'s ViewedRequirement<'a>> {
+        self.assignments.iter().filter(move |assignment| assignment.name == name)
+    }
+}
+
+/// The assignments of a list, or of a map as earlier versions have it.
+fn assignments<'a>(list: &Out<'a>) -> Vec<ViewedRequirement<'a>> {
+    listed(list)
+        .into_iter()
+        .filter_map(|(owner, item)| ViewedRequirement::of(owner, item))
+        .collect()
+}
+
+impl<'a> ViewedRequirement<'a> {
+    fn of(owner: Option<Node<'a>>, item: Out<'a>) -> Option<Self> {
+        let (key, body) = entries(&item).into_iter().next()?;
+        let whole = OutNode::root(&body);
+        let text = |node: OutNode<'_, 'a>| {
+            Some(Spanned { value: node.text()?.into_owned(), span: node.span() })
+        };
+        let target = text(whole).or_else(|| text(whole.get("node")?));
+        let capability = whole.get("capability").and_then(text);
+        let count = AssignedCount::said(
+            whole.get("occurrences").map(OutNode::to_value).as_ref(),
+            whole.get("count").map(OutNode::to_value).as_ref(),
+            whole.get("optional").map(OutNode::to_value).as_ref(),
+        );
+        Some(Self {
+            name: key_name(&key),
+            span: key_span(&key),
+            owner,
+            target: target.map(|target| target.value),
+            capability,
+            count,
+            body,
+            item,
+        })
+    }
+}
+
+/// Where a key stands.
+pub(crate) fn key_span(key: &OutKey<'_>) -> Span {
+    match key {
+        OutKey::Source(key) | OutKey::Renamed(key, _) => key.span(),
+        OutKey::New(_) => Span::DETACHED,
+    }
+}
+
+/// The file in which something stands.
+pub(crate) fn file_of(span: Span) -> Option<FileId> {
+    (!span.is_detached()).then_some(span.file)
+}
+
+/// The value of a key.
+pub(crate) fn entry<'a>(map: &Out<'a>, name: &str) -> Option<Out<'a>> {
+    match map {
+        Out::Source(node) => node.get(name).map(Out::Source),
+        Out::Lifted(_, inner) => entry(inner, name),
+        Out::Map { entries, .. } => {
+            let found = entries.iter().find(|(key, _)| match key {
+                OutKey::Source(key) => key.text() == Some(name),
+                OutKey::Renamed(_, new) | OutKey::New(new) => new == name,
+            });
+            found.map(|(_, value)| value.clone())
+        }
+        _ => entries(map).into_iter().find(|(key, _)| key_name(key) == name).map(|(_, it)| it),
+    }
+}
+
+/// The items of a list, each with whose comments it keeps.
+pub(crate) fn listed<'a>(list: &Out<'a>) -> Vec<(Option<Node<'a>>, Out<'a>)> {
+    match list {
+        Out::Source(node) if node.entries().len() > 0 => node
+            .entries()
+            .map(|(key, value)| {
+                let entries = vec![(OutKey::Source(key), Out::Source(value))];
+                (None, Out::Map { entries, like: None })
+            })
+            .collect(),
+        Out::Source(node) => node.items().map(|item| (Some(item), Out::Source(item))).collect(),
+        Out::Lifted(_, inner) => listed(inner),
+        Out::Seq { items, .. } => items.clone(),
+        _ => items(list).into_iter().map(|item| (None, item)).collect(),
+    }
+}
