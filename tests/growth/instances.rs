@@ -11,6 +11,7 @@ use cuvee::instance::{
 };
 use cuvee::source::FileId;
 use std::io::{self, Read};
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -121,13 +122,11 @@ fn author(holder: &LockHolder) -> RecordAuthor<'_> {
     RecordAuthor { holder, timeout, time: jiff::Timestamp::UNIX_EPOCH, origin }
 }
 
-/// Nodes, each of which needs the one that `target` says, if any.
-fn template(size: usize, target: impl Fn(usize) -> Option<usize>) -> String {
-    let node = |at: usize| match target(at) {
-        Some(to) => {
-            format!("    n_{at}: {{type: tosca.nodes.Root, requirements: [dependency: n_{to}]}}\n")
-        }
-        None => format!("    n_{at}: {{type: tosca.nodes.Root}}\n"),
+/// Nodes, each of which needs those that `targets` says.
+fn template(size: usize, targets: impl Fn(usize) -> Range<usize>) -> String {
+    let node = |at: usize| {
+        let needed: Vec<_> = targets(at).map(|to| format!("dependency: n_{to}")).collect();
+        format!("    n_{at}: {{type: tosca.nodes.Root, requirements: [{}]}}\n", needed.join(", "))
     };
     let header =
         "tosca_definitions_version: tosca_simple_yaml_1_3\ntopology_template:\n  node_templates:\n";
@@ -163,7 +162,7 @@ fn assert_linear(name: &str, half: u64, whole: u64) {
 
 #[test]
 fn deep_instances() {
-    let next = |size: usize| move |at: usize| (at + 1 < size).then_some(at + 1);
+    let next = |size: usize| move |at: usize| at + 1..size.min(at + 2);
     let store = CountingStore::new();
     deployed(&store, template(SIZE, next(SIZE)));
     assert_eq!(found(&store, "nodes[state=started]/state"), SIZE);
@@ -178,21 +177,29 @@ fn deep_instances() {
 
 #[test]
 fn wide_instances() {
-    let hub = |at: usize| (at > 0).then_some(0);
+    // Half of them need the first one, which needs the other half.
+    let hub = |size: usize| {
+        move |at: usize| match at {
+            0 => 1..size / 2,
+            _ if at < size / 2 => 0..0,
+            _ => 0..1,
+        }
+    };
     let store = CountingStore::new();
-    deployed(&store, template(SIZE, hub));
-    assert_eq!(found(&store, "nodes/n_0<-dependency"), SIZE - 1);
+    deployed(&store, template(2 * SIZE, hub(2 * SIZE)));
+    assert_eq!(found(&store, "nodes/n_0<-dependency"), SIZE);
+    assert_eq!(found(&store, "nodes/n_0->dependency"), SIZE - 1);
     let reading = ModelReading::default();
-    let incoming = |id: &str| {
+    let ends = |id: &str| {
         let view = ask_about_entity(&store, "shop", ModelAt::Latest, id, &|model| {
             view_entity(model, id, &reading)
         });
-        view.unwrap().incoming.len()
+        view.map(|view| (view.incoming.len(), view.relations.len())).unwrap()
     };
-    assert_eq!((incoming("n_0"), incoming("n_1")), (SIZE - 1, 0));
+    assert_eq!((ends("n_0"), ends("n_1")), ((SIZE, SIZE - 1), (1, 0)));
     let work = |size: usize| {
         let store = CountingStore::new();
-        deployed(&store, template(size, hub));
+        deployed(&store, template(size, hub(size)));
         store.taken()
     };
     assert_linear("a star", work(SIZE / 20), work(SIZE / 10));

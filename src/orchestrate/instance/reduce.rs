@@ -412,15 +412,25 @@ impl InstanceModel {
         requirement: &str,
         target: Option<&Arc<str>>,
     ) -> Reduced {
-        let node = self.node_mut(source)?;
-        let relations = node.requirements.get_mut(requirement);
-        let at = relations
-            .as_ref()
-            .and_then(|all| all.iter().rposition(|one| one.target.as_ref() == target));
         let none = || impossible(format!("`{source}` has no such relation `{requirement}`"));
-        let (relations, at) = relations.zip(at).ok_or_else(none)?;
-        relations.remove(at);
+        self.node_mut(source)?;
+        let path = self.relation_to(source, requirement, target).ok_or_else(none)?;
+        let node = self.node_mut(source)?;
+        node.requirements.get_mut(requirement).ok_or_else(none)?.remove(path.2);
         Ok(())
+    }
+
+    /// Where the relation to a target stands, of several the last one.
+    pub(super) fn relation_to(
+        &self,
+        source: &str,
+        requirement: &str,
+        target: Option<&Arc<str>>,
+    ) -> Option<RelationPath> {
+        let (source, node) = self.nodes.get_key_value(source)?;
+        let (name, all) = node.requirements.get_key_value(requirement)?;
+        let at = all.iter().rposition(|one| one.target.as_ref() == target)?;
+        Some((Arc::clone(source), Arc::clone(name), at))
     }
 
     /// Where the relation of an identifier stands.

@@ -166,7 +166,7 @@ impl TargetManifest {
         digest: &str,
         blob: &dyn Fn(&str) -> Result<Vec<u8>, Diagnostic>,
     ) -> Result<Self, Diagnostic> {
-        let manifest: Self = serde_json::from_slice(&blob(digest)?)
+        let manifest: Self = serde_json::from_str(&text(digest, blob)?)
             .map_err(|error| no_target(digest, &error.to_string()))?;
         match manifest.format {
             FORMAT => Ok(manifest),
@@ -190,7 +190,7 @@ fn model(
     manifest: &TargetManifest,
     blob: &dyn Fn(&str) -> Result<Vec<u8>, Diagnostic>,
 ) -> Result<InstanceModel, Diagnostic> {
-    serde_json::from_slice(&blob(&manifest.model)?)
+    serde_json::from_str(&text(&manifest.model, blob)?)
         .map_err(|error| no_target(&manifest.model, &error.to_string()))
 }
 

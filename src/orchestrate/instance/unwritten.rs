@@ -1,12 +1,12 @@
 //! What is about to become a record: the model has it already, so that what follows can be judged
 //! by it, and it can be taken back as long as nobody has written it.
 
-use super::event::{Event, RecordOrigin};
+use super::event::{Event, RecordOrigin, RelationAdded};
 use super::model::{
     GroupInstance, InstanceModel, InstanceState, InstanceTarget, NodeInstance, OpenOrchestration,
-    PolicyInstance, ReportedValue, StepStatus,
+    PolicyInstance, RelationInstance, ReportedValue, StepStatus,
 };
-use super::reduce::{Entity, ImpossibleEvent, RecordHead};
+use super::reduce::{Entity, ImpossibleEvent, RecordHead, RelationPath};
 use crate::text::value::Value;
 use std::sync::Arc;
 
@@ -35,7 +35,24 @@ enum Undo {
     Orchestration(Option<Box<OpenOrchestration>>, Option<(Arc<str>, u64)>),
     Step(Arc<str>, Option<StepStatus>),
     Node(Arc<str>, Option<Box<NodeInstance>>, Option<u32>),
-    Renamed { id: Arc<str>, to: Arc<str>, generations: [Option<u32>; 2], generation: u32 },
+    /// A relation has come: of which requirement, at which position, and whether that was there.
+    RelationAdded {
+        source: Arc<str>,
+        requirement: Arc<str>,
+        position: u32,
+        had: bool,
+    },
+    /// A relation has gone: from where.
+    RelationRemoved {
+        path: RelationPath,
+        relation: Box<RelationInstance>,
+    },
+    Renamed {
+        id: Arc<str>,
+        to: Arc<str>,
+        generations: [Option<u32>; 2],
+        generation: u32,
+    },
     State(Arc<str>, InstanceState, Option<InstanceState>),
     Attribute(Arc<str>, Arc<str>, Option<ReportedValue>),
     Group(Arc<str>, Option<Box<GroupInstance>>),
@@ -130,9 +147,28 @@ impl<'m> Unwritten<'m> {
             Event::NodeDefined { id, .. }
             | Event::NodeRemoved { id }
             | Event::NodeAdopted { id, .. }
-            | Event::NodeForgotten { id }
-            | Event::RelationRemoved { source: id, .. } => self.node(id),
-            Event::RelationAdded(added) => self.node(&added.source),
+            | Event::NodeForgotten { id } => self.node(id),
+            // A node may have many: it is not copied for each of them.
+            Event::RelationAdded(added) => {
+                let RelationAdded { source, requirement, position, .. } = &**added;
+                let node = model.nodes.get(source);
+                Undo::RelationAdded {
+                    source: Arc::clone(source),
+                    requirement: Arc::clone(requirement),
+                    position: *position,
+                    had: node.is_some_and(|node| node.requirements.contains_key(requirement)),
+                }
+            }
+            Event::RelationRemoved { source, requirement, target } => {
+                let path = model.relation_to(source, requirement, target.as_ref());
+                let relation = path.as_ref().and_then(|path| model.relation_at(path));
+                let relation = relation.cloned().map(Box::new);
+                let undo = path.zip(relation);
+                undo.map_or(Undo::Nothing, |(path, relation)| Undo::RelationRemoved {
+                    path,
+                    relation,
+                })
+            }
             Event::NodeRenamed { id, to } => {
                 let known = |id: &str| model.generations.get(id).copied();
                 let generation = model.nodes.get(id).map_or(1, |node| node.generation);
@@ -223,6 +259,24 @@ impl<'m> Unwritten<'m> {
             Undo::Node(id, was, generation) => {
                 put(&mut model.generations, Arc::clone(&id), generation);
                 put(&mut model.nodes, id, was.map(|node| *node));
+            }
+            Undo::RelationAdded { source, requirement, position, had } => {
+                let node = model.nodes.get_mut(&source);
+                let Some(requirements) = node.map(|node| &mut node.requirements) else { return };
+                if let Some(relations) = requirements.get_mut(&requirement) {
+                    // Of several in one position it came last.
+                    let behind = relations.partition_point(|one| one.position <= position);
+                    relations.drain(behind.saturating_sub(1)..behind);
+                }
+                if !had {
+                    requirements.remove(&requirement);
+                }
+            }
+            Undo::RelationRemoved { path: (source, requirement, at), relation } => {
+                let node = model.nodes.get_mut(&source);
+                if let Some(all) = node.and_then(|node| node.requirements.get_mut(&requirement)) {
+                    all.insert(at, *relation);
+                }
             }
             Undo::Renamed { id, to, generations, generation } => {
                 // The way back follows the same names; whatever it cannot do was not done.
