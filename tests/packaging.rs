@@ -53,6 +53,18 @@ fn every_command_has_a_page() {
         assert!(page.contains("\n.SH EXAMPLES\n"), "{page}");
         assert!(page.contains("\n.SH \"EXIT STATUS\"\n"), "{page}");
     }
+    for (command, name) in [("instance init", "init"), ("instance edit", "edit")] {
+        let page = stdout(&format!("man {command}"));
+        assert!(page.contains(&format!(".TH cuvee-instance-{name} 1 ")), "{page}");
+        assert!(page.contains("\n.SH OPTIONS\n"), "{page}");
+        assert!(!page.contains("\n.SH EXAMPLES\n"), "{page}");
+        assert!(stdout("man instance").contains(&format!("cuvee\\-instance\\-{name}(1)")));
+    }
+    cuvee("man instance inot")
+        .assert()
+        .failure()
+        .stdout_eq("")
+        .stderr_eq("error[usage]: `instance` has no command `inot`\n...\n");
     cuvee("man dif")
         .assert()
         .code(2)

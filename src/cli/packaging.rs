@@ -5,7 +5,8 @@ use super::{Outcome, manual, output, rejected};
 use clap::CommandFactory;
 use clap_complete::Shell;
 use clap_mangen::Man;
-use cuvee::diagnostic::{Code, Diagnostic};
+use cuvee::Failure;
+use cuvee::diagnostic::{Code, Diagnostic, did_you_mean};
 use std::io;
 use std::process::ExitCode;
 
@@ -29,13 +30,27 @@ pub(crate) fn man(args: &ManArgs) -> Outcome {
     let mut command = CommandLine::command().disable_help_subcommand(true);
     // Only now the commands know that they are `cuvee-resolve` and the like.
     command.build();
-    let named = args.command.as_deref().and_then(|name| command.find_subcommand(name)).cloned();
-    let name = args.command.as_deref().unwrap_or_default();
-    let page = page(named.unwrap_or(command), name);
+    let named = args.command.as_deref().and_then(|name| command.find_subcommand(name));
+    let named = match (named, args.subcommand.as_deref()) {
+        (Some(command), Some(name)) => Some(below(command, name)?),
+        (named, _) => named,
+    };
+    let words = args.command.iter().chain(&args.subcommand);
+    let name = words.map(String::as_str).collect::<Vec<_>>().join(" ");
+    let page = page(named.unwrap_or(&command).clone(), &name);
     let page = page.map_err(|error| {
         rejected(Diagnostic::error(Code::File, format!("cannot write the page: {error}")))
     })?;
     print(&page)
+}
+
+/// A command of a command.
+fn below<'c>(command: &'c clap::Command, name: &str) -> Result<&'c clap::Command, Failure> {
+    command.find_subcommand(name).ok_or_else(|| {
+        let message = format!("`{}` has no command `{name}`", command.get_name());
+        let help = did_you_mean(name, command.get_subcommands().map(clap::Command::get_name));
+        rejected(Diagnostic::error(Code::Usage, message).help_opt(help))
+    })
 }
 
 /// The page of a command, or of all of them.

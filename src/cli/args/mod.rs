@@ -688,6 +688,8 @@ pub(crate) struct ManArgs {
     /// The command
     #[arg(value_parser = command_name)]
     pub command: Option<String>,
+    /// A command of that command, such as `init` of `instance`
+    pub subcommand: Option<String>,
 }
 
 #[derive(Debug, Args)]
