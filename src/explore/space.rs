@@ -133,6 +133,7 @@ impl<'s, 'a> Opened<'s, 'a> {
             &prepared.type_specific,
             prepared.options,
         )?;
+        assertions.add_demands(&mut evaluator, &prepared.demands);
         let wanted = wanted.into_iter().map(|id| evaluator.condition(id, None));
         let wanted = wanted.collect::<Result<Vec<_>, _>>()?;
         assertions.add_inputs(&mut evaluator, &open, &when);

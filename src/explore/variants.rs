@@ -2,7 +2,7 @@
 //! inputs that gives it.
 
 use super::matrix::Matrix;
-use super::space::{Assigned, Projection, Space, literal};
+use super::space::{self, Assigned, Projection, Space, literal};
 use crate::sat::count::{Compiled, compile};
 use crate::sat::formula::{Atom, Cnf, Lit};
 use crate::sat::solve::backbone::{backbone, equivalences};
@@ -284,6 +284,36 @@ impl Space<'_, '_> {
         });
         let more = solution.another(&elements_first) != Ok(None);
         Some(Found { cost: Some(cost), ..Found::of(vec![variant], more) })
+    }
+
+    /// The open inputs of the variant whose nodes weigh least, with as few of them off their defaults
+    /// as that needs; and whether every variant as good has the same nodes.
+    ///
+    /// # Errors
+    /// Why there is no variant.
+    pub(crate) fn lightest(&self) -> Result<(Vec<Assigned>, bool), Diagnostics> {
+        let of_default = |(cases, default): (&Vec<Lit>, &space::Default)| match default {
+            space::Default::Case(at) => {
+                cases.iter().copied().enumerate().filter(|(it, _)| it != at).collect()
+            }
+            space::Default::Follows(_) | space::Default::None => Vec::new(),
+        };
+        let off: Vec<Vec<(usize, Lit)>> =
+            self.cases.iter().zip(&self.defaults).map(of_default).collect();
+        let off =
+            Objective { terms: off.into_iter().flatten().map(|(_, case)| (case, 1)).collect() };
+        let cnf = Cnf::of(self.determinised.vars, self.valid_clauses().map(<[Lit]>::to_vec));
+        let nodes: Vec<Atom> = self.graph().nodes.iter().map(|node| node.id.into()).collect();
+        let inputs = self.cases.iter().flatten().map(|case| Atom(case.var().0));
+        let preference: Vec<Atom> = nodes.iter().copied().chain(inputs).collect();
+        let objectives = [self.weight.0.clone(), off];
+        let problem = Problem { cnf: &cnf, objectives: &objectives, preference: &preference };
+        let solution = solve::solve(&problem, &self.prepared.solver.into(), &mut ());
+        let mut solution = solution.map_err(|_| self.void())?;
+        let is_true =
+            |literal: Lit| solution.is_true(Atom(literal.var().0)) != literal.is_negative();
+        let assigned = self.assigned(&is_true);
+        Ok((assigned, solution.another(&nodes) == Ok(None)))
     }
 
     /// What a model is taken by, so that no solver's luck is in it: inputs have their defaults where

@@ -56,6 +56,12 @@ impl Decimal {
         scaled(self, other.scale).cmp(&scaled(other, self.scale))
     }
 
+    /// Both together; nothing where that has too many digits.
+    pub fn plus(self, other: Self) -> Option<Self> {
+        let scale = self.scale.max(other.scale);
+        Some(Self { digits: self.units(scale)?.checked_add(other.units(scale)?)?, scale })
+    }
+
     /// The number of digits behind the point that it needs.
     pub fn scale(self) -> u32 {
         self.scale

@@ -5,7 +5,7 @@ use super::function::deployment::DeploymentInputs;
 use super::inputs::{self, Assignment, Declarations};
 use crate::sat::solve::SolverKind;
 use crate::text::diagnostic::{Diagnostic, Diagnostics};
-use crate::text::source::SourceMap;
+use crate::text::source::{SourceMap, Span};
 use crate::text::value::Value;
 use crate::text::yaml::{self, Document, Limits, Node};
 use crate::tosca::load::{Extent, Loaded};
@@ -23,6 +23,18 @@ pub(crate) enum InputSource {
     Text(String, String),
 }
 
+/// What somebody else asks of a variant, beside what its template says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct VariantDemand {
+    /// Groups of nodes by their names; a group is there where one of its nodes is.
+    pub groups: Vec<Vec<String>>,
+    /// So many of the groups are there at least, and at most.
+    pub least: usize,
+    pub most: usize,
+    /// Where that is asked for.
+    pub span: Span,
+}
+
 /// What is chosen.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Choice {
@@ -36,6 +48,8 @@ pub(crate) struct Choice {
     pub options: Vec<(String, String)>,
     /// What variants have to fulfil to be explored.
     pub conditions: Vec<String>,
+    /// What variants have to fulfil to be variants at all.
+    pub demands: Vec<VariantDemand>,
     /// The clock.
     pub clock: Option<Clock>,
     /// The solver.

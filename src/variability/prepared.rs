@@ -1,7 +1,7 @@
 //! What the phases up to the graph make of a template: once what holds whatever is chosen, then
 //! what a choice adds.
 
-use super::choice::Choice;
+use super::choice::{Choice, VariantDemand};
 use super::clock::Clock;
 use super::enrich;
 use super::expression::Evaluator;
@@ -190,6 +190,8 @@ pub(crate) struct Prepared<'p> {
     pub wrong_expressions: Diagnostics,
     /// What variants have to fulfil to be explored.
     pub conditions: Vec<Node<'p>>,
+    /// What they have to fulfil to be variants at all.
+    pub demands: Vec<VariantDemand>,
     /// The clock.
     pub now: Option<Clock>,
     /// The solver.
@@ -276,6 +278,7 @@ impl<'p> Prepared<'p> {
             violations,
             wrong_expressions: Diagnostics(wrong),
             conditions,
+            demands: choice.demands.clone(),
             now: choice.clock.clone(),
             solver: choice.solver,
             documents: [loaded.library(), &*imported, &[loaded.template()]].concat(),

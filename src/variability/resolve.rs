@@ -410,7 +410,8 @@ pub(crate) fn find<'p, 'a>(
     let Prepared { inputs, type_specific, options, wrong_expressions, .. } = prepared;
     progress.phase("enriching");
     enrich::validate(evaluator, type_specific, options, wrong_expressions)?;
-    let assertions = enrich::enrich(evaluator, inputs, type_specific, options)?;
+    let mut assertions = enrich::enrich(evaluator, inputs, type_specific, options)?;
+    assertions.add_demands(evaluator, &prepared.demands);
     let objectives = objectives::objectives(evaluator, options)?;
     let settings = SolverSettings { limit: how.limit.clone(), ..prepared.solver.into() };
     Ok(find::find(evaluator, &assertions, &objectives, options, &settings, progress)?)

@@ -5,6 +5,7 @@
 //! Options".
 
 mod constraints;
+mod demand;
 mod generated;
 mod inputs;
 mod manual;

@@ -40,6 +40,8 @@ pub(crate) enum Origin {
     Constraint(Constraint, ElementId),
     /// A variability constraint, at this place.
     Author(Span),
+    /// Somebody who uses the template asks for it, at this place.
+    Demand(Span),
     /// An open input, declared at this place, is one of its cases.
     Cases(Span),
     /// A rule between inputs, at this place.
@@ -86,7 +88,7 @@ impl Origin {
     pub(crate) fn distance(&self) -> u8 {
         match self {
             Self::Manual(..) | Self::Group(..) | Self::Input(..) | Self::Implies(..) => 0,
-            Self::Author(_) | Self::Feature(..) | Self::Failure(_) => 0,
+            Self::Author(_) | Self::Demand(_) | Self::Feature(..) | Self::Failure(_) => 0,
             Self::Constraint(..) | Self::Technology(_) | Self::TypeSpecific(..) => 1,
             Self::DefaultAlternative(_)
             | Self::NoDefaultAlternative(_)
@@ -110,6 +112,7 @@ impl Origin {
     ) -> (Span, String) {
         let (id, place) = match *self {
             Self::Author(span) => return (span, "this constraint has to hold".into()),
+            Self::Demand(span) => return (span, "who is substituted asks for this".into()),
             Self::Cases(span) => return (span, "this input has one value".into()),
             Self::Feature(keyword, span) => {
                 return (span, format!("this input {}", keyword.demand()));
@@ -176,9 +179,11 @@ impl Origin {
             }
             Self::Implies(..) => format!("{element} implies this"),
             Self::Constraint(constraint, _) => constrained(&element, *constraint, options),
-            Self::Author(_) | Self::Cases(_) | Self::Feature(..) | Self::Failure(_) => {
-                String::new()
-            }
+            Self::Author(_)
+            | Self::Demand(_)
+            | Self::Cases(_)
+            | Self::Feature(..)
+            | Self::Failure(_) => String::new(),
         };
         (place, text)
     }
