@@ -104,7 +104,7 @@ pub mod substitute {
         ChosenTemplate, ExplainedMapping, ExplainedRefusal, ExplainedRequirement,
         ExplainedSubstitution, human,
     };
-    pub use crate::resolver::{SubstitutedTemplate, SubstitutionQuery};
+    pub use crate::resolver::{CandidateVariants, SubstitutedTemplate, SubstitutionQuery};
 }
 
 pub use explore::{matrix, outline};

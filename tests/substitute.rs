@@ -75,7 +75,10 @@ fn instances_are_inventories() {
     run("instance plan site -o plan.json");
     run("instance apply site plan.json --assume-done");
     let whole = run(&format!("{eight} instance:site"));
-    assert!(whole.contains("\n        instance: cuvee:default/default/site#/nodes/huge\n"), "{whole}");
+    assert!(
+        whole.contains("\n        instance: cuvee:default/default/site#/nodes/huge\n"),
+        "{whole}"
+    );
     assert!(whole.contains("\n            num_cpus: 16\n"), "{whole}");
     assert!(run(&format!("{eight} instance:site@1")).contains("error[no-selection]"));
     run("instance export site -o export.yaml");

@@ -36,6 +36,7 @@ pub(crate) fn run(args: &SubstituteArgs, reporter: &Reporter) -> Outcome {
     };
     let chosen = args.candidates.iter().cloned();
     let query = SubstitutionQuery::with(&args.with).inventory(inventory);
+    let query = query.candidates(args.variants.into());
     let query = chosen.fold(query, |query, (node, file, preset)| query.choose(node, file, preset));
     let substituted = resolver.substitute(&query)?;
     let mut result = substituted.resolution;

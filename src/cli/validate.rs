@@ -7,6 +7,7 @@ use cuvee::csar;
 use cuvee::diagnostic::Severity;
 use cuvee::render;
 use cuvee::source::{FileId, FileSystem, OsFiles};
+use cuvee::substitute::SubstitutionQuery;
 use cuvee::validate::Validation;
 use cuvee::yaml::{Limits, parse_filtered};
 use memchr::memmem;
@@ -25,8 +26,10 @@ pub(crate) fn run(args: &ValidateArgs, reporter: &Reporter) -> Outcome {
     let named = args.templates.iter().map(PathBuf::as_path);
     let templates: Vec<_> =
         named.filter(|template| !args.only_tosca || may_be_tosca(template)).collect();
-    let validated: Vec<_> =
-        templates.iter().map(|&template| (template, validate(template, args))).collect();
+    let validated: Vec<_> = templates
+        .iter()
+        .flat_map(|&template| validate(template, args).into_iter().map(move |it| (template, it)))
+        .collect();
     let wrong = validated.iter().any(|(_, validation)| !validation.is_valid(false));
     let mut found = findings(&validated);
     found.retain(|(_, (diagnostic, _))| reporter.tells(diagnostic.severity));
@@ -69,11 +72,12 @@ fn may_be_tosca(path: &Path) -> bool {
     parsed.map_or(true, |document| document.root().get(VERSION).is_some())
 }
 
-/// What is wrong with one template; that it cannot be read is one of these things.
-fn validate(template: &Path, args: &ValidateArgs) -> Validation {
+/// What is wrong with one template, and what substitutes its nodes not; that it cannot be read is one
+/// of these things.
+fn validate(template: &Path, args: &ValidateArgs) -> Vec<Validation> {
     let mut resolver = match select::chosen(template, &args.choose) {
         Ok(resolver) => resolver,
-        Err(failure) => return failure.into(),
+        Err(failure) => return vec![failure.into()],
     };
     if args.non_normative {
         resolver = resolver.non_normative_types();
@@ -81,8 +85,14 @@ fn validate(template: &Path, args: &ValidateArgs) -> Validation {
     if args.portable {
         resolver = resolver.portable();
     }
-    let validation = resolver.validate();
-    if args.strict { validation.strict() } else { validation }
+    let mut found = vec![resolver.validate()];
+    if !args.with.is_empty() {
+        found.push(resolver.validate_substitutions(&SubstitutionQuery::with(&args.with)));
+    }
+    match args.strict {
+        true => found.into_iter().map(Validation::strict).collect(),
+        false => found,
+    }
 }
 
 /// Everything that was found, in the order of the templates; of files that several of them import
@@ -106,8 +116,10 @@ fn findings<'v>(validated: &'v [(&Path, Validation)]) -> Vec<(&'v Path, LocatedD
 
 /// One line for each template of which nothing is wrong.
 fn valid(validated: &[(&Path, Validation)]) -> String {
-    let valid = validated.iter().filter(|(_, validation)| validation.is_valid(false));
-    valid.map(|(template, _)| format!("`{}` is valid\n", template.display())).collect()
+    let of_one = validated.chunk_by(|(one, _), (other, _)| one == other);
+    let valid = of_one.filter(|all| all.iter().all(|(_, validation)| validation.is_valid(false)));
+    let names = valid.filter_map(|all| all.first().map(|(template, _)| template.display()));
+    names.map(|template| format!("`{template}` is valid\n")).collect()
 }
 
 /// How many files were none of TOSCA.

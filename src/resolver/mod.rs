@@ -1,6 +1,7 @@
 //! The public way in: what is chosen, and the questions that can be asked.
 
 mod begun;
+mod candidates;
 mod fulfilled;
 mod instances;
 mod questions;
@@ -8,6 +9,7 @@ mod stored;
 mod substitution;
 
 pub use begun::InstanceSettings;
+pub use candidates::CandidateVariants;
 pub use instances::{InstancePlanQuery, remove_instance, repair_instance};
 pub use stored::{
     NextLines, RecordAuthorNow, ReportLines, StoredInstance, TakenReports, plan_instance,

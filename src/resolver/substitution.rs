@@ -1,33 +1,33 @@
 //! Substituting nodes: what is read for it, and what comes out.
 
 use super::Resolver;
+use super::candidates::{CandidateSearch, CandidateVariants};
 use crate::orchestrate::fulfil::Inventory;
 use crate::orchestrate::substitute::candidate::{
     CandidateVariant, CatalogueTemplate, Facade, Refusal, kind_of,
 };
-use crate::orchestrate::substitute::view::TemplateView;
 use crate::orchestrate::substitute::{
     Catalogue, ChosenTemplate, ExplainedSubstitution, SubstitutionSettings, substitute,
 };
 use crate::sat::solve::SolverSettings;
 use crate::text::answer::Failure;
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::yaml::{Document, Node};
 use crate::tosca::Types;
 use crate::tosca::csar;
 use crate::tosca::load::{Extent, Loaded};
 use crate::tosca::substitution::substitution;
 use crate::tosca::types::scope::Links;
-use crate::variability::choice::Choice;
+use crate::variability::choice::{Choice, InputSource};
 use crate::variability::emit;
 use crate::variability::graph::VARIABILITY_GROUPS;
 use crate::variability::inputs::InputMode;
 use crate::variability::prepared::{Interpreted, documents};
 use crate::variability::resolution::Resolution;
 use crate::variability::resolve::{self, How};
+use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 
 /// In the text of every template that may substitute.
 const MAPPINGS: &str = "substitution_mappings";
@@ -42,6 +42,8 @@ pub struct SubstitutionQuery {
     pub chosen: Vec<ChosenTemplate>,
     /// What is there, and may be taken where something is left open.
     pub inventory: Inventory,
+    /// Which variants of variable templates may substitute.
+    pub candidates: CandidateVariants,
 }
 
 impl SubstitutionQuery {
@@ -53,6 +55,11 @@ impl SubstitutionQuery {
     /// Takes what is left open from what is there.
     pub fn inventory(self, inventory: Inventory) -> Self {
         Self { inventory, ..self }
+    }
+
+    /// Takes these variants of variable templates.
+    pub fn candidates(self, candidates: CandidateVariants) -> Self {
+        Self { candidates, ..self }
     }
 
     /// Chooses a template for a node, and perhaps one of its presets.
@@ -111,6 +118,7 @@ impl Resolver {
         let types = linked(loaded, &self.choice, &others, &choice)?;
         let how = self.how();
         let interpreted = Interpreted::of(loaded, &self.choice)?;
+        let (own, given) = split_inputs(&self.choice, &interpreted);
         let candidates = others.iter().map(|other| Interpreted::of(other, &choice));
         let candidates: Vec<_> = candidates.collect::<Result<_, _>>()?;
         let directory = loaded.package().directory();
@@ -119,14 +127,17 @@ impl Resolver {
         });
         let (sources_of, templates): (Vec<_>, Vec<_>) = read.unzip();
         let catalogue = ReadCatalogue {
-            variants: templates.iter().map(|_| RefCell::default()).collect(),
+            known: templates.iter().map(|_| RefCell::default()).collect(),
             templates,
             interpreted: sources_of,
             choice: &choice,
+            which: query.candidates,
+            inputs: &given,
             how: &how,
             types: &types,
         };
-        let (documents, more) = resolve::documents(&interpreted, &self.choice, &how)?;
+        catalogue.unknown_inputs()?;
+        let (documents, more) = resolve::documents(&interpreted, &own, &how)?;
         warnings.0.extend(more.0);
         let settings = SubstitutionSettings {
             types: &types,
@@ -157,6 +168,39 @@ impl Resolver {
             ..Choice::default()
         }
     }
+}
+
+/// What is chosen of the template itself, and inputs of what substitutes its nodes: `node.input` for
+/// what is no input of its own.
+fn split_inputs(
+    choice: &Choice,
+    interpreted: &Interpreted<'_>,
+) -> (Choice, Vec<(String, InputSource)>) {
+    let template = &interpreted.template;
+    let topology = template.root.get("topology_template");
+    let nodes = topology.and_then(|topology| topology.get("node_templates"));
+    let is_own = |name: &str| template.variability.inputs.is_some_and(|it| it.get(name).is_some());
+    // Nodes of what substitutes one are called behind it.
+    let is_node = |name: &str| {
+        let mut names = nodes.into_iter().flat_map(Node::entries);
+        names.any(|(key, _)| key.text().is_some_and(|known| name.starts_with(known)))
+    };
+    let (mut own, mut given) = (choice.clone(), Vec::new());
+    own.inputs.retain(|source| {
+        let Some(name) = source.name() else { return true };
+        let parts = name.split_once('.').filter(|(node, _)| !is_own(name) && is_node(node));
+        let Some((node, input)) = parts else { return true };
+        given.push((
+            node.to_owned(),
+            match source {
+                InputSource::Text(_, text) => InputSource::Text(input.to_owned(), text.clone()),
+                InputSource::Value(_, value) => InputSource::Value(input.to_owned(), value.clone()),
+                InputSource::File(path) => InputSource::File(path.clone()),
+            },
+        ));
+        false
+    });
+    (own, given)
 }
 
 /// The templates of a catalogue with the paths by which they are shown, in the order of these.
@@ -243,37 +287,49 @@ fn catalogue_template<'l, 'i>(
     Some((interpreted, template))
 }
 
+/// What was found out of a template, by what was asked of it.
+type KnownVariants<'a> = FxHashMap<String, Result<Vec<CandidateVariant<'a>>, Refusal>>;
+
 /// Templates with their variants, each resolved once.
 struct ReadCatalogue<'c, 'l, 'a> {
     templates: Vec<CatalogueTemplate<'a>>,
     interpreted: Vec<&'a Interpreted<'l>>,
-    variants: Vec<RefCell<Option<Result<CandidateVariant<'a>, Refusal>>>>,
+    known: Vec<RefCell<KnownVariants<'a>>>,
     choice: &'c Choice,
+    which: CandidateVariants,
+    /// Variability inputs that are given for nodes.
+    inputs: &'c [(String, InputSource)],
     how: &'c How,
     types: &'c Types<'l>,
 }
 
-impl<'a> ReadCatalogue<'_, '_, 'a> {
-    fn by_defaults(&self, template: usize) -> Result<CandidateVariant<'a>, Refusal> {
-        let found = resolve::documents(self.interpreted[template], self.choice, self.how);
-        match found {
-            Ok((documents, _)) => {
-                let view = TemplateView::of(documents.written, self.types);
-                let weight = view.nodes.len() as u64;
-                Ok(CandidateVariant {
-                    preset: None,
-                    inputs: Vec::new(),
-                    weight,
-                    view: Rc::new(view),
-                })
-            }
-            Err(Diagnostics(errors)) => {
-                let first = errors.into_iter().find(|error| error.severity == Severity::Error);
-                let at = self.templates[template].substitution.node.span();
-                let why = first.map_or_else(String::new, |error| error.message);
-                Err(Refusal::new(4, format!("it has no variant: {why}"), at))
+impl<'c, 'l, 'a> ReadCatalogue<'c, 'l, 'a> {
+    fn search(&self, template: usize) -> CandidateSearch<'_, 'l, 'a> {
+        CandidateSearch {
+            interpreted: self.interpreted[template],
+            template: &self.templates[template],
+            types: self.types,
+            choice: self.choice,
+            which: self.which,
+            inputs: self.inputs,
+            how: self.how,
+        }
+    }
+
+    /// Says of inputs that are given for nodes which no template has.
+    fn unknown_inputs(&self) -> Result<(), Diagnostics> {
+        let all: Vec<_> = (0..self.templates.len()).map(|template| self.search(template)).collect();
+        let is_known = |name: &str| all.iter().any(|search| search.is_variability_input(name));
+        let mut errors = Diagnostics::default();
+        for (node, input) in self.inputs {
+            if let Some(name) = input.name().filter(|name| !is_known(name)) {
+                let message = format!(
+                    "the call assigns `{node}.{name}`, and no template of the catalogue has a variability input `{name}`"
+                );
+                errors.push(Diagnostic::error(Code::InvalidInput, message));
             }
         }
+        if errors.has_errors() { Err(errors) } else { Ok(()) }
     }
 }
 
@@ -285,10 +341,12 @@ impl<'a> Catalogue<'a> for ReadCatalogue<'_, '_, 'a> {
     fn variants(
         &self,
         template: usize,
-        _facade: &Facade<'_, 'a>,
+        facade: &Facade<'_, 'a>,
     ) -> Result<Vec<CandidateVariant<'a>>, Refusal> {
-        let mut known = self.variants[template].borrow_mut();
-        let variant = known.get_or_insert_with(|| self.by_defaults(template)).clone();
-        Ok(vec![variant?])
+        let search = self.search(template);
+        let choice = search.choice_for(facade);
+        let asked = format!("{:?}{:?}", choice.inputs, choice.demands);
+        let mut known = self.known[template].borrow_mut();
+        known.entry(asked).or_insert_with(|| search.variants(&choice)).clone()
     }
 }

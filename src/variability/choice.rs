@@ -23,6 +23,16 @@ pub(crate) enum InputSource {
     Text(String, String),
 }
 
+impl InputSource {
+    /// The input that it assigns, where it is one.
+    pub(crate) fn name(&self) -> Option<&str> {
+        match self {
+            Self::File(_) => None,
+            Self::Value(name, _) | Self::Text(name, _) => Some(name),
+        }
+    }
+}
+
 /// What somebody else asks of a variant, beside what its template says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct VariantDemand {

@@ -20,6 +20,7 @@ use super::template::{self, PropertyValue, ServiceTemplate};
 use crate::sat::progress::Progress;
 use crate::sat::solve::{Limit, SolverSettings};
 use crate::text::answer::Failure;
+use crate::text::decimal::Decimal;
 use crate::text::diagnostic::{Code, Diagnostics};
 use crate::text::value::Value;
 use crate::text::yaml::{Out, OutNode};
@@ -125,6 +126,8 @@ pub(crate) struct VariantDocuments<'i> {
     pub written: Out<'i>,
     /// With their values, where the choice asks for that.
     pub evaluated: Option<Out<'i>>,
+    /// What its nodes weigh; nothing where that has too many digits.
+    pub weight: Option<Decimal>,
 }
 
 /// The trees of the variant of a choice, with warnings.
@@ -149,7 +152,10 @@ pub(crate) fn documents<'i>(
         };
         let evaluated = deployment.as_deref().map(|deployment| emit(Some(deployment)));
         let evaluated = evaluated.transpose()?;
-        Ok(VariantDocuments { written: emit(None)?, evaluated })
+        let nodes = prepared.graph.nodes.iter().filter(|node| variant.presence.is(node.id));
+        let mut weights = nodes.map(|node| node.template.weight);
+        let weight = weights.try_fold(Decimal::ZERO, Decimal::plus);
+        Ok(VariantDocuments { written: emit(None)?, evaluated, weight })
     };
     match found() {
         Ok(documents) => Ok((documents, warnings)),

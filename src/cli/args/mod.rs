@@ -809,6 +809,10 @@ pub(crate) struct ValidateArgs {
     /// Note also what is valid and refused by orchestrators all the same
     #[arg(long)]
     pub portable: bool,
+    /// Ask also whether these templates substitute what is to be substituted, in all variants: a file,
+    /// an archive, or a directory of them; may be repeated
+    #[arg(long, value_name = "FILE|DIR|CSAR", value_hint = ValueHint::AnyPath)]
+    pub with: Vec<PathBuf>,
     /// Take warnings for errors
     #[arg(long)]
     pub strict: bool,

@@ -2,6 +2,7 @@
 
 use super::{DeploymentArgs, SelectArgs, timeout};
 use clap::{Args, ValueEnum, ValueHint};
+use cuvee::substitute::CandidateVariants;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -19,6 +20,10 @@ pub(crate) struct SubstituteArgs {
     /// be repeated
     #[arg(long = "choose", value_name = "NODE=FILE[:PRESET]", value_parser = candidate)]
     pub candidates: Vec<(String, String, Option<String>)>,
+    /// Which variants of variable templates may substitute: those of defaults and presets, that of
+    /// the defaults only, or the best of all
+    #[arg(long = "candidates", value_name = "WHICH", default_value = "presets")]
+    pub variants: CandidatesArg,
     /// What is there and may be taken: `instance:NAME`, also `instance:NAME@REVISION`, an instance
     /// that was exported to a file, or a template, all nodes of which are there
     #[arg(long, value_name = "SOURCE", value_hint = ValueHint::FilePath)]
@@ -45,6 +50,23 @@ pub(crate) struct SubstituteArgs {
     /// --explain `human` or `json`
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<SubstituteFormat>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CandidatesArg {
+    Presets,
+    Defaults,
+    Open,
+}
+
+impl From<CandidatesArg> for CandidateVariants {
+    fn from(which: CandidatesArg) -> Self {
+        match which {
+            CandidatesArg::Presets => Self::Presets,
+            CandidatesArg::Defaults => Self::Defaults,
+            CandidatesArg::Open => Self::Open,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

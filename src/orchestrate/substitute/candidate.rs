@@ -3,6 +3,7 @@
 
 use super::view::{TemplateView, ViewedNode, entry, key_span};
 use crate::orchestrate::tree::{entries, key_name};
+use crate::text::decimal::Decimal;
 use crate::text::source::{FileId, Span};
 use crate::text::value::Value;
 use crate::text::yaml::{Node, NodeIdentity, Out, OutNode};
@@ -33,10 +34,12 @@ pub(crate) struct CatalogueTemplate<'a> {
 pub(crate) struct CandidateVariant<'a> {
     /// The preset that gives it, where it is not the variant by defaults.
     pub preset: Option<String>,
+    /// Other presets that give the same.
+    pub also: Vec<String>,
     /// Variability inputs that are not at their defaults.
     pub inputs: Vec<(String, Value)>,
     /// What it costs: a node counts 1 where nothing else is said.
-    pub weight: u64,
+    pub weight: Decimal,
     /// The resolved template.
     pub view: Rc<TemplateView<'a>>,
 }

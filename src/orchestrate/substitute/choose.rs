@@ -4,6 +4,7 @@
 use super::candidate::{CandidateFit, CandidateVariant, CatalogueTemplate, Facade, Refusal};
 use super::explain::{ExplainedRefusal, ExplainedSubstitution};
 use super::{ChosenTemplate, SubstitutionSettings, assigned};
+use crate::text::decimal::Decimal;
 use crate::text::diagnostic::{Code, Diagnostic};
 
 /// So many templates are named in a message.
@@ -43,16 +44,19 @@ pub(crate) fn choose<'a>(
     let candidates = fitting.len();
     if let Some(asked) = asked {
         fitting.retain(|(template, variant, _)| {
-            is_asked_for(asked, &templates[*template].name, variant.preset.as_deref())
+            let presets = variant.preset.iter().chain(&variant.also).map(String::as_str);
+            let mut presets = presets.map(Some).chain([None]);
+            presets.any(|preset| is_asked_for(asked, &templates[*template].name, preset))
         });
         refused.retain(|(template, _)| {
             fitting.is_empty() && is_asked_for(asked, &templates[*template].name, None)
         });
     }
-    let Some(least) = fitting.iter().map(|(_, variant, _)| variant.weight).min() else {
+    let weights = fitting.iter().map(|(_, variant, _)| variant.weight);
+    let Some(least) = weights.min_by(|one, other| one.order(*other)) else {
         return Err(Box::new(nothing(facade, templates, &refused, asked)));
     };
-    fitting.retain(|(_, variant, _)| variant.weight == least);
+    fitting.retain(|(_, variant, _)| variant.weight.order(least).is_eq());
     if fitting.len() > 1 {
         return Err(Box::new(ambiguous(facade, templates, &fitting)));
     }
@@ -132,7 +136,7 @@ fn ambiguous(
     fitting: &[(usize, CandidateVariant<'_>, CandidateFit)],
 ) -> Diagnostic {
     let name = &facade.node.name;
-    let weight = fitting.first().map_or(0, |(_, variant, _)| variant.weight);
+    let weight = fitting.first().map_or(Decimal::ZERO, |(_, variant, _)| variant.weight);
     let message = format!(
         "{} candidates substitute node \"{name}\" with the same weight {weight}",
         fitting.len()

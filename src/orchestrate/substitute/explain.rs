@@ -3,6 +3,7 @@
 use super::candidate::{FitMapping, FitRequirement};
 use super::flatten::ChosenCandidate;
 use super::view::ViewedNode;
+use crate::text::decimal::Decimal;
 use crate::text::source::{SourceMap, Span};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -26,7 +27,8 @@ pub struct ExplainedSubstitution {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<String>,
     /// What the variant costs.
-    pub weight: u64,
+    #[serde(serialize_with = "as_number")]
+    pub weight: Decimal,
     /// How many candidates there are.
     pub candidates: usize,
     /// Whether somebody asked for it.
@@ -164,6 +166,14 @@ pub fn human(substitutions: &[ExplainedSubstitution]) -> String {
         let _ = whole(&mut out, substitution);
     }
     out
+}
+
+/// A weight as a number, whole where it is.
+fn as_number<S: serde::Serializer>(weight: &Decimal, serializer: S) -> Result<S::Ok, S::Error> {
+    match weight.units(0) {
+        Some(whole) => serializer.serialize_u64(whole),
+        None => serializer.serialize_f64(f64::from(*weight)),
+    }
 }
 
 fn whole(out: &mut String, it: &ExplainedSubstitution) -> std::fmt::Result {
