@@ -1,20 +1,15 @@
 //! The variants of a template of the catalogue that may substitute a node.
 
-use super::Resolver;
-use super::substitution::SubstitutionQuery;
-use crate::explore::{Assigned, Query, Space};
+use crate::explore::Space;
 use crate::orchestrate::substitute::candidate::{
     CandidateVariant, CatalogueTemplate, Facade, Refusal,
 };
 use crate::orchestrate::substitute::view::TemplateView;
-use crate::text::answer::{Answer, Failure};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
 use crate::text::value::Value;
 use crate::text::yaml::{OutNode, write_yaml};
 use crate::tosca::Types;
 use crate::tosca::function::function_in;
-use crate::tosca::load::Extent;
-use crate::validate::Validation;
 use crate::variability::choice::{Choice, InputSource, VariantDemand};
 use crate::variability::inputs::InputMode;
 use crate::variability::options::Flag;
@@ -33,6 +28,13 @@ pub enum CandidateVariants {
     Defaults,
     /// The best of all, whatever the inputs are that nobody fixes.
     Open,
+}
+
+/// What gives a variant, beside what a node fixes.
+#[derive(Default)]
+struct VariantChoice {
+    preset: Option<String>,
+    inputs: Vec<(String, Value)>,
 }
 
 /// Finds variants of one template for nodes.
@@ -55,7 +57,7 @@ impl<'a> CandidateSearch<'_, '_, 'a> {
     pub(super) fn variants(&self, choice: &Choice) -> Result<Vec<CandidateVariant<'a>>, Refusal> {
         let (mut found, mut refused) = (Vec::<CandidateVariant<'a>>::new(), None);
         let mut texts = Vec::new();
-        for (preset, inputs) in self.choices(choice)? {
+        for VariantChoice { preset, inputs } in self.choices(choice)? {
             let mut chosen = choice.clone();
             chosen.presets.extend(preset.clone());
             let assigned = inputs.iter().cloned();
@@ -91,11 +93,8 @@ impl<'a> CandidateSearch<'_, '_, 'a> {
     }
 
     /// Presets, or inputs, that give the candidates.
-    fn choices(
-        &self,
-        choice: &Choice,
-    ) -> Result<Vec<(Option<String>, Vec<(String, Value)>)>, Refusal> {
-        let by_defaults = (None, Vec::new());
+    fn choices(&self, choice: &Choice) -> Result<Vec<VariantChoice>, Refusal> {
+        let by_defaults = VariantChoice::default();
         if self.interpreted.template.is_plain() {
             return Ok(vec![by_defaults]);
         }
@@ -103,12 +102,15 @@ impl<'a> CandidateSearch<'_, '_, 'a> {
             CandidateVariants::Defaults => vec![by_defaults],
             CandidateVariants::Presets => {
                 let presets = self.interpreted.presets();
-                let presets = presets.names().map(|name| (Some(name.to_owned()), Vec::new()));
+                let presets = presets.names().map(|name| VariantChoice {
+                    preset: Some(name.to_owned()),
+                    inputs: Vec::new(),
+                });
                 std::iter::once(by_defaults).chain(presets).collect()
             }
             CandidateVariants::Open => {
                 let best = self.best(choice).map_err(|errors| self.refusal(&errors))?;
-                vec![(None, best)]
+                vec![VariantChoice { preset: None, inputs: best }]
             }
         })
     }
@@ -188,67 +190,5 @@ impl<'a> CandidateSearch<'_, '_, 'a> {
         let at = at.unwrap_or_else(|| self.template.substitution.node.span());
         let why = first.map_or("", |error| &*error.message);
         Refusal::new(4, format!("it has no variant: {why}"), at)
-    }
-}
-
-/// So many variants are looked at one by one.
-const VARIANTS: usize = 1_000;
-
-impl Resolver {
-    /// Whether each node that is to be substituted has a candidate, and one only, in all variants of the
-    /// template; where a preset or inputs are given, in their variant. What else is wrong is for
-    /// [`Resolver::validate`] to say.
-    ///
-    /// Each variant is substituted: the first 1,000 of them.
-    pub fn validate_substitutions(&self, query: &SubstitutionQuery) -> Validation {
-        let loaded = match self.loaded(Extent::Whole) {
-            Ok(loaded) => loaded,
-            Err(failure) => return failure.into(),
-        };
-        let sources = loaded.sources().clone();
-        let resolver = Self { loaded: Some(loaded), ..self.clone() };
-        let mut diagnostics = Vec::new();
-        if self.choice.is_of_one_variant() {
-            resolver.lacking(query, &[], &mut diagnostics);
-            return Validation { diagnostics, sources };
-        }
-        let all = Query { limit: VARIANTS, ..Query::default() };
-        let Ok(Answer { result: found, .. }) = resolver.variants(&all) else {
-            return Validation { diagnostics, sources };
-        };
-        for variant in &found.variants {
-            resolver.lacking(query, &variant.inputs, &mut diagnostics);
-        }
-        if found.more {
-            let message = format!(
-                "whether nodes can be substituted in all variants is not known: {VARIANTS} were looked at"
-            );
-            diagnostics.push(Diagnostic::note(Code::Undecidable, message));
-        }
-        Validation { diagnostics, sources }
-    }
-
-    /// What cannot be substituted with these inputs, unless that is known.
-    fn lacking(&self, query: &SubstitutionQuery, inputs: &[Assigned], known: &mut Vec<Diagnostic>) {
-        let chosen = inputs.iter().filter_map(|it| Some((&it.name, it.value.clone()?)));
-        let resolver = chosen.fold(self.clone(), |it, (name, value)| it.input(name, value));
-        let Err(Failure { diagnostics, .. }) = resolver.substitute(query) else { return };
-        const CODES: [Code; 3] =
-            [Code::NoSubstitution, Code::AmbiguousSubstitution, Code::CyclicSubstitution];
-        let example = inputs.iter().filter(|input| !input.default);
-        let example =
-            example.filter_map(|it| Some(format!("-i {}={}", it.name, it.value.as_ref()?)));
-        let example = example.collect::<Vec<_>>().join(" ");
-        for mut found in diagnostics.into_iter().filter(|found| CODES.contains(&found.code)) {
-            let is_known =
-                |other: &Diagnostic| (other.code, other.span) == (found.code, found.span);
-            if known.iter().any(is_known) {
-                continue;
-            }
-            if !example.is_empty() {
-                found.message.push_str(&format!(", for example with `{example}`"));
-            }
-            known.push(found);
-        }
     }
 }

@@ -7,6 +7,7 @@ mod instances;
 mod questions;
 mod stored;
 mod substitution;
+mod validated;
 
 pub use begun::InstanceSettings;
 pub use candidates::CandidateVariants;

@@ -42,6 +42,8 @@ pub struct SubstitutionQuery {
     pub chosen: Vec<ChosenTemplate>,
     /// What is there, and may be taken where something is left open.
     pub inventory: Inventory,
+    /// Whether what is open stays open.
+    pub(super) leaves_open: bool,
     /// Which variants of variable templates may substitute.
     pub candidates: CandidateVariants,
 }
@@ -144,7 +146,7 @@ impl Resolver {
             sources: loaded.sources(),
             chosen: &query.chosen,
             file: loaded.template(),
-            inventory: &query.inventory,
+            inventory: (!query.leaves_open).then_some(&query.inventory),
             solver: &SolverSettings {
                 limit: how.limit.clone(),
                 ..SolverSettings::from(self.choice.solver)

@@ -74,8 +74,8 @@ pub(crate) struct SubstitutionSettings<'s, 't> {
     pub chosen: &'s [ChosenTemplate],
     /// The file of the template.
     pub file: FileId,
-    /// What is there.
-    pub inventory: &'s Inventory,
+    /// What is there; nothing where what is open is left open.
+    pub inventory: Option<&'s Inventory>,
     pub solver: &'s SolverSettings,
 }
 
@@ -166,7 +166,8 @@ fn fulfilled<'a>(
     settings: &SubstitutionSettings<'_, '_>,
     warnings: &mut Diagnostics,
 ) -> Result<Out<'a>, Diagnostics> {
-    let SubstitutionSettings { types, inventory, solver, .. } = *settings;
+    let SubstitutionSettings { types, solver, .. } = *settings;
+    let Some(inventory) = settings.inventory else { return Ok(document) };
     let values = evaluated.as_ref().unwrap_or(&document);
     let topology = Topology::read(values, &|_| false);
     let question = FulfilQuestion {
