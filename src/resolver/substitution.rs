@@ -197,6 +197,7 @@ fn split_inputs(
             match source {
                 InputSource::Text(_, text) => InputSource::Text(input.to_owned(), text.clone()),
                 InputSource::Value(_, value) => InputSource::Value(input.to_owned(), value.clone()),
+                InputSource::Known(_, value) => InputSource::Known(input.to_owned(), value.clone()),
                 InputSource::File(path) => InputSource::File(path.clone()),
             },
         ));

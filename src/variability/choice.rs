@@ -28,7 +28,7 @@ impl InputSource {
     pub(crate) fn name(&self) -> Option<&str> {
         match self {
             Self::File(_) => None,
-            Self::Value(name, _) | Self::Text(name, _) => Some(name),
+            Self::Value(name, _) | Self::Known(name, _) | Self::Text(name, _) => Some(name),
         }
     }
 }
