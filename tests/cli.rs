@@ -292,8 +292,7 @@ Examples:
 
 #[test]
 fn help_names_every_flag_of_validate() {
-    cuvee(&workplace(), "validate --help").assert().success().stderr_eq(raw("")).stdout_eq(str![[
-        r#"
+    cuvee(&workplace(), "validate --help").assert().success().stderr_eq(raw("")).stdout_eq(str![[r#"
 Report everything that is wrong with templates, in all their variants
 
 Usage: cuvee validate [OPTIONS] <TEMPLATE>...
@@ -303,29 +302,33 @@ Arguments:
                  usual name or a library of types, or `-` for standard input
 
 Options:
-      --preset <NAME>       Variability preset; repeat it or separate several by commas, later ones
-                            win [env: CUVEE_PRESETS]
-      --inputs <FILE>       File of variability inputs (YAML, JSON or FeatureIDE extended XML); may
-                            be repeated, wins over presets
-  -i, --input <NAME=VALUE>  Variability input, its value read as YAML; may be repeated, wins over
-                            files [env: CUVEE_INPUT_<NAME>]
-      --option <KEY=VALUE>  Variability option, set over the template's; may be repeated
-      --edition <EDITION>   Revision of the specification by which the template goes, such as
-                            `2025-07`; wins over the template's option `edition`
-      --map <URL=PATH>      Local file or directory that stands for a URL and all below it, for
-                            imports; may be repeated, the longest URL wins
-      --now <DATE>          What the clock says: an ISO 8601 date, with a time and a zone where they
-                            matter
-      --solver <NAME>       Which solver to use instead of the fastest; every solver finds the same
-                            variant [possible values: varisat, batsat]
-      --non-normative       With the non-normative types of chapter 9 of TOSCA Simple Profile
-      --only-tosca          Pass over files that have no `tosca_definitions_version`, such as other
-                            YAML
-      --portable            Note also what is valid and refused by orchestrators all the same
-      --strict              Take warnings for errors
-      --format <FORMAT>     Format of what is found; all but human goes to standard output, json as
-                            one object a line [default: human] [possible values: human, json, sarif]
-  -h, --help                Print help
+      --preset <NAME>         Variability preset; repeat it or separate several by commas, later
+                              ones win [env: CUVEE_PRESETS]
+      --inputs <FILE>         File of variability inputs (YAML, JSON or FeatureIDE extended XML);
+                              may be repeated, wins over presets
+  -i, --input <NAME=VALUE>    Variability input, its value read as YAML; may be repeated, wins over
+                              files [env: CUVEE_INPUT_<NAME>]
+      --option <KEY=VALUE>    Variability option, set over the template's; may be repeated
+      --edition <EDITION>     Revision of the specification by which the template goes, such as
+                              `2025-07`; wins over the template's option `edition`
+      --map <URL=PATH>        Local file or directory that stands for a URL and all below it, for
+                              imports; may be repeated, the longest URL wins
+      --now <DATE>            What the clock says: an ISO 8601 date, with a time and a zone where
+                              they matter
+      --solver <NAME>         Which solver to use instead of the fastest; every solver finds the
+                              same variant [possible values: varisat, batsat]
+      --non-normative         With the non-normative types of chapter 9 of TOSCA Simple Profile
+      --only-tosca            Pass over files that have no `tosca_definitions_version`, such as
+                              other YAML
+      --portable              Note also what is valid and refused by orchestrators all the same
+      --with <FILE|DIR|CSAR>  Ask also whether these templates substitute what is to be substituted,
+                              in all variants: a file, an archive, or a directory of them; may be
+                              repeated
+      --strict                Take warnings for errors
+      --format <FORMAT>       Format of what is found; all but human goes to standard output, json
+                              as one object a line [default: human] [possible values: human, json,
+                              sarif]
+  -h, --help                  Print help
 
 Messages:
       --message-format <FORMAT>  How to write errors and warnings; json is one object a line
@@ -342,8 +345,7 @@ Examples:
   # for code scanning
   cuvee validate shop --format sarif
 
-"#
-    ]]);
+"#]]);
 }
 
 #[test]
