@@ -1,6 +1,6 @@
 //! Text into trees.
 
-use super::characters::{forbidden, is_allowed, is_name, is_space};
+use super::characters::{forbidden, is_allowed, is_name, is_space, is_unprefixed_name};
 use super::tree::{
     AttributeData, CDATA, COMMENT, DECLARATIONS, INSTRUCTION, NO_NAMESPACE, NOTHING, NodeData,
     TEXT, XML_NAMESPACE,
@@ -10,7 +10,7 @@ use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::source::{FileId, Span};
 use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::attributes::AttrError;
-use quick_xml::events::{BytesDecl, BytesStart, Event};
+use quick_xml::events::{BytesStart, Event};
 use quick_xml::reader::Reader;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -172,7 +172,7 @@ impl<'t> XmlReading<'t> {
             Event::PI(instruction) => {
                 self.instruction(instruction.target(), start, end);
             }
-            Event::Decl(declaration) => self.declaration(declaration, start, end, start == offset),
+            Event::Decl(_) => self.declaration(start, end, start == offset),
             Event::DocType(_) => {
                 let message = "a document type is not allowed";
                 let help = "leave it out: nothing that it could declare is looked at";
@@ -357,7 +357,11 @@ impl<'t> XmlReading<'t> {
         let name = self.document.names.name(DECLARATIONS, prefix);
         self.document.attributes[last].name = name;
         let uri = self.document.value_of(&self.document.attributes[last]).into_owned();
+        let written_name = self.slice(at, at + written);
         let wrong = match (prefix, &*uri) {
+            _ if written_name != "xmlns" && !is_unprefixed_name(prefix) => {
+                Some(format!("`{written_name}` declares no prefix"))
+            }
             ("xml", XML) => None,
             ("xml" | "xmlns", _) => Some(format!("the prefix `{prefix}` means what it means")),
             (_, XML | XMLNS) => Some(format!("the namespace {uri} has a prefix of its own")),
@@ -505,30 +509,48 @@ impl<'t> XmlReading<'t> {
         self.push(INSTRUCTION, start, end, 0);
     }
 
-    fn declaration(&mut self, declared: &BytesDecl<'_>, start: usize, end: usize, is_first: bool) {
+    fn declaration(&mut self, start: usize, end: usize, is_first: bool) {
         if !is_first {
             self.wrong(start, end, "the declaration of XML stands before everything else");
             return;
         }
-        match declared.version() {
-            Ok(version) if version == "1.0" => {}
-            Ok(version) => self.wrong(start, end, format!("XML {version} is not read, 1.0 is")),
-            Err(error) => self.wrong(start, end, error.to_string()),
+        let content = self.slice(start + 2, end.saturating_sub(2));
+        let said = BytesStart::from_content(content, "xml".len());
+        let said: Result<Vec<_>, _> = said.attributes().collect();
+        let Ok(said) = said else {
+            self.wrong(start, end, DECLARATION);
+            return;
+        };
+        let names: Vec<&str> = said.iter().map(|attribute| attribute.key.as_ref()).collect();
+        let value = |name: &str| {
+            let attribute = said.iter().find(|attribute| attribute.key.as_ref() == name);
+            attribute.map(|attribute| &*attribute.value)
+        };
+        let is_in_order = matches!(
+            names[..],
+            ["version"]
+                | ["version", "encoding" | "standalone"]
+                | ["version", "encoding", "standalone"]
+        );
+        let are_apart = content.matches(['"', '\'']).count() == 2 * said.len();
+        if !is_in_order
+            || !are_apart
+            || value("standalone").is_some_and(|it| !matches!(it, "yes" | "no"))
+        {
+            self.wrong(start, end, DECLARATION);
         }
-        match declared.encoding() {
-            None => {}
-            Some(Ok(name)) if is_readable(&name) => {}
-            Some(Ok(name)) => {
-                let message = format!("the file says that it is written in {name}");
-                let help = "convert it to UTF-8, and say so";
-                let error = self.error(start, end, message).help(help);
-                self.found.push(error);
-            }
-            Some(Err(error)) => self.wrong(start, end, error.to_string()),
+        if let Some(version) = value("version").filter(|version| *version != "1.0") {
+            self.wrong(start, end, format!("XML {version} is not read, 1.0 is"));
+        }
+        if let Some(name) = value("encoding").filter(|name| !is_readable(name)) {
+            let message = format!("the file says that it is written in {name}");
+            let error = self.error(start, end, message).help("convert it to UTF-8, and say so");
+            self.found.push(error);
         }
     }
 }
 
+const DECLARATION: &str = "the declaration of XML is `<?xml version=\"1.0\" encoding=\"UTF-8\"?>`";
 const OUTSIDE: &str = "text cannot stand outside of the root element";
 
 fn is_readable(encoding: &str) -> bool {

@@ -137,6 +137,14 @@ fn what_is_not_well_formed_is_said_at_its_place() {
             "<a xmlns='http://www.w3.org/2000/xmlns/'/>",
             &["1:4: the namespace http://www.w3.org/2000/xmlns/ has a prefix of its own"],
         ),
+        (
+            "<a xmlns:='u' xmlns:1='v'/>",
+            &["1:4: `xmlns:` declares no prefix", "1:15: `xmlns:1` declares no prefix"],
+        ),
+        (
+            "<?xml version='1.0' ncoding='UTF-8'?><a/>",
+            &["1:1: the declaration of XML is `<?xml version=\"1.0\" encoding=\"UTF-8\"?>`"],
+        ),
         ("<1a/>", &["1:2: `1a` is no name"]),
         ("<a:b:c xmlns:a='u'/>", &["1:2: `a:b:c` is no name"]),
         ("<a b/>", &["1:5: an attribute needs a value: `name=\"value\"`"]),

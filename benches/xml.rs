@@ -1,0 +1,131 @@
+//! Speed and memory of the XML layer beside another library, and of validating, on a service
+//! template with many nodes: `cargo bench --bench xml [-- NODES]`; 25,000 are about 10 MB.
+
+use cuvee::Resolver;
+use cuvee::source::{FileId, MemoryFiles};
+use cuvee::xml::{XmlLimits, parse};
+use std::fmt::Write;
+use std::fs;
+use std::hint::black_box;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+const ROUNDS: usize = 7;
+
+fn main() -> anyhow::Result<()> {
+    let args: Vec<String> = std::env::args().collect();
+    if let [_, mode, what, path] = &args[..]
+        && mode == "memory"
+    {
+        return memory(what, Path::new(path));
+    }
+    let nodes = args.iter().find_map(|argument| argument.parse().ok()).unwrap_or(25_000);
+    println!("{:<24} {:>8} {:>8} {:>8} {:>12}", "", "MB", "ms", "MB/s", "peak x file");
+    for nodes in [nodes / 6, nodes, nodes * 6] {
+        let text: Arc<str> = service(nodes).into();
+        let file = tempfile::NamedTempFile::new()?;
+        fs::write(file.path(), &*text)?;
+        let peak = |what| Ok::<_, anyhow::Error>(peak(what, file.path())? / text.len() as f64);
+        report("tree", &text, Some(peak("tree")?), || ours(&text));
+        report("tree, roxmltree", &text, Some(peak("roxmltree")?), || theirs(&text));
+        let files = MemoryFiles::from([("shop.tosca", &*text)]);
+        let resolver = Resolver::new("shop.tosca").files(files);
+        let found = resolver.validate().diagnostics;
+        anyhow::ensure!(found.is_empty(), "{found:?}");
+        report("validate", &text, Some(peak("validate")?), || {
+            resolver.validate().diagnostics.is_empty()
+        });
+    }
+    Ok(())
+}
+
+fn ours(text: &Arc<str>) -> bool {
+    parse(FileId::DETACHED, Arc::clone(text), &XmlLimits::default()).is_ok()
+}
+
+fn theirs(text: &str) -> bool {
+    roxmltree::Document::parse(text).is_ok()
+}
+
+/// A service template of so many nodes, each with properties, a requirement and a relationship.
+fn service(nodes: usize) -> String {
+    let mut text = String::from(HEAD);
+    for index in 0..nodes {
+        let _ = write!(
+            text,
+            "      <NodeTemplate id=\"node{index}\" name=\"Node {index}\" type=\"s:Web\" maxInstances=\"4\">\n        \
+               <Properties><s:Web><s:port>{}</s:port><s:title>Tea &amp; more {index}</s:title></s:Web></Properties>\n        \
+               <Requirements><Requirement id=\"place{index}\" name=\"place\" type=\"s:Place\"/></Requirements>\n        \
+               <Capabilities><Capability id=\"room{index}\" name=\"room\" type=\"s:Room\"/></Capabilities>\n      \
+             </NodeTemplate>\n",
+            8000 + index % 1000,
+        );
+    }
+    for index in 1..nodes {
+        let _ = writeln!(
+            text,
+            "      <RelationshipTemplate id=\"on{index}\" type=\"s:On\"><SourceElement ref=\"place{index}\"/><TargetElement ref=\"room{}\"/></RelationshipTemplate>",
+            index - 1,
+        );
+    }
+    text + TAIL
+}
+
+const HEAD: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
+<Definitions xmlns="http://docs.oasis-open.org/tosca/ns/2011/12" xmlns:s="urn:example:shop" id="shop" targetNamespace="urn:example:shop">
+  <ServiceTemplate id="Shop">
+    <TopologyTemplate>
+"#;
+
+const TAIL: &str = r#"    </TopologyTemplate>
+  </ServiceTemplate>
+  <NodeType name="Web">
+    <RequirementDefinitions><RequirementDefinition name="place" requirementType="s:Place"/></RequirementDefinitions>
+    <CapabilityDefinitions><CapabilityDefinition name="room" capabilityType="s:Room"/></CapabilityDefinitions>
+  </NodeType>
+  <RelationshipType name="On"><ValidSource typeRef="s:Place"/><ValidTarget typeRef="s:Room"/></RelationshipType>
+  <RequirementType name="Place" requiredCapabilityType="s:Room"/>
+  <CapabilityType name="Room"/>
+</Definitions>
+"#;
+
+/// The best of some rounds, since all that disturbs a round makes it slower.
+fn report(name: &str, text: &str, peak: Option<f64>, work: impl Fn() -> bool) {
+    let round = || {
+        let start = Instant::now();
+        black_box(work());
+        start.elapsed()
+    };
+    let best = (0..ROUNDS).map(|_| round()).min().unwrap_or(Duration::MAX).as_secs_f64();
+    let peak = peak.map_or_else(String::new, |peak| format!("{peak:.1}"));
+    let size = text.len() as f64 / 1e6;
+    println!("{name:<24} {size:>8.1} {:>8.1} {:>8.1} {peak:>12}", best * 1e3, size / best);
+}
+
+/// The peak of a process that does nothing but this, over that of one that only reads the file.
+fn peak(what: &str, file: &Path) -> anyhow::Result<f64> {
+    let run = |what: &str| -> anyhow::Result<f64> {
+        let output =
+            Command::new(std::env::current_exe()?).args(["memory", what]).arg(file).output()?;
+        Ok(String::from_utf8(output.stdout)?.trim().parse()?)
+    };
+    Ok(run(what)? - run("nothing")?)
+}
+
+fn memory(what: &str, path: &Path) -> anyhow::Result<()> {
+    let text: Arc<str> = fs::read_to_string(path)?.into();
+    let is_fine = match what {
+        "tree" => ours(&text),
+        "roxmltree" => theirs(&text),
+        "validate" => Resolver::new(path).validate().diagnostics.is_empty(),
+        _ => true,
+    };
+    anyhow::ensure!(is_fine, "it is not read");
+    let status = fs::read_to_string("/proc/self/status")?;
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes = peak.and_then(|peak| peak.trim().strip_suffix(" kB"));
+    println!("{}", kilobytes.unwrap_or("0").trim().parse::<f64>()? * 1024.0);
+    Ok(())
+}
