@@ -56,6 +56,12 @@ const DOCUMENTS: &[(&str, i32, &str)] = &[
     ("instance apply next next.json --format json", 0, "instance-apply"),
     ("instance apply next --resume --format json", 0, "instance-apply"),
     ("instance list --format json", 0, "instance-list"),
+    ("instance show demo --format json", 0, "instance-show"),
+    ("instance show next --format json", 0, "instance-show"),
+    ("instance show demo shop --format json", 0, "instance-show-entity"),
+    ("instance show demo relation.host@0.node.shop --format json", 0, "instance-show-entity"),
+    ("instance show demo engine --format json", 0, "instance-show-entity"),
+    ("instance show demo group.services --format json", 0, "instance-show-entity"),
     ("instance verify demo --format json", 0, "instance-verify"),
     ("matrix shop --elements all --format json", 0, "matrix"),
     ("matrix odd.yaml --format json", 0, "matrix"),
@@ -181,8 +187,15 @@ topology_template:
 ";
 
 /// What a schema describes and no command gives here.
-const UNSEEN: &[(&str, &[&str])] =
-    &[("plan", &["artifact", "unknown"]), ("instance-apply", &["status"])];
+const UNSEEN: &[(&str, &[&str])] = &[
+    ("plan", &["artifact", "unknown"]),
+    ("instance-apply", &["status"]),
+    ("instance-show", &["workflow", "edited", "time"]),
+    (
+        "instance-show-entity",
+        &["revision", "policies", "metadata", "edited", "failed_in", "hidden", "time"],
+    ),
+];
 
 const MISSPELT: &str = "\
 tosca_definitions_version: tosca_simple_yaml_1_3
@@ -256,6 +269,8 @@ fn documents() -> BTreeMap<&'static str, Vec<(&'static str, Value)>> {
         "instance init demo shop --preset dev",
         "instance plan demo -o plan.json",
         "instance apply demo plan.json --assume-done",
+        "instance edit demo link shop ticket=https://tickets.example/1",
+        "instance record demo shop --note busy",
         "instance init next deployment --deployment-input domain=books.example",
         "instance plan next -o next.json",
     ] {
