@@ -248,6 +248,54 @@ fn it_plans_what_the_command_plans() {
 }
 
 /// A pipeline of many stages, every other of which is optional.
+const GUESTBOOK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/guestbook");
+
+/// An instance of the guest book in which one node runs, one has failed, and one is its own. Gives
+/// where it is kept.
+fn instance(dir: &Path) -> String {
+    let store = dir.join("store").to_str().unwrap().to_owned();
+    let plan = dir.join("plan.json").to_str().unwrap().to_owned();
+    let adopt = ["edit", "book", "adopt", "tosca.nodes.Root", "aside"];
+    let house = ["record", "book", "house", "--step", "node.house/up", "--outcome", "done"];
+    let book = ["record", "book", "book", "--step", "node.book/create", "--outcome", "failed"];
+    let book: Vec<_> = book.into_iter().chain(["--note", "no disk"]).collect();
+    for words in [
+        &["init", "book", GUESTBOOK][..],
+        &adopt,
+        &["plan", "book", "-o", &plan],
+        &["apply", "book", &plan],
+        &house,
+        &book,
+    ] {
+        let output = cuvee(&[&["instance"], words, &["--store", &store]].concat());
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{words:?}: {said}");
+    }
+    store
+}
+
+/// How its page is asked for.
+fn of_instance(store: &str) -> [&str; 5] {
+    [GUESTBOOK, "--state", "instance:book", "--store", store]
+}
+
+#[test]
+fn it_knows_the_states_of_an_instance() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = instance(dir.path());
+    let found = &data(&report(&of_instance(&store)))["instance"];
+    let looks = |node: &str| found["looks"][node].as_str();
+    assert_eq!(looks("node.house"), Some("added"));
+    assert_eq!(looks("node.book"), Some("removed"));
+    assert_eq!(looks("node.site"), Some("plain"));
+    assert_eq!(found["states"]["node.book"][0], serde_json::json!(["book", "error", "no disk"]));
+    assert_eq!(found["others"], serde_json::json!(["aside"]));
+    assert_eq!(found["open"], true);
+    assert_eq!(data(&report(&[GUESTBOOK]))["instance"], serde_json::Value::Null);
+    let before = report(&[GUESTBOOK, "--state", "instance:book@1", "--store", &store]);
+    assert_eq!(data(&before)["instance"]["looks"]["node.book"], "plain");
+}
+
 fn large_template() -> String {
     let stage = |at: usize| {
         let conditions = if at % 2 == 1 { ", conditions: { variability_input: full }" } else { "" };
@@ -284,6 +332,7 @@ fn it_works_in_a_browser() {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
+    let store = instance(dir.path());
     let page = |name: &str, words: &[&str]| {
         let file = dir.path().join(name);
         std::fs::write(&file, report(words)).unwrap();
@@ -320,5 +369,6 @@ fn it_works_in_a_browser() {
         &large_page,
         &page("prod.html", &[SHOP, "--preset", "prod"]),
         &page("plans.html", &[&format!("{SCRIPTS}/plans.yaml")]),
+        &page("instance.html", &of_instance(&store)),
     ]);
 }

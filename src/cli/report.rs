@@ -2,15 +2,23 @@
 
 use super::args::{ReportArgs, SelectArgs};
 use super::read::ReadFiles;
-use super::{Outcome, output, rejected, select};
+use super::{Outcome, output, rejected, select, stored};
+use cuvee::report::ReportedInstance;
 use std::process::ExitCode;
 
 /// Writes the page.
 pub(crate) fn run(args: &ReportArgs) -> Outcome {
     output::clean_up_on_interrupt();
     let read = ReadFiles::default();
-    let page =
-        select::resolver(&args.select)?.files(read.clone()).report(&command(&args.select))?;
+    let resolver = select::resolver(&args.select)?.files(read.clone());
+    let command = command(&args.select);
+    let page = match &args.state {
+        Some(source) => {
+            let model = &stored::model_of(source, args.store.as_deref())?;
+            resolver.report_of_instance(&command, ReportedInstance { source, model })?
+        }
+        None => resolver.report(&command)?,
+    };
     output::deliver(args.output.as_deref(), page, &read).map_err(rejected)?;
     Ok(ExitCode::SUCCESS)
 }

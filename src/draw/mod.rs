@@ -217,11 +217,11 @@ impl<'t> Drawing<'t> {
         Drawing { outline: Cow::Owned(kept), nodes, relations, names: self.names }
     }
 
-    fn nodes(&self) -> impl ExactSizeIterator<Item = (&OutlineNode, State)> {
+    pub(crate) fn nodes(&self) -> impl ExactSizeIterator<Item = (&OutlineNode, State)> {
         self.outline.nodes.iter().zip(self.nodes.iter().copied())
     }
 
-    fn relations(&self) -> impl ExactSizeIterator<Item = (&OutlineRelation, State)> {
+    pub(crate) fn relations(&self) -> impl ExactSizeIterator<Item = (&OutlineRelation, State)> {
         self.outline.relations.iter().zip(self.relations.iter().copied())
     }
 

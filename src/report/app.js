@@ -48,6 +48,7 @@ function differing() {
 }
 
 const [someFirst, someSecond] = differing();
+const usualMode = data.instance ? 'instance' : choices ? 'mine' : 'preset';
 
 const state = {
   decisions: new Map(),
@@ -56,8 +57,8 @@ const state = {
   /** Of inputs whose value was typed: its case, the text, and what a command line takes for it. */
   typed: new Map(),
   past: [],
-  /** What the drawing shows: `mine`, `preset` or `compare`, and of which presets; -1 is what is configured. */
-  view: { mode: choices ? 'mine' : 'preset', first: someFirst, second: someSecond },
+  /** What the drawing shows: `instance`, `mine`, `preset` or `compare`, and of which presets; -1 is what is configured. */
+  view: { mode: usualMode, first: someFirst, second: someSecond },
 };
 let situation = choices?.under(state.decisions);
 
@@ -92,6 +93,7 @@ function difference(before, after) {
 
 function shown(element) {
   const { mode, first, second } = state.view;
+  if (mode === 'instance') return data.instance.looks[data.elements[element].id] ?? 'absent';
   if (mode === 'compare') return difference(presence(element, first), presence(element, second));
   return presence(element, mode === 'mine' ? -1 : first);
 }
@@ -295,8 +297,8 @@ function addressed() {
     else parts.set(`i.${name}`, cases[one].label);
   }
   const { mode, first, second } = state.view;
-  if (mode !== (choices ? 'mine' : 'preset')) parts.set('view', mode);
-  if (mode !== 'mine') [['first', first], ['second', second]].forEach(([key, preset]) => parts.set(key, preset < 0 ? '' : presets[preset].name));
+  if (mode !== usualMode) parts.set('view', mode);
+  if (mode === 'preset' || mode === 'compare') [['first', first], ['second', second]].forEach(([key, preset]) => parts.set(key, preset < 0 ? '' : presets[preset].name));
   return parts.toString();
 }
 
@@ -309,7 +311,8 @@ function takeAddress() {
   const parts = new URLSearchParams(location.hash.slice(1));
   const preset = (name) => presets.findIndex((one) => one.name === name && one.error == null);
   const view = parts.get('view');
-  if (['mine', 'preset', 'compare'].includes(view) && (view !== 'mine' || choices)) state.view.mode = view;
+  const isPossible = { instance: data.instance, mine: choices, preset: true, compare: true };
+  if (Object.hasOwn(isPossible, view ?? '') && isPossible[view]) state.view.mode = view;
   for (const key of ['first', 'second']) {
     const at = preset(parts.get(key));
     if (at >= 0) state.view[key] = at;
@@ -992,7 +995,7 @@ function renderOverview() {
   for (const { tile, element, name } of overview.tiles) {
     const now = shown(element);
     tile.className = `tile ${now}`;
-    tile.setAttribute('aria-label', `${name}, ${now}`);
+    tile.setAttribute('aria-label', `${name}, ${stateName(now)}`);
   }
   fill(byId('overview'), overview.by === 'host' ? hostParts() : stateParts());
 }
@@ -1013,9 +1016,9 @@ function stateParts() {
     const alike = [...grouped(found.get(now), ({ name }) => shape(name))];
     const [many, few] = [alike.filter(([, list]) => list.length > FEW), alike.filter(([, list]) => list.length <= FEW)];
     const kinds = many.map(([name, list]) => collapsed(`${now} ${name}`, [make('span', { class: `key ${now}` }, make('i', { 'aria-hidden': true }), name), ` × ${list.length.toLocaleString('en')}`], tilesOf(list)));
-    return make('section', {}, make('h3', {}, `${now} (${found.get(now).length.toLocaleString('en')})`), kinds, few.length > 0 && tilesOf(few.flatMap(([, list]) => list)));
+    return make('section', {}, make('h3', {}, `${stateName(now)} (${found.get(now).length.toLocaleString('en')})`), kinds, few.length > 0 && tilesOf(few.flatMap(([, list]) => list)));
   };
-  return ['added', 'removed', 'present', 'open', 'absent', 'unknown'].filter((now) => found.has(now)).map(part);
+  return ['added', 'removed', 'present', 'plain', 'open', 'absent', 'unknown'].filter((now) => found.has(now)).map(part);
 }
 
 /** What each node hosts or may host, collapsed; and what nothing hosts. A node stands below the first of its hosts. */
@@ -1100,7 +1103,7 @@ function moveInDrawing(event, group, nodes) {
 }
 
 function buildView() {
-  const modes = [choices && situation.consistent && ['mine', 'Configuration'], ['preset', 'Preset'], presets.length > 1 && ['compare', 'Compare']].filter(Boolean);
+  const modes = [data.instance && ['instance', 'Instance'], choices && situation.consistent && ['mine', 'Configuration'], ['preset', 'Preset'], presets.length > 1 && ['compare', 'Compare']].filter(Boolean);
   const radios = modes.map(([mode, label]) => button(label, () => setView({ mode }), { role: 'radio', 'data-mode': mode }));
   const group = make('div', { class: 'segments', role: 'radiogroup', 'aria-label': 'What the topology shows', onkeydown: (event) => moveInSegments(event, radios) }, radios);
   const select = (key, label) => {
@@ -1135,7 +1138,7 @@ function renderView() {
     radio.tabIndex = radio.dataset.mode === mode ? 0 : -1;
   });
   const [firstSelect, secondSelect] = [byId('view-first'), byId('view-second')];
-  for (const [select, value, isShown] of [[firstSelect, first, mode !== 'mine'], [secondSelect, second, mode === 'compare']]) {
+  for (const [select, value, isShown] of [[firstSelect, first, mode === 'preset' || mode === 'compare'], [secondSelect, second, mode === 'compare']]) {
     // Only where presets are compared is the configuration one of them.
     const own = [...select.options].find((option) => option.value === '-1');
     const wanted = mode === 'compare' && choices && situation.consistent;
@@ -1160,19 +1163,30 @@ function renderDrawing() {
     group.classList.remove(...STATES);
     group.classList.add(now);
     if (!isNode) continue;
-    group.setAttribute('aria-label', `${data.elements[element].id}, ${now}`);
+    group.setAttribute('aria-label', `${data.elements[element].id}, ${stateName(now)}`);
     found.set(now, (found.get(now) ?? 0) + 1);
   }
   const { mode, first, second } = state.view;
-  const legend = mode === 'compare' ? { present: 'in both', removed: `only in ${nameOf(first)}`, added: `only in ${nameOf(second)}`, absent: 'in neither', open: 'open' } : { present: 'present', open: 'open', absent: 'absent', unknown: 'unknown' };
-  const entries = Object.entries(legend).filter(([name]) => found.has(name) || name === 'present');
+  const legend = mode === 'instance' ? INSTANCE : mode === 'compare' ? { present: 'in both', removed: `only in ${nameOf(first)}`, added: `only in ${nameOf(second)}`, absent: 'in neither', open: 'open' } : { present: 'present', open: 'open', absent: 'absent', unknown: 'unknown' };
+  const entries = Object.entries(legend).filter(([name]) => found.has(name) || name === 'present' || (mode === 'instance' && name === 'added'));
   byId('legend').replaceChildren(...entries.map(([name, label]) => make('span', { class: `key ${name}` }, make('i', { 'aria-hidden': true }), `${count(found.get(name) ?? 0, 'node')} ${label}`)));
   byId('view-note').textContent = viewNote();
   renderOverview();
 }
 
+/** What the states of an instance are called, by what they look like. */
+const INSTANCE = { added: 'started', plain: 'not started', removed: 'error', absent: 'not there' };
+const stateName = (now) => (state.view.mode === 'instance' ? INSTANCE[now] : now);
+
+function instanceNote() {
+  const { source, revision, time, others, open } = data.instance;
+  const more = [open && 'something is going on', others.length > 0 && `beside the template there ${others.length === 1 ? 'is' : 'are'} ${listed(others)}`].filter(Boolean);
+  return `${source}, revision ${revision} of ${time}${more.map((text) => `; ${text}`).join('')}.`;
+}
+
 function viewNote() {
   const { mode, first, second } = state.view;
+  if (mode === 'instance') return instanceNote();
   if (mode === 'mine') return 'What your choices settle so far. Point at a node for its reason, press it for more.';
   if (mode === 'compare') return `What ${nameOf(second)} adds and removes, seen from ${nameOf(first)}.`;
   const { description, error } = presets[first];
@@ -1194,6 +1208,11 @@ const planCommand = (...more) => [...data.command.map((word, at) => (at === 1 ? 
 function planned() {
   const { mode, first, second } = state.view;
   const { deploy, adapt } = data.plans;
+  if (mode === 'instance') {
+    const [kind, name] = data.instance.source.split(/:(.*)/s);
+    const isStored = kind === 'instance' && name !== undefined;
+    return { note: isStored ? 'The command says what is left to do.' : 'What is left to do is known where the instance is kept.', command: isStored ? ['cuvee', 'instance', 'plan', name.split('@')[0]].map(quoted).join(' ') : undefined };
+  }
   const flag = (name, preset) => (preset < 0 ? [name, INPUTS_FILE] : presets[preset]?.id == null ? [] : [name, presets[preset].id]);
   if (mode === 'compare') {
     const [from, to] = [first, second].map((which) => (which < 0 ? samePreset() : which));
@@ -1296,12 +1315,18 @@ function fullName(element) {
 
 const marks = { present: '●', absent: '○', open: '◐', added: '+', removed: '−', unknown: '?' };
 const mark = (name, label = name) => [make('span', { class: `mark ${name}`, 'aria-hidden': true }, marks[name]), unseen(label)];
-const badge = (name) => make('span', { class: `badge ${name}` }, name);
+const badge = (name, text = name) => make('span', { class: `badge ${name}` }, text);
+
+/** The states of what the instance has of a node. */
+function statesOf(element) {
+  const states = data.instance?.states[data.elements[element].id];
+  return states && make('p', {}, states.map(([id, now, note]) => make('span', { class: 'chip' }, `${id}: ${now}${note ? ` (${note})` : ''}`)));
+}
 
 /** Which variants the drawing shows, for which reasons are given. */
 function viewed() {
   const { mode, first, second } = state.view;
-  return mode === 'mine' ? [-1] : mode === 'preset' ? [first] : [first, second];
+  return { instance: [], mine: [-1], preset: [first] }[mode] ?? [first, second];
 }
 
 function whyParts(element, which, most) {
@@ -1324,8 +1349,9 @@ function elementTip(element) {
   ]);
   const explained = parts.flat().some((part) => part && part.classList?.contains('reasons'));
   return [
-    make('p', { class: 'tip-title' }, make('strong', {}, fullName(element)), ' ', badge(shown(element))),
+    make('p', { class: 'tip-title' }, make('strong', {}, fullName(element)), ' ', badge(shown(element), stateName(shown(element)))),
     ...parts,
+    statesOf(element),
     conditions && !explained && make('p', {}, 'Condition ', code(conditions)),
     place && make('p', { class: 'hint' }, place),
   ];
@@ -1340,7 +1366,8 @@ function showDetails(element) {
   fill(
     dialog,
     make('div', { class: 'panel-head' }, make('h2', { id: 'details-title' }, fullName(element)), button('Close', () => dialog.close(), { class: 'quiet' })),
-    make('p', { class: 'chips' }, make('span', { class: 'type' }, kind), code(id), badge(shown(element))),
+    make('p', { class: 'chips' }, make('span', { class: 'type' }, kind), code(id), badge(shown(element), stateName(shown(element)))),
+    statesOf(element) && [make('h3', {}, 'Instance'), statesOf(element)],
     viewed().map((which) => {
       const why = whyParts(element, which);
       return why && [make('h3', {}, `In ${nameOf(which)}`), why];

@@ -6,6 +6,7 @@
 //! open, the page says so and has none.
 
 mod facts;
+mod instance;
 mod parts;
 mod plans;
 mod template;
@@ -14,6 +15,8 @@ mod ways;
 mod words;
 mod writing;
 
+use self::instance::PageInstance;
+pub use self::instance::ReportedInstance;
 use self::parts::PlanParts;
 use self::plans::{Plans, PresetVariant};
 use self::template::{ElementReport, TemplateReport};
@@ -73,6 +76,8 @@ struct Data {
     /// Why there are no clauses.
     inexact: Option<String>,
     plans: Plans,
+    /// What there is, where that is shown.
+    instance: Option<PageInstance>,
     svg: String,
 }
 
@@ -131,6 +136,7 @@ pub(crate) fn report(
     interpreted: &Interpreted<'_>,
     choice: &Choice,
     command: &[String],
+    instance: Option<&ReportedInstance<'_>>,
 ) -> Result<String, Diagnostics> {
     let prepared = Prepared::of(interpreted, choice, InputMode::Open, &mut ())?;
     let mut chosen: Vec<Option<(Currents, BTreeMap<String, String>)>> = Vec::new();
@@ -180,6 +186,7 @@ pub(crate) fn report(
         cnf: configuration.map(|configuration| configuration.clauses),
         inexact,
         plans,
+        instance: instance.map(|of| PageInstance::of(of, &outline)),
         svg: svg.unwrap_or_default(),
     }))
 }

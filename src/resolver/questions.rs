@@ -12,7 +12,7 @@ use crate::explore::{
 use crate::orchestrate::plan::{
     self, Adaptation, OrderOptions, Plan, PlanQuery, VariantOfPlan, WorkflowOutline,
 };
-use crate::report;
+use crate::report::{self, ReportedInstance};
 use crate::sat::progress::Progress;
 use crate::text::answer::{Answer, Failure};
 use crate::text::diagnostic::Diagnostics;
@@ -527,7 +527,33 @@ impl Resolver {
     /// A [`Failure`] where the template is wrong whatever its inputs are.
     pub fn report(&self, command: &[String]) -> Result<String, Failure> {
         let answer = self.interpret(|interpreted| {
-            let page = report::report(interpreted, &self.choice, command)?;
+            let page = report::report(interpreted, &self.choice, command, None)?;
+            Ok((page, Diagnostics::default()))
+        })?;
+        Ok(answer.result)
+    }
+
+    /// The report with what there is of an instance, which the topology shows by its states.
+    ///
+    /// ```
+    /// use cuvee::instance::InstanceModel;
+    /// use cuvee::report::ReportedInstance;
+    /// let model = InstanceModel::default();
+    /// let instance = ReportedInstance { source: "instance:shop", model: &model };
+    /// let page = cuvee::Resolver::new("examples/guestbook").report_of_instance(&[], instance)?;
+    /// assert!(page.contains("instance:shop"));
+    /// # Ok::<(), cuvee::Failure>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Resolver::report`].
+    pub fn report_of_instance(
+        &self,
+        command: &[String],
+        instance: ReportedInstance<'_>,
+    ) -> Result<String, Failure> {
+        let answer = self.interpret(|interpreted| {
+            let page = report::report(interpreted, &self.choice, command, Some(&instance))?;
             Ok((page, Diagnostics::default()))
         })?;
         Ok(answer.result)

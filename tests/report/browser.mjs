@@ -1,6 +1,7 @@
-// The page in a real browser: node browser.mjs CUVEE SHOP PAGE SMALL PAGE FIXED-PAGE LARGE-PAGE PROD-PAGE PLANS-PAGE. Everything that the page says is held
+// The page in a real browser: node browser.mjs CUVEE SHOP PAGE SMALL PAGE FIXED-PAGE LARGE-PAGE PROD-PAGE PLANS-PAGE INSTANCE-PAGE. Everything that the page says is held
 // against what the command line says. FIXED-PAGE is of a template without open inputs, LARGE-PAGE of one whose drawing cannot be read as a
-// whole, PROD-PAGE of the shop with its preset `prod`, PLANS-PAGE of one that has variants without a plan.
+// whole, PROD-PAGE of the shop with its preset `prod`, PLANS-PAGE of one that has variants without a plan,
+// INSTANCE-PAGE of the guest book with an instance of it in which one node runs and one has failed.
 //
 // Needs playwright-core, found by its usual name or in the directory PLAYWRIGHT, and Chromium, at CHROMIUM or /usr/bin/chromium.
 
@@ -10,7 +11,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-const [cuvee, template, page, small, smallPage, fixedPage, largePage, prodPage, plansPage] = process.argv.slice(2);
+const [cuvee, template, page, small, smallPage, fixedPage, largePage, prodPage, plansPage, instancePage] = process.argv.slice(2);
 const { chromium } = await import(process.env.PLAYWRIGHT ? pathToFileURL(`${process.env.PLAYWRIGHT}/index.mjs`).href : 'playwright-core');
 
 const quiet = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
@@ -466,6 +467,26 @@ async function findsInLargeTopologies() {
   await finish();
 }
 
+/** An instance is shown by its states, until somebody wants to see something else. */
+async function showsAnInstance() {
+  const { opened, finish } = await open({}, instancePage);
+  assert.deepEqual(await nodes(opened, 'added'), ['node.house']);
+  assert.deepEqual(await nodes(opened, 'removed'), ['node.book']);
+  assert.deepEqual(await nodes(opened, 'plain'), ['node.index', 'node.site']);
+  assert.match(await opened.locator('#view-note').innerText(), /^instance:book, revision \d+ of .*; something is going on; beside the template there is aside\.$/);
+  assert.equal(await opened.locator('#plan-command').innerText(), 'cuvee instance plan book');
+  assert.match(await opened.locator('#legend').innerText(), /1 node started[^]*1 node error/);
+  await opened.locator('#drawing [data-id="node.book"]').click();
+  assert.match(await opened.locator('#details').innerText(), /book: error \(no disk\)/);
+  await opened.keyboard.press('Escape');
+  await opened.locator('[data-mode="preset"]').click();
+  assert.deepEqual(await nodes(opened, 'removed'), []);
+  assert.match(opened.url(), /view=preset/);
+  await opened.reload();
+  assert.equal(await opened.locator('[data-mode="preset"]').getAttribute('aria-checked'), 'true');
+  await finish();
+}
+
 /** Below a host stands what it hosts. */
 async function listsByHost() {
   const { opened, finish } = await open();
@@ -667,7 +688,7 @@ async function fitsEveryScreen() {
 }
 
 try {
-  for (const test of [propagates, explainsLocks, worksByKeyboard, comparesPresets, loadsAndCompletes, everyChoiceResolves, keepsWhatTheCommandFixes, zoomsByMouse, pinches, typesValues, keepsConsequencesInView, commandsReproducePresets, findsInLargeTopologies, listsByHost, livesInItsAddress, countsWhatIsLeft, savesInputs, saysWhatAuthorsWrote, showsNothingElse, plans, fitsEveryScreen]) {
+  for (const test of [propagates, explainsLocks, worksByKeyboard, comparesPresets, loadsAndCompletes, everyChoiceResolves, keepsWhatTheCommandFixes, zoomsByMouse, pinches, typesValues, keepsConsequencesInView, commandsReproducePresets, findsInLargeTopologies, listsByHost, showsAnInstance, livesInItsAddress, countsWhatIsLeft, savesInputs, saysWhatAuthorsWrote, showsNothingElse, plans, fitsEveryScreen]) {
     await test();
     console.log(`${test.name}: ok`);
   }

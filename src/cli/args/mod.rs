@@ -603,6 +603,13 @@ pub(crate) enum PlanFormat {
 pub(crate) struct ReportArgs {
     #[command(flatten)]
     pub select: SelectArgs,
+    /// Show the states of an instance as well: `instance:NAME`, also `instance:NAME@REVISION`, or a
+    /// file that was exported
+    #[arg(long, value_name = "SOURCE", value_hint = ValueHint::FilePath)]
+    pub state: Option<String>,
+    /// Directory in which instances are kept; by default `.cuvee` [env: CUVEE_STORE]
+    #[arg(long, value_name = "DIR", requires = "state")]
+    pub store: Option<PathBuf>,
     /// Write the page to this file, all of it or nothing, instead of to standard output,
     /// which is also `-`
     #[arg(short, long, value_name = "FILE")]
