@@ -292,7 +292,8 @@ Examples:
 
 #[test]
 fn help_names_every_flag_of_validate() {
-    cuvee(&workplace(), "validate --help").assert().success().stderr_eq(raw("")).stdout_eq(str![[r#"
+    cuvee(&workplace(), "validate --help").assert().success().stderr_eq(raw("")).stdout_eq(str![[
+        r#"
 Report everything that is wrong with templates, in all their variants
 
 Usage: cuvee validate [OPTIONS] <TEMPLATE>...
@@ -345,7 +346,8 @@ Examples:
   # for code scanning
   cuvee validate shop --format sarif
 
-"#]]);
+"#
+    ]]);
 }
 
 #[test]

@@ -90,6 +90,7 @@ const ELSEWHERE: &[(Code, &str)] = &[
     (Code::UnresolvedInstance, "tests/instance_targets.rs"),
     (Code::UnknownDefinition, "tests/diagnostics/requirement-name.yaml"),
     (Code::UnmappedRelation, "tests/substitute/06-fewer/session.console"),
+    (Code::UndecidedSubstitution, "tests/substitute/10-filter/session.console"),
     (Code::UnknownInstance, "tests/instance_store.rs"),
     (Code::UnknownProperty, "src/tosca/value/tests.rs"),
     (Code::UnknownType, "tests/diagnostics/unknown-type.yaml"),

@@ -107,7 +107,9 @@ fn examples_are_valid_in_all_variants() {
 #[test]
 fn what_examples_resolve_to_is_valid() {
     let mut presets = 0;
-    for path in examples() {
+    // Definitions of TOSCA 1.0 have no variants.
+    let templates = examples().into_iter().filter(|path| path.extension().is_none());
+    for path in templates {
         for preset in Resolver::new(&path).preset_names().unwrap() {
             let variant = Resolver::new(&path).preset(&preset);
             let what = format!("{} --preset {preset}", path.display());

@@ -186,6 +186,7 @@ codes! {
     UnassignedInput "unassigned-input" "Inputs are features, and one that no feature keyword of another one names has no value. Assign it, or declare a `default`; without the check it counts as false.";
     UnconsumedInput "unconsumed-input" "A present topology input is consumed by no present element. Remove it too, or disable `unconsumed_input_check`.";
     Undecidable "undecidable" "Whether a value fits depends on what is known at run time only, or on something that the specification leaves open. Nothing is wrong yet; check it where it is deployed.";
+    UndecidedSubstitution "undecided-substitution" "Whether a template may substitute a node depends on a value that is not known yet. Assign it: `--deployment-input` gives inputs of the topology their values.";
     UnfulfilledRequirement "unfulfilled-requirement" "A requirement leads nowhere, and nothing is there that it could lead to, or there is not enough for all that need it. Name a node, say with `--inventory` what is there, or let the requirement be optional.";
     UnknownDefinition "unknown-definition" "A template says something of a capability, an interface, an operation or another part that its type does not define. Correct the name, or define it in the type.";
     UnknownElement "unknown-element" "An expression, a function, a relation, a group, a policy, a workflow or a substitution mapping names something that does not exist. Correct the name, or define what it names.";

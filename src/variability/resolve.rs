@@ -21,7 +21,7 @@ use crate::sat::progress::Progress;
 use crate::sat::solve::{Limit, SolverSettings};
 use crate::text::answer::Failure;
 use crate::text::decimal::Decimal;
-use crate::text::diagnostic::{Code, Diagnostics};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
 use crate::text::value::Value;
 use crate::text::yaml::{Out, OutNode};
 use crate::topology::{RelationHead, Spanned, Topology};
@@ -124,10 +124,14 @@ pub(crate) fn presence(
 pub(crate) struct VariantDocuments<'i> {
     /// With its functions as they are written.
     pub written: Out<'i>,
-    /// With their values, where the choice asks for that.
+    /// With their values, where the choice asks for that and gives what they need.
     pub evaluated: Option<Out<'i>>,
     /// What its nodes weigh; nothing where that has too many digits.
     pub weight: Option<Decimal>,
+}
+
+fn is_missing_input(found: &Diagnostic) -> bool {
+    found.code == Code::MissingInput || found.severity < Severity::Error
 }
 
 /// The trees of the variant of a choice, with warnings.
@@ -150,8 +154,11 @@ pub(crate) fn documents<'i>(
                 emitted(&prepared, choice, deployment, &mut evaluator, &variant.presence)?;
             Ok::<_, Diagnostics>(emitted.0)
         };
-        let evaluated = deployment.as_deref().map(|deployment| emit(Some(deployment)));
-        let evaluated = evaluated.transpose()?;
+        let evaluated = match deployment.as_deref().map(|deployment| emit(Some(deployment))) {
+            // Who asks may do without the values that nobody has given yet.
+            Some(Err(errors)) if errors.0.iter().all(is_missing_input) => None,
+            evaluated => evaluated.transpose()?,
+        };
         let nodes = prepared.graph.nodes.iter().filter(|node| variant.presence.is(node.id));
         let mut weights = nodes.map(|node| node.template.weight);
         let weight = weights.try_fold(Decimal::ZERO, Decimal::plus);

@@ -15,6 +15,8 @@ mod uses;
 mod write;
 
 pub use inventory::{Inventory, InventoryCapability, InventoryNode};
+pub(crate) use subject::NodeSubject;
+pub(crate) use uses::{capability_bound, capability_uses, fitting};
 pub(crate) use write::write;
 
 use crate::sat::solve::SolverSettings;
@@ -29,7 +31,6 @@ use slots::{OpenDemands, SlotDemand, slots};
 use solve::{FulfilOptions, Solved, solved};
 use targets::{Fitting, FulfilOption, FulfilTargets};
 use told::Teller;
-use uses::capability_uses;
 
 /// What is asked.
 #[derive(Clone, Copy)]

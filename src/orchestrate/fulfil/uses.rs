@@ -10,19 +10,19 @@ use rustc_hash::FxHashMap;
 
 /// How many relations with a target lead to each capability.
 #[derive(Default)]
-pub(super) struct CapabilityUses<'t> {
+pub(crate) struct CapabilityUses<'t> {
     uses: FxHashMap<(NodeIndex, &'t str), u64>,
 }
 
 impl CapabilityUses<'_> {
-    pub(super) fn of(&self, node: NodeIndex, capability: &str) -> Option<u64> {
+    pub(crate) fn of(&self, node: NodeIndex, capability: &str) -> Option<u64> {
         self.uses.get(&(node, capability)).copied()
     }
 }
 
 /// Counts the relations that lead somewhere: each to the first capability that it fits. Those to
 /// nodes that are to be selected count with what is selected.
-pub(super) fn capability_uses<'t>(topology: &Topology, types: &'t Types<'_>) -> CapabilityUses<'t> {
+pub(crate) fn capability_uses<'t>(topology: &Topology, types: &'t Types<'_>) -> CapabilityUses<'t> {
     let mut found = CapabilityUses::default();
     // Of one requirement of one type to one type there are usually many.
     let mut known: FxHashMap<(TypeId, &str, Option<&str>, TypeId), Option<&'t str>> =
@@ -44,7 +44,7 @@ pub(super) fn capability_uses<'t>(topology: &Topology, types: &'t Types<'_>) -> 
 }
 
 /// The names of the capabilities of a type that a relation can lead to.
-pub(super) fn fitting<'t>(
+pub(crate) fn fitting<'t>(
     types: &'t Types<'_>,
     relation: &TopologyRelation,
     source: TypeId,
@@ -65,7 +65,7 @@ pub(super) fn fitting<'t>(
 }
 
 /// How many relations may lead to a capability: as its node template says, else its definition.
-pub(super) fn capability_bound(
+pub(crate) fn capability_bound(
     assigned: Option<&TopologyCapability>,
     definition: &EffectiveCapability<'_>,
 ) -> Option<u64> {

@@ -2,16 +2,21 @@
 //! capabilities and relations.
 
 use super::view::{TemplateView, ViewedNode, entry, key_span};
+use crate::orchestrate::fulfil::NodeSubject;
 use crate::orchestrate::tree::{entries, key_name};
 use crate::text::decimal::Decimal;
+use crate::text::diagnostic::Diagnostics;
 use crate::text::source::{FileId, Span};
 use crate::text::value::Value;
 use crate::text::yaml::{Node, NodeIdentity, Out, OutNode};
+use crate::topology::TopologyNode;
+use crate::tosca::filter::{FilterReason, FilterVerdict, NodeFilter};
 use crate::tosca::mapping::{
     MappedRequirement, MappingProblem, OpenSlots, RequirementMappings, SlotCounts,
 };
 use crate::tosca::requirement::{AssignedCount, bounds};
 use crate::tosca::substitution::{MappingTarget, Substitution, SubstitutionMapping};
+use crate::tosca::types::schemas::Schemas;
 use crate::tosca::{Family, TypeId, Types};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -48,6 +53,8 @@ pub(crate) struct CandidateVariant<'a> {
 pub(crate) struct Facade<'v, 'a> {
     pub node: &'v ViewedNode<'a>,
     pub kind: TypeId,
+    /// With the values of its properties, as far as they are known.
+    pub values: &'v TopologyNode,
     /// The capabilities that relations lead to, each with a relation that does.
     pub capabilities: BTreeMap<String, Span>,
     /// Its requirements that are assigned, with their slots in the order in which they are mapped.
@@ -113,13 +120,22 @@ pub(crate) struct Refusal {
     pub at: Span,
     /// And at the node.
     pub here: Option<Span>,
+    /// Whether it is only not known before run time.
+    pub is_undecided: bool,
     /// Whether the template would be in itself.
     pub is_cyclic: bool,
 }
 
 impl Refusal {
     pub(crate) fn new(rank: u8, message: impl Into<String>, at: Span) -> Self {
-        Self { rank, message: message.into(), at, here: None, is_cyclic: false }
+        Self {
+            rank,
+            message: message.into(),
+            at,
+            here: None,
+            is_undecided: false,
+            is_cyclic: false,
+        }
     }
 
     pub(crate) fn here(self, here: Span) -> Self {
@@ -150,11 +166,35 @@ pub(crate) fn judge_kind(
     let known = template.kind;
     let kind = known.ok_or_else(|| Refusal::new(0, "its `node_type` is not known", at))?;
     if is_a(types, kind, facade.kind) {
+        judge_filter(types, facade, template)?;
         return Ok(kind);
     }
     let own = types.definition(kind).name;
     let message = format!("it is for a `{own}`, which is no `{wanted}`");
     Err(Refusal::new(1, message, at).here(facade.node.span))
+}
+
+/// Whether the node fulfils the filter of a template (M2).
+fn judge_filter(
+    types: &Types<'_>,
+    facade: &Facade<'_, '_>,
+    template: &CatalogueTemplate<'_>,
+) -> Result<(), Refusal> {
+    let Some(filter) = template.substitution.node.get("substitution_filter") else {
+        return Ok(());
+    };
+    // What is wrong with its shape is for validating to say.
+    let filter = NodeFilter::read(filter, &mut Diagnostics::default());
+    let schemas = Schemas::new(types);
+    let refused = |reason: FilterReason| Refusal::new(2, reason.message, reason.at);
+    match filter.verdict(&NodeSubject::of(types, &schemas, facade.values)) {
+        FilterVerdict::Holds => Ok(()),
+        FilterVerdict::Fails(reason) => Err(refused(reason).here(facade.node.span)),
+        FilterVerdict::Undecided(reason) => {
+            let refusal = refused(reason).here(facade.node.span);
+            Err(Refusal { is_undecided: true, ..refusal })
+        }
+    }
 }
 
 /// Whether a node says that it is there several times.
@@ -458,6 +498,7 @@ impl<'v, 'a> Facade<'v, 'a> {
         types: &Types<'_>,
         node: &'v ViewedNode<'a>,
         kind: TypeId,
+        values: &'v TopologyNode,
         capabilities: BTreeMap<String, Span>,
     ) -> Self {
         let mut requirements = Vec::new();
@@ -481,7 +522,7 @@ impl<'v, 'a> Facade<'v, 'a> {
                 requirements.push(FacadeRequirement { name: (*name).to_owned(), slots, min });
             }
         }
-        Self { node, kind, capabilities, requirements }
+        Self { node, kind, values, capabilities, requirements }
     }
 }
 

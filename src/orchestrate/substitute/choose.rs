@@ -106,6 +106,9 @@ fn nothing(
     let (code, message) = if is(&|refusal| refusal.is_cyclic) {
         let message = format!("node \"{name}\" could only be substituted by what it is a part of");
         (Code::CyclicSubstitution, message)
+    } else if near.iter().any(|(_, refusal)| refusal.is_undecided) {
+        let message = format!("what substitutes node \"{name}\" depends on what is not known yet");
+        (Code::UndecidedSubstitution, message)
     } else {
         (Code::NoSubstitution, format!("nothing substitutes node \"{name}\""))
     };
@@ -120,6 +123,9 @@ fn nothing(
     }
     let kind = &facade.node.type_name;
     match asked {
+        _ if code == Code::UndecidedSubstitution => {
+            error.help("give inputs of the topology their values with `--deployment-input`")
+        }
         Some(asked) if refused.is_empty() => {
             error.help(format!("`{}` is no template of the catalogue that fits", asked.file))
         }

@@ -23,9 +23,9 @@ use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::text::source::{FileId, SourceMap};
 use crate::text::value::Value;
 use crate::text::yaml::{Out, OutNode};
-use crate::topology::Topology;
-use crate::tosca::Types;
+use crate::topology::{Topology, TopologyNode, type_named};
 use crate::tosca::fit::RequirementFit;
+use crate::tosca::{Family, Types};
 use candidate::{CandidateVariant, CatalogueTemplate, Facade, Refusal};
 use flatten::{ChosenCandidate, UsedCapabilities, flatten};
 use rustc_hash::FxHashMap;
@@ -104,7 +104,8 @@ pub(crate) fn substitute<'a>(
     let mut used = Vec::new();
     let mut scopes = TemplateScopes::default();
     unknown(settings.chosen, &TemplateView::of(document.clone(), settings.types))?;
-    let mut document = fulfilled(document, evaluated, &scopes, settings, &mut warnings)?;
+    let (mut document, mut values) =
+        fulfilled(document, evaluated, &scopes, settings, &mut warnings)?;
     for _ in 0..=DEPTH {
         let view = TemplateView::of(document, settings.types);
         if !view.nodes.iter().any(|node| node.is_substituted) {
@@ -112,7 +113,7 @@ pub(crate) fn substitute<'a>(
             let document = finished(&view);
             return Ok(SubstitutedDocument { document, explained, warnings });
         }
-        let round = Round { view: &view, catalogue, settings, ways: &ways };
+        let round = Round { view: &view, values: &values, catalogue, settings, ways: &ways };
         let (uses, chosen) = round.chosen(&mut explained, &mut used)?;
         let flat = flatten(&view, settings.types, &chosen, &uses)?;
         warnings.0.extend(flat.warnings.0.iter().cloned());
@@ -128,9 +129,10 @@ pub(crate) fn substitute<'a>(
                 explain::complete(explained, node, explanation, settings.sources);
             }
         }
+        overused(&flat.document, &chosen, &flat.names, settings)?;
         ways.extend(next);
         flat.names.iter().for_each(|names| scopes.add(names.values()));
-        document = fulfilled(flat.document, None, &scopes, settings, &mut warnings)?;
+        (document, values) = fulfilled(flat.document, None, &scopes, settings, &mut warnings)?;
     }
     let view = TemplateView::of(document, settings.types);
     let deep = view.nodes.iter().find(|node| node.is_substituted);
@@ -165,11 +167,11 @@ fn fulfilled<'a>(
     scopes: &TemplateScopes,
     settings: &SubstitutionSettings<'_, '_>,
     warnings: &mut Diagnostics,
-) -> Result<Out<'a>, Diagnostics> {
+) -> Result<(Out<'a>, Topology), Diagnostics> {
     let SubstitutionSettings { types, solver, .. } = *settings;
-    let Some(inventory) = settings.inventory else { return Ok(document) };
     let values = evaluated.as_ref().unwrap_or(&document);
     let topology = Topology::read(values, &|_| false);
+    let Some(inventory) = settings.inventory else { return Ok((document, topology)) };
     let question = FulfilQuestion {
         document: OutNode::root(values),
         topology: &topology,
@@ -179,7 +181,60 @@ fn fulfilled<'a>(
     };
     let (found, more) = fulfil::fulfil(&question, solver)?;
     warnings.0.extend(more.0);
-    Ok(fulfil::write(&document, &topology, types, inventory, &found))
+    Ok((fulfil::write(&document, &topology, types, inventory, &found), topology))
+}
+
+/// Refuses capabilities that relations lead to more often than they may be used because these are
+/// mapped several times.
+fn overused(
+    document: &Out<'_>,
+    chosen: &[ChosenCandidate<'_, '_>],
+    names: &[FxHashMap<String, String>],
+    settings: &SubstitutionSettings<'_, '_>,
+) -> Result<(), Diagnostics> {
+    let types = settings.types;
+    let topology = Topology::read(document, &|_| false);
+    let mut mapped = FxHashMap::default();
+    for (candidate, names) in chosen.iter().zip(names) {
+        for mapping in candidate.fit.requirements.iter().flat_map(|it| &it.mappings) {
+            mapped.extend(mapping.targets.iter().filter_map(|(node, requirement)| {
+                Some(((names.get(node)?.as_str(), requirement.as_str()), mapping.span))
+            }));
+        }
+    }
+    let uses = fulfil::capability_uses(&topology, types);
+    let mut errors = Diagnostics::default();
+    for relation in &topology.relations {
+        let source = topology.node(relation.source);
+        let Some(&at) = mapped.get(&(source.name.as_str(), relation.name.as_str())) else {
+            continue;
+        };
+        let Some(target) = relation.target else { continue };
+        let kind = |node: &TopologyNode| {
+            type_named(types, Family::Node, node.described.type_name.as_ref()?)
+        };
+        let node = topology.node(target);
+        let (Some(source_kind), Some(kind)) = (kind(source), kind(node)) else { continue };
+        let fitting = fulfil::fitting(types, relation, source_kind, kind);
+        let Some(&capability) = fitting.first() else { continue };
+        let Some(part) = types.effective(kind).capabilities.get(capability) else { continue };
+        let own = node.capabilities.iter().find(|own| own.name == capability);
+        let bound = fulfil::capability_bound(own, &part.definition);
+        let Some(bound) = bound.filter(|bound| uses.of(target, capability) > Some(*bound)) else {
+            continue;
+        };
+        let name = &node.name;
+        let message = format!(
+            "the capability `{capability}` of node \"{name}\" can be used {bound} times at most"
+        );
+        let error = Diagnostic::error(Code::TooManyRelations, message).at(at).section("3.7.2.1");
+        let defined = own.map_or(part.named.key.span(), |own| own.span);
+        let error = error.label(defined, "the capability is here");
+        if !errors.0.contains(&error) {
+            errors.push(error);
+        }
+    }
+    if errors.has_errors() { Err(errors) } else { Ok(()) }
 }
 
 /// Says of what is chosen for nodes that no template can have.
@@ -219,6 +274,8 @@ fn unused(
 /// One round: nodes, and what may substitute them.
 struct Round<'r, 't, 'a> {
     view: &'r TemplateView<'a>,
+    /// The same with the values of functions, as far as they are known.
+    values: &'r Topology,
     catalogue: &'r dyn Catalogue<'a>,
     settings: &'r SubstitutionSettings<'r, 't>,
     /// Which templates led to a node.
@@ -245,7 +302,9 @@ impl<'r, 'a> Round<'r, '_, 'a> {
                 continue;
             };
             let used = capabilities.remove(&position).unwrap_or_default();
-            let facade = Facade::of(self.settings.types, node, kind, used);
+            let values = self.values.node_ids().nth(position).map(|id| self.values.node(id));
+            let Some(values) = values else { continue };
+            let facade = Facade::of(self.settings.types, node, kind, values, used);
             match self.choose(&facade) {
                 Ok(choice) => {
                     let choose::CandidateChoice { template, variant, fit, explanation } = choice;
