@@ -197,9 +197,9 @@ codes! {
     UnknownProperty "unknown-property" "A property that is not defined is given a value, or asked for one. Correct its name, or define it.";
     UnknownRelationshipTemplate "unknown-relationship-template" "A relation uses a relationship template that does not exist.";
     UnknownType "unknown-type" "A type is named that is not defined. Define it, import the file that does, or correct the name.";
+    UnmappedRelation "unmapped-relation" "A relation of a node that is substituted goes nowhere: fewer relations are mapped than the node has. Map more, or leave the relation out.";
     UnprefixedName "unprefixed-name" "A name without a prefix means one of the target namespace, though by the rules it means one of the default namespace. Declare a prefix for the target namespace, and use it.";
     UnproducedOutput "unproduced-output" "A present topology output takes its value from no present element. Remove it too, or disable `unproduced_output_check`.";
-    UnmappedRelation "unmapped-relation" "A relation of a node that is substituted goes nowhere: fewer relations are mapped than the node has. Map more, or leave the relation out.";
     Unproven "unproven" "The time was over before the result was proven to be the best variant. Allow more time, or accept it with `--accept-unproven`.";
     UnresolvedInstance "unresolved-instance" "An instance has a value for everything, and one cannot be decided: a topology input without a value, a property without any, a number of nodes that is not known. As a warning, a node or a requirement of which somebody has to say who that is. Give the input a value with `--deployment-input`, or assign the property.";
     Unsatisfiable "unsatisfiable" "No variant fulfils all conditions and constraints. The notes name a minimal set that conflicts: drop or weaken any one of them.";

@@ -128,6 +128,7 @@ mod tests {
 
     /// Arguments whose values are anybody's own: numbers, texts, conditions, times, URLs.
     const FREE: &[&str] = &[
+        "candidates",
         "conditions",
         "depth",
         "deployment_inputs",
@@ -144,6 +145,7 @@ mod tests {
         "recreate",
         "sample",
         "seed",
+        "subcommand",
         "timeout",
         "trigger",
         "twise",
