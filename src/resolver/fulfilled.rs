@@ -61,7 +61,7 @@ impl Resolver {
     /// ";
     /// let site = Resolver::from_text("site.yaml", site).inventory()?.result;
     /// let fulfilled = Resolver::from_text("app.yaml", app).fulfil(&site)?;
-    /// assert!(fulfilled.to_yaml().contains("- host: box"));
+    /// assert!(fulfilled.to_yaml().contains("requirements: [{host: box}]"));
     /// assert!(fulfilled.to_yaml().contains("instance: site.yaml#/nodes/box"));
     /// # Ok::<(), cuvee::Failure>(())
     /// ```
