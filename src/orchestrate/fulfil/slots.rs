@@ -87,13 +87,13 @@ impl SlotDemand<'_> {
     /// How many relations there have to be.
     pub(super) fn mandatory(&self) -> usize {
         let all = self.assigned.iter().map(|(_, occurs)| occurs.mandatory);
-        usize::try_from(all.sum::<u64>()).unwrap_or(usize::MAX)
+        usize::try_from(all.fold(0, u64::saturating_add)).unwrap_or(usize::MAX)
     }
 
     /// How many there are at most, where that is bounded.
     pub(super) fn most(&self) -> Option<usize> {
-        let optional = self.assigned.iter().map(|(_, occurs)| occurs.optional);
-        let optional = optional.sum::<Option<u64>>()?;
+        let mut optional = self.assigned.iter().map(|(_, occurs)| occurs.optional);
+        let optional = optional.try_fold(0_u64, |all, one| Some(all.saturating_add(one?)))?;
         Some(self.mandatory().saturating_add(usize::try_from(optional).unwrap_or(usize::MAX)))
     }
 
