@@ -166,6 +166,33 @@ impl ComponentKind {
     }
 }
 
+/// What a node type lets its nodes have, so that relationships can join them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum FeatureKind {
+    Requirement,
+    Capability,
+}
+
+impl FeatureKind {
+    pub(crate) const ALL: [Self; 2] = [Self::Requirement, Self::Capability];
+
+    /// As messages call it.
+    pub(crate) fn what(self) -> &'static str {
+        match self {
+            Self::Requirement => "requirement",
+            Self::Capability => "capability",
+        }
+    }
+
+    /// Of which kind its types are.
+    pub(crate) fn types(self) -> ComponentKind {
+        match self {
+            Self::Requirement => ComponentKind::RequirementType,
+            Self::Capability => ComponentKind::CapabilityType,
+        }
+    }
+}
+
 /// What a component says.
 pub(crate) enum ComponentContent<'d> {
     Type(Box<EntityType<'d>>),
@@ -192,6 +219,16 @@ pub(crate) struct EntityType<'d> {
     pub required_capability: Option<ComponentName<'d>>,
     pub policy_language: Option<SaidText<'d>>,
     pub applies_to: Vec<ComponentName<'d>>,
+}
+
+impl<'d> EntityType<'d> {
+    /// What it defines of a kind.
+    pub(crate) fn features(&self, kind: FeatureKind) -> &[FeatureDefinition<'d>] {
+        match kind {
+            FeatureKind::Requirement => &self.requirements,
+            FeatureKind::Capability => &self.capabilities,
+        }
+    }
 }
 
 /// The schema of properties: an element or a type of XML Schema.

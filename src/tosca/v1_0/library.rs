@@ -3,12 +3,13 @@
 
 use super::definitions::{
     ComponentContent, ComponentKind, ComponentName, DefinedComponent, Definitions, EntityType,
-    TypeImplementation,
+    FeatureDefinition, FeatureKind, TypeImplementation,
 };
 use super::load::{DefinitionsExtent, LoadedDefinitions};
 use super::read::read;
 use crate::text::diagnostic::Diagnostics;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::borrow::Cow;
 
 /// A component of a library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -20,7 +21,7 @@ pub(crate) struct Library<'d> {
     pub documents: Vec<Definitions<'d>>,
     /// Of each component its document, and its position there.
     components: Vec<(usize, usize)>,
-    by_name: FxHashMap<(ComponentKind, String, String), ComponentId>,
+    by_name: FxHashMap<(ComponentKind, Cow<'d, str>, Cow<'d, str>), ComponentId>,
     /// Components that are there under a name that another has.
     pub repeated: Vec<(ComponentId, ComponentId)>,
     /// What each document imports directly.
@@ -80,7 +81,7 @@ impl<'d> Library<'d> {
                 let id = ComponentId(u32::try_from(self.components.len()).unwrap_or(u32::MAX));
                 self.components.push((document, position));
                 let (namespace, name) = (&component.namespace, &component.name.text);
-                let key = (component.kind, namespace.to_string(), name.to_string());
+                let key = (component.kind, namespace.clone(), name.clone());
                 match self.by_name.get(&key) {
                     Some(&first) => self.repeated.push((first, id)),
                     None => drop(self.by_name.insert(key, id)),
@@ -159,7 +160,8 @@ impl<'d> Library<'d> {
     ) -> FoundComponent {
         let Some(namespace) = &name.namespace else { return FoundComponent::Elsewhere };
         let find = |namespace: &str| {
-            self.by_name.get(&(kind, namespace.to_owned(), name.local.to_string())).copied()
+            let key = (kind, Cow::Borrowed(namespace), Cow::Borrowed(&*name.local));
+            self.by_name.get(&key).copied()
         };
         if let Some(id) = find(namespace) {
             return FoundComponent::Known(id);
@@ -207,6 +209,27 @@ impl<'d> Library<'d> {
         let mut seen = FxHashSet::default();
         std::iter::successors(Some(id), |id| self.parent(*id))
             .take_while(move |id| seen.insert(*id))
+    }
+
+    /// The requirements or capabilities that a node type defines or inherits, each with the type
+    /// that says so: the nearest first, those that it overrides among them.
+    pub(crate) fn features(
+        &self,
+        id: ComponentId,
+        kind: FeatureKind,
+    ) -> impl Iterator<Item = (ComponentId, &FeatureDefinition<'d>)> {
+        let said = self.ancestry(id).filter_map(|owner| Some((owner, self.entity_type(owner)?)));
+        said.flat_map(move |(owner, said)| said.features(kind).iter().map(move |it| (owner, it)))
+    }
+
+    /// Those that hold: of each name the nearest.
+    pub(crate) fn effective_features(
+        &self,
+        id: ComponentId,
+        kind: FeatureKind,
+    ) -> impl Iterator<Item = (ComponentId, &FeatureDefinition<'d>)> {
+        let mut seen = FxHashSet::default();
+        self.features(id, kind).filter(move |(_, feature)| seen.insert(&*feature.name.text))
     }
 
     /// Whether one is the other, or derives from it.

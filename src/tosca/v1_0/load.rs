@@ -1,13 +1,13 @@
 //! Documents of TOSCA 1.0, from where they are: a file with what it imports, or all of an archive
 //! or of a directory.
 
-use super::read::read;
+use super::read;
 use super::rule::{DEFINITIONS, TOSCA};
 use super::structure::{self, by};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::files::{Files, read_bytes};
-use crate::text::source::{FileId, FileSystem, SourceMap, normalize};
-use crate::text::xml::{self, XmlDocument, XmlElement, XmlLimits};
+use crate::text::source::{FileId, FileSystem, SourceMap, Span, normalize};
+use crate::text::xml::{self, XmlDocument, XmlLimits};
 use crate::tosca::csar::{Archive, Limits, has_template, is_archive};
 use memchr::memmem;
 use rustc_hash::FxHashMap;
@@ -45,9 +45,7 @@ pub(crate) struct LoadedDefinitions {
 /// Reads what a path leads to, where that is TOSCA 1.0.
 pub(crate) fn load(system: &Arc<dyn FileSystem + Send>, path: &Path) -> Option<LoadedDefinitions> {
     if system.is_dir(path) {
-        let is_yaml = has_template(&**system, path);
-        let files = if is_yaml { Vec::new() } else { repository(&**system, path, META) };
-        return (!files.is_empty()).then(|| all(system, path, files));
+        return all(system, path);
     }
     if !is_archive(path) {
         // What cannot be read is told by whoever reads templates.
@@ -58,9 +56,7 @@ pub(crate) fn load(system: &Arc<dyn FileSystem + Send>, path: &Path) -> Option<L
     let archive = Archive::open(&**system, path, &Limits::default()).ok()?;
     let root = archive.root().to_owned();
     let system: Arc<dyn FileSystem + Send> = Arc::new(archive);
-    let files = repository(&*system, &root, META);
-    let is_yaml = files.is_empty() || has_template(&*system, &root);
-    (!is_yaml).then(|| all(&system, &root, files))
+    all(&system, &root)
 }
 
 fn is_xml(bytes: &[u8]) -> bool {
@@ -78,14 +74,14 @@ fn is_meant(system: &dyn FileSystem, path: &Path) -> bool {
 
 /// The files of a directory that may hold definitions, sorted; those that an archive says are
 /// something else are not looked at.
-fn repository(system: &dyn FileSystem, root: &Path, meta: &str) -> Vec<PathBuf> {
+fn repository(system: &dyn FileSystem, root: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut open = vec![root.to_owned()];
     while let Some(directory) = open.pop() {
         let is_definitions = directory.file_name().is_some_and(|it| it == DEFINITIONS_DIRECTORY);
         for path in system.list(&directory).unwrap_or_default() {
             let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
-            if name.starts_with('.') || system.is_link(&path) || path == root.join(meta) {
+            if name.starts_with('.') || system.is_link(&path) || path == root.join(META) {
                 continue;
             }
             if system.is_dir(&path) {
@@ -103,19 +99,27 @@ fn repository(system: &dyn FileSystem, root: &Path, meta: &str) -> Vec<PathBuf> 
     found
 }
 
-/// All files, as one library.
-fn all(system: &Arc<dyn FileSystem + Send>, root: &Path, files: Vec<PathBuf>) -> LoadedDefinitions {
+/// All files of a directory or of an archive as one library, where there are any, and none is a
+/// template in YAML.
+fn all(system: &Arc<dyn FileSystem + Send>, root: &Path) -> Option<LoadedDefinitions> {
+    if has_template(&**system, root) {
+        return None;
+    }
+    let files = repository(&**system, root);
+    if files.is_empty() {
+        return None;
+    }
     let mut loading = Loading::new(system, Some(root));
     for file in files {
-        loading.read(&file, None);
+        loading.read(&file, false);
     }
-    loading.follow(DefinitionsExtent::Repository)
+    Some(loading.follow(DefinitionsExtent::Repository))
 }
 
 /// One file, with what it imports.
 fn one(system: &Arc<dyn FileSystem + Send>, path: &Path) -> LoadedDefinitions {
     let mut loading = Loading::new(system, None);
-    loading.read(path, None);
+    loading.read(path, false);
     loading.follow(DefinitionsExtent::File)
 }
 
@@ -140,8 +144,8 @@ impl Loading {
         }
     }
 
-    /// Reads a document once; `import` is what leads to it.
-    fn read(&mut self, path: &Path, import: Option<XmlImport>) -> Option<usize> {
+    /// Reads a document once; one that is only imported may be something else than definitions.
+    fn read(&mut self, path: &Path, is_import: bool) -> Option<usize> {
         let normal = normalize(path);
         if let Some(known) = self.by_path.get(&normal) {
             return *known;
@@ -151,19 +155,14 @@ impl Loading {
             let text = Arc::clone(self.files.text(file));
             xml::parse(file, text, &XmlLimits::default())
         });
-        let known = match (parsed, import) {
-            (Ok(document), None) => {
+        let known = match parsed {
+            Ok(document) if is_import && !read::is_definitions(document.root()) => None,
+            Ok(document) => {
                 structure::check(&document, &mut self.found);
                 self.documents.push(document);
                 Some(self.documents.len() - 1)
             }
-            (Ok(document), Some(_)) if is_definitions(document.root()) => {
-                structure::check(&document, &mut self.found);
-                self.documents.push(document);
-                Some(self.documents.len() - 1)
-            }
-            (Ok(_), Some(_)) => None,
-            (Err(mut errors), _) => {
+            Err(mut errors) => {
                 self.found.0.append(&mut errors.0);
                 None
             }
@@ -206,20 +205,15 @@ impl Loading {
             self.found.push(warning.help("a location starts at the file that imports"));
             return None;
         };
-        self.read(&path, Some(import.clone()))
+        self.read(&path, true)
     }
 }
 
-fn is_definitions(root: XmlElement<'_>) -> bool {
-    root.name().namespace == TOSCA && root.name().local == DEFINITIONS.name
-}
-
 /// What a document says that it imports.
-#[derive(Clone)]
 struct XmlImport {
     place: (FileId, u32),
     location: String,
-    span: crate::text::source::Span,
+    span: Span,
     directory: PathBuf,
 }
 
@@ -241,16 +235,15 @@ impl XmlImport {
 }
 
 fn imports(document: &XmlDocument, sources: &SourceMap) -> Vec<XmlImport> {
-    let mut unsaid = Diagnostics::default();
-    let Some(definitions) = read(document, &mut unsaid) else { return Vec::new() };
     let path = sources.file(document.file()).path();
     let directory = path.parent().unwrap_or(Path::new("")).to_owned();
-    let located = definitions.imports.iter().filter_map(|import| {
-        let is_definitions = import.import_type.as_ref().is_none_or(|said| said.text == TOSCA);
-        let location = import.location.as_ref().filter(|_| is_definitions)?;
+    let root = Some(document.root()).filter(|root| read::is_definitions(*root));
+    let located = root.into_iter().flat_map(read::imports).filter_map(|import| {
+        let is_definitions = import.import_type.is_none_or(|said| said.text == TOSCA);
+        let location = import.location.filter(|_| is_definitions)?;
         Some(XmlImport {
             place: (document.file(), import.span.start),
-            location: location.text.to_string(),
+            location: location.text.into_owned(),
             span: location.span,
             directory: directory.clone(),
         })
@@ -260,11 +253,7 @@ fn imports(document: &XmlDocument, sources: &SourceMap) -> Vec<XmlImport> {
 
 impl LoadedDefinitions {
     /// Which of the documents an import leads to.
-    pub(crate) fn imported(
-        &self,
-        file: FileId,
-        import: crate::text::source::Span,
-    ) -> Option<usize> {
+    pub(crate) fn imported(&self, file: FileId, import: Span) -> Option<usize> {
         self.imported.get(&(file, import.start)).copied()
     }
 

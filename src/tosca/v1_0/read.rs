@@ -23,7 +23,7 @@ pub(crate) fn read<'d>(
     found: &mut Diagnostics,
 ) -> Option<Definitions<'d>> {
     let root = document.root();
-    if root.name().namespace != TOSCA || root.name().local != DEFINITIONS.name {
+    if !is_definitions(root) {
         return None;
     }
     let target_namespace = text(root, "targetNamespace").map(|said| said.text).unwrap_or_default();
@@ -37,10 +37,20 @@ pub(crate) fn read<'d>(
     Some(Definitions {
         file: document.file(),
         extensions: children(root, "Extensions", "Extension").filter_map(extension).collect(),
-        imports: named(root, "Import").map(import).collect(),
+        imports: imports(root).collect(),
         components,
         target_namespace: reader.target_namespace,
     })
+}
+
+/// Whether an element is the root of definitions.
+pub(crate) fn is_definitions(root: XmlElement<'_>) -> bool {
+    root.name().namespace == TOSCA && root.name().local == DEFINITIONS.name
+}
+
+/// What definitions import.
+pub(crate) fn imports(root: XmlElement<'_>) -> impl Iterator<Item = DocumentImport<'_>> {
+    named(root, "Import").map(import)
 }
 
 /// The elements of TOSCA of this name in an element.

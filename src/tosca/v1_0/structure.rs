@@ -1,6 +1,7 @@
 //! Whether a document is built as TOSCA 1.0 says: known elements and attributes, as often as they
 //! may be there, with values of their kinds.
 
+use super::read::is_definitions;
 use super::rule::{
     AttributeKind, AttributeRule, ChildOccurs, ChildRule, DEFINITIONS, DOCUMENTATION,
     ElementContent, ElementRule, TOSCA,
@@ -20,8 +21,7 @@ pub(crate) fn by(section: &'static str) -> Rule {
 /// Reports what of a document is not built as it has to be.
 pub(crate) fn check(document: &XmlDocument, found: &mut Diagnostics) {
     let root = document.root();
-    let name = root.name();
-    if name.namespace != TOSCA || name.local != DEFINITIONS.name {
+    if !is_definitions(root) {
         found.push(no_definitions(root));
         return;
     }

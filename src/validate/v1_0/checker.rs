@@ -32,16 +32,6 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
         self.say(Diagnostic::error(code, message).at(at), section);
     }
 
-    pub(super) fn warn(
-        &mut self,
-        code: Code,
-        at: Span,
-        section: &'static str,
-        message: impl Into<String>,
-    ) {
-        self.say(Diagnostic::warning(code, message).at(at), section);
-    }
-
     /// The component of a kind that a name means; that there is none is an error (statement Q2).
     pub(super) fn named(
         &mut self,
@@ -53,18 +43,8 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
         self.looked_up(kind, document, name?, section, Severity::Error)
     }
 
-    /// The same where what is not there is only suspicious.
-    pub(super) fn named_perhaps(
-        &mut self,
-        kind: ComponentKind,
-        document: usize,
-        name: Option<&ComponentName<'d>>,
-        section: &'static str,
-    ) -> Option<ComponentId> {
-        self.looked_up(kind, document, name?, section, Severity::Warning)
-    }
-
-    fn looked_up(
+    /// The same with what it is that there is none.
+    pub(super) fn looked_up(
         &mut self,
         kind: ComponentKind,
         document: usize,

@@ -6,9 +6,8 @@ use crate::text::source::Span;
 use crate::tosca::v1_0::ComponentId;
 use crate::tosca::v1_0::definitions::{
     ArtifactUse, ComponentContent, ComponentKind, ComponentName, DefinedComponent, EntityTemplate,
-    EntityType, FeatureDefinition, PolicyUse, SaidText, TypeImplementation, TypeInterface,
+    EntityType, FeatureKind, PolicyUse, SaidText, TypeImplementation, TypeInterface,
 };
-use rustc_hash::FxHashSet;
 
 impl<'l, 'd> DefinitionsChecker<'l, 'd> {
     pub(super) fn components(&mut self) {
@@ -54,8 +53,9 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
                 self.error(Code::InvalidDefinition, properties.span, section, message);
             }
         }
-        self.features(id, &said.requirements, ComponentKind::RequirementType);
-        self.features(id, &said.capabilities, ComponentKind::CapabilityType);
+        for kind in FeatureKind::ALL {
+            self.features(id, said, kind);
+        }
         self.interfaces(&said.interfaces, section);
         self.interfaces(&said.target_interfaces, section);
         match kind {
@@ -118,19 +118,13 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
     }
 
     /// Requirement or capability definitions: names, types, bounds, and what they override.
-    fn features(
-        &mut self,
-        id: ComponentId,
-        features: &[FeatureDefinition<'d>],
-        kind: ComponentKind,
-    ) {
-        let is_capability = kind == ComponentKind::CapabilityType;
-        let what = if is_capability { "capability" } else { "requirement" };
+    fn features(&mut self, id: ComponentId, said: &EntityType<'d>, kind: FeatureKind) {
+        let (features, what) = (said.features(kind), kind.what());
         let names = features.iter().map(|feature| &feature.name);
         self.unique(names, what, "6.2", Severity::Error);
         let document = self.library.document(id);
         for feature in features {
-            let type_id = self.named(kind, document, feature.type_name.as_ref(), "6.2");
+            let type_id = self.named(kind.types(), document, feature.type_name.as_ref(), "6.2");
             if let (Some(lower), Some(upper)) = (feature.lower.value, feature.upper.value)
                 && lower > upper
             {
@@ -138,7 +132,7 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
                 let message = format!("the lower bound {lower} is above the upper one, {upper}");
                 self.error(Code::InvalidValue, at, "6.2", message);
             }
-            if is_capability && feature.lower.value == Some(0) {
+            if kind == FeatureKind::Capability && feature.lower.value == Some(0) {
                 let at = feature.lower.span.unwrap_or(feature.name.span);
                 let message = "the lower bound of a capability is 1 at least";
                 self.error(Code::InvalidValue, at, "6.2", message);
@@ -146,7 +140,7 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
             let inherited = self
                 .library
                 .parent(id)
-                .and_then(|parent| self.feature(parent, is_capability, &feature.name.text));
+                .and_then(|parent| self.feature(parent, kind, &feature.name.text));
             let Some((type_id, (base, other))) = type_id.zip(inherited) else { continue };
             if !self.library.derives(type_id, base) && self.library.is_whole(type_id) {
                 let message = format!(
@@ -166,19 +160,13 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
     pub(super) fn feature(
         &self,
         id: ComponentId,
-        is_capability: bool,
+        kind: FeatureKind,
         name: &str,
     ) -> Option<(ComponentId, Span)> {
-        let kind = match is_capability {
-            true => ComponentKind::CapabilityType,
-            false => ComponentKind::RequirementType,
-        };
-        self.library.ancestry(id).find_map(|owner| {
-            let said = self.library.entity_type(owner)?;
-            let features = if is_capability { &said.capabilities } else { &said.requirements };
-            let feature = features.iter().find(|feature| feature.name.text == name)?;
-            let document = self.library.document(owner);
-            let found = self.library.find(kind, document, feature.type_name.as_ref()?);
+        let mut all = self.library.features(id, kind);
+        all.find_map(|(owner, feature)| {
+            let type_name = feature.type_name.as_ref().filter(|_| feature.name.text == name)?;
+            let found = self.library.find(kind.types(), self.library.document(owner), type_name);
             Some((found.id()?, feature.name.span))
         })
     }
@@ -203,34 +191,24 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
             return;
         }
         let library = self.library;
-        let mut seen = FxHashSet::default();
-        for owner in library.ancestry(id) {
-            let Some(of_owner) = library.entity_type(owner) else { continue };
-            for (is_capability, features) in
-                [(false, &of_owner.requirements), (true, &of_owner.capabilities)]
-            {
-                for feature in features {
-                    if !seen.insert((is_capability, feature.name.text.to_string())) {
-                        continue;
-                    }
-                    let found = self.feature(owner, is_capability, &feature.name.text);
-                    let Some((type_id, at)) = found else { continue };
-                    let is_abstract = library.entity_type(type_id).and_then(|it| it.is_abstract);
-                    if is_abstract.is_none() {
-                        continue;
-                    }
-                    let what = if is_capability { "capability" } else { "requirement" };
-                    let message = format!(
-                        "`{}` has to be abstract, since its {what} `{}` is of the abstract type `{}`",
-                        self.name(id),
-                        feature.name.text,
-                        self.name(type_id)
-                    );
-                    let error = Diagnostic::error(Code::InvalidDefinition, message);
-                    let error = error.at(library.component(id).name.span).label(at, "this one");
-                    let section = if is_capability { "11.2" } else { "10.2" };
-                    self.say(error, section);
+        for kind in FeatureKind::ALL {
+            for (owner, feature) in library.effective_features(id, kind) {
+                let found = self.feature(owner, kind, &feature.name.text);
+                let Some((type_id, at)) = found else { continue };
+                let is_abstract = library.entity_type(type_id).and_then(|it| it.is_abstract);
+                if is_abstract.is_none() {
+                    continue;
                 }
+                let message = format!(
+                    "`{}` has to be abstract, since its {} `{}` is of the abstract type `{}`",
+                    self.name(id),
+                    kind.what(),
+                    feature.name.text,
+                    self.name(type_id)
+                );
+                let error = Diagnostic::error(Code::InvalidDefinition, message);
+                let error = error.at(library.component(id).name.span).label(at, "this one");
+                self.say(error, kind.types().section());
             }
         }
     }
@@ -365,7 +343,8 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
                 self.name(parent)
             );
             let section = library.component(id).kind.derivation_section();
-            self.warn(Code::InvalidRefinement, name.span, section, message);
+            let warning = Diagnostic::warning(Code::InvalidRefinement, message);
+            self.say(warning.at(name.span), section);
         }
     }
 
@@ -421,13 +400,9 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
         artifact: &ArtifactUse<'d>,
         section: &'static str,
     ) {
-        let named = artifact.type_name.as_ref();
-        let type_id = self.named_perhaps(ComponentKind::ArtifactType, document, named, section);
-        let template = artifact.template.as_ref();
-        let template_id = self.named(ComponentKind::ArtifactTemplate, document, template, section);
-        if let (Some(type_id), Some(template_id), Some(name)) = (type_id, template_id, template) {
-            self.template_of(type_id, template_id, ComponentKind::ArtifactType, name.span, section);
-        }
+        let kinds = (ComponentKind::ArtifactType, ComponentKind::ArtifactTemplate);
+        let (type_name, template) = (artifact.type_name.as_ref(), artifact.template.as_ref());
+        self.used(kinds, document, type_name, template, section);
     }
 
     /// A policy that something has, likewise.
@@ -436,12 +411,24 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
         document: usize,
         policy: &PolicyUse<'d>,
     ) -> Option<ComponentId> {
-        let named = policy.type_name.as_ref();
-        let type_id = self.named_perhaps(ComponentKind::PolicyType, document, named, "5.2");
-        let template = policy.template.as_ref();
-        let template_id = self.named(ComponentKind::PolicyTemplate, document, template, "5.2");
+        let kinds = (ComponentKind::PolicyType, ComponentKind::PolicyTemplate);
+        self.used(kinds, document, policy.type_name.as_ref(), policy.template.as_ref(), "5.2")
+    }
+
+    /// The type of what is used: that there is none is only suspicious, and the template is of it.
+    fn used(
+        &mut self,
+        (kind, templates): (ComponentKind, ComponentKind),
+        document: usize,
+        type_name: Option<&ComponentName<'d>>,
+        template: Option<&ComponentName<'d>>,
+        section: &'static str,
+    ) -> Option<ComponentId> {
+        let found = |name| self.looked_up(kind, document, name, section, Severity::Warning);
+        let type_id = type_name.and_then(found);
+        let template_id = self.named(templates, document, template, section);
         if let (Some(type_id), Some(template_id), Some(name)) = (type_id, template_id, template) {
-            self.template_of(type_id, template_id, ComponentKind::PolicyType, name.span, "5.2");
+            self.template_of(type_id, template_id, kind, name.span, section);
         }
         type_id
     }
@@ -500,7 +487,7 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
             let is_file = !reference.reference.text.ends_with('/') && name.contains('.');
             if is_file && self.library.loaded.is_file(name) {
                 let message = format!("`{name}` is a file: there is nothing to choose from");
-                self.warn(Code::File, pattern, "13.2", message);
+                self.say(Diagnostic::warning(Code::File, message).at(pattern), "13.2");
             }
         }
     }

@@ -7,7 +7,8 @@ use crate::text::xml::is_unprefixed_name;
 use crate::tosca::v1_0::ComponentId;
 use crate::tosca::v1_0::definitions::{
     Bound, BoundaryDefinitions, ComponentKind, DefinedNode, DefinedRelationship, DefinedService,
-    ExposedFeature, NodeFeature, OperationReference, OperationTarget, SaidText,
+    ExposedFeature, FeatureDefinition, FeatureKind, NodeFeature, OperationReference,
+    OperationTarget, SaidText,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -23,18 +24,19 @@ struct ServiceElement {
 enum NamedKind {
     Node,
     Relationship,
-    Requirement,
-    Capability,
+    Feature(FeatureKind),
     Plan,
 }
+
+const REQUIREMENT: NamedKind = NamedKind::Feature(FeatureKind::Requirement);
+const CAPABILITY: NamedKind = NamedKind::Feature(FeatureKind::Capability);
 
 impl NamedKind {
     fn what(self) -> &'static str {
         match self {
             Self::Node => "node template",
             Self::Relationship => "relationship template",
-            Self::Requirement => "requirement",
-            Self::Capability => "capability",
+            Self::Feature(kind) => kind.what(),
             Self::Plan => "plan",
         }
     }
@@ -42,7 +44,7 @@ impl NamedKind {
 
 type ServiceElements = FxHashMap<String, ServiceElement>;
 
-impl<'d> DefinitionsChecker<'_, 'd> {
+impl<'l, 'd> DefinitionsChecker<'l, 'd> {
     /// Section 5.2.
     pub(super) fn service(&mut self, document: usize, service: &DefinedService<'d>) {
         let mut named = ServiceElements::default();
@@ -92,13 +94,13 @@ impl<'d> DefinitionsChecker<'_, 'd> {
         named.insert(node.id.text.to_string(), element);
         self.bounds(node.least, node.most, node.id.span);
         for (kind, features) in [
-            (NamedKind::Requirement, &node.requirements),
-            (NamedKind::Capability, &node.capabilities),
+            (FeatureKind::Requirement, &node.requirements),
+            (FeatureKind::Capability, &node.capabilities),
         ] {
             self.unique_features(kind, type_id, features);
             for feature in features {
                 let type_id = self.node_feature(document, kind, type_id, feature);
-                let element = ServiceElement { kind, type_id };
+                let element = ServiceElement { kind: NamedKind::Feature(kind), type_id };
                 named.insert(feature.id.text.to_string(), element);
             }
         }
@@ -130,19 +132,14 @@ impl<'d> DefinitionsChecker<'_, 'd> {
     fn node_feature(
         &mut self,
         document: usize,
-        kind: NamedKind,
+        kind: FeatureKind,
         node_type: Option<ComponentId>,
         feature: &NodeFeature<'d>,
     ) -> Option<ComponentId> {
-        let is_capability = kind == NamedKind::Capability;
-        let type_kind = match is_capability {
-            true => ComponentKind::CapabilityType,
-            false => ComponentKind::RequirementType,
-        };
-        let type_id = self.template(type_kind, document, &feature.template, "5.2");
+        let type_id = self.template(kind.types(), document, &feature.template, "5.2");
         let node_type = node_type.filter(|id| self.library.is_whole(*id))?;
-        let Some((defined, at)) = self.feature(node_type, is_capability, &feature.name.text) else {
-            if !self.defines(node_type, is_capability, &feature.name.text) {
+        let Some((defined, at)) = self.feature(node_type, kind, &feature.name.text) else {
+            if self.definition(node_type, kind, &feature.name.text).is_none() {
                 self.undefined_feature(kind, node_type, feature);
             }
             return type_id;
@@ -163,35 +160,27 @@ impl<'d> DefinitionsChecker<'_, 'd> {
         type_id
     }
 
-    /// Whether there is a definition of this name, whatever its type.
-    fn defines(&self, node_type: ComponentId, is_capability: bool, name: &str) -> bool {
-        self.feature_names(node_type, is_capability).any(|known| known == name)
-    }
-
-    fn feature_names(
+    /// The definition of this name that holds, whatever its type.
+    fn definition(
         &self,
         node_type: ComponentId,
-        is_capability: bool,
-    ) -> impl Iterator<Item = &str> {
-        let all = self.library.ancestry(node_type);
-        let all = all.filter_map(|id| self.library.entity_type(id));
-        let all = all.flat_map(move |said| match is_capability {
-            true => &said.capabilities,
-            false => &said.requirements,
-        });
-        all.map(|feature| &*feature.name.text)
+        kind: FeatureKind,
+        name: &str,
+    ) -> Option<&'l FeatureDefinition<'d>> {
+        let mut all = self.library.features(node_type, kind).map(|(_, feature)| feature);
+        all.find(|feature| feature.name.text == name)
     }
 
     fn undefined_feature(
         &mut self,
-        kind: NamedKind,
+        kind: FeatureKind,
         node_type: ComponentId,
         feature: &NodeFeature<'d>,
     ) {
-        let (name, is_capability) = (&feature.name, kind == NamedKind::Capability);
-        let what = kind.what();
+        let (name, what) = (&feature.name, kind.what());
         let message = format!("`{}` defines no {what} `{}`", self.name(node_type), name.text);
-        let meant = did_you_mean(&name.text, self.feature_names(node_type, is_capability));
+        let known = self.library.features(node_type, kind).map(|(_, known)| &*known.name.text);
+        let meant = did_you_mean(&name.text, known);
         let error = Diagnostic::error(Code::UnknownDefinition, message).at(name.span);
         self.say(error.help_opt(meant), "5.2");
     }
@@ -199,7 +188,7 @@ impl<'d> DefinitionsChecker<'_, 'd> {
     /// No more requirements or capabilities of a name than the definition allows.
     fn unique_features(
         &mut self,
-        kind: NamedKind,
+        kind: FeatureKind,
         node_type: Option<ComponentId>,
         features: &[NodeFeature<'d>],
     ) {
@@ -208,8 +197,8 @@ impl<'d> DefinitionsChecker<'_, 'd> {
         for feature in features {
             let count = counts.entry(&feature.name.text).or_insert(0);
             *count += 1;
-            let is_capability = kind == NamedKind::Capability;
-            let upper = self.upper(node_type, is_capability, &feature.name.text);
+            let definition = self.definition(node_type, kind, &feature.name.text);
+            let upper = definition.and_then(|definition| definition.upper.value);
             let Some(upper) = upper.filter(|upper| *count > *upper) else { continue };
             let message = format!(
                 "`{}` may be there {upper} times, and this is number {count}",
@@ -219,37 +208,19 @@ impl<'d> DefinitionsChecker<'_, 'd> {
         }
     }
 
-    /// How often something may be there, if that is bounded.
-    fn upper(&self, node_type: ComponentId, is_capability: bool, name: &str) -> Option<u64> {
-        let mut all =
-            self.library.ancestry(node_type).filter_map(|id| self.library.entity_type(id));
-        all.find_map(|said| {
-            let features = if is_capability { &said.capabilities } else { &said.requirements };
-            features.iter().find(|feature| feature.name.text == name)
-        })?
-        .upper
-        .value
-    }
-
     /// A requirement that has to be there, and for which nothing stands, is left to the container.
     fn least_requirements(&mut self, type_id: Option<ComponentId>, node: &DefinedNode<'d>) {
         let Some(type_id) = type_id else { return };
-        let library = self.library;
-        let mut seen = FxHashSet::default();
-        for owner in library.ancestry(type_id) {
-            let Some(said) = library.entity_type(owner) else { continue };
-            for feature in &said.requirements {
-                let name = &*feature.name.text;
-                let is_new = seen.insert(name);
-                let is_there = node.requirements.iter().any(|own| own.name.text == name);
-                if !is_new || is_there || feature.lower.value == Some(0) {
-                    continue;
-                }
-                let message =
-                    format!("nothing stands for the requirement `{name}` of `{}`", node.id.text);
-                let note = Diagnostic::note(Code::MissingRequirement, message).at(node.id.span);
-                self.say(note.label(feature.name.span, "it has to be there"), "5.2");
+        for (_, feature) in self.library.effective_features(type_id, FeatureKind::Requirement) {
+            let name = &*feature.name.text;
+            let is_there = node.requirements.iter().any(|own| own.name.text == name);
+            if is_there || feature.lower.value == Some(0) {
+                continue;
             }
+            let message =
+                format!("nothing stands for the requirement `{name}` of `{}`", node.id.text);
+            let note = Diagnostic::note(Code::MissingRequirement, message).at(node.id.span);
+            self.say(note.label(feature.name.span, "it has to be there"), "5.2");
         }
     }
 
@@ -288,19 +259,19 @@ impl<'d> DefinitionsChecker<'_, 'd> {
 
     /// Where a relationship leads from and to (statements C10 and C12).
     fn relationship(&mut self, relationship: &DefinedRelationship<'d>, named: &ServiceElements) {
-        let source = self.end(relationship.source.as_ref(), named, NamedKind::Requirement);
-        let target = self.end(relationship.target.as_ref(), named, NamedKind::Capability);
+        let source = self.end(relationship.source.as_ref(), named, REQUIREMENT);
+        let target = self.end(relationship.target.as_ref(), named, CAPABILITY);
         let type_id = named.get(&*relationship.id.text).and_then(|it| it.type_id);
         if let Some(type_id) = type_id {
-            let (valid_source, valid_target) =
-                (self.valid(type_id, true), self.valid(type_id, false));
+            let valid_source = self.valid(type_id, FeatureKind::Requirement);
+            let valid_target = self.valid(type_id, FeatureKind::Capability);
             self.fits(type_id, valid_source, source, relationship.source.as_ref());
             self.fits(type_id, valid_target, target, relationship.target.as_ref());
         }
         let (Some(source), Some(target), Some(at)) = (source, target, &relationship.target) else {
             return;
         };
-        if let (NamedKind::Requirement, NamedKind::Capability) = (source.kind, target.kind)
+        if let (REQUIREMENT, CAPABILITY) = (source.kind, target.kind)
             && let (Some(requirement), Some(capability)) = (source.type_id, target.type_id)
         {
             self.joined(requirement, capability, at.span, "10.2");
@@ -313,9 +284,7 @@ impl<'d> DefinitionsChecker<'_, 'd> {
         named: &ServiceElements,
         other: NamedKind,
     ) -> Option<ServiceElement> {
-        let reference = reference?;
-        let found = self.named_here(reference, named, &[NamedKind::Node, other])?;
-        Some(found)
+        self.named_here(reference?, named, &[NamedKind::Node, other])
     }
 
     /// What an id names, which has to be of one of these kinds.
@@ -351,19 +320,22 @@ impl<'d> DefinitionsChecker<'_, 'd> {
         }
     }
 
-    /// What a relationship type may lead from or to, said by it or inherited.
-    fn valid(&self, type_id: ComponentId, is_source: bool) -> Option<(ComponentKind, ComponentId)> {
-        let feature = match is_source {
-            true => ComponentKind::RequirementType,
-            false => ComponentKind::CapabilityType,
-        };
+    /// What a relationship type may lead from, or to: a type of nodes or of these features, said by
+    /// it or inherited.
+    fn valid(
+        &self,
+        type_id: ComponentId,
+        feature: FeatureKind,
+    ) -> Option<(ComponentKind, ComponentId)> {
         self.library.ancestry(type_id).find_map(|owner| {
             let said = self.library.entity_type(owner)?;
-            let name = if is_source { &said.valid_source } else { &said.valid_target };
-            let name = name.as_ref()?;
+            let name = match feature {
+                FeatureKind::Requirement => said.valid_source.as_ref()?,
+                FeatureKind::Capability => said.valid_target.as_ref()?,
+            };
             let find = |kind| self.library.find(kind, self.library.document(owner), name).id();
-            let found = find(feature).map(|id| (feature, id));
-            found.or_else(|| find(ComponentKind::NodeType).map(|id| (ComponentKind::NodeType, id)))
+            let kinds = [feature.types(), ComponentKind::NodeType];
+            kinds.into_iter().find_map(|kind| Some((kind, find(kind)?)))
         })
     }
 
@@ -426,12 +398,7 @@ impl<'d> DefinitionsChecker<'_, 'd> {
     ) {
         self.unique(&boundary.constraints, "constraint of", "5.2", Severity::Error);
         for mapping in &boundary.mappings {
-            let kinds = [
-                NamedKind::Node,
-                NamedKind::Relationship,
-                NamedKind::Requirement,
-                NamedKind::Capability,
-            ];
+            let kinds = [NamedKind::Node, NamedKind::Relationship, REQUIREMENT, CAPABILITY];
             if let Some(target) = &mapping.target {
                 self.named_here(target, named, &kinds);
             }
@@ -439,10 +406,9 @@ impl<'d> DefinitionsChecker<'_, 'd> {
                 self.path(path);
             }
         }
-        for (exposed, kind) in [
-            (&boundary.requirements, NamedKind::Requirement),
-            (&boundary.capabilities, NamedKind::Capability),
-        ] {
+        for (exposed, kind) in
+            [(&boundary.requirements, REQUIREMENT), (&boundary.capabilities, CAPABILITY)]
+        {
             let references = exposed.iter().filter_map(|feature| feature.reference.as_ref());
             references.for_each(|reference| {
                 self.named_here(reference, named, &[kind]);
@@ -512,53 +478,43 @@ impl<'d> DefinitionsChecker<'_, 'd> {
         if !self.library.is_whole(type_id) {
             return;
         }
-        for (is_capability, exposed) in
-            [(false, &boundary.requirements), (true, &boundary.capabilities)]
-        {
-            let what = if is_capability { "capability" } else { "requirement" };
+        for (kind, exposed) in [
+            (FeatureKind::Requirement, &boundary.requirements),
+            (FeatureKind::Capability, &boundary.capabilities),
+        ] {
             for feature in exposed {
-                self.exposed(type_id, is_capability, feature, named);
+                self.exposed(type_id, kind, feature, named);
             }
-            let names: Vec<_> =
-                self.feature_names(type_id, is_capability).map(str::to_owned).collect();
-            for name in names {
+            for (_, feature) in self.library.effective_features(type_id, kind) {
+                let name = &feature.name.text;
                 let is_shown =
-                    exposed.iter().any(|it| it.name.as_ref().is_some_and(|said| said.text == name));
-                let is_needed = self.lower(type_id, is_capability, &name) != Some(0);
-                if !is_shown && is_needed {
+                    exposed.iter().any(|it| it.name.as_ref().is_some_and(|it| it.text == *name));
+                if !is_shown && feature.lower.value != Some(0) {
                     let message = format!(
-                        "it may stand for a `{}`, and does not show the {what} `{name}`",
-                        self.name(type_id)
+                        "it may stand for a `{}`, and does not show the {} `{name}`",
+                        self.name(type_id),
+                        kind.what()
                     );
-                    self.warn(Code::MissingRequirement, at, "5.2", message);
+                    let warning = Diagnostic::warning(Code::MissingRequirement, message);
+                    self.say(warning.at(at), "5.2");
                 }
             }
         }
     }
 
-    fn lower(&self, node_type: ComponentId, is_capability: bool, name: &str) -> Option<u64> {
-        let mut all =
-            self.library.ancestry(node_type).filter_map(|id| self.library.entity_type(id));
-        all.find_map(|said| {
-            let features = if is_capability { &said.capabilities } else { &said.requirements };
-            features.iter().find(|feature| feature.name.text == name)
-        })?
-        .lower
-        .value
-    }
-
     fn exposed(
         &mut self,
         type_id: ComponentId,
-        is_capability: bool,
+        kind: FeatureKind,
         feature: &ExposedFeature<'d>,
         named: &ServiceElements,
     ) {
         let Some(name) = &feature.name else { return };
-        let what = if is_capability { "capability" } else { "requirement" };
-        let Some((defined, _)) = self.feature(type_id, is_capability, &name.text) else {
+        let what = kind.what();
+        let Some((defined, _)) = self.feature(type_id, kind, &name.text) else {
             let message = format!("`{}` defines no {what} `{}`", self.name(type_id), name.text);
-            self.warn(Code::UnknownDefinition, name.span, "5.2", message);
+            let warning = Diagnostic::warning(Code::UnknownDefinition, message);
+            self.say(warning.at(name.span), "5.2");
             return;
         };
         let reference = feature.reference.as_ref();
@@ -573,7 +529,8 @@ impl<'d> DefinitionsChecker<'_, 'd> {
                 self.name(defined),
                 self.name(own)
             );
-            self.warn(Code::IncompatibleType, reference.span, "5.2", message);
+            let warning = Diagnostic::warning(Code::IncompatibleType, message);
+            self.say(warning.at(reference.span), "5.2");
         }
     }
 }
