@@ -85,6 +85,15 @@ impl FileSystem for CommandFiles {
         if NAMED.contains(path) { read(path) } else { OsFiles.read(path) }
     }
 
+    fn read_start(&self, path: &Path, most: usize) -> io::Result<Vec<u8>> {
+        if NAMED.contains(path) {
+            let mut bytes = read(path)?;
+            bytes.truncate(most);
+            return Ok(bytes);
+        }
+        OsFiles.read_start(path, most)
+    }
+
     fn size(&self, path: &Path) -> io::Result<u64> {
         OsFiles.size(path)
     }

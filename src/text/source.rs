@@ -353,6 +353,17 @@ pub trait FileSystem: Sync {
     /// As the system gives them; `NotFound` where there is no such file.
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
 
+    /// Reads the beginning of a file, `most` bytes of it, for who only asks what it is. Reads all
+    /// of it unless a system can do better.
+    ///
+    /// # Errors
+    /// As [`FileSystem::read`].
+    fn read_start(&self, path: &Path, most: usize) -> io::Result<Vec<u8>> {
+        let mut bytes = self.read(path)?;
+        bytes.truncate(most);
+        Ok(bytes)
+    }
+
     /// The size in bytes, so that a file past the limit is refused before it is read.
     ///
     /// # Errors
@@ -400,19 +411,20 @@ pub struct OsFiles;
 
 impl FileSystem for OsFiles {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        let meta = std::fs::metadata(path)?;
-        if !meta.is_file() && !meta.is_dir() {
-            let why = format!("it is {}, not a file", kind(meta.file_type()));
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
-        }
         // What the system makes up while it is read, as in `/proc`, has no size and maybe no end.
-        let mut bytes = Vec::with_capacity(usize::try_from(meta.len()).unwrap_or_default());
-        let file = std::fs::File::open(path)?;
+        let (file, size) = open(path)?;
+        let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
         file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > MAX_BYTES {
             let why = format!("it is larger than {} MiB", MAX_BYTES >> 20);
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));
         }
+        Ok(bytes)
+    }
+
+    fn read_start(&self, path: &Path, most: usize) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        open(path)?.0.take(most as u64).read_to_end(&mut bytes)?;
         Ok(bytes)
     }
 
@@ -443,6 +455,16 @@ impl FileSystem for OsFiles {
     fn is_link(&self, path: &Path) -> bool {
         path.is_symlink()
     }
+}
+
+/// Opens what is a file, and tells its size.
+fn open(path: &Path) -> io::Result<(std::fs::File, u64)> {
+    let meta = std::fs::metadata(path)?;
+    if !meta.is_file() && !meta.is_dir() {
+        let why = format!("it is {}, not a file", kind(meta.file_type()));
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+    }
+    Ok((std::fs::File::open(path)?, meta.len()))
 }
 
 /// More than this is not read of anything: so large an archive may be.

@@ -19,6 +19,9 @@ const DEFINITIONS_DIRECTORY: &str = "Definitions";
 /// The file that tells of an archive.
 const META: &str = "TOSCA-Metadata/TOSCA.meta";
 
+/// So many bytes show whether a file is XML.
+const START: usize = 1 << 10;
+
 /// How far definitions reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DefinitionsExtent {
@@ -49,8 +52,8 @@ pub(crate) fn load(system: &Arc<dyn FileSystem + Send>, path: &Path) -> Option<L
     }
     if !is_archive(path) {
         // What cannot be read is told by whoever reads templates.
-        let bytes = read_bytes(&**system, path).ok()?;
-        return is_xml(&bytes).then(|| one(system, path));
+        let start = system.read_start(path, START).ok()?;
+        return is_xml(&start).then(|| one(system, path));
     }
     // Likewise an archive that is refused.
     let archive = Archive::open(&**system, path, &Limits::default()).ok()?;
@@ -60,7 +63,7 @@ pub(crate) fn load(system: &Arc<dyn FileSystem + Send>, path: &Path) -> Option<L
 }
 
 fn is_xml(bytes: &[u8]) -> bool {
-    let start = bytes.get(..bytes.len().min(1 << 10)).unwrap_or_default();
+    let start = bytes.get(..bytes.len().min(START)).unwrap_or_default();
     xml::is_xml(&String::from_utf8_lossy(start))
 }
 
