@@ -4,11 +4,13 @@
 //! `cargo bench --bench pipeline` prints one row a template, then how cost grows;
 //! `benches/README.md` says what the columns mean.
 
+mod measured;
 mod modular;
 mod templates;
 
 use cuvee::source::FileId;
 use cuvee::yaml::{Limits, Out, parse, write_yaml};
+use measured::peak_memory;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -228,15 +230,4 @@ fn read_library(template: &Path) -> anyhow::Result<()> {
             worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         })
     })
-}
-
-/// The peak of resident memory in bytes, where the system tells it.
-fn peak_memory() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
-    line.split_whitespace()
-        .next()
-        .and_then(|kilobytes| kilobytes.parse::<u64>().ok())
-        .unwrap_or_default()
-        * 1024
 }

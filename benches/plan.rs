@@ -1,11 +1,13 @@
 //! How long plans take, beyond resolving, and how much memory: `cargo bench --bench plan [-- NAME]`.
 
+mod measured;
+
 use cuvee::Resolver;
 use cuvee::draw::plan::{PlanDocument, human};
 use cuvee::plan::{Adaptation, OrderOptions, PlanQuery, SimulationOptions, StartStates, simulate};
+use measured::peak_memory;
 use std::error::Error;
 use std::fmt::Write;
-use std::fs;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -56,9 +58,7 @@ fn keep(name: &str, kept: usize) -> Result<(), Box<dyn Error>> {
     let query = PlanQuery::default();
     let plans: Result<Vec<_>, _> = (0..kept).map(|_| template.plan(&query)).collect();
     drop(plans?);
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
-    println!("{}", peak.split_whitespace().next().unwrap_or("0"));
+    println!("{}", peak_memory());
     Ok(())
 }
 
@@ -70,7 +70,7 @@ fn memory(name: &str) -> Result<f64, Box<dyn Error>> {
         let output = Command::new(own).args(["keep", name, &kept.to_string()]).output()?;
         Ok(String::from_utf8(output.stdout)?.trim().parse()?)
     };
-    Ok((peak(KEPT)? - peak(1)?) / (KEPT - 1) as f64)
+    Ok((peak(KEPT)? - peak(1)?) / 1024.0 / (KEPT - 1) as f64)
 }
 
 /// One row; times of which resolving is a part are given without it.

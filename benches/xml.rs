@@ -1,18 +1,19 @@
 //! Speed and memory of the XML layer beside another library, and of validating, on a service
 //! template with many nodes: `cargo bench --bench xml [-- NODES]`; 25,000 are 13.5 MB.
 
+mod measured;
+#[path = "measured/reading.rs"]
+mod reading;
+
 use cuvee::Resolver;
 use cuvee::source::{FileId, MemoryFiles};
 use cuvee::xml::{XmlLimits, parse};
+use measured::peak_memory;
+use reading::{heading, measured_apart, report};
 use std::fmt::Write;
 use std::fs;
-use std::hint::black_box;
 use std::path::Path;
-use std::process::Command;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-
-const ROUNDS: usize = 7;
 
 fn main() -> anyhow::Result<()> {
     let args: Vec<String> = std::env::args().collect();
@@ -22,19 +23,19 @@ fn main() -> anyhow::Result<()> {
         return memory(what, Path::new(path));
     }
     let nodes = args.iter().find_map(|argument| argument.parse().ok()).unwrap_or(25_000);
-    println!("{:<24} {:>8} {:>8} {:>8} {:>12}", "", "MB", "ms", "MB/s", "peak x file");
+    heading();
     for nodes in [nodes / 6, nodes, nodes * 6] {
         let text: Arc<str> = service(nodes).into();
         let file = tempfile::NamedTempFile::new()?;
         fs::write(file.path(), &*text)?;
-        let peak = |what| Ok::<_, anyhow::Error>(peak(what, file.path())? / text.len() as f64);
-        report("tree", &text, Some(peak("tree")?), || ours(&text));
-        report("tree, roxmltree", &text, Some(peak("roxmltree")?), || theirs(&text));
+        report("tree", &text, Some(peak("tree", file.path())?), || ours(&text));
+        let theirs_peak = peak("roxmltree", file.path())?;
+        report("tree, roxmltree", &text, Some(theirs_peak), || theirs(&text));
         let files = MemoryFiles::from([("shop.tosca", &*text)]);
         let resolver = Resolver::new("shop.tosca").files(files);
         let found = resolver.validate().diagnostics;
         anyhow::ensure!(found.is_empty(), "{found:?}");
-        report("validate", &text, Some(peak("validate")?), || {
+        report("validate", &text, Some(peak("validate", file.path())?), || {
             resolver.validate().diagnostics.is_empty()
         });
     }
@@ -91,27 +92,9 @@ const TAIL: &str = r#"    </TopologyTemplate>
 </Definitions>
 "#;
 
-/// The best of some rounds, since all that disturbs a round makes it slower.
-fn report(name: &str, text: &str, peak: Option<f64>, work: impl Fn() -> bool) {
-    let round = || {
-        let start = Instant::now();
-        black_box(work());
-        start.elapsed()
-    };
-    let best = (0..ROUNDS).map(|_| round()).min().unwrap_or(Duration::MAX).as_secs_f64();
-    let peak = peak.map_or_else(String::new, |peak| format!("{peak:.1}"));
-    let size = text.len() as f64 / 1e6;
-    println!("{name:<24} {size:>8.1} {:>8.1} {:>8.1} {peak:>12}", best * 1e3, size / best);
-}
-
 /// The peak of a process that does nothing but this, over that of one that only reads the file.
 fn peak(what: &str, file: &Path) -> anyhow::Result<f64> {
-    let run = |what: &str| -> anyhow::Result<f64> {
-        let output =
-            Command::new(std::env::current_exe()?).args(["memory", what]).arg(file).output()?;
-        Ok(String::from_utf8(output.stdout)?.trim().parse()?)
-    };
-    Ok(run(what)? - run("nothing")?)
+    Ok(measured_apart(what, file)? - measured_apart("nothing", file)?)
 }
 
 fn memory(what: &str, path: &Path) -> anyhow::Result<()> {
@@ -123,9 +106,6 @@ fn memory(what: &str, path: &Path) -> anyhow::Result<()> {
         _ => true,
     };
     anyhow::ensure!(is_fine, "it is not read");
-    let status = fs::read_to_string("/proc/self/status")?;
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kilobytes = peak.and_then(|peak| peak.trim().strip_suffix(" kB"));
-    println!("{}", kilobytes.unwrap_or("0").trim().parse::<f64>()? * 1024.0);
+    println!("{}", peak_memory());
     Ok(())
 }

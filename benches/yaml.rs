@@ -1,18 +1,20 @@
 //! Speed and memory of the YAML layer beside other libraries, on a document like the large
 //! templates: `cargo bench --bench yaml [-- TEMPLATES]`.
 
+mod measured;
+#[path = "measured/reading.rs"]
+mod reading;
+
 use cuvee::source::FileId;
 use cuvee::yaml::{Document, Limits, Out, parse, write_yaml};
+use measured::peak_memory;
+use reading::{heading, measured_apart, report};
 use saphyr::{LoadableYamlNode, MarkedYaml};
 use std::fmt::Write;
 use std::fs;
 use std::hint::black_box;
 use std::path::Path;
-use std::process::Command;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-
-const ROUNDS: usize = 7;
 
 /// Whatever a library makes of a document.
 trait Tree {}
@@ -50,11 +52,9 @@ fn main() -> anyhow::Result<()> {
         text.lines().count(),
         std::thread::available_parallelism()?
     );
-    println!("{:<18} {:>8} {:>8} {:>12}", "", "ms", "MB/s", "peak x file");
+    heading();
     for (name, parse) in PARSERS {
-        report(name, &text, Some(peak(name, file.path())? / text.len() as f64), || {
-            parse(&text).is_some()
-        });
+        report(name, &text, Some(measured_apart(name, file.path())?), || parse(&text).is_some());
     }
     let document = ours(&text, 1).ok_or_else(|| anyhow::anyhow!("the document is not read"))?;
     let theirs: serde_yaml::Value = serde_yaml::from_str(&text)?;
@@ -67,26 +67,7 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The best of some rounds, since all that disturbs a round makes it slower.
-fn report<T>(name: &str, text: &str, peak: Option<f64>, work: impl Fn() -> T) {
-    let round = || {
-        let start = Instant::now();
-        black_box(work());
-        start.elapsed()
-    };
-    let best = (0..ROUNDS).map(|_| round()).min().unwrap_or(Duration::MAX).as_secs_f64();
-    let peak = peak.map_or_else(String::new, |peak| format!("{peak:.1}"));
-    println!("{name:<18} {:>8.1} {:>8.1} {peak:>12}", best * 1e3, text.len() as f64 / 1e6 / best);
-}
-
-/// By how many bytes a process grows at most that reads a file into a tree.
-fn peak(name: &str, path: &Path) -> anyhow::Result<f64> {
-    let output =
-        Command::new(std::env::current_exe()?).args(["memory", name]).arg(path).output()?;
-    Ok(String::from_utf8(output.stdout)?.trim().parse()?)
-}
-
-/// The process for [`peak`].
+/// By how many bytes this process grows at most that reads a file into a tree.
 fn memory(name: &str, path: &Path) -> anyhow::Result<()> {
     let before = peak_memory();
     let text: Arc<str> = fs::read_to_string(path)?.into();
@@ -95,17 +76,6 @@ fn memory(name: &str, path: &Path) -> anyhow::Result<()> {
     }
     println!("{}", peak_memory() - before);
     Ok(())
-}
-
-/// The peak of resident memory in bytes, where the system tells it.
-fn peak_memory() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
-    line.split_whitespace()
-        .next()
-        .and_then(|kilobytes| kilobytes.parse::<u64>().ok())
-        .unwrap_or_default()
-        * 1024
 }
 
 /// A ring of node templates with conditions and relations.

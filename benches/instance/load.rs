@@ -75,7 +75,7 @@ pub(super) fn replay(directory: &Path) -> Measured {
     let model = read_model(&OsStore::new(directory), "long", ModelAt::Latest).map_err(told)?;
     let seconds = start.elapsed().as_secs_f64();
     assert_eq!(model.nodes.len(), NODES);
-    println!("{:>9.0} ms {:>6.0} MB", seconds * 1e3, super::peak_memory());
+    println!("{:>9.0} ms {:>6.0} MB", seconds * 1e3, super::measured::peak_memory() as f64 / 1e6);
     Ok(())
 }
 

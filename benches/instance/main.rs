@@ -2,6 +2,8 @@
 //! are meant to take: `cargo bench --bench instance [-- NAME]`.
 
 mod load;
+#[path = "../measured/mod.rs"]
+mod measured;
 mod store;
 
 use cuvee::diagnostic::Diagnostic;
@@ -24,12 +26,4 @@ fn main() -> Measured {
 
 fn told(diagnostic: Diagnostic) -> String {
     diagnostic.message
-}
-
-/// As much as this process ever had, in MB, as far as the system says.
-fn peak_memory() -> f64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<f64>().ok());
-    kilobytes.unwrap_or(f64::NAN) / 1e3
 }

@@ -41,7 +41,7 @@ pub(super) fn measure(wanted: Option<&str>) -> Measured {
     for (name, row) in std::iter::once(first).chain(rows) {
         println!("{name:<36} {}", row(&store).map_err(told)?);
     }
-    println!("{:<36} {:>9.1} MB", "peak memory", super::peak_memory());
+    println!("{:<36} {:>9.1} MB", "peak memory", super::measured::peak_memory() as f64 / 1e6);
     Ok(())
 }
 
