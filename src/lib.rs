@@ -102,7 +102,7 @@ pub mod fulfil {
 pub mod substitute {
     pub use crate::orchestrate::substitute::{
         ChosenTemplate, ExplainedMapping, ExplainedRefusal, ExplainedRequirement,
-        ExplainedSubstitution, human,
+        ExplainedRunnerUp, ExplainedSubstitution, human,
     };
     pub use crate::resolver::{CandidateVariants, SubstitutedTemplate, SubstitutionQuery};
 }

@@ -7,6 +7,10 @@
 mod growth;
 #[path = "growth/instances.rs"]
 mod instances;
+#[path = "growth/substitution.rs"]
+mod substitution;
+#[path = "../benches/templates/substitution.rs"]
+mod substitution_templates;
 
 use cuvee::Resolver;
 use std::iter;

@@ -39,6 +39,7 @@ pub use inputs::{CaseReport, InputReport, InputsReport};
 pub use names::{NamedInput, NamedPreset, Names};
 pub use space::{Assigned, Projection};
 pub(crate) use space::{Opened, Space, literal};
+pub(crate) use variants::LightestVariant;
 pub use variants::{Count, Found, Goal, Query, RejectedPreset, Variant, Which};
 
 pub use crate::text::answer::Answer;

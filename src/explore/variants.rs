@@ -4,11 +4,12 @@
 use super::matrix::Matrix;
 use super::space::{self, Assigned, Projection, Space, literal};
 use crate::sat::count::{Compiled, compile};
-use crate::sat::formula::{Atom, Cnf, Lit};
+use crate::sat::formula::{Atom, Cnf, Lit, Var};
 use crate::sat::solve::backbone::{backbone, equivalences};
 use crate::sat::solve::covering::covering;
 use crate::sat::solve::random::Random;
-use crate::sat::solve::{self, Models, Objective, Problem};
+use crate::sat::solve::{self, Limit, Models, Objective, Problem, SolverSettings, Unsolved};
+use crate::text::decimal::Decimal;
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::variability::element::ElementKind;
 use crate::variability::graph::ElementId;
@@ -112,6 +113,16 @@ pub struct RejectedPreset {
     pub void: bool,
 }
 
+/// The variant whose nodes weigh least.
+pub(crate) struct LightestVariant {
+    /// The open inputs that give it.
+    pub inputs: Vec<Assigned>,
+    /// Those that give another one that is as good and has other nodes.
+    pub rival: Option<Vec<Assigned>>,
+    /// Where the time was over before it was known that none weighs less: what all weigh at least.
+    pub least: Option<Decimal>,
+}
+
 /// How many variants there are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
@@ -178,6 +189,28 @@ impl Space<'_, '_> {
             models.add_clause(&other.collect::<Vec<_>>());
         }
         Some(Found::of(variants, false))
+    }
+
+    /// Which of these elements variants have together: for each combination that occurs, open inputs
+    /// that give it, defaults first; and whether there are more than so many.
+    pub(crate) fn combinations(
+        &self,
+        of: &[ElementId],
+        limit: usize,
+    ) -> (Vec<Vec<Assigned>>, bool) {
+        let literals: Vec<_> = of.iter().map(|&element| literal(element)).collect();
+        let toward = self.toward();
+        let mut models = self.valid_models();
+        let mut found = Vec::new();
+        while models.solve_least(&[], &toward) {
+            if found.len() == limit {
+                return (found, true);
+            }
+            found.push(self.assigned(&|literal| models.is_true(literal)));
+            let other = literals.iter().map(|&literal| literal.negate_if(models.is_true(literal)));
+            models.add_clause(&other.collect::<Vec<_>>());
+        }
+        (found, false)
     }
 
     fn compiled(&self, elements: &[Projected], effort: u64) -> Option<Compiled> {
@@ -286,12 +319,41 @@ impl Space<'_, '_> {
         Some(Found { cost: Some(cost), ..Found::of(vec![variant], more) })
     }
 
-    /// The open inputs of the variant whose nodes weigh least, with as few of them off their defaults
-    /// as that needs; and whether every variant as good has the same nodes.
+    /// The variant whose nodes weigh least, with as few open inputs off their defaults as that needs.
     ///
     /// # Errors
-    /// Why there is no variant.
-    pub(crate) fn lightest(&self) -> Result<(Vec<Assigned>, bool), Diagnostics> {
+    /// Why there is no variant, or `unproven` where none was found in time.
+    pub(crate) fn lightest(&self, limit: &Limit) -> Result<LightestVariant, Diagnostics> {
+        let cnf = Cnf::of(self.determinised.vars, self.valid_clauses().map(<[Lit]>::to_vec));
+        let nodes: Vec<Atom> = self.graph().nodes.iter().map(|node| node.id.into()).collect();
+        let inputs = self.cases.iter().flatten().map(|case| Atom(case.var().0));
+        let preference: Vec<Atom> = nodes.iter().copied().chain(inputs).collect();
+        let objectives = [self.weight.0.clone(), self.off_defaults()];
+        let problem = Problem { cnf: &cnf, objectives: &objectives, preference: &preference };
+        let settings = SolverSettings { limit: limit.clone(), ..self.prepared.solver.into() };
+        let mut solution = match solve::solve(&problem, &settings, &mut ()) {
+            Ok(solution) => solution,
+            Err(Unsolved::Conflict(_)) => return Err(self.void().into()),
+            Err(Unsolved::Interrupted) => {
+                let message = "the time was over before any variant was found";
+                return Err(Diagnostic::error(Code::Unproven, message).into());
+            }
+        };
+        let is_true =
+            |literal: Lit| solution.is_true(Atom(literal.var().0)) != literal.is_negative();
+        let inputs = self.assigned(&is_true);
+        let bound = solution.bounds().first().map_or(0, |bounds| bounds.lower);
+        if !solution.is_proven() {
+            let least = Some(self.weight.1.of(bound));
+            return Ok(LightestVariant { inputs, rival: None, least });
+        }
+        let other = solution.another(&nodes).ok().flatten();
+        let rival = other.and_then(|other| self.inputs_of(&nodes, &other));
+        Ok(LightestVariant { inputs, rival, least: None })
+    }
+
+    /// How many open inputs are off their defaults.
+    fn off_defaults(&self) -> Objective {
         let of_default = |(cases, default): (&Vec<Lit>, &space::Default)| match default {
             space::Default::Case(at) => {
                 cases.iter().copied().enumerate().filter(|(it, _)| it != at).collect()
@@ -300,20 +362,17 @@ impl Space<'_, '_> {
         };
         let off: Vec<Vec<(usize, Lit)>> =
             self.cases.iter().zip(&self.defaults).map(of_default).collect();
-        let off =
-            Objective { terms: off.into_iter().flatten().map(|(_, case)| (case, 1)).collect() };
-        let cnf = Cnf::of(self.determinised.vars, self.valid_clauses().map(<[Lit]>::to_vec));
-        let nodes: Vec<Atom> = self.graph().nodes.iter().map(|node| node.id.into()).collect();
-        let inputs = self.cases.iter().flatten().map(|case| Atom(case.var().0));
-        let preference: Vec<Atom> = nodes.iter().copied().chain(inputs).collect();
-        let objectives = [self.weight.0.clone(), off];
-        let problem = Problem { cnf: &cnf, objectives: &objectives, preference: &preference };
-        let solution = solve::solve(&problem, &self.prepared.solver.into(), &mut ());
-        let mut solution = solution.map_err(|_| self.void())?;
-        let is_true =
-            |literal: Lit| solution.is_true(Atom(literal.var().0)) != literal.is_negative();
-        let assigned = self.assigned(&is_true);
-        Ok((assigned, solution.another(&nodes) == Ok(None)))
+        Objective { terms: off.into_iter().flatten().map(|(_, case)| (case, 1)).collect() }
+    }
+
+    /// Inputs that give the variant with exactly these of the nodes.
+    fn inputs_of(&self, nodes: &[Atom], present: &[Atom]) -> Option<Vec<Assigned>> {
+        let present: FxHashSet<Atom> = present.iter().copied().collect();
+        let nodes =
+            nodes.iter().map(|node| Var(node.0).positive().negate_if(!present.contains(node)));
+        let mut models = self.valid_models();
+        let found = models.solve_least(&nodes.collect::<Vec<_>>(), &self.toward());
+        found.then(|| self.assigned(&|literal| models.is_true(literal)))
     }
 
     /// What a model is taken by, so that no solver's luck is in it: inputs have their defaults where

@@ -1,16 +1,18 @@
 //! The variants of a template of the catalogue that may substitute a node.
 
-use crate::explore::Space;
+use super::demands::demands;
+use crate::explore::{Assigned, LightestVariant, Space};
 use crate::orchestrate::substitute::candidate::{
-    CandidateVariant, CatalogueTemplate, Facade, Refusal,
+    CandidateVariant, CatalogueTemplate, Facade, Refusal, RefusalKind,
 };
 use crate::orchestrate::substitute::view::TemplateView;
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
+use crate::text::decimal::Decimal;
+use crate::text::diagnostic::{Code, Diagnostics, Severity};
 use crate::text::value::Value;
 use crate::text::yaml::{OutNode, write_yaml};
 use crate::tosca::Types;
 use crate::tosca::function::function_in;
-use crate::variability::choice::{Choice, InputSource, VariantDemand};
+use crate::variability::choice::{Choice, InputSource};
 use crate::variability::inputs::InputMode;
 use crate::variability::options::Flag;
 use crate::variability::prepared::{Interpreted, Prepared};
@@ -31,10 +33,14 @@ pub enum CandidateVariants {
 }
 
 /// What gives a variant, beside what a node fixes.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct VariantChoice {
     preset: Option<String>,
     inputs: Vec<(String, Value)>,
+    /// Inputs that give another variant that is as good.
+    rival: Option<Vec<(String, Value)>>,
+    /// What is proven of the weight, where less is not ruled out.
+    least: Option<Decimal>,
 }
 
 /// Finds variants of one template for nodes.
@@ -57,39 +63,64 @@ impl<'a> CandidateSearch<'_, '_, 'a> {
     pub(super) fn variants(&self, choice: &Choice) -> Result<Vec<CandidateVariant<'a>>, Refusal> {
         let (mut found, mut refused) = (Vec::<CandidateVariant<'a>>::new(), None);
         let mut texts = Vec::new();
-        for VariantChoice { preset, inputs } in self.choices(choice)? {
-            let mut chosen = choice.clone();
-            chosen.presets.extend(preset.clone());
-            let assigned = inputs.iter().cloned();
-            chosen.inputs.extend(assigned.map(|(name, value)| InputSource::Value(name, value)));
-            match resolve::documents(self.interpreted, &chosen, self.how) {
-                Ok((VariantDocuments { written, weight, .. }, _)) => {
-                    let text = write_yaml(&written);
+        for wanted in self.choices(choice)? {
+            match self.variant(choice, &wanted) {
+                Ok(variant) => {
+                    let text = write_yaml(&variant.view.document);
                     let known = texts.iter().position(|known| *known == text);
-                    if let Some(CandidateVariant { also, .. }) =
-                        known.and_then(|known| found.get_mut(known))
-                    {
-                        also.extend(preset);
+                    if let Some(known) = known.and_then(|known| found.get_mut(known)) {
+                        known.also.extend(variant.preset);
                     } else {
                         texts.push(text);
-                        let view = Rc::new(TemplateView::of(written, self.types));
-                        let weight = weight.ok_or_else(|| self.too_precise())?;
-                        found.push(CandidateVariant {
-                            preset,
-                            also: Vec::new(),
-                            inputs,
-                            weight,
-                            view,
-                        });
+                        found.push(variant);
                     }
                 }
-                Err(errors) => refused = refused.or(Some(self.refusal(&errors))),
+                Err(refusal) => refused = refused.or(Some(refusal)),
             }
         }
         match refused {
             Some(refused) if found.is_empty() => Err(refused),
             _ => Ok(found),
         }
+    }
+
+    /// The variant of a preset or of inputs.
+    fn variant(
+        &self,
+        choice: &Choice,
+        wanted: &VariantChoice,
+    ) -> Result<CandidateVariant<'a>, Refusal> {
+        let VariantChoice { preset, inputs, rival, least } = wanted.clone();
+        let mut chosen = choice.clone();
+        chosen.presets.extend(preset.clone());
+        let assigned = inputs.iter().cloned();
+        chosen.inputs.extend(assigned.map(|(name, value)| InputSource::Value(name, value)));
+        let (documents, Diagnostics(warnings)) =
+            resolve::documents(self.interpreted, &chosen, self.how)
+                .map_err(|errors| self.refusal(&errors))?;
+        let VariantDocuments { written, weights, least_weight, .. } = documents;
+        let view = TemplateView::of(written, self.types);
+        let sum = |is_facade: bool| {
+            let of = weights.iter().filter(|(name, _)| {
+                view.node(name).is_some_and(|node| node.is_substituted) == is_facade
+            });
+            let mut of = of.map(|(_, weight)| *weight);
+            of.try_fold(Decimal::ZERO, Decimal::plus).ok_or_else(|| self.too_precise())
+        };
+        let (weight, facades) = (sum(false)?, sum(true)?);
+        let has_facades = view.nodes.iter().any(|node| node.is_substituted);
+        let is_unproven = warnings.iter().any(|warning| warning.code == Code::Unproven);
+        Ok(CandidateVariant {
+            preset,
+            also: Vec::new(),
+            inputs,
+            weight,
+            facades: has_facades.then_some(facades),
+            least: least.or(is_unproven.then_some(least_weight)),
+            rival,
+            is_settled: !self.interpreted.options.flag(Flag::OptimizationTopologyUnique),
+            view: Rc::new(view),
+        })
     }
 
     /// Presets, or inputs, that give the candidates.
@@ -104,29 +135,28 @@ impl<'a> CandidateSearch<'_, '_, 'a> {
                 let presets = self.interpreted.presets();
                 let presets = presets.names().map(|name| VariantChoice {
                     preset: Some(name.to_owned()),
-                    inputs: Vec::new(),
+                    ..VariantChoice::default()
                 });
                 std::iter::once(by_defaults).chain(presets).collect()
             }
             CandidateVariants::Open => {
-                let best = self.best(choice).map_err(|errors| self.refusal(&errors))?;
-                vec![VariantChoice { preset: None, inputs: best }]
+                vec![self.best(choice).map_err(|errors| self.refusal(&errors))?]
             }
         })
     }
 
     /// Inputs that give the variant of least weight, as few as possible of them off their defaults.
-    fn best(&self, choice: &Choice) -> Result<Vec<(String, Value)>, Diagnostics> {
+    fn best(&self, choice: &Choice) -> Result<VariantChoice, Diagnostics> {
         let prepared = Prepared::of(self.interpreted, choice, InputMode::Open, &mut ())?;
         let space = Space::of(&prepared, true)?;
-        let (assigned, is_unique) = space.lightest()?;
-        if !is_unique && prepared.options.flag(Flag::OptimizationTopologyUnique) {
-            let message = "several of its variants weigh least and differ in nodes";
-            let error = Diagnostic::error(Code::AmbiguousTopology, message);
-            return Err(error.at(self.template.substitution.node.span()).into());
-        }
-        let off = assigned.into_iter().filter(|input| !input.default);
-        Ok(off.filter_map(|input| Some((input.name, input.value?))).collect())
+        let LightestVariant { inputs, rival, least } = space.lightest(&self.how.limit)?;
+        let off = |inputs: Vec<Assigned>| {
+            let off = inputs.into_iter().filter(|input| !input.default);
+            off.filter_map(|input| Some((input.name, input.value?))).collect()
+        };
+        let is_unique = prepared.options.flag(Flag::OptimizationTopologyUnique);
+        let rival = rival.filter(|_| is_unique).map(off);
+        Ok(VariantChoice { preset: None, inputs: off(inputs), rival, least })
     }
 
     /// What is chosen of the template for a node: what its properties fix, what is given, and what it
@@ -152,7 +182,8 @@ impl<'a> CandidateSearch<'_, '_, 'a> {
             *node == facade.node.name && input.name().is_none_or(has)
         });
         choice.inputs.extend(given.map(|(_, input)| input.clone()));
-        choice.demands = self.demands(facade);
+        let root = self.interpreted.template.root;
+        choice.demands = demands(self.template, root, self.types, facade);
         choice
     }
 
@@ -166,19 +197,6 @@ impl<'a> CandidateSearch<'_, '_, 'a> {
         !has(topology) && has(template.variability.inputs)
     }
 
-    /// Where relations lead there are nodes.
-    fn demands(&self, facade: &Facade<'_, 'a>) -> Vec<VariantDemand> {
-        let used = |name: &str| facade.capabilities.contains_key(name);
-        let mapped = self.template.substitution.capabilities.iter();
-        let mapped = mapped.filter(|mapping| used(mapping.named.name));
-        let demand = |mapping: &crate::tosca::substitution::SubstitutionMapping<'a>| {
-            let node = mapping.path().first()?.text()?.to_owned();
-            let span = mapping.named.key.span();
-            Some(VariantDemand { groups: vec![vec![node]], least: 1, most: 1, span })
-        };
-        mapped.filter_map(demand).collect()
-    }
-
     fn too_precise(&self) -> Refusal {
         let message = "its nodes weigh more digits than can be added";
         Refusal::new(4, message, self.template.substitution.node.span())
@@ -189,6 +207,11 @@ impl<'a> CandidateSearch<'_, '_, 'a> {
         let at = first.and_then(|error| error.span);
         let at = at.unwrap_or_else(|| self.template.substitution.node.span());
         let why = first.map_or("", |error| &*error.message);
-        Refusal::new(4, format!("it has no variant: {why}"), at)
+        let kind = match first.map(|error| error.code) {
+            Some(Code::AmbiguousTopology) => RefusalKind::Ambiguous,
+            Some(Code::Unproven) => RefusalKind::Interrupted,
+            _ => RefusalKind::Unfit,
+        };
+        Refusal::new(4, format!("it has no variant: {why}"), at).of_kind(kind)
     }
 }

@@ -2,6 +2,7 @@
 
 mod begun;
 mod candidates;
+mod demands;
 mod fulfilled;
 mod instances;
 mod questions;

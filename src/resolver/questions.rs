@@ -574,7 +574,7 @@ impl Resolver {
 
     /// Asks something about all variants, of all inputs or only of those that fulfil the rules
     /// between them.
-    fn explore<T>(
+    pub(super) fn explore<T>(
         &self,
         features: bool,
         ask: impl FnOnce(&mut Space<'_, '_>) -> Result<T, Diagnostics>,

@@ -28,6 +28,7 @@ use crate::variability::resolve::{self, How};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 /// In the text of every template that may substitute.
 const MAPPINGS: &str = "substitution_mappings";
@@ -128,7 +129,14 @@ impl Resolver {
             catalogue_template(candidate, name, directory, &types, &mut warnings)
         });
         let (sources_of, templates): (Vec<_>, Vec<_>) = read.unzip();
+        let looks_at_values = templates.iter().zip(&sources_of).any(|(template, interpreted)| {
+            let mut mappings = template.substitution.properties.iter();
+            template.substitution.node.get("substitution_filter").is_some()
+                || mappings.any(|mapping| mapping.value.is_some())
+                || !interpreted.template.is_plain()
+        });
         let catalogue = ReadCatalogue {
+            looks_at_values,
             known: templates.iter().map(|_| RefCell::default()).collect(),
             templates,
             interpreted: sources_of,
@@ -291,7 +299,7 @@ fn catalogue_template<'l, 'i>(
 }
 
 /// What was found out of a template, by what was asked of it.
-type KnownVariants<'a> = FxHashMap<String, Result<Vec<CandidateVariant<'a>>, Refusal>>;
+type KnownVariants<'a> = FxHashMap<String, Result<Rc<[CandidateVariant<'a>]>, Refusal>>;
 
 /// Templates with their variants, each resolved once.
 struct ReadCatalogue<'c, 'l, 'a> {
@@ -304,9 +312,35 @@ struct ReadCatalogue<'c, 'l, 'a> {
     inputs: &'c [(String, InputSource)],
     how: &'c How,
     types: &'c Types<'l>,
+    /// Whether a template looks at values of what it substitutes.
+    looks_at_values: bool,
 }
 
 impl<'c, 'l, 'a> ReadCatalogue<'c, 'l, 'a> {
+    /// The variants of a template, each resolved once.
+    fn variants_of(
+        &self,
+        template: usize,
+        facade: &Facade<'_, 'a>,
+        which: CandidateVariants,
+    ) -> Result<Rc<[CandidateVariant<'a>]>, Refusal> {
+        let search = CandidateSearch { which, ..self.search(template) };
+        let mut known = self.known[template].borrow_mut();
+        // Of a plain one there is one, whatever is asked.
+        if search.interpreted.template.is_plain()
+            && let Some(known) = known.get("")
+        {
+            return known.clone();
+        }
+        let choice = search.choice_for(facade);
+        let asked = match search.interpreted.template.is_plain() {
+            true => String::new(),
+            false => format!("{which:?}{:?}{:?}", choice.inputs, choice.demands),
+        };
+        let find = || search.variants(&choice).map(Into::into);
+        known.entry(asked).or_insert_with(find).clone()
+    }
+
     fn search(&self, template: usize) -> CandidateSearch<'_, 'l, 'a> {
         CandidateSearch {
             interpreted: self.interpreted[template],
@@ -345,11 +379,28 @@ impl<'a> Catalogue<'a> for ReadCatalogue<'_, '_, 'a> {
         &self,
         template: usize,
         facade: &Facade<'_, 'a>,
-    ) -> Result<Vec<CandidateVariant<'a>>, Refusal> {
-        let search = self.search(template);
-        let choice = search.choice_for(facade);
-        let asked = format!("{:?}{:?}", choice.inputs, choice.demands);
-        let mut known = self.known[template].borrow_mut();
-        known.entry(asked).or_insert_with(|| search.variants(&choice)).clone()
+    ) -> Result<Rc<[CandidateVariant<'a>]>, Refusal> {
+        self.variants_of(template, facade, self.which)
+    }
+
+    fn open_variant(
+        &self,
+        template: usize,
+        facade: &Facade<'_, 'a>,
+    ) -> Option<CandidateVariant<'a>> {
+        let is_plain = self.interpreted[template].template.is_plain();
+        if is_plain || self.which == CandidateVariants::Open {
+            return None;
+        }
+        self.variants_of(template, facade, CandidateVariants::Open).ok()?.first().cloned()
+    }
+
+    fn is_named(&self, node: &str) -> bool {
+        // Nodes of what substitutes one are called behind it.
+        self.inputs.iter().any(|(name, _)| name.starts_with(node))
+    }
+
+    fn looks_at_values(&self) -> bool {
+        self.looks_at_values
     }
 }

@@ -28,21 +28,33 @@ impl AssignedCount {
         count: Option<&Value>,
         optional: Option<&Value>,
     ) -> Self {
-        let number = |value: &Value| match value {
-            Value::Number(number) => u64::try_from(number.as_int()?).ok(),
-            _ => None,
-        };
-        if let Some(Value::List(range)) = occurrences
-            && let [min, max] = &**range
-            && let Some(min) = number(min)
-        {
-            let max = number(max).map(|max| max.max(min));
-            return Self { min, max };
+        if let Some(range) = occurrences.and_then(Self::range) {
+            return range;
         }
-        let count = count.and_then(number).unwrap_or(1);
+        let count = count.and_then(whole).unwrap_or(1);
         let is_optional = optional == Some(&Value::Bool(true));
         Self { min: if is_optional { 0 } else { count }, max: Some(count) }
     }
+
+    /// A lower and an upper bound, where that is what is written.
+    pub(crate) fn range(occurrences: &Value) -> Option<Self> {
+        let Value::List(bounds) = occurrences else { return None };
+        let [min, max] = &**bounds else { return None };
+        let min = whole(min)?;
+        match max.as_str() {
+            Some("UNBOUNDED") => Some(Self { min, max: None }),
+            _ => Some(Self { min, max: Some(whole(max)?.max(min)) }),
+        }
+    }
+
+    /// So many may be there besides those that have to be; nothing for as many as fit.
+    pub(crate) fn optional(self) -> Option<u64> {
+        self.max.map(|max| max - self.min)
+    }
+}
+
+fn whole(value: &Value) -> Option<u64> {
+    if let Value::Number(number) = value { u64::try_from(number.as_int()?).ok() } else { None }
 }
 
 /// A number of relations, where it is one.

@@ -36,13 +36,33 @@ impl InputSource {
 /// What somebody else asks of a variant, beside what its template says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct VariantDemand {
-    /// Groups of nodes by their names; a group is there where one of its nodes is.
-    pub groups: Vec<Vec<String>>,
-    /// So many of the groups are there at least, and at most.
-    pub least: usize,
-    pub most: usize,
+    pub condition: DemandCondition,
     /// Where that is asked for.
     pub span: Span,
+}
+
+/// What is asked, by what templates call their parts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum DemandCondition {
+    /// The node of this name is there.
+    Node(String),
+    /// The assignment at this position of a node is there.
+    Relation(String, usize),
+    /// At least so many of these hold.
+    AtLeast(usize, Vec<Self>),
+    Not(Box<Self>),
+}
+
+impl DemandCondition {
+    /// All of these hold.
+    pub(crate) fn all(conditions: Vec<Self>) -> Self {
+        Self::AtLeast(conditions.len(), conditions)
+    }
+
+    /// At most so many of these hold.
+    pub(crate) fn at_most(most: usize, conditions: Vec<Self>) -> Self {
+        Self::Not(Box::new(Self::AtLeast(most.saturating_add(1), conditions)))
+    }
 }
 
 /// What is chosen.

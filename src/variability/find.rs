@@ -11,7 +11,7 @@ use crate::variability::enrich::Assertions;
 use crate::variability::expression::Evaluator;
 use crate::variability::graph::{ElementId, Graph};
 use crate::variability::objectives::{
-    ObjectiveMeasure, WeightedSum, after_topology, before_technologies,
+    ObjectiveMeasure, WEIGHT_OF_NODES, WeightedSum, after_topology, before_technologies,
 };
 use crate::variability::options::{Flag, Options};
 use crate::variability::presence::Presence;
@@ -50,6 +50,11 @@ impl Optimum {
     /// Whether no variant is better.
     pub fn is_proven(&self) -> bool {
         self.value == self.bound
+    }
+
+    /// Whether it sums up what nodes weigh.
+    pub(super) fn is_of_weight(&self) -> bool {
+        self.what == WEIGHT_OF_NODES
     }
 
     fn of(measure: ObjectiveMeasure, bounds: Bounds) -> Self {

@@ -41,6 +41,9 @@ impl ObjectiveMeasure {
     }
 }
 
+/// What is summed up where nodes weigh.
+pub(super) const WEIGHT_OF_NODES: &str = "the weight of the nodes";
+
 /// The objectives in the order of their rank.
 ///
 /// # Errors
@@ -117,11 +120,7 @@ pub(crate) fn topology(
     let weight = |decimal| if mode == TopologyMode::Weight { decimal } else { Decimal::ONE };
     let nodes: Vec<_> =
         evaluator.graph.nodes.iter().map(|node| (node.id, weight(node.template.weight))).collect();
-    let what = if mode == TopologyMode::Weight {
-        "the weight of the nodes"
-    } else {
-        "the number of nodes"
-    };
+    let what = if mode == TopologyMode::Weight { WEIGHT_OF_NODES } else { "the number of nodes" };
     weighted(evaluator, what, &nodes, direction)
 }
 

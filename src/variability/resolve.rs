@@ -126,12 +126,20 @@ pub(crate) struct VariantDocuments<'i> {
     pub written: Out<'i>,
     /// With their values, where the choice asks for that and gives what they need.
     pub evaluated: Option<Out<'i>>,
-    /// What its nodes weigh; nothing where that has too many digits.
-    pub weight: Option<Decimal>,
+    /// What each of its nodes weighs.
+    pub weights: Vec<(&'i str, Decimal)>,
+    /// What is proven of the weight of all variants of the choice.
+    pub least_weight: Decimal,
 }
 
 fn is_missing_input(found: &Diagnostic) -> bool {
     found.code == Code::MissingInput || found.severity < Severity::Error
+}
+
+/// What is proven of the weight of nodes, where it is optimised before all else.
+fn least_weight(optima: &[Optimum]) -> Decimal {
+    let weight = optima.first().filter(|first| first.is_of_weight() && !first.is_maximized);
+    weight.and_then(|weight| Decimal::parse(&weight.bound)).unwrap_or(Decimal::ZERO)
 }
 
 /// The trees of the variant of a choice, with warnings.
@@ -160,9 +168,10 @@ pub(crate) fn documents<'i>(
             evaluated => evaluated.transpose()?,
         };
         let nodes = prepared.graph.nodes.iter().filter(|node| variant.presence.is(node.id));
-        let mut weights = nodes.map(|node| node.template.weight);
-        let weight = weights.try_fold(Decimal::ZERO, Decimal::plus);
-        Ok(VariantDocuments { written: emit(None)?, evaluated, weight })
+        let weights = nodes.map(|node| (node.template.declared.name, node.template.weight));
+        let weights = weights.collect();
+        let least_weight = least_weight(&variant.optima);
+        Ok(VariantDocuments { written: emit(None)?, evaluated, weights, least_weight })
     };
     match found() {
         Ok(documents) => Ok((documents, warnings)),

@@ -7,52 +7,17 @@ use super::{FulfilQuestion, instance_uri, is_to_be_selected};
 use crate::text::source::FileId;
 use crate::text::value::Value;
 use crate::topology::{NodeIndex, RelationIndex, Topology, TopologyRelation};
+use crate::tosca::requirement::AssignedCount;
 use crate::tosca::types::Part;
 use crate::tosca::{Family, RequirementDefinition, TypeId, TypeRef, Types};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// How many relations an assignment stands for: those that have to be, and those that may be;
-/// nothing for as many as there can be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Occurs {
-    mandatory: u64,
-    optional: Option<u64>,
-}
-
-impl Occurs {
-    /// Those of an assignment: one, unless it says otherwise.
-    pub(super) fn of(relation: &TopologyRelation) -> Self {
-        let range = relation.occurrences.as_ref().and_then(|range| Self::range(&range.value));
-        if let Some((min, max)) = range {
-            return Self { mandatory: min, optional: max.map(|max| max.saturating_sub(min)) };
-        }
-        let count = relation.count.as_ref().and_then(|count| whole(&count.value)).unwrap_or(1);
-        let is_optional =
-            relation.optional.as_ref().is_some_and(|optional| optional.value == Value::Bool(true));
-        match is_optional {
-            true => Self { mandatory: 0, optional: Some(count) },
-            false => Self { mandatory: count, optional: Some(0) },
-        }
-    }
-
-    /// A lower and an upper bound, where that is what is written.
-    pub(super) fn range(value: &Value) -> Option<(u64, Option<u64>)> {
-        let Value::List(bounds) = value else { return None };
-        let [min, max] = &**bounds else { return None };
-        match max.as_str() {
-            Some("UNBOUNDED") => Some((whole(min)?, None)),
-            _ => Some((whole(min)?, Some(whole(max)?))),
-        }
-    }
-
-    /// How many there have to be.
-    pub(super) fn least(self) -> u64 {
-        self.mandatory
-    }
-}
-
-fn whole(value: &Value) -> Option<u64> {
-    if let Value::Number(number) = value { u64::try_from(number.as_int()?).ok() } else { None }
+/// How many relations an assignment stands for.
+pub(super) fn assigned_count(relation: &TopologyRelation) -> AssignedCount {
+    let [occurrences, count, optional] =
+        [&relation.occurrences, &relation.count, &relation.optional]
+            .map(|said| said.as_ref().map(|said| &said.value));
+    AssignedCount::said(occurrences, count, optional)
 }
 
 /// What is asked of targets: the same for all relations of one demand, and often for many demands.
@@ -78,7 +43,7 @@ pub(super) struct SlotDemand<'q> {
     pub wish: Wish,
     pub definition: &'q RequirementDefinition<'q>,
     /// The assignments, each with how often it has to be fulfilled and how often it may be besides.
-    pub assigned: Vec<(Option<RelationIndex>, Occurs)>,
+    pub assigned: Vec<(Option<RelationIndex>, AssignedCount)>,
     /// The nodes to which the requirement leads already.
     pub taken: FxHashSet<NodeIndex>,
 }
@@ -86,13 +51,13 @@ pub(super) struct SlotDemand<'q> {
 impl SlotDemand<'_> {
     /// How many relations there have to be.
     pub(super) fn mandatory(&self) -> usize {
-        let all = self.assigned.iter().map(|(_, occurs)| occurs.mandatory);
+        let all = self.assigned.iter().map(|(_, occurs)| occurs.min);
         usize::try_from(all.fold(0, u64::saturating_add)).unwrap_or(usize::MAX)
     }
 
     /// How many there are at most, where that is bounded.
     pub(super) fn most(&self) -> Option<usize> {
-        let mut optional = self.assigned.iter().map(|(_, occurs)| occurs.optional);
+        let mut optional = self.assigned.iter().map(|(_, occurs)| occurs.optional());
         let optional = optional.try_fold(0_u64, |all, one| Some(all.saturating_add(one?)))?;
         Some(self.mandatory().saturating_add(usize::try_from(optional).unwrap_or(usize::MAX)))
     }
@@ -103,19 +68,18 @@ impl SlotDemand<'_> {
         let repeated = |relation: Option<RelationIndex>, times: u64| {
             std::iter::repeat_n(relation, usize::try_from(times).unwrap_or(usize::MAX).min(count))
         };
-        let mandatory =
-            self.assigned.iter().flat_map(|(it, occurs)| repeated(*it, occurs.mandatory));
+        let mandatory = self.assigned.iter().flat_map(|(it, occurs)| repeated(*it, occurs.min));
         let optional = self.assigned.iter();
         let optional =
-            optional.flat_map(|(it, occurs)| repeated(*it, occurs.optional.unwrap_or(u64::MAX)));
+            optional.flat_map(|(it, occurs)| repeated(*it, occurs.optional().unwrap_or(u64::MAX)));
         mandatory.chain(optional).take(count).collect()
     }
 
     /// The assignments of which relations stay open, where these are fulfilled; as many as there can
     /// be are none that are missing.
     pub(super) fn open(&self, fulfilled: &[Option<RelationIndex>]) -> Vec<(RelationIndex, u64)> {
-        let open = |&(assignment, occurs): &(Option<RelationIndex>, Occurs)| {
-            let all = occurs.mandatory.saturating_add(occurs.optional?);
+        let open = |&(assignment, occurs): &(Option<RelationIndex>, AssignedCount)| {
+            let all = occurs.max?;
             let done = fulfilled.iter().filter(|one| **one == assignment).count() as u64;
             Some((assignment?, all.saturating_sub(done))).filter(|(_, left)| *left > 0)
         };
@@ -238,7 +202,7 @@ impl<'q> DemandSearch<'_, 'q, '_, '_> {
         let min = definition.occurrences.map_or(1, |occurrences| occurrences.min);
         let copies = self.question.topology.node(self.source).copy.is_some();
         if min > 0 && !copies {
-            let occurs = Occurs { mandatory: min, optional: Some(0) };
+            let occurs = AssignedCount { min, max: Some(min) };
             let wish = Wish {
                 source: self.kind,
                 requirement: name.to_owned(),
@@ -259,7 +223,7 @@ impl<'q> DemandSearch<'_, 'q, '_, '_> {
         found: &mut Vec<SlotDemand<'q>>,
     ) {
         let relation = self.question.topology.relation(id);
-        let occurs = Occurs::of(relation);
+        let occurs = assigned_count(relation);
         let filter = self.filters.contains_key(&FilterOwner::Relation(id)).then_some(id);
         let wish = Wish {
             source: self.kind,
@@ -269,7 +233,7 @@ impl<'q> DemandSearch<'_, 'q, '_, '_> {
             filter,
             scope: self.scope(),
         };
-        if occurs == (Occurs { mandatory: 0, optional: Some(0) }) {
+        if occurs.max == Some(0) {
             return;
         }
         match found[first..].iter_mut().find(|demand| demand.wish == wish) {
@@ -282,7 +246,7 @@ impl<'q> DemandSearch<'_, 'q, '_, '_> {
         &self,
         wish: Wish,
         definition: &'q RequirementDefinition<'q>,
-        assigned: (Option<RelationIndex>, Occurs),
+        assigned: (Option<RelationIndex>, AssignedCount),
     ) -> SlotDemand<'q> {
         let assigned = vec![assigned];
         SlotDemand { source: self.source, wish, definition, assigned, taken: FxHashSet::default() }

@@ -1,10 +1,11 @@
 //! How often capabilities are used, and may be.
 
 use super::inventory::node_type;
-use super::slots::Occurs;
+use super::slots::assigned_count;
 use crate::text::source::{FileId, Span};
 use crate::topology::{NodeIndex, Topology, TopologyCapability, TopologyRelation, type_named};
 use crate::tosca::fit::RequirementFit;
+use crate::tosca::requirement::AssignedCount;
 use crate::tosca::{EffectiveCapability, Family, TypeId, Types};
 use rustc_hash::FxHashMap;
 
@@ -36,7 +37,7 @@ pub(crate) fn capability_uses<'t>(topology: &Topology, types: &'t Types<'_>) -> 
             .entry((source, &relation.name, named, kind))
             .or_insert_with(|| fitting(types, relation, source, kind).first().copied());
         if let Some(capability) = capability {
-            let count = Occurs::of(relation).least().max(1);
+            let count = assigned_count(relation).min.max(1);
             *found.uses.entry((target, capability)).or_default() += count;
         }
     }
@@ -70,8 +71,8 @@ pub(crate) fn capability_bound(
     definition: &EffectiveCapability<'_>,
 ) -> Option<u64> {
     let own = assigned.and_then(|own| own.occurrences.as_ref());
-    match own.and_then(|own| Occurs::range(&own.value)) {
-        Some((_, max)) => max,
+    match own.and_then(|own| AssignedCount::range(&own.value)) {
+        Some(own) => own.max,
         None => definition.occurrences.and_then(|occurrences| occurrences.max),
     }
 }

@@ -35,7 +35,7 @@ pub(crate) struct CatalogueTemplate<'a> {
 }
 
 /// A variant of a template of the catalogue.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct CandidateVariant<'a> {
     /// The preset that gives it, where it is not the variant by defaults.
     pub preset: Option<String>,
@@ -43,8 +43,18 @@ pub(crate) struct CandidateVariant<'a> {
     pub also: Vec<String>,
     /// Variability inputs that are not at their defaults.
     pub inputs: Vec<(String, Value)>,
-    /// What it costs: a node counts 1 where nothing else is said.
+    /// What its nodes cost that stay: a node counts 1 where nothing else is said.
     pub weight: Decimal,
+    /// What those cost by themselves that are to be substituted; nothing where there are none.
+    pub facades: Option<Decimal>,
+    /// Where the time was over before it was known that no variant is meant that costs less: what each
+    /// of them costs at least.
+    pub least: Option<Decimal>,
+    /// Inputs of another variant that costs the same and has other nodes, where nothing decides
+    /// between the two.
+    pub rival: Option<Vec<(String, Value)>>,
+    /// Whether the template lets any of its variants be taken that are equally good.
+    pub is_settled: bool,
     /// The resolved template.
     pub view: Rc<TemplateView<'a>>,
 }
@@ -120,22 +130,31 @@ pub(crate) struct Refusal {
     pub at: Span,
     /// And at the node.
     pub here: Option<Span>,
-    /// Whether it is only not known before run time.
-    pub is_undecided: bool,
-    /// Whether the template would be in itself.
-    pub is_cyclic: bool,
+    pub kind: RefusalKind,
+}
+
+/// What kind of reason there is to refuse a template.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RefusalKind {
+    /// It does not fit.
+    Unfit,
+    /// Whether it fits is not known before run time.
+    Undecided,
+    /// It would be in itself.
+    Cyclic,
+    /// Several of its variants are equally good.
+    Ambiguous,
+    /// No variant of it was found in time.
+    Interrupted,
 }
 
 impl Refusal {
     pub(crate) fn new(rank: u8, message: impl Into<String>, at: Span) -> Self {
-        Self {
-            rank,
-            message: message.into(),
-            at,
-            here: None,
-            is_undecided: false,
-            is_cyclic: false,
-        }
+        Self { rank, message: message.into(), at, here: None, kind: RefusalKind::Unfit }
+    }
+
+    pub(crate) fn of_kind(self, kind: RefusalKind) -> Self {
+        Self { kind, ..self }
     }
 
     pub(crate) fn here(self, here: Span) -> Self {
@@ -192,7 +211,7 @@ fn judge_filter(
         FilterVerdict::Fails(reason) => Err(refused(reason).here(facade.node.span)),
         FilterVerdict::Undecided(reason) => {
             let refusal = refused(reason).here(facade.node.span);
-            Err(Refusal { is_undecided: true, ..refusal })
+            Err(refusal.of_kind(RefusalKind::Undecided))
         }
     }
 }

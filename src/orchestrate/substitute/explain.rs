@@ -29,14 +29,37 @@ pub struct ExplainedSubstitution {
     /// What the variant costs.
     #[serde(serialize_with = "as_number")]
     pub weight: Decimal,
+    /// Where the time was over before it was known that nothing costs less: what all cost at least.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "as_number_or_none")]
+    pub least: Option<Decimal>,
     /// How many candidates there are.
     pub candidates: usize,
     /// Whether somebody asked for it.
     pub is_asked_for: bool,
+    /// Other candidates, the best ones first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub runners_up: Vec<ExplainedRunnerUp>,
     /// Where the relations of the node go.
     pub requirements: Vec<ExplainedRequirement>,
     /// Templates that cannot substitute it, the nearest ones first.
     pub refused: Vec<ExplainedRefusal>,
+}
+
+/// A candidate that was not chosen.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ExplainedRunnerUp {
+    /// The path of the template.
+    pub template: String,
+    /// The preset that gives the variant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preset: Option<String>,
+    /// Inputs of the variant that are not at their defaults.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<String>,
+    /// What the variant costs.
+    #[serde(serialize_with = "as_number")]
+    pub weight: Decimal,
 }
 
 /// Where the relations of one requirement go.
@@ -176,12 +199,31 @@ fn as_number<S: serde::Serializer>(weight: &Decimal, serializer: S) -> Result<S:
     }
 }
 
-fn whole(out: &mut String, it: &ExplainedSubstitution) -> std::fmt::Result {
-    let preset = it.preset.as_ref().map(|preset| format!(":{preset}")).unwrap_or_default();
-    let inputs = match &*it.inputs {
+fn as_number_or_none<S: serde::Serializer>(
+    weight: &Option<Decimal>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match weight {
+        Some(weight) => as_number(weight, serializer),
+        None => serializer.serialize_none(),
+    }
+}
+
+/// A template with its variant.
+fn candidate(template: &str, preset: Option<&String>, inputs: &[String]) -> String {
+    let preset = preset.map(|preset| format!(":{preset}")).unwrap_or_default();
+    let inputs = match inputs {
         [] => String::new(),
         inputs => format!(" with {}", inputs.join(", ")),
     };
+    format!("{template}{preset}{inputs}")
+}
+
+/// So many other candidates are named to people.
+const RUNNERS_UP: usize = 3;
+
+fn whole(out: &mut String, it: &ExplainedSubstitution) -> std::fmt::Result {
+    let least = it.least.map(|least| format!(", at least {least}")).unwrap_or_default();
     let why = match it.candidates {
         _ if it.is_asked_for => "as asked for".to_owned(),
         1 => "the only candidate".to_owned(),
@@ -189,9 +231,16 @@ fn whole(out: &mut String, it: &ExplainedSubstitution) -> std::fmt::Result {
     };
     writeln!(
         out,
-        "{}: {}  by {}{preset}{inputs}, weight {} ({why})",
-        it.node, it.node_type, it.template, it.weight
+        "{}: {}  by {}, weight {}{least} ({why})",
+        it.node,
+        it.node_type,
+        candidate(&it.template, it.preset.as_ref(), &it.inputs),
+        it.weight
     )?;
+    for other in it.runners_up.iter().take(RUNNERS_UP) {
+        let name = candidate(&other.template, other.preset.as_ref(), &other.inputs);
+        writeln!(out, "  then {name}, weight {}", other.weight)?;
+    }
     for requirement in &it.requirements {
         self::requirement(out, requirement)?;
     }

@@ -7,13 +7,16 @@ pub(crate) mod candidate;
 mod choose;
 mod explain;
 mod flatten;
+mod known;
 mod rewrite;
+mod round;
 mod sections;
 mod types;
 pub(crate) mod view;
 
 pub use explain::{
-    ExplainedMapping, ExplainedRefusal, ExplainedRequirement, ExplainedSubstitution, human,
+    ExplainedMapping, ExplainedRefusal, ExplainedRequirement, ExplainedRunnerUp,
+    ExplainedSubstitution, human,
 };
 
 use crate::orchestrate::fulfil::{self, FulfilQuestion, Inventory};
@@ -24,13 +27,14 @@ use crate::text::source::{FileId, SourceMap};
 use crate::text::value::Value;
 use crate::text::yaml::{Out, OutNode};
 use crate::topology::{Topology, TopologyNode, type_named};
-use crate::tosca::fit::RequirementFit;
 use crate::tosca::{Family, Types};
 use candidate::{CandidateVariant, CatalogueTemplate, Facade, Refusal};
-use flatten::{ChosenCandidate, UsedCapabilities, flatten};
+use flatten::{ChosenCandidate, flatten};
+use known::KnownChoices;
+use round::Round;
 use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
-use view::{TemplateView, ViewedNode, ViewedRequirement, file_of};
+use std::rc::Rc;
+use view::{TemplateView, ViewedRequirement};
 
 /// So deep templates are in each other.
 const DEPTH: usize = 64;
@@ -64,7 +68,20 @@ pub(crate) trait Catalogue<'a> {
         &self,
         template: usize,
         facade: &Facade<'_, 'a>,
-    ) -> Result<Vec<CandidateVariant<'a>>, Refusal>;
+    ) -> Result<Rc<[CandidateVariant<'a>]>, Refusal>;
+
+    /// The best of all variants of one, where it has others than were asked for.
+    fn open_variant(
+        &self,
+        template: usize,
+        facade: &Facade<'_, 'a>,
+    ) -> Option<CandidateVariant<'a>>;
+
+    /// Whether what is asked for tells this node from others by its name.
+    fn is_named(&self, node: &str) -> bool;
+
+    /// Whether values of nodes count, and not only which of their properties have one.
+    fn looks_at_values(&self) -> bool;
 }
 
 /// What is asked.
@@ -103,6 +120,7 @@ pub(crate) fn substitute<'a>(
     let mut ways: FxHashMap<String, Vec<FileId>> = FxHashMap::default();
     let mut used = Vec::new();
     let mut scopes = TemplateScopes::default();
+    let known = KnownChoices::default();
     unknown(settings.chosen, &TemplateView::of(document.clone(), settings.types))?;
     let (mut document, mut values) =
         fulfilled(document, evaluated, &scopes, settings, &mut warnings)?;
@@ -110,10 +128,12 @@ pub(crate) fn substitute<'a>(
         let view = TemplateView::of(document, settings.types);
         if !view.nodes.iter().any(|node| node.is_substituted) {
             unused(settings.chosen, &used, &view)?;
+            warnings.0.extend(explained.iter().filter_map(choose::unproven));
             let document = finished(&view);
             return Ok(SubstitutedDocument { document, explained, warnings });
         }
-        let round = Round { view: &view, values: &values, catalogue, settings, ways: &ways };
+        let round =
+            Round { view: &view, values: &values, catalogue, settings, ways: &ways, known: &known };
         let (uses, chosen) = round.chosen(&mut explained, &mut used)?;
         let flat = flatten(&view, settings.types, &chosen, &uses)?;
         warnings.0.extend(flat.warnings.0.iter().cloned());
@@ -269,166 +289,6 @@ fn unused(
         errors.push(error);
     }
     if errors.has_errors() { Err(errors) } else { Ok(()) }
-}
-
-/// One round: nodes, and what may substitute them.
-struct Round<'r, 't, 'a> {
-    view: &'r TemplateView<'a>,
-    /// The same with the values of functions, as far as they are known.
-    values: &'r Topology,
-    catalogue: &'r dyn Catalogue<'a>,
-    settings: &'r SubstitutionSettings<'r, 't>,
-    /// Which templates led to a node.
-    ways: &'r FxHashMap<String, Vec<FileId>>,
-}
-
-impl<'r, 'a> Round<'r, '_, 'a> {
-    fn chosen(
-        &self,
-        explained: &mut Vec<ExplainedSubstitution>,
-        used: &mut Vec<String>,
-    ) -> Result<(UsedCapabilities, Vec<ChosenCandidate<'r, 'a>>), Diagnostics> {
-        let mut errors = Diagnostics::default();
-        let (uses, mut capabilities) = self.uses(&mut errors);
-        let mut all = Vec::new();
-        for (position, node) in self.view.nodes.iter().enumerate() {
-            if !node.is_substituted {
-                continue;
-            }
-            used.push(node.name.clone());
-            let Some(kind) = node.kind else {
-                let message = format!("the type `{}` is not defined", node.type_name);
-                errors.push(Diagnostic::error(Code::UnknownType, message).at(node.span));
-                continue;
-            };
-            let used = capabilities.remove(&position).unwrap_or_default();
-            let values = self.values.node_ids().nth(position).map(|id| self.values.node(id));
-            let Some(values) = values else { continue };
-            let facade = Facade::of(self.settings.types, node, kind, values, used);
-            match self.choose(&facade) {
-                Ok(choice) => {
-                    let choose::CandidateChoice { template, variant, fit, explanation } = choice;
-                    let template = &self.catalogue.templates()[template];
-                    explained.push(explanation);
-                    all.push(ChosenCandidate { node: position, template, variant, fit });
-                }
-                Err(error) => errors.push(*error),
-            }
-        }
-        if errors.has_errors() { Err(errors) } else { Ok((uses, all)) }
-    }
-
-    fn choose(
-        &self,
-        facade: &Facade<'_, 'a>,
-    ) -> Result<choose::CandidateChoice<'a>, Box<Diagnostic>> {
-        let way = self.ways.get(&facade.node.name).map(Vec::as_slice).unwrap_or_default();
-        let is_counted = candidate::is_counted(facade.node);
-        let mut judged = Vec::new();
-        for (position, template) in self.catalogue.templates().iter().enumerate() {
-            let refused =
-                |refusal| choose::JudgedCandidate { template: position, fits: Err(refusal) };
-            if is_counted {
-                let at = template.substitution.node.span();
-                let message = "the node is there several times, and each would be its own";
-                judged.push(refused(Refusal::new(0, message, at).here(facade.node.span)));
-                continue;
-            }
-            if let Err(refusal) = candidate::judge_kind(self.settings.types, facade, template) {
-                judged.push(refused(refusal));
-                continue;
-            }
-            if template.file == self.settings.file || way.contains(&template.file) {
-                let at = template.substitution.node.span();
-                let refusal = Refusal::new(5, "it would substitute a node of its own", at);
-                judged.push(refused(Refusal { is_cyclic: true, ..refusal.here(facade.node.span) }));
-                continue;
-            }
-            let variants = match self.catalogue.variants(position, facade) {
-                Ok(variants) => variants,
-                Err(refusal) => {
-                    judged.push(refused(refusal));
-                    continue;
-                }
-            };
-            for variant in variants {
-                let fit = candidate::judge(self.settings.types, facade, template, &variant.view);
-                let fits = fit.map(|fit| (variant, fit));
-                judged.push(choose::JudgedCandidate { template: position, fits });
-            }
-        }
-        choose::choose(facade, self.catalogue.templates(), judged, self.settings)
-    }
-
-    /// The capabilities of nodes that are to be substituted where relations lead.
-    fn uses(
-        &self,
-        errors: &mut Diagnostics,
-    ) -> (UsedCapabilities, FxHashMap<usize, BTreeMap<String, crate::text::source::Span>>) {
-        let mut uses = UsedCapabilities::default();
-        let mut by_node: FxHashMap<usize, BTreeMap<_, _>> = FxHashMap::default();
-        for (position, source) in self.view.nodes.iter().enumerate() {
-            for (index, assignment) in source.assignments.iter().enumerate() {
-                let target = assignment.target.as_deref().and_then(|it| self.view.position(it));
-                let Some(target) = target.filter(|&it| self.view.nodes[it].is_substituted) else {
-                    continue;
-                };
-                match self.capability(source, assignment, &self.view.nodes[target]) {
-                    Ok(capability) => {
-                        by_node
-                            .entry(target)
-                            .or_default()
-                            .insert(capability.clone(), assignment.span);
-                        uses.insert((position, index), capability);
-                    }
-                    Err(error) => errors.push(*error),
-                }
-            }
-        }
-        (uses, by_node)
-    }
-
-    /// The one capability of a node where a relation leads.
-    fn capability(
-        &self,
-        source: &ViewedNode<'a>,
-        assignment: &ViewedRequirement<'a>,
-        target: &ViewedNode<'a>,
-    ) -> Result<String, Box<Diagnostic>> {
-        let types = self.settings.types;
-        let wrong = |message: String| {
-            let error = Diagnostic::error(Code::IncompatibleRequirement, message);
-            Box::new(error.at(assignment.span))
-        };
-        let (name, node) = (&assignment.name, &target.name);
-        let definition = source.kind.and_then(|kind| {
-            types.effective(kind).requirements.get(&**name).map(|part| (kind, &part.definition))
-        });
-        let (Some((kind, definition)), Some(target_kind)) = (definition, target.kind) else {
-            let type_name = &source.type_name;
-            return Err(wrong(format!("`{type_name}` has no requirement `{name}`")));
-        };
-        let capability = assignment.capability.as_ref();
-        let capability = capability.map(|it| (it.value.as_str(), file_of(it.span)));
-        let fit = RequirementFit { types, definition, source: kind, capability };
-        let found = fit.capabilities(target_kind).unwrap_or_default();
-        match &*found {
-            [(only, _)] => Ok((*only).to_owned()),
-            [] => {
-                Err(wrong(format!("node \"{node}\" has no capability to which `{name}` can lead")))
-            }
-            several => {
-                let names: Vec<_> = several.iter().map(|(name, _)| format!("`{name}`")).collect();
-                let message = format!(
-                    "`{name}` can lead to several capabilities of node \"{node}\": {}",
-                    names.join(", ")
-                );
-                let mut error = wrong(message);
-                *error = error.help("name one of them under `capability`");
-                Err(error)
-            }
-        }
-    }
 }
 
 /// The document as other tools for its version read it: what may stay open is said by

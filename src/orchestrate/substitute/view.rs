@@ -119,6 +119,12 @@ impl<'a> ViewedNode<'a> {
         }
     }
 
+    /// What is assigned to its properties, by their names.
+    pub(crate) fn properties(&self) -> Vec<(String, Out<'a>)> {
+        let all = entry(&self.body, "properties").map(|all| entries(&all)).unwrap_or_default();
+        all.into_iter().map(|(key, value)| (key_name(&key), value)).collect()
+    }
+
     /// What is assigned to one of its properties.
     pub(crate) fn property(&self, name: &str) -> Option<Out<'a>> {
         entry(&entry(&self.body, "properties")?, name)

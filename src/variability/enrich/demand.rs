@@ -2,7 +2,7 @@
 
 use super::{Assertions, Origin};
 use crate::sat::formula::Formula;
-use crate::variability::choice::VariantDemand;
+use crate::variability::choice::{DemandCondition, VariantDemand};
 use crate::variability::expression::Evaluator;
 
 impl Assertions {
@@ -12,32 +12,43 @@ impl Assertions {
         evaluator: &mut Evaluator<'_, '_>,
         demands: &[VariantDemand],
     ) {
-        for demand in demands {
-            let groups: Vec<_> =
-                demand.groups.iter().map(|names| any_node(evaluator, names)).collect();
-            let enough = at_least(evaluator, &groups, demand.least);
-            let more = at_least(evaluator, &groups, demand.most.saturating_add(1));
-            self.push([enough], Origin::Demand(demand.span));
-            self.push([!more], Origin::Demand(demand.span));
+        for VariantDemand { condition, span } in demands {
+            let holds = formula(evaluator, condition);
+            self.push([holds], Origin::Demand(*span));
         }
     }
 }
 
-/// Whether one of the nodes with these names is present.
-fn any_node(evaluator: &mut Evaluator<'_, '_>, names: &[String]) -> Formula {
+fn formula(evaluator: &mut Evaluator<'_, '_>, condition: &DemandCondition) -> Formula {
     let graph = evaluator.graph;
-    let nodes = names.iter().filter_map(|name| graph.node_named(name));
-    let atoms: Vec<_> = nodes.map(|node| evaluator.atom(node.id)).collect();
-    evaluator.arena.or(atoms)
+    match condition {
+        DemandCondition::Node(name) => {
+            graph.node_named(name).map_or(Formula::FALSE, |node| evaluator.atom(node.id))
+        }
+        DemandCondition::Relation(node, position) => {
+            let node = graph.node_named(node);
+            let relation = node.and_then(|node| node.relations.get(*position));
+            relation.map_or(Formula::FALSE, |&id| evaluator.atom(graph.relation(id).id))
+        }
+        DemandCondition::Not(condition) => !formula(evaluator, condition),
+        DemandCondition::AtLeast(least, conditions) => {
+            let all: Vec<_> =
+                conditions.iter().map(|condition| formula(evaluator, condition)).collect();
+            at_least(evaluator, &all, *least)
+        }
+    }
 }
 
 /// Whether so many of these hold: among the first `i` there are `k` where there are among the first
 /// `i - 1`, or one less and the `i`-th holds.
 fn at_least(evaluator: &mut Evaluator<'_, '_>, formulas: &[Formula], least: usize) -> Formula {
-    if least > formulas.len() {
-        return Formula::FALSE;
-    }
     let arena = &mut evaluator.arena;
+    match least {
+        1 => return arena.or(formulas.iter().copied()),
+        _ if least == formulas.len() => return arena.and(formulas.iter().copied()),
+        _ if least > formulas.len() => return Formula::FALSE,
+        _ => {}
+    }
     // Whether there are so many as the position says.
     let mut among = vec![Formula::FALSE; least + 1];
     among[0] = Formula::TRUE;

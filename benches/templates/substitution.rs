@@ -1,0 +1,223 @@
+//! Templates of which much is substituted or left open.
+
+use cuvee::Resolver;
+use cuvee::source::MemoryFiles;
+use cuvee::substitute::SubstitutionQuery;
+use std::fmt::Write;
+
+/// A template and its catalogue that grow in one respect.
+pub(crate) struct SubstitutionCase {
+    pub name: &'static str,
+    pub make: fn(usize) -> (Resolver, SubstitutionQuery),
+    pub sizes: &'static [usize],
+    /// So many milliseconds it may take at its first size.
+    pub goal: Option<u32>,
+}
+
+pub(crate) const CASES: [SubstitutionCase; 7] = [
+    SubstitutionCase {
+        name: "nodes, 50 candidates of 20 nodes each",
+        make: candidates,
+        sizes: &[1_000, 2_000],
+        goal: Some(500),
+    },
+    SubstitutionCase { name: "templates in templates", make: deep, sizes: &[64], goal: None },
+    SubstitutionCase {
+        name: "templates in templates, two for each",
+        make: wide_and_deep,
+        sizes: &[32, 64],
+        goal: None,
+    },
+    SubstitutionCase {
+        name: "open relations, 1,000 targets of 50 types",
+        make: open_by_type,
+        sizes: &[10_000, 20_000],
+        goal: Some(2_000),
+    },
+    SubstitutionCase {
+        name: "open relations, 1,000 targets",
+        make: open_unbounded,
+        sizes: &[10_000, 20_000],
+        goal: Some(2_000),
+    },
+    SubstitutionCase {
+        name: "open relations, 1,000 targets, 10 for each",
+        make: open_bounded,
+        sizes: &[10_000],
+        goal: Some(2_000),
+    },
+    SubstitutionCase {
+        name: "mappings of one requirement",
+        make: mappings,
+        sizes: &[10_000, 20_000],
+        goal: None,
+    },
+];
+
+const HEAD: &str =
+    "tosca_definitions_version: tosca_simple_yaml_1_3\nimports: [types.yaml]\ntopology_template:\n";
+
+const TYPES: &str = "tosca_definitions_version: tosca_simple_yaml_1_3
+capability_types:
+  Service: {derived_from: tosca.capabilities.Root}
+node_types:
+  Server:
+    derived_from: tosca.nodes.Root
+    properties: {size: {type: integer, default: 1}}
+    capabilities: {service: Service}
+  Scarce:
+    derived_from: tosca.nodes.Root
+    capabilities: {service: {type: Service, occurrences: [0, 10]}}
+  Client:
+    derived_from: tosca.nodes.Root
+    properties: {size: {type: integer, default: 1}}
+    capabilities: {service: Service}
+    requirements: [service: {capability: Service, occurrences: [0, UNBOUNDED]}]
+  Asking:
+    derived_from: tosca.nodes.Root
+    requirements: [service: {capability: Service}]
+  Part:
+    derived_from: tosca.nodes.Root
+    properties: {size: {type: integer, default: 1}}
+    capabilities: {service: Service}
+    requirements: [service: {capability: Service, occurrences: [0, UNBOUNDED]}]
+";
+
+/// A resolver and a query for a template, its catalogue, and types of its own.
+fn asked(
+    nodes: &str,
+    catalogue: Vec<(String, String)>,
+    types: &str,
+) -> (Resolver, SubstitutionQuery) {
+    let query = SubstitutionQuery::with(catalogue.iter().map(|(name, _)| name.clone()));
+    let own = [
+        ("shop.yaml".to_owned(), format!("{HEAD}  node_templates:\n{nodes}")),
+        ("types.yaml".to_owned(), format!("{TYPES}{types}")),
+    ];
+    let files = own.into_iter().chain(catalogue);
+    let files = MemoryFiles::from_iter(files);
+    (Resolver::new("shop.yaml").files(files), query)
+}
+
+/// Nodes of one type, of which each needs one of ten servers, and templates for that type.
+fn candidates(size: usize) -> (Resolver, SubstitutionQuery) {
+    let mut nodes: String =
+        (0..10).map(|at| format!("    server{at}: {{type: Server}}\n")).collect();
+    for node in 0..size {
+        let server = node % 10;
+        writeln!(nodes, "    client{node}: {{type: Client, directives: [substitute], properties: {{size: {node}}}, requirements: [{{service: server{server}}}]}}").ok();
+    }
+    let template = |index: usize| {
+        let parts = if index == 25 { 19 } else { 20 };
+        let mut text = format!(
+            "{HEAD}  inputs:\n    size: {{type: integer}}\n  substitution_mappings:\n    node_type: Client\n    capabilities: {{service: [part0, service]}}\n    requirements:\n      - service: [part0, service]\n  node_templates:\n    part0: {{type: Part, properties: {{size: {{get_input: size}}}}}}\n"
+        );
+        for part in 1..parts {
+            let before = part - 1;
+            writeln!(
+                text,
+                "    part{part}: {{type: Part, requirements: [{{service: part{before}}}]}}"
+            )
+            .ok();
+        }
+        (format!("catalogue{index:02}.yaml"), text)
+    };
+    asked(&nodes, (0..50).map(template).collect(), "")
+}
+
+/// A node whose template has one of the next type, and so on: `choices` templates for each type.
+fn nested(depth: usize, choices: usize) -> (Resolver, SubstitutionQuery) {
+    let types: String =
+        (0..depth).map(|at| format!("  Level{at}: {{derived_from: Client}}\n")).collect();
+    let mut catalogue = Vec::new();
+    for level in 0..depth {
+        for choice in 0..choices {
+            let inner = match level + 1 == depth {
+                true => "type: Part".to_owned(),
+                false => format!("type: Level{}, directives: [substitute]", level + 1),
+            };
+            let more: String =
+                (0..choice).map(|at| format!("    more{at}: {{type: Part}}\n")).collect();
+            let text = format!(
+                "{HEAD}  substitution_mappings:\n    node_type: Level{level}\n    capabilities: {{service: [n, service]}}\n    requirements:\n      - service: [n, service]\n  node_templates:\n    n: {{{inner}}}\n    own: {{type: Part, requirements: [{{service: n}}]}}\n{more}"
+            );
+            catalogue.push((format!("level{level:02}-{choice}.yaml"), text));
+        }
+    }
+    let nodes = "    server: {type: Server}\n    n: {type: Level0, directives: [substitute], requirements: [{service: server}]}\n";
+    asked(nodes, catalogue, &types)
+}
+
+fn deep(size: usize) -> (Resolver, SubstitutionQuery) {
+    nested(size, 1)
+}
+
+fn wide_and_deep(size: usize) -> (Resolver, SubstitutionQuery) {
+    nested(size, 2)
+}
+
+/// Nodes that need one of a kind of servers, of which there are 20 each, and some bounded.
+fn open_by_type(size: usize) -> (Resolver, SubstitutionQuery) {
+    const KINDS: usize = 50;
+    let most = size.div_ceil(KINDS * 20);
+    let mut types = String::new();
+    for kind in 0..KINDS {
+        writeln!(types, "  Server{kind}: {{derived_from: Server, capabilities: {{service: {{type: Service, occurrences: [0, {most}]}}}}}}").ok();
+        writeln!(types, "  Asking{kind}: {{derived_from: tosca.nodes.Root, requirements: [service: {{capability: Service, node: Server{kind}}}]}}").ok();
+    }
+    let mut nodes = String::new();
+    for at in 0..1_000 {
+        writeln!(
+            nodes,
+            "    server{at}: {{type: Server{}, properties: {{size: {at}}}}}",
+            at % KINDS
+        )
+        .ok();
+    }
+    for at in 0..size {
+        writeln!(nodes, "    n{at}: {{type: Asking{}, requirements: [{{service: {{node_filter: {{properties: [size: {{in_range: [0, 1000]}}]}}}}}}]}}", at % KINDS).ok();
+    }
+    asked(&nodes, Vec::new(), &types)
+}
+
+/// Nodes that need any of the servers.
+fn open(size: usize, server: &str) -> (Resolver, SubstitutionQuery) {
+    let mut nodes = String::new();
+    for at in 0..1_000 {
+        writeln!(nodes, "    server{at}: {{type: {server}}}").ok();
+    }
+    for at in 0..size {
+        writeln!(nodes, "    n{at}: {{type: Asking}}").ok();
+    }
+    asked(&nodes, Vec::new(), "")
+}
+
+fn open_unbounded(size: usize) -> (Resolver, SubstitutionQuery) {
+    open(size, "Server")
+}
+
+fn open_bounded(size: usize) -> (Resolver, SubstitutionQuery) {
+    open(size, "Scarce")
+}
+
+/// A node with many relations, each mapped onto another node.
+fn mappings(size: usize) -> (Resolver, SubstitutionQuery) {
+    let mut nodes: String =
+        (0..size).map(|at| format!("    server{at}: {{type: Server}}\n")).collect();
+    nodes.push_str(
+        "    client:\n      type: Client\n      directives: [substitute]\n      requirements:\n",
+    );
+    (0..size).for_each(|at| {
+        writeln!(nodes, "        - service: server{at}").ok();
+    });
+    let mut text =
+        format!("{HEAD}  substitution_mappings:\n    node_type: Client\n    requirements:\n");
+    (0..size).for_each(|at| {
+        writeln!(text, "      - service: [part{at}, service]").ok();
+    });
+    text.push_str("  node_templates:\n");
+    (0..size).for_each(|at| {
+        writeln!(text, "    part{at}: {{type: Part}}").ok();
+    });
+    asked(&nodes, vec![("many.yaml".to_owned(), text)], "")
+}

@@ -1,0 +1,349 @@
+//! One round: what is chosen for each node that is to be substituted.
+//!
+//! A template may have nodes that are to be substituted themselves. Each of them costs what is best
+//! for it, for which the template is put into the place of its node on trial, in a document that has
+//! the nodes around that one only.
+
+use super::candidate::{
+    self, CandidateFit, CandidateVariant, CatalogueTemplate, Facade, Refusal, RefusalKind,
+};
+use super::choose::{self, CandidateChoice, JudgedCandidate, WeighedCandidate};
+use super::explain::ExplainedSubstitution;
+use super::flatten::{ChosenCandidate, UsedCapabilities, flatten};
+use super::known::{ChosenVariant, KnownBest, KnownChoices, NodeAspects};
+use super::view::{TemplateView, ViewedNode, ViewedRequirement, file_of};
+use super::{Catalogue, DEPTH, SubstitutionSettings};
+use crate::orchestrate::tree::{entries, key_name, like, within_topology};
+use crate::text::decimal::Decimal;
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::text::source::{FileId, Span};
+use crate::text::yaml::Out;
+use crate::topology::Topology;
+use crate::tosca::fit::RequirementFit;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// The capabilities of a node where relations lead, each with one that does.
+type LedTo = BTreeMap<String, Span>;
+
+/// One round: nodes, and what may substitute them.
+pub(super) struct Round<'r, 't, 'a> {
+    pub view: &'r TemplateView<'a>,
+    /// The same with the values of functions, as far as they are known.
+    pub values: &'r Topology,
+    pub catalogue: &'r dyn Catalogue<'a>,
+    pub settings: &'r SubstitutionSettings<'r, 't>,
+    /// Which templates led to a node.
+    pub ways: &'r FxHashMap<String, Vec<FileId>>,
+    pub known: &'r KnownChoices,
+}
+
+impl<'r, 'a> Round<'r, '_, 'a> {
+    /// What substitutes each node, and where the relations to them lead.
+    pub(super) fn chosen(
+        &self,
+        explained: &mut Vec<ExplainedSubstitution>,
+        used: &mut Vec<String>,
+    ) -> Result<(UsedCapabilities, Vec<ChosenCandidate<'r, 'a>>), Diagnostics> {
+        let mut errors = Diagnostics::default();
+        let (uses, mut capabilities) = self.uses(&mut errors);
+        let mut all = Vec::new();
+        let values: Vec<_> = self.values.nodes.iter().collect();
+        for (position, node) in self.view.nodes.iter().enumerate() {
+            if !node.is_substituted {
+                continue;
+            }
+            used.push(node.name.clone());
+            let Some(kind) = node.kind else {
+                let message = format!("the type `{}` is not defined", node.type_name);
+                errors.push(Diagnostic::error(Code::UnknownType, message).at(node.span));
+                continue;
+            };
+            let used = capabilities.remove(&position).unwrap_or_default();
+            let Some(values) = values.get(position) else { continue };
+            let facade = Facade::of(self.settings.types, node, kind, values, used);
+            match self.choose(&facade) {
+                Ok(choice) => {
+                    let CandidateChoice { template, variant, fit, explanation } = choice;
+                    let template = &self.catalogue.templates()[template];
+                    explained.push(explanation);
+                    all.push(ChosenCandidate { node: position, template, variant, fit });
+                }
+                Err(error) => errors.push(*error),
+            }
+        }
+        if errors.has_errors() { Err(errors) } else { Ok((uses, all)) }
+    }
+
+    fn way(&self, facade: &Facade<'_, 'a>) -> &'r [FileId] {
+        self.ways.get(&facade.node.name).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    fn choose(&self, facade: &Facade<'_, 'a>) -> Result<CandidateChoice<'a>, Box<Diagnostic>> {
+        let aspects = NodeAspects::of(facade, self.catalogue);
+        let way = self.way(facade);
+        let known = aspects
+            .as_ref()
+            .and_then(|aspects| self.known.get(aspects, way, &mut FxHashSet::default())?.chosen);
+        if let Some(choice) = known.and_then(|known| self.likewise(facade, &known)) {
+            return Ok(choice);
+        }
+        let mut met = FxHashSet::default();
+        let judged = self.judged(facade, &mut met);
+        let (choice, chosen) = choose::choose(facade, self, judged)?;
+        if let Some(aspects) = aspects {
+            let weight = Some(choice.explanation.weight);
+            self.known.insert(aspects, way, met, KnownBest { weight, chosen: Some(chosen) });
+        }
+        Ok(choice)
+    }
+
+    /// What was chosen for a node that is like this one.
+    fn likewise(
+        &self,
+        facade: &Facade<'_, 'a>,
+        chosen: &ChosenVariant,
+    ) -> Option<CandidateChoice<'a>> {
+        let template = &self.catalogue.templates()[chosen.template];
+        let variants = self.catalogue.variants(chosen.template, facade).ok()?;
+        let variant = variants.get(chosen.variant)?.clone();
+        let fit = candidate::judge(self.settings.types, facade, template, &variant.view).ok()?;
+        let node = facade.node.name.clone();
+        let explanation = ExplainedSubstitution { node, ..chosen.explanation.clone() };
+        Some(CandidateChoice { template: chosen.template, variant, fit, explanation })
+    }
+
+    /// What the best candidate of a node costs; nothing where there is none. Templates that are met
+    /// on the way are added to those.
+    fn best(&self, facade: &Facade<'_, 'a>, met: &mut FxHashSet<FileId>) -> Option<Decimal> {
+        let aspects = NodeAspects::of(facade, self.catalogue);
+        let way = self.way(facade);
+        if let Some(aspects) = &aspects
+            && let Some(known) = self.known.get(aspects, way, met)
+        {
+            return known.weight;
+        }
+        let mut own = FxHashSet::default();
+        let judged = self.judged(facade, &mut own);
+        met.extend(&own);
+        // What is ambiguous has a weight, and is told of where it is chosen.
+        let weight = choose::least(facade, self, &judged);
+        if let Some(aspects) = aspects {
+            let chosen = choose::choose(facade, self, judged).ok().map(|(_, chosen)| chosen);
+            self.known.insert(aspects, way, own, KnownBest { weight, chosen });
+        }
+        weight
+    }
+
+    /// All that is found out of the templates of the catalogue for a node.
+    fn judged(
+        &self,
+        facade: &Facade<'_, 'a>,
+        met: &mut FxHashSet<FileId>,
+    ) -> Vec<JudgedCandidate<'a>> {
+        let mut judged = Vec::new();
+        for (position, template) in self.catalogue.templates().iter().enumerate() {
+            let variants = match self.variants(position, template, facade, met) {
+                Ok(variants) => variants,
+                Err(refusal) => {
+                    judged.push(JudgedCandidate { template: position, fits: Err(refusal) });
+                    continue;
+                }
+            };
+            for (at, variant) in variants.iter().enumerate() {
+                let fit = candidate::judge(self.settings.types, facade, template, &variant.view);
+                let fits = fit.map(|fit| {
+                    let weight = self.weight(facade, template, variant, &fit, met);
+                    WeighedCandidate { at, variant: variant.clone(), fit, weight }
+                });
+                judged.push(JudgedCandidate { template: position, fits });
+            }
+        }
+        judged
+    }
+
+    /// The variants of a template that is for nodes of this kind and not above this one.
+    fn variants(
+        &self,
+        position: usize,
+        template: &CatalogueTemplate<'a>,
+        facade: &Facade<'_, 'a>,
+        met: &mut FxHashSet<FileId>,
+    ) -> Result<Rc<[CandidateVariant<'a>]>, Refusal> {
+        let at = template.substitution.node.span();
+        if candidate::is_counted(facade.node) {
+            let message = "the node is there several times, and each would be its own";
+            return Err(Refusal::new(0, message, at).here(facade.node.span));
+        }
+        candidate::judge_kind(self.settings.types, facade, template)?;
+        met.insert(template.file);
+        if template.file == self.settings.file || self.way(facade).contains(&template.file) {
+            let refusal = Refusal::new(5, "it would substitute a node of its own", at);
+            return Err(refusal.here(facade.node.span).of_kind(RefusalKind::Cyclic));
+        }
+        self.catalogue.variants(position, facade)
+    }
+
+    /// A variant that would fit if inputs were open, where nothing else does.
+    pub(super) fn open_variant(
+        &self,
+        facade: &Facade<'_, 'a>,
+        template: usize,
+    ) -> Option<CandidateVariant<'a>> {
+        let variant = self.catalogue.open_variant(template, facade)?;
+        let template = &self.catalogue.templates()[template];
+        let fit = candidate::judge(self.settings.types, facade, template, &variant.view);
+        fit.is_ok().then_some(variant)
+    }
+
+    /// What a variant costs, with what is best for each of its nodes that are to be substituted;
+    /// nothing where there is no candidate for one of them.
+    fn weight(
+        &self,
+        facade: &Facade<'_, 'a>,
+        template: &CatalogueTemplate<'a>,
+        variant: &CandidateVariant<'a>,
+        fit: &CandidateFit,
+        met: &mut FxHashSet<FileId>,
+    ) -> Option<Decimal> {
+        let Some(own) = variant.facades else { return Some(variant.weight) };
+        let nested = self.nested(facade, template, variant, fit, met);
+        // What is wrong with putting it there is told where it is chosen.
+        nested.unwrap_or(Some(own)).and_then(|nested| variant.weight.plus(nested))
+    }
+
+    /// What is best for all nodes of a variant that are to be substituted; nothing where that cannot
+    /// be tried.
+    fn nested(
+        &self,
+        facade: &Facade<'_, 'a>,
+        template: &CatalogueTemplate<'a>,
+        variant: &CandidateVariant<'a>,
+        fit: &CandidateFit,
+        met: &mut FxHashSet<FileId>,
+    ) -> Option<Option<Decimal>> {
+        let mut way = self.way(facade).to_vec();
+        way.push(template.file);
+        if way.len() > DEPTH {
+            return Some(None);
+        }
+        let types = self.settings.types;
+        let view = TemplateView::of(self.around(facade.node), types);
+        let round = Round { view: &view, ..*self };
+        let (uses, _) = round.uses(&mut Diagnostics::default());
+        let node = view.position(&facade.node.name)?;
+        let (variant, fit) = (variant.clone(), fit.clone());
+        let flat =
+            flatten(&view, types, &[ChosenCandidate { node, template, variant, fit }], &uses);
+        let flat = flat.ok()?;
+        let names = flat.names.first()?.values();
+        let ways = names.map(|name| (name.clone(), way.clone())).collect();
+        let values = Topology::read(&flat.document, &|_| false);
+        let view = TemplateView::of(flat.document, types);
+        let round = Round { view: &view, values: &values, ways: &ways, ..*self };
+        Some(round.all_best(met))
+    }
+
+    /// What is best for all nodes below templates together.
+    fn all_best(&self, met: &mut FxHashSet<FileId>) -> Option<Decimal> {
+        let (_, mut capabilities) = self.uses(&mut Diagnostics::default());
+        let nodes = self.view.nodes.iter().zip(&self.values.nodes).enumerate();
+        let mut all = Decimal::ZERO;
+        for (position, (node, values)) in nodes {
+            if node.is_substituted && self.ways.contains_key(&node.name) {
+                let used = capabilities.remove(&position).unwrap_or_default();
+                let facade = Facade::of(self.settings.types, node, node.kind?, values, used);
+                all = all.plus(self.best(&facade, met)?)?;
+            }
+        }
+        Some(all)
+    }
+
+    /// The document with a node, those that it leads to, and those that lead to it.
+    fn around(&self, node: &ViewedNode<'a>) -> Out<'a> {
+        let leads = |from: &ViewedNode<'a>, to: &str| {
+            from.assignments.iter().any(|it| it.target.as_deref() == Some(to))
+        };
+        let near = self.view.nodes.iter().filter(|other| {
+            other.name == node.name || leads(node, &other.name) || leads(other, &node.name)
+        });
+        let near: FxHashSet<&str> = near.map(|node| &*node.name).collect();
+        within_topology(&self.view.document, &mut |section, body| {
+            let mut all = entries(body);
+            match section {
+                "node_templates" => all.retain(|(key, _)| near.contains(&*key_name(key))),
+                "inputs" => return body.clone(),
+                _ => all.clear(),
+            }
+            like(body, all)
+        })
+    }
+
+    /// The capabilities of nodes that are to be substituted where relations lead.
+    fn uses(&self, errors: &mut Diagnostics) -> (UsedCapabilities, FxHashMap<usize, LedTo>) {
+        let mut uses = UsedCapabilities::default();
+        let mut by_node: FxHashMap<usize, LedTo> = FxHashMap::default();
+        for (position, source) in self.view.nodes.iter().enumerate() {
+            for (index, assignment) in source.assignments.iter().enumerate() {
+                let target = assignment.target.as_deref().and_then(|it| self.view.position(it));
+                let Some(target) = target.filter(|&it| self.view.nodes[it].is_substituted) else {
+                    continue;
+                };
+                match self.capability(source, assignment, &self.view.nodes[target]) {
+                    Ok(capability) => {
+                        by_node
+                            .entry(target)
+                            .or_default()
+                            .insert(capability.clone(), assignment.span);
+                        uses.insert((position, index), capability);
+                    }
+                    Err(error) => errors.push(*error),
+                }
+            }
+        }
+        (uses, by_node)
+    }
+
+    /// The one capability of a node where a relation leads.
+    fn capability(
+        &self,
+        source: &ViewedNode<'a>,
+        assignment: &ViewedRequirement<'a>,
+        target: &ViewedNode<'a>,
+    ) -> Result<String, Box<Diagnostic>> {
+        let types = self.settings.types;
+        let wrong = |message: String| {
+            let error = Diagnostic::error(Code::IncompatibleRequirement, message);
+            Box::new(error.at(assignment.span))
+        };
+        let (name, node) = (&assignment.name, &target.name);
+        let definition = source.kind.and_then(|kind| {
+            types.effective(kind).requirements.get(&**name).map(|part| (kind, &part.definition))
+        });
+        let (Some((kind, definition)), Some(target_kind)) = (definition, target.kind) else {
+            let type_name = &source.type_name;
+            return Err(wrong(format!("`{type_name}` has no requirement `{name}`")));
+        };
+        let capability = assignment.capability.as_ref();
+        let capability = capability.map(|it| (it.value.as_str(), file_of(it.span)));
+        let fit = RequirementFit { types, definition, source: kind, capability };
+        let found = fit.capabilities(target_kind).unwrap_or_default();
+        match &*found {
+            [(only, _)] => Ok((*only).to_owned()),
+            [] => {
+                Err(wrong(format!("node \"{node}\" has no capability to which `{name}` can lead")))
+            }
+            several => {
+                let names: Vec<_> = several.iter().map(|(name, _)| format!("`{name}`")).collect();
+                let message = format!(
+                    "`{name}` can lead to several capabilities of node \"{node}\": {}",
+                    names.join(", ")
+                );
+                let mut error = wrong(message);
+                *error = error.help("name one of them under `capability`");
+                Err(error)
+            }
+        }
+    }
+}
