@@ -84,6 +84,7 @@ const DOCUMENTS: &[(&str, i32, &str)] = &[
     ("plan planned.yaml undeploy --format json", 0, "plan"),
     ("plan planned.yaml --simulate --fail node.box --format json", 1, "plan"),
     ("plan planned.yaml check --simulate --fail step.first --format json", 1, "plan"),
+    ("plan planned.yaml tidy --format json", 0, "plan"),
     ("plan planned.yaml --list --format json", 0, "plan-list"),
     ("plan --from planned.yaml --to next.yaml --recreate box --format json", 0, "plan"),
     ("plan --from planned.yaml --to next.yaml --format json", 0, "plan"),
@@ -184,6 +185,7 @@ topology_template:
           activities: [{ call_operation: Standard.start }]
           on_failure: [second]
         second: { target: service, activities: [{ set_state: configured }] }
+    tidy: { steps: { all: { activities: [{ inline: uninstall }] } } }
 ";
 
 /// What a schema describes and no command gives here.

@@ -4,12 +4,12 @@ use super::simulation::SimulationDocument;
 use super::words::{host, operation, shown};
 use crate::orchestrate::plan::{
     CallInput, ChangeClass, ChangeReason, ElementChange, Guard, Plan, PlanPartIndex, PlanStepIndex,
-    Simulation, StepHost, StepWork, digest_of,
+    Simulation, StepHost, StepWork, digest_of, handled_steps, is_tolerant,
 };
 use crate::text::source::{SourceMap, Span};
 use crate::text::value::Value;
 use elsa::FrozenMap;
-use rustc_hash::FxBuildHasher;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
@@ -58,6 +58,10 @@ impl<'p> PlanDocument<'p> {
 struct PlanNames {
     steps: Vec<String>,
     parts: Vec<String>,
+    /// Of the steps that somebody wrote.
+    written: Vec<String>,
+    /// What handles failures: for each step that it begins with, what it handles.
+    handled: FxHashMap<PlanStepIndex, Vec<u32>>,
 }
 
 impl PlanNames {
@@ -66,6 +70,8 @@ impl PlanNames {
         Self {
             steps: plan.step_ids().map(|id| plan.identifier(id)).collect(),
             parts: parts.map(|id| plan.part_identifier(id)).collect(),
+            written: plan.written_identifiers(),
+            handled: handled_steps(plan),
         }
     }
 }
@@ -151,6 +157,8 @@ struct StepDocument<'p> {
     id: &'p str,
     #[serde(skip_serializing_if = "Option::is_none")]
     part: Option<&'p str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    written: Option<&'p str>,
     wave: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     target: Option<&'p str>,
@@ -170,6 +178,12 @@ struct StepDocument<'p> {
     #[serde(skip_serializing_if = "Option::is_none")]
     state: Option<&'p str>,
     after: Vec<&'p str>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    handler: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    handles: Vec<&'p str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    on_failure: Option<&'static str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     guard: Vec<GuardDocument<'p>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -383,6 +397,7 @@ impl<'p> Rest<'p> {
         StepDocument {
             id: &self.names.steps[id.index()],
             part: step.part.map(|part| &*self.names.parts[part.index()]),
+            written: step.activity.map(|(written, _)| &*self.names.written[written as usize]),
             wave: step.wave,
             target: step.element.map(|element| &*plan.element(element).identifier),
             kind,
@@ -399,6 +414,11 @@ impl<'p> Rest<'p> {
             host: self.host(step.host),
             state: super::words::reached(plan, step.work),
             after: plan.after(id).iter().map(|&it| &*self.names.steps[it.index()]).collect(),
+            handler: step.is_handler,
+            handles: self.names.handled.get(&id).map_or_else(Vec::new, |handled| {
+                handled.iter().map(|&written| &*self.names.written[written as usize]).collect()
+            }),
+            on_failure: (!plan.is_generated && is_tolerant(plan, id)).then_some("continue"),
             guard: self.guards(id),
             place: span.and_then(|span| self.place(span)),
         }

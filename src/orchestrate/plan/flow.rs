@@ -41,26 +41,8 @@ impl Flow {
                 *end += 1;
             }
         }
-        flow.find_handlers(plan);
+        flow.entries = first_of_handlers(plan);
         flow
-    }
-
-    fn find_handlers(&mut self, plan: &Plan) {
-        let written = &plan.workflow_steps;
-        let handlers: FxHashSet<_> = written.iter().flat_map(|step| &step.on_failure).collect();
-        if handlers.is_empty() {
-            return;
-        }
-        for id in plan.step_ids() {
-            // What handles a failure in a workflow that is inlined is no start of what that handles.
-            let Some(handler) = stands_for(plan, id).find(|it| handlers.contains(it)) else {
-                continue;
-            };
-            let is_within = |wait: &PlanStepIndex| stands_for(plan, *wait).any(|it| it == handler);
-            if !plan.after(id).iter().any(is_within) {
-                self.entries.entry(handler).or_default().push(id);
-            }
-        }
     }
 
     /// Positions in the list of followers.
@@ -80,14 +62,48 @@ impl Flow {
         let written = stands_for(plan, id);
         written.flat_map(|it| &plan.workflow_steps[it as usize].on_failure).copied().collect()
     }
+}
 
-    /// Whether what waits for a step goes on when that fails: nodes that go away do so whatever
-    /// happens.
-    pub(super) fn is_tolerant(&self, plan: &Plan, id: PlanStepIndex) -> bool {
-        let scope = plan.scopes[plan.step(id).scope.index()].trim_end_matches('/');
-        let inlined = scope.rsplit('/').next().filter(|name| !name.is_empty());
-        matches!(inlined.unwrap_or(&plan.workflow), "undeploy" | "uninstall")
+/// Of each written step that is done where others fail the first steps.
+fn first_of_handlers(plan: &Plan) -> FxHashMap<u32, Vec<PlanStepIndex>> {
+    let mut entries: FxHashMap<_, Vec<_>> = FxHashMap::default();
+    let written = &plan.workflow_steps;
+    let handlers: FxHashSet<_> = written.iter().flat_map(|step| &step.on_failure).collect();
+    if handlers.is_empty() {
+        return entries;
     }
+    for id in plan.step_ids() {
+        // What handles a failure in a workflow that is inlined is no start of what that handles.
+        let Some(handler) = stands_for(plan, id).find(|it| handlers.contains(it)) else {
+            continue;
+        };
+        let is_within = |wait: &PlanStepIndex| stands_for(plan, *wait).any(|it| it == handler);
+        if !plan.after(id).iter().any(is_within) {
+            entries.entry(handler).or_default().push(id);
+        }
+    }
+    entries
+}
+
+/// Of each step with which it begins what is done where others fail: the written steps that are
+/// handled so.
+pub(crate) fn handled_steps(plan: &Plan) -> FxHashMap<PlanStepIndex, Vec<u32>> {
+    let entries = first_of_handlers(plan);
+    let mut handled: FxHashMap<_, Vec<_>> = FxHashMap::default();
+    for (written, step) in (0..).zip(&plan.workflow_steps) {
+        for id in step.on_failure.iter().filter_map(|handler| entries.get(handler)).flatten() {
+            handled.entry(*id).or_default().push(written);
+        }
+    }
+    handled
+}
+
+/// Whether what waits for a step goes on when that fails: nodes that go away do so whatever
+/// happens.
+pub(crate) fn is_tolerant(plan: &Plan, id: PlanStepIndex) -> bool {
+    let scope = plan.scopes[plan.step(id).scope.index()].trim_end_matches('/');
+    let inlined = scope.rsplit('/').next().filter(|name| !name.is_empty());
+    matches!(inlined.unwrap_or(&plan.workflow), "undeploy" | "uninstall")
 }
 
 /// The written step that a step is an activity of, and those that this was inlined for.

@@ -112,6 +112,7 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         // Each step is said, so there are no pieces of work to be told apart.
         self.builder.plan.parts.clear();
         self.builder.plan.steps.iter_mut().for_each(|step| step.part = None);
+        self.builder.plan.number_repeats();
     }
 
     /// The values of a workflow's inputs as its plan has them.

@@ -40,7 +40,7 @@ mod weave;
 
 pub(crate) use apart::{Deployment, deployment};
 pub use digest::{digest_in, digest_of};
-pub(crate) use flow::Flow;
+pub(crate) use flow::{Flow, handled_steps, is_tolerant};
 pub use model::{
     CallInput, ChangeClass, ChangeReason, ElementChange, Guard, InstanceCount, KnownAttribute,
     PartKind, Plan, PlanBase, PlanCall, PlanCallIndex, PlanElement, PlanElementIndex,

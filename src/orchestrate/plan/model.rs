@@ -5,6 +5,7 @@ use crate::text::source::Span;
 use crate::text::value::Value;
 use crate::topology::sensitive::{is_sensitive_name, masked};
 use crate::tosca::{LifecycleOperation, NodeState};
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -56,6 +57,8 @@ pub struct Plan {
     pub instance: Option<Box<PlannedInstance>>,
     /// Of each scope the step of a workflow that it stands for, and the scope of that.
     pub(super) scope_owners: Vec<Option<(PlanScopeIndex, u32)>>,
+    /// Of the steps that would be called like others before them, the how many-th they are.
+    pub(super) repeats: BTreeMap<PlanStepIndex, u32>,
     pub(super) waits: Vec<PlanStepIndex>,
     /// Where the waits of each step end.
     pub(super) ends: Vec<u32>,
@@ -635,8 +638,51 @@ impl Plan {
         }
     }
 
-    /// The identifier of a step: `node.shop/create`, `step.backup/0`.
+    /// The identifier of a step: `node.shop/create`, `step.backup/0`; `node.vm/started@1` where one
+    /// before it would be called so, too.
     pub fn identifier(&self, id: PlanStepIndex) -> String {
+        let own = self.own_identifier(id);
+        match self.repeats.get(&id) {
+            Some(repeat) => format!("{own}@{repeat}"),
+            None => own,
+        }
+    }
+
+    /// Numbers the steps that would be called like others before them.
+    pub(super) fn number_repeats(&mut self) {
+        let mut taken: FxHashSet<String> = FxHashSet::default();
+        let mut next: FxHashMap<String, u32> = FxHashMap::default();
+        let mut again = Vec::new();
+        for id in self.step_ids() {
+            let name = self.own_identifier(id);
+            match taken.contains(&name) {
+                true => again.push((id, name)),
+                false => drop(taken.insert(name)),
+            }
+        }
+        for (id, name) in again {
+            let repeat = next.entry(name.clone()).or_insert(0);
+            *repeat += 1;
+            // Somebody may have called another step so.
+            while !taken.insert(format!("{name}@{repeat}")) {
+                *repeat += 1;
+            }
+            self.repeats.insert(id, *repeat);
+        }
+    }
+
+    /// The identifiers of the steps that somebody wrote: `step.backup`, `step.all/1/nightly/step.dump`.
+    pub(crate) fn written_identifiers(&self) -> Vec<String> {
+        let mut scopes = vec![0; self.workflow_steps.len()];
+        let own = self.steps.iter().filter_map(|step| Some((step.scope, step.activity?.0)));
+        for (scope, written) in own.chain(self.scope_owners.iter().flatten().copied()) {
+            scopes[written as usize] = scope.index();
+        }
+        let named = scopes.iter().zip(&self.workflow_steps);
+        named.map(|(&scope, step)| format!("{}step.{}", self.scopes[scope], step.name)).collect()
+    }
+
+    fn own_identifier(&self, id: PlanStepIndex) -> String {
         let step = self.step(id);
         let scope = &self.scopes[step.scope.index()];
         if let Some((written, activity)) = step.activity {

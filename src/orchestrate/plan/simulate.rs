@@ -2,7 +2,7 @@
 //! S1 to S7 of simulation, I9 of failures).
 
 use super::condition::{Condition, ConditionCheck, DecidingAssertion, FoundValue};
-use super::flow::{Flow, completes};
+use super::flow::{Flow, completes, is_tolerant};
 use super::model::{
     ChangeClass, Guard, KnownAttribute, Plan, PlanElementIndex, PlanElementKind, PlanStepIndex,
     StepWork,
@@ -507,7 +507,7 @@ impl<'p> Simulator<'p> {
                 self.enqueue(entry);
             }
         }
-        if self.flow.is_tolerant(plan, id) {
+        if is_tolerant(plan, id) {
             self.skip_rest(id);
         } else {
             self.is_halted = true;

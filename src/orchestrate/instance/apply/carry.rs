@@ -1,6 +1,7 @@
 //! What comes of what is reported of steps and parts while a plan is carried out.
 
 use super::document::{AppliedStep, PlanName, PlanUnit, PlanUnitIndex, UNTRACKED, UnitKind};
+use super::progress::Obstacle;
 use super::{Orchestration, effect, impossible, is_done};
 use crate::orchestrate::instance::event::{Event, ReportOutcome};
 use crate::orchestrate::instance::model::{InstanceModel, InstanceState, StepStatus};
@@ -38,7 +39,7 @@ impl Orchestration<'_> {
         has_state: bool,
     ) -> Done {
         let (PlanName::Unit(unit) | PlanName::Step(_, unit)) = self.find(step)?;
-        match self.is_done[unit.index()] {
+        match self.progress.is_done(unit) || self.progress.has_failed_for_good(unit) {
             true => Ok(()),
             false => self.begin_unit(record, unit, has_state),
         }
@@ -51,7 +52,7 @@ impl Orchestration<'_> {
     pub fn start_step(&mut self, record: &mut Unwritten<'_>, step: &str) -> Done {
         let name = self.find(step)?;
         let (PlanName::Unit(unit) | PlanName::Step(_, unit)) = name;
-        if self.is_done[unit.index()] {
+        if self.progress.is_done(unit) {
             return Err(not_ready(format!("`{step}` is done already")));
         }
         self.begin_unit(record, unit, false)?;
@@ -88,11 +89,14 @@ impl Orchestration<'_> {
             PlanName::Step(at, _) => is_done(record.model(), &self.plan.steps[at]),
             PlanName::Unit(_) => false,
         };
-        if self.is_done[unit.index()] || was_done {
+        if self.progress.is_done(unit) || was_done {
             return match outcome {
                 ReportOutcome::Done => Ok(()),
                 _ => Err(not_ready(format!("`{step}` is done already"))),
             };
+        }
+        if outcome == ReportOutcome::Failed && self.progress.has_failed_for_good(unit) {
+            return Ok(());
         }
         self.begin_unit(record, unit, has_state)?;
         if let PlanName::Step(at, _) = name {
@@ -101,10 +105,17 @@ impl Orchestration<'_> {
         if outcome == ReportOutcome::Done {
             return self.succeed(record, name);
         }
-        let (step, message) = (step.into(), message.cloned());
+        let (step, message) = (Arc::from(step), message.cloned());
+        let is_whole = self.plan.unit(unit).id == step;
         record.add(Event::StepEnded { step, outcome, message }).map_err(impossible)?;
+        if outcome == ReportOutcome::Failed && !has_state {
+            self.fail(record, name).map_err(impossible)?;
+        }
         match outcome {
-            ReportOutcome::Failed if !has_state => self.fail(record, name).map_err(impossible),
+            ReportOutcome::Failed | ReportOutcome::Cancelled if is_whole => {
+                let next = self.progress.fail(unit);
+                self.pass_on(record, next)
+            }
             _ => Ok(()),
         }
     }
@@ -169,10 +180,10 @@ impl Orchestration<'_> {
     /// `invalid-plan` where its parts wait for each other in a circle.
     pub fn assume_done(&mut self, record: &mut Unwritten<'_>) -> Done {
         let units = (0..self.plan.units.len()).map(PlanUnitIndex::new);
-        let mut open: Vec<_> = units.filter(|&unit| self.is_ready(unit)).collect();
+        let mut open: Vec<_> = units.filter(|&unit| self.progress.is_ready(unit)).collect();
         open.reverse();
         while let Some(unit) = open.pop() {
-            if self.is_done[unit.index()] {
+            if !self.progress.is_ready(unit) {
                 continue;
             }
             self.begin_unit(record, unit, false)?;
@@ -180,18 +191,17 @@ impl Orchestration<'_> {
             // What is passed at once has let others begin, too.
             let mut behind = self.plan.unit(unit).before.clone();
             while let Some(next) = behind.pop() {
-                match self.is_done[next.index()] {
-                    true if self.plan.unit(next).is_passed => {
-                        behind.extend(&self.plan.unit(next).before);
-                    }
-                    false if self.is_ready(next) => open.push(next),
+                let PlanUnit { is_passed, before, .. } = self.plan.unit(next);
+                match self.progress.is_past(next) {
+                    true if *is_passed || !self.progress.is_done(next) => behind.extend(before),
+                    false if self.progress.is_ready(next) => open.push(next),
                     _ => {}
                 }
             }
         }
-        match self.left {
-            0 => Ok(()),
-            _ => Err(Diagnostic::error(
+        match record.model().orchestration {
+            None => Ok(()),
+            Some(_) => Err(Diagnostic::error(
                 Code::InvalidPlan,
                 "parts of the plan wait for each other in a circle",
             )),
@@ -264,7 +274,7 @@ impl Orchestration<'_> {
     fn current(&self, id: &str) -> Option<PlanUnitIndex> {
         let units = self.plan.units_of(id).iter().copied();
         let mut moving = units.filter(|unit| self.plan.unit(*unit).kind.node().is_some());
-        moving.find(|unit| !self.is_done[unit.index()])
+        moving.find(|unit| !self.progress.is_done(*unit))
     }
 
     fn find(&self, step: &str) -> Result<PlanName, Diagnostic> {
@@ -292,16 +302,16 @@ impl Orchestration<'_> {
         unit: PlanUnitIndex,
         has_state: bool,
     ) -> Done {
-        let PlanUnit { id, kind, after, .. } = self.plan.unit(unit);
+        let PlanUnit { id, kind, .. } = self.plan.unit(unit);
         let status = Self::status(record.model(), id);
         if status == Some(StepStatus::Running) {
             return Ok(());
         }
-        if let Some(before) = after.iter().find(|before| !self.is_done[before.index()]) {
-            let before = &self.plan.unit(*before).id;
-            return Err(not_ready(format!("`{id}` comes after `{before}`, which is not done")));
+        if let Some(obstacle) = self.progress.obstacle(unit) {
+            return Err(self.obstructed(id, &obstacle));
         }
         record.add(Event::StepStarted { step: Arc::clone(id) }).map_err(impossible)?;
+        self.progress.begin(unit);
         self.appear(record, kind, status.is_none()).map_err(impossible)?;
         match kind.node() {
             Some(node) if !has_state => {
@@ -309,6 +319,22 @@ impl Orchestration<'_> {
             }
             _ => Ok(()),
         }
+    }
+
+    fn obstructed(&self, id: &str, obstacle: &Obstacle) -> Diagnostic {
+        not_ready(match obstacle {
+            Obstacle::Waits(before) => {
+                let before = &self.plan.unit(*before).id;
+                format!("`{id}` comes after `{before}`, which is not done")
+            }
+            Obstacle::NotCalled => {
+                format!("`{id}` is done only where a step fails that it handles, and none has")
+            }
+            Obstacle::HasFailed => format!("`{id}` has failed, or belongs to a step that has"),
+            Obstacle::Halted => {
+                format!("`{id}` is not begun any more, since another step has failed")
+            }
+        })
     }
 
     /// A node that comes is in the model from now on.
@@ -416,13 +442,16 @@ impl Orchestration<'_> {
 
     /// All that a unit brings about, and what can be done behind it without anybody.
     fn end_unit(&mut self, record: &mut Unwritten<'_>, unit: PlanUnitIndex) -> Done {
-        let mut open = vec![unit];
+        let next = self.end_one(record, unit).map_err(impossible)?;
+        self.pass_on(record, next)
+    }
+
+    /// Of what may be ready, does what nobody has to do, and what can be done so behind that.
+    fn pass_on(&mut self, record: &mut Unwritten<'_>, mut open: Vec<PlanUnitIndex>) -> Done {
         while let Some(unit) = open.pop() {
-            self.end_one(record, unit).map_err(impossible)?;
-            let behind = self.plan.unit(unit).before.iter().copied();
-            open.extend(
-                behind.filter(|&next| self.plan.unit(next).is_passed && self.is_ready(next)),
-            );
+            if self.plan.unit(unit).is_passed && self.progress.is_ready(unit) {
+                open.extend(self.end_one(record, unit).map_err(impossible)?);
+            }
         }
         self.finish(record)
     }
@@ -431,7 +460,7 @@ impl Orchestration<'_> {
         &mut self,
         record: &mut Unwritten<'_>,
         unit: PlanUnitIndex,
-    ) -> Result<(), ImpossibleEvent> {
+    ) -> Result<Vec<PlanUnitIndex>, ImpossibleEvent> {
         let PlanUnit { id, kind, .. } = self.plan.unit(unit);
         match kind {
             UnitKind::Up(node, _) => {
@@ -447,8 +476,7 @@ impl Orchestration<'_> {
         }
         let (step, outcome) = (Arc::clone(id), ReportOutcome::Done);
         record.add(Event::StepEnded { step, outcome, message: None })?;
-        self.count(unit);
-        Ok(())
+        Ok(self.progress.end(unit))
     }
 
     /// The node of a part comes to its last state, or goes.
@@ -488,20 +516,23 @@ impl Orchestration<'_> {
     /// Does at the beginning what nobody has to do.
     pub(super) fn pass(&mut self, record: &mut Unwritten<'_>) -> Done {
         let units = (0..self.plan.units.len()).map(PlanUnitIndex::new);
-        let passed: Vec<_> =
-            units.filter(|&it| self.plan.unit(it).is_passed && self.is_ready(it)).collect();
-        for unit in passed {
-            if !self.is_done[unit.index()] {
-                self.end_unit(record, unit)?;
-            }
+        let is_passed =
+            |it: &PlanUnitIndex| self.plan.unit(*it).is_passed && self.progress.is_ready(*it);
+        for unit in units.filter(is_passed).collect::<Vec<_>>() {
+            self.pass_on(record, vec![unit])?;
         }
         if self.plan.units.is_empty() { self.finish(record) } else { Ok(()) }
     }
 
-    /// When all is done the instance is what its target says.
+    /// When all is done the instance is what its target says; when something has failed, and nothing
+    /// can be done any more, it stays as it is.
     fn finish(&mut self, record: &mut Unwritten<'_>) -> Done {
-        if self.left > 0 || record.model().orchestration.is_none() {
+        if record.model().orchestration.is_none() || !self.progress.is_over() {
             return Ok(());
+        }
+        if self.progress.has_failed() {
+            let outcome = ReportOutcome::Failed;
+            return record.add(Event::OrchestrationEnded { outcome }).map_err(impossible);
         }
         self.settle(record).map_err(impossible)?;
         effect::complete(record, &self.models, &|id| self.plan.removed.contains(id))

@@ -42,6 +42,8 @@ pub struct AppliedPlan {
     pub(super) units: Vec<PlanUnit>,
     /// Those of a unit stand side by side, in their order.
     pub(super) steps: Vec<AppliedStep>,
+    /// Of each step of a workflow whose failure is handled, what is done then first.
+    handlers: Vec<Vec<PlanUnitIndex>>,
     names: FxHashMap<Arc<str>, PlanName>,
     /// Of each node its units, in the order of the plan.
     by_node: FxHashMap<Arc<str>, Vec<PlanUnitIndex>>,
@@ -69,6 +71,12 @@ pub(super) struct PlanUnit {
     pub(super) steps: Range<usize>,
     /// Whether it is done as soon as it can be, since there is nothing to do.
     pub(super) is_passed: bool,
+    /// Whether it is done only where another one fails.
+    pub(super) is_handler: bool,
+    /// Whether what comes behind it goes on although it fails.
+    pub(super) is_tolerant: bool,
+    /// What handles its failure: positions in the list of handlers.
+    handled_by: Vec<u32>,
 }
 
 /// What a unit does.
@@ -105,9 +113,16 @@ pub(super) struct AppliedStep {
     pub(super) is_run: bool,
     /// The state that it leads to; `-` where the node is gone.
     pub(super) state: Option<Arc<str>>,
+    /// Whether it is only that: a state.
+    sets_state: bool,
+    /// The step of a workflow that it is an activity of.
+    written: Option<Arc<str>>,
     /// The steps of its unit that come before.
     pub(super) after: Vec<usize>,
 }
+
+/// What a step says where what comes behind it goes on although it fails.
+const GOES_ON: &str = "continue";
 
 /// The state of what is not there any more, in plans.
 pub(super) const UNTRACKED: &str = "-";
@@ -162,6 +177,13 @@ struct DocumentStep<'d> {
     after: Vec<Cow<'d, str>>,
     #[serde(default)]
     guard: Vec<serde::de::IgnoredAny>,
+    written: Option<Arc<str>>,
+    #[serde(default)]
+    handler: bool,
+    #[serde(default, borrow)]
+    handles: Vec<Cow<'d, str>>,
+    #[serde(default, borrow)]
+    on_failure: Option<Cow<'d, str>>,
 }
 
 fn invalid(message: impl Into<String>) -> Diagnostic {
@@ -207,12 +229,14 @@ impl AppliedPlan {
                 .collect(),
             units: Vec::new(),
             steps: Vec::new(),
+            handlers: Vec::new(),
             names: FxHashMap::default(),
             by_node: FxHashMap::default(),
             states: FxHashSet::default(),
         };
         plan.read_units(&document)?;
         plan.read_waits(&document)?;
+        plan.read_handlers(&document);
         plan.link();
         Ok(plan)
     }
@@ -245,12 +269,12 @@ impl AppliedPlan {
         &mut self,
         id: Arc<str>,
         kind: UnitKind,
-        steps: &[&DocumentStep<'_>],
+        of: &[&DocumentStep<'_>],
         is_passed: bool,
     ) -> Result<(), Diagnostic> {
         let index = PlanUnitIndex::new(self.units.len());
         let first = self.steps.len();
-        for step in steps {
+        for step in of {
             let node = step.target.as_ref().and_then(|target| target.strip_prefix("node."));
             let state = step.state.clone();
             let other = state.as_ref().filter(|it| NodeState::named(it).is_none());
@@ -262,15 +286,27 @@ impl AppliedPlan {
                 node: node.map(Arc::from),
                 is_run: is_run(step),
                 state,
+                sets_state: step.kind == "set_state",
+                written: step.written.clone(),
                 after: Vec::new(),
             });
         }
-        if steps.len() != 1 || steps.first().is_none_or(|step| step.id != id) {
+        if of.len() != 1 || of.first().is_none_or(|step| step.id != id) {
             self.name(&id, PlanName::Unit(index))?;
         }
         let steps = first..self.steps.len();
-        let (after, before) = (Vec::new(), Vec::new());
-        self.units.push(PlanUnit { id, kind, after, before, steps, is_passed });
+        let (after, before, handled_by) = (Vec::new(), Vec::new(), Vec::new());
+        self.units.push(PlanUnit {
+            id,
+            kind,
+            after,
+            before,
+            steps,
+            is_passed,
+            is_handler: of.iter().any(|step| step.handler),
+            is_tolerant: of.iter().any(|step| step.on_failure.as_deref() == Some(GOES_ON)),
+            handled_by,
+        });
         Ok(())
     }
 
@@ -311,6 +347,31 @@ impl AppliedPlan {
         self.units[unit.index()].after.push(before);
     }
 
+    /// What is done where something fails: whatever is called like a step of a workflow, or stands
+    /// in a workflow that this inlines.
+    fn read_handlers(&mut self, document: &PlanText<'_>) {
+        let mut positions: FxHashMap<&str, u32> = FxHashMap::default();
+        for step in document.steps.iter().filter(|step| !step.handles.is_empty()) {
+            let Some(PlanName::Step(_, unit)) = self.named(&step.id) else { continue };
+            for name in &step.handles {
+                let next = self.handlers.len() as u32;
+                let position = *positions.entry(name).or_insert(next);
+                if position == next {
+                    self.handlers.push(Vec::new());
+                }
+                self.handlers[position as usize].push(unit);
+            }
+        }
+        if positions.is_empty() {
+            return;
+        }
+        for unit in &mut self.units {
+            let ends = unit.id.match_indices('/').map(|(end, _)| end).chain([unit.id.len()]);
+            let names = ends.filter_map(|end| positions.get(&unit.id[..end]));
+            unit.handled_by = names.copied().collect();
+        }
+    }
+
     fn link(&mut self) {
         for index in 0..self.units.len() {
             let unit = PlanUnitIndex::new(index);
@@ -343,6 +404,30 @@ impl AppliedPlan {
     /// The steps of a unit.
     pub(super) fn steps_of(&self, index: PlanUnitIndex) -> &[AppliedStep] {
         &self.steps[self.unit(index).steps.clone()]
+    }
+
+    /// What is done first where a unit fails.
+    pub(super) fn handlers_of(
+        &self,
+        index: PlanUnitIndex,
+    ) -> impl Iterator<Item = PlanUnitIndex> + use<'_> {
+        let handled_by = self.unit(index).handled_by.iter();
+        handled_by.flat_map(|&handler| &self.handlers[handler as usize]).copied()
+    }
+
+    /// Whether a unit only ends what another one began: it is a further activity of a step of a
+    /// workflow, or says which state its node has reached.
+    pub(super) fn completes(&self, before: PlanUnitIndex, index: PlanUnitIndex) -> bool {
+        let ([before], [step]) = (self.steps_of(before), self.steps_of(index)) else {
+            return false;
+        };
+        if let Some((before, step)) = before.written.as_ref().zip(step.written.as_ref()) {
+            return before == step;
+        }
+        let is_stable =
+            |state: &str| NodeState::named(state).is_none_or(|it| !it.is_transitional());
+        let is_reached = step.sets_state && step.state.as_deref().is_some_and(is_stable);
+        is_reached && !before.sets_state && before.node == step.node
     }
 
     /// The units that move a node, in the order of the plan.

@@ -4,6 +4,7 @@
 mod carry;
 mod document;
 mod effect;
+mod progress;
 
 pub use document::AppliedPlan;
 pub(super) use document::PlanUnitIndex;
@@ -15,6 +16,7 @@ use super::reduce::ImpossibleEvent;
 use super::unwritten::Unwritten;
 use crate::text::diagnostic::{Code, Diagnostic};
 use document::{AppliedStep, PlanUnit};
+use progress::PlanProgress;
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
@@ -126,10 +128,7 @@ pub struct Orchestration<'p> {
     models: TargetModels<'p>,
     /// What the instance is to be; nothing where it is to be gone.
     target: Option<InstanceTarget>,
-    /// For how many others each unit waits.
-    waits: Vec<u32>,
-    is_done: Vec<bool>,
-    left: usize,
+    progress: PlanProgress<'p>,
 }
 
 impl<'p> Orchestration<'p> {
@@ -184,23 +183,20 @@ impl<'p> Orchestration<'p> {
     }
 
     fn of(model: &InstanceModel, plan: &'p AppliedPlan, models: TargetModels<'p>) -> Self {
-        let mut orchestration = Self {
-            plan,
-            models,
-            target: model.orchestration.as_ref().and_then(|open| open.target.clone()),
-            waits: plan.units.iter().map(|unit| unit.after.len() as u32).collect(),
-            is_done: vec![false; plan.units.len()],
-            left: plan.units.len(),
-        };
         let open = model.orchestration.as_ref();
-        let units = (0..plan.units.len()).map(PlanUnitIndex::new);
-        for unit in units {
-            let status = open.and_then(|open| open.steps.get(&plan.unit(unit).id));
-            if status == Some(&StepStatus::Done) {
-                orchestration.count(unit);
+        let mut progress = PlanProgress::new(plan);
+        for unit in (0..plan.units.len()).map(PlanUnitIndex::new) {
+            let Some(status) = open.and_then(|open| open.steps.get(&plan.unit(unit).id)) else {
+                continue;
+            };
+            progress.begin(unit);
+            match status {
+                StepStatus::Done => drop(progress.end(unit)),
+                StepStatus::Failed => drop(progress.fail(unit)),
+                StepStatus::Running | StepStatus::Interrupted => {}
             }
         }
-        orchestration
+        Self { plan, models, target: open.and_then(|open| open.target.clone()), progress }
     }
 
     /// Looks again how far the plan is, where something was taken back.
@@ -214,24 +210,12 @@ impl<'p> Orchestration<'p> {
         self.plan
     }
 
-    fn count(&mut self, unit: PlanUnitIndex) {
-        self.is_done[unit.index()] = true;
-        self.left -= 1;
-        for behind in &self.plan.unit(unit).before {
-            self.waits[behind.index()] -= 1;
-        }
-    }
-
-    fn is_ready(&self, unit: PlanUnitIndex) -> bool {
-        self.waits[unit.index()] == 0 && !self.is_done[unit.index()]
-    }
-
     /// What can be done next, in the order of the plan: what runs something, and parts that run
     /// nothing.
     pub fn ready(&self, model: &InstanceModel) -> Vec<ReadyStep> {
         let units = (0..self.plan.units.len()).map(PlanUnitIndex::new);
         let mut ready = Vec::new();
-        for unit in units.filter(|&unit| self.is_ready(unit)) {
+        for unit in units.filter(|&unit| self.progress.is_ready(unit)) {
             let PlanUnit { id, steps, .. } = self.plan.unit(unit);
             let is_next = |at: &usize| {
                 let step = &self.plan.steps[*at];
