@@ -8,6 +8,7 @@
 mod characters;
 mod escape;
 mod read;
+pub(crate) mod schema;
 mod tree;
 
 pub use characters::{is_name, is_unprefixed_name};

@@ -11,6 +11,8 @@ pub(crate) struct Definitions<'d> {
     pub target_namespace: Cow<'d, str>,
     pub extensions: Vec<DeclaredExtension<'d>>,
     pub imports: Vec<DocumentImport<'d>>,
+    /// Those of XML Schema in its `Types`.
+    pub schemas: Vec<XmlElement<'d>>,
     pub components: Vec<DefinedComponent<'d>>,
 }
 
@@ -209,6 +211,8 @@ pub(crate) struct EntityType<'d> {
     pub is_abstract: Option<Span>,
     pub is_final: Option<Span>,
     pub properties: Option<PropertiesDefinition<'d>>,
+    /// The same as an extension that many tools write.
+    pub keys: Option<PropertyKeys<'d>>,
     pub requirements: Vec<FeatureDefinition<'d>>,
     pub capabilities: Vec<FeatureDefinition<'d>>,
     /// Those of a node type, or those at the source of a relationship type.
@@ -236,6 +240,21 @@ pub(crate) struct PropertiesDefinition<'d> {
     pub span: Span,
     pub element: Option<ComponentName<'d>>,
     pub type_name: Option<ComponentName<'d>>,
+}
+
+/// Properties as texts with names, after Winery.
+pub(crate) struct PropertyKeys<'d> {
+    pub span: Span,
+    /// The name and the namespace of the element that they stand in.
+    pub element: Option<SaidText<'d>>,
+    pub namespace: Option<SaidText<'d>>,
+    pub keys: Vec<PropertyKey<'d>>,
+}
+
+/// One of them, and its type of XML Schema.
+pub(crate) struct PropertyKey<'d> {
+    pub name: SaidText<'d>,
+    pub type_name: Option<Cow<'d, str>>,
 }
 
 /// A requirement or capability definition.
@@ -289,6 +308,8 @@ pub(crate) struct ArtifactUse<'d> {
 /// What all templates have.
 pub(crate) struct EntityTemplate<'d> {
     pub type_name: Option<ComponentName<'d>>,
+    /// What stands in its `Properties`.
+    pub properties: Option<XmlElement<'d>>,
     pub constraints: Vec<SaidText<'d>>,
     /// Of an artifact template.
     pub references: Vec<ArtifactReference<'d>>,
@@ -314,6 +335,7 @@ pub(crate) struct DefinedService<'d> {
 /// What a service template shows.
 #[derive(Default)]
 pub(crate) struct BoundaryDefinitions<'d> {
+    pub properties: Option<XmlElement<'d>>,
     pub mappings: Vec<PropertyMapping<'d>>,
     pub constraints: Vec<SaidText<'d>>,
     pub requirements: Vec<ExposedFeature<'d>>,

@@ -15,6 +15,13 @@ use std::borrow::Cow;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct ComponentId(u32);
 
+impl ComponentId {
+    /// Its position among all components.
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// All documents that belong together.
 pub(crate) struct Library<'d> {
     pub loaded: &'d LoadedDefinitions,
@@ -172,10 +179,15 @@ impl<'d> Library<'d> {
         {
             return FoundComponent::Unprefixed(id);
         }
-        match self.unread.get(document).is_some_and(|unread| unread.contains(&**namespace)) {
+        match self.is_unread(document, namespace) {
             true => FoundComponent::Elsewhere,
             false => FoundComponent::Nothing,
         }
+    }
+
+    /// Whether a document imports a namespace, and nothing of that import was read.
+    pub(crate) fn is_unread(&self, document: usize, namespace: &str) -> bool {
+        self.unread.get(document).is_some_and(|unread| unread.contains(namespace))
     }
 
     /// Whether a document may use a component: its own, and what it imports directly.

@@ -7,10 +7,11 @@ use super::structure::{self, by};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::files::{Files, read_bytes};
 use crate::text::source::{FileId, FileSystem, SourceMap, Span, normalize};
-use crate::text::xml::{self, XmlDocument, XmlLimits};
+use crate::text::xml::schema::XML_SCHEMA;
+use crate::text::xml::{self, XmlDocument, XmlElement, XmlLimits};
 use crate::tosca::csar::{Archive, Limits, has_template, is_archive};
 use memchr::memmem;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -35,6 +36,8 @@ pub(crate) enum DefinitionsExtent {
 pub(crate) struct LoadedDefinitions {
     pub extent: DefinitionsExtent,
     pub documents: Vec<XmlDocument>,
+    /// Schemas in files of their own, each with the namespace that it has where it names none.
+    pub schemas: Vec<(XmlDocument, String)>,
     /// What could not be read, and what is not built as it has to be.
     pub found: Diagnostics,
     pub sources: SourceMap,
@@ -132,6 +135,8 @@ struct Loading {
     files: Files,
     documents: Vec<XmlDocument>,
     by_path: FxHashMap<PathBuf, Option<usize>>,
+    schemas: Vec<(XmlDocument, String)>,
+    schema_paths: FxHashSet<PathBuf>,
     found: Diagnostics,
 }
 
@@ -143,6 +148,8 @@ impl Loading {
             files: Files::default(),
             documents: Vec::new(),
             by_path: FxHashMap::default(),
+            schemas: Vec::new(),
+            schema_paths: FxHashSet::default(),
             found: Diagnostics::default(),
         }
     }
@@ -153,25 +160,24 @@ impl Loading {
         if let Some(known) = self.by_path.get(&normal) {
             return *known;
         }
+        let document = self.parse(path);
+        let meant = document.filter(|it| !is_import || read::is_definitions(it.root()));
+        let known = meant.map(|document| {
+            structure::check(&document, &mut self.found);
+            self.documents.push(document);
+            self.documents.len() - 1
+        });
+        self.by_path.insert(normal, known);
+        known
+    }
+
+    fn parse(&mut self, path: &Path) -> Option<XmlDocument> {
         let read = self.files.read(&*self.system, path).map_err(Diagnostics::from);
         let parsed = read.and_then(|file| {
             let text = Arc::clone(self.files.text(file));
             xml::parse(file, text, &XmlLimits::default())
         });
-        let known = match parsed {
-            Ok(document) if is_import && !read::is_definitions(document.root()) => None,
-            Ok(document) => {
-                structure::check(&document, &mut self.found);
-                self.documents.push(document);
-                Some(self.documents.len() - 1)
-            }
-            Err(mut errors) => {
-                self.found.0.append(&mut errors.0);
-                None
-            }
-        };
-        self.by_path.insert(normal, known);
-        known
+        parsed.map_err(|mut errors| self.found.0.append(&mut errors.0)).ok()
     }
 
     /// Reads what is imported, and what that imports.
@@ -186,9 +192,11 @@ impl Loading {
             }
             next += 1;
         }
+        self.follow_schemas();
         LoadedDefinitions {
             extent,
             documents: self.documents,
+            schemas: self.schemas,
             found: self.found,
             sources: self.files.sources().clone(),
             imported,
@@ -197,18 +205,42 @@ impl Loading {
         }
     }
 
+    /// Reads the schemas that are imported, and those that these lead to.
+    fn follow_schemas(&mut self) {
+        let sources = self.files.sources();
+        let mut open: Vec<_> =
+            self.documents.iter().flat_map(|document| schema_imports(document, sources)).collect();
+        while let Some((import, namespace)) = open.pop() {
+            let Some(path) = self.find(&import) else { continue };
+            if !self.schema_paths.insert(path.clone()) {
+                continue;
+            }
+            let Some(document) = self.parse(&path).filter(|it| read::is_schema(it.root())) else {
+                continue;
+            };
+            let directory = directory_of(&document, self.files.sources());
+            open.extend(schema_references(document.root(), &directory, &namespace));
+            self.schemas.push((document, namespace));
+        }
+    }
+
     fn import(&mut self, import: &XmlImport) -> Option<usize> {
+        let path = self.find(import)?;
+        self.read(&path, true)
+    }
+
+    /// The file that an import leads to.
+    fn find(&mut self, import: &XmlImport) -> Option<PathBuf> {
         if import.location.contains("://") {
             return None;
         }
         let found = import.paths(self.root.as_deref()).find(|path| self.system.is_file(path));
-        let Some(path) = found else {
+        if found.is_none() {
             let message = format!("there is no file `{}`", import.location);
             let warning = Diagnostic::warning(Code::File, message).at(import.span).rule(by("4.2"));
             self.found.push(warning.help("a location starts at the file that imports"));
-            return None;
-        };
-        self.read(&path, true)
+        }
+        found
     }
 }
 
@@ -238,8 +270,7 @@ impl XmlImport {
 }
 
 fn imports(document: &XmlDocument, sources: &SourceMap) -> Vec<XmlImport> {
-    let path = sources.file(document.file()).path();
-    let directory = path.parent().unwrap_or(Path::new("")).to_owned();
+    let directory = directory_of(document, sources);
     let root = Some(document.root()).filter(|root| read::is_definitions(*root));
     let located = root.into_iter().flat_map(read::imports).filter_map(|import| {
         let is_definitions = import.import_type.is_none_or(|said| said.text == TOSCA);
@@ -252,6 +283,52 @@ fn imports(document: &XmlDocument, sources: &SourceMap) -> Vec<XmlImport> {
         })
     });
     located.collect()
+}
+
+fn directory_of(document: &XmlDocument, sources: &SourceMap) -> PathBuf {
+    let path = sources.file(document.file()).path();
+    path.parent().unwrap_or(Path::new("")).to_owned()
+}
+
+/// The schemas that definitions import, and those that schemas in them lead to, each with the
+/// namespace that it has where it names none.
+fn schema_imports(document: &XmlDocument, sources: &SourceMap) -> Vec<(XmlImport, String)> {
+    let (directory, root) = (directory_of(document, sources), document.root());
+    let imports = read::imports(root).filter_map(|import| {
+        let is_schema = import.import_type.as_ref().is_some_and(|said| said.text == XML_SCHEMA);
+        let location = import.location.filter(|_| is_schema)?;
+        let namespace = import.namespace.map(|said| said.text.into_owned()).unwrap_or_default();
+        let (location, span) = (location.text.into_owned(), location.span);
+        let place = (span.file, span.start);
+        Some((XmlImport { place, location, span, directory: directory.clone() }, namespace))
+    });
+    let own = root.attribute("targetNamespace").map(|it| it.collapsed()).unwrap_or_default();
+    let inside = read::schemas(root);
+    let inside = inside.flat_map(|schema| schema_references(schema, &directory, &own));
+    imports.chain(inside).collect()
+}
+
+/// What a schema includes or imports.
+fn schema_references(
+    root: XmlElement<'_>,
+    directory: &Path,
+    namespace: &str,
+) -> Vec<(XmlImport, String)> {
+    let own = root.attribute("targetNamespace").map(|it| it.collapsed());
+    let own = own.as_deref().unwrap_or(namespace);
+    let references = root.elements().filter_map(|reference| {
+        let namespace = match (reference.name().namespace, reference.name().local) {
+            (XML_SCHEMA, "include") => own,
+            (XML_SCHEMA, "import") => "",
+            _ => return None,
+        };
+        let location = reference.attribute("schemaLocation")?;
+        let span = location.value_span();
+        let (place, location) = ((span.file, span.start), location.collapsed().into_owned());
+        let import = XmlImport { place, location, span, directory: directory.to_owned() };
+        Some((import, namespace.to_owned()))
+    });
+    references.collect()
 }
 
 impl LoadedDefinitions {

@@ -5,13 +5,14 @@ use super::definitions::{
     ComponentName, DeclaredExtension, DefinedComponent, DefinedNode, DefinedOperation, DefinedPlan,
     DefinedRelationship, DefinedService, Definitions, DocumentImport, EntityTemplate, EntityType,
     ExportedInterface, ExportedOperation, ExposedFeature, FeatureDefinition, NodeFeature,
-    OperationReference, OperationTarget, PolicyUse, PropertiesDefinition, PropertyMapping,
-    SaidText, TypeImplementation, TypeInterface,
+    OperationReference, OperationTarget, PolicyUse, PropertiesDefinition, PropertyKey,
+    PropertyKeys, PropertyMapping, SaidText, TypeImplementation, TypeInterface,
 };
-use super::rule::{DEFINITIONS, TOSCA};
+use super::rule::{DEFINITIONS, TOSCA, WINERY};
 use super::structure::{by, least, most};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::source::Span;
+use crate::text::xml::schema::XML_SCHEMA;
 use crate::text::xml::{XmlDocument, XmlElement, is_unprefixed_name};
 use std::borrow::Cow;
 
@@ -38,6 +39,7 @@ pub(crate) fn read<'d>(
         file: document.file(),
         extensions: children(root, "Extensions", "Extension").filter_map(extension).collect(),
         imports: imports(root).collect(),
+        schemas: schemas(root).collect(),
         components,
         target_namespace: reader.target_namespace,
     })
@@ -51,6 +53,17 @@ pub(crate) fn is_definitions(root: XmlElement<'_>) -> bool {
 /// What definitions import.
 pub(crate) fn imports(root: XmlElement<'_>) -> impl Iterator<Item = DocumentImport<'_>> {
     named(root, "Import").map(import)
+}
+
+/// The schemas that stand in definitions.
+pub(crate) fn schemas(root: XmlElement<'_>) -> impl Iterator<Item = XmlElement<'_>> {
+    let all = named(root, "Types").flat_map(XmlElement::elements);
+    all.filter(|element| is_schema(*element))
+}
+
+/// Whether an element is the root of a schema.
+pub(crate) fn is_schema(root: XmlElement<'_>) -> bool {
+    root.name().namespace == XML_SCHEMA && root.name().local == "schema"
 }
 
 /// The elements of TOSCA of this name in an element.
@@ -191,6 +204,38 @@ fn property_mapping(element: XmlElement<'_>) -> PropertyMapping<'_> {
     }
 }
 
+/// What stands in the properties of something, beside mappings of them.
+fn properties(element: XmlElement<'_>) -> Option<XmlElement<'_>> {
+    one(element, "Properties")?.elements().find(|content| content.name().namespace != TOSCA)
+}
+
+/// Properties after Winery.
+fn property_keys<'d>(element: XmlElement<'d>) -> Option<PropertyKeys<'d>> {
+    let is = |element: &XmlElement<'_>, name: &str| {
+        element.name().namespace == WINERY && element.name().local == name
+    };
+    let definition = element.elements().find(|child| is(child, "PropertiesDefinition"))?;
+    let part = |property: XmlElement<'d>, name: &str| {
+        let found = property.elements().find(|part| is(part, name))?;
+        let trimmed = match found.text() {
+            Cow::Borrowed(text) => Cow::Borrowed(text.trim()),
+            Cow::Owned(text) => Cow::Owned(text.trim().to_owned()),
+        };
+        Some(SaidText { text: trimmed, span: found.span() })
+    };
+    let properties = definition.elements().filter(|child| is(child, "properties"));
+    let key = |property| {
+        let type_name = part(property, "type").map(|said| said.text);
+        Some(PropertyKey { name: part(property, "key")?, type_name })
+    };
+    Some(PropertyKeys {
+        span: definition.span(),
+        element: text(definition, "elementname"),
+        namespace: text(definition, "namespace"),
+        keys: properties.filter_map(key).collect(),
+    })
+}
+
 fn exposed(element: XmlElement<'_>) -> ExposedFeature<'_> {
     ExposedFeature { name: text(element, "name"), reference: text(element, "ref") }
 }
@@ -276,6 +321,7 @@ impl<'d> DefinitionsReader<'_, 'd> {
                 element: self.reference(of, "element"),
                 type_name: self.reference(of, "type"),
             }),
+            keys: property_keys(element),
             requirements: children(element, "RequirementDefinitions", "RequirementDefinition")
                 .map(|definition| self.feature_definition(definition, "requirementType"))
                 .collect(),
@@ -354,6 +400,7 @@ impl<'d> DefinitionsReader<'_, 'd> {
         let references = children(element, "ArtifactReferences", "ArtifactReference");
         EntityTemplate {
             type_name: self.reference(element, "type"),
+            properties: properties(element),
             constraints: constraints(element),
             references: references.filter_map(artifact_reference).collect(),
         }
@@ -385,10 +432,10 @@ impl<'d> DefinitionsReader<'_, 'd> {
     }
 
     fn boundary(&mut self, element: XmlElement<'d>) -> BoundaryDefinitions<'d> {
-        let properties = one(element, "Properties").into_iter();
-        let mappings =
-            properties.flat_map(|it| children(it, "PropertyMappings", "PropertyMapping"));
+        let mappings = named(element, "Properties")
+            .flat_map(|it| children(it, "PropertyMappings", "PropertyMapping"));
         BoundaryDefinitions {
+            properties: properties(element),
             mappings: mappings.map(property_mapping).collect(),
             constraints: constraints(element),
             requirements: children(element, "Requirements", "Requirement").map(exposed).collect(),

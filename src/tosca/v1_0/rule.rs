@@ -4,6 +4,9 @@
 /// The namespace of TOSCA 1.0.
 pub(crate) const TOSCA: &str = "http://docs.oasis-open.org/tosca/ns/2011/12";
 
+/// The namespace of what Winery adds to definitions.
+pub(crate) const WINERY: &str = "http://www.opentosca.org/winery/extensions/tosca/2013/02/12";
+
 /// What an element may say.
 pub(crate) struct ElementRule {
     pub name: &'static str,

@@ -3,19 +3,26 @@
 use crate::text::diagnostic::{Advice, Code, Diagnostic, Diagnostics, Severity, closest};
 use crate::text::source::Span;
 use crate::tosca::v1_0::definitions::{ComponentKind, ComponentName, SaidText};
-use crate::tosca::v1_0::{ComponentId, DefinitionsExtent, FoundComponent, Library, by};
+use crate::tosca::v1_0::{
+    ComponentId, DefinitionsExtent, FoundComponent, Library, PropertySchemas, by,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 pub(super) struct DefinitionsChecker<'l, 'd> {
     pub(super) library: &'l Library<'d>,
+    pub(super) schemas: &'l PropertySchemas<'d>,
     pub(super) found: Diagnostics,
     /// Documents, and what they use without importing it.
     unimported: FxHashSet<(usize, String)>,
 }
 
 impl<'l, 'd> DefinitionsChecker<'l, 'd> {
-    pub(super) fn new(library: &'l Library<'d>, found: Diagnostics) -> Self {
-        Self { library, found, unimported: FxHashSet::default() }
+    pub(super) fn new(
+        library: &'l Library<'d>,
+        schemas: &'l PropertySchemas<'d>,
+        found: Diagnostics,
+    ) -> Self {
+        Self { library, schemas, found, unimported: FxHashSet::default() }
     }
 
     pub(super) fn say(&mut self, diagnostic: Diagnostic, section: &'static str) {

@@ -53,6 +53,7 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
                 self.error(Code::InvalidDefinition, properties.span, section, message);
             }
         }
+        self.defined_properties(id, component, said);
         for kind in FeatureKind::ALL {
             self.features(id, said, kind);
         }
@@ -475,6 +476,7 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
             let warning = Diagnostic::warning(Code::AbstractType, message).at(name.span);
             self.say(warning.label(at, "it says so here"), section);
         }
+        self.properties(type_id, said, section);
         Some(type_id)
     }
 

@@ -2,18 +2,17 @@
 
 use super::checker::DefinitionsChecker;
 use crate::text::diagnostic::{Code, Diagnostic};
+use crate::text::xml::schema::XML_SCHEMA;
 use crate::text::xml::{XmlAttribute, XmlElement};
-use crate::tosca::v1_0::TOSCA;
 use crate::tosca::v1_0::definitions::SaidText;
+use crate::tosca::v1_0::{TOSCA, WINERY};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Extensions whose elements are known here: our own, and those of Winery.
-const KNOWN: [&str; 2] =
-    ["urn:cuvee:xml:1", "http://www.opentosca.org/winery/extensions/tosca/2013/02/12"];
+const KNOWN: [&str; 2] = ["urn:cuvee:xml:1", WINERY];
 
 /// What may be imported: definitions, schemas, and interfaces of services.
-const IMPORTED: [&str; 3] =
-    [TOSCA, "http://www.w3.org/2001/XMLSchema", "http://schemas.xmlsoap.org/wsdl/"];
+const IMPORTED: [&str; 3] = [TOSCA, XML_SCHEMA, "http://schemas.xmlsoap.org/wsdl/"];
 
 impl DefinitionsChecker<'_, '_> {
     /// Section 4.2.

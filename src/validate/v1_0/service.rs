@@ -3,13 +3,12 @@
 use super::checker::DefinitionsChecker;
 use crate::text::diagnostic::{Code, Diagnostic, Severity, did_you_mean};
 use crate::text::source::Span;
-use crate::text::xml::is_unprefixed_name;
-use crate::tosca::v1_0::ComponentId;
 use crate::tosca::v1_0::definitions::{
     Bound, BoundaryDefinitions, ComponentKind, DefinedNode, DefinedRelationship, DefinedService,
     ExposedFeature, FeatureDefinition, FeatureKind, NodeFeature, OperationReference,
-    OperationTarget, SaidText,
+    OperationTarget, PropertyMapping, SaidText,
 };
+use crate::tosca::v1_0::{ComponentId, ExpectedProperties};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What an id of a service template names.
@@ -74,7 +73,12 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
         let substitutable = service.substitutable.as_ref();
         let type_id = self.named(ComponentKind::NodeType, document, substitutable, "5.2");
         if let Some(boundary) = &service.boundary {
-            self.boundary(document, boundary, &named);
+            let expected = type_id.map(|id| self.schemas.expected(self.library, id));
+            let own = expected.unwrap_or(ExpectedProperties::Unknown);
+            if let (Some(root), Some(type_id)) = (boundary.properties, type_id) {
+                self.properties_root(root, type_id, own, "5.2");
+            }
+            self.boundary(document, boundary, &named, own);
         }
         if let (Some(type_id), Some(name)) = (type_id, substitutable) {
             let none = BoundaryDefinitions::default();
@@ -395,16 +399,11 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
         document: usize,
         boundary: &BoundaryDefinitions<'d>,
         named: &ServiceElements,
+        own: ExpectedProperties,
     ) {
         self.unique(&boundary.constraints, "constraint of", "5.2", Severity::Error);
         for mapping in &boundary.mappings {
-            let kinds = [NamedKind::Node, NamedKind::Relationship, REQUIREMENT, CAPABILITY];
-            if let Some(target) = &mapping.target {
-                self.named_here(target, named, &kinds);
-            }
-            for path in mapping.own.iter().chain(&mapping.target_property) {
-                self.path(path);
-            }
+            self.property_mapping(mapping, named, own);
         }
         for (exposed, kind) in
             [(&boundary.requirements, REQUIREMENT), (&boundary.capabilities, CAPABILITY)]
@@ -449,20 +448,31 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
         }
     }
 
-    /// Paths of names can be followed; what else XPath can say is not judged (statement C17).
-    fn path(&mut self, path: &SaidText<'d>) {
-        let is_step = |step: &str| {
-            let name = step.strip_prefix('@').unwrap_or(step);
-            let name = name
-                .strip_prefix("*[local-name()=")
-                .and_then(|it| it.strip_suffix(']'))
-                .map_or(name, |quoted| quoted.trim_matches(['\'', '"']));
-            let local = name.rsplit(':').next().unwrap_or(name);
-            step.is_empty() || step == "." || step == "text()" || is_unprefixed_name(local)
+    /// A property that is one of something inside, of a type that fits (statement C17).
+    fn property_mapping(
+        &mut self,
+        mapping: &PropertyMapping<'d>,
+        named: &ServiceElements,
+        own: ExpectedProperties,
+    ) {
+        let kinds = [NamedKind::Node, NamedKind::Relationship, REQUIREMENT, CAPABILITY];
+        let target = mapping.target.as_ref();
+        let target = target.and_then(|target| self.named_here(target, named, &kinds));
+        let of_target = target.and_then(|target| target.type_id);
+        let of_target = of_target.map(|id| self.schemas.expected(self.library, id));
+        let mut leads = |path: &Option<SaidText<'d>>, expected| {
+            path.as_ref().and_then(|path| self.leads(path, expected, "5.2"))
         };
-        if !path.text.split('/').all(is_step) {
-            let message = format!("where `{}` leads cannot be told here", path.text);
-            self.say(Diagnostic::note(Code::Undecidable, message).at(path.span), "5.2");
+        let own = leads(&mapping.own, own);
+        let target =
+            leads(&mapping.target_property, of_target.unwrap_or(ExpectedProperties::Unknown));
+        if let (Some(own), Some(target), Some(at)) = (own, target, &mapping.target_property)
+            && !self.schemas.set.may_share(own, target)
+        {
+            let set = &self.schemas.set;
+            let (own, target) = (set.type_name(own), set.type_name(target));
+            let message = format!("a `{own}` cannot be a `{target}`");
+            self.error(Code::IncompatibleType, at.span, "5.2", message);
         }
     }
 

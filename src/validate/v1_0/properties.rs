@@ -1,0 +1,152 @@
+//! Properties against their schemas (statements C17, C18 and C20).
+
+use super::checker::DefinitionsChecker;
+use crate::text::diagnostic::{Code, Diagnostic};
+use crate::text::source::Span;
+use crate::text::xml::schema::{SchemaPath, SchemaValueType};
+use crate::text::xml::{XmlElement, is_unprefixed_name};
+use crate::tosca::v1_0::definitions::{DefinedComponent, EntityTemplate, EntityType, SaidText};
+use crate::tosca::v1_0::{ComponentId, ExpectedProperties};
+
+impl<'d> DefinitionsChecker<'_, 'd> {
+    /// What a type says of its properties against what it derives from, and what it says twice.
+    pub(super) fn defined_properties(
+        &mut self,
+        id: ComponentId,
+        component: &DefinedComponent<'d>,
+        said: &EntityType<'d>,
+    ) {
+        let own = self.schemas.own(id);
+        if let (Some(defined), Some(keyed), Some(keys)) = (own.defined, own.keyed, &said.keys) {
+            self.same_properties(defined, ExpectedProperties::Element(keyed), keys.span, component);
+        }
+        let (Some(definition), Some(defined)) = (&said.properties, own.defined) else { return };
+        let Some(parent) = self.library.parent(id) else { return };
+        let of_parent = self.schemas.value_type(self.schemas.expected(self.library, parent));
+        let of = self.schemas.value_type(defined);
+        if self.schemas.set.derives(of, of_parent) == Some(false) {
+            let message = format!(
+                "the properties of `{}` do not extend those of `{}`, from which it derives",
+                component.name.text,
+                self.name(parent)
+            );
+            let warning = Diagnostic::warning(Code::InvalidRefinement, message).at(definition.span);
+            self.say(warning, component.kind.derivation_section());
+        }
+    }
+
+    /// Keys that stand beside a schema have to say what it does.
+    fn same_properties(
+        &mut self,
+        defined: ExpectedProperties,
+        keyed: ExpectedProperties,
+        at: Span,
+        component: &DefinedComponent<'d>,
+    ) {
+        let set = &self.schemas.set;
+        let name = |expected| match expected {
+            ExpectedProperties::Element(id) => {
+                let declared = set.declared(id);
+                Some((&*declared.namespace, &*declared.name))
+            }
+            ExpectedProperties::Type(_) | ExpectedProperties::Unknown => None,
+        };
+        let is_other_name = name(defined).is_some_and(|defined| Some(defined) != name(keyed));
+        let types = (self.schemas.value_type(defined), self.schemas.value_type(keyed));
+        if is_other_name || set.differ(types.0, types.1) == Some(true) {
+            let message = "these keys are not what `PropertiesDefinition` says";
+            let warning = Diagnostic::warning(Code::InvalidDefinition, message).at(at);
+            self.say(warning, component.kind.section());
+        }
+    }
+
+    /// What stands in the properties of a template.
+    pub(super) fn properties(
+        &mut self,
+        type_id: ComponentId,
+        said: &EntityTemplate<'d>,
+        section: &'static str,
+    ) {
+        let expected = self.schemas.expected(self.library, type_id);
+        for constraint in &said.constraints {
+            self.leads(constraint, expected, section);
+        }
+        if let Some(root) = said.properties {
+            self.properties_root(root, type_id, expected, section);
+        }
+    }
+
+    /// An element that holds the properties of something of a type.
+    pub(super) fn properties_root(
+        &mut self,
+        root: XmlElement<'d>,
+        type_id: ComponentId,
+        expected: ExpectedProperties,
+        section: &'static str,
+    ) {
+        let schemas = self.schemas;
+        if let ExpectedProperties::Element(id) = expected {
+            let (declared, name) = (schemas.set.declared(id), root.name());
+            if (&*declared.namespace, &*declared.name) != (name.namespace, name.local) {
+                let message = format!(
+                    "the properties of `{}` are a `{}` of {}, not a {name}",
+                    self.name(type_id),
+                    declared.name,
+                    declared.namespace
+                );
+                let error = Diagnostic::error(Code::InvalidTemplate, message).at(root.span());
+                self.say(error.label(declared.span, "declared here"), section);
+                return;
+            }
+        }
+        for found in schemas.set.check(root, schemas.value_type(expected)) {
+            self.say(found, section);
+        }
+    }
+
+    /// The type of the property to which a path leads.
+    pub(super) fn leads(
+        &mut self,
+        path: &SaidText<'d>,
+        expected: ExpectedProperties,
+        section: &'static str,
+    ) -> Option<SchemaValueType> {
+        let Some(steps) = steps(&path.text) else {
+            let message = format!("where `{}` leads cannot be told here", path.text);
+            self.say(Diagnostic::note(Code::Undecidable, message).at(path.span), section);
+            return None;
+        };
+        let root = match expected {
+            ExpectedProperties::Element(id) => &*self.schemas.set.declared(id).name,
+            ExpectedProperties::Type(_) | ExpectedProperties::Unknown => "",
+        };
+        match self.schemas.set.follow((root, self.schemas.value_type(expected)), steps.into_iter())
+        {
+            SchemaPath::To(SchemaValueType::Unknown) | SchemaPath::Unknown => None,
+            SchemaPath::To(of) => Some(of),
+            SchemaPath::Nowhere => {
+                let message = format!("`{}` leads to no property", path.text);
+                let error = Diagnostic::error(Code::UnknownProperty, message).at(path.span);
+                self.say(error, section);
+                None
+            }
+        }
+    }
+}
+
+/// The steps of a path of names, where it is one; what else XPath can say is not judged.
+fn steps(path: &str) -> Option<Vec<&str>> {
+    let name = |step| {
+        let is_attribute = str::starts_with(step, '@');
+        let name = step.strip_prefix('@').unwrap_or(step);
+        let name = name
+            .strip_prefix("*[local-name()=")
+            .and_then(|it| it.strip_suffix(']'))
+            .map_or(name, |quoted| quoted.trim_matches(['\'', '"']));
+        let local = name.rsplit(':').next().unwrap_or(name);
+        let is_whole = is_attribute && name == local;
+        is_unprefixed_name(local).then_some(if is_whole { step } else { local })
+    };
+    let all = path.split('/').filter(|step| !matches!(*step, "" | "." | "text()"));
+    all.map(name).collect()
+}
