@@ -407,3 +407,42 @@ fn draws_the_examples() {
         }
     }
 }
+
+/// What substituting made of `db`, in which `db_engine` was substituted, too.
+const SUBSTITUTED: &str = "\
+tosca_definitions_version: tosca_simple_yaml_1_3
+topology_template:
+  node_templates:
+    shop: { type: tosca.nodes.Root, requirements: [{ dependency: db_proxy }] }
+    db_proxy: { type: tosca.nodes.Root, metadata: { substitutes: db } }
+    other: { type: tosca.nodes.Root }
+    db_engine_process: { type: tosca.nodes.Root, metadata: { substitutes: db_engine, within: db } }
+";
+
+#[test]
+fn frames_are_around_what_substitutes() {
+    let dir = workplace();
+    fs::write(dir.path().join("flat.yaml"), SUBSTITUTED).unwrap();
+    let mermaid = output(&dir, "graph flat.yaml --format mermaid");
+    let frames = [
+        "    subgraph frame0[\"db\"]\n        n1[",
+        "        subgraph frame1[\"db#95;engine\"]\n            n3[",
+        "            n3[\"<b>db_engine_process</b><br/><small>Root</small>\"]\n        end\n    end\n    n2[",
+    ];
+    for part in frames {
+        let part = part.replace("#95;", "_");
+        assert!(mermaid.contains(&part), "{part} is not in {mermaid}");
+    }
+    let dot = output(&dir, "graph flat.yaml --format dot");
+    assert!(dot.contains("    subgraph cluster_0 {\n        graph [label=\"db\", id=\"frame.db\""));
+    assert_eq!(dot.matches("subgraph").count(), 2);
+    let svg = output(&dir, "graph flat.yaml --format svg");
+    let page = output(&dir, "report flat.yaml").replace("\\u003c", "<").replace("\\\"", "\"");
+    for drawn in [&svg, &page] {
+        for id in ["frame.db", "frame.db/db_engine"] {
+            assert!(drawn.contains(&format!("<g class=\"frame\" data-id=\"{id}\">")), "{drawn}");
+        }
+    }
+    let json = json(&dir, "graph flat.yaml --format json");
+    assert_eq!(json["nodes"][3]["substitutes"], serde_json::json!(["db", "db_engine"]));
+}

@@ -22,7 +22,8 @@ impl Drawing<'_> {
     pub fn collapsed(self) -> Drawing<'static> {
         let mut kinds: FxHashMap<_, Vec<usize>> = FxHashMap::default();
         for (index, (node, state)) in self.nodes().enumerate() {
-            let kind = (state, shape(&node.name), shape(&short_types(node)));
+            let names = (shape(&node.name), shape(&short_types(node)));
+            let kind = (state, names, &node.substitutes);
             kinds.entry(kind).or_default().push(index);
         }
         let mut groups: Vec<Vec<usize>> = Vec::new();

@@ -1,6 +1,8 @@
 //! DOT, for Graphviz.
 
+use super::frames::FrameItem;
 use super::{Drawing, State, cut, short_types};
+use crate::explore::outline::OutlineNode;
 use std::fmt::Write;
 
 /// Names longer than this make boxes too wide.
@@ -22,19 +24,29 @@ impl Drawing<'_> {
             ),
         );
         line(&mut out, format_args!("edge [fontname=\"sans-serif\", fontsize=10]"));
-        for (index, (node, state)) in self.nodes().enumerate() {
-            let types = short_types(node);
-            let lines = if types.is_empty() { vec![&node.name] } else { vec![&node.name, &types] };
-            let label: Vec<_> = lines.into_iter().map(|text| escaped(&cut(text, LABEL))).collect();
-            let (colors, about) = (node_colors(state), escaped(&Self::about_node(node)));
-            let frames = if node.persistent { ", peripheries=2" } else { "" };
-            let (label, id, class) = (label.join("\\n"), escaped(&node.identifier), state.as_str());
-            line(
-                &mut out,
-                format_args!(
-                    "n{index} [label=\"{label}\", tooltip=\"{about}\", id=\"{id}\", class=\"node {class}\", {colors}{frames}]"
-                ),
-            );
+        for (indent, item) in self.frames().written() {
+            match item {
+                FrameItem::Node(index) => {
+                    let (node, state) = (&self.outline.nodes[index], self.nodes[index]);
+                    line(
+                        &mut out,
+                        format_args!("{indent}n{index} {}", node_attributes(node, state)),
+                    );
+                }
+                FrameItem::Open(index, frame) => {
+                    let (label, id) =
+                        (escaped(&cut(frame.name(), LABEL)), escaped(&frame.identifier()));
+                    // Writing to a string does not fail.
+                    let _ = writeln!(out, "    {indent}subgraph cluster_{index} {{");
+                    line(
+                        &mut out,
+                        format_args!(
+                            "{indent}    graph [label=\"{label}\", id=\"{id}\", class=\"frame\", style=\"rounded,dashed\", color=\"#8c959f\", fontcolor=\"#59636e\", fontname=\"sans-serif\", fontsize=11]"
+                        ),
+                    );
+                }
+                FrameItem::Close => out.extend(["    ", &indent, "}\n"]),
+            }
         }
         for (index, (relation, state)) in self.relations().enumerate() {
             let target = match relation.target {
@@ -71,6 +83,18 @@ impl Drawing<'_> {
         out.push_str("}\n");
         out
     }
+}
+
+fn node_attributes(node: &OutlineNode, state: State) -> String {
+    let types = short_types(node);
+    let lines = if types.is_empty() { vec![&node.name] } else { vec![&node.name, &types] };
+    let label: Vec<_> = lines.into_iter().map(|text| escaped(&cut(text, LABEL))).collect();
+    let (colors, about) = (node_colors(state), escaped(&Drawing::about_node(node)));
+    let frames = if node.persistent { ", peripheries=2" } else { "" };
+    let (label, id, class) = (label.join("\\n"), escaped(&node.identifier), state.as_str());
+    format!(
+        "[label=\"{label}\", tooltip=\"{about}\", id=\"{id}\", class=\"node {class}\", {colors}{frames}]"
+    )
 }
 
 pub(super) fn line(out: &mut String, content: std::fmt::Arguments<'_>) {

@@ -1,6 +1,8 @@
 //! Mermaid flowcharts: for READMEs and merge requests, which show them as pictures.
 
+use super::frames::FrameItem;
 use super::{Drawing, State, cut, short_conditions, short_types};
+use crate::explore::outline::OutlineNode;
 use std::fmt::Write;
 
 /// Labels longer than this spoil the picture.
@@ -27,22 +29,18 @@ impl Drawing<'_> {
     /// stand at the lines.
     pub fn to_mermaid(&self) -> String {
         let mut out = String::from("flowchart TB\n");
-        for (index, (node, state)) in self.nodes().enumerate() {
-            let types = cut(&short_types(node), LABEL);
-            let types = if types.is_empty() {
-                types
-            } else {
-                format!("<br/><small>{}</small>", escaped(&types))
-            };
-            let [open, close] = if node.persistent { ["[[", "]]"] } else { ["[", "]"] };
-            line(
-                &mut out,
-                format_args!(
-                    "n{index}{open}\"<b>{}</b>{types}\"{close}{}",
-                    escaped(&cut(&node.name, LABEL)),
-                    class(state)
-                ),
-            );
+        for (indent, item) in self.frames().written() {
+            match item {
+                FrameItem::Node(index) => {
+                    let (node, state) = (&self.outline.nodes[index], self.nodes[index]);
+                    line(&mut out, format_args!("{indent}n{index}{}", shape(node, state)));
+                }
+                FrameItem::Open(index, frame) => {
+                    let name = escaped(&cut(frame.name(), LABEL));
+                    line(&mut out, format_args!("{indent}subgraph frame{index}[\"{name}\"]"));
+                }
+                FrameItem::Close => line(&mut out, format_args!("{indent}end")),
+            }
         }
         for (index, (relation, state)) in self.relations().enumerate() {
             let label = label(&relation.name, relation.hosting, &relation.conditions);
@@ -69,6 +67,17 @@ impl Drawing<'_> {
         }
         out
     }
+}
+
+fn shape(node: &OutlineNode, state: State) -> String {
+    let types = cut(&short_types(node), LABEL);
+    let types = match types.is_empty() {
+        true => types,
+        false => format!("<br/><small>{}</small>", escaped(&types)),
+    };
+    let [open, close] = if node.persistent { ["[[", "]]"] } else { ["[", "]"] };
+    let name = escaped(&cut(&node.name, LABEL));
+    format!("{open}\"<b>{name}</b>{types}\"{close}{}", class(state))
 }
 
 pub(super) fn line(out: &mut String, content: std::fmt::Arguments<'_>) {

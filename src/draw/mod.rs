@@ -5,6 +5,7 @@
 
 mod collapse;
 mod dot;
+mod frames;
 pub mod instance;
 mod layout;
 mod mermaid;
@@ -259,6 +260,7 @@ impl<'t> Drawing<'t> {
         if node.persistent {
             line("persistent", "");
         }
+        node.substitutes.last().into_iter().for_each(|node| line("substitutes: ", node));
         node.conditions.iter().for_each(|condition| line("if ", condition));
         text
     }

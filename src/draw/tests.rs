@@ -14,6 +14,7 @@ fn topologies() -> impl Strategy<Value = (Outline, Vec<State>)> {
         prop::collection::vec(names(), 0..3),
         prop::collection::vec(names(), 0..2),
         any::<bool>(),
+        prop::collection::vec("[a-c\"<&]", 0..4),
     );
     let relation = (
         names(),
@@ -27,7 +28,7 @@ fn topologies() -> impl Strategy<Value = (Outline, Vec<State>)> {
     let states = prop::collection::vec(prop::sample::select(State::ALL.as_slice()), 20);
     (nodes, relations, states).prop_map(|(nodes, relations, states)| {
         let count = nodes.len();
-        let node = |(index, (name, types, conditions, persistent))| OutlineNode {
+        let node = |(index, (name, types, conditions, persistent, substitutes))| OutlineNode {
             identifier: format!("node.{name}{index}"),
             place: String::new(),
             weight: 1.0,
@@ -35,6 +36,7 @@ fn topologies() -> impl Strategy<Value = (Outline, Vec<State>)> {
             types,
             conditions,
             persistent,
+            substitutes,
         };
         let relation = |(index, (name, source, target, hosting, conditions)): (
             usize,
@@ -52,6 +54,13 @@ fn topologies() -> impl Strategy<Value = (Outline, Vec<State>)> {
         let relations = relations.into_iter().enumerate().map(relation).collect();
         (Outline { nodes, relations }, states)
     })
+}
+
+/// How many frames there are around its nodes.
+fn framed(outline: &Outline) -> usize {
+    let paths = outline.nodes.iter().map(|node| &node.substitutes);
+    let paths = paths.flat_map(|path| (1..=path.len()).map(|depth| &path[..depth]));
+    paths.collect::<FxHashSet<_>>().len()
 }
 
 fn drawing<'t>(outline: &'t Outline, states: &[State]) -> Drawing<'t> {
@@ -114,7 +123,9 @@ proptest! {
     #[test]
     fn svg_has_every_element_once_with_its_state((outline, states) in topologies()) {
         let drawing = drawing(&outline, &states);
-        let groups = groups(&drawing.to_svg(&Svg::default()));
+        let mut groups = groups(&drawing.to_svg(&Svg::default()));
+        let frames = groups.extract_if(.., |(class, _)| class == "frame").count();
+        prop_assert_eq!(frames, framed(&outline));
         prop_assert_eq!(groups.len(), outline.nodes.len() + outline.relations.len());
         let known: std::collections::HashMap<_, _> = groups.into_iter().map(|(class, id)| (id, class)).collect();
         for (node, state) in drawing.nodes() {
@@ -137,6 +148,8 @@ proptest! {
         let nodes = statements.iter().filter(|statement| statement.starts_with('n') && statement.contains("label=")).count();
         prop_assert_eq!(lines, outline.relations.len());
         prop_assert_eq!(nodes, outline.nodes.len());
+        let frames = statements.iter().filter(|statement| statement.contains("subgraph cluster_"));
+        prop_assert_eq!(frames.count(), framed(&outline));
         prop_assert_eq!(statements.iter().filter(|statement| statement.starts_with("open")).count(), open);
     }
 
@@ -144,9 +157,16 @@ proptest! {
     fn mermaid_has_every_element_in_a_line((outline, states) in topologies()) {
         let drawing = drawing(&outline, &states);
         let text = drawing.to_mermaid();
-        let lines: Vec<_> = text.lines().collect();
+        let mut lines: Vec<_> = text.lines().collect();
         prop_assert_eq!(lines[0], "flowchart TB");
-        let (nodes, rest) = lines[1..].split_at(outline.nodes.len());
+        let opened = lines.extract_if(.., |line| line.trim().starts_with("subgraph frame")).count();
+        let closed = lines.extract_if(.., |line| line.trim() == "end").count();
+        prop_assert_eq!((opened, closed), (framed(&outline), opened));
+        let in_frames = lines[1..].iter_mut().take(outline.nodes.len());
+        in_frames.for_each(|line| *line = &line[line.find('n').unwrap_or(4) - 4..]);
+        let mut nodes = lines[1..=outline.nodes.len()].to_vec();
+        nodes.sort_by_key(|line| line[5..].split('[').next().and_then(|index| index.parse::<usize>().ok()));
+        let (_, rest) = lines[1..].split_at(outline.nodes.len());
         let (relations, styles) = rest.split_at(outline.relations.len());
         for (index, line) in nodes.iter().enumerate() {
             let open = format!("    n{index}[");
@@ -175,7 +195,8 @@ proptest! {
             }
         }
         // What is left can be drawn.
-        prop_assert_eq!(groups(&kept.to_svg(&Svg { style: false, legend: false })).len(), kept.nodes.len() + kept.relations.len());
+        let drawn = groups(&kept.to_svg(&Svg { style: false, legend: false }));
+        prop_assert_eq!(drawn.len(), kept.nodes.len() + kept.relations.len() + framed(&kept.outline));
     }
 }
 

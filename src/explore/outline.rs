@@ -39,6 +39,9 @@ pub struct OutlineNode {
     pub place: String,
     /// Whether it is used from outside.
     pub persistent: bool,
+    /// The nodes that it substitutes, each a part of what substitutes the one before it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub substitutes: Vec<String>,
 }
 
 /// A requirement assignment.
@@ -76,6 +79,7 @@ impl Outline {
             conditions: conditions(node.id),
             place: place(node.id),
             persistent: node.template.persistent,
+            substitutes: substituted_nodes(node.template.declared.value),
         });
         let relations = graph.relations.iter().map(|relation| OutlineRelation {
             identifier: graph.identifier(relation.id).to_string(),
@@ -88,6 +92,17 @@ impl Outline {
         });
         Self { nodes: nodes.collect(), relations: relations.collect() }
     }
+}
+
+/// Deeper than templates substitute each other nobody can have written this.
+const DEPTH: usize = 64;
+
+/// The nodes that a node says in its metadata to substitute, outermost first.
+fn substituted_nodes(template: Node<'_>) -> Vec<String> {
+    let said = |name: &str| template.get("metadata")?.get(name)?.text().filter(|it| !it.is_empty());
+    let Some(innermost) = said("substitutes") else { return Vec::new() };
+    let around = said("within").into_iter().flat_map(|path| path.split('/'));
+    around.take(DEPTH).chain([innermost]).map(str::to_owned).collect()
 }
 
 /// What the variability groups demand of their members.

@@ -227,7 +227,7 @@ impl<'a> Flattening<'_, '_, 'a> {
 
     fn inner_nodes(&self, chosen: usize, all: &mut MapEntries<'a>) {
         self.dropped(chosen);
-        let outer = self.outer.nodes[self.chosen[chosen].node].name.clone();
+        let outer = &self.outer.nodes[self.chosen[chosen].node];
         let relations = self.relations_of(chosen);
         for inner in &self.chosen[chosen].variant.view.nodes {
             if self.targets[chosen].contains_key(&inner.name) {
@@ -241,7 +241,7 @@ impl<'a> Flattening<'_, '_, 'a> {
                 OutKey::New(_) => OutKey::New(new.clone().into()),
             };
             let own = relations.get(&*inner.name);
-            all.push((key, self.inner_node(chosen, inner, &outer, own)));
+            all.push((key, self.inner_node(chosen, inner, outer, own)));
         }
     }
 
@@ -250,7 +250,7 @@ impl<'a> Flattening<'_, '_, 'a> {
         &self,
         chosen: usize,
         inner: &ViewedNode<'a>,
-        outer: &str,
+        outer: &ViewedNode<'a>,
         relations: Option<&MappedRelations<'_, 'a>>,
     ) -> Out<'a> {
         let at = WrittenIn::Inner(chosen);
@@ -522,19 +522,30 @@ struct MappedRelation<'o, 'a> {
 /// The relations that a node of what substitutes gets, each with its requirement.
 type MappedRelations<'o, 'a> = Vec<(&'o String, MappedRelation<'o, 'a>)>;
 
-/// Says in the metadata of a node what it substitutes.
-fn substituting(all: &mut MapEntries<'_>, outer: &str) {
-    let entry = (OutKey::New("substitutes".into()), Out::String(outer.to_owned().into()));
+/// Says in the metadata of a node what it substitutes, and in which nodes that was itself.
+fn substituting(all: &mut MapEntries<'_>, outer: &ViewedNode<'_>) {
+    let said = |name: &str| {
+        let said = entry(&entry(&outer.body, "metadata")?, name)?;
+        OutNode::root(&said).text().map(|text| text.into_owned())
+    };
+    let around: Vec<_> = ["within", "substitutes"].into_iter().filter_map(said).collect();
+    let text = |name: &str, value: String| {
+        (OutKey::New(name.to_owned().into()), Out::String(value.into()))
+    };
+    let mut news = vec![text("substitutes", outer.name.clone())];
+    if !around.is_empty() {
+        news.push(text("within", around.join("/")));
+    }
     match all.iter_mut().find(|(key, _)| key_name(key) == "metadata") {
         Some((_, metadata)) => {
             let mut said = entries(metadata);
-            said.retain(|(key, _)| key_name(key) != "substitutes");
-            said.push(entry);
+            said.retain(|(key, _)| !matches!(&*key_name(key), "substitutes" | "within"));
+            said.extend(news);
             *metadata = like(metadata, said);
         }
         None => {
             let behind = all.iter().position(|(key, _)| key_name(key) == "type");
-            let metadata = Out::Map { entries: vec![entry], like: None };
+            let metadata = Out::Map { entries: news, like: None };
             let at = behind.map_or(0, |at| at + 1);
             all.insert(at, (OutKey::New("metadata".into()), metadata));
         }
