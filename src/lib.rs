@@ -101,8 +101,9 @@ pub mod fulfil {
 /// [`Resolver::substitute`] is the way in.
 pub mod substitute {
     pub use crate::orchestrate::substitute::{
-        ChosenTemplate, ExplainedMapping, ExplainedRefusal, ExplainedRequirement,
-        ExplainedRunnerUp, ExplainedSubstitution, human,
+        ChosenTemplate, ExplainedFulfilment, ExplainedMapping, ExplainedRefusal,
+        ExplainedRequirement, ExplainedRunnerUp, ExplainedSelection, ExplainedSubstitution,
+        SubstitutionExplanation, human,
     };
     pub use crate::resolver::{CandidateVariants, SubstitutedTemplate, SubstitutionQuery};
 }

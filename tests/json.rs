@@ -88,6 +88,32 @@ const DOCUMENTS: &[(&str, i32, &str)] = &[
     ("plan planned.yaml --list --format json", 0, "plan-list"),
     ("plan --from planned.yaml --to next.yaml --recreate box --format json", 0, "plan"),
     ("plan --from planned.yaml --to next.yaml --format json", 0, "plan"),
+    (
+        "substitute 11-variable/app.yaml --with 11-variable/catalogue --explain --format json",
+        0,
+        "substitute-explain",
+    ),
+    (
+        "substitute 11-variable/app.yaml --with 11-variable/catalogue --candidates open --explain --format json",
+        0,
+        "substitute-explain",
+    ),
+    (
+        "substitute 05-put-right/shop.yaml --with 05-put-right --explain --format json",
+        0,
+        "substitute-explain",
+    ),
+    (
+        "substitute select/app.yaml --inventory select/site.yaml --explain --format json",
+        0,
+        "substitute-explain",
+    ),
+    (
+        "substitute framed/shop.yaml --with framed --inventory framed/site.yaml --explain --format json",
+        0,
+        "substitute-explain",
+    ),
+    ("graph substituted.yaml --format json", 0, "graph"),
     ("test shop --format json", 0, "test"),
     ("validate shop odd.yaml --format json", 1, MESSAGE),
     ("validate misspelt.yaml --format json", 1, MESSAGE),
@@ -116,6 +142,14 @@ topology_template:
     also: { type: Root, conditions: { node_presence: always } }
     one: { type: Root, conditions: { variability_input: open } }
     other: { type: Root, conditions: { variability_input: open } }
+";
+
+/// A node that came from a template, with whose node it took the place of.
+const SUBSTITUTED: &str = "\
+tosca_definitions_version: tosca_simple_yaml_1_3
+topology_template:
+  node_templates:
+    db_server: { type: tosca.nodes.Compute, metadata: { substitutes: db } }
 ";
 
 /// A type that has parts of each kind.
@@ -197,6 +231,7 @@ const UNSEEN: &[(&str, &[&str])] = &[
         "instance-show-entity",
         &["revision", "policies", "metadata", "edited", "failed_in", "hidden", "time"],
     ),
+    ("substitute-explain", &["least"]),
 ];
 
 const MISSPELT: &str = "\
@@ -216,10 +251,16 @@ fn workplace() -> TempDir {
     for example in ["shop", "technologies", "deployment"] {
         copy(&root().join("examples").join(example), &dir.path().join(example));
     }
+    for case in ["11-variable", "05-put-right", "select", "framed"] {
+        copy(&root().join("tests/substitute").join(case), &dir.path().join(case));
+    }
+    let types = "tests/substitute/types.yaml";
+    fs::copy(root().join(types), dir.path().join("types.yaml")).unwrap();
     fs::create_dir(dir.path().join("plain")).unwrap();
     let [template, rules] = PLAIN;
     let files = [
         ("odd.yaml", ODD),
+        ("substituted.yaml", SUBSTITUTED),
         ("typed.yaml", TYPED),
         ("misspelt.yaml", MISSPELT),
         ("planned.yaml", PLANNED),

@@ -10,9 +10,8 @@ use cuvee::diagnostic::{Code, Diagnostic, Severity};
 use cuvee::fulfil::Inventory;
 use cuvee::instance::{StoredInstance, read_model};
 use cuvee::source::FileSystem;
-use cuvee::substitute::{ExplainedSubstitution, SubstitutionQuery, human};
+use cuvee::substitute::{SubstitutionExplanation, SubstitutionQuery, human};
 use cuvee::{Failure, Resolver};
-use serde::Serialize;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -95,16 +94,10 @@ fn format(args: &SubstituteArgs) -> Result<SubstituteFormat, Failure> {
     Ok(format)
 }
 
-/// What is shown of substitutions as JSON.
-#[derive(Serialize)]
-struct SubstitutionList<'s> {
-    substitutions: &'s [ExplainedSubstitution],
-}
-
-fn explained(substitutions: &[ExplainedSubstitution], format: SubstituteFormat) -> String {
+fn explained(explained: &SubstitutionExplanation, format: SubstituteFormat) -> String {
     match format {
-        SubstituteFormat::Json => json(&SubstitutionList { substitutions }),
-        SubstituteFormat::Human | SubstituteFormat::Yaml => human(substitutions),
+        SubstituteFormat::Json => json(explained),
+        SubstituteFormat::Human | SubstituteFormat::Yaml => human(explained),
     }
 }
 

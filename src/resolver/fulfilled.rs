@@ -5,6 +5,7 @@ use super::{Resolver, StoredInstance};
 use crate::explore::types;
 use crate::orchestrate::fulfil::{self, FulfilQuestion, Inventory};
 use crate::orchestrate::instance::{self, InstanceModel, Overlay};
+use crate::orchestrate::substitute::line_of;
 use crate::sat::solve::SolverSettings;
 use crate::text::answer::{Answer, Failure};
 use crate::text::diagnostic::Diagnostics;
@@ -34,9 +35,12 @@ impl Resolver {
     /// As [`Resolver::resolve`].
     pub fn inventory(&self) -> Result<Answer<Inventory>, Failure> {
         let template = self.named_template();
-        self.with_evaluated(|_, variant, types| {
+        self.with_evaluated(|loaded, variant, types| {
             let uri = |name: &str| format!("{template}#/nodes/{name}");
-            let inventory = Inventory::of(&variant.topology, types, &uri, &|_| true);
+            let mut inventory = Inventory::of(&variant.topology, types, &uri, &|_| true);
+            for (node, declared) in inventory.nodes.iter_mut().zip(&variant.topology.nodes) {
+                node.place = line_of(declared.span, loaded.sources());
+            }
             Ok((inventory, Diagnostics::default()))
         })
     }

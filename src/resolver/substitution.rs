@@ -7,7 +7,7 @@ use crate::orchestrate::substitute::candidate::{
     CandidateVariant, CatalogueTemplate, Facade, Refusal, kind_of,
 };
 use crate::orchestrate::substitute::{
-    Catalogue, ChosenTemplate, ExplainedSubstitution, SubstitutionSettings, substitute,
+    Catalogue, ChosenTemplate, SubstitutionExplanation, SubstitutionSettings, substitute,
 };
 use crate::sat::solve::SolverSettings;
 use crate::text::answer::Failure;
@@ -83,8 +83,8 @@ impl SubstitutionQuery {
 pub struct SubstitutedTemplate {
     /// The template.
     pub resolution: Resolution,
-    /// What substitutes which node, outermost first.
-    pub explained: Vec<ExplainedSubstitution>,
+    /// What substitutes which node, and what was found for what was open.
+    pub explained: SubstitutionExplanation,
 }
 
 impl Resolver {
@@ -114,7 +114,7 @@ impl Resolver {
         &self,
         loaded: &Loaded,
         query: &SubstitutionQuery,
-    ) -> Result<(String, Vec<ExplainedSubstitution>, Diagnostics), Diagnostics> {
+    ) -> Result<(String, SubstitutionExplanation, Diagnostics), Diagnostics> {
         let mut warnings = Diagnostics::default();
         let (others, names) = read_catalogue(loaded, &query.with, &mut warnings)?;
         let choice = self.choice_of_candidates();

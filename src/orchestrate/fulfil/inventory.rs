@@ -24,6 +24,8 @@ pub struct InventoryNode {
     pub name: String,
     /// What tells it from everything else there is.
     pub uri: String,
+    /// Where it is declared, such as `site.yaml:4`; nothing for nodes of instances.
+    pub place: Option<String>,
     /// The names of its type and of what that derives from, the narrowest first.
     pub types: Vec<String>,
     /// Its properties, defaults among them.
@@ -66,6 +68,7 @@ impl Inventory {
             InventoryNode {
                 name: node.name.clone(),
                 uri: uri(&node.name),
+                place: None,
                 types: names,
                 properties: with_defaults(&node.described.properties, properties),
                 capabilities: capabilities(types, kind, node, &|name| {

@@ -3,11 +3,105 @@
 use super::candidate::{FitMapping, FitRequirement};
 use super::flatten::ChosenCandidate;
 use super::view::ViewedNode;
+use crate::orchestrate::fulfil::{FoundNode, Fulfilment, Inventory};
 use crate::text::decimal::Decimal;
 use crate::text::source::{SourceMap, Span};
+use crate::topology::Topology;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use std::fmt::Write;
+
+/// Why nothing is left open.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct SubstitutionExplanation {
+    /// What substitutes which node, outermost first.
+    pub substitutions: Vec<ExplainedSubstitution>,
+    /// The nodes that are there already, in the order of declaration.
+    pub selected: Vec<ExplainedSelection>,
+    /// The requirements that had no target.
+    pub fulfilled: Vec<ExplainedFulfilment>,
+}
+
+/// A node that was selected.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ExplainedSelection {
+    /// Its name.
+    pub node: String,
+    /// Where it is declared.
+    pub place: Option<String>,
+    /// What it is.
+    pub instance: String,
+    /// Where that is declared; nothing for nodes of instances.
+    pub found_at: Option<String>,
+}
+
+/// A relation that had no target.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ExplainedFulfilment {
+    /// Where it starts.
+    pub node: String,
+    /// The requirement.
+    pub requirement: String,
+    /// Where that is assigned, or else the node.
+    pub place: Option<String>,
+    /// The name of the node that it leads to.
+    pub target: String,
+    /// The capability, where the target has more than one that fits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capability: Option<String>,
+    /// What the target is, if it was there already.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instance: Option<String>,
+    /// Where the target is declared; nothing for nodes of instances.
+    pub found_at: Option<String>,
+}
+
+impl SubstitutionExplanation {
+    /// What was found for a topology.
+    pub(super) fn found(
+        &mut self,
+        found: &Fulfilment,
+        topology: &Topology,
+        inventory: &Inventory,
+        sources: &SourceMap,
+    ) {
+        for &(node, stored) in &found.selected {
+            let (node, stored) = (topology.node(node), &inventory.nodes[stored]);
+            self.selected.push(ExplainedSelection {
+                node: node.name.clone(),
+                place: line_of(node.span, sources),
+                instance: stored.uri.clone(),
+                found_at: stored.place.clone(),
+            });
+        }
+        for relation in &found.relations {
+            let source = topology.node(relation.source);
+            let assigned = relation.assignment.map(|it| topology.relation(it).span);
+            let (target, instance, found_at) = match relation.target {
+                FoundNode::Own(node) => {
+                    let node = topology.node(node);
+                    (&node.name, None, line_of(node.span, sources))
+                }
+                FoundNode::Stored(stored) => {
+                    let stored = &inventory.nodes[stored];
+                    (&stored.name, Some(stored.uri.clone()), stored.place.clone())
+                }
+            };
+            self.fulfilled.push(ExplainedFulfilment {
+                node: source.name.clone(),
+                requirement: relation.requirement.clone(),
+                place: line_of(assigned.unwrap_or(source.span), sources),
+                target: target.clone(),
+                capability: relation.capability.clone(),
+                instance,
+                found_at,
+            });
+        }
+    }
+}
 
 /// What substitutes a node, and why.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -110,12 +204,16 @@ pub struct ExplainedRefusal {
 }
 
 /// A line of a file.
-pub(super) fn place(span: Span, sources: &SourceMap) -> String {
+pub(crate) fn line_of(span: Span, sources: &SourceMap) -> Option<String> {
     if span.is_detached() {
-        return String::new();
+        return None;
     }
     let at = sources.location(span);
-    format!("{}:{}", at.path.strip_prefix(".").unwrap_or(at.path).display(), at.line)
+    Some(format!("{}:{}", at.path.strip_prefix(".").unwrap_or(at.path).display(), at.line))
+}
+
+pub(super) fn place(span: Span, sources: &SourceMap) -> String {
+    line_of(span, sources).unwrap_or_default()
 }
 
 /// The names that targets of mappings have now.
@@ -182,13 +280,33 @@ pub(super) fn complete(
 }
 
 /// For people.
-pub fn human(substitutions: &[ExplainedSubstitution]) -> String {
+pub fn human(explained: &SubstitutionExplanation) -> String {
     let mut out = String::new();
-    for substitution in substitutions {
+    for substitution in &explained.substitutions {
         // Writing to a string does not fail.
         let _ = whole(&mut out, substitution);
     }
+    for it in &explained.selected {
+        let places = places([&it.place, &it.found_at]);
+        let _ = writeln!(out, "{}: selected, is {}{places}", it.node, it.instance);
+    }
+    for it in &explained.fulfilled {
+        let places = places([&it.place, &it.found_at]);
+        let capability = it.capability.as_ref().map(|it| format!(".{it}")).unwrap_or_default();
+        let instance = it.instance.as_ref().map(|it| format!(", is {it}")).unwrap_or_default();
+        let ExplainedFulfilment { node, requirement, target, .. } = it;
+        let _ = writeln!(
+            out,
+            "{node}.{requirement}: fulfilled by {target}{capability}{instance}{places}"
+        );
+    }
     out
+}
+
+/// Places behind what they are of.
+fn places(places: [&Option<String>; 2]) -> String {
+    let known: Vec<_> = places.into_iter().flatten().map(String::as_str).collect();
+    if known.is_empty() { String::new() } else { format!("  ({})", known.join(", ")) }
 }
 
 /// A weight as a number, whole where it is.

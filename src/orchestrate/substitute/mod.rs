@@ -14,9 +14,10 @@ mod sections;
 mod types;
 pub(crate) mod view;
 
+pub(crate) use explain::line_of;
 pub use explain::{
-    ExplainedMapping, ExplainedRefusal, ExplainedRequirement, ExplainedRunnerUp,
-    ExplainedSubstitution, human,
+    ExplainedFulfilment, ExplainedMapping, ExplainedRefusal, ExplainedRequirement,
+    ExplainedRunnerUp, ExplainedSelection, ExplainedSubstitution, SubstitutionExplanation, human,
 };
 
 use crate::orchestrate::fulfil::{self, FulfilQuestion, Inventory};
@@ -99,7 +100,7 @@ pub(crate) struct SubstitutionSettings<'s, 't> {
 /// A template without nodes that are to be substituted.
 pub(crate) struct SubstitutedDocument<'a> {
     pub document: Out<'a>,
-    pub explained: Vec<ExplainedSubstitution>,
+    pub explained: SubstitutionExplanation,
     pub warnings: Diagnostics,
 }
 
@@ -116,25 +117,25 @@ pub(crate) fn substitute<'a>(
     settings: &SubstitutionSettings<'_, '_>,
 ) -> Result<SubstitutedDocument<'a>, Diagnostics> {
     let mut warnings = Diagnostics::default();
-    let mut explained = Vec::new();
+    let mut told = SubstitutionExplanation::default();
     let mut ways: FxHashMap<String, Vec<FileId>> = FxHashMap::default();
     let mut used = Vec::new();
     let mut scopes = TemplateScopes::default();
     let known = KnownChoices::default();
     unknown(settings.chosen, &TemplateView::of(document.clone(), settings.types))?;
     let (mut document, mut values) =
-        fulfilled(document, evaluated, &scopes, settings, &mut warnings)?;
+        fulfilled(document, evaluated, &scopes, settings, &mut warnings, &mut told)?;
     for _ in 0..=DEPTH {
         let view = TemplateView::of(document, settings.types);
         if !view.nodes.iter().any(|node| node.is_substituted) {
             unused(settings.chosen, &used, &view)?;
-            warnings.0.extend(explained.iter().filter_map(choose::unproven));
+            warnings.0.extend(told.substitutions.iter().filter_map(choose::unproven));
             let document = finished(&view);
-            return Ok(SubstitutedDocument { document, explained, warnings });
+            return Ok(SubstitutedDocument { document, explained: told, warnings });
         }
         let round =
             Round { view: &view, values: &values, catalogue, settings, ways: &ways, known: &known };
-        let (uses, chosen) = round.chosen(&mut explained, &mut used)?;
+        let (uses, chosen) = round.chosen(&mut told.substitutions, &mut used)?;
         let flat = flatten(&view, settings.types, &chosen, &uses)?;
         warnings.0.extend(flat.warnings.0.iter().cloned());
         let mut next = FxHashMap::default();
@@ -144,15 +145,16 @@ pub(crate) fn substitute<'a>(
             way.push(candidate.template.file);
             next.extend(flat.names[position].values().map(|name| (name.clone(), way.clone())));
             let explanation = explain::named(&chosen[position], &flat.names[position]);
-            let before = explained.len() - chosen.len() + position;
-            if let Some(explained) = explained.get_mut(before) {
+            let before = told.substitutions.len() - chosen.len() + position;
+            if let Some(explained) = told.substitutions.get_mut(before) {
                 explain::complete(explained, node, explanation, settings.sources);
             }
         }
         overused(&flat.document, &chosen, &flat.names, settings)?;
         ways.extend(next);
         flat.names.iter().for_each(|names| scopes.add(names.values()));
-        (document, values) = fulfilled(flat.document, None, &scopes, settings, &mut warnings)?;
+        (document, values) =
+            fulfilled(flat.document, None, &scopes, settings, &mut warnings, &mut told)?;
     }
     let view = TemplateView::of(document, settings.types);
     let deep = view.nodes.iter().find(|node| node.is_substituted);
@@ -187,6 +189,7 @@ fn fulfilled<'a>(
     scopes: &TemplateScopes,
     settings: &SubstitutionSettings<'_, '_>,
     warnings: &mut Diagnostics,
+    told: &mut SubstitutionExplanation,
 ) -> Result<(Out<'a>, Topology), Diagnostics> {
     let SubstitutionSettings { types, solver, .. } = *settings;
     let values = evaluated.as_ref().unwrap_or(&document);
@@ -201,6 +204,7 @@ fn fulfilled<'a>(
     };
     let (found, more) = fulfil::fulfil(&question, solver)?;
     warnings.0.extend(more.0);
+    told.found(&found, &topology, inventory, settings.sources);
     Ok((fulfil::write(&document, &topology, types, inventory, &found), topology))
 }
 
