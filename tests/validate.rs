@@ -550,3 +550,54 @@ fn a_copy_of_a_profile_is_the_profile() {
     ]);
     types.current_dir(directory.path()).assert().success().stderr_eq("");
 }
+
+#[test]
+fn archives_of_tosca_1_0_are_judged_as_such() {
+    const DEFINITIONS: &str = "<Definitions xmlns=\"http://docs.oasis-open.org/tosca/ns/2011/12\" id=\"d\" targetNamespace=\"urn:d\"><NodeType name=\"N\"/></Definitions>";
+    let judged = |meta: &str, document: &str| {
+        let directory = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let path = directory.path().join("a").join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        write("TOSCA-Metadata/TOSCA.meta", meta);
+        write(document, DEFINITIONS);
+        let log = cuvee("a --format json").current_dir(directory.path()).assert();
+        let line = |line: &str| {
+            let found: Value = serde_json::from_str(line).unwrap();
+            let text = |name: &str| found[name].as_str().unwrap_or_default().to_owned();
+            format!("{}:{} {}: {}", text("file"), found["line"], text("severity"), text("message"))
+        };
+        stdout(log).lines().map(line).collect::<Vec<_>>()
+    };
+    let first = "TOSCA-Meta-File-Version: 1.0\nCSAR-Version: 1.0\nCreated-By: me\n";
+    let entry = "Entry-Definitions: Definitions/d.tosca\n";
+    let block =
+        "\nName: Definitions/d.tosca\nContent-Type: application/vnd.oasis.tosca.definitions\n";
+    let nothing: [&str; 0] = [];
+    assert_eq!(judged(first, "Definitions/d.tosca"), nothing);
+    assert_eq!(judged(&format!("{first}{entry}{block}"), "Definitions/d.tosca"), nothing);
+    let meta = "a/TOSCA-Metadata/TOSCA.meta";
+    assert_eq!(
+        judged(&format!("{first}{entry}{block}"), "types/d.tosca"),
+        [
+            format!("{meta}:1 warning: there is no directory `Definitions`"),
+            format!(
+                "{meta}:4 error: the entry `Definitions/d.tosca` is no document of definitions here"
+            ),
+        ]
+    );
+    let wrong = "TOSCA-Meta-Version: 2.0\nCSAR-Version: 1.0\n\nContent-Type: a/b\nName: x\n\nName: y\nOther: z\n\nName: z\nContent-Type: text\n";
+    assert_eq!(
+        judged(wrong, "Definitions/d.tosca"),
+        [
+            format!("{meta}:1 error: `TOSCA-Meta-Version` is `2.0`, which cannot be read"),
+            format!("{meta}:4 warning: a block about a file begins with its `Name`"),
+            format!("{meta}:7 warning: the `Content-Type` of a file comes behind its name"),
+            format!(
+                "{meta}:11 warning: a `Content-Type` is a type and a subtype, such as `text/plain`"
+            ),
+        ]
+    );
+}

@@ -7,9 +7,9 @@ use crate::text::source::{FileId, Span};
 use rustc_hash::FxHashSet;
 
 /// Where it is in an archive.
-pub(super) const META: &str = "TOSCA-Metadata/TOSCA.meta";
+pub(crate) const META: &str = "TOSCA-Metadata/TOSCA.meta";
 /// The directory that it is in.
-pub(super) const META_DIRECTORY: &str = "TOSCA-Metadata";
+pub(crate) const META_DIRECTORY: &str = "TOSCA-Metadata";
 
 const FILE_VERSION: &str = "TOSCA-Meta-File-Version";
 /// So the example of TOSCA 1.0 calls it, and who learnt from that.
@@ -41,7 +41,7 @@ pub(super) struct Meta {
 
 /// A file that is named, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct NamedFile {
+pub(crate) struct NamedFile {
     /// As it is called in the archive.
     pub name: String,
     /// Where it is named.
@@ -83,29 +83,8 @@ impl Meta {
         let first = blocks.next().unwrap_or_default();
         let whole = Span { file, start: 0, end: 0 };
         let last = first.last().map_or(whole, |pair| pair.span);
-        let mut seen = FxHashSet::default();
-        for pair in first.iter().filter(|pair| !seen.insert(pair.name.as_str())) {
-            diagnostics
-                .push(wrong(pair.span, format!("`{}` is there twice", pair.name.escape_debug())));
-        }
         let find = |name: &str| first.iter().find(|pair| pair.name == name);
-        let file_version = find(FILE_VERSION).or_else(|| find(FILE_VERSION_TOO));
-        for (name, found) in [(FILE_VERSION, file_version), (CSAR_VERSION, find(CSAR_VERSION))] {
-            match found {
-                Some(pair) if READ.contains(&pair.value.as_str()) => {}
-                Some(pair) => {
-                    let message = format!(
-                        "`{}` is `{}`, which cannot be read",
-                        pair.name,
-                        pair.value.escape_debug()
-                    );
-                    diagnostics.push(
-                        wrong(pair.span, message).help(format!("it can be {}", READ.join(" or "))),
-                    );
-                }
-                None => diagnostics.push(missing(name, &first, last)),
-            }
-        }
+        versions(&first, last, diagnostics);
         let entry = match find(ENTRY) {
             Some(pair) => diagnostics.ok(path(pair, &pair.value, ENTRY)),
             None => diagnostics.ok(Err(missing(ENTRY, &first, last))),
@@ -158,6 +137,68 @@ impl Meta {
             }
         }
         text
+    }
+}
+
+/// What is wrong with what a file says of an archive of TOSCA 1.0, which needs no entry; the entry,
+/// where it has one (section 16.2 there).
+pub(crate) fn check_definitions(
+    file: FileId,
+    text: &str,
+    diagnostics: &mut Diagnostics,
+) -> Option<NamedFile> {
+    let mut blocks = blocks(file, text, diagnostics).into_iter();
+    let first = blocks.next().unwrap_or_default();
+    let whole = Span { file, start: 0, end: 0 };
+    versions(&first, first.last().map_or(whole, |pair| pair.span), diagnostics);
+    for block in blocks {
+        let [name, rest @ ..] = &*block else { continue };
+        let warn = |at: &Pair, message: &str| Diagnostic::warning(Code::Csar, message).at(at.span);
+        if name.name != "Name" {
+            diagnostics.push(warn(name, "a block about a file begins with its `Name`"));
+        } else if rest.first().is_none_or(|pair| pair.name != "Content-Type") {
+            diagnostics.push(warn(name, "the `Content-Type` of a file comes behind its name"));
+        } else if let Some(kind) = rest.first().filter(|kind| !is_media_type(&kind.value)) {
+            let message = "a `Content-Type` is a type and a subtype, such as `text/plain`";
+            diagnostics.push(warn(kind, message));
+        }
+    }
+    let entry = first.iter().find(|pair| pair.name == ENTRY)?;
+    diagnostics.ok(path(entry, &entry.value, ENTRY))
+}
+
+fn is_media_type(text: &str) -> bool {
+    let text = text.split(';').next().unwrap_or_default().trim();
+    let is_part = |part: &str| {
+        !part.is_empty()
+            && part.chars().all(|c| c.is_ascii_alphanumeric() || "!#$&-^_.+*".contains(c))
+    };
+    text.split_once('/').is_some_and(|(kind, subtype)| is_part(kind) && is_part(subtype))
+}
+
+/// Names that are there twice, and versions that cannot be read.
+fn versions(first: &[Pair], last: Span, diagnostics: &mut Diagnostics) {
+    let mut seen = FxHashSet::default();
+    for pair in first.iter().filter(|pair| !seen.insert(pair.name.as_str())) {
+        diagnostics
+            .push(wrong(pair.span, format!("`{}` is there twice", pair.name.escape_debug())));
+    }
+    let find = |name: &str| first.iter().find(|pair| pair.name == name);
+    let file_version = find(FILE_VERSION).or_else(|| find(FILE_VERSION_TOO));
+    for (name, found) in [(FILE_VERSION, file_version), (CSAR_VERSION, find(CSAR_VERSION))] {
+        match found {
+            Some(pair) if READ.contains(&pair.value.as_str()) => {}
+            Some(pair) => {
+                let message = format!(
+                    "`{}` is `{}`, which cannot be read",
+                    pair.name,
+                    pair.value.escape_debug()
+                );
+                let help = format!("it can be {}", READ.join(" or "));
+                diagnostics.push(wrong(pair.span, message).help(help));
+            }
+            None => diagnostics.push(missing(name, first, last)),
+        }
     }
 }
 

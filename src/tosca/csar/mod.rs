@@ -20,6 +20,7 @@ mod pack;
 mod package;
 
 pub use archive::{Archive, Limits};
+pub(crate) use meta::{META, META_DIRECTORY, check_definitions};
 pub(crate) use names::{gather, renamed, renamed_nodes};
 pub(crate) use pack::{Extension, Extras, pack, pack_files};
 pub(crate) use package::{Package, TEMPLATE_NAMES, has_template};

@@ -239,8 +239,8 @@ pub(crate) fn has_template(files: &dyn FileSystem, root: &Path) -> bool {
     // What is wrong with it is for whoever reads it to say.
     let meta = Meta::parse(FileId::DETACHED, &text, &mut Diagnostics::default());
     meta.is_some_and(|(meta, _)| {
-        let entry = read_bytes(files, &root.join(&meta.entry)).unwrap_or_default();
-        !is_xml(&String::from_utf8_lossy(&entry))
+        let entry = read_bytes(files, &root.join(&meta.entry));
+        entry.is_ok_and(|entry| !is_xml(&String::from_utf8_lossy(&entry)))
     })
 }
 

@@ -9,7 +9,9 @@ use crate::text::files::{Files, read_bytes};
 use crate::text::source::{FileId, FileSystem, SourceMap, Span, normalize};
 use crate::text::xml::schema::XML_SCHEMA;
 use crate::text::xml::{self, XmlDocument, XmlElement, XmlLimits};
-use crate::tosca::csar::{Archive, Limits, has_template, is_archive};
+use crate::tosca::csar::{
+    Archive, Limits, META, META_DIRECTORY, check_definitions, has_template, is_archive,
+};
 use memchr::memmem;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::{Path, PathBuf};
@@ -17,8 +19,6 @@ use std::sync::Arc;
 
 /// The directory in which an archive keeps its definitions.
 const DEFINITIONS_DIRECTORY: &str = "Definitions";
-/// The file that tells of an archive.
-const META: &str = "TOSCA-Metadata/TOSCA.meta";
 
 /// So many bytes show whether a file is XML.
 const START: usize = 1 << 10;
@@ -119,6 +119,9 @@ fn all(system: &Arc<dyn FileSystem + Send>, root: &Path) -> Option<LoadedDefinit
     for file in files {
         loading.read(&file, false);
     }
+    if system.is_dir(&root.join(META_DIRECTORY)) {
+        loading.archive(root);
+    }
     Some(loading.follow(DefinitionsExtent::Repository))
 }
 
@@ -178,6 +181,28 @@ impl Loading {
             xml::parse(file, text, &XmlLimits::default())
         });
         parsed.map_err(|mut errors| self.found.0.append(&mut errors.0)).ok()
+    }
+
+    /// What is wrong with an archive beside what is in its documents (section 16).
+    fn archive(&mut self, root: &Path) {
+        let by = |found: Diagnostic| found.rule(by("16.2"));
+        let file = match self.files.read(&*self.system, &root.join(META)) {
+            Ok(file) => file,
+            Err(error) => return self.found.push(by(error)),
+        };
+        let mut found = Diagnostics::default();
+        let entry = check_definitions(file, self.files.text(file), &mut found);
+        let is_read = |path: &Path| self.by_path.get(&normalize(path)).copied().flatten().is_some();
+        if let Some(entry) = entry.filter(|entry| !is_read(&root.join(&entry.name))) {
+            let message = format!("the entry `{}` is no document of definitions here", entry.name);
+            found.push(Diagnostic::error(Code::Csar, message).at(entry.span));
+        }
+        if !self.system.is_dir(&root.join(DEFINITIONS_DIRECTORY)) {
+            let message = format!("there is no directory `{DEFINITIONS_DIRECTORY}`");
+            let at = Span { file, start: 0, end: 0 };
+            found.push(Diagnostic::warning(Code::Csar, message).at(at));
+        }
+        self.found.0.extend(found.0.into_iter().map(by));
     }
 
     /// Reads what is imported, and what that imports.
