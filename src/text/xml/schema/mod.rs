@@ -64,6 +64,7 @@ pub(crate) struct DeclaredElement<'d> {
 struct SchemaType<'d> {
     /// Empty where it stands in what it is the type of.
     name: Cow<'d, str>,
+    span: Span,
     /// What it extends or restricts.
     base: Option<SchemaValueType>,
     content: SchemaContent<'d>,

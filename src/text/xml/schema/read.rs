@@ -76,7 +76,12 @@ impl<'d> SchemaSet<'d> {
         let particle = ParticleTerm::All(keys.collect());
         let particle = Some(Particle { most: Some(1), term: particle });
         let content = SchemaContent::Complex(ComplexContent { particle, ..Default::default() });
-        let of = self.define(SchemaType { name: Cow::Borrowed(""), base: None, content });
+        let of = self.define(SchemaType {
+            name: Cow::Borrowed(""),
+            span: keyed.span,
+            base: None,
+            content,
+        });
         let (namespace, name) = (keyed.namespace, keyed.name);
         self.declare(DeclaredElement {
             namespace,
@@ -136,10 +141,7 @@ impl<'d> SchemaReader<'d> {
         self.set.namespaces.insert(names.namespace.clone());
         for (what, part) in parts(root.element) {
             let named = match what {
-                "element" => self.name(part).map(|name| self.new_element(name, part, &names)),
-                "complexType" | "simpleType" => {
-                    self.name(part).map(|name| self.new_type(name, part, &names))
-                }
+                "element" | "complexType" | "simpleType" => self.named(part, &names),
                 "import" => {
                     self.set.imported.insert(text(part, "namespace").unwrap_or_default());
                     None
@@ -151,61 +153,44 @@ impl<'d> SchemaReader<'d> {
                     None
                 }
             };
-            open.extend(named.flatten().map(|named| (names.clone(), named)));
+            open.extend(named.map(|named| (names.clone(), named)));
         }
     }
 
-    fn new_element(
+    /// An element or a type that others may use. Documents of a repository may all have the same schema,
+    /// so only one file contradicts itself.
+    fn named(
         &mut self,
-        name: Cow<'d, str>,
-        element: XmlElement<'d>,
+        part: XmlElement<'d>,
         names: &SchemaNames<'d>,
     ) -> Option<NamedInSchema<'d>> {
+        let (name, span) = (self.name(part)?, part.span());
         let key = (names.namespace.clone(), name.clone());
-        if let Some(&first) = self.set.elements.get(&key) {
-            self.twice(element, "element", &key, Some(self.set.declared(first).span));
+        let is_element = part.name().local == "element";
+        let first = match is_element {
+            true => self.set.elements.get(&key).map(|id| self.set.declared(*id).span),
+            false => self.set.types.get(&key).map(|id| self.set.defined(*id).span),
+        };
+        if let Some(first) = first {
+            if first.file == span.file {
+                let what = if is_element { "element" } else { "type" };
+                let message = format!("there is another {what} `{name}`");
+                let error = Diagnostic::error(Code::Duplicate, message).at(span);
+                self.found.push(error.label(first, "this one"));
+            }
             return None;
         }
-        let (namespace, span) = (names.namespace.clone(), element.span());
-        let of = SchemaValueType::Unknown;
-        let id = self.set.declare(DeclaredElement { namespace, name, of, span });
-        self.set.elements.insert(key, id);
-        Some(NamedInSchema::Element(id, element))
-    }
-
-    fn new_type(
-        &mut self,
-        name: Cow<'d, str>,
-        element: XmlElement<'d>,
-        names: &SchemaNames<'d>,
-    ) -> Option<NamedInSchema<'d>> {
-        let key = (names.namespace.clone(), name.clone());
-        if self.set.types.contains_key(&key) {
-            self.twice(element, "type", &key, None);
-            return None;
-        }
-        let content = SchemaContent::Opaque;
-        let id = self.set.define(SchemaType { name, base: None, content });
-        self.set.types.insert(key, id);
-        Some(NamedInSchema::Type(id, element))
-    }
-
-    /// Documents of a repository may all have the same schema, so only one file contradicts itself.
-    fn twice(
-        &mut self,
-        element: XmlElement<'d>,
-        what: &str,
-        name: &SchemaName<'d>,
-        first: Option<Span>,
-    ) {
-        if first.is_none_or(|first| first.file == element.span().file) && first.is_some() {
-            let message = format!("there is another {what} `{}`", name.1);
-            self.found.push(
-                Diagnostic::error(Code::Duplicate, message)
-                    .at(element.span())
-                    .label(first.unwrap_or(element.span()), "this one"),
-            );
-        }
+        Some(if is_element {
+            let (namespace, of) = (names.namespace.clone(), SchemaValueType::Unknown);
+            let id = self.set.declare(DeclaredElement { namespace, name, of, span });
+            self.set.elements.insert(key, id);
+            NamedInSchema::Element(id, part)
+        } else {
+            let content = SchemaContent::Opaque;
+            let id = self.set.define(SchemaType { name, span, base: None, content });
+            self.set.types.insert(key, id);
+            NamedInSchema::Type(id, part)
+        })
     }
 
     fn name(&mut self, element: XmlElement<'d>) -> Option<Cow<'d, str>> {
@@ -275,8 +260,8 @@ impl<'d> SchemaReader<'d> {
             "simpleType" => self.simple_type(inside, names),
             _ => self.complex_type(inside, names),
         };
-        let name = Cow::Borrowed("");
-        SchemaValueType::Defined(self.set.define(SchemaType { name, base, content }))
+        let (name, span) = (Cow::Borrowed(""), inside.span());
+        SchemaValueType::Defined(self.set.define(SchemaType { name, span, base, content }))
     }
 
     fn named_type(
