@@ -5,11 +5,15 @@ mod deploying;
 
 use cuvee::Resolver;
 use cuvee::diagnostic::Code;
+use cuvee::draw::plan::PlanDocument;
 use cuvee::instance::{
-    InstanceModel, InstancePlanQuery, InstanceSettings, InstanceState, SecretsMode, repair_instance,
+    InstanceModel, InstancePlanQuery, InstanceReport, InstanceSettings, InstanceState, LockHolder,
+    MemoryStore, RecordAuthor, RecordAuthorNow, RecordOrigin, ReportLines, ReportOutcome,
+    SecretsMode, StoredInstance, TakenReports, finish_workflow, repair_instance,
 };
 use cuvee::plan::ChangeClass;
 use deploying::{Deploying, Targets, assert_same, deployed, essence, secrets};
+use std::time::Duration;
 
 fn examples() -> Vec<(&'static str, Vec<Option<String>>)> {
     let all = ["shop", "guestbook", "deployment"];
@@ -293,4 +297,70 @@ fn the_way_back_keeps_the_same() {
             }
         }
     }
+}
+
+/// The document of what deploys an instance, as `cuvee instance plan -o` writes it.
+fn plan_document(instance: &StoredInstance<'_>) -> String {
+    let plan =
+        instance.plan_repair(&InstancePlanQuery { name: "book".into(), ..Default::default() });
+    let plan = plan.unwrap_or_else(|e| panic!("{e}"));
+    let text =
+        serde_json::to_string(&PlanDocument::of(&plan.result, &plan.sources, false)).unwrap();
+    text.replacen('{', r#"{"version":1,"#, 1)
+}
+
+fn report(text: &str) -> InstanceReport {
+    InstanceReport::parse(text).unwrap()
+}
+
+/// Who opened an instance before a plan began, or before another one did, reports to that.
+#[test]
+fn plans_that_begin_meanwhile_are_met() {
+    let (store, taking) = (MemoryStore::new(7), TakenReports::default());
+    let holder = LockHolder { actor: "ann".to_owned(), process: 1 };
+    let time = jiff::Timestamp::UNIX_EPOCH;
+    let origin = RecordOrigin::Orchestrator;
+    let author = RecordAuthor { holder: &holder, timeout: Duration::from_secs(1), time, origin };
+    let now = RecordAuthorNow { holder: holder.clone(), timeout: author.timeout, time };
+    let settings = InstanceSettings::default();
+    Resolver::new("examples/guestbook").init_instance(&store, "book", &settings, &author).unwrap();
+    let open = || StoredInstance::open(&store, "book").unwrap();
+    let early = |name: &str| report(&format!(r#"{{"step":"node.{name}/up","outcome":"done"}}"#));
+    let (mut before, mut streaming) = (open(), open());
+    let mut first = open();
+    first.apply(&plan_document(&first), &author, None, false).unwrap();
+    // The host comes first, says the plan.
+    let refused = before.record(&early("site"), &author, taking).unwrap_err();
+    assert_eq!(refused.diagnostics[0].code, Code::StepNotReady);
+    before.record(&early("house"), &author, taking).unwrap();
+    first
+        .log()
+        .change(&author, None, None, |it, _| finish_workflow(it, ReportOutcome::Cancelled))
+        .unwrap();
+    let mut second = open();
+    second.apply(&plan_document(&second), &author, None, false).unwrap();
+    // The one before knew the host as not there.
+    let refused = before.record(&early("house"), &author, taking).unwrap_err();
+    assert_eq!(refused.diagnostics[0].code, Code::UnknownElement);
+    before.record(&early("book"), &author, taking).unwrap();
+    let ready = second.resume(&author, None, false).unwrap().result;
+    let part = ready[0].part.as_deref().unwrap_or(&ready[0].step);
+    let node = part.strip_prefix("node.").and_then(|part| part.strip_suffix("/up")).unwrap();
+
+    let mut lines = vec![
+        vec![r#"{"step":"node.house/up","outcome":"done"}"#.to_owned()],
+        vec!["{}".to_owned(), format!(r#"{{"step":"{part}","outcome":"done"}}"#)],
+    ];
+    let mut answers = Vec::new();
+    let all_taken = streaming
+        .stream(taking, false, &mut |taken| {
+            answers.extend(taken.iter().map(|it| (it.line, it.ok, it.code)));
+            let author = now.clone();
+            Ok((!lines.is_empty()).then(|| ReportLines { author, lines: lines.remove(0) }))
+        })
+        .unwrap();
+    assert!(!all_taken);
+    assert_eq!(answers[0], (1, false, Some("unknown-element")));
+    assert_eq!(answers[2], (3, true, None));
+    assert_eq!(open().model().nodes[node].state.as_str(), "started");
 }

@@ -44,7 +44,15 @@ impl PresetVariant {
 
     fn with<'v, 'a>(&'v self, types: &'v Types<'a>, loaded: &'v Loaded) -> VariantOfPlan<'v, 'a> {
         let Self { topology, document } = self;
-        VariantOfPlan { topology, written: None, types, document, loaded, observation: None }
+        VariantOfPlan {
+            topology,
+            written: None,
+            types,
+            document,
+            loaded,
+            observation: None,
+            template_of: None,
+        }
     }
 }
 

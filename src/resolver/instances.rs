@@ -91,8 +91,9 @@ impl Resolver {
                     document: &OutNode::root(&target.document).to_value(),
                     loaded,
                     observation: None,
+                    template_of: Some(&|name| counted_template(&target.model, name)),
                 };
-                query.planned(model, from, to)
+                query.planned(from, to)
             })?;
             let (digest, _) = kept.blobs()?;
             let target = PlanTarget {
@@ -168,13 +169,11 @@ impl InstancePlanQuery {
     /// deploys it (statement O-9).
     fn planned(
         &self,
-        model: &InstanceModel,
         from: VariantOfPlan<'_, '_>,
         to: VariantOfPlan<'_, '_>,
     ) -> Result<Plan, Diagnostics> {
-        let is_counted = model.nodes.values().any(|node| node.index.is_some());
         let whole = match (from.topology.nodes.is_empty(), to.topology.nodes.is_empty()) {
-            _ if self.generated || is_counted => None,
+            _ if self.generated => None,
             (true, false) => self.written(to, "deploy"),
             (false, true) => self.written(from, "undeploy"),
             _ => None,
@@ -194,8 +193,7 @@ impl InstancePlanQuery {
         side.topology.workflows.iter().find(|known| known.name == workflow)?;
         let workflow = workflow.to_owned();
         let query = PlanQuery { workflow, order: self.order.clone(), ..PlanQuery::default() };
-        let planned = plan::plan(side.topology, side.written, side.types, &query);
-        Some(planned.map(|(plan, _)| plan))
+        Some(plan::plan_instance(side, &query).map(|(plan, _)| plan))
     }
 
     /// The plan with what it was made for.
@@ -286,7 +284,7 @@ pub fn repair_instance(
     let meant = InstanceModel { target: model.target.clone(), ..from.sources.model.clone() };
     let to = KeptSide::of(&meant, targets)?;
     let planned = from.with(model, PlannedExtent::Present, |from| {
-        to.with(&meant, PlannedExtent::All, |to| query.planned(model, from, to))
+        to.with(&meant, PlannedExtent::All, |to| query.planned(from, to))
     });
     let presets = match model.target.choice.get("presets") {
         Some(Value::List(names)) => {
@@ -319,7 +317,7 @@ pub fn remove_instance(
 ) -> Result<Answer<Plan>, Failure> {
     let side = KeptSide::of(model, targets)?;
     let planned = side.with(model, PlannedExtent::Present, |from| {
-        side.with(model, PlannedExtent::Nothing, |to| query.planned(model, from, to))
+        side.with(model, PlannedExtent::Nothing, |to| query.planned(from, to))
     });
     answered(planned.and_then(|plan| query.finished(plan, model, None)), &side)
 }
@@ -534,9 +532,16 @@ impl KeptSide {
                 loaded,
                 observation: (extent == PlannedExtent::Present)
                     .then_some(&|name| observed(model, name)),
+                template_of: Some(&|name| counted_template(model, name)),
             })
         })
     }
+}
+
+/// The template of a node that is one of several of it.
+fn counted_template<'m>(model: &'m InstanceModel, name: &str) -> Option<&'m str> {
+    let node = model.nodes.get(name).filter(|node| node.index.is_some())?;
+    node.template.as_deref()
 }
 
 /// How far a node has come.

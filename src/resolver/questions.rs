@@ -231,6 +231,7 @@ impl Resolver {
                         document: &old_document,
                         loaded: &loaded,
                         observation: None,
+                        template_of: None,
                     };
                     let to = VariantOfPlan {
                         topology: &new.topology,
@@ -239,6 +240,7 @@ impl Resolver {
                         document: &new_document,
                         loaded: new_files,
                         observation: None,
+                        template_of: None,
                     };
                     plan::adapt(from, to, adaptation, order)
                 })

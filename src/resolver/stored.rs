@@ -3,14 +3,15 @@
 use super::Resolver;
 use super::instances::{InstancePlanQuery, remove_instance, repair_instance, template_of};
 use crate::orchestrate::instance::{
-    Acknowledgement, AppliedPlan, DeclaredTypes, DerivesFrom, EventLog, InstanceLog, InstanceModel,
-    InstanceReport, InstanceTarget, LockHolder, ModelEdit, Orchestration, ReadyStep, RecordAuthor,
-    RecordOrigin, RecordedChange, ReportRules, ReportStream, Reported, SealValue, Store,
-    TargetModels, TargetSources, TargetTypes, choice_of,
+    Acknowledgement, AppliedPlan, BegunPlan, DeclaredTypes, DerivesFrom, EventLog, InstanceLog,
+    InstanceModel, InstanceReport, InstanceTarget, LockHolder, ModelEdit, Orchestration, ReadyStep,
+    RecordAuthor, RecordOrigin, RecordedChange, ReportRules, ReportStream, Reported, SealValue,
+    Store, TakenLines, TargetModels, TargetSources, TargetTypes, another_plan, choice_of,
 };
 use crate::orchestrate::plan::Plan;
 use crate::text::answer::{Answer, Failure};
 use crate::text::diagnostic::{Code, Diagnostic};
+use crate::text::digest::sha256;
 use crate::text::value::Value;
 use crate::topology::sensitive::kept_secret;
 use crate::tosca::{Family, TypeRef};
@@ -145,7 +146,7 @@ impl<'s> StoredInstance<'s> {
         assume_done: bool,
     ) -> Result<RecordedChange<Vec<ReadyStep>>, Diagnostic> {
         let plan = AppliedPlan::read(document)?;
-        let carried = self.carried(plan)?;
+        let carried = self.carried(plan, sha256(document.as_bytes()).into())?;
         self.log.change(author, expect, None, |record, writer| {
             let kept = writer.put_blob(document.as_bytes())?;
             let (plan, target) = (&carried.plan, carried.target.as_ref());
@@ -172,8 +173,13 @@ impl<'s> StoredInstance<'s> {
             let error = Diagnostic::error(Code::NoOrchestration, "no plan is carried out");
             return Err(error.help("begin one: `cuvee instance apply NAME PLAN`"));
         };
-        self.log.change(author, expect, None, |record, _| {
+        let is_outdated = Cell::new(false);
+        let resumed = self.log.change(author, expect, None, |record, _| {
             let model = record.model();
+            is_outdated.set(!carried.begun().is_open_in(model));
+            if is_outdated.get() {
+                return Err(another_plan());
+            }
             let mut going = Orchestration::resume(model, &carried.plan, carried.models())?;
             Orchestration::interrupt(record)?;
             going.recount(record.model());
@@ -181,7 +187,11 @@ impl<'s> StoredInstance<'s> {
                 going.assume_done(record)?;
             }
             Ok(going.ready(record.model()))
-        })
+        });
+        match is_outdated.get() {
+            true => self.resume(author, expect, assume_done),
+            false => resumed,
+        }
     }
 
     /// Records what somebody reports.
@@ -194,7 +204,14 @@ impl<'s> StoredInstance<'s> {
         author: &RecordAuthor<'_>,
         taking: TakenReports,
     ) -> Result<RecordedChange<Reported>, Failure> {
-        self.recorded(report, author, taking, &Cell::default())
+        loop {
+            let refused = Cell::default();
+            let recorded = self.recorded(report, author, taking, &refused);
+            // Who holds the lock has read on, and knows which plan is carried out now.
+            if refused.get() != Some(Refusal::AnotherPlan) {
+                return recorded;
+            }
+        }
     }
 
     /// Opens an instance to record what somebody reports, and reads no more of it than that is
@@ -217,9 +234,9 @@ impl<'s> StoredInstance<'s> {
         }
         // What a plan makes of it may be about anything.
         if !(report.moves() && has_plan(part.model())) {
-            let is_refused = Cell::default();
-            let recorded = part.recorded(report, author, taking, &is_refused);
-            if recorded.is_ok() || !is_refused.get() {
+            let refused = Cell::default();
+            let recorded = part.recorded(report, author, taking, &refused);
+            if recorded.is_ok() || refused.get().is_none() {
                 return recorded;
             }
         }
@@ -232,21 +249,23 @@ impl<'s> StoredInstance<'s> {
         report: &InstanceReport,
         author: &RecordAuthor<'_>,
         taking: TakenReports,
-        is_refused: &Cell<bool>,
+        refused: &Cell<Option<Refusal>>,
     ) -> Result<RecordedChange<Reported>, Failure> {
         let needs = ReportNeeds { types: report_needs_types(report), plan: self.log.is_whole() };
         self.judging(taking, needs, |log, rules, carried| {
             log.change(author, None, report.key.as_deref(), |record, _| {
                 let model = record.model();
-                if !needs.plan && report.moves() && has_plan(model) {
-                    is_refused.set(true);
-                    return Err(Diagnostic::error(Code::OrchestrationOpen, "a plan has begun"));
+                let is_known = carried.is_some_and(|carried| carried.begun().is_open_in(model));
+                if report.moves() && has_plan(model) && !is_known {
+                    refused.set(Some(Refusal::AnotherPlan));
+                    return Err(another_plan());
                 }
                 let mut going = carried
+                    .filter(|_| is_known)
                     .map(|it| Orchestration::resume(model, &it.plan, it.models()))
                     .transpose()?;
                 let reported = report.add_to(record, rules, going.as_mut());
-                is_refused.set(reported.is_err());
+                refused.set(reported.is_err().then_some(Refusal::Report));
                 reported
             })
         })
@@ -264,25 +283,22 @@ impl<'s> StoredInstance<'s> {
         next: &mut NextLines<'_>,
     ) -> Result<bool, Failure> {
         let needs = ReportNeeds { types: true, plan: true };
-        self.judging(taking, needs, |log, rules, carried| {
-            let plan = carried.map(|it| (&it.plan, it.models()));
-            let mut stream = ReportStream::new(*rules, plan);
-            if is_fail_fast {
-                stream = stream.fail_fast();
-            }
-            let (mut answers, mut last) = (Vec::new(), None);
-            while let Some(ReportLines { author, lines }) = next(&answers)? {
-                answers = stream.group(log, &author.author(), &lines)?;
-                last = Some(author);
-                if stream.is_over() {
-                    next(&answers)?;
-                    break;
+        let (mut taken, mut waiting) = (TakenLines::default(), None);
+        // Once for each plan that is carried out meanwhile.
+        loop {
+            (taken, waiting) = self.judging(taking, needs, |log, rules, carried| {
+                let mut stream = ReportStream::new(*rules, carried.map(CarriedPlan::begun));
+                stream = stream.behind(taken);
+                if is_fail_fast {
+                    stream = stream.fail_fast();
                 }
+                let waiting = streamed(&mut stream, log, waiting, next)?;
+                Ok((stream.taken(), waiting))
+            })?;
+            if waiting.is_none() {
+                return Ok(!taken.has_failed);
             }
-            // Without a snapshot, whoever comes next reads longer, and that is all.
-            let _ = last.map(|author| log.settle(&author.author()));
-            Ok(!stream.has_failed())
-        })
+        }
     }
 
     /// Changes what is known, past the orchestrator.
@@ -347,11 +363,11 @@ impl<'s> StoredInstance<'s> {
         let open = self.model().orchestration.as_ref();
         let Some(digest) = open.and_then(|open| open.plan.as_ref()) else { return Ok(None) };
         let document = self.log.log().blob(digest)?;
-        let plan = AppliedPlan::read(&String::from_utf8_lossy(&document))?;
-        self.carried(plan).map(Some)
+        let plan = AppliedPlan::read_kept(&String::from_utf8_lossy(&document))?;
+        self.carried(plan, Arc::clone(digest)).map(Some)
     }
 
-    fn carried(&self, plan: AppliedPlan) -> Result<CarriedPlan, Diagnostic> {
+    fn carried(&self, plan: AppliedPlan, kept: Arc<str>) -> Result<CarriedPlan, Diagnostic> {
         let model =
             |digest: &str| TargetSources::read_model(digest, &|digest| self.log.log().blob(digest));
         let target = plan.target.as_ref().map(|target| {
@@ -369,7 +385,7 @@ impl<'s> StoredInstance<'s> {
             None => InstanceModel::default(),
         };
         let from = model(&self.model().target.digest).ok();
-        Ok(CarriedPlan { plan, target, to, from })
+        Ok(CarriedPlan { kept, plan, target, to, from })
     }
 
     /// Its name.
@@ -402,8 +418,48 @@ pub fn with_derivation<T>(
     })
 }
 
+/// Lets a stream take lines, first those that wait, until there are no more; gives back those that
+/// it cannot take, since another plan has begun.
+fn streamed(
+    stream: &mut ReportStream<'_, '_, '_, '_>,
+    log: &mut InstanceLog<'_>,
+    waiting: Option<ReportLines>,
+    next: &mut NextLines<'_>,
+) -> Result<Option<ReportLines>, Diagnostic> {
+    let mut lines = match waiting {
+        None => next(&[])?,
+        waiting => waiting,
+    };
+    let mut last = None;
+    while let Some(group) = lines {
+        let answers = match stream.group(log, &group.author.author(), &group.lines) {
+            Err(_) if stream.is_outdated() => return Ok(Some(group)),
+            answers => answers?,
+        };
+        last = Some(group.author);
+        lines = next(&answers)?;
+        if stream.is_over() {
+            break;
+        }
+    }
+    // Without a snapshot, whoever comes next reads longer, and that is all.
+    let _ = last.map(|author| log.settle(&author.author()));
+    Ok(None)
+}
+
+/// Why a report was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Refusal {
+    /// For what it says.
+    Report,
+    /// A plan has begun that was not there when the instance was opened.
+    AnotherPlan,
+}
+
 /// A plan with the models of the targets between which it leads.
 struct CarriedPlan {
+    /// The digest under which its document is kept.
+    kept: Arc<str>,
     plan: AppliedPlan,
     target: Option<InstanceTarget>,
     to: InstanceModel,
@@ -411,6 +467,10 @@ struct CarriedPlan {
 }
 
 impl CarriedPlan {
+    fn begun(&self) -> BegunPlan<'_> {
+        BegunPlan { kept: &self.kept, plan: &self.plan, models: self.models() }
+    }
+
     fn models(&self) -> TargetModels<'_> {
         TargetModels { to: &self.to, from: self.from.as_ref() }
     }

@@ -30,8 +30,9 @@ mod transition;
 mod unwritten;
 mod view;
 
+pub(crate) use apply::another_plan;
 pub use apply::{
-    AppliedPlan, Orchestration, ReadyStep, TargetModels, begin_workflow, finish_workflow,
+    AppliedPlan, BegunPlan, Orchestration, ReadyStep, TargetModels, begin_workflow, finish_workflow,
 };
 pub(crate) use begin::{BegunInstance, random_name};
 pub(crate) use concrete::{Overlay, as_in_model, expanded, types_only};
@@ -69,7 +70,7 @@ pub use store::{
     Locking, LogPosition, LogRecord, LogWriter, MemoryStore, Salvaged, Snapshot, SnapshotPace,
     Store, StoreLock, StoredFile, Verification, check_name, instance_names, salvage, verify,
 };
-pub use stream::{Acknowledgement, GROUP_LINES, GROUP_TIME, ReportStream};
+pub use stream::{Acknowledgement, GROUP_LINES, GROUP_TIME, ReportStream, TakenLines};
 pub use target::{TargetSources, TargetTypes, choice_of};
 pub use transition::{ReportedState, skipped_between};
 pub use unwritten::Unwritten;

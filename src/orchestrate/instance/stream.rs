@@ -1,6 +1,6 @@
 //! Streams of reports: one object a line, each answered, and many made durable at once.
 
-use super::apply::{AppliedPlan, Orchestration, TargetModels};
+use super::apply::{BegunPlan, Orchestration, another_plan};
 use super::open::{InstanceLog, RecordAuthor, RecordGroup};
 use super::report::{InstanceReport, ReportRules, Reported};
 use super::store::SnapshotPace;
@@ -41,6 +41,15 @@ pub struct Acknowledgement {
     pub structure: Option<u64>,
 }
 
+/// How far a stream is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TakenLines {
+    /// How many lines have come.
+    pub lines: u64,
+    /// Whether one was not taken.
+    pub has_failed: bool,
+}
+
 /// Reports that come one after the other.
 ///
 /// Who has lines hands over those that are there: up to [`GROUP_LINES`], and none that came later
@@ -67,7 +76,9 @@ pub struct Acknowledgement {
 /// ```
 pub struct ReportStream<'r, 't, 'a, 'p> {
     rules: ReportRules<'r, 't, 'a>,
-    plan: Option<(&'p AppliedPlan, TargetModels<'p>)>,
+    plan: Option<BegunPlan<'p>>,
+    /// Whether another plan is carried out.
+    is_outdated: bool,
     /// The plan as far as it is, and the revision at which it is so.
     running: Option<(Orchestration<'p>, u64)>,
     lines: u64,
@@ -77,12 +88,25 @@ pub struct ReportStream<'r, 't, 'a, 'p> {
 
 impl<'r, 't, 'a, 'p> ReportStream<'r, 't, 'a, 'p> {
     /// A stream of reports, with the plan that is carried out, where one is.
-    pub fn new(
-        rules: ReportRules<'r, 't, 'a>,
-        plan: Option<(&'p AppliedPlan, TargetModels<'p>)>,
-    ) -> Self {
-        let (running, lines) = (None, 0);
-        Self { rules, plan, running, lines, is_fail_fast: false, has_failed: false }
+    pub fn new(rules: ReportRules<'r, 't, 'a>, plan: Option<BegunPlan<'p>>) -> Self {
+        let (running, lines, is_outdated) = (None, 0, false);
+        Self { rules, plan, is_outdated, running, lines, is_fail_fast: false, has_failed: false }
+    }
+
+    /// One that goes on where another one could not.
+    #[must_use]
+    pub fn behind(self, TakenLines { lines, has_failed }: TakenLines) -> Self {
+        Self { lines, has_failed, ..self }
+    }
+
+    /// What was taken so far.
+    pub fn taken(&self) -> TakenLines {
+        TakenLines { lines: self.lines, has_failed: self.has_failed }
+    }
+
+    /// Whether another plan is carried out than the one that it knows, so that lines were not taken.
+    pub fn is_outdated(&self) -> bool {
+        self.is_outdated
     }
 
     /// One that ends with the first line that is not taken.
@@ -104,7 +128,8 @@ impl<'r, 't, 'a, 'p> ReportStream<'r, 't, 'a, 'p> {
     /// not answered.
     ///
     /// # Errors
-    /// As [`InstanceLog::change`]; then none of the lines was taken.
+    /// As [`InstanceLog::change`]; then none of the lines was taken. `orchestration-open` where another
+    /// plan has begun than the one that it knows.
     pub fn group(
         &mut self,
         log: &mut InstanceLog<'_>,
@@ -141,14 +166,18 @@ impl<'r, 't, 'a, 'p> ReportStream<'r, 't, 'a, 'p> {
     /// What others have written meanwhile may have moved the plan on.
     fn catch_up(&mut self, group: &RecordGroup<'_, '_, '_>) -> Result<(), Diagnostic> {
         let model = &*group.model;
-        let is_known = self.running.as_ref().is_some_and(|(_, at)| *at == model.revision);
-        if is_known || model.orchestration.is_none() {
+        if self.running.as_ref().is_some_and(|(_, at)| *at == model.revision) {
             return Ok(());
         }
-        if let Some((plan, models)) = self.plan {
-            let orchestration = Orchestration::resume(model, plan, models)?;
-            self.running = Some((orchestration, model.revision));
+        let known = self.plan.filter(|plan| plan.is_open_in(model));
+        let has_plan = model.orchestration.as_ref().is_some_and(|open| open.plan.is_some());
+        self.is_outdated = has_plan && known.is_none();
+        if self.is_outdated {
+            return Err(another_plan());
         }
+        let running =
+            known.map(|it| Orchestration::resume(model, it.plan, it.models)).transpose()?;
+        self.running = running.map(|running| (running, model.revision));
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! What nodes and relations do: which operations have something to run (statements D7 and D8 of
 //! `docs/plans.md`), who is brought by the orchestrator, and where calls run.
 
+use super::CountedTemplate;
 use super::elements::is_selected;
 use super::model::{KnownAttribute, PlanCall, WorkflowInput};
 use crate::text::source::Span;
@@ -103,6 +104,8 @@ pub(super) struct Behaviors<'t, 'a> {
     secrets: Sensitivity<'t, 'a>,
     /// The same topology with its functions as they are written, where they have their values here.
     as_written: Option<Box<Self>>,
+    /// The nodes of templates that are there several times, by the names of those.
+    counted: FxHashMap<String, Vec<NodeIndex>>,
 }
 
 impl<'t, 'a> Behaviors<'t, 'a> {
@@ -121,6 +124,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
             is_foreign: false,
             secrets: Sensitivity::of(topology, types),
             as_written: None,
+            counted: FxHashMap::default(),
         };
         let mut known = FxHashMap::default();
         let of_node = |node| behaviors.found_node_type(node, &mut known);
@@ -137,6 +141,22 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         let types = self.types;
         let of = |written| Box::new(Self::of(written, types, FxHashSet::default()));
         Self { as_written: written.map(of), ..self }
+    }
+
+    /// The same where nodes are those of an instance: of some it is said of which template each is.
+    pub(super) fn counted(mut self, template_of: Option<CountedTemplate<'_>>) -> Self {
+        let Some(template_of) = template_of else { return self };
+        for id in self.topology.node_ids() {
+            if let Some(template) = template_of(&self.topology.node(id).name) {
+                self.counted.entry(template.to_owned()).or_default().push(id);
+            }
+        }
+        self
+    }
+
+    /// The nodes of a template that is there as often as an instance has it.
+    pub(super) fn nodes_of(&self, template: &str) -> Option<&[NodeIndex]> {
+        self.counted.get(template).map(Vec::as_slice)
     }
 
     /// All types.

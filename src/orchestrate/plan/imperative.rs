@@ -20,8 +20,8 @@ use crate::text::value::Value;
 use crate::topology::cycle::shortest_cycles;
 use crate::topology::value_source::{input, inputs};
 use crate::topology::{
-    ActivityKind, AssignedValue, NodeIndex, RelationIndex, Spanned, Topology, TopologyActivity,
-    TopologyElement, TopologyPrecondition, TopologyStep, TopologyWorkflow,
+    ActivityKind, AssignedValue, NamedElement, NodeIndex, RelationIndex, Spanned, Topology,
+    TopologyActivity, TopologyElement, TopologyPrecondition, TopologyStep, TopologyWorkflow,
 };
 use crate::tosca::{LifecycleOperation, NodeState};
 use rustc_hash::FxHashSet;
@@ -52,16 +52,6 @@ struct WorkflowFrame {
     secrets: Vec<String>,
     /// What steps without a target of their own are done for.
     targets: Vec<TopologyElement>,
-}
-
-impl WorkflowFrame {
-    /// What a step is done for.
-    fn targets(&self, step: &TopologyStep) -> Vec<TopologyElement> {
-        match &step.target {
-            Some(target) => target.element.into_iter().collect(),
-            None => self.targets.clone(),
-        }
-    }
 }
 
 /// What an activity is done for.
@@ -103,7 +93,7 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         let given = given.map(|(name, value)| GivenInput { name, value, places: None });
         let inputs = self.inputs(workflow, given.collect());
         let conditions = workflow.preconditions.iter();
-        let preconditions: Vec<_> = conditions.filter_map(|one| self.precondition(one)).collect();
+        let preconditions: Vec<_> = conditions.flat_map(|one| self.precondition(one)).collect();
         self.builder.plan.preconditions = preconditions;
         self.builder.plan.inputs = self.told(workflow, &inputs);
         let secrets = self.secrets(workflow);
@@ -140,11 +130,51 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         secrets.map(|input| input.name.clone()).collect()
     }
 
-    fn precondition(&mut self, said: &TopologyPrecondition) -> Option<Guard> {
-        let subject = said.target.as_ref().and_then(|target| target.element);
-        let subject = subject.and_then(|one| self.subject(one, said.relationship.as_ref()));
-        let condition = said.condition.as_ref()?;
-        Some(guard(self.builder, self.behaviors, subject, condition))
+    fn precondition(&mut self, said: &TopologyPrecondition) -> Vec<Guard> {
+        let Some(condition) = &said.condition else { return Vec::new() };
+        self.guards(said.target.as_ref(), said.relationship.as_ref(), condition)
+    }
+
+    /// A condition on what is named: where that is there several times on each of them.
+    fn guards(
+        &mut self,
+        target: Option<&NamedElement>,
+        relationship: Option<&Spanned<String>>,
+        condition: &Spanned<Value>,
+    ) -> Vec<Guard> {
+        let named = target.map(|target| self.named(target)).unwrap_or_default();
+        let about = |one: &TopologyElement| self.subject(*one, relationship);
+        let mut subjects: Vec<_> = named.iter().map(about).collect();
+        if target.is_none_or(|target| !self.is_counted(target)) && subjects.is_empty() {
+            subjects.push(None);
+        }
+        let guard = |subject| guard(self.builder, self.behaviors, subject, condition);
+        subjects.into_iter().map(guard).collect()
+    }
+
+    /// What a name stands for: an element, or all nodes of a template.
+    fn named(&self, target: &NamedElement) -> Vec<TopologyElement> {
+        match (target.element, self.counted(target)) {
+            (None, Some(nodes)) => nodes.iter().copied().map(TopologyElement::Node).collect(),
+            (element, _) => element.into_iter().collect(),
+        }
+    }
+
+    /// The nodes of the template that is named, where that is there as often as an instance has it.
+    fn counted(&self, target: &NamedElement) -> Option<&'i [NodeIndex]> {
+        self.behaviors.nodes_of(target.name.value.as_str()?).filter(|_| target.element.is_none())
+    }
+
+    fn is_counted(&self, target: &NamedElement) -> bool {
+        self.counted(target).is_some()
+    }
+
+    /// What a step is done for.
+    fn elements(&self, step: &TopologyStep, frame: &WorkflowFrame) -> Vec<TopologyElement> {
+        match &step.target {
+            Some(target) => self.named(target),
+            None => frame.targets.clone(),
+        }
     }
 
     /// What a step or a precondition is about: an element, or the relationship of a requirement.
@@ -260,9 +290,8 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
     fn written(&mut self, step: &TopologyStep, frame: &WorkflowFrame, first: u32) -> WorkflowStep {
         let mut guards = frame.guards.clone();
         if let Some(filter) = &step.filter {
-            let subject = step.target.as_ref().and_then(|target| target.element);
-            let subject = subject.and_then(|one| self.subject(one, step.relationship.as_ref()));
-            guards.push(guard(self.builder, self.behaviors, subject, filter));
+            let (target, relationship) = (step.target.as_ref(), step.relationship.as_ref());
+            guards.extend(self.guards(target, relationship, filter));
         }
         let next = |steps: &[crate::topology::NextStep]| {
             let known = steps.iter().filter_map(|next| next.step);
@@ -272,7 +301,8 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
             name: step.name.clone(),
             span: step.span,
             activities: step.activities.len() as u32,
-            is_for_group: match &*frame.targets(step) {
+            is_for_group: match &*self.elements(step, frame) {
+                _ if step.target.as_ref().is_some_and(|it| self.is_counted(it)) => true,
                 [only] => matches!(only, TopologyElement::Group(_)),
                 several => !several.is_empty(),
             },
@@ -290,7 +320,7 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         frame: &WorkflowFrame,
         waits: &[PlanStepIndex],
     ) -> Vec<PlanStepIndex> {
-        let elements = frame.targets(step).into_iter();
+        let elements = self.elements(step, frame).into_iter();
         let mut targets: Vec<_> = elements.flat_map(|one| self.targets(step, one)).collect();
         let mut met = FxHashSet::default();
         targets.retain(|&target| met.insert(target));
@@ -374,7 +404,8 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
             (step.activity, step.is_shown) = (Some(place), is_shown);
             this.builder.push(step, waits)
         };
-        targets.into_iter().map(|target| set(self, target)).collect()
+        let set: Vec<_> = targets.into_iter().map(|target| set(self, target)).collect();
+        if set.is_empty() { waits.to_vec() } else { set }
     }
 
     fn calls(
@@ -575,7 +606,7 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         let inputs = self.inputs(workflow, given.collect());
         // With those of the step, which guard all that it does.
         let mut guards = self.builder.plan.workflow_steps[written as usize].guards.clone();
-        let own = workflow.preconditions.iter().filter_map(|one| self.precondition(one));
+        let own = workflow.preconditions.iter().flat_map(|one| self.precondition(one));
         guards.extend(own.collect::<Vec<_>>());
         let mut secrets = self.secrets(workflow);
         let taken = activity.inputs.iter().filter(|one| takes(&one.value.value, &frame.secrets));

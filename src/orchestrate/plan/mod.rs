@@ -220,7 +220,12 @@ pub(crate) struct VariantOfPlan<'v, 'a> {
     pub(crate) loaded: &'v Loaded,
     /// How far its nodes have come, where that is known.
     pub(crate) observation: Option<Observation<'v>>,
+    /// Of what its nodes are where one template gives several.
+    pub(crate) template_of: Option<CountedTemplate<'v>>,
 }
+
+/// The template of a node that is one of several of it.
+pub(crate) type CountedTemplate<'v> = &'v dyn Fn(&str) -> Option<&'v str>;
 
 /// Plans what turns one variant into another.
 ///
@@ -268,12 +273,33 @@ pub(crate) fn plan(
     query: &PlanQuery,
 ) -> Result<(Plan, Diagnostics), Diagnostics> {
     let managed = query.order.resolved(topology)?;
-    let behaviors = Behaviors::of(topology, types, managed).beside(written);
+    planned(&Behaviors::of(topology, types, managed).beside(written), query)
+}
+
+/// Plans a workflow of a variant in which one template may have given several nodes: what is said of
+/// the template is done for each of them.
+///
+/// # Errors
+/// As [`plan`].
+pub(crate) fn plan_instance(
+    of: VariantOfPlan<'_, '_>,
+    query: &PlanQuery,
+) -> Result<(Plan, Diagnostics), Diagnostics> {
+    let managed = query.order.resolved(of.topology)?;
+    let behaviors = Behaviors::of(of.topology, of.types, managed).beside(of.written);
+    planned(&behaviors.counted(of.template_of), query)
+}
+
+fn planned(
+    behaviors: &Behaviors<'_, '_>,
+    query: &PlanQuery,
+) -> Result<(Plan, Diagnostics), Diagnostics> {
+    let topology = behaviors.topology;
     if let Some(name) = &query.trigger {
         let trigger = TriggerOfPolicy::named(topology, name)?;
         let (workflow, targets) = (trigger.workflow(topology), trigger.targets(topology)?);
         let mut builder = PlanBuilder::new(&workflow.name, false, query.order.parallel_hosts);
-        let found = said(&behaviors, &workflow, targets, query, &mut builder)?;
+        let found = said(behaviors, &workflow, targets, query, &mut builder)?;
         return Ok((builder.plan, found));
     }
     let which = Declarative::named(&query.workflow);
@@ -282,23 +308,23 @@ pub(crate) fn plan(
     match (written.filter(|_| !query.generated || which.is_none()), which) {
         (Some(workflow), _) => {
             let mut builder = PlanBuilder::new(&workflow.name, false, query.order.parallel_hosts);
-            let mut found = said(&behaviors, workflow, Vec::new(), query, &mut builder)?;
+            let mut found = said(behaviors, workflow, Vec::new(), query, &mut builder)?;
             if let Some(which) = which {
-                compare::with_generated(which, &behaviors, workflow, &builder.plan, &mut found);
+                compare::with_generated(which, behaviors, workflow, &builder.plan, &mut found);
             }
             Ok((builder.plan, found))
         }
         (None, Some(which)) => {
             let mut builder = PlanBuilder::new(which.as_str(), true, query.order.parallel_hosts);
             builder.plan.inputs = behaviors.told();
-            declarative(which, &behaviors, &query.order, &mut builder, &[])?;
+            declarative(which, behaviors, &query.order, &mut builder, &[])?;
             if let Some((name, _)) = query.inputs.first() {
                 return Err(no_input(which, name).into());
             }
             let mut found = Diagnostics::default();
             if which == Declarative::Deploy {
                 let is_ignored = query.order.ignored(topology);
-                premature::premature(&behaviors, &is_ignored, &builder.plan, &mut found);
+                premature::premature(behaviors, &is_ignored, &builder.plan, &mut found);
             }
             Ok((builder.plan, found))
         }

@@ -186,6 +186,19 @@ struct DocumentStep<'d> {
     on_failure: Option<Cow<'d, str>>,
 }
 
+impl<'d> PlanText<'d> {
+    fn read(text: &'d str) -> Result<Self, Diagnostic> {
+        let document: Self = serde_json::from_str(text).map_err(|why| {
+            let (line, column) = (why.line(), why.column());
+            invalid(format!("this is no plan: line {line}, column {column} is not as plans are"))
+        })?;
+        match document.version {
+            1 => Ok(document),
+            version => Err(invalid(format!("plans have version 1, and this one has {version}"))),
+        }
+    }
+}
+
 fn invalid(message: impl Into<String>) -> Diagnostic {
     Diagnostic::error(Code::InvalidPlan, message)
         .help("make it anew: `cuvee instance plan NAME -o plan.json`")
@@ -203,17 +216,22 @@ impl AppliedPlan {
     /// # Errors
     /// `invalid-plan` where it is none, was changed, or was made for no instance.
     pub fn read(text: &str) -> Result<Self, Diagnostic> {
-        let document: PlanText<'_> = serde_json::from_str(text).map_err(|why| {
-            let (line, column) = (why.line(), why.column());
-            invalid(format!("this is no plan: line {line}, column {column} is not as plans are"))
-        })?;
-        if document.version != 1 {
-            let version = document.version;
-            return Err(invalid(format!("plans have version 1, and this one has {version}")));
-        }
+        let document = PlanText::read(text)?;
         if digest_in(text).as_deref() != Some(&*document.plan) {
             return Err(invalid("the plan is not the one that its digest names: it was changed"));
         }
+        Self::of(&document)
+    }
+
+    /// Reads a document that was read before it was kept under a digest, and so was not changed.
+    ///
+    /// # Errors
+    /// `invalid-plan` where it is none.
+    pub(crate) fn read_kept(text: &str) -> Result<Self, Diagnostic> {
+        Self::of(&PlanText::read(text)?)
+    }
+
+    fn of(document: &PlanText<'_>) -> Result<Self, Diagnostic> {
         let Some(base) = document.base.clone() else {
             return Err(invalid("the plan was made for no instance: it has no `base`"));
         };
@@ -234,9 +252,9 @@ impl AppliedPlan {
             by_node: FxHashMap::default(),
             states: FxHashSet::default(),
         };
-        plan.read_units(&document)?;
-        plan.read_waits(&document)?;
-        plan.read_handlers(&document);
+        plan.read_units(document)?;
+        plan.read_waits(document)?;
+        plan.read_handlers(document);
         plan.link();
         Ok(plan)
     }

@@ -121,6 +121,30 @@ pub struct ReadyStep {
     pub status: Option<StepStatus>,
 }
 
+/// A plan that has begun: what is kept of it, and the models of its targets.
+#[derive(Clone, Copy, Debug)]
+pub struct BegunPlan<'p> {
+    /// The digest under which its document is kept.
+    pub kept: &'p str,
+    /// What it says.
+    pub plan: &'p AppliedPlan,
+    /// Between which targets it leads.
+    pub models: TargetModels<'p>,
+}
+
+impl BegunPlan<'_> {
+    /// Whether it is the one that is carried out now.
+    pub fn is_open_in(&self, model: &InstanceModel) -> bool {
+        let open = model.orchestration.as_ref().and_then(|open| open.plan.as_ref());
+        open.is_some_and(|kept| **kept == *self.kept)
+    }
+}
+
+/// A plan has begun that was not there before.
+pub(crate) fn another_plan() -> Diagnostic {
+    Diagnostic::error(Code::OrchestrationOpen, "another plan has begun")
+}
+
 /// A plan that is carried out: what waits for what, as far as it has come.
 #[derive(Debug)]
 pub struct Orchestration<'p> {
