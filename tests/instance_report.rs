@@ -8,11 +8,12 @@ use cuvee::diagnostic::{Code, Diagnostic};
 use cuvee::draw::plan::PlanDocument;
 use cuvee::explore::Answer;
 use cuvee::instance::{
-    AppliedPlan, DeclaredTypes, Draft, Event, EventLog, InstanceLog, InstanceModel, InstanceReport,
-    InstanceState, InstanceTarget, LockHolder, MemoryStore, ModelAt, ModelEdit, NodeAdded,
-    NodeInstance, Orchestration, RecordAuthor, RecordHead, RecordOrigin, RelationInstance,
-    ReportOutcome, ReportRules, ReportStream, Reported, ReportedState, StepStatus, Store,
-    TargetModels, Unwritten, begin_workflow, finish_workflow, read_model, skipped_between,
+    AppliedPlan, BegunPlan, DeclaredTypes, Draft, Event, EventLog, InstanceLog, InstanceModel,
+    InstanceReport, InstanceState, InstanceTarget, LockHolder, MemoryStore, ModelAt, ModelEdit,
+    NodeAdded, NodeInstance, Orchestration, RecordAuthor, RecordHead, RecordOrigin,
+    RelationInstance, ReportOutcome, ReportRules, ReportStream, Reported, ReportedState,
+    StepStatus, Store, TargetModels, Unwritten, begin_workflow, finish_workflow, read_model,
+    skipped_between,
 };
 use cuvee::plan::{Adaptation, OrderOptions, Plan, PlanBase, PlanQuery, PlanTarget, digest_in};
 use cuvee::source::FileId;
@@ -986,7 +987,10 @@ fn streams_answer_each_line() {
     })
     .unwrap();
     let begun = log.model().revision;
-    let mut stream = ReportStream::new(ReportRules::default(), Some((&plan, models)));
+    let mut stream = ReportStream::new(
+        ReportRules::default(),
+        Some(BegunPlan { kept: "kept", plan: &plan, models }),
+    );
     let lines = [
         r#"{"step":"node.broker/up","outcome":"done"}"#,
         r#"{"step":"node.box/up","outcome":"done","key":"1"}"#,
