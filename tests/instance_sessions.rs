@@ -7,20 +7,12 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod folders;
+mod sessions;
 
 use folders::copy;
-use std::fmt::Write;
-use std::fs;
-use std::path::{Path, PathBuf};
+use sessions::{Place, hold, printed};
+use std::path::Path;
 use std::process::Command;
-
-fn sessions() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/instance");
-    let all = fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path());
-    let mut all: Vec<_> = all.filter(|path| path.join("session.console").is_file()).collect();
-    all.sort();
-    all
-}
 
 /// What a line of a shell prints, and how it ends where that is not well.
 fn run(line: &str, directory: &Path) -> String {
@@ -34,11 +26,7 @@ fn run(line: &str, directory: &Path) -> String {
         .current_dir(directory)
         .output()
         .unwrap();
-    let mut text = steady(&String::from_utf8(output.stdout).unwrap());
-    if !output.status.success() {
-        writeln!(text, "[exit {}]", output.status.code().unwrap()).unwrap();
-    }
-    text
+    steady(&printed(output))
 }
 
 /// A text without what is another one each time.
@@ -67,25 +55,5 @@ fn steady(text: &str) -> String {
 
 #[test]
 fn sessions_are_as_shown() {
-    let sessions = sessions();
-    assert!(sessions.len() > 6, "{sessions:?}");
-    let mut wrong = String::new();
-    for directory in sessions {
-        let path = directory.join("session.console");
-        let session = fs::read_to_string(&path).unwrap();
-        let aside = tempfile::tempdir().unwrap();
-        let place = aside.path().join("session");
-        copy(&directory, &place);
-        let mut now = String::new();
-        for line in session.lines().filter_map(|line| line.strip_prefix("$ ")) {
-            writeln!(now, "$ {line}").unwrap();
-            now.push_str(&run(line, &place));
-        }
-        if std::env::var_os("UPDATE_DOCS").is_some() {
-            fs::write(&path, &now).unwrap();
-        } else if now != session {
-            writeln!(wrong, "{}:\n--- is\n{now}--- should be\n{session}", path.display()).unwrap();
-        }
-    }
-    assert!(wrong.is_empty(), "{wrong}");
+    hold("instance", &Place::Copy(copy), run);
 }

@@ -90,9 +90,9 @@ fn of(log: &[u8]) -> MemoryStore {
 
 /// Three records, written out: the chain of each is the beginning of the SHA-256 of the chain
 /// before, if any, and the line up to `,"chain"`.
-const THREE: &str = r#"{"format":1,"revision":1,"structure":0,"time":"1970-01-01T00:00:00Z","actor":"anna","origin":"client","events":[{"kind":"note","text":"one"}],"chain":"523dc03ad8a06c59f45190608add6245"}
-{"revision":2,"structure":0,"time":"1970-01-01T00:00:00Z","actor":"anna","origin":"client","events":[{"kind":"note","text":"two"}],"chain":"d63569e3e92a15c9dae1ba026ba05414"}
-{"revision":3,"structure":0,"time":"1970-01-01T00:00:00Z","actor":"anna","origin":"client","events":[{"kind":"note","text":"three"}],"chain":"abc85fb193643646fc9cd5eb43eec544"}
+const THREE: &str = r#"{"format":2,"revision":1,"structure":0,"time":"1970-01-01T00:00:00Z","actor":"anna","origin":"client","events":[{"kind":"note","text":"one"}],"chain":"9180ee0bbd7a7f8fa59374eeab14f95e"}
+{"revision":2,"structure":0,"time":"1970-01-01T00:00:00Z","actor":"anna","origin":"client","events":[{"kind":"note","text":"two"}],"chain":"6cf36942cff3842001b233e8bce23cfd"}
+{"revision":3,"structure":0,"time":"1970-01-01T00:00:00Z","actor":"anna","origin":"client","events":[{"kind":"note","text":"three"}],"chain":"b9d46bd9407907108ce7ff1c250bb6cc"}
 "#;
 
 #[test]
@@ -205,7 +205,7 @@ fn a_record_that_was_made_up_is_no_next_one() {
     let first = |rest: &str| format!("{{\"revision\":1,\"structure\":0{rest}");
     let said =
         ",\"time\":\"1970-01-01T00:00:00Z\",\"actor\":\"anna\",\"origin\":\"edit\",\"events\":[]";
-    let right = format!("{{\"format\":1,\"revision\":1,\"structure\":1{said}");
+    let right = format!("{{\"format\":2,\"revision\":1,\"structure\":1{said}");
     assert_eq!(texts(&of(chained(&[&right]).as_bytes())), ["[]"]);
     let next = |revision: u32, structure: u32| {
         let line = format!("{{\"revision\":{revision},\"structure\":{structure}{said}");
@@ -229,12 +229,12 @@ fn sha256(text: &str) -> String {
 #[test]
 fn later_formats_are_refused() {
     for log in [
-        "{\"format\":2,\"revision\":1,\"chain\":\"x\"}\n{}\n".to_owned(),
-        THREE.replace("\"format\":1", "\"format\":2"),
+        "{\"format\":3,\"revision\":1,\"chain\":\"x\"}\n{}\n".to_owned(),
+        THREE.replace("\"format\":2", "\"format\":3"),
     ] {
         let error = read(&of(log.as_bytes())).unwrap_err();
         assert_eq!(error.code, Code::StoreVersion);
-        assert!(error.message.contains("has format 2, and this version knows format 1"));
+        assert!(error.message.contains("has format 3, and this version knows format 2"));
     }
 }
 

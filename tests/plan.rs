@@ -3,64 +3,19 @@
 
 #![expect(clippy::unwrap_used)]
 
+mod sessions;
+
 use cuvee::Resolver;
 use cuvee::diagnostic::Code;
 use cuvee::plan::{PlanQuery, Simulation, SimulationOptions, StartStates, simulate};
 use proptest::prelude::*;
+use sessions::{Place, hold, run};
 use std::fmt::Write;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-
-fn cases() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/plan");
-    let mut cases: Vec<_> = fs::read_dir(root)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.join("session.console").is_file())
-        .collect();
-    cases.sort();
-    cases
-}
-
-/// What a command line prints: its result, its messages, and how it ends where that is not well.
-fn run(line: &str, directory: &Path) -> String {
-    let words = line.strip_prefix("$ cuvee ").unwrap().split_whitespace();
-    let root = env!("CARGO_MANIFEST_DIR");
-    let words = words.map(|word| word.replace("{root}", root).replace('\'', ""));
-    let output = Command::new(env!("CARGO_BIN_EXE_cuvee"))
-        .args(words)
-        .current_dir(directory)
-        .output()
-        .unwrap();
-    let mut text = String::from_utf8(output.stdout).unwrap();
-    text.push_str(&String::from_utf8(output.stderr).unwrap());
-    if !output.status.success() {
-        writeln!(text, "[exit {}]", output.status.code().unwrap()).unwrap();
-    }
-    text.replace(root, "{root}")
-}
+use std::path::Path;
 
 #[test]
 fn sessions_are_as_shown() {
-    let mut wrong = String::new();
-    let cases = cases();
-    assert!(!cases.is_empty());
-    for directory in cases {
-        let path = directory.join("session.console");
-        let session = fs::read_to_string(&path).unwrap();
-        let mut now = String::new();
-        for line in session.lines().filter(|line| line.starts_with("$ cuvee ")) {
-            writeln!(now, "{line}").unwrap();
-            now.push_str(&run(line, &directory));
-        }
-        if std::env::var_os("UPDATE_DOCS").is_some() {
-            fs::write(&path, &now).unwrap();
-        } else if now != session {
-            writeln!(wrong, "{}:\n--- is\n{now}--- should be\n{session}", path.display()).unwrap();
-        }
-    }
-    assert!(wrong.is_empty(), "{wrong}");
+    hold("plan", &Place::There, run);
 }
 
 /// A generated workflow is told the inputs of its topology, where functions have their values.
@@ -68,7 +23,7 @@ fn sessions_are_as_shown() {
 fn json_has_the_values_of_deployment_inputs() {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/plan/secrets");
     let inputs = |flags: &str| {
-        let printed = run(&format!("$ cuvee plan {flags} --format json"), &directory);
+        let printed = run(&format!("cuvee plan {flags} --format json"), &directory);
         serde_json::from_str::<serde_json::Value>(&printed).unwrap()["inputs"].take()
     };
     let evaluated = "--evaluate --deployment-input phrase=canary";

@@ -3,60 +3,15 @@
 
 #![expect(clippy::unwrap_used)]
 
-use std::fmt::Write;
+mod sessions;
+
+use sessions::{Place, hold, run};
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-
-fn cases() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/substitute");
-    let mut cases: Vec<_> = fs::read_dir(root)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.join("session.console").is_file())
-        .collect();
-    cases.sort();
-    cases
-}
-
-/// What a command line prints: its result, its messages, and how it ends where that is not well.
-fn run(line: &str, directory: &Path) -> String {
-    let words = line.strip_prefix("$ cuvee ").unwrap().split_whitespace();
-    let root = env!("CARGO_MANIFEST_DIR");
-    let words = words.map(|word| word.replace("{root}", root).replace('\'', ""));
-    let output = Command::new(env!("CARGO_BIN_EXE_cuvee"))
-        .args(words)
-        .current_dir(directory)
-        .output()
-        .unwrap();
-    let mut text = String::from_utf8(output.stdout).unwrap();
-    text.push_str(&String::from_utf8(output.stderr).unwrap());
-    if !output.status.success() {
-        writeln!(text, "[exit {}]", output.status.code().unwrap()).unwrap();
-    }
-    text.replace(root, "{root}")
-}
+use std::path::Path;
 
 #[test]
 fn sessions_are_as_shown() {
-    let mut wrong = String::new();
-    let cases = cases();
-    assert!(!cases.is_empty());
-    for directory in cases {
-        let path = directory.join("session.console");
-        let session = fs::read_to_string(&path).unwrap();
-        let mut now = String::new();
-        for line in session.lines().filter(|line| line.starts_with("$ cuvee ")) {
-            writeln!(now, "{line}").unwrap();
-            now.push_str(&run(line, &directory));
-        }
-        if std::env::var_os("UPDATE_DOCS").is_some() {
-            fs::write(&path, &now).unwrap();
-        } else if now != session {
-            writeln!(wrong, "{}:\n--- is\n{now}--- should be\n{session}", path.display()).unwrap();
-        }
-    }
-    assert!(wrong.is_empty(), "{wrong}");
+    hold("substitute", &Place::There, run);
 }
 
 /// Of an instance what is started is there, as it is now or was then, and of an export of one.
@@ -67,7 +22,7 @@ fn instances_are_inventories() {
     for name in ["app.yaml", "site.yaml"] {
         fs::copy(templates.join(name), at.path().join(name)).unwrap();
     }
-    let run = |line: &str| run(&format!("$ cuvee {line}"), at.path());
+    let run = |line: &str| run(&format!("cuvee {line}"), at.path());
     let eight = "substitute app.yaml --deployment-input cpus=8 --inventory";
     assert!(run(&format!("{eight} instance:site")).contains("error[unknown-instance]"));
     run("instance init site site.yaml");

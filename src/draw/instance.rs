@@ -99,6 +99,7 @@ pub fn entity(view: &EntityView) -> String {
         |what: &str, said: Option<&str>| said.map(|said| vec![what.to_owned(), printable(said)]);
     let said = [
         of("template", view.template.as_deref()),
+        view.value.as_ref().map(|value| vec!["value".to_owned(), told(value)]),
         of("tosca_id", view.tosca_id.as_deref()),
         of("note", view.note.as_deref()),
     ];
@@ -109,8 +110,7 @@ pub fn entity(view: &EntityView) -> String {
         text.push_str("\nattributes are left out until the state is stable; --unstable shows them as they are\n");
     }
     section(&mut text, "capabilities", view.capabilities.iter().flat_map(capability).collect());
-    let is_relation =
-        view.entity.starts_with("relation.") && view.template.is_none() && view.tosca_id.is_none();
+    let is_relation = view.entity.starts_with("relation.");
     let name = if is_relation { "leads" } else { "relations" };
     section(&mut text, name, view.relations.iter().map(|one| relation(one, is_relation)).collect());
     section(

@@ -178,7 +178,7 @@ codes! {
     StepNotReady "step-not-ready" "A step or part cannot begin or end yet, or not any more: what comes before it is not done, or it is done itself. `cuvee instance apply --resume` lists what is ready.";
     StoreCorrupt "store-corrupt" "The log of an instance is not what was written: something in it was changed or is missing. Nothing is written to it; copy what is provably whole, and find out who changes files of a store.";
     StoreLocked "store-locked" "Somebody else is writing to an instance. Try again, or wait longer; what has a lock is a process that still runs.";
-    StoreVersion "store-version" "The log of an instance was written by a later version, which says things that this one does not know. Use that version.";
+    StoreVersion "store-version" "The log of an instance was written by another version, which says things that this one does not know, or says them otherwise. Use that version.";
     SurplusMapping "surplus-mapping" "A mapping of a requirement is there for a relation that no node has which the template may substitute. Leave it out, or raise the upper bound of the requirement.";
     Syntax "syntax" "A file is not well-formed YAML, JSON or XML, or passes a limit on its depth, its aliases or its size.";
     TooManyRelations "too-many-relations" "A requirement is assigned, or a capability is used, more often than its definition allows. Remove a relation, or raise the upper bound of `occurrences`.";

@@ -444,10 +444,11 @@ pub(crate) enum EditCommand {
         /// What it is called from now on
         new: String,
     },
-    /// Say to what outside a node belongs
+    /// Say to what outside something belongs
     Link {
-        /// The node
-        id: String,
+        /// What it is: a node, a group or a policy by its name, else as elements are named, such as
+        /// `relation.db@0.node.shop` or `input.size`
+        entity: String,
         /// What that is to it, and what it is called; nothing behind `=` where it belongs to it no
         /// more
         #[arg(value_name = "KEY=URI", value_parser = renaming_or_none)]

@@ -80,8 +80,8 @@ fn edit_of(args: &EditInstanceArgs) -> Result<ModelEdit, Failure> {
         EditCommand::Rename { old, new } => {
             ModelEdit::Rename { from: old.as_str().into(), to: new.as_str().into() }
         }
-        EditCommand::Link { id, link: (name, uri) } => ModelEdit::Link {
-            id: id.as_str().into(),
+        EditCommand::Link { entity, link: (name, uri) } => ModelEdit::Link {
+            entity: entity.as_str().into(),
             name: name.as_str().into(),
             uri: (!uri.is_empty()).then(|| uri.as_str().into()),
         },

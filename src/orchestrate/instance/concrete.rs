@@ -153,21 +153,22 @@ impl<'a> Overlay<'_, 'a> {
     /// The document of the present target with what the model says.
     pub(crate) fn document(&self, target: &Out<'a>) -> Out<'a> {
         let mut has_nodes = false;
+        let names = relationship_templates(target);
         let document = within_topology(target, &mut |section, value| match section {
             "node_templates" => {
                 has_nodes = true;
-                self.nodes(value)
+                self.nodes(value, &names)
             }
             "inputs" => self.inputs(value),
             _ => value.clone(),
         });
-        if has_nodes { document } else { self.with_nodes(&document) }
+        if has_nodes { document } else { self.with_nodes(&document, &names) }
     }
 
     /// A target without nodes, with those that the model has nevertheless.
-    fn with_nodes(&self, document: &Out<'a>) -> Out<'a> {
+    fn with_nodes(&self, document: &Out<'a>, names: &FxHashSet<String>) -> Out<'a> {
         let none = Out::Map { entries: Vec::new(), like: None };
-        let nodes = self.nodes(&none);
+        let nodes = self.nodes(&none, names);
         if entries(&nodes).is_empty() {
             return document.clone();
         }
@@ -187,7 +188,8 @@ impl<'a> Overlay<'_, 'a> {
         like(document, all)
     }
 
-    fn nodes(&self, templates: &Out<'a>) -> Out<'a> {
+    /// Nodes of a document that has relationship templates of these names.
+    fn nodes(&self, templates: &Out<'a>, names: &FxHashSet<String>) -> Out<'a> {
         let is_there =
             |node: &&NodeInstance| self.with_initial || node.state != InstanceState::default();
         let mut all: MapEntries<'a> = Vec::new();
@@ -198,7 +200,7 @@ impl<'a> Overlay<'_, 'a> {
             let node = self.model.nodes.get(&*name).filter(is_there);
             if let Some(node) = node.filter(|node| node.target.is_none() && node.template.is_some())
             {
-                all.push((key, self.node(Some(&template), node)));
+                all.push((key, self.node(Some(&template), node, names)));
                 written.insert(name);
             }
         }
@@ -206,13 +208,21 @@ impl<'a> Overlay<'_, 'a> {
             if !written.contains(&**id) && is_there(&node) {
                 let template = node.target.as_ref().and_then(|digest| self.others.get(digest));
                 let template = template.and_then(|document| node_template(document, id));
-                all.push((OutKey::New(id.to_string().into()), self.node(template.as_ref(), node)));
+                all.push((
+                    OutKey::New(id.to_string().into()),
+                    self.node(template.as_ref(), node, names),
+                ));
             }
         }
         like(templates, all)
     }
 
-    fn node(&self, template: Option<&Out<'a>>, node: &NodeInstance) -> Out<'a> {
+    fn node(
+        &self,
+        template: Option<&Out<'a>>,
+        node: &NodeInstance,
+        names: &FxHashSet<String>,
+    ) -> Out<'a> {
         let none = Out::Map { entries: Vec::new(), like: None };
         let template = template.unwrap_or(&none);
         let mut all = entries(template);
@@ -232,11 +242,16 @@ impl<'a> Overlay<'_, 'a> {
         if self.with_values || node.template.is_none() {
             with_values(&mut all, node);
         }
-        set(&mut all, "requirements", |old| self.requirements(old, node));
+        set(&mut all, "requirements", |old| self.requirements(old, node, names));
         like(template, all)
     }
 
-    fn requirements(&self, old: Option<&Out<'a>>, node: &NodeInstance) -> Option<Out<'a>> {
+    fn requirements(
+        &self,
+        old: Option<&Out<'a>>,
+        node: &NodeInstance,
+        names: &FxHashSet<String>,
+    ) -> Option<Out<'a>> {
         let is_left = |relation: &&RelationInstance| {
             let target = relation.target.as_ref().and_then(|target| self.model.nodes.get(target));
             self.with_initial
@@ -266,7 +281,7 @@ impl<'a> Overlay<'_, 'a> {
             return Some(old.clone());
         }
         new.sort_by_key(|(name, relation)| (relation.position, *name));
-        kept.extend(new.into_iter().map(|(name, relation)| (None, written(name, relation))));
+        kept.extend(new.into_iter().map(|(name, relation)| (None, written(name, relation, names))));
         (!kept.is_empty()).then_some(Out::Seq { items: kept, like: None })
     }
 
@@ -330,8 +345,16 @@ fn with_values(all: &mut MapEntries<'_>, node: &NodeInstance) {
     });
 }
 
-/// A relation that stands in no template.
-fn written<'a>(name: &str, relation: &RelationInstance) -> Out<'a> {
+/// The names of the relationship templates of a document.
+fn relationship_templates(document: &Out<'_>) -> FxHashSet<String> {
+    let templates = OutNode::root(document).get("topology_template");
+    let templates = templates.and_then(|topology| topology.get("relationship_templates"));
+    let entries = templates.into_iter().flat_map(|templates| templates.entries());
+    entries.map(|entry| entry.name.into_owned()).collect()
+}
+
+/// A relation that stands in no template; where what it was made of is there no more, it has its type.
+fn written<'a>(name: &str, relation: &RelationInstance, names: &FxHashSet<String>) -> Out<'a> {
     let mut body: MapEntries<'a> = Vec::new();
     let mut said = |key: &'static str, value: Option<&Arc<str>>| {
         if let Some(value) = value {
@@ -340,7 +363,8 @@ fn written<'a>(name: &str, relation: &RelationInstance) -> Out<'a> {
     };
     said("node", relation.target.as_ref());
     said("capability", relation.capability.as_ref());
-    said("relationship", relation.relationship.as_ref());
+    let template = relation.template.as_ref().filter(|name| names.contains(&***name));
+    said("relationship", template.or(relation.relationship.as_ref()));
     let body = Out::Map { entries: body, like: None };
     Out::Map { entries: vec![(OutKey::New(name.to_owned().into()), body)], like: None }
 }

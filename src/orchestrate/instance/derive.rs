@@ -13,12 +13,14 @@ use crate::text::yaml::{Node, Out, OutNode};
 use crate::topology::sensitive::{Sensitivity, is_sensitive_input, of_definition};
 use crate::topology::{
     AssignedValue, Described, NamedElement, NodeIndex, RelationIndex, Topology, TopologyNode,
-    TopologyPolicy, type_named,
+    TopologyPolicy, TopologyRelation, type_named,
 };
 use crate::tosca::types::Parts;
 use crate::tosca::types::schemas::Schemas;
 use crate::tosca::value::check_value;
-use crate::tosca::{EffectiveType, Family, PropertyDefinition, TypeId, Types};
+use crate::tosca::{
+    EffectiveType, Family, PropertyDefinition, RequirementDefinition, TypeId, Types,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
@@ -562,25 +564,39 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
                 self.found.push(warning.at(relation.span).help(help));
             }
             let defined = effective.and_then(|it| it.requirements.get(&*relation.name));
-            let of_type = |of: Option<Node<'_>>| of.and_then(Node::text).map(Arc::from);
-            let relationship = relation.relationship;
-            let relationship = relationship.map(|id| self.topology.relationship(id));
-            let named = relationship.and_then(|it| it.name.as_deref()).map(Arc::from);
-            let written = || relation.relationship_type.as_ref().map(|it| Arc::from(&*it.value));
+            let definition = defined.map(|it| &it.definition);
+            let of_type = || definition?.capability?.text().map(Arc::from);
             let capability = relation.capability.as_ref().map(|it| Arc::from(&*it.value));
+            let template = relation.relationship.map(|id| self.topology.relationship(id));
             all.entry(Arc::from(&*relation.name)).or_default().push(RelationInstance {
                 position: relation.position,
                 target,
-                capability: capability
-                    .or_else(|| of_type(defined.and_then(|it| it.definition.capability))),
-                relationship: named
-                    .or_else(written)
-                    .or_else(|| of_type(defined.and_then(|it| it.definition.relationship))),
+                capability: capability.or_else(of_type),
+                template: template.and_then(|it| it.name.as_deref()).map(Arc::from),
+                relationship: self.relationship(relation, definition),
                 hosting: relation.hosting,
+                metadata: template.map(|it| plain(&it.described.metadata)).unwrap_or_default(),
                 ..RelationInstance::default()
             });
         }
         all
+    }
+
+    /// The type of a relation: the one that is written or that its template has, else the one that
+    /// the type of its source asks for.
+    fn relationship(
+        &self,
+        relation: &TopologyRelation,
+        definition: Option<&RequirementDefinition<'t>>,
+    ) -> Option<Arc<str>> {
+        let types = self.variant.types;
+        if let Some(written) = &relation.relationship_type {
+            let id = type_named(types, Family::Relationship, written);
+            return Some(self.type_name(Some(&written.value), id));
+        }
+        let asked = definition?.relationship?;
+        let id = types.find_in(Some(asked.span().file), Family::Relationship, asked.text()?);
+        Some(self.type_name(asked.text(), id))
     }
 
     fn group(
@@ -598,6 +614,7 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
             members: names(members),
             properties: self.described(name, described, effective),
             attributes: self.attributes(described, effective, name),
+            metadata: plain(&described.metadata),
             ..GroupInstance::default()
         }
     }
@@ -642,6 +659,8 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
             type_name: self.type_name(kind.map(|kind| &*kind.value), id),
             targets,
             properties: self.described(&policy.name, &policy.described, effective),
+            metadata: plain(&policy.described.metadata),
+            ..PolicyInstance::default()
         })
     }
 }
@@ -669,6 +688,8 @@ fn hide(model: &mut InstanceModel, secrets: &KeptSecrets) {
     for node in model.nodes.values_mut() {
         hide(&mut node.properties);
         hide(&mut node.metadata);
+        let relations = node.requirements.values_mut().flatten();
+        relations.for_each(|relation| hide(&mut relation.metadata));
         node.capabilities.values_mut().for_each(|capability| hide(&mut capability.properties));
         for reported in node.attributes.values_mut() {
             if let Some(hidden) = scanner.hidden(&reported.value) {
@@ -676,8 +697,14 @@ fn hide(model: &mut InstanceModel, secrets: &KeptSecrets) {
             }
         }
     }
-    model.groups.values_mut().for_each(|group| hide(&mut group.properties));
-    model.policies.values_mut().for_each(|policy| hide(&mut policy.properties));
+    for group in model.groups.values_mut() {
+        hide(&mut group.properties);
+        hide(&mut group.metadata);
+    }
+    for policy in model.policies.values_mut() {
+        hide(&mut policy.properties);
+        hide(&mut policy.metadata);
+    }
     hide(&mut model.inputs);
     hide(&mut model.outputs);
 }

@@ -1,7 +1,7 @@
 //! How two models differ: two instances, two revisions of one, or an export.
 
 use super::model::{
-    ByName, InstanceModel, NodeInstance, RelationInstance, ReportedValue, SecretsMode,
+    Annotations, ByName, InstanceModel, NodeInstance, RelationInstance, ReportedValue, SecretsMode,
 };
 use super::shown::SENSITIVE;
 use crate::text::value::Value;
@@ -59,11 +59,12 @@ struct Veil {
 const TOLD_APART: &str = "(sensitive)\0";
 
 fn map(entries: Vec<(&str, Value)>) -> Value {
-    let is_there = |value: &Value| {
-        !matches!(value, Value::Null) && !matches!(value, Value::Map(all) if all.is_empty())
-    };
-    let entries = entries.into_iter().filter(|(_, value)| is_there(value));
+    let entries = entries.into_iter().filter(|(_, value)| !is_nothing(value));
     Value::Map(entries.map(|(key, value)| (key.into(), value)).collect())
+}
+
+fn is_nothing(value: &Value) -> bool {
+    matches!(value, Value::Null) || matches!(value, Value::Map(all) if all.is_empty())
 }
 
 fn text(text: Option<&Arc<str>>) -> Value {
@@ -72,6 +73,10 @@ fn text(text: Option<&Arc<str>>) -> Value {
 
 fn texts(all: &[Arc<str>]) -> Value {
     all.iter().map(|text| Value::String(Arc::clone(text))).collect::<Vec<_>>().into()
+}
+
+fn links(links: &ByName<Arc<str>>) -> Value {
+    Value::Map(links.iter().map(|(name, uri)| (Arc::clone(name), text(Some(uri)))).collect())
 }
 
 impl Veil {
@@ -86,6 +91,8 @@ impl Veil {
                 ("attributes", self.reports(&group.attributes)),
                 ("capabilities", self.values(&group.capabilities)),
                 ("requirements", self.values(&group.requirements)),
+                ("links", links(&group.links)),
+                ("metadata", self.values(&group.metadata)),
             ];
             (Arc::clone(name), map(of.into()))
         });
@@ -95,21 +102,29 @@ impl Veil {
                 ("template", text(policy.template.as_ref())),
                 ("targets", texts(&policy.targets)),
                 ("properties", self.values(&policy.properties)),
+                ("links", links(&policy.links)),
+                ("metadata", self.values(&policy.metadata)),
             ];
             (Arc::clone(name), map(of.into()))
         });
-        let parameters = |all: &ByName<Value>| {
+        let parameters = |all: &ByName<Value>, said: &ByName<Annotations>| {
             let one = |(name, value): (&Arc<str>, &Value)| {
-                (Arc::clone(name), Value::Map([("value".into(), self.value(value))].into()))
+                let mut of = vec![("value".into(), self.value(value))];
+                if let Some(Annotations { links: said, metadata }) = said.get(name) {
+                    let all = [("links", links(said)), ("metadata", self.values(metadata))];
+                    let all = all.into_iter().filter(|(_, all)| !is_nothing(all));
+                    of.extend(all.map(|(key, all)| (key.into(), all)));
+                }
+                (Arc::clone(name), Value::Map(of.into()))
             };
             Value::Map(all.iter().map(one).collect())
         };
         let topology = [
-            ("inputs", parameters(&model.inputs)),
+            ("inputs", parameters(&model.inputs, &model.input_annotations)),
             ("node_templates", Value::Map(nodes.collect())),
             ("groups", Value::Map(groups.collect())),
             ("policies", Value::Map(policies.collect())),
-            ("outputs", parameters(&model.outputs)),
+            ("outputs", parameters(&model.outputs, &model.output_annotations)),
         ];
         let target = [
             ("template", Value::String(Arc::clone(&model.target.template))),
@@ -131,9 +146,8 @@ impl Veil {
             ];
             (Arc::clone(name), map(of.into()))
         });
-        let links = node.links.iter().map(|(name, uri)| (Arc::clone(name), text(Some(uri))));
         let relations = node.requirements.iter().flat_map(|(name, all)| {
-            all.iter().map(|one| Value::Map([(Arc::clone(name), relation(one))].into()))
+            all.iter().map(|one| Value::Map([(Arc::clone(name), self.relation(one))].into()))
         });
         map(vec![
             ("type", Value::String(Arc::clone(&node.type_name))),
@@ -143,9 +157,21 @@ impl Veil {
             ("attributes", self.reports(&node.attributes)),
             ("capabilities", Value::Map(capabilities.collect())),
             ("requirements", relations.collect::<Vec<_>>().into()),
-            ("links", Value::Map(links.collect())),
+            ("links", links(&node.links)),
             ("metadata", self.values(&node.metadata)),
             ("note", text(node.note.as_ref())),
+        ])
+    }
+
+    fn relation(&self, relation: &RelationInstance) -> Value {
+        map(vec![
+            ("node", text(relation.target.as_ref())),
+            ("capability", text(relation.capability.as_ref())),
+            ("template", text(relation.template.as_ref())),
+            ("relationship", text(relation.relationship.as_ref())),
+            ("state", relation.state.as_str().into()),
+            ("links", links(&relation.links)),
+            ("metadata", self.values(&relation.metadata)),
         ])
     }
 
@@ -174,15 +200,6 @@ impl Veil {
             (plain, _) => plain.clone(),
         }
     }
-}
-
-fn relation(relation: &RelationInstance) -> Value {
-    map(vec![
-        ("node", text(relation.target.as_ref())),
-        ("capability", text(relation.capability.as_ref())),
-        ("relationship", text(relation.relationship.as_ref())),
-        ("state", relation.state.as_str().into()),
-    ])
 }
 
 /// Whether something is known to differ: of a secret that is not kept nobody can say.

@@ -18,7 +18,8 @@ pub enum ModelEdit {
     /// Something has another value, or none any more.
     Set {
         /// What: `nodes/shop/properties/port`, `nodes/shop/capabilities/http/properties/port`,
-        /// `nodes/shop/state`, `inputs/size`; `~1` stands for `/` in a name, as in references.
+        /// `nodes/shop/state`, `inputs/size`, `groups/web/metadata/owner`; `~1` stands for `/` in a
+        /// name, as in references.
         path: String,
         /// Its value.
         value: Option<Value>,
@@ -42,10 +43,10 @@ pub enum ModelEdit {
         /// What it is.
         to: Arc<str>,
     },
-    /// A node belongs to something outside, or does not any more.
+    /// Something belongs to something outside, or does not any more.
     Link {
-        /// Its id.
-        id: Arc<str>,
+        /// What: `group.web`; of a node, a group or a policy the name is enough.
+        entity: Arc<str>,
         /// What that is to it.
         name: Arc<str>,
         /// What that is called.
@@ -57,12 +58,12 @@ pub enum ModelEdit {
 enum EditedPlace {
     Property(Arc<str>, Option<Arc<str>>, Arc<str>),
     Attribute(Arc<str>, Option<Arc<str>>, Arc<str>),
-    NodeMetadata(Arc<str>, Arc<str>),
     State(Arc<str>),
     GroupProperty(Arc<str>, Arc<str>),
     Input(Arc<str>),
     Output(Arc<str>),
-    Metadata(Arc<str>),
+    /// Of an entity, else of the instance.
+    Metadata(Option<Arc<str>>, Arc<str>),
 }
 
 impl EditedPlace {
@@ -75,7 +76,6 @@ impl EditedPlace {
         Some(match *words {
             ["nodes", _, "properties", _] => Self::Property(name(1), None, name(3)),
             ["nodes", _, "attributes", _] => Self::Attribute(name(1), None, name(3)),
-            ["nodes", _, "metadata", _] => Self::NodeMetadata(name(1), name(3)),
             ["nodes", _, "state"] => Self::State(name(1)),
             ["nodes", _, "capabilities", _, "properties", _] => {
                 Self::Property(name(1), Some(name(3)), name(5))
@@ -86,7 +86,19 @@ impl EditedPlace {
             ["groups", _, "properties", _] => Self::GroupProperty(name(1), name(3)),
             ["inputs", _] => Self::Input(name(1)),
             ["outputs", _] => Self::Output(name(1)),
-            ["metadata", _] => Self::Metadata(name(1)),
+            ["metadata", _] => Self::Metadata(None, name(1)),
+            [of, it, "metadata", _] => {
+                let entity = match of {
+                    "relations" => name(1),
+                    "nodes" => format!("node.{it}").into(),
+                    "groups" => format!("group.{it}").into(),
+                    "policies" => format!("policy.{it}").into(),
+                    "inputs" => format!("input.{it}").into(),
+                    "outputs" => format!("output.{it}").into(),
+                    _ => return None,
+                };
+                Self::Metadata(Some(entity), name(3))
+            }
             _ => return None,
         })
     }
@@ -152,10 +164,14 @@ impl ModelEdit {
                 let (id, to) = (Arc::clone(from), Arc::clone(to));
                 (id != to).then_some(Event::NodeRenamed { id, to })
             }
-            Self::Link { id, name, uri } => {
-                let is_known = node(record.model(), id)?.links.get(name) == uri.as_ref();
-                let (entity, name) = (format!("node.{id}").into(), Arc::clone(name));
-                (!is_known).then(|| Event::Linked { entity, name, uri: uri.clone() })
+            Self::Link { entity, name, uri } => {
+                let model = record.model();
+                let none = || model.no_entity(entity);
+                let entity = model.entity_named(entity).ok_or_else(none)?;
+                let (links, _) = model.annotations(&entity).ok_or_else(none)?;
+                let is_known = links.get(name) == uri.as_ref();
+                let (entity, name, uri) = (entity.into(), Arc::clone(name), uri.clone());
+                (!is_known).then_some(Event::Linked { entity, name, uri })
             }
         };
         let Some(event) = event else { return Ok(Reported::Unchanged) };
@@ -204,14 +220,16 @@ impl EditedPlace {
     /// The entity that it is in, as events name it, and its name there.
     fn names(&self) -> (Arc<str>, &str) {
         let (entity, name) = match self {
-            Self::Property(id, _, name)
-            | Self::Attribute(id, _, name)
-            | Self::NodeMetadata(id, name) => (format!("node.{id}"), name),
+            Self::Property(id, _, name) | Self::Attribute(id, _, name) => {
+                (format!("node.{id}"), name)
+            }
             Self::State(id) => (format!("node.{id}"), id),
             Self::GroupProperty(group, name) => (format!("group.{group}"), name),
             Self::Input(name) => ("input".to_owned(), name),
             Self::Output(name) => ("output".to_owned(), name),
-            Self::Metadata(name) => (String::new(), name),
+            Self::Metadata(entity, name) => {
+                (entity.as_deref().unwrap_or_default().to_owned(), name)
+            }
         };
         (entity.into(), name)
     }
@@ -234,7 +252,6 @@ impl EditedPlace {
                 };
                 attributes.and_then(|all| all.get(name)).map(|known| &known.value)
             }
-            Self::NodeMetadata(id, name) => node(model, id)?.metadata.get(name),
             Self::State(_) => None,
             Self::GroupProperty(group, name) => {
                 let none = || {
@@ -247,7 +264,11 @@ impl EditedPlace {
             }
             Self::Input(name) => model.inputs.get(name),
             Self::Output(name) => model.outputs.get(name),
-            Self::Metadata(name) => model.metadata.get(name),
+            Self::Metadata(None, name) => model.metadata.get(name),
+            Self::Metadata(Some(entity), name) => {
+                let found = model.annotations(entity);
+                found.ok_or_else(|| model.no_entity(entity))?.1.get(name)
+            }
         })
     }
 
@@ -259,7 +280,7 @@ impl EditedPlace {
         value: Option<&Value>,
     ) -> Result<(), Diagnostic> {
         let name = self.names().1;
-        if matches!(self, Self::Metadata(_) | Self::NodeMetadata(..)) {
+        if matches!(self, Self::Metadata(..)) {
             return check_metadata(name);
         }
         let (Self::Property(id, capability, name) | Self::Attribute(id, capability, name)) = self
@@ -285,12 +306,10 @@ impl EditedPlace {
             Self::Attribute(_, capability, name) => {
                 Event::Attribute { entity, capability, name, value }
             }
-            Self::NodeMetadata(_, name) => Event::Metadata { entity: Some(entity), name, value },
             Self::Input(name) => Event::Input { name, value },
             Self::Output(name) => Event::Output { name, value },
-            Self::Metadata(name) | Self::State(name) => {
-                Event::Metadata { entity: None, name, value }
-            }
+            Self::Metadata(entity, name) => Event::Metadata { entity, name, value },
+            Self::State(name) => Event::Metadata { entity: None, name, value },
         }
     }
 }

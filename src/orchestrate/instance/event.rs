@@ -176,7 +176,7 @@ pub enum Event {
         #[serde(default, deserialize_with = "some", skip_serializing_if = "Option::is_none")]
         value: Option<Value>,
     },
-    /// Something belongs to something outside.
+    /// Something, whatever it is, belongs to something outside.
     Linked {
         /// What it is about.
         entity: Arc<str>,
@@ -294,12 +294,21 @@ pub struct RelationAdded {
     /// The capability that it takes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capability: Option<Arc<str>>,
-    /// The relationship template or type.
+    /// The relationship template that it was made of, where that has a name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub template: Option<Arc<str>>,
+    /// The name of its type.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relationship: Option<Arc<str>>,
     /// Whether its target hosts its source.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub hosting: bool,
+    /// Things outside that it belongs to, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub links: ByName<Arc<str>>,
+    /// What is said of it for programs.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub metadata: ByName<Value>,
 }
 
 /// How something ended.

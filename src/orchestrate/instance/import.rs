@@ -3,7 +3,7 @@
 use super::apply::{complete_model, impossible};
 use super::begin::random_name;
 use super::event::{Event, ReportOutcome};
-use super::model::{InstanceModel, InstanceState, relation_identifier};
+use super::model::{Annotations, ByName, InstanceModel, InstanceState, relation_identifier};
 use super::open::RecordAuthor;
 use super::store::{Draft, EventLog, MemoryStore, Store};
 use super::unwritten::Unwritten;
@@ -47,8 +47,8 @@ pub fn import_instance(
     Ok(log.revision())
 }
 
-/// What of a model is in no target: states, and what it belongs to.
-fn beside(model: &InstanceModel) -> Vec<Event> {
+/// What of a model is in no target: states, and what is said of nodes, inputs and outputs.
+fn beside<'m>(model: &'m InstanceModel) -> Vec<Event> {
     let mut events = Vec::new();
     let initial = InstanceState::default();
     let mut state = |entity: String, to: &InstanceState| {
@@ -63,10 +63,22 @@ fn beside(model: &InstanceModel) -> Vec<Event> {
     for (source, requirement, relation) in model.relations() {
         state(relation_identifier(source, requirement, relation.position), &relation.state);
     }
-    for (id, node) in &model.nodes {
-        for (name, uri) in &node.links {
-            let (entity, name) = (format!("node.{id}").into(), Arc::clone(name));
-            events.push(Event::Linked { entity, name, uri: Some(Arc::clone(uri)) });
+    let none = ByName::new();
+    let of_nodes = model.nodes.iter().map(|(id, node)| ("node", id, &node.links, &none));
+    let said = |kind, said: &'m ByName<Annotations>| {
+        said.iter().map(move |(name, it)| (kind, name, &it.links, &it.metadata))
+    };
+    let of_inputs = said("input", &model.input_annotations);
+    let of_outputs = said("output", &model.output_annotations);
+    for (kind, name, links, metadata) in of_nodes.chain(of_inputs).chain(of_outputs) {
+        let entity: Arc<str> = format!("{kind}.{name}").into();
+        for (name, uri) in links {
+            let (entity, name, uri) = (Arc::clone(&entity), Arc::clone(name), Arc::clone(uri));
+            events.push(Event::Linked { entity, name, uri: Some(uri) });
+        }
+        for (name, value) in metadata {
+            let (name, value) = (Arc::clone(name), Some(value.clone()));
+            events.push(Event::Metadata { entity: Some(Arc::clone(&entity)), name, value });
         }
     }
     events

@@ -3,6 +3,7 @@
 //!
 //! Not promised: may change with any version.
 
+mod annotation;
 mod apply;
 mod begin;
 mod concrete;
@@ -46,9 +47,9 @@ pub use exchange::{
 pub use import::{import_instance, import_log};
 pub(crate) use inventory::inventory;
 pub use model::{
-    ByName, CapabilityInstance, GroupInstance, InstanceModel, InstanceState, InstanceTarget,
-    NodeInstance, OpenOrchestration, PolicyInstance, RelationInstance, ReportedValue, SecretsMode,
-    StepStatus, relation_identifier,
+    Annotations, ByName, CapabilityInstance, GroupInstance, InstanceModel, InstanceState,
+    InstanceTarget, NodeInstance, OpenOrchestration, PolicyInstance, RelationInstance,
+    ReportedValue, SecretsMode, StepStatus, relation_identifier,
 };
 pub use open::{
     InstanceLog, ModelAt, RecordAuthor, RecordedChange, ask_about_entity, read_model, read_states,

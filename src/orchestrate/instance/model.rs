@@ -47,6 +47,12 @@ pub struct InstanceModel {
     pub inputs: ByName<Value>,
     /// What outputs came to, as far as that is known.
     pub outputs: ByName<Value>,
+    /// What is said of inputs.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub input_annotations: ByName<Annotations>,
+    /// What is said of outputs.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub output_annotations: ByName<Annotations>,
     /// What is going on.
     pub orchestration: Option<OpenOrchestration>,
     /// Of ids that no node has any more, the generation of the last one that had it.
@@ -138,6 +144,19 @@ pub struct NodeInstance {
     pub edited: Vec<Arc<str>>,
 }
 
+/// What is said of an entity that is a value only; others have it beside what else they are.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Annotations {
+    /// Things outside that it belongs to, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub links: ByName<Arc<str>>,
+    /// What is said of it for programs.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub metadata: ByName<Value>,
+}
+
 /// A state: one of the specification's, or one that a workflow sets.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum InstanceState {
@@ -189,7 +208,10 @@ pub struct RelationInstance {
     /// The capability that it takes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capability: Option<Arc<str>>,
-    /// The relationship template or type.
+    /// The relationship template that it was made of, where that has a name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub template: Option<Arc<str>>,
+    /// The name of its type.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relationship: Option<Arc<str>>,
     /// Whether its target hosts its source.
@@ -197,6 +219,12 @@ pub struct RelationInstance {
     pub hosting: bool,
     /// Its state.
     pub state: InstanceState,
+    /// Things outside that it belongs to, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub links: ByName<Arc<str>>,
+    /// What is said of it for programs.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub metadata: ByName<Value>,
 }
 
 /// A group.
@@ -224,6 +252,12 @@ pub struct GroupInstance {
     /// What deprecated types of groups have.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub requirements: ByName<Value>,
+    /// Things outside that it belongs to, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub links: ByName<Arc<str>>,
+    /// What is said of it for programs.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub metadata: ByName<Value>,
 }
 
 /// A policy that applies, triggered or not.
@@ -242,6 +276,12 @@ pub struct PolicyInstance {
     /// Its properties.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub properties: ByName<Value>,
+    /// Things outside that it belongs to, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub links: ByName<Arc<str>>,
+    /// What is said of it for programs.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub metadata: ByName<Value>,
 }
 
 /// A change that is going on.

@@ -7,9 +7,10 @@ use crate::text::value::Value;
 use std::sync::Arc;
 
 /// What a report may have.
-const NAMES: [&str; 14] = [
+const NAMES: [&str; 15] = [
     "node",
     "relation",
+    "entity",
     "state",
     "attributes",
     "capabilities",
@@ -70,6 +71,7 @@ impl InstanceReport {
         match &**name {
             "node" => self.node = Some(text(name, value)?),
             "relation" => self.relation = Some(text(name, value)?),
+            "entity" => self.entity = Some(text(name, value)?),
             "state" => self.state = Some(text(name, value)?),
             "attributes" => self.attributes = entries(name, value)?,
             "capabilities" => {

@@ -81,6 +81,8 @@ fn head(model: &InstanceModel, keeps_keys: bool) -> InstanceModel {
         metadata: model.metadata.clone(),
         inputs: model.inputs.clone(),
         outputs: model.outputs.clone(),
+        input_annotations: model.input_annotations.clone(),
+        output_annotations: model.output_annotations.clone(),
         orchestration,
         generations: model.generations.clone(),
         last_key: model.last_key.clone(),
@@ -206,7 +208,12 @@ fn of_nodes(event: &Event, nodes: &BTreeSet<Arc<str>>) -> Concern {
                     _ => Concern::Beyond,
                 }
             }
-            Entity::Group(_) | Entity::Unknown => Concern::Inside,
+            // What has few of its kind is read whatever somebody asks for.
+            Entity::Group(_)
+            | Entity::Policy(_)
+            | Entity::Input(_)
+            | Entity::Output(_)
+            | Entity::Unknown => Concern::Inside,
         },
         _ => Concern::Inside,
     }

@@ -3,8 +3,8 @@
 
 use super::event::{Event, NodeAdded, RecordOrigin, RelationAdded, ReportOutcome};
 use super::model::{
-    ByName, InstanceModel, InstanceState, NodeInstance, OpenOrchestration, RelationInstance,
-    ReportedValue, StepStatus, relation_identifier,
+    Annotations, ByName, InstanceModel, InstanceState, NodeInstance, OpenOrchestration,
+    RelationInstance, ReportedValue, StepStatus, relation_identifier,
 };
 use crate::text::value::Value;
 use crate::tosca::NodeState;
@@ -39,7 +39,7 @@ impl std::error::Error for ImpossibleEvent {}
 
 type Reduced = Result<(), ImpossibleEvent>;
 
-fn impossible(what: impl Into<String>) -> ImpossibleEvent {
+pub(super) fn impossible(what: impl Into<String>) -> ImpossibleEvent {
     ImpossibleEvent(what.into())
 }
 
@@ -49,6 +49,12 @@ pub(super) enum Entity<'e> {
     Node(&'e str),
     /// A group, by its name.
     Group(&'e str),
+    /// A policy, by its name.
+    Policy(&'e str),
+    /// An input, by its name.
+    Input(&'e str),
+    /// An output, by its name.
+    Output(&'e str),
     /// A relation, as it is written.
     Relation(&'e str),
     /// None of these.
@@ -60,6 +66,9 @@ impl<'e> Entity<'e> {
         match identifier.split_once('.') {
             Some(("node", id)) => Self::Node(id),
             Some(("group", name)) => Self::Group(name),
+            Some(("policy", name)) => Self::Policy(name),
+            Some(("input", name)) => Self::Input(name),
+            Some(("output", name)) => Self::Output(name),
             Some(("relation", _)) => Self::Relation(identifier),
             _ => Self::Unknown,
         }
@@ -175,22 +184,25 @@ impl InstanceModel {
             }
             Event::Group { name, value } => assign(&mut self.groups, name, value.clone()),
             Event::Policy { name, value } => assign(&mut self.policies, name, value.clone()),
-            Event::Input { name, value } => assign(&mut self.inputs, name, value.clone()),
+            Event::Input { name, value } => {
+                annotated(&mut self.input_annotations, name, value.is_some());
+                assign(&mut self.inputs, name, value.clone());
+            }
             Event::Output { name, value } => {
+                annotated(&mut self.output_annotations, name, value.is_some());
                 assign(&mut self.outputs, name, value.clone());
                 if let Some(open) = &mut self.orchestration {
                     open.outputs.insert(Arc::clone(name));
                 }
             }
             Event::Linked { entity, name, uri } => {
-                assign(&mut self.entity_node(entity)?.links, name, uri.clone());
+                self.annotate(entity, |links, _| assign(links, name, uri.clone()))?;
             }
-            Event::Metadata { entity, name, value } => {
-                let metadata = match entity {
-                    Some(entity) => &mut self.entity_node(entity)?.metadata,
-                    None => &mut self.metadata,
-                };
-                assign(metadata, name, value.clone());
+            Event::Metadata { entity: Some(entity), name, value } => {
+                self.annotate(entity, |_, metadata| assign(metadata, name, value.clone()))?;
+            }
+            Event::Metadata { entity: None, name, value } => {
+                assign(&mut self.metadata, name, value.clone());
             }
             Event::Note { entity, text, .. } => {
                 if let Some(Entity::Node(id)) = entity.as_deref().map(Entity::of) {
@@ -396,9 +408,12 @@ impl InstanceModel {
             position: added.position,
             target: added.target.clone(),
             capability: added.capability.clone(),
+            template: added.template.clone(),
             relationship: added.relationship.clone(),
             hosting: added.hosting,
             state: InstanceState::default(),
+            links: added.links.clone(),
+            metadata: added.metadata.clone(),
         };
         let relations = of_name(&mut node.requirements, &added.requirement);
         let at = relations.partition_point(|known| known.position <= relation.position);
@@ -463,6 +478,13 @@ impl InstanceModel {
 
 fn no_node(id: &str) -> ImpossibleEvent {
     impossible(format!("there is no node `{id}`"))
+}
+
+/// What is said of a value goes with it.
+fn annotated(all: &mut ByName<Annotations>, name: &str, is_there: bool) {
+    if !is_there {
+        all.remove(name);
+    }
 }
 
 fn reported(head: &RecordHead, value: &Value) -> ReportedValue {

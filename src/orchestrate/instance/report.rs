@@ -32,6 +32,9 @@ pub struct InstanceReport {
     /// The relation that it is about: `relation.db@0.node.shop`, or `shop/db` where that is the
     /// only one.
     pub relation: Option<Arc<str>>,
+    /// What else it is about, by its identifier: `group.web`, `policy.scale`, `input.size`,
+    /// `output.url`.
+    pub entity: Option<Arc<str>>,
     /// The state; `gone` where it is not there any more.
     pub state: Option<Arc<str>>,
     /// Attributes of the node.
@@ -50,9 +53,9 @@ pub struct InstanceReport {
     pub expect: Option<u64>,
     /// What people are told of it.
     pub note: Option<Arc<str>>,
-    /// Metadata of the node, or of the instance.
+    /// Metadata of what it is about, else of the instance.
     pub metadata: Vec<(Arc<str>, Value)>,
-    /// Things outside that the node belongs to.
+    /// Things outside that what it is about belongs to.
     pub links: Vec<(Arc<str>, Arc<str>)>,
     /// Further ones that make one record with it.
     pub batch: Vec<InstanceReport>,
@@ -212,7 +215,8 @@ impl InstanceReport {
                         .map(Arc::from),
                 );
             }
-            for said in report.relation.iter() {
+            for said in report.relation.iter().chain(&report.entity) {
+                nodes.extend(said.strip_prefix("node.").map(Arc::from));
                 nodes.extend(relation_parts(said).map(|(.., source)| Arc::from(source)));
                 nodes.extend(
                     said.match_indices('/').filter_map(|(at, _)| said.get(..at)).map(Arc::from),
@@ -274,12 +278,13 @@ impl ReportJudge<'_, '_, '_, '_, '_, '_> {
                 orchestration.open_step(self.record, step, report.state.is_some())?;
             }
         }
-        match (&report.node, &report.relation) {
-            (Some(node), None) => self.node(report, node)?,
-            (None, Some(relation)) => self.relation(report, relation)?,
-            (None, None) => self.instance(report)?,
-            (Some(_), Some(_)) => {
-                let message = "a report is about a node or about a relation, not about both";
+        match (&report.node, &report.relation, &report.entity) {
+            (Some(node), None, None) => self.node(report, node)?,
+            (None, Some(relation), None) => self.relation(report, relation)?,
+            (None, None, Some(entity)) => self.entity(report, entity)?,
+            (None, None, None) => self.instance(report)?,
+            _ => {
+                let message = "a report is about one thing: `node`, `relation` or `entity`";
                 return Err(Diagnostic::error(Code::InvalidValue, message));
             }
         }
@@ -310,13 +315,56 @@ impl ReportJudge<'_, '_, '_, '_, '_, '_> {
             || !report.capability_attributes.is_empty()
             || !report.links.is_empty();
         if has_node {
-            let message = "a report of a state, attributes or links has to name a node";
+            let message = "a report of a state, attributes or links has to name what it is about";
             return Err(Diagnostic::error(Code::InvalidValue, message));
         }
         self.metadata(None, &report.metadata)?;
+        self.note(None, report)
+    }
+
+    /// What is no node and no relation: it may belong to something, and have metadata.
+    fn entity(&mut self, report: &InstanceReport, said: &Arc<str>) -> Result<(), Diagnostic> {
+        let model = self.record.model();
+        if model.annotations(said).is_none() {
+            return Err(model.no_entity(said));
+        }
+        let has_more = report.state.is_some()
+            || !report.attributes.is_empty()
+            || !report.capability_attributes.is_empty();
+        if has_more {
+            let message = format!("of `{said}` there are links and metadata only to be said here");
+            let help = "states and attributes are those of a `node`, states of a `relation`, too";
+            return Err(Diagnostic::error(Code::InvalidValue, message).help(help));
+        }
+        self.annotations(report, said)?;
+        self.note(Some(said), report)
+    }
+
+    /// Links and metadata of an entity.
+    fn annotations(
+        &mut self,
+        report: &InstanceReport,
+        entity: &Arc<str>,
+    ) -> Result<(), Diagnostic> {
+        for (name, uri) in &report.links {
+            let known = self.record.model().annotations(entity);
+            if known.and_then(|(links, _)| links.get(name)) != Some(uri) {
+                let (entity, name, uri) = (Arc::clone(entity), Arc::clone(name), Arc::clone(uri));
+                self.add(Event::Linked { entity, name, uri: Some(uri) })?;
+            }
+        }
+        self.metadata(Some(entity), &report.metadata)
+    }
+
+    fn note(
+        &mut self,
+        entity: Option<&Arc<str>>,
+        report: &InstanceReport,
+    ) -> Result<(), Diagnostic> {
         match &report.note {
             Some(text) => {
-                self.add(Event::Note { entity: None, text: Arc::clone(text), level: None })
+                let (entity, text) = (entity.cloned(), Arc::clone(text));
+                self.add(Event::Note { entity, text, level: None })
             }
             None => Ok(()),
         }
@@ -372,13 +420,7 @@ impl ReportJudge<'_, '_, '_, '_, '_, '_> {
         for (capability, name, value) in &report.capability_attributes {
             self.attribute(id, &entity, Some(capability), name, value)?;
         }
-        for (name, uri) in &report.links {
-            if self.node_of(id).and_then(|node| node.links.get(name)) != Some(uri) {
-                let (entity, name, uri) = (Arc::clone(&entity), Arc::clone(name), Arc::clone(uri));
-                self.add(Event::Linked { entity, name, uri: Some(uri) })?;
-            }
-        }
-        self.metadata(Some((id, &entity)), &report.metadata)?;
+        self.annotations(report, &entity)?;
         let known = |node: &NodeInstance| node.note.clone();
         match report
             .note
@@ -399,18 +441,19 @@ impl ReportJudge<'_, '_, '_, '_, '_, '_> {
 
     fn metadata(
         &mut self,
-        of: Option<(&Arc<str>, &Arc<str>)>,
+        entity: Option<&Arc<str>>,
         metadata: &[(Arc<str>, Value)],
     ) -> Result<(), Diagnostic> {
         for (name, value) in metadata {
             check_metadata(name)?;
-            let value = self.rules.sealed(of.map_or("", |(_, entity)| entity), name, value)?;
-            let known = match of {
-                Some((id, _)) => self.node_of(id).and_then(|node| node.metadata.get(name)),
-                None => self.record.model().metadata.get(name),
+            let value = self.rules.sealed(entity.map_or("", |entity| entity), name, value)?;
+            let model = self.record.model();
+            let known = match entity {
+                Some(entity) => model.annotations(entity).and_then(|(_, known)| known.get(name)),
+                None => model.metadata.get(name),
             };
             if known != Some(&value) {
-                let (name, entity) = (Arc::clone(name), of.map(|(_, entity)| Arc::clone(entity)));
+                let (name, entity) = (Arc::clone(name), entity.cloned());
                 self.add(Event::Metadata { entity, name, value: Some(value) })?;
             }
         }
@@ -472,7 +515,7 @@ impl ReportJudge<'_, '_, '_, '_, '_, '_> {
                 Some(capability) => format!("{capability}.{name}").into(),
                 None => Arc::clone(name),
             };
-            return self.metadata(Some((id, entity)), &[(name, value.clone())]);
+            return self.metadata(Some(entity), &[(name, value.clone())]);
         }
         let Some(node) = self.node_of(id) else { return Err(self.no_node(id)) };
         let of = DeclaredName { id, node, capability: capability.map(|it| &**it), name };
@@ -516,12 +559,9 @@ impl ReportJudge<'_, '_, '_, '_, '_, '_> {
 
     fn relation(&mut self, report: &InstanceReport, said: &Arc<str>) -> Result<(), Diagnostic> {
         let path = self.relation_path(said)?;
-        let is_other = !report.attributes.is_empty()
-            || !report.capability_attributes.is_empty()
-            || !report.links.is_empty()
-            || !report.metadata.is_empty();
+        let is_other = !report.attributes.is_empty() || !report.capability_attributes.is_empty();
         if is_other {
-            let message = "of relations there are states only";
+            let message = "of relations there are states, links and metadata only";
             return Err(Diagnostic::error(Code::UnknownProperty, message));
         }
         let model = self.record.model();
@@ -537,10 +577,10 @@ impl ReportJudge<'_, '_, '_, '_, '_, '_> {
                 self.add(Event::State { entity, from, to, skipped: Vec::new(), forced: false })?;
             }
         }
-        match &report.note {
-            Some(text) => self.add(Event::Note { entity, text: Arc::clone(text), level: None }),
-            None => Ok(()),
+        if let Some(entity) = &entity {
+            self.annotations(report, entity)?;
         }
+        self.note(entity.as_ref(), report)
     }
 
     /// The relation of an identifier, or the only one of `ID/NAME`.

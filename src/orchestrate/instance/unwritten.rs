@@ -3,8 +3,8 @@
 
 use super::event::{Event, RecordOrigin, RelationAdded};
 use super::model::{
-    GroupInstance, InstanceModel, InstanceState, InstanceTarget, NodeInstance, OpenOrchestration,
-    PolicyInstance, RelationInstance, ReportedValue, StepStatus,
+    Annotations, GroupInstance, InstanceModel, InstanceState, InstanceTarget, NodeInstance,
+    OpenOrchestration, PolicyInstance, RelationInstance, ReportedValue, StepStatus,
 };
 use super::reduce::{Entity, ImpossibleEvent, RecordHead, RelationPath};
 use crate::text::value::Value;
@@ -57,8 +57,8 @@ enum Undo {
     Attribute(Arc<str>, Arc<str>, Option<ReportedValue>),
     Group(Arc<str>, Option<Box<GroupInstance>>),
     Policy(Arc<str>, Option<Box<PolicyInstance>>),
-    Input(Arc<str>, Option<Value>),
-    Output(Arc<str>, Option<Value>, bool),
+    Input(Arc<str>, Option<Value>, Option<Annotations>),
+    Output(Arc<str>, Option<Value>, Option<Annotations>, bool),
     Metadata(Arc<str>, Option<Value>),
     Later(bool),
 }
@@ -196,17 +196,9 @@ impl<'m> Unwritten<'m> {
             | Event::Metadata { entity: Some(entity), .. }
             | Event::Note { entity: Some(entity), .. } => self.entity(entity),
             Event::Group { name, .. } => self.group(name),
-            Event::Policy { name, .. } => {
-                Undo::Policy(Arc::clone(name), model.policies.get(name).cloned().map(Box::new))
-            }
-            Event::Input { name, .. } => {
-                Undo::Input(Arc::clone(name), model.inputs.get(name).cloned())
-            }
-            Event::Output { name, .. } => {
-                let open = model.orchestration.as_ref();
-                let was_told = open.is_some_and(|open| open.outputs.contains(name));
-                Undo::Output(Arc::clone(name), model.outputs.get(name).cloned(), was_told)
-            }
+            Event::Policy { name, .. } => self.policy(name),
+            Event::Input { name, .. } => self.input(name),
+            Event::Output { name, .. } => self.output(name),
             Event::Metadata { entity: None, name, .. } => {
                 Undo::Metadata(Arc::clone(name), model.metadata.get(name).cloned())
             }
@@ -224,10 +216,29 @@ impl<'m> Unwritten<'m> {
         Undo::Group(name.into(), self.model.groups.get(name).cloned().map(Box::new))
     }
 
+    fn policy(&self, name: &str) -> Undo {
+        Undo::Policy(name.into(), self.model.policies.get(name).cloned().map(Box::new))
+    }
+
+    fn input(&self, name: &str) -> Undo {
+        let said = self.model.input_annotations.get(name).cloned();
+        Undo::Input(name.into(), self.model.inputs.get(name).cloned(), said)
+    }
+
+    fn output(&self, name: &str) -> Undo {
+        let open = self.model.orchestration.as_ref();
+        let was_told = open.is_some_and(|open| open.outputs.contains(name));
+        let said = self.model.output_annotations.get(name).cloned();
+        Undo::Output(name.into(), self.model.outputs.get(name).cloned(), said, was_told)
+    }
+
     fn entity(&self, entity: &str) -> Undo {
         match Entity::of(entity) {
             Entity::Node(id) => self.node(id),
             Entity::Group(name) => self.group(name),
+            Entity::Policy(name) => self.policy(name),
+            Entity::Input(name) => self.input(name),
+            Entity::Output(name) => self.output(name),
             Entity::Relation(identifier) => {
                 let path = self.model.relation_path(identifier);
                 path.map_or(Undo::Nothing, |(source, ..)| self.node(&source))
@@ -302,11 +313,15 @@ impl<'m> Unwritten<'m> {
             }
             Undo::Group(name, was) => put(&mut model.groups, name, was.map(|it| *it)),
             Undo::Policy(name, was) => put(&mut model.policies, name, was.map(|it| *it)),
-            Undo::Input(name, was) => put(&mut model.inputs, name, was),
-            Undo::Output(name, was, was_told) => {
+            Undo::Input(name, was, said) => {
+                put(&mut model.input_annotations, Arc::clone(&name), said);
+                put(&mut model.inputs, name, was);
+            }
+            Undo::Output(name, was, said, was_told) => {
                 if let Some(open) = model.orchestration.as_mut().filter(|_| !was_told) {
                     open.outputs.remove(&name);
                 }
+                put(&mut model.output_annotations, Arc::clone(&name), said);
                 put(&mut model.outputs, name, was);
             }
             Undo::Metadata(name, was) => put(&mut model.metadata, name, was),

@@ -5,8 +5,9 @@ use super::model::{
     StepStatus, relation_identifier,
 };
 use super::query::ModelReading;
+use super::reduce::Entity;
 use super::shown::ShownValues;
-use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::text::diagnostic::Diagnostic;
 use crate::text::value::Value;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -104,7 +105,7 @@ pub struct ValueView {
     pub edited: bool,
 }
 
-/// A node, relation, group or policy.
+/// A node, relation, group, policy, input or output.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct EntityView {
@@ -116,6 +117,9 @@ pub struct EntityView {
     /// The template that it was made of.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub template: Option<Arc<str>>,
+    /// Of an input or output: its value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<Value>,
     /// Its state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
@@ -194,7 +198,10 @@ pub struct RelationView {
     /// The capability that it takes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capability: Option<Arc<str>>,
-    /// Its relationship template or type.
+    /// The relationship template that it was made of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub template: Option<Arc<str>>,
+    /// Its type.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relationship: Option<Arc<str>>,
     /// Its state.
@@ -268,39 +275,8 @@ pub fn view_entity(
     reading: &ModelReading<'_>,
 ) -> Result<EntityView, Diagnostic> {
     let viewer = EntityViewer { model, reading, shown: ShownValues::of(model, reading.reveal) };
-    let behind = |kind: &str| entity.strip_prefix(kind);
-    let node = |name: &str| Some(viewer.node(model.nodes.get_key_value(name)?));
-    let group = |name: &str| viewer.group(name);
-    let policy = |name: &str| viewer.policy(name);
-    let whole = behind("node.").and_then(node);
-    let whole = whole.or_else(|| behind("group.").and_then(group));
-    let whole = whole.or_else(|| behind("policy.").and_then(policy));
-    let whole = whole.or_else(|| behind("relation.").and_then(|_| viewer.relation(entity)));
-    // A name may look like an identifier.
-    let found = whole.or_else(|| node(entity)).or_else(|| group(entity)).or_else(|| policy(entity));
-    found.ok_or_else(|| unknown(model, entity))
-}
-
-fn unknown(model: &InstanceModel, entity: &str) -> Diagnostic {
-    let error =
-        Diagnostic::error(Code::UnknownElement, format!("there is no `{entity}` in this instance"));
-    let name = entity.strip_prefix("node.").unwrap_or(entity);
-    let mut counted = model.nodes.iter().filter(|(_, node)| node.template.as_deref() == Some(name));
-    if let Some((first, _)) = counted.next() {
-        let count = counted.count() + 1;
-        return error
-            .help(format!("there are {count} of that template: name one, such as `{first}`"));
-    }
-    let all = model.nodes.keys().chain(model.groups.keys()).chain(model.policies.keys());
-    let relations = model.relations();
-    let relations: Vec<_> = match entity.starts_with("relation.") {
-        true => {
-            relations.map(|(id, name, one)| relation_identifier(id, name, one.position)).collect()
-        }
-        false => Vec::new(),
-    };
-    let known = all.map(|name| &**name).chain(relations.iter().map(|name| &**name));
-    error.help_opt(did_you_mean(name, known))
+    let found = model.entity_named(entity).and_then(|identifier| viewer.entity(&identifier));
+    found.ok_or_else(|| model.no_entity(entity))
 }
 
 struct EntityViewer<'m, 'r> {
@@ -310,6 +286,33 @@ struct EntityViewer<'m, 'r> {
 }
 
 impl EntityViewer<'_, '_> {
+    fn entity(&self, identifier: &str) -> Option<EntityView> {
+        let value = |values: &ByName<Value>, name| {
+            Some(self.input_or_output(identifier, values.get(name)?))
+        };
+        let mut view = match Entity::of(identifier) {
+            Entity::Node(id) => self.node(self.model.nodes.get_key_value(id)?),
+            Entity::Group(name) => self.group(name)?,
+            Entity::Policy(name) => self.policy(name)?,
+            Entity::Relation(_) => self.relation(identifier)?,
+            Entity::Input(name) => value(&self.model.inputs, name)?,
+            Entity::Output(name) => value(&self.model.outputs, name)?,
+            Entity::Unknown => return None,
+        };
+        let (links, metadata) = self.model.annotations(identifier)?;
+        view.links.clone_from(links);
+        view.metadata = self.values(metadata, &[]);
+        Some(view)
+    }
+
+    fn input_or_output(&self, identifier: &str, value: &Value) -> EntityView {
+        EntityView {
+            entity: identifier.to_owned(),
+            value: Some(self.shown.value(value)),
+            ..EntityView::default()
+        }
+    }
+
     fn node(&self, (id, node): (&Arc<str>, &NodeInstance)) -> EntityView {
         let sees = node.has_attributes() || self.reading.unstable;
         let reported =
@@ -342,8 +345,6 @@ impl EntityViewer<'_, '_> {
             incoming: self.model.relations().filter(here).map(relation_view).collect(),
             groups: named(&self.model.groups, |group| group.members.contains(id)),
             policies: named(&self.model.policies, |policy| policy.targets.contains(id)),
-            links: node.links.clone(),
-            metadata: self.values(&node.metadata, &[]),
             ..EntityView::default()
         }
     }
@@ -384,6 +385,7 @@ impl EntityViewer<'_, '_> {
         Some(EntityView {
             entity: entity.to_owned(),
             type_name: relation.relationship.clone().unwrap_or_default(),
+            template: relation.template.clone(),
             state: Some(relation.state.clone()),
             relations: vec![relation],
             ..EntityView::default()
@@ -428,6 +430,7 @@ fn relation_view((source, name, one): (&Arc<str>, &Arc<str>, &RelationInstance))
         source: Arc::clone(source),
         target: one.target.clone(),
         capability: one.capability.clone(),
+        template: one.template.clone(),
         relationship: one.relationship.clone(),
         state: one.state.as_str().to_owned(),
     }

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 VERSIONS = {"tosca_simple_yaml_1_0", "toscasimpleyaml_1_0"}
 STATES = "initial creating created configuring configured starting started stopping deleting error".split()
 FUNCTIONS = set("get_input get_property get_attribute get_operation_output get_nodes_of_type get_artifact concat join token".split())
-SECTIONS = {"nodes": "node_templates", "groups": "groups", "policies": "policies"}
+SECTIONS = {"nodes": "node_templates", "groups": "groups", "policies": "policies", "relations": "relationship_templates"}
 WRONG = []
 
 
@@ -65,7 +65,12 @@ def check_origin(entity, where, section, template):
         reference = entity["type"]
         key = f"$dsl-{section.rstrip('s') if section != 'policies' else 'policy'}-types"
         return expect(list(reference) in ([key], ["$externalToscaRef"]), where, f"a type is named by `{key}` or by its place") and None
-    place = entity["template"].get("$externalToscaRef", "")
+    return check_template(entity["template"], where, section, template)
+
+
+def check_template(reference, where, section, template):
+    """Section 5.5.2.1.2.2: a place in the template, which is there."""
+    place = reference.get("$externalToscaRef", "")
     expect("#/" in place, where, "a template is named by its place in TOSCA")
     path = place.partition("#")[2]
     expect(path.startswith(f"/topology_template/{SECTIONS[section]}/"), where, f"`{path}` is no template of {section}")
@@ -115,7 +120,12 @@ def check_node(model, name, node, template, types):
         expect(set(value) <= {"name", "type", "properties", "attributes", "metadata"}, at, f"has {sorted(value)}")
         check_values(value.get("properties", {}), f"{at}/properties")
     for requirement, value in node.get("requirements", {}).items():
-        expect(isinstance(value.get("targets"), list), f"{where}/requirements/{requirement}", "has no list of targets")
+        at = f"{where}/requirements/{requirement}"
+        expect(isinstance(value.get("targets"), list), at, "has no list of targets")
+        for relation in value.get("relations", []):
+            expect("." in relation.get("relationship", "."), at, f"`{relation.get('relationship')}` is the name of no type")
+            if "template" in relation:
+                check_template(relation["template"], at, "relations", template)
     if template is not None and made_of is not None:
         kind = template["topology_template"]["node_templates"].get(made_of, {}).get("type")
         for part in ("properties", "requirements", "capabilities"):

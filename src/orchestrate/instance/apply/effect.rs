@@ -157,13 +157,25 @@ fn leaving(
     all
 }
 
+/// What is said of an entity when its target says this: what others have said stays, unless the
+/// target did before.
+fn retold(is: &ByName<Value>, to: &ByName<Value>, from: Option<&ByName<Value>>) -> ByName<Value> {
+    let mut told = is.clone();
+    for (name, value) in leaving(is, to, from) {
+        match value {
+            Some(value) => told.insert(name, value),
+            None => told.remove(&name),
+        };
+    }
+    told
+}
+
 /// Whether two relations are the same, and all is said alike of them.
 fn is_alike(one: &RelationInstance, other: &RelationInstance) -> bool {
-    let of = |relation: &RelationInstance| {
-        let RelationInstance { position, hosting, .. } = relation;
-        let ends = (relation.target.clone(), relation.capability.clone());
-        (*position, *hosting, ends, relation.relationship.clone())
-    };
+    fn of(relation: &RelationInstance) -> impl PartialEq + '_ {
+        let RelationInstance { position, target, capability, template, .. } = relation;
+        (position, target, capability, template, &relation.relationship, relation.hosting)
+    }
     of(one) == of(other)
 }
 
@@ -186,57 +198,97 @@ pub(super) fn relate(
     for name in names {
         let of = |node: &NodeInstance| node.requirements.get(name).cloned().unwrap_or_default();
         let (is, mut to) = (of(is), of(to));
+        let from = models.from.and_then(|from| from.nodes.get(id)).map(of).unwrap_or_default();
         let is_there =
             |target: &Arc<str>| target.contains("#/") || record.model().nodes.contains_key(target);
         to.retain(|relation| relation.target.as_ref().is_none_or(is_there));
-        relations(id, name, &is, &to, &mut events);
+        RelatedNode { source: id, requirement: name, from: &from }.relate(&is, &to, &mut events);
     }
     events.into_iter().try_for_each(|event| record.add(event))
 }
 
-/// What leads from some relations of one name to others; those that stay keep their states.
-fn relations(
-    source: &Arc<str>,
-    requirement: &Arc<str>,
-    is: &[RelationInstance],
-    to: &[RelationInstance],
-    events: &mut Vec<Event>,
-) {
-    let mut kept = vec![false; to.len()];
-    let mut states = Vec::new();
-    // Of several alike the last one goes, so they are looked at from behind.
-    for relation in is.iter().rev() {
-        let mut open = to.iter().enumerate().filter(|(at, _)| !kept[*at]);
-        match open.find(|(_, new)| is_alike(relation, new)).map(|(at, _)| at) {
-            Some(at) => kept[at] = true,
-            None => {
-                events.push(Event::RelationRemoved {
-                    source: Arc::clone(source),
-                    requirement: Arc::clone(requirement),
-                    target: relation.target.clone(),
-                });
-                states.push((relation.target.clone(), relation.state.clone()));
+/// A node of which the relations of one name become others.
+struct RelatedNode<'n> {
+    source: &'n Arc<str>,
+    requirement: &'n Arc<str>,
+    /// Those that the target before had.
+    from: &'n [RelationInstance],
+}
+
+impl RelatedNode<'_> {
+    /// What leads from some relations to others; those that stay keep their states and what is said
+    /// of them.
+    fn relate(&self, is: &[RelationInstance], to: &[RelationInstance], events: &mut Vec<Event>) {
+        let mut kept = vec![None; to.len()];
+        let mut gone = Vec::new();
+        // Of several alike the last one goes, so they are looked at from behind.
+        for relation in is.iter().rev() {
+            let mut open = to.iter().enumerate().filter(|(at, _)| kept[*at].is_none());
+            match open.find(|(_, new)| is_alike(relation, new)).map(|(at, _)| at) {
+                Some(at) => kept[at] = Some(relation),
+                None => {
+                    events.push(Event::RelationRemoved {
+                        source: Arc::clone(self.source),
+                        requirement: Arc::clone(self.requirement),
+                        target: relation.target.clone(),
+                    });
+                    gone.push(relation);
+                }
             }
         }
+        for (relation, _) in to.iter().zip(&kept).filter(|(_, kept)| kept.is_none()) {
+            let was = gone.iter().position(|was| was.target == relation.target);
+            self.add(relation, was.map(|at| gone.swap_remove(at)), events);
+        }
+        for (relation, is) in to.iter().zip(kept) {
+            let Some(is) = is else { continue };
+            let metadata = leaving(&is.metadata, &relation.metadata, self.said_before(relation));
+            events.extend(metadata.into_iter().map(|(name, value)| Event::Metadata {
+                entity: Some(self.identifier(relation)),
+                name,
+                value,
+            }));
+        }
     }
-    for (_, relation) in to.iter().enumerate().filter(|(at, _)| !kept[*at]) {
+
+    /// A relation comes, perhaps in the place of one to the same target.
+    fn add(
+        &self,
+        relation: &RelationInstance,
+        was: Option<&RelationInstance>,
+        events: &mut Vec<Event>,
+    ) {
+        let metadata =
+            was.map(|was| retold(&was.metadata, &relation.metadata, self.said_before(relation)));
+        let links = was.map_or(&relation.links, |was| &was.links);
         events.push(Event::RelationAdded(Box::new(RelationAdded {
-            source: Arc::clone(source),
-            requirement: Arc::clone(requirement),
+            source: Arc::clone(self.source),
+            requirement: Arc::clone(self.requirement),
             position: relation.position,
             target: relation.target.clone(),
             capability: relation.capability.clone(),
+            template: relation.template.clone(),
             relationship: relation.relationship.clone(),
             hosting: relation.hosting,
+            links: links.clone(),
+            metadata: metadata.unwrap_or_else(|| relation.metadata.clone()),
         })));
-        let was = states.iter().position(|(target, _)| *target == relation.target);
-        let state = was.map(|at| states.swap_remove(at).1).unwrap_or_default();
+        let state = was.map(|was| was.state.clone()).unwrap_or_default();
         if state != InstanceState::default() {
-            let entity = relation_identifier(source, requirement, relation.position);
-            let (entity, from) = (entity.into(), InstanceState::default());
+            let (entity, from) = (self.identifier(relation), InstanceState::default());
             let skipped = Vec::new();
             events.push(Event::State { entity, from, to: state, skipped, forced: false });
         }
+    }
+
+    fn identifier(&self, relation: &RelationInstance) -> Arc<str> {
+        relation_identifier(self.source, self.requirement, relation.position).into()
+    }
+
+    /// What the target before said of a relation.
+    fn said_before(&self, relation: &RelationInstance) -> Option<&ByName<Value>> {
+        let mut from = self.from.iter();
+        from.find(|from| from.target == relation.target).map(|from| &from.metadata)
     }
 }
 
@@ -292,7 +344,8 @@ fn around(record: &Unwritten<'_>, models: &TargetModels<'_>) -> Vec<Event> {
         events.push(Event::Group { name: Arc::clone(name), value: None });
     }
     for (name, group) in &to.groups {
-        let group = regrouped(is.groups.get(name), group);
+        let before = from.and_then(|from| from.groups.get(name));
+        let group = regrouped(is.groups.get(name), group, before);
         if is.groups.get(name) != Some(&group) {
             events.push(Event::Group { name: Arc::clone(name), value: Some(group) });
         }
@@ -300,9 +353,16 @@ fn around(record: &Unwritten<'_>, models: &TargetModels<'_>) -> Vec<Event> {
     for name in is.policies.keys().filter(|name| !to.policies.contains_key(*name)) {
         events.push(Event::Policy { name: Arc::clone(name), value: None });
     }
-    for (name, policy) in to.policies.iter().filter(|(name, it)| is.policies.get(*name) != Some(it))
-    {
-        events.push(Event::Policy { name: Arc::clone(name), value: Some(policy.clone()) });
+    for (name, policy) in &to.policies {
+        let mut policy = policy.clone();
+        if let Some(is) = is.policies.get(name) {
+            let before = from.and_then(|from| from.policies.get(name)).map(|it| &it.metadata);
+            policy.metadata = retold(&is.metadata, &policy.metadata, before);
+            policy.links.clone_from(&is.links);
+        }
+        if is.policies.get(name) != Some(&policy) {
+            events.push(Event::Policy { name: Arc::clone(name), value: Some(policy) });
+        }
     }
     differences(&is.inputs, &to.inputs, &mut |name, value| {
         events.push(Event::Input { name: Arc::clone(name), value });
@@ -318,12 +378,19 @@ fn around(record: &Unwritten<'_>, models: &TargetModels<'_>) -> Vec<Event> {
     events
 }
 
-/// A group as its target says, with what was reported of its attributes.
-fn regrouped(is: Option<&GroupInstance>, to: &GroupInstance) -> GroupInstance {
+/// A group as its target says, with what was reported of its attributes and said of it.
+fn regrouped(
+    is: Option<&GroupInstance>,
+    to: &GroupInstance,
+    from: Option<&GroupInstance>,
+) -> GroupInstance {
     let mut group = to.clone();
-    for (name, value) in is.into_iter().flat_map(|is| &is.attributes) {
+    let Some(is) = is else { return group };
+    for (name, value) in &is.attributes {
         group.attributes.insert(Arc::clone(name), value.clone());
     }
+    group.metadata = retold(&is.metadata, &to.metadata, from.map(|from| &from.metadata));
+    group.links.clone_from(&is.links);
     group
 }
 

@@ -1,7 +1,8 @@
 //! What only we know of a model, as it stands in metadata.
 
 use crate::orchestrate::instance::model::{
-    ByName, InstanceModel, InstanceState, InstanceTarget, OpenOrchestration, SecretsMode,
+    Annotations, ByName, InstanceModel, InstanceState, InstanceTarget, OpenOrchestration,
+    SecretsMode,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -21,6 +22,11 @@ pub(super) struct ModelFacts {
     pub target: InstanceTarget,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub orchestration: Option<OpenOrchestration>,
+    /// What is said of inputs and outputs, of which documents have the values only.
+    #[serde(skip_serializing_if = "ByName::is_empty")]
+    pub inputs: ByName<Annotations>,
+    #[serde(skip_serializing_if = "ByName::is_empty")]
+    pub outputs: ByName<Annotations>,
 }
 
 /// What it does not say of a node, a capability, a group, or a policy.
@@ -71,12 +77,14 @@ impl ModelFacts {
             sensitive: model.sensitive.clone(),
             target: model.target.clone(),
             orchestration: model.orchestration.clone(),
+            inputs: model.input_annotations.clone(),
+            outputs: model.output_annotations.clone(),
         }
     }
 
     pub(super) fn into_model(self) -> InstanceModel {
         let Self { uri, lineage, revision, structure, time, secrets, sensitive, .. } = self;
-        let Self { target, orchestration, .. } = self;
+        let Self { target, orchestration, inputs, outputs, .. } = self;
         InstanceModel {
             uri,
             lineage,
@@ -87,6 +95,8 @@ impl ModelFacts {
             sensitive,
             target,
             orchestration,
+            input_annotations: inputs,
+            output_annotations: outputs,
             ..InstanceModel::default()
         }
     }

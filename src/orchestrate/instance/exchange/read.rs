@@ -85,6 +85,10 @@ impl<'n> ModelReader<'n> {
         for target in next.into_iter().chain([&mut model.target]) {
             target.choice.values_mut().for_each(|value| *value = taken(value));
         }
+        let said = model.input_annotations.values_mut();
+        for annotations in said.chain(model.output_annotations.values_mut()) {
+            annotations.metadata.values_mut().for_each(|value| *value = taken(value));
+        }
         self.uri = Arc::clone(&model.uri);
         self.names(nodes, groups);
         self.template = self.only_template(&model, nodes);
@@ -202,14 +206,14 @@ impl<'n> ModelReader<'n> {
         };
         self.attributes(id, attributes, &facts, &mut read);
         read.capabilities = self.entities(capabilities, "`capabilities`", Self::capability);
-        read.requirements = self.requirements(requirements);
-        let links = self.map(links, "`links`");
-        read.links.extend(
-            links
-                .into_iter()
-                .filter_map(|(key, uri)| Some((name(key), self.text(uri, "a link")?.into()))),
-        );
+        read.requirements = self.requirements(requirements, &facts);
+        read.links.append(&mut self.links(links));
         read
+    }
+
+    fn links(&mut self, node: Option<Node<'n>>) -> ByName<Arc<str>> {
+        let links = self.map(node, "`links`").into_iter();
+        links.filter_map(|(key, uri)| Some((name(key), self.text(uri, "a link")?.into()))).collect()
     }
 
     /// Those that every node has say what it is; the rest was reported.
@@ -294,14 +298,18 @@ impl<'n> ModelReader<'n> {
             .collect()
     }
 
-    fn requirements(&mut self, node: Option<Node<'n>>) -> ByName<Vec<RelationInstance>> {
+    fn requirements(
+        &mut self,
+        node: Option<Node<'n>>,
+        facts: &EntityFacts,
+    ) -> ByName<Vec<RelationInstance>> {
         let mut position = 0;
         let entries = self.map(node, "`requirements`");
         entries
             .into_iter()
             .map(|(key, value)| {
                 let name = name(key);
-                let relations = self.requirement(&name, value, &mut position);
+                let relations = self.requirement(&name, value, facts, &mut position);
                 (name, relations)
             })
             .collect()
@@ -312,6 +320,7 @@ impl<'n> ModelReader<'n> {
         &mut self,
         id: &str,
         node: Node<'n>,
+        facts: &EntityFacts,
         position: &mut u32,
     ) -> Vec<RelationInstance> {
         const KEYS: [&str; 3] = ["name", "targets", "relations"];
@@ -321,7 +330,7 @@ impl<'n> ModelReader<'n> {
         let names = targets.map(|targets| self.references(targets, "`targets`"));
         let relations = relations.map(|relations| {
             let items = self.items(relations, "`relations`");
-            items.into_iter().map(|relation| self.relation(relation)).collect::<Vec<_>>()
+            items.into_iter().map(|relation| self.relation(relation, facts)).collect::<Vec<_>>()
         });
         match (relations, names) {
             (Some(relations), names) => {
@@ -348,11 +357,22 @@ impl<'n> ModelReader<'n> {
         }
     }
 
-    fn relation(&mut self, node: Node<'n>) -> RelationInstance {
-        const KEYS: [&str; 6] =
-            ["position", "target", "capability", "relationship", "hosting", "state"];
-        let KeyedParts([position, target, capability, relationship, hosting, state]) =
-            self.parts(node, "a relation", KEYS);
+    /// A relation of a node, of which these are the facts.
+    fn relation(&mut self, node: Node<'n>, facts: &EntityFacts) -> RelationInstance {
+        const KEYS: [&str; 9] = [
+            "position",
+            "target",
+            "capability",
+            "template",
+            "relationship",
+            "hosting",
+            "state",
+            "links",
+            "metadata",
+        ];
+        let KeyedParts(
+            [position, target, capability, template, relationship, hosting, state, links, metadata],
+        ) = self.parts(node, "a relation", KEYS);
         let mut text = |node: Option<Node<'n>>, what| node.and_then(|node| self.text(node, what));
         let capability = text(capability, "a capability").map(Arc::from);
         let relationship = text(relationship, "a relationship").map(Arc::from);
@@ -376,14 +396,18 @@ impl<'n> ModelReader<'n> {
             position: position.unwrap_or_default(),
             target: target.and_then(|target| self.reference(target)),
             capability,
+            template: template
+                .and_then(|node| self.template(node, facts, "relationship_templates")),
             relationship,
             hosting: hosting.unwrap_or_default(),
             state,
+            links: self.links(links),
+            metadata: self.metadata(metadata).1,
         }
     }
 
     fn group(&mut self, id: &str, node: Node<'n>) -> GroupInstance {
-        const KEYS: [&str; 8] = [
+        const KEYS: [&str; 9] = [
             "template",
             "type",
             "members",
@@ -391,12 +415,23 @@ impl<'n> ModelReader<'n> {
             "attributes",
             "capabilities",
             "requirements",
+            "links",
             "metadata",
         ];
         let KeyedParts(
-            [template, kind, members, properties, attributes, capabilities, requirements, metadata],
+            [
+                template,
+                kind,
+                members,
+                properties,
+                attributes,
+                capabilities,
+                requirements,
+                links,
+                metadata,
+            ],
         ) = self.parts(node, &format!("the group `{id}`"), KEYS);
-        let (facts, _) = self.metadata(metadata);
+        let (facts, free) = self.metadata(metadata);
         let (template, type_name) = self.origin(node, template, kind, &facts, "groups");
         GroupInstance {
             template,
@@ -406,20 +441,24 @@ impl<'n> ModelReader<'n> {
             attributes: self.reported(attributes, &facts),
             capabilities: self.values(capabilities, "`capabilities`"),
             requirements: self.values(requirements, "`requirements`"),
+            links: self.links(links),
+            metadata: free,
         }
     }
 
     fn policy(&mut self, id: &str, node: Node<'n>) -> PolicyInstance {
-        const KEYS: [&str; 5] = ["template", "type", "targets", "properties", "metadata"];
-        let KeyedParts([template, kind, targets, properties, metadata]) =
+        const KEYS: [&str; 6] = ["template", "type", "targets", "properties", "links", "metadata"];
+        let KeyedParts([template, kind, targets, properties, links, metadata]) =
             self.parts(node, &format!("the policy `{id}`"), KEYS);
-        let (facts, _) = self.metadata(metadata);
+        let (facts, free) = self.metadata(metadata);
         let (template, type_name) = self.origin(node, template, kind, &facts, "policies");
         PolicyInstance {
             template,
             type_name,
             targets: targets.map(|all| self.references(all, "`targets`")).unwrap_or_default(),
             properties: self.values(properties, "`properties`"),
+            links: self.links(links),
+            metadata: free,
         }
     }
 

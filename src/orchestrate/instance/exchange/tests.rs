@@ -86,8 +86,9 @@ prop_compose! {
 prop_compose! {
     /// Targets are found later, among the nodes that there are.
     fn any_relation()(position in 0..9u32, target in option::weighted(0.8, 0..9usize), capability in option::of(any_name()),
-        relationship in option::of(any_name()), hosting in any::<bool>(), state in any_state()) -> RelationInstance {
-        RelationInstance { position, target: target.map(|at| at.to_string().into()), capability, relationship, hosting, state }
+        template in option::of(any_name()), relationship in option::of(any_name()), hosting in any::<bool>(), state in any_state(),
+        links in named(any_name()), metadata in named(any_value())) -> RelationInstance {
+        RelationInstance { position, target: target.map(|at| at.to_string().into()), capability, template, relationship, hosting, state, links, metadata }
     }
 }
 
@@ -104,16 +105,18 @@ prop_compose! {
 
 prop_compose! {
     fn any_group()(template in option::of(any_name()), type_name in any_name(), members in vec(0..9usize, 0..3), properties in named(any_value()),
-        attributes in named(any_report()), capabilities in named(any_value()), requirements in named(any_value())) -> GroupInstance {
+        attributes in named(any_report()), capabilities in named(any_value()), requirements in named(any_value()),
+        links in named(any_name()), metadata in named(any_value())) -> GroupInstance {
         let members = members.into_iter().map(|at| at.to_string().into()).collect();
-        GroupInstance { template, type_name, members, properties, attributes, capabilities, requirements }
+        GroupInstance { template, type_name, members, properties, attributes, capabilities, requirements, links, metadata }
     }
 }
 
 prop_compose! {
-    fn any_policy()(template in option::of(any_name()), type_name in any_name(), targets in vec(0..9usize, 0..3), properties in named(any_value())) -> PolicyInstance {
+    fn any_policy()(template in option::of(any_name()), type_name in any_name(), targets in vec(0..9usize, 0..3), properties in named(any_value()),
+        links in named(any_name()), metadata in named(any_value())) -> PolicyInstance {
         let targets = targets.into_iter().map(|at| at.to_string().into()).collect();
-        PolicyInstance { template, type_name, targets, properties }
+        PolicyInstance { template, type_name, targets, properties, links, metadata }
     }
 }
 

@@ -173,12 +173,13 @@ impl<'m> ModelTree<'m> {
         let capabilities =
             capabilities.map(|(name, it)| (name, self.capability(it, shows_attributes)));
         map.some("capabilities", self::map(capabilities));
+        let target = node.target.as_deref();
         let requirements = node.requirements.iter();
         map.some(
             "requirements",
-            self::map(requirements.map(|(name, it)| (name, self.requirement(it)))),
+            self::map(requirements.map(|(name, it)| (name, self.requirement(it, target)))),
         );
-        map.some("links", self::map(node.links.iter().map(|(name, uri)| (name, text(uri)))));
+        map.some("links", links(&node.links));
         let facts = self.node_facts(node, shows_attributes);
         self.own_metadata(&mut map, facts, Some(&node.metadata));
         map.out()
@@ -259,15 +260,16 @@ impl<'m> ModelTree<'m> {
         map.out()
     }
 
-    fn requirement(&self, relations: &'m [RelationInstance]) -> Out<'m> {
+    fn requirement(&self, relations: &'m [RelationInstance], of: Option<&'m str>) -> Out<'m> {
         let mut map = OutMap::default();
         let targets = relations.iter().filter_map(|relation| relation.target.as_deref());
         map.put("targets", list(targets.map(|target| self.reference(target))));
-        map.some("relations", list(relations.iter().map(|relation| self.relation(relation))));
+        map.some("relations", list(relations.iter().map(|relation| self.relation(relation, of))));
         map.out()
     }
 
-    fn relation(&self, relation: &'m RelationInstance) -> Out<'m> {
+    /// A relation, whose template is that of the target of its source.
+    fn relation(&self, relation: &'m RelationInstance, target: Option<&'m str>) -> Out<'m> {
         let mut map = OutMap::default();
         map.put("position", number(relation.position.into()));
         if let Some(target) = &relation.target {
@@ -276,6 +278,9 @@ impl<'m> ModelTree<'m> {
         if let Some(capability) = &relation.capability {
             map.put("capability", text(capability));
         }
+        if let Some(name) = &relation.template {
+            map.put("template", self.template(name, "relationship_templates", target));
+        }
         if let Some(relationship) = &relation.relationship {
             map.put("relationship", text(relationship));
         }
@@ -283,6 +288,8 @@ impl<'m> ModelTree<'m> {
             map.put("hosting", Out::Value(Value::from(true)));
         }
         map.put("state", text(relation.state.as_str()));
+        map.some("links", links(&relation.links));
+        self.own_metadata(&mut map, OutMap::default(), Some(&relation.metadata));
         map.out()
     }
 
@@ -321,7 +328,8 @@ impl<'m> ModelTree<'m> {
             facts.put("type", text(&group.type_name));
         }
         facts.some("reported", ages(&group.attributes));
-        self.own_metadata(&mut map, facts, None);
+        map.some("links", links(&group.links));
+        self.own_metadata(&mut map, facts, Some(&group.metadata));
         map.out()
     }
 
@@ -343,24 +351,27 @@ impl<'m> ModelTree<'m> {
         if policy.template.is_some() {
             facts.put("type", text(&policy.type_name));
         }
-        self.own_metadata(&mut map, facts, None);
+        map.some("links", links(&policy.links));
+        self.own_metadata(&mut map, facts, Some(&policy.metadata));
         map.out()
     }
 
     /// The template that something was made of, or else its type.
     fn origin(&self, map: &mut OutMap<'m>, origin: EntityOrigin<'m>) {
         match origin.template {
-            // What others call it is kept as they do.
-            Some(foreign) if is_foreign(foreign) => {
-                map.put("template", single(TOSCA_REFERENCE, foreign))
-            }
-            Some(name) => {
-                let document = origin.target.unwrap_or(&self.model.target.template);
-                let place = template(document, origin.section, name);
-                map.put("template", single(TOSCA_REFERENCE, place));
-            }
+            Some(name) => map.put("template", self.template(name, origin.section, origin.target)),
             None => map.put("type", single(origin.types, origin.type_name)),
         }
+    }
+
+    /// A place in a target, the present one unless another one is named.
+    fn template(&self, name: &'m str, section: &str, target: Option<&str>) -> Out<'m> {
+        // What others call it is kept as they do.
+        if is_foreign(name) {
+            return single(TOSCA_REFERENCE, name);
+        }
+        let document = target.unwrap_or(&self.model.target.template);
+        single(TOSCA_REFERENCE, template(document, section, name))
     }
 }
 
@@ -372,6 +383,10 @@ struct EntityOrigin<'m> {
     target: Option<&'m str>,
     section: &'static str,
     types: &'static str,
+}
+
+fn links(links: &ByName<Arc<str>>) -> Out<'_> {
+    map(links.iter().map(|(name, uri)| (name, text(uri))))
 }
 
 /// Attributes of every node that nobody reports.

@@ -395,8 +395,20 @@ const NODE: &[&str] = &[
     "links",
     "metadata",
 ];
-const RELATION: &[&str] =
-    &["id", "name", "source", "target", "capability", "type", "state", "position", "hosting"];
+const RELATION: &[&str] = &[
+    "id",
+    "name",
+    "source",
+    "target",
+    "capability",
+    "template",
+    "type",
+    "state",
+    "position",
+    "hosting",
+    "links",
+    "metadata",
+];
 const GROUP: &[&str] = &[
     "id",
     "type",
@@ -406,8 +418,10 @@ const GROUP: &[&str] = &[
     "attributes",
     "capabilities",
     "requirements",
+    "links",
+    "metadata",
 ];
-const POLICY: &[&str] = &["id", "type", "template", "targets", "properties"];
+const POLICY: &[&str] = &["id", "type", "template", "targets", "properties", "links", "metadata"];
 const CAPABILITY: &[&str] = &["name", "type", "properties", "attributes"];
 
 /// The names of what is in places.

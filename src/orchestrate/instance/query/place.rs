@@ -94,8 +94,10 @@ const NODE_PARTS: [&str; 6] =
     ["properties", "attributes", "capabilities", "requirements", "links", "metadata"];
 const GROUP_PARTS: [&str; 5] =
     ["members", "properties", "attributes", "capabilities", "requirements"];
-const RELATION_VALUES: [&str; 7] =
-    ["id", "name", "capability", "type", "state", "position", "hosting"];
+/// What may be said of whatever is there.
+const ANNOTATIONS: [&str; 2] = ["links", "metadata"];
+const RELATION_VALUES: [&str; 8] =
+    ["id", "name", "capability", "template", "type", "state", "position", "hosting"];
 const RELATION_ENDS: [&str; 2] = ["source", "target"];
 
 impl<'m, 'r> PlaceWalk<'m, 'r> {
@@ -189,6 +191,14 @@ impl<'m, 'r> PlaceWalk<'m, 'r> {
                 ModelEntity::Policy(id, policy) => self.of_policy(place, id, policy, name, out),
                 ModelEntity::Input(_) | ModelEntity::Output(_) | ModelEntity::Metadata(_) => {}
             },
+            PlaceContent::Value(value) if place.path.is_empty() => {
+                let before = out.len();
+                parts_of(place, value, None, name, out);
+                // What is said of an input may have a name that its value has, too.
+                if out.len() == before && name.is_some() {
+                    self.annotations(place, name, out);
+                }
+            }
             PlaceContent::Values(values) => each(values, name, |own, value| {
                 out.push(place.with(own, PlaceContent::Value(self.shown.value(value))));
             }),
@@ -359,12 +369,47 @@ impl<'m, 'r> PlaceWalk<'m, 'r> {
                 "id" => Some(place.entity.identifier().into()),
                 "name" => Some(shared(own)),
                 "capability" => relation.capability.as_ref().map(shared),
+                "template" => relation.template.as_ref().map(shared),
                 "type" => relation.relationship.as_ref().map(shared),
                 "state" => Some(relation.state.as_str().into()),
                 "position" => Some(i64::from(relation.position).into()),
                 _ => Some(relation.hosting.into()),
             };
             out.extend(value.map(|value| place.with(part, PlaceContent::Value(value))));
+        }
+        self.annotations(place, name, out);
+    }
+
+    /// What is said of an entity beside what it is.
+    fn annotations(
+        &self,
+        place: &ModelPlace<'m>,
+        name: Option<&str>,
+        out: &mut Vec<ModelPlace<'m>>,
+    ) {
+        if name.is_some_and(|name| !ANNOTATIONS.contains(&name)) {
+            return;
+        }
+        let (links, metadata) = match place.entity {
+            ModelEntity::Node(_, it) => (&it.links, &it.metadata),
+            ModelEntity::Relation(.., it) => (&it.links, &it.metadata),
+            ModelEntity::Group(_, it) => (&it.links, &it.metadata),
+            ModelEntity::Policy(_, it) => (&it.links, &it.metadata),
+            ModelEntity::Input(_) | ModelEntity::Output(_) | ModelEntity::Metadata(_) => {
+                match self.model.annotations(&place.entity.identifier()) {
+                    Some(said) => said,
+                    None => return,
+                }
+            }
+        };
+        for &part in chosen(&ANNOTATIONS, name) {
+            out.push(place.with(
+                part,
+                match part {
+                    "links" => PlaceContent::Links(links),
+                    _ => PlaceContent::Values(metadata),
+                },
+            ));
         }
     }
 
@@ -394,6 +439,7 @@ impl<'m, 'r> PlaceWalk<'m, 'r> {
                 },
             ));
         }
+        self.annotations(place, name, out);
         described(place, id, &group.type_name, group.template.as_ref(), name, out);
     }
 
@@ -411,6 +457,7 @@ impl<'m, 'r> PlaceWalk<'m, 'r> {
                 _ => out.push(place.with(part, PlaceContent::Values(&policy.properties))),
             }
         }
+        self.annotations(place, name, out);
         described(place, id, &policy.type_name, policy.template.as_ref(), name, out);
     }
 

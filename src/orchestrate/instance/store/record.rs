@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 /// What this version writes and reads.
-pub(super) const FORMAT: u64 = 1;
+pub(super) const FORMAT: u64 = 2;
 
 /// Digits of a chain.
 const DIGITS: usize = 32;

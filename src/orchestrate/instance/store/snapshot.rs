@@ -19,7 +19,7 @@ const ENTRIES: &str = ".ndjson";
 const INDEX: &str = ".idx";
 
 /// What this version writes and reads; another one is no snapshot.
-const FORMAT: u64 = 2;
+const FORMAT: u64 = 3;
 
 /// A block ends behind the entry that makes it so long: who looks for one entry reads one block.
 const BLOCK: usize = 16 << 10;

@@ -1,5 +1,6 @@
 //! What can go wrong with a store, said with what to do about it.
 
+use super::record::FORMAT;
 use super::{LockHolder, Store};
 use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
 use std::fmt::Display;
@@ -62,9 +63,11 @@ pub(super) fn torn(place: &str, bytes: u64) -> Diagnostic {
 }
 
 pub(super) fn version(place: &str, format: u64) -> Diagnostic {
-    let message = format!("`{place}` has format {format}, and this version knows format 1");
-    Diagnostic::error(Code::StoreVersion, message)
-        .help("use the version of cuvee that wrote it, or a later one")
+    let message = format!("`{place}` has format {format}, and this version knows format {FORMAT}");
+    Diagnostic::error(Code::StoreVersion, message).help(match format > FORMAT {
+        true => "use the version of cuvee that wrote it, or a later one",
+        false => "use the version of cuvee that wrote it, or begin the instance anew",
+    })
 }
 
 pub(super) fn unknown(store: &dyn Store, instance: &str) -> Diagnostic {
