@@ -2,8 +2,9 @@
 
 #![expect(clippy::unwrap_used)]
 
+use cuvee::diagnostic::Code;
 use cuvee::source::MemoryFiles;
-use cuvee::substitute::SubstitutionQuery;
+use cuvee::substitute::{CandidateVariants, SubstitutedTemplate, SubstitutionQuery};
 use cuvee::value::Value;
 use cuvee::{Failure, Resolver};
 use proptest::prelude::*;
@@ -14,11 +15,21 @@ tosca_definitions_version: tosca_simple_yaml_1_3
 capability_types:
   Service: {derived_from: tosca.capabilities.Root}
 node_types:
-  Server: {derived_from: tosca.nodes.Root, capabilities: {service: Service}}
+  Server:
+    derived_from: tosca.nodes.Root
+    capabilities: {service: Service}
+    requirements: [{peer: {capability: Service, occurrences: [0, 1]}}]
   Client:
     derived_from: tosca.nodes.Root
     capabilities: {service: Service}
     requirements: [{service: {capability: Service, occurrences: [1, 4]}}]
+  Client2:
+    derived_from: tosca.nodes.Root
+    requirements: [{service: {capability: Service, occurrences: [2, 4]}}]
+  Soft1:
+    derived_from: tosca.nodes.Root
+    capabilities: {service: Service}
+    requirements: [{service: {capability: Service, occurrences: [1, 1]}}]
   Soft0:
     derived_from: tosca.nodes.Root
     capabilities: {service: Service}
@@ -99,7 +110,13 @@ topology_template:
 
 impl Outer {
     fn text(&self, is_reversed: bool) -> String {
-        let servers = (0..self.servers).map(|server| format!("    s{server}: {{type: Server}}\n"));
+        let servers = (0..self.servers).map(|server| match server {
+            0 => "    s0: {type: Server}\n".to_owned(),
+            _ => format!(
+                "    s{server}: {{type: Server, requirements: [{{peer: s{}}}]}}\n",
+                server - 1
+            ),
+        });
         let client = |(client, relations): (usize, &Vec<usize>)| {
             let name = |target: usize| match target.checked_sub(self.servers) {
                 None => format!("s{target}"),
@@ -172,6 +189,9 @@ proptest! {
         let files = MemoryFiles::from([("shop.yaml", &*flat), ("types.yaml", TYPES)]);
         let validation = Resolver::new("shop.yaml").files(files).validate();
         prop_assert!(validation.is_valid(false), "{flat}\n{:#?}", validation.diagnostics);
+        for line in outer.text(false).lines().filter(|line| line.contains("type: Server")) {
+            prop_assert!(flat.contains(line), "{line} is not in {flat}");
+        }
         prop_assert_eq!(substituted(&flat, &inner.text(true), &CATALOGUE).unwrap(), flat);
     }
 
@@ -201,5 +221,266 @@ proptest! {
             Some(nodes)
         };
         prop_assert_eq!(nodes(false), nodes(true));
+    }
+}
+
+/// A template with variability: its nodes, and what of it is mapped.
+#[derive(Clone, Debug)]
+struct Variable {
+    nodes: Vec<VariableNode>,
+    /// The defaults of its inputs.
+    defaults: [bool; INPUTS.len()],
+    /// The nodes onto which the requirement is mapped.
+    mapped: Vec<usize>,
+    /// The node that has the capability.
+    served: usize,
+}
+
+#[derive(Clone, Debug)]
+struct VariableNode {
+    /// Whether its requirement has to lead somewhere.
+    is_mandatory: bool,
+    weight: u8,
+    /// The input on which it depends, and whether that has to be true.
+    condition: Option<(usize, bool)>,
+}
+
+const INPUTS: [&str; 3] = ["a", "b", "c"];
+
+fn variable() -> impl Strategy<Value = Variable> {
+    let node =
+        (any::<bool>(), 1..3_u8, prop::option::weighted(0.7, (0..INPUTS.len(), any::<bool>())))
+            .prop_map(|(is_mandatory, weight, condition)| VariableNode {
+                is_mandatory,
+                weight,
+                condition,
+            });
+    prop::collection::vec(node, 1..5).prop_flat_map(|nodes| {
+        let all: Vec<_> = (0..nodes.len()).collect();
+        let mapped = prop::sample::subsequence(all, 0..=nodes.len());
+        (any::<[bool; INPUTS.len()]>(), mapped, 0..nodes.len()).prop_map(
+            move |(defaults, mapped, served)| Variable {
+                nodes: nodes.clone(),
+                defaults,
+                mapped,
+                served,
+            },
+        )
+    })
+}
+
+/// The inputs of an assignment by its number.
+fn assignment(number: usize) -> [bool; INPUTS.len()] {
+    std::array::from_fn(|input| number >> input & 1 == 1)
+}
+
+impl Variable {
+    fn text(&self) -> String {
+        let mut text = "tosca_definitions_version: tosca_variability_1_0\nimports: [../types.yaml]\ntopology_template:\n  variability:\n    inputs:\n".to_owned();
+        for (input, default) in INPUTS.iter().zip(self.defaults) {
+            writeln!(text, "      {input}: {{type: boolean, default: {default}}}").unwrap();
+        }
+        let served = self.served;
+        write!(text, "  substitution_mappings:\n    node_type: Client\n    capabilities: {{service: [n{served}, service]}}\n    requirements: [").unwrap();
+        let mapped = self.mapped.iter().map(|node| format!("{{service: [n{node}, service]}}"));
+        text.push_str(&mapped.collect::<Vec<_>>().join(", "));
+        text.push_str("]\n  node_templates:\n");
+        for (at, VariableNode { is_mandatory, weight, condition }) in self.nodes.iter().enumerate()
+        {
+            let kind = if *is_mandatory { "Soft1" } else { "Soft0" };
+            let condition = condition.map_or(String::new(), |(input, is)| {
+                let input = format!("{{variability_input: {}}}", INPUTS[input]);
+                format!(", conditions: {}", if is { input } else { format!("{{not: {input}}}") })
+            });
+            writeln!(text, "    n{at}: {{type: {kind}, weight: {weight}{condition}}}").unwrap();
+        }
+        text
+    }
+
+    /// What each assignment of inputs gives that fits: its weight, how many inputs are off their
+    /// defaults, and the names of its nodes; each as resolving says.
+    fn candidates(&self, is_served: bool) -> Vec<(u32, usize, Vec<String>)> {
+        let text = self.text();
+        let mut found = Vec::new();
+        for number in 0..1 << INPUTS.len() {
+            let inputs = assignment(number);
+            let nodes = resolved_nodes(&text, &inputs);
+            let index = |name: &String| name[1..].parse::<usize>().unwrap();
+            let has = |node: usize| nodes.contains(&format!("n{node}"));
+            // A client has one relation for certain.
+            let mandatory =
+                self.mapped.iter().filter(|&&node| has(node) && self.nodes[node].is_mandatory);
+            if is_served && !has(self.served) || mandatory.count() > 1 {
+                continue;
+            }
+            let weight = nodes.iter().map(|name| u32::from(self.nodes[index(name)].weight)).sum();
+            let off =
+                inputs.iter().zip(self.defaults).filter(|(input, default)| **input != *default);
+            found.push((weight, off.count(), nodes));
+        }
+        found
+    }
+}
+
+fn resolved(text: &str, inputs: &[bool; INPUTS.len()]) -> String {
+    let files = MemoryFiles::from([("catalogue/t.yaml", text), ("types.yaml", TYPES)]);
+    let resolver = Resolver::new("catalogue/t.yaml").files(files);
+    let resolver =
+        INPUTS.iter().zip(inputs).fold(resolver, |it, (name, &value)| it.input(*name, value));
+    resolver.resolve().unwrap().to_yaml().to_owned()
+}
+
+fn resolved_nodes(text: &str, inputs: &[bool; INPUTS.len()]) -> Vec<String> {
+    let files = MemoryFiles::from([
+        ("catalogue/flat.yaml", resolved(text, inputs)),
+        ("types.yaml", TYPES.to_owned()),
+    ]);
+    let value = Resolver::new("catalogue/flat.yaml").files(files).resolve().unwrap().to_value();
+    let nodes = of(&of(&value, "topology_template").unwrap(), "node_templates");
+    let Some(Value::Map(nodes)) = nodes else { return Vec::new() };
+    nodes.iter().map(|(name, _)| name.to_string()).collect()
+}
+
+/// A client whose capability an application may use, with as many servers.
+fn client(relations: usize, is_served: bool) -> String {
+    let servers: String =
+        (0..relations).map(|at| format!("    s{at}: {{type: Server}}\n")).collect();
+    let all: Vec<_> = (0..relations).map(|at| format!("{{service: s{at}}}")).collect();
+    let app = if is_served { "    app: {type: Soft0, requirements: [{service: c}]}\n" } else { "" };
+    format!(
+        "tosca_definitions_version: tosca_simple_yaml_1_3\nimports: [types.yaml]\ntopology_template:\n  node_templates:\n{servers}{app}    c: {{type: Client, directives: [substitute], requirements: [{}]}}\n",
+        all.join(", ")
+    )
+}
+
+/// What substitutes the client where all inputs of a catalogue are open.
+fn best(shop: &str, catalogue: &[String]) -> Result<SubstitutedTemplate, Failure> {
+    let names: Vec<_> = (0..catalogue.len()).map(|at| format!("catalogue/t{at}.yaml")).collect();
+    let own =
+        [("shop.yaml".to_owned(), shop.to_owned()), ("types.yaml".to_owned(), TYPES.to_owned())];
+    let files = names.iter().cloned().zip(catalogue.iter().cloned()).chain(own);
+    let resolver = Resolver::new("shop.yaml").files(MemoryFiles::from_iter(files));
+    resolver.substitute(&SubstitutionQuery::with(&names).candidates(CandidateVariants::Open))
+}
+
+/// The value of each input in a variant that was told.
+fn told_inputs(template: &Variable, told: &[String]) -> [bool; INPUTS.len()] {
+    std::array::from_fn(|at| {
+        let said = told.iter().find_map(|said| said.strip_prefix(&format!("{}=", INPUTS[at])));
+        said.map_or(template.defaults[at], |value| value == "true")
+    })
+}
+
+proptest! {
+    /// The weight of what is chosen is the least of all templates and assignments of inputs, each
+    /// resolved alone; where that leaves several, it is ambiguous.
+    #[test]
+    fn the_least_of_all_variants_is_chosen(
+        templates in prop::collection::vec(variable(), 1..3),
+        relations in 1..4_usize,
+        is_served in any::<bool>(),
+    ) {
+        let texts: Vec<_> = templates.iter().map(Variable::text).collect();
+        let found = best(&client(relations, is_served), &texts);
+        let mut least = Vec::new();
+        for (at, template) in templates.iter().enumerate() {
+            let candidates = template.candidates(is_served);
+            let best = candidates.iter().map(|(weight, off, _)| (*weight, *off)).min();
+            let best = candidates.into_iter().filter(|(weight, off, _)| Some((*weight, *off)) == best);
+            least.extend(best.map(|(weight, _, nodes)| (weight, at, nodes)));
+        }
+        let weight = least.iter().map(|(weight, ..)| *weight).min();
+        let mut ways: Vec<_> = least.into_iter().filter(|(one, ..)| Some(*one) == weight).collect();
+        ways.sort();
+        ways.dedup();
+        match (found, &ways[..]) {
+            (Ok(found), [(weight, at, nodes)]) => {
+                let explained = &found.explained[0];
+                prop_assert_eq!(explained.weight.to_string(), weight.to_string());
+                prop_assert_eq!(&explained.template, &format!("catalogue/t{at}.yaml"));
+                let inputs = told_inputs(&templates[*at], &explained.inputs);
+                prop_assert_eq!(&resolved_nodes(&texts[*at], &inputs), nodes);
+            }
+            (Ok(found), _) => prop_assert!(false, "{:?}\n{:#?}", ways, found.explained),
+            (Err(failure), ways) => {
+                let code = failure.diagnostics.iter().map(|it| it.code).find(|code| *code != Code::MissingInput);
+                let wanted = if ways.is_empty() { Code::NoSubstitution } else { Code::AmbiguousSubstitution };
+                prop_assert!(ways.len() != 1 && code == Some(wanted), "{:?}\n{:#?}", ways, failure.diagnostics);
+            }
+        }
+    }
+
+    /// Substituting by a variant is substituting by what it resolves to.
+    #[test]
+    fn a_variant_substitutes_as_what_it_resolves_to(template in variable(), is_served in any::<bool>()) {
+        let shop = client(3, is_served);
+        let Ok(found) = best(&shop, &[template.text()]) else { return Ok(()) };
+        let inputs = told_inputs(&template, &found.explained[0].inputs);
+        let plain = best(&shop, &[resolved(&template.text(), &inputs)]).unwrap();
+        prop_assert_eq!(found.resolution.to_yaml(), plain.resolution.to_yaml());
+    }
+
+    /// Resolving and then flattening is flattening what is left.
+    #[test]
+    fn a_variant_is_flattened_as_what_it_resolves_to(
+        outer in outer(),
+        inner in inner(),
+        conditions in prop::collection::vec(prop::option::of(0..INPUTS.len()), 6),
+        number in 0..1_usize << INPUTS.len(),
+    ) {
+        let inputs = assignment(number);
+        let plain = outer.text(false);
+        let (head, nodes) = plain.split_once("  node_templates:\n").unwrap();
+        let declared: String = INPUTS.iter().map(|input| format!("      {input}: {{type: boolean}}\n")).collect();
+        let head = head.replace("simple_yaml_1_3", "variability_1_0");
+        let conditional = |(line, condition): (&str, &Option<usize>)| match condition {
+            // What others lead to stays.
+            Some(input) if line.contains("Client") && !nodes.contains(&format!("service: {}}}", line.trim().split(':').next().unwrap())) => {
+                format!("{}, conditions: {{variability_input: {}}}}}\n", line.strip_suffix('}').unwrap(), INPUTS[*input])
+            }
+            _ => format!("{line}\n"),
+        };
+        let nodes: String = nodes.lines().zip(&conditions).map(conditional).collect();
+        let variable = format!("{head}  variability:\n    options: {{mode: consistent-loose, ambiguous_relation_check: false}}\n    inputs:\n{declared}  node_templates:\n{nodes}");
+        let files = |shop: &str| MemoryFiles::from([
+            ("shop.yaml", shop.to_owned()),
+            ("types.yaml", TYPES.to_owned()),
+            ("catalogue/inner.yaml", inner.text(true)),
+            ("catalogue/large.yaml", large()),
+        ]);
+        let with = SubstitutionQuery::with(CATALOGUE);
+        let resolver = Resolver::new("shop.yaml").files(files(&variable));
+        let resolver = INPUTS.iter().zip(inputs).fold(resolver, |it, (name, value)| it.input(*name, value));
+        // Checks reject some.
+        let Ok(resolved) = resolver.resolve() else { return Ok(()) };
+        let resolved = resolved.to_yaml().to_owned();
+        let at_once = resolver.substitute(&with);
+        let then = Resolver::new("shop.yaml").files(files(&resolved)).substitute(&with);
+        let text = |it: Result<SubstitutedTemplate, Failure>| it.ok().map(|it| it.resolution.to_yaml().to_owned());
+        prop_assert_eq!(text(at_once), text(then));
+    }
+
+    /// Where there are more mappings than relations for certain, those onto mandatory requirements
+    /// come first, wherever they stand.
+    #[test]
+    fn mandatory_mappings_may_stand_anywhere(
+        mandatory in 0..=2_usize,
+        optional in 1..=2_usize,
+        relations in 2..=4_usize,
+        turns in any::<[bool; 4]>(),
+    ) {
+        prop_assume!(mandatory + optional > 2);
+        let inner = |turns: [bool; 4]| {
+            let (mut left, mut right) = ((0..mandatory).map(|at| format!("m{at}")), (0..optional).map(|at| format!("o{at}")));
+            let mut entries: Vec<_> = turns.iter().filter_map(|&turn| if turn { left.next() } else { right.next() }).collect();
+            entries.extend(left.chain(right));
+            let entries: String = entries.iter().map(|node| format!("      - service: [{node}, service]\n")).collect();
+            let nodes = (0..mandatory).map(|at| format!("    m{at}: {{type: Soft1}}\n"));
+            let nodes: String = nodes.chain((0..optional).map(|at| format!("    o{at}: {{type: Soft0}}\n"))).collect();
+            format!("tosca_definitions_version: tosca_simple_yaml_1_3\nimports: [../types.yaml]\ntopology_template:\n  substitution_mappings:\n    node_type: Client2\n    requirements:\n{entries}  node_templates:\n{nodes}")
+        };
+        let shop = client(relations, false).replace("type: Client,", "type: Client2,");
+        let flat = |turns| substituted(&shop, &inner(turns), &CATALOGUE[..1]).unwrap();
+        prop_assert_eq!(flat(turns), flat([true; 4]));
     }
 }
