@@ -484,3 +484,96 @@ proptest! {
         prop_assert_eq!(flat(turns), flat([true; 4]));
     }
 }
+
+/// What substitutes services: weights of templates, each with or without a process that needs a box.
+#[derive(Clone, Debug)]
+struct Scarce {
+    boxes: usize,
+    /// Of each service its templates: how many nodes, and how many of them need a box.
+    services: Vec<Vec<(usize, usize)>>,
+}
+
+fn scarce() -> impl Strategy<Value = Scarce> {
+    let template = (1..6_usize).prop_flat_map(|nodes| (Just(nodes), 0..=nodes.min(2)));
+    let services = prop::collection::vec(prop::collection::vec(template, 1..4), 1..4);
+    (0..4_usize, services).prop_map(|(boxes, services)| Scarce { boxes, services })
+}
+
+impl Scarce {
+    fn files(&self) -> Vec<(String, String)> {
+        const HEAD: &str = "tosca_definitions_version: tosca_simple_yaml_1_3\nimports: [types.yaml]\ntopology_template:\n";
+        let mut types = "tosca_definitions_version: tosca_simple_yaml_1_3\ncapability_types:\n  Host: {derived_from: tosca.capabilities.Root}\nnode_types:\n  Box: {derived_from: tosca.nodes.Root, capabilities: {host: {type: Host, occurrences: [0, 1]}}}\n  Process: {derived_from: tosca.nodes.Root, requirements: [host: {capability: Host}]}\n".to_owned();
+        let mut shop = format!("{HEAD}  node_templates:\n");
+        let mut files = Vec::new();
+        for (at, templates) in self.services.iter().enumerate() {
+            writeln!(types, "  Service{at}: {{derived_from: tosca.nodes.Root}}").unwrap();
+            writeln!(shop, "    n{at}: {{type: Service{at}, directives: [substitute]}}").unwrap();
+            for (which, (nodes, processes)) in templates.iter().enumerate() {
+                let kind = |node| if node < *processes { "Process" } else { "tosca.nodes.Root" };
+                let nodes: String = (0..*nodes)
+                    .map(|node| format!("    p{node}: {{type: {}}}\n", kind(node)))
+                    .collect();
+                files.push((format!("t{at}-{which}.yaml"), format!("{HEAD}  substitution_mappings: {{node_type: Service{at}}}\n  node_templates:\n{nodes}")));
+            }
+        }
+        let boxes: String =
+            (0..self.boxes).map(|at| format!("    box{at}: {{type: Box}}\n")).collect();
+        let site =
+            format!("{HEAD}  node_templates:\n    none: {{type: tosca.nodes.Root}}\n{boxes}");
+        files.extend(
+            [("types.yaml", types), ("shop.yaml", shop), ("site.yaml", site)]
+                .map(|(name, text)| (name.to_owned(), text)),
+        );
+        files
+    }
+
+    /// The weights of all choices for which there are enough boxes, with how many they need.
+    fn choices(&self) -> Vec<(usize, usize)> {
+        let mut all = vec![(0, 0)];
+        for templates in &self.services {
+            let more = |(weight, needed): (usize, usize)| {
+                templates.iter().map(move |(nodes, processes)| (weight + nodes, needed + processes))
+            };
+            all = all.into_iter().flat_map(more).collect();
+        }
+        all.retain(|(_, needed)| *needed <= self.boxes);
+        all.sort_unstable();
+        all
+    }
+
+    /// Whether two templates of a service cost the least.
+    fn is_ambiguous_alone(&self) -> bool {
+        self.services.iter().any(|templates| {
+            let least = templates.iter().map(|(nodes, _)| nodes).min();
+            templates.iter().filter(|(nodes, _)| Some(nodes) == least).count() > 1
+        })
+    }
+}
+
+proptest! {
+    /// What is chosen together costs the least of all choices by which nothing stays open.
+    #[test]
+    fn choices_leave_nothing_open(scarce in scarce()) {
+        prop_assume!(!scarce.is_ambiguous_alone());
+        let files = MemoryFiles::from_iter(scarce.files());
+        let site = Resolver::new("site.yaml").files(files.clone()).inventory().unwrap().result;
+        let names = scarce.files().into_iter().map(|(name, _)| name).filter(|name| name.starts_with("t") && name != "types.yaml");
+        let query = SubstitutionQuery::with(names).inventory(site);
+        let found = Resolver::new("shop.yaml").files(files).substitute(&query);
+        let choices = scarce.choices();
+        let best = choices.first();
+        let ways = choices.iter().filter(|choice| Some(*choice) == best).count();
+        match (found, ways) {
+            (Ok(found), 1) => {
+                let weights = found.explained.iter().map(|it| it.weight.to_string().parse::<usize>().unwrap());
+                prop_assert_eq!(Some(weights.sum::<usize>()), best.map(|(weight, _)| *weight));
+            }
+            (Ok(found), _) => prop_assert!(false, "{:?} {:#?}", choices, found.explained),
+            (Err(failure), _) => {
+                let code = failure.diagnostics.iter().map(|it| it.code).next();
+                let wanted = if ways == 0 { Code::UnfulfilledRequirement } else { Code::AmbiguousSubstitution };
+                prop_assert!(ways != 1 && code == Some(wanted), "{:?} {:#?}", choices, failure.diagnostics);
+            }
+        }
+    }
+}

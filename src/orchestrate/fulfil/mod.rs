@@ -80,6 +80,18 @@ pub(crate) struct Fulfilment {
     pub is_proven: bool,
 }
 
+impl Fulfilment {
+    /// The nodes of the inventory that are used.
+    pub(crate) fn stored(&self) -> FxHashSet<usize> {
+        let selected = self.selected.iter().map(|(_, stored)| *stored);
+        let targets = self.relations.iter().filter_map(|relation| match relation.target {
+            FoundNode::Stored(stored) => Some(stored),
+            FoundNode::Own(_) => None,
+        });
+        selected.chain(targets).collect()
+    }
+}
+
 /// Selects and fulfils, with warnings.
 ///
 /// # Errors

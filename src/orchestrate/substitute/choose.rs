@@ -34,6 +34,7 @@ pub(super) struct WeighedCandidate<'a> {
 }
 
 /// What substitutes a node.
+#[derive(Clone)]
 pub(super) struct CandidateChoice<'a> {
     pub template: usize,
     pub variant: CandidateVariant<'a>,
@@ -67,6 +68,26 @@ pub(super) fn least<'a>(
     let field = CandidateField::of(facade, round, judged);
     let known = field.fitting.iter().filter(|it| it.candidate.weight.is_some());
     known.map(|it| it.weight).min_by(|one, other| one.order(*other))
+}
+
+/// All that may substitute a node, what costs least first.
+pub(super) fn all<'a>(
+    facade: &Facade<'_, 'a>,
+    round: &Round<'_, '_, 'a>,
+    judged: &[JudgedCandidate<'a>],
+) -> Vec<CandidateChoice<'a>> {
+    let field = CandidateField::of(facade, round, judged);
+    let mut weights: Vec<_> = field.fitting.iter().map(|it| it.weight).collect();
+    weights.sort_by(|one, other| one.order(*other));
+    weights.dedup();
+    let chosen = weights.into_iter().flat_map(|weight| field.best(weight));
+    let choice = |chosen: &FittingCandidate<'_, 'a>| CandidateChoice {
+        template: chosen.template,
+        variant: chosen.candidate.variant.clone(),
+        fit: chosen.candidate.fit.clone(),
+        explanation: field.explanation(facade, round, chosen),
+    };
+    chosen.map(choice).collect()
 }
 
 /// Chooses among what fits.
@@ -204,6 +225,7 @@ impl<'j, 'a> CandidateField<'j, 'a> {
             least: self.bound(chosen.weight),
             candidates: self.candidates,
             is_asked_for: self.asked.is_some(),
+            jointly: false,
             runners_up: runners_up.collect(),
             requirements: Vec::new(),
             refused: refused.collect(),

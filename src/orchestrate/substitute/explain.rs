@@ -60,6 +60,13 @@ pub struct ExplainedFulfilment {
 }
 
 impl SubstitutionExplanation {
+    /// Adds what is said of further nodes.
+    pub(super) fn extend(&mut self, more: Self) {
+        self.substitutions.extend(more.substitutions);
+        self.selected.extend(more.selected);
+        self.fulfilled.extend(more.fulfilled);
+    }
+
     /// What was found for a topology.
     pub(super) fn found(
         &mut self,
@@ -130,6 +137,9 @@ pub struct ExplainedSubstitution {
     pub candidates: usize,
     /// Whether somebody asked for it.
     pub is_asked_for: bool,
+    /// Whether candidates that cost less leave something open that has to be fulfilled.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub jointly: bool,
     /// Other candidates, the best ones first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub runners_up: Vec<ExplainedRunnerUp>,
@@ -345,6 +355,9 @@ fn whole(out: &mut String, it: &ExplainedSubstitution) -> std::fmt::Result {
     let why = match it.candidates {
         _ if it.is_asked_for => "as asked for".to_owned(),
         1 => "the only candidate".to_owned(),
+        count if it.jointly => {
+            format!("the least of {count} candidates by which nothing stays open")
+        }
         count => format!("the least of {count} candidates"),
     };
     writeln!(

@@ -7,6 +7,7 @@ pub(crate) mod candidate;
 mod choose;
 mod explain;
 mod flatten;
+mod joint;
 mod known;
 mod rewrite;
 mod round;
@@ -32,7 +33,7 @@ use crate::tosca::{Family, Types};
 use candidate::{CandidateVariant, CatalogueTemplate, Facade, Refusal};
 use flatten::{ChosenCandidate, flatten};
 use known::KnownChoices;
-use round::Round;
+use round::{Round, RoundChoice};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 use view::{TemplateView, ViewedRequirement};
@@ -108,8 +109,8 @@ pub(crate) struct SubstitutedDocument<'a> {
 /// places.
 ///
 /// # Errors
-/// `no-substitution`, `ambiguous-substitution`, `cyclic-substitution`; and
-/// what [`flatten`] says.
+/// `no-substitution`, `ambiguous-substitution`, `cyclic-substitution`; what [`flatten`] says, and
+/// what cannot be fulfilled by any choice.
 pub(crate) fn substitute<'a>(
     document: Out<'a>,
     evaluated: Option<Out<'a>>,
@@ -123,7 +124,7 @@ pub(crate) fn substitute<'a>(
     let mut scopes = TemplateScopes::default();
     let known = KnownChoices::default();
     unknown(settings.chosen, &TemplateView::of(document.clone(), settings.types))?;
-    let (mut document, mut values) =
+    let FulfilledDocument { mut document, mut values, .. } =
         fulfilled(document, evaluated, &scopes, settings, &mut warnings, &mut told)?;
     for _ in 0..=DEPTH {
         let view = TemplateView::of(document, settings.types);
@@ -135,26 +136,26 @@ pub(crate) fn substitute<'a>(
         }
         let round =
             Round { view: &view, values: &values, catalogue, settings, ways: &ways, known: &known };
-        let (uses, chosen) = round.chosen(&mut told.substitutions, &mut used)?;
-        let flat = flatten(&view, settings.types, &chosen, &uses)?;
-        warnings.0.extend(flat.warnings.0.iter().cloned());
+        let choice = round.chosen(&mut used)?;
+        let (choice, placed) = match placed(&round, &choice, scopes.clone()) {
+            Err(errors) if joint::may_help(&errors) => joint::choose(&round, &scopes, errors)?,
+            placed => (choice, placed?),
+        };
         let mut next = FxHashMap::default();
-        for (position, candidate) in chosen.iter().enumerate() {
+        let RoundChoice { chosen, explanations, .. } = choice;
+        for ((candidate, names), mut why) in chosen.iter().zip(&placed.names).zip(explanations) {
             let node = &view.nodes[candidate.node];
             let mut way = ways.get(&node.name).cloned().unwrap_or_default();
             way.push(candidate.template.file);
-            next.extend(flat.names[position].values().map(|name| (name.clone(), way.clone())));
-            let explanation = explain::named(&chosen[position], &flat.names[position]);
-            let before = told.substitutions.len() - chosen.len() + position;
-            if let Some(explained) = told.substitutions.get_mut(before) {
-                explain::complete(explained, node, explanation, settings.sources);
-            }
+            next.extend(names.values().map(|name| (name.clone(), way.clone())));
+            let requirements = explain::named(candidate, names);
+            explain::complete(&mut why, node, requirements, settings.sources);
+            told.substitutions.push(why);
         }
-        overused(&flat.document, &chosen, &flat.names, settings)?;
         ways.extend(next);
-        flat.names.iter().for_each(|names| scopes.add(names.values()));
-        (document, values) =
-            fulfilled(flat.document, None, &scopes, settings, &mut warnings, &mut told)?;
+        warnings.0.extend(placed.warnings.0);
+        told.extend(placed.told);
+        (document, values, scopes) = (placed.document, placed.values, placed.scopes);
     }
     let view = TemplateView::of(document, settings.types);
     let deep = view.nodes.iter().find(|node| node.is_substituted);
@@ -163,8 +164,57 @@ pub(crate) fn substitute<'a>(
     Err(deep.map_or(error.clone(), |node| error.at(node.span)).into())
 }
 
+/// What a round leaves behind.
+struct PlacedRound<'a> {
+    document: Out<'a>,
+    /// The same with the values of functions, as far as they are known.
+    values: Topology,
+    /// For each node that was substituted the new names of its nodes.
+    names: Vec<FxHashMap<String, String>>,
+    scopes: TemplateScopes,
+    warnings: Diagnostics,
+    /// What was selected and fulfilled.
+    told: SubstitutionExplanation,
+    cost: FulfilmentCost,
+}
+
+/// Puts what was chosen into its places, and takes what it leaves open from itself and from what is
+/// there.
+fn placed<'a>(
+    round: &Round<'_, '_, 'a>,
+    choice: &RoundChoice<'_, 'a>,
+    mut scopes: TemplateScopes,
+) -> Result<PlacedRound<'a>, Diagnostics> {
+    let settings = round.settings;
+    let RoundChoice { chosen, uses, .. } = choice;
+    let flat = flatten(round.view, settings.types, chosen, uses)?;
+    overused(&flat.document, chosen, &flat.names, settings)?;
+    flat.names.iter().for_each(|names| scopes.add(names.values()));
+    let (names, mut warnings) = (flat.names, flat.warnings);
+    let mut told = SubstitutionExplanation::default();
+    let FulfilledDocument { document, values, cost } =
+        fulfilled(flat.document, None, &scopes, settings, &mut warnings, &mut told)?;
+    Ok(PlacedRound { document, values, names, scopes, warnings, told, cost })
+}
+
+/// What fulfilling costs, in the order in which that counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct FulfilmentCost {
+    /// How many relations stay open that may.
+    open: u64,
+    /// How many nodes are used of those that are there already.
+    stored: usize,
+}
+
+/// A document of which nothing is open that has to be fulfilled.
+struct FulfilledDocument<'a> {
+    document: Out<'a>,
+    values: Topology,
+    cost: FulfilmentCost,
+}
+
 /// From which template nodes are: what one leaves open is not taken from another one.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct TemplateScopes {
     by_node: FxHashMap<String, u32>,
     last: u32,
@@ -190,22 +240,29 @@ fn fulfilled<'a>(
     settings: &SubstitutionSettings<'_, '_>,
     warnings: &mut Diagnostics,
     told: &mut SubstitutionExplanation,
-) -> Result<(Out<'a>, Topology), Diagnostics> {
+) -> Result<FulfilledDocument<'a>, Diagnostics> {
     let SubstitutionSettings { types, solver, .. } = *settings;
-    let values = evaluated.as_ref().unwrap_or(&document);
-    let topology = Topology::read(values, &|_| false);
-    let Some(inventory) = settings.inventory else { return Ok((document, topology)) };
+    let written = evaluated.as_ref().unwrap_or(&document);
+    let values = Topology::read(written, &|_| false);
+    let Some(inventory) = settings.inventory else {
+        return Ok(FulfilledDocument { document, values, cost: FulfilmentCost::default() });
+    };
     let question = FulfilQuestion {
-        document: OutNode::root(values),
-        topology: &topology,
+        document: OutNode::root(written),
+        topology: &values,
         types,
         inventory,
         scope: &|name| scopes.of(name),
     };
     let (found, more) = fulfil::fulfil(&question, solver)?;
     warnings.0.extend(more.0);
-    told.found(&found, &topology, inventory, settings.sources);
-    Ok((fulfil::write(&document, &topology, types, inventory, &found), topology))
+    told.found(&found, &values, inventory, settings.sources);
+    let cost = FulfilmentCost {
+        open: found.open.iter().map(|(_, open)| open).sum(),
+        stored: found.stored().len(),
+    };
+    let document = fulfil::write(&document, &values, types, inventory, &found);
+    Ok(FulfilledDocument { document, values, cost })
 }
 
 /// Refuses capabilities that relations lead to more often than they may be used because these are

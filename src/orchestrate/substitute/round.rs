@@ -39,41 +39,93 @@ pub(super) struct Round<'r, 't, 'a> {
     pub known: &'r KnownChoices,
 }
 
+/// What is chosen in a round.
+pub(super) struct RoundChoice<'r, 'a> {
+    pub chosen: Vec<ChosenCandidate<'r, 'a>>,
+    /// Why, for each of them.
+    pub explanations: Vec<ExplainedSubstitution>,
+    /// Where relations to what is substituted lead.
+    pub uses: UsedCapabilities,
+}
+
+/// All that may substitute a node, what costs least first.
+pub(super) struct NodeCandidates<'a> {
+    /// The position of the node.
+    pub node: usize,
+    pub candidates: Vec<CandidateChoice<'a>>,
+}
+
 impl<'r, 'a> Round<'r, '_, 'a> {
-    /// What substitutes each node, and where the relations to them lead.
+    /// What substitutes each node; names of nodes that are substituted are added to those.
     pub(super) fn chosen(
         &self,
-        explained: &mut Vec<ExplainedSubstitution>,
         used: &mut Vec<String>,
-    ) -> Result<(UsedCapabilities, Vec<ChosenCandidate<'r, 'a>>), Diagnostics> {
+    ) -> Result<RoundChoice<'r, 'a>, Diagnostics> {
         let mut errors = Diagnostics::default();
-        let (uses, mut capabilities) = self.uses(&mut errors);
-        let mut all = Vec::new();
-        let values: Vec<_> = self.values.nodes.iter().collect();
-        for (position, node) in self.view.nodes.iter().enumerate() {
-            if !node.is_substituted {
-                continue;
+        let (uses, facades) = self.facades(&mut errors);
+        let mut choice = RoundChoice { chosen: Vec::new(), explanations: Vec::new(), uses };
+        for (position, facade) in facades {
+            used.push(facade.node.name.clone());
+            match self.choose(&facade) {
+                Ok(candidate) => self.add(&mut choice, position, candidate),
+                Err(error) => errors.push(*error),
             }
-            used.push(node.name.clone());
+        }
+        if errors.has_errors() { Err(errors) } else { Ok(choice) }
+    }
+
+    /// Everything that may substitute each node.
+    pub(super) fn candidates(&self) -> Vec<NodeCandidates<'a>> {
+        let (_, facades) = self.facades(&mut Diagnostics::default());
+        let all = facades.into_iter().map(|(node, facade)| {
+            let judged = self.judged(&facade, &mut FxHashSet::default());
+            NodeCandidates { node, candidates: choose::all(&facade, self, &judged) }
+        });
+        all.collect()
+    }
+
+    /// One candidate for each node, by its position.
+    pub(super) fn combined(
+        &self,
+        candidates: &[NodeCandidates<'a>],
+        at: &[usize],
+    ) -> RoundChoice<'r, 'a> {
+        let (uses, _) = self.uses(&mut Diagnostics::default());
+        let mut choice = RoundChoice { chosen: Vec::new(), explanations: Vec::new(), uses };
+        for (of_node, &at) in candidates.iter().zip(at) {
+            let mut candidate = of_node.candidates[at].clone();
+            candidate.explanation.jointly = at > 0;
+            self.add(&mut choice, of_node.node, candidate);
+        }
+        choice
+    }
+
+    fn add(&self, choice: &mut RoundChoice<'r, 'a>, node: usize, candidate: CandidateChoice<'a>) {
+        let CandidateChoice { template, variant, fit, explanation } = candidate;
+        let template = &self.catalogue.templates()[template];
+        choice.explanations.push(explanation);
+        choice.chosen.push(ChosenCandidate { node, template, variant, fit });
+    }
+
+    /// The nodes that are to be substituted, with their positions, and where the relations to them
+    /// lead.
+    fn facades(
+        &self,
+        errors: &mut Diagnostics,
+    ) -> (UsedCapabilities, Vec<(usize, Facade<'r, 'a>)>) {
+        let (uses, mut capabilities) = self.uses(errors);
+        let mut facades = Vec::new();
+        let nodes = self.view.nodes.iter().zip(&self.values.nodes).enumerate();
+        for (position, (node, values)) in nodes.filter(|(_, (node, _))| node.is_substituted) {
             let Some(kind) = node.kind else {
                 let message = format!("the type `{}` is not defined", node.type_name);
                 errors.push(Diagnostic::error(Code::UnknownType, message).at(node.span));
                 continue;
             };
             let used = capabilities.remove(&position).unwrap_or_default();
-            let Some(values) = values.get(position) else { continue };
-            let facade = Facade::of(self.settings.types, node, kind, values, used);
-            match self.choose(&facade) {
-                Ok(choice) => {
-                    let CandidateChoice { template, variant, fit, explanation } = choice;
-                    let template = &self.catalogue.templates()[template];
-                    explained.push(explanation);
-                    all.push(ChosenCandidate { node: position, template, variant, fit });
-                }
-                Err(error) => errors.push(*error),
-            }
+            facades.push((position, Facade::of(self.settings.types, node, kind, values, used)));
         }
-        if errors.has_errors() { Err(errors) } else { Ok((uses, all)) }
+        (uses, facades)
     }
 
     fn way(&self, facade: &Facade<'_, 'a>) -> &'r [FileId] {

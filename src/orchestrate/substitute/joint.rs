@@ -1,0 +1,176 @@
+//! Chooses for all nodes of a round together, where what is best for each alone leaves something open
+//! that has to be fulfilled, or uses a capability too often.
+//!
+//! Choices are tried in the order of what they cost together, so the first ones by which nothing stays
+//! open are the best, whatever the others are. Of those that cost the same the one counts that leaves
+//! less open and uses less of what is there.
+
+use super::choose::CandidateChoice;
+use super::round::{NodeCandidates, Round, RoundChoice};
+use super::{FulfilmentCost, PlacedRound, TemplateScopes, placed};
+use crate::text::decimal::Decimal;
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+
+/// So many choices are tried.
+const TRIED: usize = 1_000;
+
+/// Whether other choices may do better.
+pub(super) fn may_help(Diagnostics(errors): &Diagnostics) -> bool {
+    const CODES: [Code; 3] =
+        [Code::UnfulfilledRequirement, Code::NoSelection, Code::TooManyRelations];
+    errors.iter().any(|error| CODES.contains(&error.code))
+}
+
+/// A candidate for each node, by its position.
+#[derive(Clone, Debug)]
+struct Combination {
+    weight: Decimal,
+    at: Vec<usize>,
+    /// Of the nodes before this one the candidates stay.
+    from: usize,
+}
+
+impl Ord for Combination {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.weight.order(other.weight).then_with(|| self.at.cmp(&other.at))
+    }
+}
+
+impl PartialOrd for Combination {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Combination {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Combination {}
+
+/// The best choice that was found by now, and another one that is as good.
+struct BestCombination<'r, 'a> {
+    combination: Combination,
+    cost: FulfilmentCost,
+    choice: RoundChoice<'r, 'a>,
+    placed: PlacedRound<'a>,
+    rival: Option<Vec<usize>>,
+}
+
+/// Chooses for all nodes together; `errors` say why what is best for each alone does not do.
+///
+/// # Errors
+/// These, where nothing does; and `ambiguous-substitution`.
+pub(super) fn choose<'r, 'a>(
+    round: &Round<'r, '_, 'a>,
+    scopes: &TemplateScopes,
+    errors: Diagnostics,
+) -> Result<(RoundChoice<'r, 'a>, PlacedRound<'a>), Diagnostics> {
+    let candidates = round.candidates();
+    let mut open = BinaryHeap::from_iter(first(&candidates).map(Reverse));
+    let mut best: Option<BestCombination<'r, 'a>> = None;
+    let mut tried = 0;
+    while let Some(Reverse(combination)) = open.pop() {
+        let is_behind = |best: &BestCombination<'_, '_>| {
+            best.combination.weight.order(combination.weight).is_lt()
+        };
+        if best.as_ref().is_some_and(is_behind) {
+            break;
+        }
+        if tried == TRIED || round.settings.solver.limit.is_over() {
+            return Err(not_all(errors, tried));
+        }
+        tried += 1;
+        open.extend(next(&candidates, &combination).map(Reverse));
+        let choice = round.combined(&candidates, &combination.at);
+        let Ok(placed) = placed(round, &choice, scopes.clone()) else { continue };
+        let cost = placed.cost;
+        match &mut best {
+            Some(best) if cost == best.cost => best.rival = Some(combination.at),
+            Some(known) if known.cost < cost => {}
+            _ => {
+                best = Some(BestCombination { combination, cost, choice, placed, rival: None });
+            }
+        }
+    }
+    match best {
+        None => Err(errors),
+        Some(BestCombination { combination, rival: Some(rival), .. }) => {
+            Err(ambiguous(round, &candidates, &combination, &rival).into())
+        }
+        Some(BestCombination { choice, placed, .. }) => Ok((choice, placed)),
+    }
+}
+
+/// What is best for each node alone, where each has a candidate.
+fn first(candidates: &[NodeCandidates<'_>]) -> Option<Combination> {
+    let at = vec![0; candidates.len()];
+    Some(Combination { weight: weight(candidates, &at)?, at, from: 0 })
+}
+
+/// The choices that differ by the next candidate of one node, each of all choices once.
+fn next<'n>(
+    candidates: &'n [NodeCandidates<'_>],
+    combination: &'n Combination,
+) -> impl Iterator<Item = Combination> + 'n {
+    (combination.from..candidates.len()).filter_map(|from| {
+        let mut at = combination.at.clone();
+        at[from] += 1;
+        Some(Combination { weight: weight(candidates, &at)?, at, from })
+    })
+}
+
+/// What candidates cost together; nothing where one of them is not there.
+fn weight(candidates: &[NodeCandidates<'_>], at: &[usize]) -> Option<Decimal> {
+    candidates.iter().zip(at).try_fold(Decimal::ZERO, |all, (of_node, &at)| {
+        all.plus(of_node.candidates.get(at)?.explanation.weight)
+    })
+}
+
+/// Not everything was tried.
+fn not_all(mut errors: Diagnostics, tried: usize) -> Diagnostics {
+    let message = format!(
+        "{tried} choices of templates were tried, and whether another one leaves nothing open is not known"
+    );
+    let note = Diagnostic::note(Code::Unproven, message);
+    errors.push(note.help("choose templates by `--choose`"));
+    errors
+}
+
+/// Two choices are as good.
+fn ambiguous(
+    round: &Round<'_, '_, '_>,
+    candidates: &[NodeCandidates<'_>],
+    Combination { weight, at, .. }: &Combination,
+    rival: &[usize],
+) -> Diagnostic {
+    let differing = candidates.iter().zip(at.iter().zip(rival));
+    let differing: Vec<_> = differing.filter(|(_, (one, other))| one != other).collect();
+    let flag = |(of_node, at): (&NodeCandidates<'_>, usize)| {
+        let CandidateChoice { explanation: told, .. } = &of_node.candidates[at];
+        let preset = told.preset.as_ref().map(|preset| format!(":{preset}")).unwrap_or_default();
+        format!("--choose {}={}{preset}", told.node, told.template)
+    };
+    let flags = |which: &dyn Fn((&usize, &usize)) -> usize| {
+        let flags = differing.iter().map(|(of_node, at)| flag((of_node, which(*at))));
+        flags.collect::<Vec<_>>().join(" ")
+    };
+    let names: Vec<_> = differing
+        .iter()
+        .map(|(of_node, _)| format!("\"{}\"", round.view.nodes[of_node.node].name))
+        .collect();
+    let message = format!(
+        "two choices for {} leave nothing open with the same weight {weight}",
+        names.join(" and ")
+    );
+    let at = differing.first().map(|(of_node, _)| round.view.nodes[of_node.node].span);
+    let (one, other) = (flags(&|(one, _)| *one), flags(&|(_, other)| *other));
+    Diagnostic::error(Code::AmbiguousSubstitution, message)
+        .at(at)
+        .section("3.8.13")
+        .help(format!("choose one: `{one}` or `{other}`"))
+}
