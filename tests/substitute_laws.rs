@@ -395,7 +395,7 @@ proptest! {
         ways.dedup();
         match (found, &ways[..]) {
             (Ok(found), [(weight, at, nodes)]) => {
-                let explained = &found.explained[0];
+                let explained = &found.explained.substitutions[0];
                 prop_assert_eq!(explained.weight.to_string(), weight.to_string());
                 prop_assert_eq!(&explained.template, &format!("catalogue/t{at}.yaml"));
                 let inputs = told_inputs(&templates[*at], &explained.inputs);
@@ -415,7 +415,7 @@ proptest! {
     fn a_variant_substitutes_as_what_it_resolves_to(template in variable(), is_served in any::<bool>()) {
         let shop = client(3, is_served);
         let Ok(found) = best(&shop, &[template.text()]) else { return Ok(()) };
-        let inputs = told_inputs(&template, &found.explained[0].inputs);
+        let inputs = told_inputs(&template, &found.explained.substitutions[0].inputs);
         let plain = best(&shop, &[resolved(&template.text(), &inputs)]).unwrap();
         prop_assert_eq!(found.resolution.to_yaml(), plain.resolution.to_yaml());
     }
@@ -565,7 +565,7 @@ proptest! {
         let ways = choices.iter().filter(|choice| Some(*choice) == best).count();
         match (found, ways) {
             (Ok(found), 1) => {
-                let weights = found.explained.iter().map(|it| it.weight.to_string().parse::<usize>().unwrap());
+                let weights = found.explained.substitutions.iter().map(|it| it.weight.to_string().parse::<usize>().unwrap());
                 prop_assert_eq!(Some(weights.sum::<usize>()), best.map(|(weight, _)| *weight));
             }
             (Ok(found), _) => prop_assert!(false, "{:?} {:#?}", choices, found.explained),

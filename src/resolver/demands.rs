@@ -10,8 +10,10 @@ use crate::tosca::substitution::SubstitutionMapping;
 use crate::variability::choice::{DemandCondition, VariantDemand};
 use rustc_hash::FxHashMap;
 
-/// Conditions that are larger are left to who judges the variants that are found.
+/// Conditions that are larger, or of more mappings, are left to who judges the variants that are
+/// found.
 const PARTS: usize = 100_000;
+const MAPPINGS: usize = 300;
 
 /// Says what a node asks of variants of a template.
 pub(super) fn demands(
@@ -74,7 +76,9 @@ impl<'d> DemandedTemplate<'d, '_, '_> {
         for (name, part) in self.types.effective(kind).requirements.iter() {
             let written = self.template.substitution.requirements.iter();
             let written: Vec<_> = written.filter(|mapping| mapping.named.name == *name).collect();
-            let Some(first) = written.first() else { continue };
+            let Some(first) = written.first().filter(|_| written.len() <= MAPPINGS) else {
+                continue;
+            };
             let entries: Vec<_> = written.iter().map(|mapping| self.entries(mapping)).collect();
             let slots = facade.requirements.iter().find(|it| it.name == *name);
             let slots = slots.map_or(u64::MAX, |it| it.slots.len() as u64);

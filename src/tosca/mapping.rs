@@ -115,24 +115,26 @@ impl MappingProblem {
 }
 
 impl RequirementMappings {
-    /// Whether a mapping is the only one, and no group.
-    fn is_sole(&self, mapping: &MappedRequirement) -> bool {
-        let counting =
-            self.mappings.iter().filter(|mapping| mapping.share != MappingShare::Times(0));
-        mapping.share == MappingShare::One && counting.count() == 1
+    /// The position of the mapping that is the only one, and no group.
+    fn sole(&self) -> Option<usize> {
+        let mappings = self.mappings.iter().enumerate();
+        let mut counting = mappings.filter(|(_, mapping)| mapping.share != MappingShare::Times(0));
+        let (position, only) = counting.next()?;
+        (only.share == MappingShare::One && counting.next().is_none()).then_some(position)
     }
 
     /// The entries where there are so many slots.
     fn runs(&self, slots: u64) -> Vec<RunOfEntries> {
         let mut used = vec![0_u64; self.open.len()];
         let (mut runs, mut before) = (Vec::new(), 0_u64);
+        let sole = self.sole();
         for (position, mapping) in self.mappings.iter().enumerate() {
             let open = || mapping.targets.iter().map(|&target| (self.open[target], used[target]));
             let left = open().map(|(open, used)| open.takes.saturating_sub(used)).min();
             let mandatory = open().map(|(open, used)| open.mandatory.saturating_sub(used)).max();
             let (left, mandatory) = (left.unwrap_or(0), mandatory.unwrap_or(0));
             let count = match mapping.share {
-                MappingShare::One if self.is_sole(mapping) => left.max(1).min(slots.max(1)),
+                MappingShare::One if sole == Some(position) => left.max(1).min(slots.max(1)),
                 MappingShare::One => 1,
                 MappingShare::Times(count) => count,
                 // What is mandatory comes first, so that there is always enough for it.
@@ -202,9 +204,10 @@ impl RequirementMappings {
     fn mandatory_problem(&self, problems: &mut Vec<MappingProblem>) {
         let mut mandatory = self.runs(self.most());
         mandatory.retain(|run| run.is_mandatory);
-        let sole = self.mappings.iter().find(|mapping| self.is_sole(mapping));
-        let count = match sole {
-            Some(sole) => sole.targets.iter().map(|&target| self.open[target].mandatory).max(),
+        let count = match self.sole() {
+            Some(sole) => {
+                self.mappings[sole].targets.iter().map(|&target| self.open[target].mandatory).max()
+            }
             None => Some(total(&mandatory)),
         };
         let count = count.unwrap_or(0);
@@ -257,7 +260,7 @@ impl RequirementMappings {
     /// The first mapping of which an entry has no relation where there are as many as may be.
     fn surplus_problem(&self, problems: &mut Vec<MappingProblem>) {
         let Some(max) = self.bounds.max else { return };
-        if self.mappings.iter().any(|mapping| self.is_sole(mapping)) {
+        if self.sole().is_some() {
             return;
         }
         let mut before = 0_u64;

@@ -342,7 +342,8 @@ impl<'a> Judging<'_, '_, '_, 'a> {
                 mappings: Vec::new(),
                 open: Vec::new(),
             };
-            let mut mapped = RulesInMaking { rules, onto: Vec::new(), mappings: Vec::new() };
+            let (onto, mappings) = (FxHashMap::default(), Vec::new());
+            let mut mapped = RulesInMaking { rules, onto, mappings };
             for mapping in written {
                 self.mapping(mapping, &mut mapped)?;
             }
@@ -401,8 +402,8 @@ impl<'a> Judging<'_, '_, '_, 'a> {
             let at = mandatory.last().map_or(0, |(at, _)| *at);
             return Err(Refusal::new(3, message, place(at)).here(self.facade.node.span));
         }
-        for (position, mapping) in mappings.iter_mut().enumerate() {
-            mapping.is_mandatory = mandatory.iter().any(|(at, _)| *at == position);
+        for (at, _) in &mandatory {
+            mappings[*at].is_mandatory = true;
         }
         Ok(Some(FitRequirement {
             name: name.to_owned(),
@@ -422,16 +423,14 @@ impl<'a> Judging<'_, '_, '_, 'a> {
         let (mut targets, mut selected, mut positions) = (Vec::new(), Vec::new(), Vec::new());
         for target in &mapping.targets {
             for (node, requirement) in self.onto(target) {
-                let position = mapped
-                    .onto
-                    .iter()
-                    .position(|known| *known == (node.clone(), requirement.clone()));
-                let position = match position {
-                    Some(position) => position,
+                let key = (node.clone(), requirement.clone());
+                let position = match mapped.onto.get(&key) {
+                    Some(&position) => position,
                     None => {
+                        let position = mapped.rules.open.len();
                         mapped.rules.open.push(self.open(&node, requirement.as_deref(), target)?);
-                        mapped.onto.push((node.clone(), requirement.clone()));
-                        mapped.onto.len() - 1
+                        mapped.onto.insert(key, position);
+                        position
                     }
                 };
                 positions.push(position);
@@ -506,7 +505,8 @@ impl<'a> Judging<'_, '_, '_, 'a> {
 /// Mappings of one requirement while they are read.
 struct RulesInMaking {
     rules: RequirementMappings,
-    onto: Vec<(String, Option<String>)>,
+    /// The positions of what is mapped onto: requirements of nodes, or nodes themselves.
+    onto: FxHashMap<(String, Option<String>), usize>,
     mappings: Vec<FitMapping>,
 }
 

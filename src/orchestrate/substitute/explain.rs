@@ -7,7 +7,7 @@ use crate::orchestrate::fulfil::{FoundNode, Fulfilment, Inventory};
 use crate::text::decimal::Decimal;
 use crate::text::source::{SourceMap, Span};
 use crate::topology::Topology;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -268,8 +268,9 @@ pub(super) fn complete(
                 });
             }
         }
+        let taken: FxHashSet<usize> = requirement.taken.iter().copied().collect();
         for (position, mapping) in requirement.mappings.iter().enumerate() {
-            if !requirement.taken.contains(&position) {
+            if !taken.contains(&position) {
                 mapped.extend(targets[position].iter().map(|to| ExplainedMapping {
                     target: None,
                     to: Some(to.clone()),
