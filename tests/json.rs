@@ -115,6 +115,11 @@ const DOCUMENTS: &[(&str, i32, &str)] = &[
         "substitute-explain",
     ),
     (
+        "substitute jointly/app.yaml --with jointly/catalogue --inventory jointly/site.yaml --explain --format json",
+        0,
+        "substitute-explain",
+    ),
+    (
         "substitute framed/shop.yaml --with framed --inventory framed/site.yaml --explain --format json",
         0,
         "substitute-explain",
@@ -255,7 +260,7 @@ fn workplace() -> TempDir {
     for example in ["shop", "technologies", "deployment"] {
         copy(&root().join("examples").join(example), &dir.path().join(example));
     }
-    for case in ["11-variable", "05-put-right", "select", "framed"] {
+    for case in ["11-variable", "05-put-right", "select", "framed", "jointly"] {
         copy(&root().join("tests/substitute").join(case), &dir.path().join(case));
     }
     let types = "tests/substitute/types.yaml";

@@ -411,7 +411,7 @@ mod tests {
                     _ => vec![mapping.clone()],
                 }
             }).collect();
-            prop_assume!(!written.mappings.iter().any(|mapping| written.is_sole(mapping)));
+            prop_assume!(written.sole().is_none());
             let targets = |of: &RequirementMappings| -> Vec<_> {
                 let taken = of.perform(slots, of.bounds.min);
                 taken.into_iter().map(|mapping| of.mappings[mapping].targets.clone()).collect()
