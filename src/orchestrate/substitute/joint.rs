@@ -25,36 +25,36 @@ pub(super) fn may_help(Diagnostics(errors): &Diagnostics) -> bool {
 
 /// A candidate for each node, by its position.
 #[derive(Clone, Debug)]
-struct Combination {
+struct CombinedChoice {
     weight: Decimal,
     at: Vec<usize>,
     /// Of the nodes before this one the candidates stay.
     from: usize,
 }
 
-impl Ord for Combination {
+impl Ord for CombinedChoice {
     fn cmp(&self, other: &Self) -> Ordering {
         self.weight.order(other.weight).then_with(|| self.at.cmp(&other.at))
     }
 }
 
-impl PartialOrd for Combination {
+impl PartialOrd for CombinedChoice {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Combination {
+impl PartialEq for CombinedChoice {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Combination {}
+impl Eq for CombinedChoice {}
 
 /// The best choice that was found by now, and another one that is as good.
 struct BestCombination<'r, 'a> {
-    combination: Combination,
+    combination: CombinedChoice,
     cost: FulfilmentCost,
     choice: RoundChoice<'r, 'a>,
     placed: PlacedRound<'a>,
@@ -107,20 +107,20 @@ pub(super) fn choose<'r, 'a>(
 }
 
 /// What is best for each node alone, where each has a candidate.
-fn first(candidates: &[NodeCandidates<'_>]) -> Option<Combination> {
+fn first(candidates: &[NodeCandidates<'_>]) -> Option<CombinedChoice> {
     let at = vec![0; candidates.len()];
-    Some(Combination { weight: weight(candidates, &at)?, at, from: 0 })
+    Some(CombinedChoice { weight: weight(candidates, &at)?, at, from: 0 })
 }
 
 /// The choices that differ by the next candidate of one node, each of all choices once.
 fn next<'n>(
     candidates: &'n [NodeCandidates<'_>],
-    combination: &'n Combination,
-) -> impl Iterator<Item = Combination> + 'n {
+    combination: &'n CombinedChoice,
+) -> impl Iterator<Item = CombinedChoice> + 'n {
     (combination.from..candidates.len()).filter_map(|from| {
         let mut at = combination.at.clone();
         at[from] += 1;
-        Some(Combination { weight: weight(candidates, &at)?, at, from })
+        Some(CombinedChoice { weight: weight(candidates, &at)?, at, from })
     })
 }
 
@@ -145,7 +145,7 @@ fn not_all(mut errors: Diagnostics, tried: usize) -> Diagnostics {
 fn ambiguous(
     round: &Round<'_, '_, '_>,
     candidates: &[NodeCandidates<'_>],
-    Combination { weight, at, .. }: &Combination,
+    CombinedChoice { weight, at, .. }: &CombinedChoice,
     rival: &[usize],
 ) -> Diagnostic {
     let differing = candidates.iter().zip(at.iter().zip(rival));
