@@ -9,7 +9,7 @@ mod folders;
 
 use commands::{cuvee, text};
 use std::fs;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
@@ -158,6 +158,67 @@ fn streams_are_answered_line_by_line() {
     assert!(answers.contains("did you mean `house`?"), "{answers}");
     at.done("finish book");
     assert!(at.done("log book --kind orchestration-ended").contains("end: done"));
+}
+
+/// What was acknowledged stays, whoever ends the stream, and what is not a whole line is none.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_stream_keeps_what_it_acknowledged() {
+    let at = Workplace::new();
+    at.done("init book examples/guestbook");
+    let store = at.0.path().join("store");
+    let mut stream = Command::new(env!("CARGO_BIN_EXE_cuvee"))
+        .args(["instance", "record", "book", "--stream", "--store", store.to_str().unwrap()])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Held open: at its end the stream would end well.
+    let mut lines = stream.stdin.take().unwrap();
+    let mut answers = BufReader::new(stream.stdout.take().unwrap());
+    for revision in 2..5 {
+        writeln!(lines, "{{\"node\":\"house\",\"metadata\":{{\"round\":{revision}}}}}").unwrap();
+        let mut answer = String::new();
+        answers.read_line(&mut answer).unwrap();
+        assert!(answer.contains(&format!("\"ok\":true,\"line\":{},", revision - 1)), "{answer}");
+    }
+    lines.write_all(b"{\"node\":\"house\",\"metadata\":{\"round\":9").unwrap();
+    let id = stream.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    assert_eq!(stream.wait().unwrap().code(), Some(130));
+    drop(lines);
+    assert_eq!(at.done("query book nodes/house/metadata/round"), "node.house  metadata/round  4\n");
+    assert!(at.done("verify book").starts_with("revision 4:"));
+    assert!(at.done("record book house --note again").contains("revision 5"));
+}
+
+/// A disk that is full in the middle of a line: here files may not grow further, which writes as
+/// much of a record as there is room for and refuses the rest.
+#[cfg(unix)]
+#[test]
+fn a_disk_that_is_full_in_a_line_keeps_what_was_acknowledged() {
+    let at = Workplace::new();
+    at.done("init book examples/guestbook");
+    let log = at.0.path().join("store/instances/book/log-1.ndjson");
+    let before = fs::metadata(&log).unwrap().len();
+    // Of blocks of 512 bytes there is room for the next one: the record has more.
+    let line = format!(
+        "trap '' XFSZ; ulimit -f {}; exec \"$0\" instance record book house --note {} --store store",
+        before / 512 + 1,
+        "x".repeat(700)
+    );
+    let mut record = Command::new("sh");
+    record.args(["-c", &line, env!("CARGO_BIN_EXE_cuvee")]).current_dir(at.0.path());
+    let output = record.output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let message = text(output.stderr);
+    assert!(
+        message.contains("error[file]") && message.contains("what was acknowledged"),
+        "{message}"
+    );
+    assert_eq!(fs::metadata(&log).unwrap().len(), before, "what was begun is taken back");
+    assert!(at.done("verify book").starts_with("revision 1:"));
+    assert!(at.done("record book house --note y").contains("revision 2"));
 }
 
 /// The walk of `docs/instances.md`: its executor deploys the guest book for real, is killed in the

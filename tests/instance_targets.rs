@@ -9,10 +9,12 @@ use cuvee::draw::plan::PlanDocument;
 use cuvee::instance::{
     InstanceModel, InstancePlanQuery, InstanceReport, InstanceSettings, InstanceState, LockHolder,
     MemoryStore, RecordAuthor, RecordAuthorNow, RecordOrigin, ReportLines, ReportOutcome,
-    SecretsMode, StoredInstance, TakenReports, finish_workflow, repair_instance,
+    SecretsMode, StoredInstance, TakenReports, TargetSources, finish_workflow, repair_instance,
 };
 use cuvee::plan::ChangeClass;
 use deploying::{Deploying, Targets, assert_same, deployed, essence, secrets};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 fn examples() -> Vec<(&'static str, Vec<Option<String>>)> {
@@ -363,4 +365,30 @@ fn plans_that_begin_meanwhile_are_met() {
     assert_eq!(answers[0], (1, false, Some("unknown-element")));
     assert_eq!(answers[2], (3, true, None));
     assert_eq!(open().model().nodes[node].state.as_str(), "started");
+}
+
+fn digest_of(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Types that no template and no file defines are kept as the choice that defines them.
+#[test]
+fn types_beyond_the_normative_ones_are_kept() {
+    const TEMPLATE: &str = "\
+tosca_definitions_version: tosca_simple_yaml_1_3
+topology_template:
+  node_templates:
+    app: { type: tosca.nodes.Database.MySQL, properties: { name: a }, requirements: [ host: dbms ] }
+    dbms: { type: tosca.nodes.DBMS.MySQL, properties: { root_password: canary } }
+";
+    let resolver = Resolver::from_text("shop.yaml", TEMPLATE);
+    for (resolver, knows) in [(resolver.clone().non_normative_types(), true), (resolver, false)] {
+        let kept = resolver.instance_target(&mut secrets()).unwrap().result;
+        let (digest, blobs) = kept.blobs().unwrap();
+        let blobs: BTreeMap<String, Vec<u8>> =
+            blobs.into_iter().map(|blob| (digest_of(&blob), blob)).collect();
+        let read = TargetSources::read(&digest, &|digest| Ok(blobs[digest].clone())).unwrap();
+        assert_eq!(read.non_normative, knows);
+        assert_eq!(read.resolver().effective_types("tosca.nodes.DBMS.MySQL").is_ok(), knows);
+    }
 }

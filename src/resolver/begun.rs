@@ -71,8 +71,9 @@ impl Resolver {
                 lineage: random_name(store)?,
                 uri: format!("cuvee:{}/{}/{name}", settings.runtime_name(), settings.tenant_name()),
                 secrets: settings.secrets,
-                sensitive: &settings.sensitive,
-                target: self.instance_choice(&digest, inputs),
+                sensitive: settings.sensitive.iter().map(|it| it.as_str().into()).collect(),
+                target: Some(self.instance_choice(&digest, inputs)),
+                beside: Vec::new(),
             };
             let (actor, origin) = (author.holder.actor.as_str(), author.origin);
             let said = (author.time.to_string(), actor, origin);

@@ -12,13 +12,13 @@ use crate::orchestrate::plan::{
 };
 use crate::text::answer::{Answer, Failure};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::source::{FileId, MemoryFiles, is_yaml};
+use crate::text::source::{FileId, MemoryFiles, is_yaml, normalize};
 use crate::text::value::Value;
 use crate::text::yaml::{self, Limits, Node, Out, OutNode, write_yaml};
 use crate::topology::Topology;
 use crate::topology::sensitive::masked;
 use crate::tosca::csar;
-use crate::tosca::load::{Extent, Loaded, TemplateLocation};
+use crate::tosca::load::{Extent, Loaded, TemplateLocation, below_one};
 use crate::tosca::{NodeState, Types};
 use crate::variability::inputs::InputMode;
 use crate::variability::prepared::Interpreted;
@@ -26,7 +26,7 @@ use crate::variability::resolution::EXTENSION;
 use crate::variability::resolve::{self, EvaluatedVariant};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Larger files that a template names are not kept with an instance of it.
@@ -398,6 +398,8 @@ impl<'a> VariantTarget<'a> {
                 files.push((beside.join(below), source.text().as_bytes().to_vec()));
             }
         }
+        let (copies, maps) = copies(loaded, &concrete);
+        files.extend(copies);
         files.sort();
         files.dedup_by(|one, other| one.0 == other.0);
         let kept = |(path, bytes): (std::path::PathBuf, Vec<u8>)| {
@@ -410,6 +412,7 @@ impl<'a> VariantTarget<'a> {
             written: write_yaml(&self.written),
             types: write_yaml(&types_only(&self.document)),
             files: files.into_iter().filter_map(kept).collect(),
+            maps,
             non_normative,
             model: self.model.clone(),
         })
@@ -436,6 +439,34 @@ impl<'a> VariantTarget<'a> {
             shown => Some(write_yaml(&shown).into_bytes()),
         }
     }
+}
+
+/// A file by its name.
+type KeptFile = (PathBuf, Vec<u8>);
+
+/// Where copies of what is elsewhere are kept: nobody writes such a name in a template.
+const COPIES: &str = ".copies";
+
+/// What a template imports from elsewhere, as far as that is mapped: the copies under names of their
+/// own, and which address each of these stands for.
+fn copies(loaded: &Loaded, template: &str) -> (Vec<KeptFile>, Vec<(String, String)>) {
+    let (copies, mapped) = loaded.copies(template.to_owned());
+    let sources = loaded.sources();
+    let paths: Vec<_> = copies.iter().map(|&file| normalize(sources.file(file).asked())).collect();
+    let names = below_one(paths.iter().map(PathBuf::as_path));
+    let named: FxHashMap<FileId, PathBuf> = copies
+        .iter()
+        .zip(names)
+        .map(|(&file, name)| (file, Path::new(COPIES).join(name)))
+        .collect();
+    let text = |file: &FileId| sources.file(*file).text().as_bytes().to_vec();
+    let files = named.iter().map(|(file, name)| (name.clone(), text(file))).collect();
+    let name = |file: &FileId| Some(named.get(file)?.to_string_lossy().into_owned());
+    let mut maps: Vec<_> =
+        mapped.iter().filter_map(|(address, file)| Some((address.clone(), name(file)?))).collect();
+    maps.sort();
+    maps.dedup();
+    (files, maps)
 }
 
 /// What of a model is a side of a plan.
@@ -562,6 +593,9 @@ impl TargetSources {
     /// A resolver of the template that was kept: plain, and of exactly the variant.
     pub fn resolver(&self) -> Resolver {
         let resolver = Resolver::new(&self.template).files(self.system(&self.concrete));
+        let mapped =
+            |resolver: Resolver, (address, file): &(String, String)| resolver.map(address, file);
+        let resolver = self.maps.iter().fold(resolver, mapped);
         if self.non_normative { resolver.non_normative_types() } else { resolver }
     }
 }
@@ -575,6 +609,9 @@ impl TargetTypes {
         let template = (self.template.clone(), self.text.as_bytes().to_vec());
         let files: MemoryFiles = self.files.iter().cloned().chain([template]).collect();
         let resolver = Resolver::new(&self.template).files(files);
+        let mapped =
+            |resolver: Resolver, (address, file): &(String, String)| resolver.map(address, file);
+        let resolver = self.maps.iter().fold(resolver, mapped);
         let resolver = if self.non_normative { resolver.non_normative_types() } else { resolver };
         let loaded = resolver.loaded(Extent::Whole)?;
         let asked = types::known(&loaded, &resolver.choice, InputMode::Closed, |types| {

@@ -248,7 +248,7 @@ impl<'p> Prepared<'p> {
         progress.phase("building");
         let template =
             phases.phase(|diagnostics| interpreted.importing(&[&all, &absent], diagnostics))??;
-        let Imported { files: imported, links } = all;
+        let Imported { files: imported, links, .. } = all;
         let documents = [&[loaded.template()], &*imported, loaded.library()].concat();
         let types = TypeHierarchy::resolving(loaded.documents(&documents)?, &links);
         let types = phases.or_else(types, || Ok(TypeHierarchy::default()))?;
@@ -339,7 +339,7 @@ pub(crate) fn documents<'l>(
     let mut diagnostics = Diagnostics::default();
     let wanted = wanted.iter().filter(|import| is_asked_for(import.declared.span()));
     let wanted = wanted.map(|import| import.definition);
-    let Imported { files: imported, links } = loaded.import(wanted, false, &mut diagnostics);
+    let Imported { files: imported, links, .. } = loaded.import(wanted, false, &mut diagnostics);
     if diagnostics.has_errors() {
         return Err(diagnostics);
     }

@@ -3,8 +3,10 @@
 use super::{add, anna, begin, bytes, draft, note, read, texts};
 use cuvee::diagnostic::{Code, Diagnostic, Severity};
 use cuvee::instance::{
-    Draft, EventLog, LogWriter, MemoryStore, OsStore, SnapshotPace, Store, salvage, verify,
+    Draft, EventLog, LockAttempt, LockHolder, Locking, LogWriter, MemoryStore, OsStore,
+    SnapshotPace, Store, StoredFile, salvage, verify,
 };
+use std::io::{self, Read};
 use std::time::Duration;
 
 /// Numbers as texts.
@@ -386,4 +388,78 @@ fn what_cannot_be_written_is_told() {
     assert_eq!(error.code, Code::File);
     assert!(error.message.starts_with("cannot write `/proc/cuvee-store/instances/shop`: "));
     assert!(error.help.is_some());
+}
+
+/// A store on a file system that several machines share.
+struct SharedStore(MemoryStore);
+
+impl Store for SharedStore {
+    fn instances(&self) -> io::Result<Vec<String>> {
+        self.0.instances()
+    }
+
+    fn files(&self, instance: &str) -> io::Result<Vec<StoredFile>> {
+        self.0.files(instance)
+    }
+
+    fn read(&self, instance: &str, file: &str, from: u64) -> io::Result<Box<dyn Read + Send + '_>> {
+        self.0.read(instance, file, from)
+    }
+
+    fn create(&self, instance: &str) -> io::Result<()> {
+        self.0.create(instance)
+    }
+
+    fn append(&self, instance: &str, file: &str, bytes: &[u8]) -> io::Result<()> {
+        self.0.append(instance, file, bytes)
+    }
+
+    fn replace(&self, instance: &str, file: &str, bytes: &[u8]) -> io::Result<()> {
+        self.0.replace(instance, file, bytes)
+    }
+
+    fn truncate(&self, instance: &str, file: &str, length: u64) -> io::Result<()> {
+        self.0.truncate(instance, file, length)
+    }
+
+    fn remove(&self, instance: &str, file: &str) -> io::Result<()> {
+        self.0.remove(instance, file)
+    }
+
+    fn sync(&self, instance: &str, file: &str) -> io::Result<()> {
+        self.0.sync(instance, file)
+    }
+
+    fn remove_instance(&self, instance: &str) -> io::Result<()> {
+        self.0.remove_instance(instance)
+    }
+
+    fn try_lock(&self, instance: &str, holder: &LockHolder) -> io::Result<LockAttempt<'_>> {
+        self.0.try_lock(instance, holder)
+    }
+
+    fn locking(&self, _: &str) -> io::Result<Locking> {
+        Ok(Locking::Doubtful("it is on nfs4".to_owned()))
+    }
+
+    fn random(&self) -> io::Result<[u8; 32]> {
+        self.0.random()
+    }
+
+    fn place(&self, instance: &str, file: &str) -> String {
+        self.0.place(instance, file)
+    }
+}
+
+/// That locks may not keep others out is said, and nothing is refused for it.
+#[test]
+fn shared_file_systems_are_warned_of() {
+    let store = SharedStore(MemoryStore::new(1));
+    numbered(&store, 3);
+    let told = verify(&store, "shop", &mut |_| Ok(())).unwrap().diagnostics;
+    let [told] = &told[..] else { panic!("{told:?}") };
+    assert_eq!((told.code, told.severity), (Code::File, Severity::Warning));
+    assert!(told.message.contains("may not keep others out: it is on nfs4"), "{}", told.message);
+    assert_eq!(told.help.as_deref(), Some("let one machine at a time write to this store"));
+    assert_eq!(add(&store, "4").unwrap(), 4);
 }

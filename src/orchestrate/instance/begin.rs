@@ -11,19 +11,22 @@ use crate::text::digest::hexadecimal;
 use std::sync::Arc;
 
 /// An instance that begins.
-pub(crate) struct BegunInstance<'b> {
+pub(crate) struct BegunInstance {
     /// What tells it from all others.
     pub(crate) lineage: String,
     /// What its entities stand below.
     pub(crate) uri: String,
     pub(crate) secrets: SecretsMode,
-    pub(crate) sensitive: &'b [String],
-    pub(crate) target: InstanceTarget,
+    pub(crate) sensitive: Vec<Arc<str>>,
+    /// What it is meant to be; nothing of what comes from elsewhere, which is planned to one anew.
+    pub(crate) target: Option<InstanceTarget>,
+    /// What has happened already to what it begins with.
+    pub(crate) beside: Vec<Event>,
 }
 
-impl BegunInstance<'_> {
+impl BegunInstance {
     /// The events that it begins with: it is there, it is meant to be something, and all that it is
-    /// to be is known, as `initial`.
+    /// to be is known, as `initial` unless more is said of it.
     pub(crate) fn events(
         self,
         to: &InstanceModel,
@@ -35,10 +38,11 @@ impl BegunInstance<'_> {
             lineage: self.lineage.into(),
             uri: self.uri.into(),
             secrets: self.secrets,
-            sensitive: self.sensitive.iter().map(|pattern| Arc::from(&**pattern)).collect(),
+            sensitive: self.sensitive,
         })?;
-        record.add(Event::TargetSet(self.target))?;
+        self.target.map_or(Ok(()), |target| record.add(Event::TargetSet(target)))?;
         complete_model(&mut record, to)?;
+        self.beside.into_iter().try_for_each(|event| record.add(event))?;
         let events = record.close(None);
         Ok((model, events))
     }

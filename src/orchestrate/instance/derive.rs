@@ -281,7 +281,7 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
             let Some(value) = given.get(&input.name) else { continue };
             let is_secret = is_sensitive_input(input, self.variant.types)
                 || self.secrets.is_sensitive_name(&input.name);
-            let value = self.kept(value, is_secret);
+            let value = self.secrets.learned(value, is_secret);
             inputs.insert(Arc::from(&*input.name), value);
         }
         inputs
@@ -295,7 +295,7 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
             };
             let is_secret =
                 self.secret.output(&output.name) || self.secrets.is_sensitive_name(&output.name);
-            let value = self.kept(&value.value, is_secret);
+            let value = self.secrets.learned(&value.value, is_secret);
             outputs.insert(Arc::from(&*output.name), value);
         }
         outputs
@@ -324,7 +324,7 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
         for (name, value) in values {
             let is_secret = self.secret.property(base, &name);
             let is_secret = is_secret || self.is_named(&assigned, &name);
-            properties.insert(name, self.kept(&value, is_secret));
+            properties.insert(name, self.secrets.learned(&value, is_secret));
         }
         NodeInstance {
             template: Some(Arc::from(&*self.variant.topology.node(base).name)),
@@ -360,29 +360,6 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
         let defined = assigned.definitions.and_then(|all| all.get(name));
         let said = defined.and_then(|it| of_definition(&it.definition, self.variant.types));
         said.unwrap_or_else(|| self.secrets.is_sensitive_name(name))
-    }
-
-    /// A value as it is kept.
-    fn kept(&mut self, value: &Value, is_secret: bool) -> Value {
-        if is_secret {
-            if !holds_call(value) {
-                self.secrets.learn(value);
-            }
-            return self.secrets.kept(value);
-        }
-        match value {
-            Value::Map(entries) => {
-                let kept = |(key, value): &(Arc<str>, Value)| {
-                    let is_secret = self.secrets.is_sensitive_name(key);
-                    (Arc::clone(key), self.kept(value, is_secret))
-                };
-                Value::Map(entries.iter().map(kept).collect())
-            }
-            Value::List(items) => {
-                Value::List(items.iter().map(|item| self.kept(item, false)).collect())
-            }
-            scalar => scalar.clone(),
-        }
     }
 
     /// What is assigned, and defaults of what is not.
@@ -477,7 +454,7 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
         let mut all = ByName::default();
         for (name, value) in self.values(assigned) {
             if !COMPUTED.contains(&&*name) && !holds_call(&value) {
-                let value = self.kept(&value, self.is_named(assigned, &name));
+                let value = self.secrets.learned(&value, self.is_named(assigned, &name));
                 all.insert(name, ReportedValue { value, revision: 0, time: Arc::default() });
             }
         }
@@ -521,7 +498,7 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
         };
         let mut properties = ByName::default();
         for (name, value) in self.values(&assigned) {
-            let value = self.kept(&value, self.is_named(&assigned, &name));
+            let value = self.secrets.learned(&value, self.is_named(&assigned, &name));
             properties.insert(name, value);
         }
         let assigned = AssignedValues {
@@ -636,7 +613,7 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
         };
         let mut properties = ByName::default();
         for (name, value) in self.values(&assigned) {
-            let value = self.kept(&value, self.is_named(&assigned, &name));
+            let value = self.secrets.learned(&value, self.is_named(&assigned, &name));
             properties.insert(name, value);
         }
         properties

@@ -1,12 +1,11 @@
 //! Instances that come from elsewhere.
 
-use super::apply::{complete_model, impossible};
-use super::begin::random_name;
+use super::apply::impossible;
+use super::begin::{BegunInstance, random_name};
 use super::event::{Event, ReportOutcome};
 use super::model::{Annotations, ByName, InstanceModel, InstanceState, relation_identifier};
 use super::open::RecordAuthor;
 use super::store::{Draft, EventLog, MemoryStore, Store};
-use super::unwritten::Unwritten;
 use crate::text::diagnostic::{Code, Diagnostic};
 use std::sync::Arc;
 
@@ -21,22 +20,17 @@ pub fn import_instance(
     model: &InstanceModel,
     author: &RecordAuthor<'_>,
 ) -> Result<u64, Diagnostic> {
-    let lineage = random_name(store)?;
-    let mut made = InstanceModel::default();
-    let (time, actor) = (author.time.to_string(), author.holder.actor.as_str());
-    let mut record = Unwritten::new(&mut made, time, actor, author.origin);
-    let mut add = |event: Event| record.add(event).map_err(impossible);
-    add(Event::InstanceCreated {
-        lineage: lineage.into(),
-        uri: Arc::clone(&model.uri),
+    let begun = BegunInstance {
+        lineage: random_name(store)?,
+        uri: model.uri.to_string(),
         secrets: model.secrets,
         sensitive: model.sensitive.clone(),
-    })?;
-    complete_model(&mut record, model).map_err(impossible)?;
-    for event in beside(model) {
-        record.add(event).map_err(impossible)?;
-    }
-    let events = record.close(None);
+        target: None,
+        beside: beside(model),
+    };
+    let actor = author.holder.actor.as_str();
+    let said = (author.time.to_string(), actor, author.origin);
+    let (_, events) = begun.events(model, said).map_err(impossible)?;
     let (log, ()) = EventLog::create(store, name, author.holder, author.timeout, |writer| {
         writer.put_key()?;
         let (time, origin, key) = (author.time, author.origin, None);

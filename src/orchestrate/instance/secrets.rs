@@ -49,19 +49,35 @@ impl KeptSecrets {
     /// What is kept of a value that somebody reports: secret is what its name says is, and what is
     /// below such a name.
     pub fn sealed(&self, name: &str, value: &Value) -> Value {
-        if self.is_sensitive_name(name) {
+        self.seal(value, self.is_sensitive_name(name), &mut |_| {})
+    }
+
+    /// The same of a value of a template, which may be secret for more than its name: what is, is
+    /// remembered.
+    pub(crate) fn learned(&mut self, value: &Value, is_secret: bool) -> Value {
+        let mut found = Vec::new();
+        let sealed = self.seal(value, is_secret, &mut |secret| found.push(secret.clone()));
+        // A call says where a secret is, and not what.
+        found.iter().filter(|secret| !holds_call(secret)).for_each(|secret| self.learn(secret));
+        sealed
+    }
+
+    fn seal(&self, value: &Value, is_secret: bool, found: &mut dyn FnMut(&Value)) -> Value {
+        if is_secret {
+            found(value);
             return self.kept(value);
         }
         match value {
             Value::List(items) => {
-                Value::List(items.iter().map(|item| self.sealed("", item)).collect())
+                Value::List(items.iter().map(|item| self.seal(item, false, found)).collect())
             }
-            Value::Map(entries) if kept_secret(value).is_none() => Value::Map(
-                entries
-                    .iter()
-                    .map(|(key, value)| (Arc::clone(key), self.sealed(key, value)))
-                    .collect(),
-            ),
+            Value::Map(entries) if kept_secret(value).is_none() => {
+                let entries = entries.iter().map(|(key, value)| {
+                    let is_secret = self.is_sensitive_name(key);
+                    (Arc::clone(key), self.seal(value, is_secret, found))
+                });
+                Value::Map(entries.collect())
+            }
             other => other.clone(),
         }
     }

@@ -24,6 +24,8 @@ pub struct TargetSources {
     pub types: String,
     /// The files that it names, and its library, by their paths.
     pub files: Vec<(String, Vec<u8>)>,
+    /// Which of these files stands for which address.
+    pub maps: Vec<(String, String)>,
     /// Whether the types of TOSCA's chapter 9 are defined as well.
     pub non_normative: bool,
     /// What an instance of it is that nothing is there of yet.
@@ -40,6 +42,8 @@ pub struct TargetTypes {
     pub text: String,
     /// The files of YAML that it names, and its library, by their paths.
     pub files: Vec<(String, Vec<u8>)>,
+    /// Which of these files stands for which address.
+    pub maps: Vec<(String, String)>,
     /// Whether the types of TOSCA's chapter 9 are defined as well.
     pub non_normative: bool,
 }
@@ -56,6 +60,9 @@ struct TargetManifest {
     model: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     files: Vec<(String, String)>,
+    /// The names of files by the addresses that they stand for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    maps: Vec<(String, String)>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     non_normative: bool,
 }
@@ -84,6 +91,7 @@ impl TargetSources {
             written: keep(self.written.clone().into_bytes()),
             types: Some(keep(self.types.clone().into_bytes())),
             model: keep(serde_json::to_vec(&self.model).map_err(unwritable)?),
+            maps: self.maps.clone(),
             non_normative: self.non_normative,
         };
         let digest = keep(serde_json::to_vec(&manifest).map_err(unwritable)?);
@@ -106,6 +114,7 @@ impl TargetSources {
             types: text(manifest.types(), blob)?,
             model: model(&manifest, blob)?,
             template: manifest.template,
+            maps: manifest.maps,
             non_normative: manifest.non_normative,
         })
     }
@@ -138,10 +147,13 @@ impl TargetTypes {
         blob: &dyn Fn(&str) -> Result<Vec<u8>, Diagnostic>,
     ) -> Result<Self, Diagnostic> {
         let manifest = TargetManifest::read(digest, blob)?;
+        let is_mapped = |name: &str| manifest.maps.iter().any(|(_, file)| file == name);
+        let is_asked = |name: &str| is_yaml(Path::new(name)) || is_mapped(name);
         Ok(Self {
             text: text(manifest.types(), blob)?,
-            files: manifest.files(&|name| is_yaml(Path::new(name)), blob)?,
+            files: manifest.files(&is_asked, blob)?,
             template: manifest.template,
+            maps: manifest.maps,
             non_normative: manifest.non_normative,
         })
     }

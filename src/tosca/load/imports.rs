@@ -42,6 +42,10 @@ pub(crate) struct Imported {
     pub files: Vec<FileId>,
     /// Which file imports which.
     pub links: Links,
+    /// Those that are local copies of what is elsewhere, or came with one.
+    pub copies: Vec<FileId>,
+    /// The addresses that copies stand for.
+    pub mapped: Vec<(String, FileId)>,
 }
 
 /// Reads what a template imports that lies in this directory, and what that and the library
@@ -65,7 +69,7 @@ pub(super) fn read<'i>(
         how,
         known: known.map(|file| (path(file), file)).collect(),
         left: library.iter().copied().collect(),
-        imported: Imported { files: Vec::new(), links },
+        imported: Imported { links, ..Imported::default() },
     };
     let importer = Importer { root: template.root(), directory, way: ImportWay::default() };
     let open = wanted
@@ -119,17 +123,18 @@ impl Importing<'_> {
             _ => import.file.to_owned(),
         };
         if let Some(path) = file_url(&name) {
-            return Ok(Some(ImportPlace { path, way, optional: true }));
+            return Ok(Some(ImportPlace { path, way, optional: true, mapped: None }));
         }
         let path = directory.join(&name);
         // Without a YAML ending it may be the name of a profile, which only an orchestrator knows.
         if !is_url(&name) && (is_yaml(&path) || self.through(outside).is_file(&path)) {
-            return Ok(Some(ImportPlace { path, way, optional: import.repository.is_some() }));
+            let optional = import.repository.is_some();
+            return Ok(Some(ImportPlace { path, way, optional, mapped: None }));
         }
         let way = ImportWay { outside: true, ..way };
         let mapped = self.mapping.local(&name);
-        let mapped = mapped.map(|path| Some(ImportPlace { path, way, optional: false }));
-        mapped.ok_or_else(|| {
+        let place = |path| ImportPlace { path, way, optional: false, mapped: Some(name.clone()) };
+        mapped.map(|path| Some(place(path))).ok_or_else(|| {
             let why = if is_url(&name) {
                 "is not mapped to a local file, and nothing is fetched"
             } else {
@@ -161,7 +166,7 @@ impl Importing<'_> {
 
     /// Reads a file; nothing where there is no such file, and none is needed.
     fn file(&self, target: &ImportTarget) -> Result<Option<FileId>, Diagnostic> {
-        let ImportPlace { path, way, optional } = &target.place;
+        let ImportPlace { path, way, optional, .. } = &target.place;
         let files = self.through(way.outside);
         // What is there and no file is refused when it is read.
         let is_there = || files.size(path).is_ok() && !files.is_dir(path);
@@ -211,6 +216,8 @@ struct ImportPlace {
     way: ImportWay,
     /// Whether resolving does without it.
     optional: bool,
+    /// The address that it stands for.
+    mapped: Option<String>,
 }
 
 /// A file that is imported.
@@ -264,12 +271,14 @@ impl ImportReading<'_> {
                     }
                 };
                 next.extend(self.of_library(to, diagnostics));
+                self.imported.mapped.extend(target.place.mapped.map(|address| (address, to)));
                 self.imported.links.links.push(Link { to, ..target.link });
             }
             for (document, way) in self.how.texts.parse(&new).into_iter().zip(ways) {
                 if let Some(document) = self.how.ok(keys::judged(document), way, diagnostics) {
                     next.extend(self.targets(document, way, diagnostics));
                     self.imported.files.push(document.file());
+                    self.imported.copies.extend(way.outside.then_some(document.file()));
                 }
             }
             open = next;

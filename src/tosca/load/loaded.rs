@@ -212,6 +212,17 @@ impl Loaded {
         }
     }
 
+    /// What a template imports from elsewhere, of which there are local copies: the copies, and the
+    /// addresses that they stand for.
+    pub(crate) fn copies(&self, template: String) -> (Vec<FileId>, Vec<(String, FileId)>) {
+        let loaded = self.with_template(template);
+        let Ok(document) = loaded.whole(loaded.template) else { return Default::default() };
+        let wanted = ImportDefinition::all(document.root());
+        let Imported { copies, mapped, .. } =
+            loaded.import(wanted, false, &mut Diagnostics::default());
+        (copies, mapped)
+    }
+
     /// The files that were read so far.
     pub(crate) fn sources(&self) -> &SourceMap {
         self.files.sources()

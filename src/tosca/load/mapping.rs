@@ -1,6 +1,6 @@
 //! Which local copies stand for what lies behind URLs; nothing is ever fetched.
 
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 
 /// Local files for URLs: each stands for itself and for everything below it.
 #[derive(Clone, Debug, Default)]
@@ -34,6 +34,30 @@ impl Mapping {
             .max_by_key(|(length, _)| *length)
             .map(|(_, path)| path)
     }
+}
+
+/// Paths below one directory that lead to each other as these do, and do not tell where they are.
+pub(crate) fn below_one<'p>(paths: impl Iterator<Item = &'p Path> + Clone) -> Vec<PathBuf> {
+    let ups = |path: &Path| {
+        path.components().take_while(|part| matches!(part, Component::ParentDir)).count()
+    };
+    let most = paths.clone().map(ups).max().unwrap_or(0);
+    let parents = paths.clone().filter(|path| path.is_absolute()).filter_map(Path::parent);
+    let common = parents.map(Path::to_owned).reduce(|root, path| {
+        let same = root.components().zip(path.components()).take_while(|(a, b)| a == b);
+        same.map(|(part, _)| part).collect()
+    });
+    let below = |path: &'p Path| match common.as_ref().and_then(|root| path.strip_prefix(root).ok())
+    {
+        Some(below) => Path::new("absolute").join(below),
+        None => {
+            let up = ups(path);
+            let names = path.components().skip(up).map(Component::as_os_str);
+            let here = std::iter::repeat_n("here".as_ref(), most - up);
+            std::iter::once("relative".as_ref()).chain(here).chain(names).collect()
+        }
+    };
+    paths.map(below).collect()
 }
 
 /// The path of a URL of a local file.
@@ -118,6 +142,14 @@ mod tests {
     fn of_equal_urls_the_last_wins() {
         let mapping = mapping(&[("https://a.example/t", "one"), ("https://a.example/t/", "two")]);
         assert_eq!(mapping.local("https://a.example/t/x.yaml"), Some("two/x.yaml".into()));
+    }
+
+    #[test]
+    fn paths_below_one_lead_to_each_other_as_before() {
+        let paths = ["/a/b/x.yaml", "/a/b/c/y.yaml", "../v/z.yaml", "w/z.yaml"].map(Path::new);
+        let expected =
+            ["absolute/x.yaml", "absolute/c/y.yaml", "relative/v/z.yaml", "relative/here/w/z.yaml"];
+        assert_eq!(below_one(paths.into_iter()), expected.map(PathBuf::from));
     }
 
     #[test]

@@ -8,4 +8,4 @@ mod mapping;
 
 pub(crate) use imports::Imported;
 pub(crate) use loaded::{Extent, Loaded, TemplateLocation};
-pub(crate) use mapping::Mapping;
+pub(crate) use mapping::{Mapping, below_one};
