@@ -105,7 +105,9 @@ pub mod substitute {
         ExplainedRequirement, ExplainedRunnerUp, ExplainedSelection, ExplainedSubstitution,
         SubstitutionExplanation, human,
     };
-    pub use crate::resolver::{CandidateVariants, SubstitutedTemplate, SubstitutionQuery};
+    pub use crate::resolver::{
+        CandidateVariants, NestedTemplate, SubstitutedTemplate, SubstitutionQuery,
+    };
 }
 
 pub use explore::{matrix, outline};

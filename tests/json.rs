@@ -19,6 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
+use zip::ZipArchive;
 
 /// The schema of each line of `--message-format json`.
 const MESSAGE: &str = "message";
@@ -355,6 +356,13 @@ fn documents() -> BTreeMap<&'static str, Vec<(&'static str, Value)>> {
         let manifest = fs::read_to_string(dir.path().join("out/manifest.json")).unwrap();
         documents.entry("variants-manifest").or_default().push((line, parsed(&manifest)));
     }
+    let line = "substitute framed/shop.yaml --with framed --inventory framed/site.yaml --nest -o nest.csar";
+    let output = cuvee(dir.path(), &line.split(' ').collect::<Vec<_>>());
+    assert!(output.status.success(), "{line}");
+    let mut nest = ZipArchive::new(fs::File::open(dir.path().join("nest.csar")).unwrap()).unwrap();
+    let substitutions = std::io::read_to_string(nest.by_name("substitutions.json").unwrap());
+    let substitutions = parsed(&substitutions.unwrap());
+    documents.entry("substitutions").or_default().push((line, substitutions));
     documents
 }
 

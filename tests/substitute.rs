@@ -6,6 +6,7 @@
 mod sessions;
 
 use sessions::{Place, hold, run};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -53,4 +54,93 @@ fn instances_are_inventories() {
     assert!(!plan.contains("machine/create"), "{plan}");
     let valid = run("validate whole.yaml --strict");
     assert!(!valid.contains("error["), "{valid}");
+}
+
+/// What this archive holds, by the names of its files.
+fn unpacked(archive: &Path) -> BTreeMap<String, String> {
+    let mut zip = zip::ZipArchive::new(fs::File::open(archive).unwrap()).unwrap();
+    let names: Vec<_> = zip.file_names().map(|name| name.unwrap().into_owned()).collect();
+    let text = |name: String| {
+        let text = std::io::read_to_string(zip.by_name(&name).unwrap()).unwrap();
+        (name, text)
+    };
+    names.into_iter().map(text).collect()
+}
+
+/// Runs a command line in the directory of a case.
+fn of_case(case: &str, line: &str) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/substitute");
+    run(&format!("cuvee {line}"), &root.join(case))
+}
+
+#[test]
+fn archives_hold_what_results_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let archive = dir.path().join("shop.csar");
+    let to = archive.display();
+    let line = "substitute shop.yaml --with cluster.yaml engine.yaml --inventory site.yaml";
+    assert_eq!(of_case("framed", &format!("{line} -q -o {to}")), "");
+    let files = unpacked(&archive);
+    let names: Vec<_> = files.keys().map(String::as_str).collect();
+    assert_eq!(names, ["TOSCA-Metadata/TOSCA.meta", "shop.yaml", "types.yaml"]);
+    assert_eq!(files["shop.yaml"], of_case("framed", &format!("{line} -q")));
+    assert_eq!(of_case("framed", &format!("validate {to}")), format!("`{to}` is valid\n"));
+}
+
+#[test]
+fn nested_templates_are_flattened_as_if_they_were_not() {
+    let dir = tempfile::tempdir().unwrap();
+    let archive = dir.path().join("nest.csar");
+    let to = archive.display();
+    let cases = [
+        ("01-distribute", "shop.yaml", "two.yaml"),
+        ("03-replicate", "shop.yaml", "both.yaml"),
+        ("05-put-right", "shop.yaml", "three.yaml"),
+        ("08-rest", "shop.yaml", "rest.yaml"),
+        ("16-chain", "shop.yaml", "db.yaml queue.yaml transactions.yaml"),
+        ("18-select-target", "shop.yaml", "both.yaml"),
+        ("comments", "shop.yaml", "database.yaml engine.yaml"),
+        ("relationship", "shop.yaml", "own.yaml"),
+        ("rewired", "service.yaml", "database.yaml"),
+        ("workflows", "shop.yaml", "database.yaml"),
+    ];
+    for (case, template, with) in cases {
+        let flat = of_case(case, &format!("substitute {template} --with {with} -q"));
+        assert!(flat.starts_with("tosca_definitions_version"), "{case}: {flat}");
+        let nest = format!("substitute {template} --with {with} -q --nest -o {to}");
+        assert_eq!(of_case(case, &nest), "", "{case}");
+        let again = of_case(case, &format!("substitute {to} --with {to} -q"));
+        // Imports lie to each other as they did, and the template may lie lower.
+        assert_eq!(again, flat, "{case}");
+        assert!(of_case(case, &format!("validate {to}")).ends_with("is valid\n"), "{case}");
+    }
+}
+
+#[test]
+fn nested_templates_are_named_once_a_variant() {
+    let dir = tempfile::tempdir().unwrap();
+    let archive = dir.path().join("nest.csar");
+    let to = archive.display();
+    let line = "substitute shop.yaml --with variable.yaml --choose orders=variable.yaml:two";
+    let said = of_case("nest", &format!("{line} --nest -o {to}"));
+    assert_eq!(said, "");
+    let files = unpacked(&archive);
+    let meta = &files["TOSCA-Metadata/TOSCA.meta"];
+    assert!(meta.contains("Other-Definitions: variable.yaml variable_2.yaml\n"), "{meta}");
+    assert!(files["variable.yaml"].contains("other: {type: Server}"));
+    assert!(!files["variable_2.yaml"].contains("other"));
+    assert!(files["shop.yaml"].contains("orders: {type: Database, directives: [substitute]}"));
+    let said: serde_json::Value = serde_json::from_str(&files["substitutions.json"]).unwrap();
+    let expected = serde_json::json!({"orders": "variable.yaml", "users": "variable_2.yaml"});
+    assert_eq!((&said["version"], &said["substitutions"]), (&1.into(), &expected));
+    let two = "substitute shop.yaml --with small.yaml large.yaml --choose orders=large.yaml";
+    let warned = of_case("nest", &format!("{two} --nest -o {to}"));
+    let message = "cannot be told from another template in the archive by type and filter";
+    assert_eq!(warned.matches(message).count(), 2, "{warned}");
+    let wrong = of_case("nest", &format!("{two} --nest -o flat.yaml"));
+    assert!(wrong.contains("error[usage]: `--nest` writes an archive"), "{wrong}");
+    let again = dir.path().join("again.csar");
+    let packed = format!("substitute {to} --with {to} --choose orders=large.yaml --nest -o");
+    let packed = of_case("nest", &format!("{packed} {}", again.display()));
+    assert!(packed.contains("is in an archive, and cannot be put into another one"), "{packed}");
 }

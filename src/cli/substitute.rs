@@ -18,6 +18,10 @@ use std::process::ExitCode;
 /// Selects, fulfils, substitutes, and writes.
 pub(crate) fn run(args: &SubstituteArgs, reporter: &Reporter) -> Outcome {
     output::clean_up_on_interrupt();
+    if args.nest && !args.output.as_deref().is_some_and(is_archive) {
+        let error = Diagnostic::error(Code::Usage, "`--nest` writes an archive");
+        return Err(rejected(error.help("give it a name with `-o`, such as `shop.csar`")));
+    }
     let format = format(args)?;
     let read = ReadFiles::default();
     let mut resolver = select::resolver(&args.select)?.files(read.clone());
@@ -36,8 +40,13 @@ pub(crate) fn run(args: &SubstituteArgs, reporter: &Reporter) -> Outcome {
     let chosen = args.candidates.iter().cloned();
     let query = SubstitutionQuery::with(&args.with).inventory(inventory);
     let query = query.candidates(args.variants.into());
+    let query = if args.nest { query.nested() } else { query };
     let query = chosen.fold(query, |query, (node, file, preset)| query.choose(node, file, preset));
     let substituted = resolver.substitute(&query)?;
+    let nested = match args.nest {
+        true => Some(substituted.to_nested_csar()?),
+        false => None,
+    };
     let mut result = substituted.resolution;
     if args.strict && result.warnings().iter().any(is_warning) {
         return Err(Failure {
@@ -53,6 +62,7 @@ pub(crate) fn run(args: &SubstituteArgs, reporter: &Reporter) -> Outcome {
         result.relocate(directory);
     }
     let content = match format {
+        _ if let Some(archive) = nested => archive,
         _ if args.explain => explained(&substituted.explained, format).into_bytes(),
         _ if target.is_some_and(is_archive) && args.with.is_empty() => result.to_csar()?,
         _ if target.is_some_and(is_archive) => result.to_csar_of_files()?,

@@ -57,7 +57,7 @@ pub(crate) fn entries<'a>(out: &Out<'a>) -> MapEntries<'a> {
             let entries = node.entries();
             entries.map(|(key, value)| (OutKey::Source(key), Out::Source(value))).collect()
         }
-        Out::Lifted(_, inner) => entries(inner),
+        Out::Lifted(_, inner) | Out::Below(_, inner) => entries(inner),
         Out::Map { entries, .. } => entries.clone(),
         Out::Value(Value::Map(entries)) => entries
             .iter()
@@ -71,7 +71,7 @@ pub(crate) fn entries<'a>(out: &Out<'a>) -> MapEntries<'a> {
 pub(crate) fn items<'a>(out: &Out<'a>) -> Vec<Out<'a>> {
     match out {
         Out::Source(node) => node.items().map(Out::Source).collect(),
-        Out::Lifted(_, inner) => items(inner),
+        Out::Lifted(_, inner) | Out::Below(_, inner) => items(inner),
         Out::Seq { items, .. } => items.iter().map(|(_, item)| item.clone()).collect(),
         Out::Value(Value::List(items)) => items.iter().cloned().map(Out::Value).collect(),
         _ => Vec::new(),
@@ -83,6 +83,7 @@ pub(crate) fn like<'a>(old: &Out<'a>, entries: MapEntries<'a>) -> Out<'a> {
     match old {
         Out::Source(node) => Out::Map { entries, like: Some(*node) },
         Out::Lifted(key, inner) => Out::Lifted(*key, Box::new(like(inner, entries))),
+        Out::Below(gone, inner) => Out::Below(gone.clone(), Box::new(like(inner, entries))),
         Out::Map { like, .. } => Out::Map { entries, like: *like },
         _ => Out::Map { entries, like: None },
     }

@@ -88,7 +88,7 @@ fn entries<'o, 'a>(out: &'o Out<'a>) -> impl Iterator<Item = (&'o str, &'o Out<'
 fn bare<'o, 'a>(out: &'o Out<'a>) -> &'o Out<'a> {
     match out {
         Out::Cases(cases) if cases.len() == 1 => bare(&cases[0].1),
-        Out::Lifted(_, out) => bare(out),
+        Out::Lifted(_, out) | Out::Below(_, out) => bare(out),
         out => out,
     }
 }
@@ -114,7 +114,7 @@ impl<'a> Ways<'_, 'a> {
     fn of(&mut self, out: &Out<'a>, is_short: bool) -> Result<Vec<Way<'a>>, &'static str> {
         let all = match out {
             Out::Source(_) | Out::String(_) | Out::Value(_) => vec![(Formula::TRUE, out.clone())],
-            Out::Lifted(_, out) => self.of(out, is_short)?,
+            Out::Lifted(_, out) | Out::Below(_, out) => self.of(out, is_short)?,
             Out::Later(_) => return Err(UNKNOWN),
             Out::Cases(cases) => {
                 let mut all = Vec::new();
@@ -152,7 +152,7 @@ impl<'a> Ways<'_, 'a> {
 
     /// All ways to write a part, and not to write it.
     fn maybe(&mut self, out: &Out<'a>, is_short: bool) -> Result<Vec<MaybeWay<'a>>, &'static str> {
-        if let Out::Lifted(_, out) = out {
+        if let Out::Lifted(_, out) | Out::Below(_, out) = out {
             return self.maybe(out, is_short);
         }
         let all = self.of(out, is_short)?.into_iter().map(|(when, out)| (when, Some(out)));

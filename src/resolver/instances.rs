@@ -389,7 +389,7 @@ impl<'a> VariantTarget<'a> {
     fn sources(&self, loaded: &Loaded, non_normative: bool) -> Result<TargetSources, Diagnostics> {
         let concrete = write_yaml(&self.document);
         let package = loaded.package();
-        let mut files = csar::gather(package, loaded.sources(), &concrete, &EXTENSION)?;
+        let mut files = csar::gather(package, loaded.sources(), &concrete, &[], &EXTENSION)?;
         let (template, _) = files.remove(0);
         let beside = template.parent().unwrap_or(Path::new(""));
         for &file in loaded.library() {

@@ -17,7 +17,7 @@ pub use stored::{
     NextLines, RecordAuthorNow, ReportLines, StoredInstance, TakenReports, plan_instance,
     with_derivation,
 };
-pub use substitution::{SubstitutedTemplate, SubstitutionQuery};
+pub use substitution::{NestedTemplate, SubstitutedTemplate, SubstitutionQuery};
 
 use crate::sat::solve::{Limit, SolverKind};
 use crate::text::answer::Failure;

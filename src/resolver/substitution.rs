@@ -4,20 +4,23 @@ use super::Resolver;
 use super::candidates::{CandidateSearch, CandidateVariants};
 use crate::orchestrate::fulfil::Inventory;
 use crate::orchestrate::substitute::candidate::{
-    CandidateVariant, CatalogueTemplate, Facade, Refusal, kind_of,
+    CandidateVariant, CatalogueTemplate, Facade, Refusal, is_a, kind_of,
 };
+use crate::orchestrate::substitute::view::TemplateView;
 use crate::orchestrate::substitute::{
-    Catalogue, ChosenTemplate, SubstitutionExplanation, SubstitutionSettings, substitute,
+    Catalogue, ChosenTemplate, NestedDocument, SubstitutionExplanation, SubstitutionSettings,
+    substitute,
 };
 use crate::sat::solve::SolverSettings;
 use crate::text::answer::Failure;
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::yaml::{Document, Node};
-use crate::tosca::Types;
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
+use crate::text::source::FileId;
+use crate::text::yaml::{Document, Node, Out};
 use crate::tosca::csar;
 use crate::tosca::load::{Extent, Loaded};
 use crate::tosca::substitution::substitution;
 use crate::tosca::types::scope::Links;
+use crate::tosca::{TypeId, Types};
 use crate::variability::choice::{Choice, InputSource};
 use crate::variability::emit;
 use crate::variability::graph::VARIABILITY_GROUPS;
@@ -47,6 +50,8 @@ pub struct SubstitutionQuery {
     pub(super) leaves_open: bool,
     /// Which variants of variable templates may substitute.
     pub candidates: CandidateVariants,
+    /// Whether what substitutes stays beside the template instead of becoming a part of it.
+    pub nests: bool,
 }
 
 impl SubstitutionQuery {
@@ -63,6 +68,11 @@ impl SubstitutionQuery {
     /// Takes these variants of variable templates.
     pub fn candidates(self, candidates: CandidateVariants) -> Self {
         Self { candidates, ..self }
+    }
+
+    /// Leaves the template as it is, with what substitutes its nodes beside it.
+    pub fn nested(self) -> Self {
+        Self { nests: true, ..self }
     }
 
     /// Chooses a template for a node, and perhaps one of its presets.
@@ -85,6 +95,34 @@ pub struct SubstitutedTemplate {
     pub resolution: Resolution,
     /// What substitutes which node, and what was found for what was open.
     pub explained: SubstitutionExplanation,
+    /// Where that is asked for, what substitutes which node, resolved.
+    pub nested: Vec<NestedTemplate>,
+}
+
+/// A template that substitutes nodes of another one, resolved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NestedTemplate {
+    /// The nodes, as they are called once what they are in is in its place.
+    pub nodes: Vec<String>,
+    /// Where the template lies; a second variant of one lies beside it.
+    pub path: PathBuf,
+    /// The variant.
+    pub yaml: String,
+}
+
+impl SubstitutedTemplate {
+    /// An archive of the template, what substitutes its nodes as `Other-Definitions`, all files that
+    /// these name, and `substitutions.json`, which says what substitutes which node.
+    ///
+    /// # Errors
+    /// As [`Resolution::to_files`].
+    pub fn to_nested_csar(&self) -> Result<Vec<u8>, Failure> {
+        let others: Vec<_> =
+            self.nested.iter().map(|it| (it.path.as_path(), it.yaml.as_str())).collect();
+        let nodes: Vec<_> = self.nested.iter().map(|it| it.nodes.as_slice()).collect();
+        self.resolution.to_csar_with(&others, &nodes)
+    }
 }
 
 impl Resolver {
@@ -101,10 +139,10 @@ impl Resolver {
         let answer = evaluating.substituted(&loaded, query);
         let sources = loaded.sources().clone();
         match answer {
-            Ok((yaml, explained, Diagnostics(warnings))) => {
+            Ok((Substituted { yaml, explained, nested }, Diagnostics(warnings))) => {
                 let package = loaded.package().clone();
                 let resolution = Resolution::rewritten(yaml, package, sources, warnings);
-                Ok(SubstitutedTemplate { resolution, explained })
+                Ok(SubstitutedTemplate { resolution, explained, nested })
             }
             Err(Diagnostics(diagnostics)) => Err(Failure { diagnostics, sources }),
         }
@@ -114,7 +152,7 @@ impl Resolver {
         &self,
         loaded: &Loaded,
         query: &SubstitutionQuery,
-    ) -> Result<(String, SubstitutionExplanation, Diagnostics), Diagnostics> {
+    ) -> Result<(Substituted, Diagnostics), Diagnostics> {
         let mut warnings = Diagnostics::default();
         let (others, names) = read_catalogue(loaded, &query.with, &mut warnings)?;
         let choice = self.choice_of_candidates();
@@ -122,10 +160,15 @@ impl Resolver {
         let how = self.how();
         let interpreted = Interpreted::of(loaded, &self.choice)?;
         let (own, given) = split_inputs(&self.choice, &interpreted);
-        let candidates = others.iter().map(|other| Interpreted::of(other, &choice));
-        let candidates: Vec<_> = candidates.collect::<Result<_, _>>()?;
+        let (mut candidates, mut broken) = (Vec::new(), Vec::new());
+        for (other, name) in others.iter().zip(&names) {
+            match Interpreted::of(other, &choice) {
+                Ok(candidate) => candidates.push((candidate, name)),
+                Err(errors) => broken.push(BrokenTemplate::of(other, name, &types, errors)),
+            }
+        }
         let directory = loaded.package().directory();
-        let read = candidates.iter().zip(&names).filter_map(|(candidate, name)| {
+        let read = candidates.iter().filter_map(|(candidate, name)| {
             catalogue_template(candidate, name, directory, &types, &mut warnings)
         });
         let (sources_of, templates): (Vec<_>, Vec<_>) = read.unzip();
@@ -149,12 +192,15 @@ impl Resolver {
         catalogue.unknown_inputs()?;
         let (documents, more) = resolve::documents(&interpreted, &own, &how)?;
         warnings.0.extend(more.0);
+        let roots = candidates.iter().map(|(candidate, _)| Out::Source(candidate.template.root));
+        left_out(broken, roots.chain([documents.written.clone()]), &types, &mut warnings)?;
         let settings = SubstitutionSettings {
             types: &types,
             sources: loaded.sources(),
             chosen: &query.chosen,
             file: loaded.template(),
             inventory: (!query.leaves_open).then_some(&query.inventory),
+            nests: query.nests,
             solver: &SolverSettings {
                 limit: how.limit.clone(),
                 ..SolverSettings::from(self.choice.solver)
@@ -163,7 +209,9 @@ impl Resolver {
         match substitute(documents.written, documents.evaluated, &catalogue, &settings) {
             Ok(done) => {
                 warnings.0.extend(done.warnings.0);
-                Ok((emit::text(&done.document), done.explained, warnings))
+                let nested = nested(&done.nested, &others)?;
+                let yaml = emit::text(&done.document);
+                Ok((Substituted { yaml, explained: done.explained, nested }, warnings))
             }
             Err(errors) => Err(warnings.before(errors)),
         }
@@ -178,6 +226,46 @@ impl Resolver {
             ..Choice::default()
         }
     }
+}
+
+/// What comes out.
+struct Substituted {
+    yaml: String,
+    explained: SubstitutionExplanation,
+    nested: Vec<NestedTemplate>,
+}
+
+/// The variants that substitute nodes, each once, and where they lie.
+fn nested(
+    documents: &[NestedDocument<'_>],
+    others: &[Loaded],
+) -> Result<Vec<NestedTemplate>, Diagnostics> {
+    let mut all: Vec<(FileId, NestedTemplate)> = Vec::new();
+    for NestedDocument { node, file, document, .. } in documents {
+        let yaml = emit::text(document);
+        let same = all.iter_mut().find(|(other, known)| other == file && known.yaml == yaml);
+        if let Some((_, known)) = same {
+            known.nodes.push(node.clone());
+            continue;
+        }
+        let Some(loaded) = others.iter().find(|other| other.template() == *file) else { continue };
+        let (package, count) = (loaded.package(), all.iter().filter(|(it, _)| it == file).count());
+        if package.is_packed() {
+            let message = format!(
+                "`{}` is in an archive, and cannot be put into another one",
+                package.template.display()
+            );
+            let error = Diagnostic::error(Code::Csar, message);
+            return Err(error.help("unpack the archive, or leave out `--nest`").into());
+        }
+        let mut path = package.template.clone();
+        if count > 0 {
+            let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+            path.set_file_name(format!("{stem}_{}.yaml", count + 1));
+        }
+        all.push((*file, NestedTemplate { nodes: vec![node.clone()], path, yaml }));
+    }
+    Ok(all.into_iter().map(|(_, nested)| nested).collect())
 }
 
 /// What is chosen of the template itself, and inputs of what substitutes its nodes: `node.input` for
@@ -227,10 +315,12 @@ fn read_catalogue(
             let root = loaded.whole(other.template())?.root();
             let topology = root.get("topology_template");
             let maps = topology.and_then(|topology| topology.get(MAPPINGS)).is_some();
+            // What an archive names, and cannot substitute, is ignored.
+            let has_others = other.package().others().next().is_some();
             let is_known = all.iter().any(|(_, known)| known.template() == other.template());
             if maps && !is_known {
                 all.push((shown(&other.package().template), other));
-            } else if !maps && !is_directory_of(path, &other) {
+            } else if !maps && !is_directory_of(path, &other) && !has_others {
                 let message = format!("`{}` has no `{MAPPINGS}`", path.display());
                 let note = Diagnostic::note(Code::NoSubstitution, message).at(root.span());
                 found.push(note.help("it can substitute nothing"));
@@ -296,6 +386,58 @@ fn catalogue_template<'l, 'i>(
     let file = loaded.template();
     let template = CatalogueTemplate { name: name.to_owned(), file, substitution, kind, names };
     Some((interpreted, template))
+}
+
+/// A template of the catalogue that cannot be read as one.
+struct BrokenTemplate<'n> {
+    name: &'n str,
+    /// The type that it would substitute, where that is known.
+    kind: Option<TypeId>,
+    errors: Diagnostics,
+}
+
+impl<'n> BrokenTemplate<'n> {
+    fn of(loaded: &Loaded, name: &'n str, types: &Types<'_>, errors: Diagnostics) -> Self {
+        let root = loaded.whole(loaded.template()).map(Document::root).ok();
+        let mapping = root.and_then(|root| root.get("topology_template")?.get(MAPPINGS));
+        let kind = kind_of(types, mapping.and_then(|mapping| mapping.get("node_type")));
+        Self { name, kind, errors }
+    }
+}
+
+/// Leaves out templates that cannot be read, with a note.
+///
+/// # Errors
+/// What is wrong with those that are for the type of a node that is to be substituted.
+fn left_out<'a>(
+    broken: Vec<BrokenTemplate<'_>>,
+    documents: impl Iterator<Item = Out<'a>>,
+    types: &Types<'_>,
+    warnings: &mut Diagnostics,
+) -> Result<(), Diagnostics> {
+    if broken.is_empty() {
+        return Ok(());
+    }
+    let wanted = |document| {
+        let nodes = TemplateView::of(document, types).nodes.into_iter();
+        nodes.filter(|node| node.is_substituted).filter_map(|node| node.kind)
+    };
+    let wanted: Vec<_> = documents.flat_map(wanted).collect();
+    for BrokenTemplate { name, kind, errors } in broken {
+        if kind.is_some_and(|kind| wanted.iter().any(|&wanted| is_a(types, kind, wanted))) {
+            return Err(std::mem::take(warnings).before(errors));
+        }
+        let why = errors.0.iter().find(|error| error.severity == Severity::Error);
+        let message = why.map_or("", |error| &error.message);
+        let note = format!("`{name}` is left out, because it is wrong: {message}");
+        let note = Diagnostic::note(Code::NoSubstitution, note);
+        let at = why.and_then(|error| error.span);
+        warnings.push(match at {
+            Some(at) => note.at(at),
+            None => note,
+        });
+    }
+    Ok(())
 }
 
 /// What was found out of a template, by what was asked of it.

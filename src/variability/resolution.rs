@@ -172,6 +172,19 @@ impl Resolution {
         csar::pack_files(&self.to_files()?).map_err(failure)
     }
 
+    /// As [`Resolution::to_csar_of_files`], with templates that lie elsewhere and substitute these
+    /// nodes each.
+    pub(crate) fn to_csar_with(
+        &self,
+        others: &[(&Path, &str)],
+        nodes: &[&[String]],
+    ) -> Result<Vec<u8>, Failure> {
+        let failure = |error| Failure { diagnostics: vec![error], sources: self.sources.clone() };
+        let gathered = csar::gather(&self.package, &self.sources, &self.yaml, others, &EXTENSION);
+        let files = gathered.map_err(failure)?;
+        csar::pack_nested(&files, nodes).map_err(failure)
+    }
+
     /// Makes the relative names of files in the resolved template right for a file in this
     /// directory: imports, artifacts, what implements operations, and repositories that are
     /// directories.
@@ -213,7 +226,7 @@ impl Resolution {
     /// be read.
     pub fn to_files(&self) -> Result<Vec<(PathBuf, Vec<u8>)>, Failure> {
         let failure = |error| Failure { diagnostics: vec![error], sources: self.sources.clone() };
-        csar::gather(&self.package, &self.sources, &self.yaml, &EXTENSION).map_err(failure)
+        csar::gather(&self.package, &self.sources, &self.yaml, &[], &EXTENSION).map_err(failure)
     }
 
     /// The files that were read, in the order of reading; an archive for what is in it.

@@ -31,6 +31,13 @@ pub(crate) struct SubstituteArgs {
     /// Directory in which instances are kept; by default `.cuvee` [env: CUVEE_STORE]
     #[arg(long, value_name = "DIR", requires = "inventory")]
     pub store: Option<PathBuf>,
+    /// Leave the template as it is, and write it as an archive with what substitutes its nodes as
+    /// `Other-Definitions`, and with `substitutions.json`
+    #[arg(long, conflicts_with_all = ["flatten", "explain"], requires = "output")]
+    pub nest: bool,
+    /// Put what substitutes nodes into their places, which is the default
+    #[arg(long)]
+    pub flatten: bool,
     /// Show what substitutes which node and why, instead of the result
     #[arg(long)]
     pub explain: bool,

@@ -34,6 +34,9 @@ impl Redaction<'_> {
         if let Out::Lifted(key, inner) = out {
             return Some(Out::Lifted(*key, Box::new(self.within(inner, place)?)));
         }
+        if let Out::Below(gone, inner) = out {
+            return Some(Out::Below(gone.clone(), Box::new(self.within(inner, place)?)));
+        }
         let node = OutNode::root(out);
         match node.kind() {
             NodeKind::Mapping => self.map(out, place),

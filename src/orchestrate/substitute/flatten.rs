@@ -115,6 +115,9 @@ fn new_names(
 const SECTIONS: [&str; 5] =
     ["node_templates", "relationship_templates", "groups", "policies", "workflows"];
 
+/// Operations by which generated workflows deploy a node.
+const DEPLOYING: [&str; 3] = ["create", "configure", "start"];
+
 impl<'a> Flattening<'_, '_, 'a> {
     fn document(&self) -> Out<'a> {
         let mut all = entries(&self.outer.document);
@@ -227,8 +230,10 @@ impl<'a> Flattening<'_, '_, 'a> {
 
     fn inner_nodes(&self, chosen: usize, all: &mut MapEntries<'a>) {
         self.dropped(chosen);
+        self.mapped_operations(chosen);
         let outer = &self.outer.nodes[self.chosen[chosen].node];
         let relations = self.relations_of(chosen);
+        let mut gone = comments_of(outer);
         for inner in &self.chosen[chosen].variant.view.nodes {
             if self.targets[chosen].contains_key(&inner.name) {
                 continue;
@@ -241,7 +246,11 @@ impl<'a> Flattening<'_, '_, 'a> {
                 OutKey::New(_) => OutKey::New(new.clone().into()),
             };
             let own = relations.get(&*inner.name);
-            all.push((key, self.inner_node(chosen, inner, outer, own)));
+            let node = self.inner_node(chosen, inner, outer, own);
+            all.push(match std::mem::take(&mut gone) {
+                gone if gone.is_empty() => (key, node),
+                gone => (key, Out::Below(gone, Box::new(node))),
+            });
         }
     }
 
@@ -500,6 +509,25 @@ impl<'a> Flattening<'_, '_, 'a> {
         }
     }
 
+    /// Warns of operations that are mapped to workflows and would make the node one in generated
+    /// ones: its nodes are deployed one by one.
+    fn mapped_operations(&self, chosen: usize) {
+        let name = &self.outer.nodes[self.chosen[chosen].node].name;
+        for interface in &self.chosen[chosen].template.substitution.interfaces {
+            for (key, workflow) in interface.value.entries() {
+                let Some(operation) = key.text().filter(|it| DEPLOYING.contains(it)) else {
+                    continue;
+                };
+                let Some(workflow) = workflow.text() else { continue };
+                let message = format!(
+                    "`{operation}` of node \"{name}\" is mapped to the workflow `{workflow}`, which does not deploy it any more: its nodes are deployed one by one"
+                );
+                let warning = Diagnostic::warning(Code::DroppedAssignment, message);
+                self.found.borrow_mut().push(warning.at(key.span()));
+            }
+        }
+    }
+
     /// The new names of the nodes of what substitutes a node, in their order.
     pub(super) fn all_names(&self, chosen: usize) -> impl Iterator<Item = &String> {
         let nodes = self.chosen[chosen].variant.view.nodes.iter();
@@ -521,6 +549,15 @@ struct MappedRelation<'o, 'a> {
 
 /// The relations that a node of what substitutes gets, each with its requirement.
 type MappedRelations<'o, 'a> = Vec<(&'o String, MappedRelation<'o, 'a>)>;
+
+/// The entries whose comments are those of a node, its own last.
+fn comments_of<'a>(node: &ViewedNode<'a>) -> Vec<Node<'a>> {
+    let mut all = if let Out::Below(gone, _) = &node.body { gone.clone() } else { Vec::new() };
+    if let OutKey::Source(key) | OutKey::Renamed(key, _) = node.key {
+        all.push(key);
+    }
+    all
+}
 
 /// Says in the metadata of a node what it substitutes, and in which nodes that was itself.
 fn substituting(all: &mut MapEntries<'_>, outer: &ViewedNode<'_>) {

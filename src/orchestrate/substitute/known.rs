@@ -1,8 +1,8 @@
 //! What was chosen for nodes by what can be asked of them: nodes that are alike get the same.
 
-use super::Catalogue;
 use super::candidate::Facade;
 use super::explain::ExplainedSubstitution;
+use super::{Catalogue, ChosenTemplate};
 use crate::text::decimal::Decimal;
 use crate::text::source::FileId;
 use crate::text::value::Value;
@@ -58,8 +58,15 @@ pub(super) struct KnownBest {
 
 impl NodeAspects {
     /// What counts of a node; nothing where its name does.
-    pub(super) fn of(facade: &Facade<'_, '_>, catalogue: &dyn Catalogue<'_>) -> Option<Self> {
-        if catalogue.is_named(&facade.node.name) {
+    pub(super) fn of(
+        facade: &Facade<'_, '_>,
+        catalogue: &dyn Catalogue<'_>,
+        asked: &[ChosenTemplate],
+    ) -> Option<Self> {
+        let name = &*facade.node.name;
+        // Nodes of what substitutes one are called behind it.
+        let is_asked = asked.iter().any(|choice| choice.node.starts_with(name));
+        if is_asked || catalogue.is_named(name) {
             return None;
         }
         let properties = facade.node.properties();

@@ -25,7 +25,7 @@ use crate::orchestrate::fulfil::{self, FulfilQuestion, Inventory};
 use crate::orchestrate::tree::{entries, key_name, like, set, within_topology};
 use crate::sat::solve::SolverSettings;
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::text::source::{FileId, SourceMap};
+use crate::text::source::{FileId, SourceMap, Span};
 use crate::text::value::Value;
 use crate::text::yaml::{Out, OutNode};
 use crate::topology::{Topology, TopologyNode, type_named};
@@ -96,6 +96,8 @@ pub(crate) struct SubstitutionSettings<'s, 't> {
     /// What is there; nothing where what is open is left open.
     pub inventory: Option<&'s Inventory>,
     pub solver: &'s SolverSettings,
+    /// Whether what substitutes stays beside the template instead of becoming a part of it.
+    pub nests: bool,
 }
 
 /// A template without nodes that are to be substituted.
@@ -103,6 +105,22 @@ pub(crate) struct SubstitutedDocument<'a> {
     pub document: Out<'a>,
     pub explained: SubstitutionExplanation,
     pub warnings: Diagnostics,
+    /// Where that is asked for, what substitutes which node.
+    pub nested: Vec<NestedDocument<'a>>,
+}
+
+/// What substitutes a node, beside the template.
+pub(crate) struct NestedDocument<'a> {
+    /// The node, as it is called once what it is in is in its place.
+    pub node: String,
+    /// The template.
+    pub file: FileId,
+    /// Its variant.
+    pub document: Out<'a>,
+    /// Where the node is declared.
+    span: Span,
+    /// The templates of the catalogue that fit by their types and filters.
+    fitting: Vec<FileId>,
 }
 
 /// Substitutes all nodes of a template that are to be substituted, and those of what takes their
@@ -126,13 +144,15 @@ pub(crate) fn substitute<'a>(
     unknown(settings.chosen, &TemplateView::of(document.clone(), settings.types))?;
     let FulfilledDocument { mut document, mut values, .. } =
         fulfilled(document, evaluated, &scopes, settings, &mut warnings, &mut told)?;
+    let (outer, mut nested) = (settings.nests.then(|| document.clone()), Vec::new());
     for _ in 0..=DEPTH {
         let view = TemplateView::of(document, settings.types);
         if !view.nodes.iter().any(|node| node.is_substituted) {
             unused(settings.chosen, &used, &view)?;
             warnings.0.extend(told.substitutions.iter().filter_map(choose::unproven));
-            let document = finished(&view);
-            return Ok(SubstitutedDocument { document, explained: told, warnings });
+            warnings.0.extend(undistinguished(&nested));
+            let document = outer.unwrap_or_else(|| finished(&view));
+            return Ok(SubstitutedDocument { document, explained: told, warnings, nested });
         }
         let round =
             Round { view: &view, values: &values, catalogue, settings, ways: &ways, known: &known };
@@ -141,6 +161,9 @@ pub(crate) fn substitute<'a>(
             Err(errors) if joint::may_help(&errors) => joint::choose(&round, &scopes, errors)?,
             placed => (choice, placed?),
         };
+        if settings.nests {
+            nested.extend(choice.chosen.iter().map(|candidate| round.beside(candidate)));
+        }
         let mut next = FxHashMap::default();
         let RoundChoice { chosen, explanations, .. } = choice;
         for ((candidate, names), mut why) in chosen.iter().zip(&placed.names).zip(explanations) {
@@ -211,6 +234,24 @@ struct FulfilledDocument<'a> {
     document: Out<'a>,
     values: Topology,
     cost: FulfilmentCost,
+}
+
+/// Warns of nodes that other templates beside them fit as well as what is to substitute them:
+/// versions before 2.0 have no way to say which.
+fn undistinguished(nested: &[NestedDocument<'_>]) -> Vec<Diagnostic> {
+    let ambiguous = |it: &&NestedDocument<'_>| {
+        let others = nested.iter().map(|other| other.file).filter(|&file| file != it.file);
+        others.into_iter().any(|file| it.fitting.contains(&file))
+    };
+    let warning = |it: &NestedDocument<'_>| {
+        let message = format!(
+            "what is to substitute node \"{}\" cannot be told from another template in the archive by type and filter",
+            it.node
+        );
+        let help = "others choose themselves; what is meant is in `substitutions.json`";
+        Diagnostic::warning(Code::AmbiguousSubstitution, message).at(it.span).help(help)
+    };
+    nested.iter().filter(ambiguous).map(warning).collect()
 }
 
 /// From which template nodes are: what one leaves open is not taken from another one.

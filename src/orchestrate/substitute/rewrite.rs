@@ -36,6 +36,9 @@ impl<'a> Flattening<'_, '_, 'a> {
             Out::Lifted(key, inner) => {
                 Some(Out::Lifted(*key, Box::new(self.changed(inner, at, depth)?)))
             }
+            Out::Below(gone, inner) => {
+                Some(Out::Below(gone.clone(), Box::new(self.changed(inner, at, depth)?)))
+            }
             Out::String(_) | Out::Later(_) | Out::Cases(_) => None,
             _ => match OutNode::root(out).kind() {
                 NodeKind::Scalar => None,

@@ -12,7 +12,7 @@ use super::explain::ExplainedSubstitution;
 use super::flatten::{ChosenCandidate, UsedCapabilities, flatten};
 use super::known::{ChosenVariant, KnownBest, KnownChoices, NodeAspects};
 use super::view::{TemplateView, ViewedNode, ViewedRequirement, file_of};
-use super::{Catalogue, DEPTH, SubstitutionSettings};
+use super::{Catalogue, DEPTH, NestedDocument, SubstitutionSettings};
 use crate::orchestrate::tree::{entries, key_name, like, within_topology};
 use crate::text::decimal::Decimal;
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
@@ -128,12 +128,34 @@ impl<'r, 'a> Round<'r, '_, 'a> {
         (uses, facades)
     }
 
+    /// What was chosen for a node, beside the template.
+    pub(super) fn beside(&self, chosen: &ChosenCandidate<'_, 'a>) -> NestedDocument<'a> {
+        let node = &self.view.nodes[chosen.node];
+        let values = self.values.nodes.get(chosen.node);
+        let facade = node.kind.zip(values).map(|(kind, values)| {
+            Facade::of(self.settings.types, node, kind, values, LedTo::default())
+        });
+        let fits = |template: &&CatalogueTemplate<'a>| {
+            facade.as_ref().is_some_and(|facade| {
+                candidate::judge_kind(self.settings.types, facade, template).is_ok()
+            })
+        };
+        let fitting = self.catalogue.templates().iter().filter(fits);
+        NestedDocument {
+            node: node.name.clone(),
+            file: chosen.template.file,
+            document: chosen.variant.view.document.clone(),
+            span: node.span,
+            fitting: fitting.map(|template| template.file).collect(),
+        }
+    }
+
     fn way(&self, facade: &Facade<'_, 'a>) -> &'r [FileId] {
         self.ways.get(&facade.node.name).map(Vec::as_slice).unwrap_or_default()
     }
 
     fn choose(&self, facade: &Facade<'_, 'a>) -> Result<CandidateChoice<'a>, Box<Diagnostic>> {
-        let aspects = NodeAspects::of(facade, self.catalogue);
+        let aspects = NodeAspects::of(facade, self.catalogue, self.settings.chosen);
         let way = self.way(facade);
         let known = aspects
             .as_ref()
@@ -169,7 +191,7 @@ impl<'r, 'a> Round<'r, '_, 'a> {
     /// What the best candidate of a node costs; nothing where there is none. Templates that are met
     /// on the way are added to those.
     fn best(&self, facade: &Facade<'_, 'a>, met: &mut FxHashSet<FileId>) -> Option<Decimal> {
-        let aspects = NodeAspects::of(facade, self.catalogue);
+        let aspects = NodeAspects::of(facade, self.catalogue, self.settings.chosen);
         let way = self.way(facade);
         if let Some(aspects) = &aspects
             && let Some(known) = self.known.get(aspects, way, met)
@@ -352,6 +374,13 @@ impl<'r, 'a> Round<'r, '_, 'a> {
                     }
                     Err(error) => errors.push(*error),
                 }
+            }
+        }
+        for (node, capability, span) in self.view.called_parts() {
+            let kind = self.view.nodes[node].kind.filter(|_| self.view.nodes[node].is_substituted);
+            let known = kind.map(|kind| &self.settings.types.effective(kind).capabilities);
+            if known.is_some_and(|known| known.get(&*capability).is_some()) {
+                by_node.entry(node).or_default().entry(capability).or_insert(span);
             }
         }
         (uses, by_node)

@@ -3,8 +3,9 @@
 
 use crate::orchestrate::tree::{entries, items, key_name};
 use crate::text::source::{FileId, Span};
-use crate::text::yaml::{Node, Out, OutKey, OutNode};
+use crate::text::yaml::{Node, Out, OutEntry, OutKey, OutNode};
 use crate::topology::{Spanned, type_named};
+use crate::tosca::function::Function;
 use crate::tosca::requirement::AssignedCount;
 use crate::tosca::{Family, TypeId, Types};
 use rustc_hash::FxHashMap;
@@ -83,6 +84,33 @@ impl<'a> TemplateView<'a> {
     /// The position of the node of this name.
     pub(crate) fn position(&self, name: &str) -> Option<usize> {
         self.by_name.get(name).copied()
+    }
+
+    /// What functions ask of nodes: the node, what of it, and where that is asked.
+    pub(crate) fn called_parts(&self) -> Vec<(usize, String, Span)> {
+        let mut all = Vec::new();
+        if let Some(topology) = entry(&self.document, "topology_template") {
+            self.add_called(OutNode::root(&topology), &mut all);
+        }
+        all
+    }
+
+    fn add_called(&self, node: OutNode<'_, '_>, all: &mut Vec<(usize, String, Span)>) {
+        for OutEntry { name, value, .. } in node.entries() {
+            let of_nodes = matches!(
+                Function::named(&name),
+                Some(Function::GetProperty | Function::GetAttribute)
+            );
+            let operand = if of_nodes { value.items() } else { Vec::new() };
+            if let [(_, name), (_, part), ..] = &*operand
+                && let Some(position) = name.text().and_then(|name| self.position(&name))
+                && let Some(text) = part.text()
+            {
+                all.push((position, text.into_owned(), part.span()));
+            }
+            self.add_called(value, all);
+        }
+        node.items().into_iter().for_each(|(_, item)| self.add_called(item, all));
     }
 
     /// The entries of a section of the topology.
@@ -191,7 +219,7 @@ pub(crate) fn file_of(span: Span) -> Option<FileId> {
 pub(crate) fn entry<'a>(map: &Out<'a>, name: &str) -> Option<Out<'a>> {
     match map {
         Out::Source(node) => node.get(name).map(Out::Source),
-        Out::Lifted(_, inner) => entry(inner, name),
+        Out::Lifted(_, inner) | Out::Below(_, inner) => entry(inner, name),
         Out::Map { entries, .. } => {
             let found = entries.iter().find(|(key, _)| match key {
                 OutKey::Source(key) => key.text() == Some(name),
@@ -214,7 +242,7 @@ pub(crate) fn listed<'a>(list: &Out<'a>) -> Vec<(Option<Node<'a>>, Out<'a>)> {
             })
             .collect(),
         Out::Source(node) => node.items().map(|item| (Some(item), Out::Source(item))).collect(),
-        Out::Lifted(_, inner) => listed(inner),
+        Out::Lifted(_, inner) | Out::Below(_, inner) => listed(inner),
         Out::Seq { items, .. } => items.clone(),
         _ => items(list).into_iter().map(|item| (None, item)).collect(),
     }

@@ -34,6 +34,9 @@ pub enum Out<'a> {
     /// What takes the place of a map that held it alone under this key: it brings the comment
     /// behind the key along.
     Lifted(Node<'a>, Box<Out<'a>>),
+    /// In a map: what stands where these entries were, which are left out: their comments come
+    /// above it.
+    Below(Vec<Node<'a>>, Box<Out<'a>>),
     /// A map; `like` is the source collection whose style it takes.
     Map {
         /// In the order to be written.
@@ -186,7 +189,7 @@ impl<'i, 'a> From<&'i Out<'a>> for Item<'i, 'a> {
         match out {
             Out::Source(node) => Self::Source(*node),
             Out::Value(value) => Self::Value(value),
-            Out::Lifted(_, value) => Self::from(&**value),
+            Out::Lifted(_, value) | Out::Below(_, value) => Self::from(&**value),
             _ => Self::Out(out),
         }
     }
@@ -197,13 +200,25 @@ impl<'a> Out<'a> {
     fn lifted(&self) -> Option<Node<'a>> {
         match self {
             Self::Lifted(key, value) => Some(value.lifted().unwrap_or(*key)),
+            Self::Below(_, value) => value.lifted(),
             _ => None,
         }
     }
 
+    /// The entries whose comments come above it.
+    fn gone(&self) -> &[Node<'a>] {
+        match self {
+            Self::Below(gone, _) => gone,
+            Self::Lifted(_, value) => value.gone(),
+            _ => &[],
+        }
+    }
+
     /// Calls back with what may be there, and with what that brings along.
-    fn each_case<'i>(&'i self, mut case: impl FnMut(Item<'i, 'a>, Along<'a>)) {
-        let mut one = |out: &'i Self, when| case(out.into(), Along { lifted: out.lifted(), when });
+    fn each_case<'i>(&'i self, mut case: impl FnMut(Item<'i, 'a>, Along<'i, 'a>)) {
+        let mut one = |out: &'i Self, when| {
+            case(out.into(), Along { lifted: out.lifted(), gone: out.gone(), when });
+        };
         match self {
             Self::Cases(cases) => cases.iter().for_each(|(when, out)| one(out, Some(*when))),
             out => one(out, None),
@@ -213,9 +228,11 @@ impl<'a> Out<'a> {
 
 /// What an entry or item brings along.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Along<'a> {
+pub(super) struct Along<'i, 'a> {
     /// The key whose comment it has.
     pub(super) lifted: Option<Node<'a>>,
+    /// The entries whose comments come above it.
+    gone: &'i [Node<'a>],
     /// The condition under which it is there.
     when: Option<u32>,
 }
@@ -253,7 +270,7 @@ impl<'i, 'a> Item<'i, 'a> {
     /// Calls back with each entry of a map, and with what its value brings along.
     pub(super) fn each_entry(
         self,
-        mut entry: impl FnMut(ItemKey<'i, 'a>, Item<'i, 'a>, Along<'a>),
+        mut entry: impl FnMut(ItemKey<'i, 'a>, Item<'i, 'a>, Along<'i, 'a>),
     ) {
         match self {
             Self::Source(node) => node.entries().for_each(|(key, value)| {
@@ -276,7 +293,10 @@ impl<'i, 'a> Item<'i, 'a> {
 
     /// Calls back with each item of a list, the source item whose comments it has, and what it
     /// brings along.
-    pub(super) fn each_item(self, mut item: impl FnMut(Option<Node<'a>>, Item<'i, 'a>, Along<'a>)) {
+    pub(super) fn each_item(
+        self,
+        mut item: impl FnMut(Option<Node<'a>>, Item<'i, 'a>, Along<'i, 'a>),
+    ) {
         match self {
             Self::Source(node) => {
                 node.items().for_each(|node| item(Some(node), Item::Source(node), Along::default()))
@@ -552,6 +572,8 @@ struct ValueSpot<'a> {
     owner: Option<Node<'a>>,
     /// The key whose comment the value brings along, for where the owner has none.
     lifted: Option<Node<'a>>,
+    /// Entries that are left out, whose comments are written above it.
+    gone: &'a [Node<'a>],
 }
 
 impl ValueSpot<'_> {
@@ -654,8 +676,13 @@ impl YamlWriter {
             }
             return self.block(root, 0, false);
         }
-        let spot =
-            ValueSpot { column: 0, parent: ValueParent::Root, owner: root.like(), lifted: None };
+        let spot = ValueSpot {
+            column: 0,
+            parent: ValueParent::Root,
+            owner: root.like(),
+            lifted: None,
+            gone: &[],
+        };
         self.lines_above(spot, root, WrittenBefore::Something);
         let start = self.out.len();
         self.after_indicator(root, spot);
@@ -679,9 +706,9 @@ impl YamlWriter {
             true => WrittenBefore::Something,
             false => parts.before,
         };
-        item.each_entry(|key, value, Along { lifted, when }| {
+        item.each_entry(|key, value, Along { lifted, gone, when }| {
             let owner = key.owner();
-            let spot = ValueSpot { column, parent: ValueParent::Key(owner), owner, lifted };
+            let spot = ValueSpot { column, parent: ValueParent::Key(owner), owner, lifted, gone };
             self.is_stuck |= may_be_flow && when.is_some();
             self.begin(&mut parts, when);
             let inline = inline && parts.before == WrittenBefore::Nothing;
@@ -689,8 +716,8 @@ impl YamlWriter {
             self.end(&mut parts, when);
         });
         let list = item.like();
-        item.each_item(|owner, value, Along { lifted, when }| {
-            let spot = ValueSpot { column, parent: ValueParent::List(list), owner, lifted };
+        item.each_item(|owner, value, Along { lifted, gone, when }| {
+            let spot = ValueSpot { column, parent: ValueParent::List(list), owner, lifted, gone };
             self.is_stuck |= may_be_flow && when.is_some();
             self.begin(&mut parts, when);
             let inline = inline && parts.before == WrittenBefore::Nothing;
@@ -1118,8 +1145,15 @@ impl YamlWriter {
     /// The comments and blank lines above an entry; the first of its block loses the blank lines
     /// that parted it from another one.
     fn lines_above(&mut self, spot: ValueSpot<'_>, value: Item<'_, '_>, before: WrittenBefore) {
-        let Some(owner) = spot.owner else { return };
         let start = self.out.len();
+        for gone in spot.gone {
+            for piece in gone.trivia() {
+                let lines = gone.document.slice(piece.start, piece.end);
+                let trim = before == WrittenBefore::Nothing && self.out.len() == start;
+                self.lines(lines, spot.column, trim);
+            }
+        }
+        let Some(owner) = spot.owner else { return };
         for piece in above(owner, matches!(spot.parent, ValueParent::Key(_)), value) {
             let lines = owner.document.slice(piece.start, piece.end);
             let trim = before == WrittenBefore::Nothing && self.out.len() == start;

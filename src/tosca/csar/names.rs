@@ -185,7 +185,7 @@ fn relative(from: &Path, to: &Path) -> Option<String> {
 }
 
 /// The result and the files that it names, and those that they name, each with its path below a
-/// directory of their own; the result comes first.
+/// directory of their own; the result comes first, then others that lie beside it.
 ///
 /// # Errors
 /// `csar` where an import is not there or is a template with variability, `file` where a file cannot be
@@ -194,20 +194,25 @@ pub(crate) fn gather(
     package: &Package,
     sources: &SourceMap,
     resolved: &str,
+    others: &[(&Path, &str)],
     extension: &Extension,
 ) -> Result<Vec<(PathBuf, Vec<u8>)>, Diagnostic> {
     let read: BTreeMap<PathBuf, &str> =
         sources.files().map(|file| (normalize(file.asked()), &**file.text())).collect();
     let mut gathering = Gathering { package, extension, read, found: BTreeMap::new() };
     let template = gathering.template();
-    gathering.follow(&template, resolved)?;
-    let own = Some(resolved.as_bytes().to_vec());
+    let own: Vec<_> = std::iter::once((template, resolved))
+        .chain(others.iter().map(|(path, text)| (normalize(path), *text)))
+        .collect();
+    own.iter().try_for_each(|(path, text)| gathering.follow(path, text))?;
     let mut found = mem::take(&mut gathering.found);
-    found.remove(&template);
+    found.retain(|path, _| own.iter().all(|(own, _)| own != path));
     let here = canonical(&*package.files, Path::new(""));
     let whole = |path: &Path| normalize(&here.join(path));
-    let root = found.keys().fold(parent(&whole(&template)), |root, path| {
-        let path = parent(&whole(path));
+    let all = own.iter().map(|(path, _)| path).chain(found.keys());
+    let mut parents = all.map(|path| parent(&whole(path)));
+    let first = parents.next().unwrap_or_default();
+    let root = parents.fold(first, |root, path| {
         let same = root.components().zip(path.components()).take_while(|(a, b)| a == b);
         same.map(|(part, _)| part).collect()
     });
@@ -216,7 +221,8 @@ pub(crate) fn gather(
         let out = || error(format!("nothing tells where `{}` is", path.display()));
         Ok((below.ok_or_else(out)?, bytes.map_or_else(|| gathering.bytes(&path), Ok)?))
     };
-    std::iter::once((template, own)).chain(found).map(placed).collect()
+    let own = own.into_iter().map(|(path, text)| (path, Some(text.as_bytes().to_vec())));
+    own.chain(found).map(placed).collect()
 }
 
 /// What a path is below a directory.

@@ -23,6 +23,7 @@ use crate::text::diagnostic::{Code, Diagnostic};
 use crate::text::files::read_bytes;
 use crate::text::source::is_yaml;
 use crate::text::source::{FileId, FileSystem, normalize};
+use crate::text::value::Value;
 use crate::text::yaml::{self, Document, Limits as YamlLimits, Node};
 use crate::tosca::PLAIN_VERSION;
 use crate::tosca::import::import_names;
@@ -41,6 +42,9 @@ const PERMISSIONS: u32 = 0o644;
 
 /// Where tests lie, at the root or beside the template.
 const TESTS: &str = "tests";
+
+/// What substitutes which node.
+const SUBSTITUTIONS: &str = "substitutions.json";
 
 /// An extension of TOSCA, of which no archive holds a template: what was made of one is plain.
 pub(crate) struct Extension {
@@ -117,19 +121,61 @@ pub(crate) fn pack(
 /// # Errors
 /// `csar` where a name cannot be one in an archive.
 pub(crate) fn pack_files(files: &[(PathBuf, Vec<u8>)]) -> Result<Vec<u8>, Diagnostic> {
+    pack_with_others(files, &[])
+}
+
+/// As [`pack_files`]; behind the result come templates that substitute nodes, of each the nodes.
+///
+/// # Errors
+/// As [`pack_files`].
+pub(crate) fn pack_nested(
+    files: &[(PathBuf, Vec<u8>)],
+    nodes: &[&[String]],
+) -> Result<Vec<u8>, Diagnostic> {
+    let mut others = Vec::new();
+    for ((path, _), nodes) in files.iter().skip(1).zip(nodes) {
+        others.push((entry_name(path)?, *nodes));
+    }
+    if let Some((path, _)) = files.iter().find(|(path, _)| path.as_os_str() == SUBSTITUTIONS) {
+        return Err(error(format!("there is a file `{}` already", path.display())));
+    }
+    pack_with_others(files, &others)
+}
+
+fn entry_name(path: &Path) -> Result<String, Diagnostic> {
+    in_archive(path)
+        .ok_or_else(|| error(format!("the name of `{}` is not valid UTF-8", path.display())))
+}
+
+/// What substitutes which node, as JSON.
+fn substitutions(others: &[(String, &[String])]) -> String {
+    let each = others.iter().flat_map(|(file, nodes)| {
+        nodes.iter().map(|node| (Arc::from(node.as_str()), Value::from(file.as_str())))
+    });
+    let all = [
+        ("version".into(), Value::from(1_i64)),
+        ("substitutions".into(), Value::Map(each.collect())),
+    ];
+    yaml::write_json(&yaml::Out::Value(Value::Map(all.into())))
+}
+
+fn pack_with_others(
+    files: &[(PathBuf, Vec<u8>)],
+    others: &[(String, &[String])],
+) -> Result<Vec<u8>, Diagnostic> {
     let mut archive = ArchiveWriter::default();
-    let name = |path: &Path| {
-        in_archive(path)
-            .ok_or_else(|| error(format!("the name of `{}` is not valid UTF-8", path.display())))
-    };
     if let Some((path, resolved)) = files.first() {
         let root = Root::alone(path.parent().unwrap_or(Path::new("")).to_owned());
         let resolved = String::from_utf8_lossy(resolved);
-        let meta = meta(&root, &name(path)?, &resolved);
+        let mut meta = meta(&root, &entry_name(path)?, &resolved);
+        meta.others.extend(others.iter().map(|(name, _)| name.clone()));
         archive.add(META, meta.write(|_| true).as_bytes())?;
     }
     for (path, bytes) in files {
-        archive.add(&name(path)?, bytes)?;
+        archive.add(&entry_name(path)?, bytes)?;
+    }
+    if !others.is_empty() {
+        archive.add(SUBSTITUTIONS, substitutions(others).as_bytes())?;
     }
     archive.finish()
 }

@@ -162,7 +162,17 @@ impl Package {
     }
 
     /// Whether it is in a zip file.
-    pub(super) fn is_packed(&self) -> bool {
+    /// The templates that it names as those that substitute nodes.
+    pub(crate) fn others(&self) -> impl Iterator<Item = PathBuf> {
+        let root = self.root.as_deref();
+        root.into_iter().flat_map(|root| {
+            let names = root.meta.iter().flat_map(|meta| &meta.others);
+            names.map(|name| root.path.join(name))
+        })
+    }
+
+    /// Whether it is in an archive.
+    pub(crate) fn is_packed(&self) -> bool {
         self.root.as_ref().is_some_and(|root| root.archive.is_some())
     }
 

@@ -158,7 +158,7 @@ impl Loaded {
         diagnostics: &mut Diagnostics,
     ) -> Vec<Self> {
         if !self.outside.is_dir(path) {
-            return diagnostics.all_ok(self.another(path)).into_iter().collect();
+            return diagnostics.all_ok(self.with_others(path)).unwrap_or_default();
         }
         let is_wanted = |path: &Path| is_yaml(path) || is_archive(path);
         let mut found = Vec::new();
@@ -167,8 +167,8 @@ impl Loaded {
             if !is_archive(&path) && !read_bytes(&*self.outside, &path).is_ok_and(has_word) {
                 continue;
             }
-            match self.another(&path) {
-                Ok(loaded) => found.push(loaded),
+            match self.with_others(&path) {
+                Ok(loaded) => found.extend(loaded),
                 Err(Diagnostics(errors)) => diagnostics.0.extend(
                     errors
                         .into_iter()
@@ -182,9 +182,28 @@ impl Loaded {
     /// Another template, read beside this one.
     fn another(&self, path: &Path) -> Result<Self, Diagnostics> {
         let location = TemplateLocation::Path(path.to_owned());
-        let OpenedPackage { package, template, base, library, warnings } =
-            OpenedPackage::read(&location, &self.outside, &self.files, self.extent)?;
-        Ok(Self {
+        let opened = OpenedPackage::read(&location, &self.outside, &self.files, self.extent)?;
+        Ok(self.opened(opened))
+    }
+
+    /// Another template; of an archive also those that substitute nodes of it.
+    fn with_others(&self, path: &Path) -> Result<Vec<Self>, Diagnostics> {
+        let first = self.another(path)?;
+        let package = first.package.clone();
+        let mut all = vec![first];
+        for template in package.others() {
+            let mut package = package.clone();
+            package.template = template;
+            let file = self.files.read(&*package.files, &package.template)?;
+            let opened = OpenedPackage::of(package, file, &self.files, self.extent)?;
+            all.push(self.opened(opened));
+        }
+        Ok(all)
+    }
+
+    fn opened(&self, opened: OpenedPackage) -> Self {
+        let OpenedPackage { package, template, base, library, warnings } = opened;
+        Self {
             files: Arc::clone(&self.files),
             package,
             outside: Arc::clone(&self.outside),
@@ -194,7 +213,7 @@ impl Loaded {
             library,
             warnings,
             ..*self
-        })
+        }
     }
 
     /// The same files, with this text in the place of the template's.
@@ -380,7 +399,7 @@ impl OpenedPackage {
         files: &Files,
         extent: Extent,
     ) -> Result<Self, Diagnostics> {
-        let (mut package, template) = match location {
+        let (package, template) = match location {
             TemplateLocation::Path(path) => {
                 let package = Package::find(outside, path, files)?;
                 let template = files.read(&*package.files, &package.template)?;
@@ -390,6 +409,16 @@ impl OpenedPackage {
                 (Package::of_file(outside, name), files.add(&**outside, name, Arc::clone(text)))
             }
         };
+        Self::of(package, template, files, extent)
+    }
+
+    /// Parses this template, and beside it the library.
+    fn of(
+        mut package: Package,
+        template: FileId,
+        files: &Files,
+        extent: Extent,
+    ) -> Result<Self, Diagnostics> {
         if is_xml(files.text(template)) {
             let message = "this is XML, as TOSCA 1.0 is written, and no template in YAML";
             let start = Span { file: template, start: 0, end: 0 };
