@@ -78,6 +78,19 @@ impl Resolver {
         secrets: &mut KeptSecrets,
         query: &InstancePlanQuery,
     ) -> Result<Answer<(Plan, TargetSources)>, Failure> {
+        let adapted = self.adapted(model, targets, secrets, query)?;
+        let Answer { result: (plan, kept, _), warnings, sources } = adapted;
+        Ok(Answer { result: (plan, kept), warnings, sources })
+    }
+
+    /// The same with what is to be kept of the variant, each under its digest.
+    pub(super) fn adapted(
+        &self,
+        model: &InstanceModel,
+        targets: &dyn Fn(&str) -> Result<TargetSources, Diagnostic>,
+        secrets: &mut KeptSecrets,
+        query: &InstancePlanQuery,
+    ) -> Result<Answer<(Plan, TargetSources, KeptTexts)>, Failure> {
         let from = KeptSide::of(model, targets)?;
         self.with_target(secrets, |target, loaded, types| {
             let kept = self.sources(target, loaded)?;
@@ -95,7 +108,7 @@ impl Resolver {
                 };
                 query.planned(from, to)
             })?;
-            let (digest, _) = kept.blobs()?;
+            let (digest, blobs) = kept.blobs()?;
             let target = PlanTarget {
                 digest: digest.into(),
                 template: self.named_template().into(),
@@ -106,7 +119,7 @@ impl Resolver {
                     .map(|(name, it)| ((&**name).into(), it.clone()))
                     .collect(),
             };
-            Ok((query.finished(plan, model, Some((target, &kept.model)))?, kept))
+            Ok((query.finished(plan, model, Some((target, &kept.model)))?, kept, blobs))
         })
     }
 
@@ -355,6 +368,9 @@ struct VariantTarget<'a> {
 
 /// Variability inputs by name.
 type GivenInputs = Vec<(String, Value)>;
+
+/// What is kept under digests.
+type KeptTexts = Vec<Vec<u8>>;
 
 /// A variability input as everybody may see it.
 fn shown((name, value): (String, Value), secrets: &KeptSecrets) -> (String, Value) {

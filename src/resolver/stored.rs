@@ -509,9 +509,8 @@ pub fn plan_instance(
 ) -> Result<Answer<Plan>, Failure> {
     let mut secrets = instance.log.secrets()?;
     let targets = |digest: &str| instance.target(digest);
-    let answer = resolver.adapt_instance(instance.model(), &targets, &mut secrets, query)?;
-    let Answer { result: (plan, target), warnings, sources } = answer;
-    let (_, blobs) = target.blobs()?;
+    let answer = resolver.adapted(instance.model(), &targets, &mut secrets, query)?;
+    let Answer { result: (plan, _, blobs), warnings, sources } = answer;
     let _ = instance.log.keep_blobs(author, &blobs);
     Ok(Answer { result: plan, warnings, sources })
 }

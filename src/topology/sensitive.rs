@@ -12,8 +12,10 @@ use std::cell::RefCell;
 /// Whether a name says that its value is secret.
 pub(crate) fn is_sensitive_name(name: &str) -> bool {
     const WORDS: [&str; 5] = ["password", "passwd", "secret", "token", "private_key"];
-    let name = name.to_ascii_lowercase();
-    WORDS.iter().any(|word| name.contains(word))
+    // Every name of a document is asked, and most are short.
+    let is_at = |part: &[u8], word: &str| part.eq_ignore_ascii_case(word.as_bytes());
+    let mut words = WORDS.iter();
+    words.any(|word| name.as_bytes().windows(word.len()).any(|part| is_at(part, word)))
 }
 
 /// Whether a part of a path is a name that says so: `property.login.password`.

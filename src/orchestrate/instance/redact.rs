@@ -49,6 +49,7 @@ impl Redaction<'_> {
                     Out::Seq { items: items.collect(), like: None }
                 })
             }
+            NodeKind::Scalar if place == RedactionPlace::Anywhere && self.scanner.is_idle() => None,
             NodeKind::Scalar => {
                 let value = node.to_value();
                 let is_secret = place == RedactionPlace::Secret

@@ -42,8 +42,11 @@ impl KeptSecrets {
 
     /// Whether a name says that its value is secret.
     pub fn is_sensitive_name(&self, name: &str) -> bool {
-        let lower = name.to_ascii_lowercase();
-        is_sensitive_name(name) || self.patterns.iter().any(|pattern| lower.contains(pattern))
+        let is_added = || {
+            let lower = name.to_ascii_lowercase();
+            self.patterns.iter().any(|pattern| lower.contains(pattern))
+        };
+        is_sensitive_name(name) || !self.patterns.is_empty() && is_added()
     }
 
     /// What is kept of a value that somebody reports: secret is what its name says is, and what is
@@ -153,6 +156,11 @@ pub(crate) struct SecretScanner<'s> {
 }
 
 impl SecretScanner<'_> {
+    /// Whether there is nothing to be found.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.secrets.values.is_empty()
+    }
+
     /// Whether a scalar is a secret that was met, or a text that one stands in.
     pub(crate) fn is_known(&self, value: &Value) -> bool {
         let values = &self.secrets.values;
@@ -168,7 +176,7 @@ impl SecretScanner<'_> {
 
     /// A value with what is secret in it hidden, where something is.
     pub(crate) fn hidden(&self, value: &Value) -> Option<Value> {
-        if self.secrets.values.is_empty() {
+        if self.is_idle() {
             return None;
         }
         value.replaced(&mut |part| match part {
