@@ -208,7 +208,7 @@ impl<'s> StoredInstance<'s> {
             let refused = Cell::default();
             let recorded = self.recorded(report, author, taking, &refused);
             // Who holds the lock has read on, and knows which plan is carried out now.
-            if refused.get() != Some(Refusal::AnotherPlan) {
+            if refused.get() != Some(ReportRefusal::AnotherPlan) {
                 return recorded;
             }
         }
@@ -249,7 +249,7 @@ impl<'s> StoredInstance<'s> {
         report: &InstanceReport,
         author: &RecordAuthor<'_>,
         taking: TakenReports,
-        refused: &Cell<Option<Refusal>>,
+        refused: &Cell<Option<ReportRefusal>>,
     ) -> Result<RecordedChange<Reported>, Failure> {
         let needs = ReportNeeds { types: report_needs_types(report), plan: self.log.is_whole() };
         self.judging(taking, needs, |log, rules, carried| {
@@ -257,7 +257,7 @@ impl<'s> StoredInstance<'s> {
                 let model = record.model();
                 let is_known = carried.is_some_and(|carried| carried.begun().is_open_in(model));
                 if report.moves() && has_plan(model) && !is_known {
-                    refused.set(Some(Refusal::AnotherPlan));
+                    refused.set(Some(ReportRefusal::AnotherPlan));
                     return Err(another_plan());
                 }
                 let mut going = carried
@@ -265,7 +265,7 @@ impl<'s> StoredInstance<'s> {
                     .map(|it| Orchestration::resume(model, &it.plan, it.models()))
                     .transpose()?;
                 let reported = report.add_to(record, rules, going.as_mut());
-                refused.set(reported.is_err().then_some(Refusal::Report));
+                refused.set(reported.is_err().then_some(ReportRefusal::Report));
                 reported
             })
         })
@@ -449,7 +449,7 @@ fn streamed(
 
 /// Why a report was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Refusal {
+enum ReportRefusal {
     /// For what it says.
     Report,
     /// A plan has begun that was not there when the instance was opened.

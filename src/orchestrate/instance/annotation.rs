@@ -7,15 +7,16 @@ use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::text::value::Value;
 use std::sync::Arc;
 
-type Links = ByName<Arc<str>>;
-type Metadata = ByName<Value>;
+type EntityLinks = ByName<Arc<str>>;
+type EntityMetadata = ByName<Value>;
 
 /// What is said of a value of which nobody says anything.
-static NOTHING: Annotations = Annotations { links: Links::new(), metadata: Metadata::new() };
+static NOTHING: Annotations =
+    Annotations { links: EntityLinks::new(), metadata: EntityMetadata::new() };
 
 impl InstanceModel {
     /// What is said of an entity, by its identifier; nothing where there is no such entity.
-    pub(super) fn annotations(&self, entity: &str) -> Option<(&Links, &Metadata)> {
+    pub(super) fn annotations(&self, entity: &str) -> Option<(&EntityLinks, &EntityMetadata)> {
         match Entity::of(entity) {
             Entity::Node(id) => self.nodes.get(id).map(|it| (&it.links, &it.metadata)),
             Entity::Group(name) => self.groups.get(name).map(|it| (&it.links, &it.metadata)),
@@ -34,7 +35,7 @@ impl InstanceModel {
     pub(super) fn annotate(
         &mut self,
         entity: &str,
-        change: impl FnOnce(&mut Links, &mut Metadata),
+        change: impl FnOnce(&mut EntityLinks, &mut EntityMetadata),
     ) -> Result<(), ImpossibleEvent> {
         let none = || impossible(format!("there is no `{entity}`"));
         let (links, metadata) = match Entity::of(entity) {
@@ -109,7 +110,7 @@ fn of_value<'m>(
     values: &ByName<Value>,
     said: &'m ByName<Annotations>,
     name: &str,
-) -> Option<(&'m Links, &'m Metadata)> {
+) -> Option<(&'m EntityLinks, &'m EntityMetadata)> {
     values.get(name)?;
     let said = said.get(name).unwrap_or(&NOTHING);
     Some((&said.links, &said.metadata))
@@ -120,7 +121,7 @@ fn annotate_value(
     values: &ByName<Value>,
     said: &mut ByName<Annotations>,
     name: &str,
-    change: impl FnOnce(&mut Links, &mut Metadata),
+    change: impl FnOnce(&mut EntityLinks, &mut EntityMetadata),
 ) -> Option<()> {
     let (name, _) = values.get_key_value(name)?;
     let mut of_name = said.remove(name).unwrap_or_default();
