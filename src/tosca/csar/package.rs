@@ -161,7 +161,6 @@ impl Package {
         self.template.parent().unwrap_or(Path::new(""))
     }
 
-    /// Whether it is in a zip file.
     /// The templates that it names as those that substitute nodes.
     pub(crate) fn others(&self) -> impl Iterator<Item = PathBuf> {
         let root = self.root.as_deref();
@@ -171,7 +170,7 @@ impl Package {
         })
     }
 
-    /// Whether it is in an archive.
+    /// Whether it is in a zip file.
     pub(crate) fn is_packed(&self) -> bool {
         self.root.as_ref().is_some_and(|root| root.archive.is_some())
     }
