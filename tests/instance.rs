@@ -11,6 +11,8 @@ use commands::{cuvee, text};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
+#[cfg(unix)]
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
@@ -219,6 +221,66 @@ fn a_disk_that_is_full_in_a_line_keeps_what_was_acknowledged() {
     assert_eq!(fs::metadata(&log).unwrap().len(), before, "what was begun is taken back");
     assert!(at.done("verify book").starts_with("revision 1:"));
     assert!(at.done("record book house --note y").contains("revision 2"));
+}
+
+/// What is in a directory, and it itself, in the order in which they may be changed.
+#[cfg(unix)]
+fn below(directory: &Path) -> Vec<PathBuf> {
+    let inside = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    let inside = inside.flat_map(|path| if path.is_dir() { below(&path) } else { vec![path] });
+    inside.chain([directory.to_owned()]).collect()
+}
+
+/// Who may read a store only can ask everything, and is told what is missing for the rest.
+#[cfg(unix)]
+#[test]
+fn a_store_that_may_only_be_read_answers() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    use std::os::unix::process::CommandExt;
+    let at = Workplace::new();
+    at.done("init book examples/guestbook");
+    at.done("record book house --note y");
+    let own = at.0.path().join("cuvee");
+    fs::copy(env!("CARGO_BIN_EXE_cuvee"), &own).unwrap();
+    let set =
+        |path: &Path, mode| fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
+    set(at.0.path(), 0o755);
+    for path in below(&at.0.path().join("store")) {
+        set(&path, if path.is_dir() { 0o555 } else { 0o444 });
+    }
+    // To whom everything is allowed becomes somebody else.
+    let is_root = fs::metadata(at.0.path()).unwrap().uid() == 0;
+    let call = |line: &str| {
+        let mut command = Command::new(&own);
+        command.arg("instance").args(line.split(' ')).current_dir(at.0.path());
+        command.env("CUVEE_STORE", "store");
+        if is_root {
+            command.uid(65_534).gid(65_534);
+        }
+        let output = command.output().unwrap();
+        (text(output.stdout) + &text(output.stderr), output.status.success())
+    };
+    let reads = [
+        "list",
+        "show book",
+        "query book nodes",
+        "log book",
+        "export book",
+        "diff book@1 book",
+        "plan book",
+        "verify book",
+    ];
+    for line in reads {
+        let (told, is_done) = call(line);
+        assert!(is_done, "{line}: {told}");
+    }
+    for line in ["record book house --note z", "begin book --workflow deploy", "compact book"] {
+        let (told, is_done) = call(line);
+        assert!(!is_done && told.contains("error[file]: cannot lock"), "{line}: {told}");
+    }
+    for path in below(&at.0.path().join("store")) {
+        set(&path, 0o755);
+    }
 }
 
 /// The walk of `docs/instances.md`: its executor deploys the guest book for real, is killed in the
