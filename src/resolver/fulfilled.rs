@@ -82,6 +82,7 @@ impl Resolver {
                 types,
                 inventory,
                 scope: &|_| 0,
+                leaves: &|_, _| true,
             };
             let (found, warnings) = fulfil::fulfil(&question, &settings)?;
             let written =

@@ -23,8 +23,8 @@ use crate::sat::solve::SolverSettings;
 use crate::text::diagnostic::Diagnostics;
 use crate::text::yaml::OutNode;
 use crate::topology::{NodeIndex, RelationIndex, Topology, TopologyNode};
-use crate::tosca::Types;
 use crate::tosca::types::schemas::Schemas;
+use crate::tosca::{TypeId, Types};
 use filters::FilterTexts;
 use rustc_hash::FxHashSet;
 use slots::{OpenDemands, SlotDemand, slots};
@@ -44,6 +44,9 @@ pub(crate) struct FulfilQuestion<'q, 'a, 't> {
     /// Of which template a node of this name is: targets are looked for among its nodes and those of
     /// the inventory.
     pub scope: &'q dyn Fn(&str) -> u32,
+    /// Whether what may take the place of nodes of a type that are to be substituted leaves a
+    /// requirement to them. It has the others itself, so that nobody looks for what nobody wrote.
+    pub leaves: &'q dyn Fn(TypeId, &str) -> bool,
 }
 
 /// Where something leads.
@@ -219,6 +222,11 @@ fn fulfilment(
 /// Whether a node is to be selected.
 fn is_to_be_selected(node: &TopologyNode) -> bool {
     node.directives.iter().any(|directive| matches!(&*directive.value, "select" | "selectable"))
+}
+
+/// Whether another template takes the place of a node.
+fn is_to_be_substituted(node: &TopologyNode) -> bool {
+    node.directives.iter().any(|directive| &*directive.value == "substitute")
 }
 
 /// What a node is in an inventory.

@@ -3,7 +3,7 @@
 use super::filters::{FilterOwner, PlacedFilter};
 use super::inventory::node_type;
 use super::uses::{assigned_type, file_of};
-use super::{FulfilQuestion, instance_uri, is_to_be_selected};
+use super::{FulfilQuestion, instance_uri, is_to_be_selected, is_to_be_substituted};
 use crate::text::source::FileId;
 use crate::text::value::Value;
 use crate::topology::{NodeIndex, RelationIndex, Topology, TopologyRelation};
@@ -180,7 +180,8 @@ impl<'q> DemandSearch<'_, 'q, '_, '_> {
             let assigned: Vec<_> =
                 assigned.filter(|&id| topology.relation(id).name == *name).collect();
             let first = found.len();
-            if assigned.is_empty() {
+            let is_left = || !is_to_be_substituted(node) || (self.question.leaves)(self.kind, name);
+            if assigned.is_empty() && is_left() {
                 self.unassigned(name, part, found);
             }
             let open = assigned.iter().filter(|&&id| topology.relation(id).target.is_none());

@@ -143,7 +143,7 @@ pub(crate) fn substitute<'a>(
     let known = KnownChoices::default();
     unknown(settings.chosen, &TemplateView::of(document.clone(), settings.types))?;
     let FulfilledDocument { mut document, mut values, .. } =
-        fulfilled(document, evaluated, &scopes, settings, &mut warnings, &mut told)?;
+        fulfilled(document, evaluated, &scopes, catalogue, settings, &mut warnings, &mut told)?;
     let (outer, mut nested) = (settings.nests.then(|| document.clone()), Vec::new());
     for _ in 0..=DEPTH {
         let view = TemplateView::of(document, settings.types);
@@ -215,8 +215,15 @@ fn placed<'a>(
     flat.names.iter().for_each(|names| scopes.add(names.values()));
     let (names, mut warnings) = (flat.names, flat.warnings);
     let mut told = SubstitutionExplanation::default();
-    let FulfilledDocument { document, values, cost } =
-        fulfilled(flat.document, None, &scopes, settings, &mut warnings, &mut told)?;
+    let FulfilledDocument { document, values, cost } = fulfilled(
+        flat.document,
+        None,
+        &scopes,
+        round.catalogue,
+        settings,
+        &mut warnings,
+        &mut told,
+    )?;
     Ok(PlacedRound { document, values, names, scopes, warnings, told, cost })
 }
 
@@ -278,6 +285,7 @@ fn fulfilled<'a>(
     document: Out<'a>,
     evaluated: Option<Out<'a>>,
     scopes: &TemplateScopes,
+    catalogue: &dyn Catalogue<'a>,
     settings: &SubstitutionSettings<'_, '_>,
     warnings: &mut Diagnostics,
     told: &mut SubstitutionExplanation,
@@ -294,6 +302,13 @@ fn fulfilled<'a>(
         types,
         inventory,
         scope: &|name| scopes.of(name),
+        leaves: &|kind, requirement| {
+            let fitting = catalogue.templates().iter().filter(|template| {
+                template.kind.is_some_and(|of| candidate::is_a(types, of, kind))
+            });
+            let mut mapped = fitting.flat_map(|template| &template.substitution.requirements);
+            mapped.any(|mapping| mapping.named.name == requirement)
+        },
     };
     let (found, more) = fulfil::fulfil(&question, solver)?;
     warnings.0.extend(more.0);
