@@ -91,10 +91,18 @@ impl Resolver {
         secrets: &mut KeptSecrets,
         query: &InstancePlanQuery,
     ) -> Result<Answer<(Plan, TargetSources, KeptTexts)>, Failure> {
-        let from = KeptSide::of(model, targets)?;
-        self.with_target(secrets, |target, loaded, types| {
+        // What came from elsewhere brought no template: it is seen as what it is to become.
+        let kept = match model.target.is_kept() {
+            true => None,
+            false => Some(self.instance_target(&mut secrets.clone())?.result),
+        };
+        let from = KeptSide::of(model, &|digest| match &kept {
+            Some(kept) if digest.is_empty() => Ok(kept.clone()),
+            _ => targets(digest),
+        })?;
+        let planned = self.with_target(secrets, |target, loaded, types| {
             let kept = self.sources(target, loaded)?;
-            let plan = from.with(model, PlannedExtent::Present, |from| {
+            let (plan, found) = from.with(model, PlannedExtent::Present, |from| {
                 let read =
                     |document| as_in_model(Topology::read(document, &|_| false), &target.model);
                 let to = VariantOfPlan {
@@ -119,8 +127,11 @@ impl Resolver {
                     .map(|(name, it)| ((&**name).into(), it.clone()))
                     .collect(),
             };
-            Ok((query.finished(plan, model, Some((target, &kept.model)))?, kept, blobs))
-        })
+            Ok((query.finished(plan, model, Some((target, &kept.model)))?, kept, blobs, found))
+        })?;
+        let Answer { result: (plan, kept, blobs, Diagnostics(found)), mut warnings, sources } = planned;
+        warnings.extend(found);
+        Ok(Answer { result: (plan, kept, blobs), warnings, sources })
     }
 
     /// The template, as it was named.
@@ -179,12 +190,12 @@ pub struct InstancePlanQuery {
 
 impl InstancePlanQuery {
     /// The plan between two sides: where nothing is there, a workflow of the template may say what
-    /// deploys it (statement O-9).
+    /// deploys it (statement O-9); with its warnings.
     fn planned(
         &self,
         from: VariantOfPlan<'_, '_>,
         to: VariantOfPlan<'_, '_>,
-    ) -> Result<Plan, Diagnostics> {
+    ) -> Result<(Plan, Diagnostics), Diagnostics> {
         let whole = match (from.topology.nodes.is_empty(), to.topology.nodes.is_empty()) {
             _ if self.generated => None,
             (true, false) => self.written(to, "deploy"),
@@ -194,7 +205,7 @@ impl InstancePlanQuery {
         if let Some(plan) = whole {
             return plan;
         }
-        Ok(plan::adapt(from, to, &self.adaptation, &self.order)?.0)
+        plan::adapt(from, to, &self.adaptation, &self.order)
     }
 
     /// The plan of a workflow of the template, where it has one of that name.
@@ -202,11 +213,11 @@ impl InstancePlanQuery {
         &self,
         side: VariantOfPlan<'_, '_>,
         workflow: &str,
-    ) -> Option<Result<Plan, Diagnostics>> {
+    ) -> Option<Result<(Plan, Diagnostics), Diagnostics>> {
         side.topology.workflows.iter().find(|known| known.name == workflow)?;
         let workflow = workflow.to_owned();
         let query = PlanQuery { workflow, order: self.order.clone(), ..PlanQuery::default() };
-        Some(plan::plan_instance(side, &query).map(|(plan, _)| plan))
+        Some(plan::plan_instance(side, &query))
     }
 
     /// The plan with what it was made for.
@@ -293,11 +304,10 @@ pub fn repair_instance(
     targets: &dyn Fn(&str) -> Result<TargetSources, Diagnostic>,
     query: &InstancePlanQuery,
 ) -> Result<Answer<Plan>, Failure> {
-    let from = KeptSide::of(model, targets)?;
-    let meant = InstanceModel { target: model.target.clone(), ..from.sources.model.clone() };
-    let to = KeptSide::of(&meant, targets)?;
-    let planned = from.with(model, PlannedExtent::Present, |from| {
-        to.with(&meant, PlannedExtent::All, |to| query.planned(from, to))
+    let side = KeptSide::of(model, targets)?;
+    let meant = InstanceModel { target: model.target.clone(), ..side.sources.model.clone() };
+    let planned = side.with(model, PlannedExtent::Present, |from| {
+        side.with(&meant, PlannedExtent::All, |to| query.planned(from, to))
     });
     let presets = match model.target.choice.get("presets") {
         Some(Value::List(names)) => {
@@ -315,8 +325,10 @@ pub fn repair_instance(
         presets,
         inputs,
     };
-    let planned = planned.and_then(|plan| query.finished(plan, model, Some((target, &meant))));
-    answered(planned, &to)
+    let planned = planned.and_then(|(plan, found)| {
+        Ok((query.finished(plan, model, Some((target, &meant)))?, found))
+    });
+    answered(planned, &side)
 }
 
 /// What lets an instance go, whole.
@@ -332,7 +344,9 @@ pub fn remove_instance(
     let planned = side.with(model, PlannedExtent::Present, |from| {
         side.with(model, PlannedExtent::Nothing, |to| query.planned(from, to))
     });
-    answered(planned.and_then(|plan| query.finished(plan, model, None)), &side)
+    let planned =
+        planned.and_then(|(plan, found)| Ok((query.finished(plan, model, None)?, found)));
+    answered(planned, &side)
 }
 
 /// A plain template of what a model says: its target with the nodes, relations and values that it has.
@@ -348,10 +362,13 @@ pub(super) fn template_of(
     Ok(write_yaml(&side.overlaid(model, PlannedExtent::All, target, true)))
 }
 
-fn answered(planned: Result<Plan, Diagnostics>, side: &KeptSide) -> Result<Answer<Plan>, Failure> {
+fn answered(
+    planned: Result<(Plan, Diagnostics), Diagnostics>,
+    side: &KeptSide,
+) -> Result<Answer<Plan>, Failure> {
     let sources = side.loaded.sources().clone();
     match planned {
-        Ok(result) => Ok(Answer { result, warnings: Vec::new(), sources }),
+        Ok((result, Diagnostics(warnings))) => Ok(Answer { result, warnings, sources }),
         Err(Diagnostics(diagnostics)) => Err(Failure { diagnostics, sources }),
     }
 }

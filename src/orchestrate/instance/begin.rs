@@ -18,7 +18,7 @@ pub(crate) struct BegunInstance {
     pub(crate) uri: String,
     pub(crate) secrets: SecretsMode,
     pub(crate) sensitive: Vec<Arc<str>>,
-    /// What it is meant to be; nothing of what comes from elsewhere, which is planned to one anew.
+    /// What it is meant to be, as far as that is known.
     pub(crate) target: Option<InstanceTarget>,
     /// What has happened already to what it begins with.
     pub(crate) beside: Vec<Event>,

@@ -3,14 +3,15 @@
 use super::apply::impossible;
 use super::begin::{BegunInstance, random_name};
 use super::event::{Event, ReportOutcome};
-use super::model::{Annotations, ByName, InstanceModel, InstanceState, relation_identifier};
+use super::model::{Annotations, ByName, InstanceModel, InstanceState, InstanceTarget, relation_identifier};
 use super::open::RecordAuthor;
 use super::store::{Draft, EventLog, MemoryStore, Store};
 use crate::text::diagnostic::{Code, Diagnostic};
 use std::sync::Arc;
 
 /// Makes an instance of a model: what is there is known from one record on. It has a lineage of its
-/// own, and no target: it is planned to one anew. Gives its revision.
+/// own, and of its target the name of the template alone: it is planned to one anew. Gives its
+/// revision.
 ///
 /// # Errors
 /// `instance-name`, `instance-exists`, `store-locked`, `file`
@@ -25,7 +26,7 @@ pub fn import_instance(
         uri: model.uri.to_string(),
         secrets: model.secrets,
         sensitive: model.sensitive.clone(),
-        target: None,
+        target: target(&model.target),
         beside: beside(model),
     };
     let actor = author.holder.actor.as_str();
@@ -39,6 +40,12 @@ pub fn import_instance(
         Ok(())
     })?;
     Ok(log.revision())
+}
+
+/// What is said of a target that is not kept here.
+fn target(of: &InstanceTarget) -> Option<InstanceTarget> {
+    let unkept = InstanceTarget { digest: "".into(), ..of.clone() };
+    (unkept != InstanceTarget::default()).then_some(unkept)
 }
 
 /// What of a model is in no target: states, and what is said of nodes, inputs and outputs.

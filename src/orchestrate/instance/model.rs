@@ -85,12 +85,19 @@ pub enum SecretsMode {
 #[serde(default)]
 #[non_exhaustive]
 pub struct InstanceTarget {
-    /// The digest of the target and its sources, which are kept under it.
+    /// The digest of the target and its sources, which are kept under it; empty where they are not.
     pub digest: Arc<str>,
     /// The template, as it was named.
     pub template: Arc<str>,
     /// What was chosen: presets, variability inputs, options.
     pub choice: ByName<Value>,
+}
+
+impl InstanceTarget {
+    /// Whether it is kept with the instance; of one that came from elsewhere only names are known.
+    pub fn is_kept(&self) -> bool {
+        !self.digest.is_empty()
+    }
 }
 
 /// One thing that is, or is about to be, there.

@@ -178,6 +178,11 @@ impl TargetManifest {
         digest: &str,
         blob: &dyn Fn(&str) -> Result<Vec<u8>, Diagnostic>,
     ) -> Result<Self, Diagnostic> {
+        if digest.is_empty() {
+            let message = "the instance came without the template that it was made of";
+            return Err(Diagnostic::error(Code::UnresolvedInstance, message)
+                .help("plan it to one first: `cuvee instance plan NAME TEMPLATE`"));
+        }
         let manifest: Self = serde_json::from_str(&text(digest, blob)?)
             .map_err(|error| no_target(digest, &error.to_string()))?;
         match manifest.format {
