@@ -144,3 +144,37 @@ fn nested_templates_are_named_once_a_variant() {
     let packed = of_case("nest", &format!("{packed} {}", again.display()));
     assert!(packed.contains("is in an archive, and cannot be put into another one"), "{packed}");
 }
+
+/// What is there twice, by a link or by being named twice, is there once; and what is in an archive in
+/// a directory is in the catalogue, also under names that are long.
+#[test]
+fn catalogues_hold_each_template_once() {
+    let at = tempfile::tempdir().unwrap();
+    let templates = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/substitute/edges");
+    let long = "n".repeat(300);
+    let file = |name: &str| fs::read_to_string(templates.join(name)).unwrap();
+    fs::create_dir_all(at.path().join("catalogue/deep")).unwrap();
+    let write = |name: &str, text: &str| fs::write(at.path().join(name), text).unwrap();
+    write("types.yaml", &file("types.yaml").replace("../types.yaml", "common.yaml"));
+    write("common.yaml", &file("../types.yaml"));
+    write("none.yaml", &file("none.yaml").replace("alone", &long));
+    let free = file("plain/free.yaml").replace("part", &long);
+    write("free.yaml", &free.replace("../types.yaml", "types.yaml"));
+    // An archive is made of a directory with one template at its top.
+    fs::create_dir_all(at.path().join("packed/types")).unwrap();
+    let named =
+        "metadata: {template_name: free, template_version: 1.0.0}\nimports: [types/types.yaml]";
+    write("packed/free.yaml", &free.replace("imports: [../types.yaml]", named));
+    for name in ["types.yaml", "common.yaml"] {
+        fs::copy(at.path().join(name), at.path().join("packed/types").join(name)).unwrap();
+    }
+    let run = |line: &str| run(&format!("cuvee {line}"), at.path());
+    assert_eq!(run("resolve packed -o catalogue/deep/free.csar"), "");
+    let packed = run("substitute none.yaml --with catalogue");
+    assert!(packed.contains(&format!("\n    {long}_{long}: {{type: Soft0, ")), "{packed}");
+    std::os::unix::fs::symlink("../free.yaml", at.path().join("catalogue/linked.yaml")).unwrap();
+    std::os::unix::fs::symlink("../free.yaml", at.path().join("catalogue/again.yaml")).unwrap();
+    fs::remove_dir_all(at.path().join("catalogue/deep")).unwrap();
+    let linked = run("substitute none.yaml --with catalogue --with free.yaml --explain");
+    assert!(linked.contains("(the only candidate)"), "{linked}");
+}

@@ -129,7 +129,8 @@ impl Resolver {
             };
             Ok((query.finished(plan, model, Some((target, &kept.model)))?, kept, blobs, found))
         })?;
-        let Answer { result: (plan, kept, blobs, Diagnostics(found)), mut warnings, sources } = planned;
+        let Answer { result: (plan, kept, blobs, Diagnostics(found)), mut warnings, sources } =
+            planned;
         warnings.extend(found);
         Ok(Answer { result: (plan, kept, blobs), warnings, sources })
     }
@@ -344,8 +345,7 @@ pub fn remove_instance(
     let planned = side.with(model, PlannedExtent::Present, |from| {
         side.with(model, PlannedExtent::Nothing, |to| query.planned(from, to))
     });
-    let planned =
-        planned.and_then(|(plan, found)| Ok((query.finished(plan, model, None)?, found)));
+    let planned = planned.and_then(|(plan, found)| Ok((query.finished(plan, model, None)?, found)));
     answered(planned, &side)
 }
 

@@ -20,7 +20,7 @@ use crate::tosca::csar;
 use crate::tosca::load::{Extent, Loaded};
 use crate::tosca::substitution::substitution;
 use crate::tosca::types::scope::Links;
-use crate::tosca::{TypeId, Types};
+use crate::tosca::{Family, TypeId, Types};
 use crate::variability::choice::{Choice, InputSource};
 use crate::variability::emit;
 use crate::variability::graph::VARIABILITY_GROUPS;
@@ -28,7 +28,7 @@ use crate::variability::inputs::InputMode;
 use crate::variability::prepared::{Interpreted, documents};
 use crate::variability::resolution::Resolution;
 use crate::variability::resolve::{self, How};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -156,20 +156,25 @@ impl Resolver {
         let mut warnings = Diagnostics::default();
         let (others, names) = read_catalogue(loaded, &query.with, &mut warnings)?;
         let choice = self.choice_of_candidates();
-        let types = linked(loaded, &self.choice, &others, &choice)?;
+        let LinkedTypes { types, mut failed } = linked(loaded, &self.choice, &others, &choice)?;
+        let kinds = SubstitutedKinds { types: &types, template: loaded.template() };
         let how = self.how();
         let interpreted = Interpreted::of(loaded, &self.choice)?;
         let (own, given) = split_inputs(&self.choice, &interpreted);
         let (mut candidates, mut broken) = (Vec::new(), Vec::new());
         for (other, name) in others.iter().zip(&names) {
-            match Interpreted::of(other, &choice) {
+            let read = match failed.remove(&other.template()) {
+                Some(errors) => Err(errors),
+                None => Interpreted::of(other, &choice),
+            };
+            match read {
                 Ok(candidate) => candidates.push((candidate, name)),
-                Err(errors) => broken.push(BrokenTemplate::of(other, name, &types, errors)),
+                Err(errors) => broken.push(BrokenTemplate::of(other, name, &kinds, errors)),
             }
         }
         let directory = loaded.package().directory();
         let read = candidates.iter().filter_map(|(candidate, name)| {
-            catalogue_template(candidate, name, directory, &types, &mut warnings)
+            catalogue_template(candidate, name, directory, &kinds, &mut warnings)
         });
         let (sources_of, templates): (Vec<_>, Vec<_>) = read.unzip();
         let looks_at_values = templates.iter().zip(&sources_of).any(|(template, interpreted)| {
@@ -345,25 +350,49 @@ fn shown(path: &Path) -> String {
     path.strip_prefix(".").unwrap_or(path).display().to_string()
 }
 
+/// The types of a template and of all that may substitute in it.
+struct LinkedTypes<'l> {
+    types: Types<'l>,
+    /// Why those of some templates cannot be had.
+    failed: FxHashMap<FileId, Diagnostics>,
+}
+
 /// The types of the template and of all that may substitute in it.
 fn linked<'l>(
     loaded: &'l Loaded,
     choice: &Choice,
     others: &'l [Loaded],
     other_choice: &Choice,
-) -> Result<Types<'l>, Diagnostics> {
+) -> Result<LinkedTypes<'l>, Diagnostics> {
     let (mut all, mut links) = documents(loaded, choice, InputMode::Closed, &|_| true)?;
+    let mut seen: FxHashSet<FileId> = all.iter().map(|document| document.file()).collect();
+    let mut failed = FxHashMap::default();
     for other in others {
-        let (more, Links { library, links: more_links, .. }) =
-            documents(other, other_choice, InputMode::Closed, &|_| true)?;
-        let is_new = |document: &&Document| all.iter().all(|known| known.file() != document.file());
-        let more: Vec<_> = more.into_iter().filter(is_new).collect();
-        all.extend(more);
-        links.library.extend(library);
-        links.links.extend(more_links);
+        match documents(other, other_choice, InputMode::Closed, &|_| true) {
+            Ok((more, Links { library, links: more_links, .. })) => {
+                all.extend(more.into_iter().filter(|document| seen.insert(document.file())));
+                links.library.extend(library);
+                links.links.extend(more_links);
+            }
+            Err(errors) => drop(failed.insert(other.template(), errors)),
+        }
     }
     let all = choice.beside_profiles(&all, loaded.sources());
-    Ok(Types::linked(all, &links, &VARIABILITY_GROUPS))
+    Ok(LinkedTypes { types: Types::linked(all, &links, &VARIABILITY_GROUPS), failed })
+}
+
+/// Says which types are substituted: as a template of the catalogue knows them, else as the template
+/// does in which it may substitute.
+struct SubstitutedKinds<'t, 'l> {
+    types: &'t Types<'l>,
+    template: FileId,
+}
+
+impl SubstitutedKinds<'_, '_> {
+    fn kind_of(&self, name: Option<Node<'_>>) -> Option<TypeId> {
+        let beside = || self.types.find_in(Some(self.template), Family::Node, name?.text()?);
+        kind_of(self.types, name).or_else(beside)
+    }
 }
 
 /// What a template of the catalogue says of substituting.
@@ -371,7 +400,7 @@ fn catalogue_template<'l, 'i>(
     interpreted: &'i Interpreted<'l>,
     name: &str,
     directory: &Path,
-    types: &Types<'_>,
+    kinds: &SubstitutedKinds<'_, '_>,
     warnings: &mut Diagnostics,
 ) -> Option<(&'i Interpreted<'l>, CatalogueTemplate<'i>)> {
     let loaded = interpreted.loaded;
@@ -381,7 +410,7 @@ fn catalogue_template<'l, 'i>(
     let substitution = substitution(node, &mut Diagnostics::default());
     let (changes, lost) = csar::renamed_nodes(loaded.package(), root, directory);
     warnings.0.extend(lost);
-    let kind = kind_of(types, substitution.node_type);
+    let kind = kinds.kind_of(substitution.node_type);
     let names = changes.into_iter().map(|(node, name)| (node.identity(), name)).collect();
     let file = loaded.template();
     let template = CatalogueTemplate { name: name.to_owned(), file, substitution, kind, names };
@@ -397,10 +426,15 @@ struct BrokenTemplate<'n> {
 }
 
 impl<'n> BrokenTemplate<'n> {
-    fn of(loaded: &Loaded, name: &'n str, types: &Types<'_>, errors: Diagnostics) -> Self {
+    fn of(
+        loaded: &Loaded,
+        name: &'n str,
+        kinds: &SubstitutedKinds<'_, '_>,
+        errors: Diagnostics,
+    ) -> Self {
         let root = loaded.whole(loaded.template()).map(Document::root).ok();
         let mapping = root.and_then(|root| root.get("topology_template")?.get(MAPPINGS));
-        let kind = kind_of(types, mapping.and_then(|mapping| mapping.get("node_type")));
+        let kind = kinds.kind_of(mapping.and_then(|mapping| mapping.get("node_type")));
         Self { name, kind, errors }
     }
 }

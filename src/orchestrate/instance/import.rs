@@ -3,7 +3,9 @@
 use super::apply::impossible;
 use super::begin::{BegunInstance, random_name};
 use super::event::{Event, ReportOutcome};
-use super::model::{Annotations, ByName, InstanceModel, InstanceState, InstanceTarget, relation_identifier};
+use super::model::{
+    Annotations, ByName, InstanceModel, InstanceState, InstanceTarget, relation_identifier,
+};
 use super::open::RecordAuthor;
 use super::store::{Draft, EventLog, MemoryStore, Store};
 use crate::text::diagnostic::{Code, Diagnostic};

@@ -189,7 +189,10 @@ pub(crate) fn judge_kind(
         return Ok(kind);
     }
     let own = types.definition(kind).name;
-    let message = format!("it is for a `{own}`, which is no `{wanted}`");
+    let message = match own == wanted {
+        true => format!("it is for another `{own}` than this, which is defined otherwise"),
+        false => format!("it is for a `{own}`, which is no `{wanted}`"),
+    };
     Err(Refusal::new(1, message, at).here(facade.node.span))
 }
 
