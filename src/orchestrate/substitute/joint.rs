@@ -137,7 +137,7 @@ fn not_all(mut errors: Diagnostics, tried: usize) -> Diagnostics {
         "{tried} choices of templates were tried, and whether another one leaves nothing open is not known"
     );
     let note = Diagnostic::note(Code::Unproven, message);
-    errors.push(note.help("choose templates by `--choose`"));
+    errors.push(note.help("choose templates by `--choose`, or allow more time with `--timeout`"));
     errors
 }
 
