@@ -196,6 +196,7 @@ topology_template:
       sandwich:
         type: boolean
         description: Sandwich
+        metadata: { extended__: true }
         default: true
         mandatory: [bread]
         optional: [sauce, cheese]
@@ -208,10 +209,12 @@ topology_template:
       full_grain:
         type: boolean
         description: Full Grain
+        metadata: { Calories: 203, Price: 1.99, Organic: true }
         default: false
       flatbread:
         type: boolean
         description: Flatbread
+        metadata: { Calories: 90 }
         default: false
       sauce:
         type: boolean
@@ -341,13 +344,16 @@ error: 1 error
 "#]],
     );
     refused(
-        "features\n\ta\n\t\t[2..3]\n\t\t\tb\n\t\t\tc\n\t\t\td\n",
+        &format!(
+            "features\n\ta\n\t\t[20..40]\n{}",
+            (0..60).map(|it| format!("\t\t\tf{it}\n")).collect::<String>()
+        ),
         str![[r#"
-error[invalid-input]: groups of which some number is selected cannot be imported as variability inputs
+error[invalid-input]: groups of so many features of which such a number is selected cannot be imported as variability inputs
  --> <stdin>:3:3
   |
-3 |         [2..3]
-  |         ^^^^^^
+3 |         [20..40]
+  |         ^^^^^^^^
   |
   = help: `or` takes at least one, `alternative` exactly one
 
@@ -521,10 +527,10 @@ error: 1 error
         &model("<feature name=\"a\"/>", "<rule><imp><var>a</var></imp></rule>"),
         str![[r#"
 error[syntax]: `imp` takes 2 operands, not 1
- --> <stdin>:6:7
+ --> <stdin>:6:8
   |
 6 | <rule><imp><var>a</var></imp></rule>
-  |       ^^^^^
+  |        ^^^
 
 error: 1 error
 
@@ -534,10 +540,10 @@ error: 1 error
         &model("<feature name=\"a\"/>", "<rule><atleast2><var>a</var></atleast2></rule>"),
         str![[r#"
 error[invalid-input]: rules with `atleast2` cannot be imported as variability inputs
- --> <stdin>:6:7
+ --> <stdin>:6:8
   |
 6 | <rule><atleast2><var>a</var></atleast2></rule>
-  |       ^^^^^^^^^^
+  |        ^^^^^^^^
 
 error: 1 error
 
@@ -547,10 +553,10 @@ error: 1 error
         &model("<feature name=\"a\"/><feature name=\"b\"/>", ""),
         str![[r#"
 error[invalid-input]: expected a feature model, but there is a second root feature
- --> <stdin>:3:20
+ --> <stdin>:3:21
   |
 3 | <feature name="a"/><feature name="b"/>
-  |                    ^^^^^^^^^^^^^^^^^^^
+  |                     ^^^^^^^
   |
   = help: a feature model of FeatureIDE is a `<featureModel>` with the features in its `<struct>`
 
@@ -562,12 +568,12 @@ error: 1 error
         &model("<and name=\"a\"><feature name=\"a\"/></and>", ""),
         str![[r#"
 error[duplicate]: there are two features `a`
- --> <stdin>:3:15
+ --> <stdin>:3:16
   |
 3 | <and name="a"><feature name="a"/></and>
-  | --------------^^^^^^^^^^^^^^^^^^^
-  | |
-  | this is the first one
+  |  ---           ^^^^^^^
+  |  |
+  |  this is the first one
 
 error: 1 error
 
@@ -577,10 +583,10 @@ error: 1 error
         &model("<feature/>", ""),
         str![[r#"
 error[invalid-input]: a feature has no name
- --> <stdin>:3:1
+ --> <stdin>:3:2
   |
 3 | <feature/>
-  | ^^^^^^^^^^
+  |  ^^^^^^^
 
 error: 1 error
 
@@ -589,9 +595,11 @@ error: 1 error
     refused(
         &model("<and name=\"a\">", ""),
         str![[r#"
-error[syntax]: the XML cannot be read: ill-formed document: expected `</and>`, but `</struct>` was found
+error[syntax]: `<and>` is closed as `</struct>`
  --> <stdin>:4:1
   |
+3 | <and name="a">
+  | ---- it begins here
 4 | </struct>
   | ^^^^^^^^^
 
@@ -602,11 +610,13 @@ error: 1 error
     refused(
         "<!DOCTYPE x [<!ENTITY a \"b\">]><featureModel/>",
         str![[r#"
-error[syntax]: the XML cannot be read: a document type is not allowed
+error[syntax]: a document type is not allowed
  --> <stdin>:1:1
   |
 1 | <!DOCTYPE x [<!ENTITY a "b">]><featureModel/>
   | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  |
+  = help: leave it out: nothing that it could declare is looked at
 
 error: 1 error
 
@@ -616,10 +626,10 @@ error: 1 error
         "<configuration/>",
         str![[r#"
 error[invalid-input]: expected a feature model, but the root element is `configuration`
- --> <stdin>:1:1
+ --> <stdin>:1:2
   |
 1 | <configuration/>
-  | ^^^^^^^^^^^^^^^^
+  |  ^^^^^^^^^^^^^
   |
   = help: a feature model of FeatureIDE is a `<featureModel>` with the features in its `<struct>`
 
@@ -630,11 +640,11 @@ error: 1 error
     refused(
         "<featureModel><struct>",
         str![[r#"
-error[syntax]: the XML cannot be read: the file ends inside of an element
- --> <stdin>:1:23
+error[syntax]: `<struct>` is never closed
+ --> <stdin>:1:15
   |
 1 | <featureModel><struct>
-  |                       ^
+  |               ^^^^^^^
 
 error: 1 error
 

@@ -8,15 +8,14 @@ use cuvee::source::MemoryFiles;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Writes the inputs and constraints that a feature model stands for.
+/// Writes the inputs and constraints that a feature model stands for, or a template of them.
 pub(crate) fn run(args: &ImportArgs) -> Outcome {
     output::clean_up_on_interrupt();
     let read = ReadFiles::default();
+    let import = if args.nodes { exchange::import_template } else { exchange::import };
     let text = match select::stream(&args.model)? {
-        Some((name, text)) => {
-            exchange::import(&MemoryFiles::from([(&name, text)]), Path::new(&name))?
-        }
-        None => exchange::import(&read, &args.model)?,
+        Some((name, text)) => import(&MemoryFiles::from([(&name, text)]), Path::new(&name))?,
+        None => import(&read, &args.model)?,
     };
     output::deliver(args.output.as_deref(), text, &read).map_err(rejected)?;
     Ok(ExitCode::SUCCESS)

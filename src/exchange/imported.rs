@@ -5,10 +5,11 @@ use super::model::{
 };
 use super::{read_feature_ide, read_uvl};
 use crate::text::answer::Failure;
-use crate::text::diagnostic::{Code, Diagnostic};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::files::Files;
 use crate::text::source::{FileId, FileSystem, Span};
 use crate::text::value::Value;
+use crate::text::xml;
 use crate::text::yaml::{self, Document, Limits, Node, Out, OutKey, write_yaml};
 use crate::variability::inputs::input_name;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -36,17 +37,47 @@ use std::path::Path;
 /// A [`Failure`] where the file cannot be read, is no feature model, says what variability inputs
 /// cannot, or has features whose inputs would share a name.
 pub fn import(files: &dyn FileSystem, path: &Path) -> Result<String, Failure> {
+    written(files, path, FeatureModel::to_inputs)
+}
+
+/// The same as a whole template, in which each feature that is an input is a node that is there where
+/// the feature is selected.
+///
+/// ```
+/// use cuvee::source::MemoryFiles;
+/// let files = MemoryFiles::from([("shop.uvl", "features\n\tshop {abstract}\n\t\toptional\n\t\t\tcard\n")]);
+/// let template = cuvee::exchange::import_template(&files, "shop.uvl".as_ref())?;
+/// let shop = cuvee::Resolver::from_text("shop.yaml", template).input("card", true).resolve()?;
+/// assert!(shop.to_yaml().contains("card:"));
+/// # Ok::<(), cuvee::Failure>(())
+/// ```
+///
+/// # Errors
+/// As [`import`].
+pub fn import_template(files: &dyn FileSystem, path: &Path) -> Result<String, Failure> {
+    written(files, path, FeatureModel::to_template)
+}
+
+fn written(
+    files: &dyn FileSystem,
+    path: &Path,
+    write: fn(&FeatureModel) -> Result<String, Diagnostic>,
+) -> Result<String, Failure> {
     let texts = Files::default();
-    let imported = texts.read(files, path).and_then(|file| {
+    let imported = texts.read(files, path).map_err(Diagnostics::from).and_then(|file| {
         let text = texts.text(file);
         if let Some(at) = template_key(text) {
-            return Err(no_model(Span { file, start: at, end: at + TEMPLATE_KEY.len() as u32 }));
+            let span = Span { file, start: at, end: at + TEMPLATE_KEY.len() as u32 };
+            return Err(no_model(span).into());
         }
-        let is_xml = text.trim_start_matches('\u{feff}').trim_start().starts_with('<');
+        let is_xml = xml::is_xml(text);
         let model = if is_xml { read_feature_ide(text, file)? } else { read_uvl(text, file)? };
-        model.to_inputs()
+        Ok(write(&model)?)
     });
-    imported.map_err(|error| Failure { diagnostics: vec![error], sources: texts.sources().clone() })
+    imported.map_err(|Diagnostics(diagnostics)| Failure {
+        diagnostics,
+        sources: texts.sources().clone(),
+    })
 }
 
 /// What every TOSCA template has and no feature model.
@@ -97,8 +128,19 @@ impl FeatureModel {
     /// # Errors
     /// `duplicate` where two inputs would have one name.
     pub fn to_inputs(&self) -> Result<String, Diagnostic> {
-        let inputs = ImportedModel { model: self, roles: self.roles()?, constraints: Vec::new() };
-        inputs.write()
+        Ok(self.imported()?.write(false))
+    }
+
+    /// The same as a whole template, with a node for each feature that is an input or a value of one.
+    ///
+    /// # Errors
+    /// As [`FeatureModel::to_inputs`].
+    pub fn to_template(&self) -> Result<String, Diagnostic> {
+        Ok(self.imported()?.write(true))
+    }
+
+    fn imported(&self) -> Result<ImportedModel<'_>, Diagnostic> {
+        Ok(ImportedModel { model: self, roles: self.roles()?, constraints: Vec::new() })
     }
 
     fn roles(&self) -> Result<Vec<Role>, Diagnostic> {
@@ -110,13 +152,16 @@ impl FeatureModel {
             .filter(|group| group.kind == GroupKind::Mandatory)
             .flat_map(|group| group.members.iter().copied());
         let top: FxHashSet<FeatureId> = top.collect();
+        let shared = self.shared_names();
+        let own = |name: &str| match input_name(name) {
+            shared_name if shared.contains(&shared_name) => name.to_owned(),
+            name => name,
+        };
         for (id, feature) in self.features() {
             let role = match roles[id.index()].take() {
                 Some(role) => role,
-                None if id == self.root() && feature.is_abstract => Role::Always,
-                None if feature.kind != FeatureType::Boolean => {
-                    Role::Typed(input_name(&feature.name))
-                }
+                None if id == self.root() && feature.is_bare() => Role::Always,
+                None if feature.kind != FeatureType::Boolean => Role::Typed(own(&feature.name)),
                 None => match self.choice(feature).filter(|_| top.contains(&id)) {
                     Some((base, values)) => {
                         for (member, value) in &values {
@@ -124,7 +169,7 @@ impl FeatureModel {
                         }
                         Role::Choice(base, values.into_iter().map(|(_, value)| value).collect())
                     }
-                    None => Role::Input(input_name(&feature.name)),
+                    None => Role::Input(own(&feature.name)),
                 },
             };
             if let Role::Input(name) | Role::Choice(name, _) | Role::Typed(name) = &role
@@ -135,6 +180,13 @@ impl FeatureModel {
             roles[id.index()] = Some(role);
         }
         Ok(roles.into_iter().map(|role| role.unwrap_or(Role::Always)).collect())
+    }
+
+    /// What several features would be called as inputs: they keep the names that they have.
+    fn shared_names(&self) -> FxHashSet<String> {
+        let mut once = FxHashSet::default();
+        let names = self.features.iter().map(|feature| input_name(&feature.name));
+        names.filter(|name| !once.insert(name.clone())).collect()
     }
 
     /// The input and the values that a feature stands for by its name and those of its
@@ -180,7 +232,8 @@ struct ImportedModel<'m> {
 }
 
 impl ImportedModel<'_> {
-    fn write(mut self) -> Result<String, Diagnostic> {
+    /// The inputs and constraints; as a template with nodes besides.
+    fn write(mut self, is_template: bool) -> String {
         // Lists and conditions stand in one line, as in these.
         let style = parsed("[{ a: b }]");
         let style = style.as_ref().map(Document::root);
@@ -213,10 +266,37 @@ impl ImportedModel<'_> {
         if !constraints.is_empty() {
             variability.push(entry("constraints", Out::Seq { items: constraints, like: None }));
         }
-        Ok(write_yaml(&block(vec![entry(
-            "topology_template",
-            block(vec![entry("variability", block(variability))]),
-        )])))
+        let mut topology = vec![entry("variability", block(variability))];
+        let mut template = Vec::new();
+        if is_template {
+            let nodes = self.model.features();
+            let nodes = nodes.filter_map(|(id, feature)| self.node(id, feature, &style));
+            topology.push(entry("node_templates", block(nodes.collect())));
+            template.push(entry(TEMPLATE_KEY, Out::String("tosca_variability_1_0".into())));
+        }
+        template.push(entry("topology_template", block(topology)));
+        write_yaml(&block(template))
+    }
+
+    /// The node that stands for a feature: it is there where that is selected.
+    fn node<'o>(
+        &self,
+        id: FeatureId,
+        feature: &Feature,
+        style: &ListStyle<'o>,
+    ) -> Option<(OutKey<'o>, Out<'o>)> {
+        let (name, is_selected) = match self.roles.get(id.index())? {
+            Role::Always | Role::Choice(..) => return None,
+            Role::Typed(name) => (name, false),
+            Role::Input(name) => (name, true),
+            Role::Value(..) => (&feature.name, true),
+        };
+        let mut body = vec![entry("type", Out::String("tosca.nodes.Root".into()))];
+        if is_selected {
+            let selected = self.condition(&Proposition::Feature(id), style);
+            body.push(entry("conditions", selected));
+        }
+        Some((OutKey::New(name.clone().into()), block(body)))
     }
 
     /// The declaration of an input. `always` says that the tree alone has it selected in all
@@ -254,6 +334,12 @@ impl ImportedModel<'_> {
             (original, text) => original.or(text).map(str::to_owned),
         };
         body.extend(description.map(|text| entry("description", Out::String(text.into()))));
+        if !feature.attributes.is_empty() {
+            let said = feature.attributes.iter();
+            let said =
+                said.map(|(name, value)| (OutKey::New(name.clone().into()), flow(value, style)));
+            body.push(entry("metadata", Out::Map { entries: said.collect(), like: style.map }));
+        }
         match &self.roles[id.index()] {
             Role::Input(_) => {
                 let default =

@@ -28,7 +28,7 @@ pub use crate::sat::dimacs::{DimacsFormula, WeightOverflow};
 pub(crate) use declared::feature_model;
 pub use feature_ide::read as read_feature_ide;
 pub(crate) use formula::optimization;
-pub use imported::import;
+pub use imported::{import, import_template};
 pub use model::{
     Feature, FeatureGroup, FeatureId, FeatureModel, FeatureType, GroupKind, Proposition,
 };

@@ -82,6 +82,8 @@ pub struct Feature {
     /// What its value must fulfil: TOSCA constraint clauses such as `in_range: [1, 4]`, each a map
     /// of one entry.
     pub clauses: Vec<Value>,
+    /// What else a model says of it, such as a price; nothing depends on it.
+    pub attributes: Vec<(String, Value)>,
     /// Where it stands in the file that it was read from.
     pub span: Option<Span>,
     /// Its children.
@@ -92,6 +94,11 @@ impl Feature {
     /// A boolean feature of this name.
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), ..Self::default() }
+    }
+
+    /// Whether it only structures the model, and nothing else is said of it.
+    pub(super) fn is_bare(&self) -> bool {
+        self.is_abstract && self.attributes.is_empty()
     }
 
     /// Its children, group by group.

@@ -385,14 +385,20 @@ fn depth_does_not_matter_to_trees_and_is_refused_in_rules() {
         vec!["a"; DEEP].join(" => "),
         vec!["a"; DEEP].join(" <=> "),
     ] {
-        let error = read_uvl(&format!("features\n\ta\nconstraints\n\t{rule}"), FILE).unwrap_err();
+        let error = read_uvl(&format!("features\n\ta\nconstraints\n\t{rule}"), FILE)
+            .unwrap_err()
+            .0
+            .remove(0);
         assert!(error.message.contains("deeper than"), "{}", error.message);
     }
-    let rule = format!("<rule>{}<var>a</var>", "<not>".repeat(DEEP));
-    let text = format!("<featureModel><struct><feature name=\"a\"/></struct><constraints>{rule}");
-    assert!(read_feature_ide(&text, FILE).unwrap_err().message.contains("deeper than"));
+    let (not, end) = ("<not>".repeat(DEEP), "</not>".repeat(DEEP));
+    let text = format!(
+        "<featureModel><struct><feature name=\"a\"/></struct><constraints><rule>{not}<var>a</var>{end}</rule></constraints></featureModel>"
+    );
+    let errors = read_feature_ide(&text, FILE).unwrap_err();
+    assert!(errors.0[0].message.contains("deeper than"), "{}", errors.0[0].message);
     let values = format!("features\n\ta {{x {}", "[".repeat(DEEP));
-    assert!(read_uvl(&values, FILE).unwrap_err().message.contains("deeper than"));
+    assert!(read_uvl(&values, FILE).unwrap_err().0.remove(0).message.contains("deeper than"));
     // Long is not deep.
     assert!(
         read_uvl(&format!("features\n\ta\nconstraints\n\t{}\n", vec!["a"; DEEP].join(" | ")), FILE)
@@ -480,7 +486,7 @@ fn values_of_any_kind_come_back() {
 #[test]
 fn comments_and_line_ends_do_not_matter() {
     let plain = read("features\n\ta\n\t\tor\n\t\t\tb\n\t\t\t\"c // d\"\nconstraints\n\tb\n");
-    let decorated = "\u{feff}/* x */ features // y\r\n  // z\r\n /* 1 */  a\r\n\r\n    or /* 2\r\n3 */\r\n\tb {x [1,\r\n2]}\r\n        \"c // d\"\r\nconstraints\r\n b";
+    let decorated = "\u{feff}/* x */ features // y\r\n  // z\r\n /* 1 */  a\r\n\r\n    or /* 2\r\n3 */\r\n\tb {}\r\n        \"c // d\"\r\nconstraints\r\n b";
     assert_eq!(read(decorated).to_uvl(), plain.to_uvl());
     let spaced =
         "<featureModel><struct><and name=' a '><feature name='b'/></and></struct><constraints><rule><conj><var> a </var><var>
@@ -570,12 +576,63 @@ fn a_name_for_two_features_is_refused() {
     };
     let error = refused("{x: {constraints: [valid_values: [a]]}, x =: {type: boolean}}");
     assert!(error.contains("two features of the model would be called `x =`"), "{error}");
-    let files = MemoryFiles::from([("m.uvl", "features\n\ta\n\t\tor\n\t\t\tA\n")]);
+    let text = "features\n\tr\n\t\toptional\n\t\t\tsize\n\t\tmandatory\n\t\t\t\"size =\"\n\t\t\t\talternative\n\t\t\t\t\t\"size = 1\"\n";
+    let files = MemoryFiles::from([("m.uvl", text)]);
     let error = import(&files, "m.uvl".as_ref()).unwrap_err().to_string();
     assert_eq!(
         error,
-        "m.uvl:4:4: error[duplicate]: the features `a` and `A` would both be the input `a`"
+        "m.uvl:6:4: error[duplicate]: the features `size` and `size =` would both be the input `size`"
     );
+}
+
+/// Names of several features that would be one name of an input stay as they are, and configurations
+/// mean those.
+#[test]
+fn names_that_differ_in_case_are_kept() {
+    let text = "features\n\tRoot {abstract}\n\t\toptional\n\t\t\tGift\n\t\t\tgift\n\t\t\t\"My Card\"\n\t\t\tmy_card\n\t\t\tOther\n";
+    let files = MemoryFiles::from([
+        ("m.uvl", text),
+        (
+            "c.xml",
+            "<configuration><feature name='Gift' manual='selected'/><feature name='gift'/><feature name='my_card' manual='selected'/><feature name='Other' manual='selected'/></configuration>",
+        ),
+    ]);
+    let template = import_template(&files, "m.uvl".as_ref()).unwrap();
+    let resolver = Resolver::from_text("t.yaml", template).files(files).inputs_file("c.xml");
+    let resolution = resolver.resolve().unwrap();
+    let nodes = resolution.presence().filter(|(name, there)| *there && name.starts_with("node."));
+    let nodes: Vec<_> = nodes.map(|(name, _)| name.to_owned()).collect();
+    assert_eq!(nodes, ["node.Gift", "node.my_card", "node.other"]);
+}
+
+/// What published models have beside the language: keywords as names, texts in double quotes, one of
+/// everything, and numbers of a group.
+#[test]
+fn what_others_write_is_read() {
+    let text = "features\n\tType {cost 3, \"the owner\" \"me\"}\n\t\t[2..3]\n\t\t\tInteger cardinality [1..1]\n\t\t\tString String\n\t\t\tsum\n\t\t\tas\nconstraints\n\tsum => as\n";
+    let error = read_uvl(text, FILE).unwrap_err().0.remove(0);
+    assert!(error.message.contains("a feature with a value"), "{}", error.message);
+    let model = read(&text.replace("String String", "String"));
+    let several = ["Type", "Integer", "String", "sum", "as"];
+    let names: Vec<_> = model.features().map(|(_, feature)| &*feature.name).collect();
+    assert_eq!(names, several);
+    let inputs = model.to_inputs().unwrap();
+    assert!(inputs.contains("metadata: { cost: 3, the owner: me }"), "{inputs}");
+    let selected = |text: &str| configurations(&read(text), |_| true);
+    let counted = |of: &[bool]| of.iter().filter(|is| **is).count();
+    let all = |fits: &dyn Fn(&[bool]) -> bool| {
+        let all = (0..16_u32).map(|bits| (0..4).map(|at| bits >> at & 1 == 1).collect::<Vec<_>>());
+        all.filter(|of| fits(of)).count()
+    };
+    for (least, most) in [(0, 0), (0, 2), (2, 2), (2, 3), (3, 4), (3, 9), (3, 2), (4, 4), (5, 6)] {
+        let text =
+            format!("features\n\tr\n\t\t[{least}..{most}]\n\t\t\ta\n\t\t\tb\n\t\t\tc\n\t\t\td\n");
+        let expected = all(&|of| (least..=most).contains(&counted(of)));
+        assert_eq!(selected(&text).len(), expected, "{least} to {most}");
+    }
+    let many: String = (0..60).map(|feature| format!("\t\t\tf{feature}\n")).collect();
+    let error = read_uvl(&format!("features\n\tr\n\t\t[20..40]\n{many}"), FILE).unwrap_err();
+    assert!(error.0[0].message.contains("such a number"), "{}", error.0[0].message);
 }
 
 /// A template of which every part of the formula is in use: choices, exclusions, two objectives, a

@@ -4,7 +4,7 @@ use super::clock::Clock;
 use super::function::deployment::DeploymentInputs;
 use super::inputs::{self, Assignment, Declarations};
 use crate::sat::solve::SolverKind;
-use crate::text::diagnostic::{Diagnostic, Diagnostics};
+use crate::text::diagnostic::Diagnostics;
 use crate::text::source::{SourceMap, Span};
 use crate::text::value::Value;
 use crate::text::yaml::{self, Document, Limits, Node};
@@ -142,7 +142,8 @@ impl Choice {
         let mut all = inputs::from_environment(&self.environment, declarations, diagnostics);
         for source in files_first(&self.inputs) {
             let read = read_input(source, loaded);
-            all.extend(diagnostics.ok(read).into_iter().flatten());
+            let read = diagnostics.all_ok(read).into_iter().flatten();
+            all.extend(read.map(|one| one.called_as_declared(declarations)));
         }
         all
     }
@@ -218,7 +219,7 @@ fn files_first(sources: &[InputSource]) -> impl Iterator<Item = &InputSource> {
     (0..3).flat_map(move |wanted| sources.iter().filter(move |source| rank(source) == wanted))
 }
 
-fn read_input(source: &InputSource, loaded: &Loaded) -> Result<Vec<Assignment>, Diagnostic> {
+fn read_input(source: &InputSource, loaded: &Loaded) -> Result<Vec<Assignment>, Diagnostics> {
     match source {
         InputSource::File(path) => {
             let (file, text) = loaded.text(path)?;
@@ -227,8 +228,6 @@ fn read_input(source: &InputSource, loaded: &Loaded) -> Result<Vec<Assignment>, 
         InputSource::Value(name, value) | InputSource::Known(name, value) => {
             Ok(vec![Assignment::new(name, value.clone())])
         }
-        InputSource::Text(name, text) => {
-            inputs::parse_assignment_text(name, text).map(|assignment| vec![assignment])
-        }
+        InputSource::Text(name, text) => Ok(vec![inputs::parse_assignment_text(name, text)?]),
     }
 }

@@ -728,6 +728,9 @@ pub(crate) enum ExportFormat {
 pub(crate) struct ImportArgs {
     /// A feature model (`model.xml` of FeatureIDE, or UVL), or `-` for standard input
     pub model: PathBuf,
+    /// Write a whole template, in which each feature that is an input is a node
+    #[arg(long)]
+    pub nodes: bool,
     /// Write to this file, all of it or nothing, instead of to standard output,
     /// which is also `-`
     #[arg(short, long, value_name = "FILE")]

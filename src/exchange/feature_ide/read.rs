@@ -2,71 +2,36 @@
 
 use super::super::model::{Feature, FeatureId, FeatureModel, GroupKind, MAX_DEPTH, Proposition};
 use super::super::names::{FeatureNames, syntax, too_deep, unsupported};
-use crate::text::diagnostic::{Code, Diagnostic};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::source::{FileId, Span};
-use quick_xml::XmlVersion;
-use quick_xml::escape::resolve_predefined_entity;
-use quick_xml::events::{BytesRef, BytesStart, Event};
-use quick_xml::reader::Reader;
+use crate::text::value::Value;
+use crate::text::xml::{self, XmlElement, XmlLimits, XmlStep};
 
 /// Reads a model. A document type is refused, so that no entity can be declared, let alone
-/// expanded.
+/// expanded. Trees may be of any depth, and rules of 47 levels.
 ///
 /// # Errors
-/// `syntax` where the XML is not well-formed, `invalid-input` where it is no feature model, names
-/// what is not there or has a rule that is not known, and `duplicate` where two features share a
-/// name.
-pub fn read(text: &str, file: FileId) -> Result<FeatureModel, Diagnostic> {
-    let mut reader = Reader::from_str(text);
+/// `syntax` at each place where the XML is not well-formed, `invalid-input` where it is no feature
+/// model, names what is not there or has a rule that is not known, and `duplicate` where two features
+/// share a name.
+pub fn read(text: &str, file: FileId) -> Result<FeatureModel, Diagnostics> {
+    let limits = XmlLimits { depth: usize::MAX, ..XmlLimits::default() };
+    let document = xml::parse(file, text.into(), &limits)?;
     let mut model = FeatureIdeBuilder::default();
-    loop {
-        let start = reader.buffer_position();
-        let event = reader.read_event();
-        let span = Span { file, start: offset(start), end: offset(reader.buffer_position()) };
-        match event.map_err(|error| malformed(span, error))? {
-            Event::Start(element) => model.start(&element, span)?,
-            Event::Empty(element) => {
-                model.start(&element, span)?;
-                model.end(span)?;
-            }
-            Event::End(_) => model.end(span)?,
-            Event::Text(text) => model.text(&text.xml10_content()),
-            Event::CData(text) => model.text(&text.xml10_content()),
-            Event::GeneralRef(reference) => model.text(&resolved(&reference, span)?),
-            Event::DocType(_) => return Err(malformed(span, "a document type is not allowed")),
-            Event::Eof if !model.open.is_empty() => {
-                return Err(malformed(span, "the file ends inside of an element"));
-            }
-            Event::Eof => {
-                return model.model.ok_or_else(|| no_model(span, "there are no features in it"));
-            }
-            Event::Comment(_) | Event::Decl(_) | Event::PI(_) => {}
+    for step in document.walk() {
+        match step {
+            XmlStep::Start(element) => model.start(element)?,
+            XmlStep::End(element) => model.end(element)?,
         }
     }
-}
-
-fn offset(position: u64) -> u32 {
-    u32::try_from(position).unwrap_or(u32::MAX)
-}
-
-fn malformed(span: Span, problem: impl std::fmt::Display) -> Diagnostic {
-    syntax(span, format!("the XML cannot be read: {problem}"))
+    let root = document.root().span();
+    Ok(model.model.ok_or_else(|| no_model(root, "there are no features in it"))?)
 }
 
 fn no_model(span: Span, problem: &str) -> Diagnostic {
     Diagnostic::error(Code::InvalidInput, format!("expected a feature model, but {problem}"))
         .at(span)
         .help("a feature model of FeatureIDE is a `<featureModel>` with the features in its `<struct>`")
-}
-
-/// A character that is written as a reference.
-fn resolved(reference: &BytesRef<'_>, span: Span) -> Result<String, Diagnostic> {
-    if let Some(c) = reference.resolve_char_ref().map_err(|error| malformed(span, error))? {
-        return Ok(c.to_string());
-    }
-    let name = reference.xml10_content();
-    let known = resolve_predefined_entity(&name).map(str::to_owned);
-    known.ok_or_else(|| malformed(span, format_args!("there is no entity `{name}`")))
 }
 
 /// An element that is open.
@@ -79,7 +44,7 @@ enum Open {
     Rule(Option<Proposition>),
     /// An operator, its operands so far, and where it stands.
     Operator(String, Vec<Proposition>, Span),
-    Var(String, Span),
+    Var(String),
     Description(FeatureId, String),
     /// Whatever does not matter here.
     Other,
@@ -92,28 +57,28 @@ struct FeatureIdeBuilder {
     open: Vec<Open>,
     /// How many operators are open.
     nested: usize,
-    rooted: bool,
 }
 
 impl FeatureIdeBuilder {
-    fn start(&mut self, element: &BytesStart<'_>, span: Span) -> Result<(), Diagnostic> {
-        let name = element.name();
-        let name: &str = name.as_ref();
+    fn start(&mut self, element: XmlElement<'_>) -> Result<(), Diagnostic> {
+        let (name, span) = (element.name().local, element.span());
+        let text = || element.text().into_owned();
         let next = match (self.open.last(), name) {
-            (None, _) if std::mem::replace(&mut self.rooted, true) => {
-                return Err(malformed(span, "there is a second root element"));
-            }
             (None, "featureModel" | "extendedFeatureModel") => Open::Model,
             (None, other) => return Err(no_model(span, &format!("the root element is `{other}`"))),
             (Some(Open::Model), "struct") => Open::Struct,
             (Some(Open::Model), "constraints") => Open::Constraints,
             (Some(Open::Struct | Open::Feature(..)), "and" | "or" | "alt" | "feature") => {
-                self.feature(element, name, span)?
+                self.feature(element)?
             }
-            (Some(Open::Feature(id, _)), "description") => Open::Description(*id, String::new()),
+            (Some(&Open::Feature(id, _)), "attribute") => {
+                self.attribute(id, element);
+                Open::Other
+            }
+            (Some(Open::Feature(id, _)), "description") => Open::Description(*id, text()),
             (Some(Open::Constraints), "rule") => Open::Rule(None),
             (Some(Open::Rule(_)), "description" | "tags") => Open::Other,
-            (Some(Open::Rule(_) | Open::Operator(..)), "var") => Open::Var(String::new(), span),
+            (Some(Open::Rule(_) | Open::Operator(..)), "var") => Open::Var(text()),
             (Some(Open::Rule(_) | Open::Operator(..)), operator) => {
                 self.operator(operator, span)?
             }
@@ -123,23 +88,13 @@ impl FeatureIdeBuilder {
         Ok(())
     }
 
-    fn feature(
-        &mut self,
-        element: &BytesStart<'_>,
-        kind: &str,
-        span: Span,
-    ) -> Result<Open, Diagnostic> {
+    fn feature(&mut self, element: XmlElement<'_>) -> Result<Open, Diagnostic> {
+        let span = element.span();
         let mut feature = Feature { span: Some(span), ..Feature::default() };
         let mut mandatory = false;
         for attribute in element.attributes() {
-            let attribute = attribute.map_err(|error| malformed(span, error))?;
-            let value = attribute.normalized_value_with(
-                XmlVersion::Implicit1_0,
-                1,
-                resolve_predefined_entity,
-            );
-            let value = value.map_err(|error| malformed(span, error))?;
-            match attribute.key.as_ref() {
+            let value = attribute.value();
+            match attribute.name().local {
                 "name" => feature.name = value.into_owned(),
                 "abstract" => feature.is_abstract = value == "true",
                 "mandatory" => mandatory = value == "true",
@@ -159,12 +114,22 @@ impl FeatureIdeBuilder {
         }
         Ok(Open::Feature(
             id,
-            match kind {
+            match element.name().local {
                 "or" => Some(GroupKind::Or),
                 "alt" => Some(GroupKind::Alternative),
                 _ => None,
             },
         ))
+    }
+
+    /// What an extended model says of a feature.
+    fn attribute(&mut self, of: FeatureId, element: XmlElement<'_>) {
+        let feature = self.model.as_mut().and_then(|model| model.features.get_mut(of.index()));
+        let said = |name| element.attribute(name).map(|it| it.value().into_owned());
+        if let (Some(feature), Some(name)) = (feature, said("name")) {
+            let value = said("value").map_or(Value::Null, |text| text.into());
+            feature.attributes.push((name, value));
+        }
     }
 
     fn operator(&mut self, name: &str, span: Span) -> Result<Open, Diagnostic> {
@@ -179,16 +144,10 @@ impl FeatureIdeBuilder {
         }
     }
 
-    fn text(&mut self, text: &str) {
-        if let Some(Open::Var(found, _) | Open::Description(_, found)) = self.open.last_mut() {
-            found.push_str(text);
-        }
-    }
-
-    fn end(&mut self, end: Span) -> Result<(), Diagnostic> {
+    fn end(&mut self, element: XmlElement<'_>) -> Result<(), Diagnostic> {
         match self.open.pop() {
-            Some(Open::Var(name, start)) => {
-                let span = Span { end: end.end, ..start };
+            Some(Open::Var(name)) => {
+                let span = element.whole_span();
                 let Some(model) = &self.model else {
                     return Err(no_model(span, "its rules stand above its features"));
                 };
@@ -203,7 +162,7 @@ impl FeatureIdeBuilder {
                 self.operand(operand, span)
             }
             Some(Open::Rule(rule)) => {
-                let rule = rule.ok_or_else(|| syntax(end, "the rule is empty"))?;
+                let rule = rule.ok_or_else(|| syntax(element.span(), "the rule is empty"))?;
                 self.model.iter_mut().for_each(|model| model.constrain(rule.clone()));
                 Ok(())
             }

@@ -4,9 +4,9 @@ use super::super::model::{
     Feature, FeatureId, FeatureModel, FeatureType, GroupKind, MAX_DEPTH, Proposition,
 };
 use super::super::names::{FeatureNames, syntax, too_deep, unsupported};
-use super::KEYWORDS;
+use super::STRUCTURE;
 use super::lexer::{Token, tokens};
-use crate::text::diagnostic::{Diagnostic, did_you_mean};
+use crate::text::diagnostic::{Diagnostic, Diagnostics, did_you_mean};
 use crate::text::source::{FileId, Span};
 use crate::text::value::{Number, Value};
 use crate::tosca::value::Primitive;
@@ -16,7 +16,11 @@ use crate::tosca::value::Primitive;
 /// # Errors
 /// `syntax` where it is not well-formed, `invalid-input` where it names what is not there or uses
 /// what no variability input can express, and `duplicate` where two features share a name.
-pub fn read(text: &str, file: FileId) -> Result<FeatureModel, Diagnostic> {
+pub fn read(text: &str, file: FileId) -> Result<FeatureModel, Diagnostics> {
+    Ok(model(text, file)?)
+}
+
+fn model(text: &str, file: FileId) -> Result<FeatureModel, Diagnostic> {
     let mut reader = UvlReader { tokens: tokens(text, file)?, at: 0, inner: Vec::new() };
     reader.preamble()?;
     let mut tree = reader.tree()?;
@@ -235,6 +239,8 @@ impl<'t> UvlReader<'t> {
     /// A line with a feature.
     fn feature(&mut self) -> Result<Feature, Diagnostic> {
         let kind = match (self.peek(), self.tokens.get(self.at + 1)) {
+            // It may have such a name itself.
+            (Token::Word(_), Some((Token::Word("cardinality"), _))) => None,
             (Token::Word(word), Some((Token::Word(_) | Token::Name(_), _))) => feature_type(word),
             _ => None,
         };
@@ -247,9 +253,7 @@ impl<'t> UvlReader<'t> {
             span: Some(span),
             ..Feature::default()
         };
-        if *self.peek() == Token::Word("cardinality") {
-            return Err(unsupported(self.span(), "features that may be there several times"));
-        }
+        self.cardinality()?;
         if self.accept(&Token::Mark("{")) {
             self.attributes(0, &mut |key, value| feature.take(key, value))?;
         }
@@ -258,10 +262,27 @@ impl<'t> UvlReader<'t> {
         Ok(feature)
     }
 
+    /// `cardinality [1..1]`, which is what every feature has.
+    fn cardinality(&mut self) -> Result<(), Diagnostic> {
+        let span = self.span();
+        if !self.accept(&Token::Word("cardinality")) {
+            return Ok(());
+        }
+        let bounds = match self.peek() {
+            Token::Mark("[") => self.bounds()?,
+            _ => return Err(self.unexpected("`[`")),
+        };
+        self.at += 1;
+        match bounds {
+            GroupBounds { least: 1, most: Some(1), .. } => Ok(()),
+            _ => Err(unsupported(span, "features that may be there several times")),
+        }
+    }
+
     fn name(&mut self, what: &str) -> Result<String, Diagnostic> {
         let name = match self.peek() {
             Token::Name(name) => name.clone().into_owned(),
-            Token::Word(word) if KEYWORDS.contains(word) => {
+            Token::Word(word) if STRUCTURE.contains(word) => {
                 return Err(self
                     .unexpected(what)
                     .help("a name that is a keyword stands in double quotes"));
@@ -332,7 +353,8 @@ impl<'t> UvlReader<'t> {
         }
         let negative = self.accept(&Token::Mark("-"));
         let value = match self.peek() {
-            Token::Text(text) if !negative => Value::from(&**text),
+            // Texts stand in single quotes; many tools write double ones.
+            Token::Text(text) | Token::Name(text) if !negative => Value::from(&**text),
             Token::Word(word) => {
                 number(word, negative).ok_or_else(|| self.unexpected("a value"))?
             }
@@ -425,6 +447,13 @@ impl<'t> UvlReader<'t> {
         })
     }
 
+    /// Whether a function is called; a feature may have its name.
+    fn is_function(&self) -> bool {
+        let next = self.tokens.get(self.at + 1).map(|(token, _)| token);
+        matches!(self.peek(), Token::Word("sum" | "avg" | "len" | "floor" | "ceil"))
+            && next == Some(&Token::Mark("("))
+    }
+
     fn unary(&mut self, tree: &UvlTree, nested: usize) -> Result<Proposition, Diagnostic> {
         if nested > MAX_DEPTH {
             return Err(too_deep(self.span()));
@@ -439,7 +468,8 @@ impl<'t> UvlReader<'t> {
         }
         let span = self.span();
         let computes = matches!(self.peek(), Token::Text(_) | Token::Mark("-" | "+"))
-            || matches!(self.peek(), Token::Word(word) if is_function(word) || number(word, false).is_some());
+            || matches!(self.peek(), Token::Word(word) if number(word, false).is_some())
+            || self.is_function();
         if computes {
             return Err(unsupported(span, "constraints that compute with numbers or texts"));
         }
@@ -462,25 +492,73 @@ impl UvlTree {
         group: usize,
         bounds: &GroupBounds,
     ) -> Result<(), Diagnostic> {
-        let Some(group) = self.model.group_mut(parent, group) else { return Ok(()) };
-        let members = group.members.len() as u64;
+        let Some(known) = self.model.group_mut(parent, group) else { return Ok(()) };
+        let members = known.members.len() as u64;
         let most = bounds.most.unwrap_or(members).min(members);
-        group.kind = match (bounds.least, most) {
+        known.kind = match (bounds.least, most) {
             (0, most) if most == members => GroupKind::Optional,
             (least, most) if least == members && most == members => GroupKind::Mandatory,
             (1, 1) => GroupKind::Alternative,
             (1, most) if most == members => GroupKind::Or,
-            _ => {
-                let error = unsupported(bounds.span, "groups of which some number is selected");
-                return Err(error.help("`or` takes at least one, `alternative` exactly one"));
+            (least, most) => {
+                let demanded = of_number(&known.members, least, most).ok_or_else(|| {
+                    let what = "groups of so many features of which such a number is selected";
+                    unsupported(bounds.span, what)
+                        .help("`or` takes at least one, `alternative` exactly one")
+                })?;
+                known.kind = GroupKind::Optional;
+                self.model.constrain(Proposition::Feature(parent).implies(demanded));
+                return Ok(());
             }
         };
         Ok(())
     }
 }
 
+/// So many propositions may say how many features of a group are selected.
+const SUBSETS: usize = 10_000;
+
+/// That no fewer and no more than these are selected: of each subset that is one too large for the
+/// rest, one is; of each that is one too large, not all are. Nothing where there are too many subsets.
+fn of_number(members: &[FeatureId], least: u64, most: u64) -> Option<Proposition> {
+    let count = members.len();
+    let (least, most) = (usize::try_from(least).ok()?, usize::try_from(most).ok()?);
+    let feature = |&at: &usize| Proposition::Feature(members[at]);
+    if least > count || least > most {
+        return Some(Proposition::Constant(false));
+    }
+    let mut all = Vec::new();
+    if least > 0 {
+        let sets = subsets(count, count - least + 1)?;
+        all.extend(sets.iter().map(|set| Proposition::or(set.iter().map(feature))));
+    }
+    if most < count {
+        let sets = subsets(count, most + 1)?;
+        all.extend(sets.iter().map(|set| Proposition::or(set.iter().map(|at| !feature(at)))));
+    }
+    Some(Proposition::and(all))
+}
+
+/// All ways to take some of so many, in the order of positions; nothing where there are too many.
+fn subsets(of: usize, taken: usize) -> Option<Vec<Vec<usize>>> {
+    let mut set: Vec<usize> = (0..taken).collect();
+    let mut all = Vec::new();
+    loop {
+        if all.len() >= SUBSETS {
+            return None;
+        }
+        all.push(set.clone());
+        // The last position that can move on; those behind it follow it.
+        let Some(at) = (0..taken).rev().find(|&at| set[at] < of - taken + at) else {
+            return Some(all);
+        };
+        let next = set[at] + 1;
+        set.iter_mut().skip(at).zip(next..).for_each(|(position, to)| *position = to);
+    }
+}
+
 impl Feature {
-    /// Keeps an attribute that means something here.
+    /// Keeps an attribute: some mean something here.
     fn take(&mut self, key: &str, value: Value) {
         match (key, value) {
             ("abstract", value) => self.is_abstract = value.is_truthy(),
@@ -496,7 +574,7 @@ impl Feature {
                     clauses.iter().filter(|clause| matches!(clause, Value::Map(_))).cloned(),
                 );
             }
-            _ => {}
+            (_, value) => self.attributes.push((key.to_owned(), value)),
         }
     }
 }
@@ -525,10 +603,6 @@ fn feature_type(word: &str) -> Option<FeatureType> {
         "String" => Some(FeatureType::String),
         _ => None,
     }
-}
-
-fn is_function(word: &str) -> bool {
-    matches!(word, "sum" | "avg" | "len" | "floor" | "ceil")
 }
 
 /// A number or a truth.

@@ -143,6 +143,7 @@ fn push_feature(out: &mut String, feature: &Feature) {
     if !feature.clauses.is_empty() {
         attributes.push(("clauses", feature.clauses.clone().into()));
     }
+    attributes.extend(feature.attributes.iter().map(|(name, value)| (&**name, value.clone())));
     // The language has no empty strings.
     attributes.retain(|(_, value)| value.as_str() != Some(""));
     if !attributes.is_empty() {

@@ -10,11 +10,13 @@ mod escape;
 mod read;
 pub(crate) mod schema;
 mod tree;
+mod walk;
 
 pub use characters::{is_name, is_unprefixed_name};
 pub use escape::XmlText;
 pub use read::{XmlLimits, is_xml, parse};
 pub use tree::{XmlAttribute, XmlDocument, XmlElement, XmlName, XmlNode};
+pub use walk::XmlStep;
 
 /// The namespace that the prefix `xml` means.
 pub const XML: &str = "http://www.w3.org/XML/1998/namespace";

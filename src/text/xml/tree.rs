@@ -192,7 +192,7 @@ impl XmlDocument {
         indices.filter_map(|index| self.node(index))
     }
 
-    fn node(&self, index: u32) -> Option<XmlNode<'_>> {
+    pub(super) fn node(&self, index: u32) -> Option<XmlNode<'_>> {
         let data = self.nodes.get(index as usize)?;
         let span = self.span(data.start, data.end);
         let inside = |before: u32, behind: u32| {
@@ -294,6 +294,11 @@ impl<'d> XmlElement<'d> {
     pub fn parent(self) -> Option<Self> {
         let parent = self.data().parent;
         (parent != NOTHING).then_some(Self { index: parent, ..self })
+    }
+
+    /// The position behind it and all that is in it.
+    pub(super) fn following(self) -> u32 {
+        self.data().next
     }
 
     /// All that is in it.

@@ -6,6 +6,7 @@ use super::from_feature_ide;
 use crate::text::diagnostic::{Advice, Code, Diagnostic, Diagnostics};
 use crate::text::source::{FileId, Span};
 use crate::text::value::Value;
+use crate::text::xml;
 use crate::text::yaml::{self, Limits, Node, NodeKind};
 use crate::tosca::value::Primitive;
 use std::fmt;
@@ -52,12 +53,29 @@ pub(crate) struct Assignment {
     pub span: Option<Span>,
     /// Who assigns it.
     pub source: AssignmentSource,
+    /// What a feature model calls it; where an input is called just so, that one is meant.
+    pub feature: Option<String>,
 }
 
 impl Assignment {
     /// An assignment by a call.
     pub(crate) fn new(name: impl Into<String>, value: impl Into<Value>) -> Self {
-        Self { name: name.into(), value: value.into(), span: None, source: AssignmentSource::Call }
+        Self {
+            name: name.into(),
+            value: value.into(),
+            span: None,
+            source: AssignmentSource::Call,
+            feature: None,
+        }
+    }
+
+    /// The same by the name of the input that it means.
+    pub(crate) fn called_as_declared(mut self, declarations: &Declarations<'_>) -> Self {
+        let feature = self.feature.take();
+        match feature.filter(|name| declarations.id(name).is_some()) {
+            Some(name) => Self { name, ..self },
+            None => self,
+        }
     }
 }
 
@@ -203,8 +221,7 @@ fn misfit(
     }
 }
 
-/// Reads a file of inputs: FeatureIDE XML where its name ends in `.xml`, else YAML, of which JSON
-/// is a part.
+/// Reads a file of inputs: the XML of FeatureIDE, or YAML, of which JSON is a part.
 ///
 /// # Errors
 /// `syntax` where it is not well-formed, `invalid-input` where it is not a map of inputs or a
@@ -214,11 +231,12 @@ pub(crate) fn read_file(
     file: FileId,
     text: &Arc<str>,
     limits: &Limits,
-) -> Result<Vec<Assignment>, Diagnostic> {
-    if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("xml")) {
+) -> Result<Vec<Assignment>, Diagnostics> {
+    let is_called_xml = path.extension().is_some_and(|it| it.eq_ignore_ascii_case("xml"));
+    if is_called_xml || xml::is_xml(text) {
         from_feature_ide(text, file)
     } else {
-        from_yaml(yaml::parse(file, text.clone(), limits)?.root())
+        Ok(from_yaml(yaml::parse(file, text.clone(), limits)?.root())?)
     }
 }
 
@@ -242,12 +260,10 @@ pub(super) fn entries(
         return Err(Diagnostic::error(Code::InvalidInput, message).at(node.span()));
     }
     let assignment = |(key, value): (Node<'_>, Node<'_>)| match key.text() {
-        Some(name) => Ok(Assignment {
-            name: name.to_owned(),
-            value: value.to_value(),
-            span: Some(value.span()),
-            source: source.clone(),
-        }),
+        Some(name) => {
+            let (span, source) = (Some(value.span()), source.clone());
+            Ok(Assignment { span, source, ..Assignment::new(name, value.to_value()) })
+        }
         None => {
             let message =
                 format!("the name of a variability input must be a string, not {}", key.describe());
@@ -267,12 +283,9 @@ pub(crate) fn parse_assignment_text(name: &str, text: &str) -> Result<Assignment
 
 fn parse_text(name: &str, text: &str, source: AssignmentSource) -> Result<Assignment, Diagnostic> {
     match yaml::parse(FileId::DETACHED, text.into(), &Limits::default()) {
-        Ok(document) => Ok(Assignment {
-            name: name.to_owned(),
-            value: document.root().to_value(),
-            span: None,
-            source,
-        }),
+        Ok(document) => {
+            Ok(Assignment { source, ..Assignment::new(name, document.root().to_value()) })
+        }
         Err(error) => {
             let message = format!("{source} assigns `{name}` what is no YAML: {}", error.message);
             Err(Diagnostic { message, ..error })

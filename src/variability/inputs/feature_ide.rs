@@ -1,14 +1,11 @@
 //! Configurations of feature models, as FeatureIDE writes them in its extended XML.
 
 use super::assignment::{Assignment, AssignmentSource};
-use crate::text::diagnostic::{Code, Diagnostic};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::source::{FileId, Span};
 use crate::text::value::Value;
+use crate::text::xml::{self, XmlElement, XmlLimits, XmlStep};
 use crate::text::yaml::{self, Limits};
-use quick_xml::XmlVersion;
-use quick_xml::escape::resolve_predefined_entity;
-use quick_xml::events::{BytesStart, Event};
-use quick_xml::reader::Reader;
 use rustc_hash::FxHashMap;
 use serde::de::IgnoredAny;
 
@@ -37,99 +34,47 @@ const FULL_NAME: &str = "__full_name";
 /// automatically or manually, and each of its attributes is the input `feature_attribute`.
 ///
 /// The name of a feature or attribute in lower case, with underscores for spaces, is that of its
-/// input. A selected alternative `name = value` assigns the value. Features that are no inputs,
+/// input; where an input has just the name of a feature, that one is meant. A selected alternative `name = value` assigns the value. Features that are no inputs,
 /// such as those that only group others, are for [`assign`](super::assign) to leave out. A document
 /// type is refused, so that no entity can be declared, let alone expanded.
 ///
 /// # Errors
-/// `syntax` where the XML is not well-formed or has a document type; `invalid-input` where it is no
+/// `syntax` at each place where the XML is not well-formed or has a document type; `invalid-input` where it is no
 /// feature configuration.
-pub(crate) fn from_feature_ide(text: &str, file: FileId) -> Result<Vec<Assignment>, Diagnostic> {
-    let mut reader = Reader::from_str(text);
-    let mut configuration = ConfigurationReading::default();
-    loop {
-        let start = reader.buffer_position();
-        let event = reader.read_event();
-        let span = Span { file, start: offset(start), end: offset(reader.buffer_position()) };
-        match event.map_err(|error| syntax(span, error))? {
-            Event::Start(element) => configuration.start(&element, span)?,
-            Event::Empty(element) => {
-                configuration.start(&element, span)?;
-                configuration.end();
-            }
-            Event::End(_) => configuration.end(),
-            Event::DocType(_) => return Err(syntax(span, "a document type is not allowed")),
-            Event::GeneralRef(_) => {
-                return Err(syntax(span, "an entity outside of an attribute is not allowed"));
-            }
-            Event::Eof => {
-                let features = configuration.finish(span)?;
-                return Ok(features.iter().flat_map(ConfiguredFeature::assignments).collect());
-            }
-            Event::Text(_)
-            | Event::CData(_)
-            | Event::Comment(_)
-            | Event::Decl(_)
-            | Event::PI(_) => {}
-        }
+pub(crate) fn from_feature_ide(text: &str, file: FileId) -> Result<Vec<Assignment>, Diagnostics> {
+    let document = xml::parse(file, text.into(), &XmlLimits::default())?;
+    let root = document.root();
+    if !matches!(root.name().local, "extendedConfiguration" | "configuration") {
+        let problem = format_args!("the root element is `{}`", root.name().local);
+        return Err(no_configuration(root.span(), problem).into());
     }
-}
-
-/// What was read of a configuration so far.
-#[derive(Default)]
-struct ConfigurationReading {
-    features: Vec<ConfiguredFeature>,
-    /// The elements around what is read next, with the feature that each is, or stands in.
-    around: Vec<Option<usize>>,
-    rooted: bool,
-}
-
-impl ConfigurationReading {
-    fn start(&mut self, element: &BytesStart<'_>, span: Span) -> Result<(), Diagnostic> {
-        let Some(&inside) = self.around.last() else {
-            root(element, std::mem::replace(&mut self.rooted, true), span)?;
-            self.around.push(None);
-            return Ok(());
+    let mut features: Vec<ConfiguredFeature> = Vec::new();
+    // For the elements around what is read next, the feature that each is or stands in.
+    let mut around: Vec<Option<usize>> = Vec::new();
+    for step in document.walk() {
+        let XmlStep::Start(element) = step else {
+            around.pop();
+            continue;
         };
-        let is = match (element.name().as_ref(), inside) {
+        let inside = around.last().copied().flatten();
+        around.push(match (element.name().local, inside) {
             ("feature", _) => {
-                self.features.push(feature(element, span)?);
-                Some(self.features.len() - 1)
+                features.push(feature(element)?);
+                Some(features.len() - 1)
             }
-            ("attribute", Some(feature)) => {
-                self.features[feature].attributes.push(attribute(element, span)?);
+            ("attribute", Some(of)) => {
+                features[of].attributes.push(attribute(element)?);
                 inside
             }
             _ => inside,
-        };
-        self.around.push(is);
-        Ok(())
+        });
     }
-
-    fn end(&mut self) {
-        self.around.pop();
-    }
-
-    fn finish(self, span: Span) -> Result<Vec<ConfiguredFeature>, Diagnostic> {
-        match (self.around.is_empty(), self.rooted) {
-            (false, _) => Err(syntax(span, "the file ends inside of an element")),
-            (_, false) => Err(no_configuration(span, "there is no element")),
-            _ => Ok(self.features),
-        }
-    }
+    Ok(features.iter().flat_map(ConfiguredFeature::assignments).collect())
 }
 
 /// The name of the input that stands for a feature.
 pub(crate) fn input_name(feature: &str) -> String {
     feature.to_lowercase().replace(' ', "_")
-}
-
-fn offset(position: u64) -> u32 {
-    u32::try_from(position).unwrap_or(u32::MAX)
-}
-
-fn syntax(span: Span, problem: impl std::fmt::Display) -> Diagnostic {
-    Diagnostic::error(Code::Syntax, format!("the XML cannot be read: {problem}")).at(span)
 }
 
 fn no_configuration(span: Span, problem: impl std::fmt::Display) -> Diagnostic {
@@ -138,46 +83,27 @@ fn no_configuration(span: Span, problem: impl std::fmt::Display) -> Diagnostic {
         .help("export the configuration as extended XML, `<extendedConfiguration>` with a `<feature>` for each feature")
 }
 
-fn root(element: &BytesStart<'_>, second: bool, span: Span) -> Result<(), Diagnostic> {
-    match element.name().as_ref() {
-        _ if second => Err(syntax(span, "there is a second root element")),
-        "extendedConfiguration" | "configuration" => Ok(()),
-        other => Err(no_configuration(span, format_args!("the root element is `{other}`"))),
-    }
+fn feature(element: XmlElement<'_>) -> Result<ConfiguredFeature, Diagnostic> {
+    let name = element.attribute("name");
+    let name = name.ok_or_else(|| no_configuration(element.span(), "a feature has no name"))?;
+    let is_selected = |by: &str| element.attribute(by).is_some_and(|it| it.value() == "selected");
+    Ok(ConfiguredFeature {
+        name: name.value().into_owned(),
+        selected: is_selected("automatic") || is_selected("manual"),
+        attributes: Vec::new(),
+        span: element.whole_span(),
+    })
 }
 
-/// The attributes of an element that are asked for, in that order.
-fn values<const N: usize>(
-    element: &BytesStart<'_>,
-    keys: [&str; N],
-    span: Span,
-) -> Result<[Option<String>; N], Diagnostic> {
-    let mut found = [const { None }; N];
-    for attribute in element.attributes() {
-        let attribute = attribute.map_err(|error| syntax(span, error))?;
-        if let Some(index) = keys.iter().position(|&key| attribute.key.as_ref() == key) {
-            let value = attribute
-                .normalized_value_with(XmlVersion::Implicit1_0, 1, resolve_predefined_entity)
-                .map_err(|error| syntax(span, error))?;
-            found[index] = Some(value.into_owned());
+fn attribute(element: XmlElement<'_>) -> Result<FeatureAttribute, Diagnostic> {
+    let span = element.whole_span();
+    match (element.attribute("name"), element.attribute("value")) {
+        (Some(name), Some(value)) => {
+            let (name, value) = (input_name(&name.value()), value.value().into_owned());
+            Ok(FeatureAttribute { name, value, span })
         }
-    }
-    Ok(found)
-}
-
-fn feature(element: &BytesStart<'_>, span: Span) -> Result<ConfiguredFeature, Diagnostic> {
-    let [name, automatic, manual] = values(element, ["name", "automatic", "manual"], span)?;
-    let name = name.ok_or_else(|| no_configuration(span, "a feature has no name"))?;
-    let selected = [automatic, manual].iter().flatten().any(|state| state == "selected");
-    Ok(ConfiguredFeature { name, selected, attributes: Vec::new(), span })
-}
-
-fn attribute(element: &BytesStart<'_>, span: Span) -> Result<FeatureAttribute, Diagnostic> {
-    let [name, value] = values(element, ["name", "value"], span)?;
-    match (name, value) {
-        (Some(name), Some(value)) => Ok(FeatureAttribute { name: input_name(&name), value, span }),
-        (None, _) => Err(no_configuration(span, "an attribute has no name")),
-        (_, None) => Err(no_configuration(span, "an attribute has no value")),
+        (None, _) => Err(no_configuration(element.span(), "an attribute has no name")),
+        (_, None) => Err(no_configuration(element.span(), "an attribute has no value")),
     }
 }
 
@@ -197,7 +123,10 @@ impl ConfiguredFeature {
         });
         let own = match alternative {
             Some((input, value)) => self.selected.then(|| assignment(input, value, self.span)),
-            None => Some(assignment(called.clone(), Value::Bool(self.selected), self.span)),
+            None => {
+                let own = assignment(called.clone(), Value::Bool(self.selected), self.span);
+                Some(Assignment { feature: Some(self.name.clone()), ..own })
+            }
         };
         let of_attribute = |one: &FeatureAttribute| {
             let behind = named(&format!("{NAME}_{}", one.name));
@@ -220,7 +149,8 @@ impl FeatureAttribute {
 }
 
 fn assignment(name: String, value: Value, span: Span) -> Assignment {
-    Assignment { name, value, span: Some(span), source: AssignmentSource::FeatureModel }
+    let source = AssignmentSource::FeatureModel;
+    Assignment { span: Some(span), source, ..Assignment::new(name, value) }
 }
 
 /// The value that is JSON, else the text itself.
