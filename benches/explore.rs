@@ -1,6 +1,14 @@
 //! How long it takes to answer questions about all variants of a template: `cargo bench --bench
 //! explore`.
+//!
+//! With numbers behind it, only feature models of so many features are asked about: `-- 2500`; with
+//! directories, their templates are written there: `-- DIRECTORY/`.
 
+#[path = "templates/features.rs"]
+mod features;
+
+use std::fs;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use cuvee::Resolver;
@@ -13,6 +21,89 @@ const INPUTS: usize = 200;
 const RUNS: usize = 5;
 
 fn main() -> anyhow::Result<()> {
+    let arguments: Vec<String> =
+        std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
+    for directory in arguments.iter().filter(|argument| argument.ends_with('/')) {
+        for shape in features::SHAPES {
+            let path = Path::new(directory).join(format!("features-{}.yaml", shape.features));
+            fs::write(path, features::template(shape))?;
+        }
+    }
+    if arguments.is_empty() {
+        one_template()?;
+    }
+    let is_wanted =
+        |features: usize| arguments.iter().any(|wanted| *wanted == features.to_string());
+    let shapes = features::SHAPES
+        .into_iter()
+        .filter(|shape| arguments.is_empty() || is_wanted(shape.features));
+    feature_models(&shapes.collect::<Vec<_>>())
+}
+
+/// A question about a model, with the milliseconds that it may take at each of the sizes.
+struct ModelQuestion {
+    name: &'static str,
+    ask: fn(&Resolver) -> Result<String, cuvee::Failure>,
+    goals: [Option<u32>; 4],
+}
+
+const MODEL_QUESTIONS: [ModelQuestion; 6] = [
+    ModelQuestion {
+        name: "open",
+        ask: |model| list(model, &Query { limit: 1, ..Query::default() }),
+        goals: [None; 4],
+    },
+    ModelQuestion { name: "count", ask: |model| count(model, &Query::default()), goals: [None; 4] },
+    ModelQuestion {
+        name: "sample 10",
+        ask: |model| list(model, &Query { which: Which::Sample(10, 1), ..Query::default() }),
+        goals: [None; 4],
+    },
+    ModelQuestion { name: "inputs", ask: inputs, goals: [None, Some(1_000), Some(5_000), None] },
+    ModelQuestion { name: "analyze", ask: analyze, goals: [None, Some(5_000), Some(30_000), None] },
+    ModelQuestion {
+        name: "pairwise",
+        ask: |model| list(model, &Query { which: Which::Covering(2), ..Query::default() }),
+        goals: [None, Some(20_000), None, None],
+    },
+];
+
+/// Each question once about each model, from the text of its template to the answer. How much longer
+/// it takes than at the size before, in relation to how much larger that is, stands beside it.
+fn feature_models(shapes: &[features::FeatureShape]) -> anyhow::Result<()> {
+    println!(
+        "\n{:<26} {:>9} {:>9} {:>7} {:>9}  answer",
+        "question", "features", "ms", "growth", "goal"
+    );
+    for ModelQuestion { name, ask, goals } in &MODEL_QUESTIONS {
+        let mut before: Option<(usize, Duration)> = None;
+        for shape in shapes {
+            let resolver = Resolver::from_text("features.yaml", features::template(*shape));
+            let start = Instant::now();
+            // What is refused says so.
+            let answer = ask(&resolver).unwrap_or_else(|failure| {
+                failure.diagnostics.first().map_or_else(String::new, |first| first.message.clone())
+            });
+            let taken = start.elapsed();
+            let growth = before.map_or_else(String::new, |(size, time)| {
+                let larger = shape.features as f64 / size as f64;
+                format!("{:.2}", taken.as_secs_f64() / time.as_secs_f64() / larger)
+            });
+            let at = features::SHAPES.iter().position(|other| other.features == shape.features);
+            let goal =
+                at.and_then(|at| goals[at]).map_or_else(String::new, |goal| goal.to_string());
+            println!(
+                "{name:<26} {:>9} {:>9.1} {growth:>7} {goal:>9}  {answer}",
+                shape.features,
+                taken.as_secs_f64() * 1e3
+            );
+            before = Some((shape.features, taken));
+        }
+    }
+    Ok(())
+}
+
+fn one_template() -> anyhow::Result<()> {
     let text = template();
     println!("{INPUTS} boolean inputs, {} KB of template", text.len() / 1000);
     println!("{:<26} {:>9}  answer", "question", "ms");
@@ -32,24 +123,26 @@ fn main() -> anyhow::Result<()> {
     row("sample 5", || list(&resolver, &of(Which::Sample(5, 1))))?;
     row("pairwise", || list(&resolver, &of(Which::Covering(2))))?;
     row("minimize weight", || list(&resolver, &of(Which::Best(Goal::Weight))))?;
-    row("inputs", || {
-        let inputs = resolver.input_report()?.result.inputs;
-        Ok(format!(
-            "{} influences",
-            inputs.iter().map(|input| input.influences.len()).sum::<usize>()
-        ))
-    })?;
-    row("analyze", || {
-        let analysis = resolver.analyze()?.result;
-        let (core, dead, constraints) =
-            (analysis.core.len(), analysis.dead.len(), analysis.constraints.len());
-        Ok(format!("{core} core, {dead} dead, {constraints} constraints in vain"))
-    })?;
+    row("inputs", || inputs(&resolver))?;
+    row("analyze", || analyze(&resolver))?;
     row("explain", || {
         let explanation = resolver.explain(&format!("node.n{}", INPUTS / 2))?.result;
         Ok(format!("{} changes", explanation.change.map_or(0, |change| change.len())))
     })?;
     row("export", || Ok(format!("{} clauses", resolver.variants_formula()?.clauses.len())))
+}
+
+fn inputs(resolver: &Resolver) -> Result<String, cuvee::Failure> {
+    let inputs = resolver.input_report()?.result.inputs;
+    let influences: usize = inputs.iter().map(|input| input.influences.len()).sum();
+    Ok(format!("{influences} influences"))
+}
+
+fn analyze(resolver: &Resolver) -> Result<String, cuvee::Failure> {
+    let analysis = resolver.analyze()?.result;
+    let (core, dead, constraints) =
+        (analysis.core.len(), analysis.dead.len(), analysis.constraints.len());
+    Ok(format!("{core} core, {dead} dead, {constraints} constraints in vain"))
 }
 
 fn count(resolver: &Resolver, query: &Query) -> Result<String, cuvee::Failure> {

@@ -3,6 +3,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a template that does not resolve has failed the test")]
 
+#[path = "growth/explore.rs"]
+mod explore;
+#[path = "../benches/templates/features.rs"]
+mod features;
 #[path = "../benches/templates/growth.rs"]
 mod growth;
 #[path = "growth/instances.rs"]

@@ -10,6 +10,7 @@ use super::variants::preset_variants;
 use super::variants::{Query, RejectedPreset};
 use crate::sat::count::compile;
 use crate::sat::formula::{Lit, OriginId};
+use crate::sat::progress::Progress;
 use crate::sat::solve::Models;
 use crate::sat::solve::backbone::{backbone, equivalences};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
@@ -104,11 +105,12 @@ pub struct Rejecting {
 pub(crate) fn analyze(
     interpreted: &Interpreted<'_>,
     choice: &Choice,
+    progress: &mut dyn Progress,
 ) -> Result<(Analysis, Diagnostics), Diagnostics> {
-    let prepared = Prepared::of(interpreted, choice, InputMode::Open, &mut ())?;
+    let prepared = Prepared::of(interpreted, choice, InputMode::Open, progress)?;
     let mut warnings = Diagnostics::default();
-    let analysis = Space::of(&prepared, true).and_then(|mut space| {
-        let idle = idle_inputs(space.inputs_apart()?);
+    let analysis = Space::of(&prepared, true, progress).and_then(|mut space| {
+        let idle = idle_inputs(space.inputs_apart(progress)?);
         let mut analysis = space.analysis(prepared.sources(), &mut warnings);
         analysis.idle_inputs = idle;
         analysis.presets = rejected_presets(interpreted, choice, &prepared);
@@ -139,7 +141,8 @@ fn rejected_presets(
         let choice = choice.with_preset(&preset.preset);
         let variants =
             Prepared::of(interpreted, &choice, InputMode::Open, &mut ()).and_then(|prepared| {
-                Space::of(&prepared, true)?.variants(&Query { limit: 1, ..Query::default() })
+                Space::of(&prepared, true, &mut ())?
+                    .variants(&Query { limit: 1, ..Query::default() })
             });
         variants.is_err()
     };

@@ -165,7 +165,8 @@ pub(crate) fn around<T>(
     let currents = currents(&given);
     let around = |mode| {
         let prepared = Prepared::of(interpreted, choice, mode, &mut ())?;
-        let answer = Space::of(&prepared, true).and_then(|mut space| ask(&mut space, &currents));
+        let answer =
+            Space::of(&prepared, true, &mut ()).and_then(|mut space| ask(&mut space, &currents));
         prepared.answer(answer)
     };
     let cannot_stay_open =

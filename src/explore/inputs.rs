@@ -2,8 +2,9 @@
 
 use super::Projection;
 use super::space::{Space, literal};
-use crate::sat::formula::Lit;
-use crate::sat::solve::Models;
+use crate::sat::formula::{Cnf, Lit, Var};
+use crate::sat::progress::Progress;
+use crate::sat::solve::influence::InfluenceQuestion;
 use crate::text::diagnostic::Diagnostics;
 use crate::text::value::Value;
 use crate::variability::expression::InputCase;
@@ -86,16 +87,24 @@ impl<'s, 'a> Space<'s, 'a> {
     ///
     /// # Errors
     /// As [`Space::of`].
-    pub(crate) fn inputs_apart(&mut self) -> Result<InputsReport, Diagnostics> {
+    pub(crate) fn inputs_apart(
+        &mut self,
+        progress: &mut dyn Progress,
+    ) -> Result<InputsReport, Diagnostics> {
         let has_rules =
             self.prepared.inputs.declarations.iter().any(|(_, input)| !input.rules.is_empty());
-        if has_rules { Ok(Space::of(self.prepared, false)?.inputs()) } else { Ok(self.inputs()) }
+        if has_rules {
+            let mut apart = Space::of(self.prepared, false, progress)?;
+            Ok(apart.inputs(progress))
+        } else {
+            Ok(self.inputs(progress))
+        }
     }
 
     /// The same, where only inputs count that fulfil what this space asks of them.
-    pub(crate) fn inputs(&mut self) -> InputsReport {
+    pub(crate) fn inputs(&mut self, progress: &mut dyn Progress) -> InputsReport {
         let sources = self.prepared.sources();
-        let mut pairs = Pairs::new(self);
+        let mut influences = self.influences(progress);
         let declarations = &self.prepared.inputs.declarations;
         let inputs = declarations.iter().map(|(id, declaration)| {
             let open = self.open.iter().position(|open| open.input == id);
@@ -104,7 +113,8 @@ impl<'s, 'a> Space<'s, 'a> {
                 _ => None,
             };
             let cases = open.map_or(&[][..], |index| &self.open[index].cases);
-            let influenced = open.map_or_else(Vec::new, |index| pairs.influenced(index));
+            let influenced =
+                open.map_or_else(Vec::new, |index| std::mem::take(&mut influences[index]));
             InputReport {
                 name: declaration.name.to_owned(),
                 place: sources.place(declaration.span),
@@ -129,6 +139,20 @@ impl<'s, 'a> Space<'s, 'a> {
             }
         });
         InputsReport { inputs: inputs.collect() }
+    }
+
+    /// For each open input the elements in which two variants may differ, whether they pass checks or
+    /// not, when all other inputs are the same.
+    fn influences(&self, progress: &mut dyn Progress) -> Vec<Vec<ElementId>> {
+        let cnf = Cnf::of(self.vars(), self.best_clauses().map(<[Lit]>::to_vec));
+        let inputs: Vec<Var> = self.evaluator.input_atoms().map(Var).collect();
+        let elements = Projection::All.elements(self.graph());
+        let of: Vec<Var> = elements.iter().map(|&id| literal(id).var()).collect();
+        let question =
+            InfluenceQuestion { cnf: &cnf, inputs: &inputs, factors: &self.cases, of: &of };
+        let found = question.answer(self.prepared.solver, progress);
+        let ids = |positions: Vec<usize>| positions.into_iter().map(|at| elements[at]).collect();
+        found.into_iter().map(ids).collect()
     }
 
     fn is_constrained(&self, input: InputId) -> bool {
@@ -166,71 +190,4 @@ impl<'s, 'a> Space<'s, 'a> {
         let properties = self.graph().properties.iter().filter(mentions);
         properties.map(|property| self.graph().identifier(property.id).to_string()).collect()
     }
-}
-
-/// Two variants side by side, whether they pass checks or not, to see what one input changes while
-/// all others stay.
-pub(super) struct Pairs {
-    models: Models,
-    vars: usize,
-    elements: Vec<ElementId>,
-    /// For each open input, a literal under which both variants have the same case.
-    same: Vec<Lit>,
-    /// For each element, a literal under which the variants differ in it.
-    differs: Vec<Lit>,
-}
-
-impl Pairs {
-    pub(super) fn new(space: &Space<'_, '_>) -> Self {
-        let mut models = space.best_models();
-        let vars = space.determinised.vars;
-        (0..vars).for_each(|_| {
-            models.new_var();
-        });
-        let twin = |literal: Lit| twin(literal, vars);
-        for clause in space.best_clauses() {
-            models.add_clause(&clause.iter().copied().map(twin).collect::<Vec<_>>());
-        }
-        let mut same = Vec::new();
-        for cases in &space.cases {
-            let all = models.new_var().positive();
-            for &case in cases {
-                models.add_clause(&[!all, !case, twin(case)]);
-            }
-            same.push(all);
-        }
-        let elements = Projection::All.elements(space.graph());
-        let mut differs = Vec::new();
-        for &id in &elements {
-            let (one, differ) = (literal(id), models.new_var().positive());
-            models.add_clause(&[!differ, one, twin(one)]);
-            models.add_clause(&[!differ, !one, !twin(one)]);
-            differs.push(differ);
-        }
-        Self { models, vars, elements, same, differs }
-    }
-
-    /// The elements in which two variants may differ when only this input does.
-    pub(super) fn influenced(&mut self, input: usize) -> Vec<ElementId> {
-        let Self { models, vars, elements, same, differs } = self;
-        let others =
-            same.iter().enumerate().filter(|&(index, _)| index != input).map(|(_, &same)| same);
-        let others: Vec<_> = others.collect();
-        let mut found = vec![false; elements.len()];
-        let rest = |found: &[bool]| {
-            let rest = differs.iter().zip(found).filter(|&(_, found)| !found);
-            rest.map(|(&differ, _)| differ).collect::<Vec<_>>()
-        };
-        while models.solve_any(&rest(&found), &others) {
-            for (found, &id) in found.iter_mut().zip(&*elements) {
-                *found |= models.is_true(literal(id)) != models.is_true(twin(literal(id), *vars));
-            }
-        }
-        elements.iter().zip(found).filter(|&(_, found)| found).map(|(&id, _)| id).collect()
-    }
-}
-
-/// A literal as it is in the second variant.
-fn twin(literal: Lit, vars: usize) -> Lit {
-    Lit(literal.0 + 2 * vars as u32)
 }

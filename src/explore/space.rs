@@ -170,8 +170,12 @@ impl<'s, 'a> Space<'s, 'a> {
     ///
     /// # Errors
     /// As [`Opened::new`] and [`Space::new`].
-    pub(crate) fn of(prepared: &'s Prepared<'a>, features: bool) -> Result<Self, Diagnostics> {
-        Self::new(prepared, Opened::new(prepared, features, &mut ())?, &mut ())
+    pub(crate) fn of(
+        prepared: &'s Prepared<'a>,
+        features: bool,
+        progress: &mut dyn Progress,
+    ) -> Result<Self, Diagnostics> {
+        Self::new(prepared, Opened::new(prepared, features, progress)?, progress)
     }
 
     /// Determinises what is best for each assignment of inputs.
@@ -205,6 +209,9 @@ impl<'s, 'a> Space<'s, 'a> {
         let inputs: Vec<Var> = evaluator.input_atoms().map(Var).collect();
         let unique = variant::uniqueness(&prepared.graph, prepared.options);
         let mut determinised = determinise(prepared, encoder.cnf(), &inputs, &objectives, &unique)?;
+
+        progress.counted("gates", determinised.gates);
+        progress.counted("other variables", determinised.asked);
 
         encoder.reserve(determinised.vars);
         let mut requirements: Vec<_> = wanted

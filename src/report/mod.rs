@@ -223,7 +223,7 @@ impl Configured {
         currents: &[Option<Currents>],
         words: &mut PlanWords,
     ) -> Result<Self, Diagnostics> {
-        let mut space = match Space::of(prepared, true) {
+        let mut space = match Space::of(prepared, true, &mut ()) {
             Ok(space) => space,
             Err(errors) => {
                 let Diagnostics(errors) =
@@ -237,7 +237,7 @@ impl Configured {
             }
         };
         let configuration = space.configuration(currents);
-        let inputs = configurable(&configuration, space.inputs_apart()?);
+        let inputs = configurable(&configuration, space.inputs_apart(&mut ())?);
         let open = writing::open_document(prepared, &configuration.inputs, currents);
         let (writing, parts) = open
             .and_then(|mut open| {

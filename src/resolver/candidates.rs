@@ -148,7 +148,7 @@ impl<'a> CandidateSearch<'_, '_, 'a> {
     /// Inputs that give the variant of least weight, as few as possible of them off their defaults.
     fn best(&self, choice: &Choice) -> Result<VariantChoice, Diagnostics> {
         let prepared = Prepared::of(self.interpreted, choice, InputMode::Open, &mut ())?;
-        let space = Space::of(&prepared, true)?;
+        let space = Space::of(&prepared, true, &mut ())?;
         let LightestVariant { inputs, rival, least } = space.lightest(&self.how.limit)?;
         let off = |inputs: Vec<Assigned>| {
             let off = inputs.into_iter().filter(|input| !input.default);

@@ -307,7 +307,19 @@ impl Resolver {
     /// open, or where counting takes more than the effort and a sample is wanted; `unsatisfiable`
     /// where there is no variant.
     pub fn variants(&self, query: &Query) -> Result<Answer<Found>, Failure> {
-        self.explore(true, |space| space.variants(query))
+        self.variants_with(query, &mut ())
+    }
+
+    /// Lists variants, and tells what happens meanwhile.
+    ///
+    /// # Errors
+    /// As [`Resolver::variants`].
+    pub fn variants_with(
+        &self,
+        query: &Query,
+        progress: &mut dyn Progress,
+    ) -> Result<Answer<Found>, Failure> {
+        self.explore_with(true, progress, |space, _| space.variants(query))
     }
 
     /// Counts variants: exactly, or as many as are found when the effort is spent.
@@ -324,7 +336,19 @@ impl Resolver {
     /// # Ok::<(), cuvee::Failure>(())
     /// ```
     pub fn count_variants(&self, query: &Query) -> Result<Answer<Count>, Failure> {
-        self.explore(true, |space| Ok(space.count(query)))
+        self.count_variants_with(query, &mut ())
+    }
+
+    /// Counts variants, and tells what happens meanwhile.
+    ///
+    /// # Errors
+    /// As [`Resolver::count_variants`].
+    pub fn count_variants_with(
+        &self,
+        query: &Query,
+        progress: &mut dyn Progress,
+    ) -> Result<Answer<Count>, Failure> {
+        self.explore_with(true, progress, |space, _| Ok(space.count(query)))
     }
 
     /// Lists the inputs of a template, what cases open ones have, and what each influences.
@@ -332,8 +356,19 @@ impl Resolver {
     /// # Errors
     /// As [`Resolver::variants`], except that there may be no variant.
     pub fn input_report(&self) -> Result<Answer<InputsReport>, Failure> {
+        self.input_report_with(&mut ())
+    }
+
+    /// Lists inputs, and tells what happens meanwhile.
+    ///
+    /// # Errors
+    /// As [`Resolver::input_report`].
+    pub fn input_report_with(
+        &self,
+        progress: &mut dyn Progress,
+    ) -> Result<Answer<InputsReport>, Failure> {
         // What an input does is asked apart from what the others allow it to do.
-        self.explore(false, |space| Ok(space.inputs()))
+        self.explore_with(false, progress, |space, progress| Ok(space.inputs(progress)))
     }
 
     /// Analyses all variants: what every one has, what none has, and what of the template is in
@@ -343,7 +378,16 @@ impl Resolver {
     /// What is wrong with the template whatever the inputs; `open-input` where an input cannot stay
     /// open.
     pub fn analyze(&self) -> Result<Answer<Analysis>, Failure> {
-        self.interpret(|interpreted| analyze::analyze(interpreted, &self.choice))
+        self.analyze_with(&mut ())
+    }
+
+    /// Analyses all variants, and tells what happens meanwhile.
+    ///
+    /// # Errors
+    /// As [`Resolver::analyze`].
+    pub fn analyze_with(&self, progress: &mut dyn Progress) -> Result<Answer<Analysis>, Failure> {
+        progress.phase("reading");
+        self.interpret(|interpreted| analyze::analyze(interpreted, &self.choice, progress))
     }
 
     /// Explains why an element is present or absent in the variant of the inputs as they are given.
@@ -567,9 +611,19 @@ impl Resolver {
         mode: InputMode,
         ask: impl FnOnce(&Prepared<'_>) -> Result<T, Diagnostics>,
     ) -> Result<Answer<T>, Failure> {
+        self.ask_with(mode, &mut (), |prepared, _| ask(prepared))
+    }
+
+    fn ask_with<T>(
+        &self,
+        mode: InputMode,
+        progress: &mut dyn Progress,
+        ask: impl FnOnce(&Prepared<'_>, &mut dyn Progress) -> Result<T, Diagnostics>,
+    ) -> Result<Answer<T>, Failure> {
+        progress.phase("reading");
         self.interpret(|interpreted| {
-            let prepared = Prepared::of(interpreted, &self.choice, mode, &mut ())?;
-            let answer = ask(&prepared);
+            let prepared = Prepared::of(interpreted, &self.choice, mode, progress)?;
+            let answer = ask(&prepared, progress);
             prepared.answer(answer)
         })
     }
@@ -581,7 +635,18 @@ impl Resolver {
         features: bool,
         ask: impl FnOnce(&mut Space<'_, '_>) -> Result<T, Diagnostics>,
     ) -> Result<Answer<T>, Failure> {
-        self.ask(InputMode::Open, |prepared| ask(&mut Space::of(prepared, features)?))
+        self.explore_with(features, &mut (), |space, _| ask(space))
+    }
+
+    fn explore_with<T>(
+        &self,
+        features: bool,
+        progress: &mut dyn Progress,
+        ask: impl FnOnce(&mut Space<'_, '_>, &mut dyn Progress) -> Result<T, Diagnostics>,
+    ) -> Result<Answer<T>, Failure> {
+        self.ask_with(InputMode::Open, progress, |prepared, progress| {
+            ask(&mut Space::of(prepared, features, progress)?, progress)
+        })
     }
 
     /// Asks something about what the template says.

@@ -66,7 +66,7 @@ pub fn backbone(candidates: &[Lit], models: &mut Models) -> Option<Backbone> {
 ///
 /// Propagation guesses a model in which as many as possible are true, so that few models show all
 /// that can be; one question proves the rest.
-fn impossible(mut open: Vec<Lit>, models: &mut Models) -> Vec<Lit> {
+pub(super) fn impossible(mut open: Vec<Lit>, models: &mut Models) -> Vec<Lit> {
     while !open.is_empty() {
         models.solve_toward(&open);
         open.retain(|&literal| !models.is_true(literal));

@@ -4,10 +4,11 @@
 //! The optimum is a property of a model among others, which no clause can say. But what is best for
 //! one situation can be said, and few situations differ in what is best:
 //!
-//! 1. *What inputs determine.* By Padoa's method a variable is defined by the inputs where two copies
-//!    of the clauses that share their inputs cannot differ in it. All variables are asked about at
-//!    once: each pair of models that differ shows some that are not defined, until no pair differs in
-//!    the rest. A template whose conditions leave no choice ends here, without a lemma.
+//! 1. *What inputs determine.* Most variables are gates over inputs, which is seen in their clauses
+//!    ([`Gates`]). By Padoa's method any other is defined by the inputs where two copies of the clauses
+//!    that share inputs and gates cannot differ in it. All of those are asked about at once: each pair
+//!    of models that differ shows some that are not defined, until no pair differs in the rest. A
+//!    template whose conditions leave no choice ends here, without a lemma.
 //! 2. *Blocks.* The variables that are left hang together through clauses, or do not. Those that do
 //!    form a block, and blocks do not look at each other: costs add up, and the lexicographic minimum
 //!    of several is that of each.
@@ -38,6 +39,7 @@ use std::collections::BTreeMap;
 use petgraph::unionfind::UnionFind;
 use rustc_hash::FxHashSet;
 
+use super::gates::Gates;
 use super::lexicographic::lexicographic_minimum;
 use super::propagate::Propagation;
 use super::solver::{Recorded, SatSolver};
@@ -109,6 +111,10 @@ impl Unique {
 pub struct Determinised {
     /// How many variables there are: those of the problem come first.
     pub vars: usize,
+    /// How many gates there are among them, each over inputs and gates before it.
+    pub gates: usize,
+    /// How many variables a solver had to be asked for, because no gate defines them.
+    pub asked: usize,
     /// The clauses that say what is best.
     pub lemmas: Vec<Vec<Lit>>,
     /// Literals that hold where equally good models differ in one of the sets of
@@ -136,6 +142,19 @@ pub fn determinise(
     kind: SolverKind,
     effort: usize,
 ) -> Option<Determinised> {
+    let gates =
+        |clauses: &[Vec<Lit>]| Gates::of(question.problem.cnf.vars(), clauses, question.inputs);
+    determinise_beside(question, gates, kind, effort)
+}
+
+/// Determinises beside gates, all of which follow from inputs; whatever is not among them is asked
+/// for.
+fn determinise_beside(
+    question: &Question<'_>,
+    gates: impl FnOnce(&[Vec<Lit>]) -> Gates,
+    kind: SolverKind,
+    effort: usize,
+) -> Option<Determinised> {
     let cnf = question.problem.cnf;
     let fixed = Propagation::of(cnf);
     let mut determinised = Determinised { vars: cnf.vars(), ..Determinised::default() };
@@ -144,7 +163,11 @@ pub fn determinise(
     }
     let residues = cnf.clauses().filter_map(|clause| fixed.residue(clause.literals));
     let clauses: Vec<Vec<Lit>> = residues.map(Iterator::collect).collect();
-    let mut twins = Twins::new(cnf.vars(), &clauses, &fixed, question.inputs, kind);
+    let known = gates(&clauses).gates.into_iter().map(|gate| gate.var);
+    let known: Vec<Var> = question.inputs.iter().copied().chain(known).collect();
+    determinised.gates = known.len() - question.inputs.len();
+    let mut twins = Twins::new(cnf.vars(), &clauses, &fixed, &known, kind);
+    determinised.asked = twins.differences.len();
     let undetermined = twins.undetermined();
     let blocks = ChoiceBlocks::of(cnf.vars(), &undetermined, &clauses);
     let mut left = effort;
@@ -171,7 +194,7 @@ pub fn determinise(
     Some(determinised)
 }
 
-/// Two copies of the clauses that share their inputs.
+/// Two copies of the clauses that share inputs and what is known to follow from them.
 struct Twins {
     solver: Recorded,
     /// Each variable in the two copies.
@@ -185,12 +208,12 @@ impl Twins {
         vars: usize,
         clauses: &[Vec<Lit>],
         fixed: &Propagation,
-        inputs: &[Var],
+        known: &[Var],
         kind: SolverKind,
     ) -> Self {
         let mut shared: Vec<bool> =
             (0..vars as u32).map(|var| fixed.value(Var(var).positive()).is_some()).collect();
-        inputs.iter().for_each(|input| shared[input.index()] = true);
+        known.iter().for_each(|var| shared[var.index()] = true);
         let mut solver = Recorded::new(kind.start());
         let mut copies: Vec<[Lit; 2]> =
             (0..vars).map(|_| [solver.new_var().positive(); 2]).collect();
@@ -208,12 +231,17 @@ impl Twins {
         twins
     }
 
+    /// Adds a clause to both copies, which is one clause where they share all of it.
     fn add(&mut self, clause: &[Lit]) {
-        for copy in 0..2 {
+        let [first, second] = [0, 1].map(|copy| {
             let own = |literal: &Lit| {
                 self.copies[literal.var().index()][copy].negate_if(literal.is_negative())
             };
-            self.solver.add_clause(&clause.iter().map(own).collect::<Vec<_>>());
+            clause.iter().map(own).collect::<Vec<_>>()
+        });
+        self.solver.add_clause(&first);
+        if first != second {
+            self.solver.add_clause(&second);
         }
     }
 
@@ -431,7 +459,7 @@ impl Lemma {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::tests::{clauses, holds};
+    use super::super::tests::{KINDS, clauses, holds};
     use super::*;
 
     const INPUTS: u32 = 3;
@@ -452,6 +480,26 @@ mod tests {
     }
 
     proptest! {
+        /// Gates save questions and change nothing.
+        #[test]
+        fn lemmas_are_the_same_without_gates(clauses in clauses(VARS, 1..16), weights in prop::collection::vec(0..4_u64, VARS as usize)) {
+            let cnf = Cnf::of(VARS as usize, clauses);
+            let terms = weights.iter().zip(0..).skip(INPUTS as usize);
+            let objective = Objective { terms: terms.map(|(&weight, var)| (Var(var).positive(), weight)).collect() };
+            let preference: Vec<_> = (INPUTS..VARS).map(Atom).collect();
+            let problem = Problem { cnf: &cnf, objectives: &[objective], preference: &preference };
+            let unique = vec![Unique { atoms: vec![Atom(INPUTS), Atom(INPUTS + 1)], admits_more: false, objectives: 1 }];
+            let inputs: Vec<_> = (0..INPUTS).map(Var).collect();
+            let question = Question { problem: &problem, inputs: &inputs, unique: &unique };
+            for &kind in KINDS {
+                let [with, without] = [
+                    determinise(&question, kind, 1000),
+                    determinise_beside(&question, |_| Gates::default(), kind, 1000),
+                ].map(Option::unwrap);
+                prop_assert_eq!((with.vars, with.lemmas, with.ambiguous), (without.vars, without.lemmas, without.ambiguous));
+            }
+        }
+
         /// The models of the determinised clauses are the best of each assignment of inputs, and
         /// ambiguity is seen.
         #[test]

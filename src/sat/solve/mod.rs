@@ -3,6 +3,7 @@
 
 pub mod backbone;
 mod bounded;
+mod circuit;
 mod component;
 mod components;
 pub mod covering;
@@ -10,6 +11,8 @@ mod determinise;
 mod equivalence;
 mod exclusion;
 mod explain;
+mod gates;
+pub(crate) mod influence;
 mod lexicographic;
 mod models;
 mod optimize;
@@ -21,6 +24,7 @@ pub(in crate::sat) mod solver;
 mod totalizer;
 #[cfg(feature = "varisat")]
 mod varisat;
+mod walk;
 
 use std::collections::BTreeMap;
 

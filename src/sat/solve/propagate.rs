@@ -108,7 +108,7 @@ impl Propagation {
 }
 
 /// The clauses of each literal.
-struct ClauseLists {
+pub(super) struct ClauseLists {
     /// Where the clauses of each literal start.
     starts: Vec<u32>,
     clauses: Vec<u32>,
@@ -116,26 +116,34 @@ struct ClauseLists {
 
 impl ClauseLists {
     fn of(cnf: &Cnf) -> Self {
-        let mut starts = vec![0; 2 * cnf.vars() + 1];
-        for literal in cnf.clauses().flat_map(|clause| clause.literals) {
+        Self::new(cnf.vars(), || cnf.clauses().map(|clause| clause.literals))
+    }
+
+    /// Those of clauses, which are looked at twice.
+    pub(super) fn new<'c, C: Iterator<Item = &'c [Lit]>>(
+        vars: usize,
+        clauses: impl Fn() -> C,
+    ) -> Self {
+        let mut starts = vec![0; 2 * vars + 1];
+        for literal in clauses().flatten() {
             starts[literal.index() + 1] += 1;
         }
         for index in 1..starts.len() {
             starts[index] += starts[index - 1];
         }
         let mut next = starts.clone();
-        let mut clauses = vec![0; cnf.literals()];
-        for (index, clause) in cnf.clauses().enumerate() {
-            for literal in clause.literals {
+        let mut lists = vec![0; starts.last().map_or(0, |&end| end as usize)];
+        for (clause, index) in clauses().zip(0..) {
+            for literal in clause {
                 let position = &mut next[literal.index()];
-                clauses[*position as usize] = index as u32;
+                lists[*position as usize] = index;
                 *position += 1;
             }
         }
-        Self { starts, clauses }
+        Self { starts, clauses: lists }
     }
 
-    fn of_literal(&self, literal: Lit) -> &[u32] {
+    pub(super) fn of_literal(&self, literal: Lit) -> &[u32] {
         &self.clauses
             [self.starts[literal.index()] as usize..self.starts[literal.index() + 1] as usize]
     }
