@@ -64,6 +64,12 @@ fn main() -> anyhow::Result<()> {
     );
     report("write", &text, None, || write_yaml(&Out::Source(document.root())));
     report("serde_yaml write", &text, None, || serde_yaml::to_string(&theirs).ok());
+    let types = library(templates);
+    // With an anchor in it, only the parser can read it.
+    let anchored: Arc<str> = format!("{types}last: &anchor 0\n").into();
+    let types: Arc<str> = types.into();
+    report("types, one core", &types, None, || ours(&types, 1).is_some());
+    report("and an anchor", &anchored, None, || ours(&anchored, 1).is_some());
     Ok(())
 }
 
@@ -76,6 +82,23 @@ fn memory(name: &str, path: &Path) -> anyhow::Result<()> {
     }
     println!("{}", peak_memory() - before);
     Ok(())
+}
+
+/// Types as people write them: in blocks, and in flow where that is shorter.
+fn library(types: usize) -> String {
+    let mut text = "tosca_definitions_version: tosca_simple_yaml_1_3\nnode_types:\n".to_owned();
+    for index in 0..types {
+        let parent = index / 2;
+        // Writing to a string does not fail.
+        let _ = write!(
+            text,
+            "\n  # Number {index}.\n  shop.T{index}:\n    derived_from: shop.T{parent}\n    description: |\n      What we wrote.\n\n      And more.\n    \
+             properties:\n      name: {{ type: string }}\n      port: {{ type: integer, default: 8080 }}\n      payments: {{ type: list, entry_schema: \
+             {{ type: string }}, required: false }}\n    requirements:\n      - host:\n          capability: tosca.capabilities.Compute\n          \
+             occurrences: [0, 1]\n"
+        );
+    }
+    text
 }
 
 /// A ring of node templates with conditions and relations.

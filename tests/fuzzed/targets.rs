@@ -10,17 +10,30 @@ use cuvee::instance::{
 };
 use cuvee::source::{FileId, FileSystem, MemoryFiles, SourceMap};
 use cuvee::validate::Validation;
-use cuvee::yaml::{Document, Limits, Out, parse, write_yaml};
+use cuvee::yaml::{Document, Limits, Node, Out, parse, write_yaml};
 use cuvee::{Failure, Resolver};
 use sha2::{Digest, Sha256};
 use std::path::Path;
 use std::time::Duration;
 
-/// The YAML layer: what is read and written is read as the same again.
+/// The YAML layer: what is read and written is read as the same again, and the quick reader reads
+/// what the parser does.
 pub(crate) fn yaml(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let read = |text: &str| parse(FileId::DETACHED, text.into(), &Limits::default());
-    let Ok(document) = read(text) else { return };
+    let document = read(text);
+    // Behind a directive, the parser reads all; where there are markers already, it does anyway.
+    let marks = ["%", "---", "...", "\u{feff}"];
+    let is_marker = |line: &str| marks.iter().any(|mark| line.starts_with(mark));
+    if !text.split(['\n', '\r']).any(is_marker) {
+        let slow = read(&format!("{DIRECTIVE}{text}"));
+        match (&document, &slow) {
+            (Ok(document), Ok(slow)) => alike(document.root(), slow.root()),
+            (Err(error), Err(slow)) => assert_eq!(error.message, slow.message),
+            (document, slow) => assert_eq!(document.is_ok(), slow.is_ok(), "{text}"),
+        }
+    }
+    let Ok(document) = document else { return };
     let written = write_yaml(&Out::Source(document.root()));
     let again = read(&written).map(|again| again.root().to_value());
     // As text, for which something that is not a number is equal to itself.
@@ -29,6 +42,28 @@ pub(crate) fn yaml(data: &[u8]) {
         format!("{:?}", Ok::<_, Diagnostic>(document.root().to_value())),
         "\n{written}"
     );
+}
+
+const DIRECTIVE: &str = "%YAML 1.2\n---\n";
+
+/// Both are the same, one of them behind [`DIRECTIVE`].
+fn alike(node: Node<'_>, behind: Node<'_>) {
+    let place = |node: Node<'_>, before: usize| {
+        (node.span().start as usize + before, node.span().end as usize + before)
+    };
+    // What is absent in all of the text has no place.
+    if node.span().end > 0 {
+        assert_eq!(place(node, DIRECTIVE.len()), place(behind, 0), "{:?}", node.text());
+    }
+    assert_eq!((node.kind(), node.is_plain()), (behind.kind(), behind.is_plain()));
+    assert_eq!(node.text(), behind.text());
+    assert_eq!(node.items().len(), behind.items().len());
+    assert_eq!(node.entries().len(), behind.entries().len());
+    node.items().zip(behind.items()).for_each(|(item, other)| alike(item, other));
+    for ((key, value), (other_key, other_value)) in node.entries().zip(behind.entries()) {
+        alike(key, other_key);
+        alike(value, other_value);
+    }
 }
 
 /// The XML layer and the definitions of TOSCA 1.0 on top of it: places point into the text.

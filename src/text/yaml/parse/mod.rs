@@ -2,6 +2,7 @@
 
 mod cut;
 mod parts;
+mod quick;
 
 use super::key::Records;
 use super::node::{Document, Indentation, NodeStyle, Record};
@@ -10,7 +11,7 @@ use super::trivia::{Gaps, Margins, NOBODY, line_start, margin, trim_blank_lines}
 use crate::text::diagnostic::{Code, Diagnostic};
 use crate::text::source::{FileId, Span};
 use granit_parser::{
-    ErrorKind, Event, Marker, Parser, ScalarStyle, ScanError, StructureStyle, Tag,
+    ErrorKind, Event, Marker, Options, Parser, ScalarStyle, ScanError, StructureStyle, Tag,
 };
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -114,7 +115,7 @@ fn read(job: &Job<'_>, limits: &Limits) -> Result<Document, Diagnostic> {
     match built {
         Ok(document) => Ok(Document { text: Arc::clone(text), ..document }),
         Err(Stop::Wrong(diagnostic)) => Err(*diagnostic),
-        Err(Stop::Omitted | Stop::Unfit) => {
+        Err(Stop::Omitted | Stop::Unfit | Stop::Unread) => {
             Err(Diagnostic::error(Code::Syntax, "an alias stands for something that was left out"))
         }
     }
@@ -135,6 +136,13 @@ enum Stop {
     Omitted,
     /// It is a part that does not fit to the one before it.
     Unfit,
+    /// The quick reader does not know what stands there.
+    Unread,
+}
+
+/// What takes the events of a text in their order.
+trait EventSink {
+    fn take(&mut self, event: &Event<'_>, place: &EventPlace) -> Result<(), Stop>;
 }
 
 impl From<Diagnostic> for Stop {
@@ -260,6 +268,17 @@ struct Builder<'t> {
     end: u32,
 }
 
+impl EventSink for Builder<'_> {
+    fn take(&mut self, event: &Event<'_>, place: &EventPlace) -> Result<(), Stop> {
+        if self.skip.is_some() {
+            self.skip_event(event, place);
+            Ok(())
+        } else {
+            self.event(event, place)
+        }
+    }
+}
+
 impl<'t> Builder<'t> {
     fn new(
         file: FileId,
@@ -301,37 +320,53 @@ impl<'t> Builder<'t> {
         keep: Option<Keep<'t>>,
         omitted: Omitted,
     ) -> Result<Document, Stop> {
-        let mut builder = Self::new(file, text, limits, keep, omitted);
-        builder.run()?;
-        Ok(builder.finish())
+        let new = || Self::new(file, text, limits, keep, omitted);
+        Ok(Self::filled(new)?.finish())
     }
 
-    fn run(&mut self) -> Result<(), Stop> {
+    /// Reads quickly where that is possible, else by the parser, which alone says what is wrong.
+    fn filled(new: impl Fn() -> Self) -> Result<Self, Stop> {
+        let mut quick = new();
+        // The entry that is needed after all is one with an anchor.
+        if quick.omitted == Omitted::Skip && quick.read_quickly().is_ok() {
+            return Ok(quick);
+        }
+        drop(quick);
+        let mut builder = new();
+        builder.read_by_parser()?;
+        Ok(builder)
+    }
+
+    fn read_quickly(&mut self) -> Result<(), Stop> {
+        self.make_room();
+        quick::read(self.text, self.from, &self.options(), self)
+    }
+
+    fn read_by_parser(&mut self) -> Result<(), Stop> {
+        self.make_room();
+        let source = self.text.get(self.from..).unwrap_or_default();
+        for next in Parser::new_from_str_with_options(source, self.options()) {
+            // Events are large, so they are not moved.
+            match &next {
+                Ok((event, place)) => self.take(event, &EventPlace::new(place, self.from))?,
+                Err(error) => return Err(self.malformed(error)),
+            }
+        }
+        Ok(())
+    }
+
+    fn make_room(&mut self) {
         self.nodes.reserve(if self.keep.is_some() {
             0
         } else {
             (self.text.len() - self.from) / 20 + 1
         });
+    }
+
+    fn options(&self) -> Options {
         // Both of its limits lie above ours, which holds for flow and block together.
         let limit = self.limits.depth as usize + 8;
-        let options =
-            granit_parser::options! { flow_nesting_limit: limit, block_nesting_limit: limit };
-        let source = self.text.get(self.from..).unwrap_or_default();
-        for next in Parser::new_from_str_with_options(source, options) {
-            // Events are large, so they are not moved.
-            match &next {
-                Ok((event, place)) => {
-                    let place = EventPlace::new(place, self.from);
-                    if self.skip.is_some() {
-                        self.skip_event(event, &place)
-                    } else {
-                        self.event(event, &place)?
-                    }
-                }
-                Err(error) => return Err(self.malformed(error)),
-            }
-        }
-        Ok(())
+        granit_parser::options! { flow_nesting_limit: limit, block_nesting_limit: limit }
     }
 
     fn event(&mut self, event: &Event<'_>, place: &EventPlace) -> Result<(), Stop> {

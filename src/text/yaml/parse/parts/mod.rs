@@ -199,17 +199,13 @@ impl<'t> Builder<'t> {
     fn of_part(job: &'t Job<'t>, part: &EntryRun<'t>, limits: &Limits) -> Result<Self, Stop> {
         let text = job.text.get(..part.range.end).unwrap_or_default();
         let from = part.range.start;
-        let builder = Self::new(job.file, text, limits, job.keep, Omitted::Skip);
-        let gaps = Gaps::new(text, from);
-        let mut builder = Self {
+        Self::filled(|| Self {
             from,
             path: part.path.clone(),
             ending: Some(Ending::default()),
-            gaps,
-            ..builder
-        };
-        builder.run()?;
-        Ok(builder)
+            gaps: Gaps::new(text, from),
+            ..Self::new(job.file, text, limits, job.keep, Omitted::Skip)
+        })
     }
 
     /// Makes room for the rest of a text of this length, as far as it is like the start.
