@@ -95,3 +95,21 @@ pub(crate) fn rebuilt<'a>(old: Option<&Out<'a>>, entries: MapEntries<'a>) -> Out
         None => Out::Map { entries, like: None },
     }
 }
+
+/// Lets the body of an assignment say how many relations stay open: in TOSCA 2.0, which knows no range
+/// here, `count` of them, which are `optional` where none has to be.
+pub(super) fn set_open<'a>(body: &mut MapEntries<'a>, item: &Out<'a>, (min, max): (Value, Value)) {
+    let source = match item {
+        Out::Source(node) => Some(*node),
+        Out::Map { like, .. } => *like,
+        _ => None,
+    };
+    if source.is_none_or(|node| !node.document().is_called_otherwise()) {
+        set(body, "occurrences", |_| Some(Out::Value(Value::from(vec![min, max]))));
+        return;
+    }
+    let is_optional = min != max;
+    let is_one = max == Value::from(1_i64);
+    set(body, "count", |_| (!is_one).then_some(Out::Value(max)));
+    set(body, "optional", |_| is_optional.then(|| Out::Value(true.into())));
+}

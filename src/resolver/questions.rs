@@ -493,7 +493,7 @@ impl Resolver {
         }
         let library = self.library();
         let is_library = library.is_some();
-        match library.unwrap_or_else(|| self.loaded(Extent::Whole)) {
+        match library.unwrap_or_else(|| self.loaded(Extent::WithVersion2)) {
             Ok(loaded) => {
                 let diagnostics = match is_library {
                     true => validate::validate_library(&loaded, &self.choice),

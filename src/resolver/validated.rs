@@ -35,7 +35,7 @@ impl Resolver {
     /// node. `undecidable` says where there are too many of these, or where values count that come from
     /// expressions.
     pub fn validate_substitutions(&self, query: &SubstitutionQuery) -> Validation {
-        let loaded = match self.loaded(Extent::Whole) {
+        let loaded = match self.loaded(Extent::WithVersion2) {
             Ok(loaded) => loaded,
             Err(failure) => return failure.into(),
         };

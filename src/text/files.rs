@@ -15,9 +15,14 @@ pub(crate) struct Files {
     /// By their normal paths; what could not be read is not tried again.
     by_path: FrozenMap<PathBuf, Box<Result<FileId, Diagnostic>>>,
     documents: FrozenMap<FileId, Box<Parsed>>,
+    /// What becomes of each document that was parsed.
+    reading: Option<DocumentReading>,
     /// Texts that stand in no file.
     inline: FrozenMap<String, Box<FileId>>,
 }
+
+/// Makes of a document what is read of it.
+pub(crate) type DocumentReading = fn(Document) -> Result<Document, Diagnostic>;
 
 type Parse = OnceLock<Result<Document, Diagnostic>>;
 
@@ -30,6 +35,18 @@ struct Parsed {
 }
 
 impl Files {
+    /// No files yet; of each this is read.
+    pub(crate) fn reading(reading: Option<DocumentReading>) -> Self {
+        Self { reading, ..Self::default() }
+    }
+
+    fn read_as(&self, parsed: Result<Document, Diagnostic>) -> Result<Document, Diagnostic> {
+        match self.reading {
+            Some(reading) => reading(parsed?),
+            None => parsed,
+        }
+    }
+
     /// The texts that spans point into, in the order of reading.
     pub(crate) fn sources(&self) -> &SourceMap {
         &self.sources
@@ -71,7 +88,8 @@ impl Files {
     /// # Errors
     /// `syntax` at its place.
     pub(crate) fn whole(&self, file: FileId) -> Result<&Document, Diagnostic> {
-        let parse = || yaml::parse(file, Arc::clone(self.text(file)), &Limits::default());
+        let parse =
+            || self.read_as(yaml::parse(file, Arc::clone(self.text(file)), &Limits::default()));
         self.parsed(file).whole.get_or_init(parse).as_ref().map_err(Clone::clone)
     }
 
@@ -113,6 +131,7 @@ impl Files {
         {
             let parsed = self.parsed(file);
             // Where another thread was faster, both have the same.
+            let document = self.read_as(document);
             let _ = if whole { &parsed.whole } else { &parsed.part }.set(document);
         }
         let document =

@@ -53,10 +53,51 @@ impl<'n> NodeFilter<'n> {
                         })
                         .collect();
                 }
+                _ if node.document().is_called_otherwise() => {
+                    diagnostics.ok(filter.equality(key, value));
+                }
                 _ => diagnostics.0.extend(FILTER.unknown(key)),
             }
         }
         filter
+    }
+
+    /// What TOSCA 2.0 says of a property: `$equal: [{$get_property: [SELF, name]}, value]`, one or
+    /// several behind `$and`.
+    fn equality(&mut self, key: Node<'n>, value: Node<'n>) -> Result<(), Diagnostic> {
+        let wrong = || {
+            Diagnostic::error(Code::UnsupportedVersion, "of node filters of TOSCA 2.0, equalities are read")
+                .at(key.span())
+                .help("write `$equal: [{$get_property: [SELF, NAME]}, VALUE]`, or several of these behind `$and`")
+        };
+        let mut items = value.items();
+        match (key.text(), items.next(), items.next(), items.next()) {
+            (Some("$and"), ..) => {
+                let mut all = value.items().flat_map(Node::entries);
+                all.try_for_each(|(key, value)| self.equality(key, value))
+            }
+            (Some("$equal"), Some(one), Some(wanted), None) => {
+                let path = one.get("$get_property").ok_or_else(wrong)?;
+                let path: Vec<_> = path.items().collect();
+                let is_self = path.first().and_then(|it| it.text()) == Some("SELF");
+                let equal = Clause::new(Operator::Equal.keyname(), wanted, wanted.span());
+                let filter = |key| PropertyFilter {
+                    key,
+                    clauses: equal.into_iter().collect(),
+                    unknown: Vec::new(),
+                };
+                match path[..] {
+                    [_, name] if is_self => self.properties.push(filter(name)),
+                    [_, kind, capability, name] if is_self && kind.text() == Some("CAPABILITY") => {
+                        let properties = vec![filter(name)];
+                        self.capabilities.push(CapabilityFilter { key: capability, properties });
+                    }
+                    _ => return Err(wrong()),
+                }
+                Ok(())
+            }
+            _ => Err(wrong()),
+        }
     }
 }
 

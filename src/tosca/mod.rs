@@ -37,6 +37,7 @@ pub(crate) mod shape;
 pub(crate) mod substitution;
 pub(crate) mod types;
 pub(crate) mod v1_0;
+pub(crate) mod v2_0;
 pub mod value;
 pub(crate) mod workflow;
 

@@ -470,6 +470,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
         first.sort_by_key(|(key, _)| key.span());
         first.dedup_by_key(|(key, _)| key.span().file);
+        // Where it is of 2.0, it belongs there.
+        first.retain(|(key, _)| !key.document().is_called_otherwise());
         for (key, when) in first {
             let message = "this is of TOSCA 2.0, and other tools for this version refuse it";
             let warning = Diagnostic::warning(Code::Extension, message).at(key.span());

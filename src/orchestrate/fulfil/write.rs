@@ -4,7 +4,7 @@ use super::inventory::{Inventory, InventoryNode};
 use super::uses::known_type;
 use super::{FoundNode, FulfilledRelation, Fulfilment};
 use crate::orchestrate::tree::{
-    MapEntries, entries, items, key_name, like, rebuilt, set, within_topology,
+    MapEntries, entries, items, key_name, like, rebuilt, set, set_open, within_topology,
 };
 use crate::text::value::{Number, Value};
 use crate::text::yaml::{Node, NodeKind, Out, OutKey, OutNode};
@@ -214,7 +214,8 @@ fn still_open<'a>(item: &Out<'a>, open: u64) -> Out<'a> {
         inner.retain(|(key, _)| !["optional", "count"].contains(&&*key_name(key)));
         let open = i64::try_from(open).unwrap_or(i64::MAX);
         let range = [0, open].map(|bound| Value::Number(Number::int(bound)));
-        set(&mut inner, "occurrences", |_| Some(Out::Value(Value::List(range.into()))));
+        let [min, max] = range;
+        set_open(&mut inner, item, (min, max));
         *body = like(body, inner);
     }
     like(item, all)

@@ -6,7 +6,7 @@
 use super::candidate::{CandidateFit, CandidateVariant, CatalogueTemplate, MappedTo};
 use super::rewrite::{WrittenIn, like_list};
 use super::view::{TemplateView, ViewedNode, ViewedRequirement, entry};
-use crate::orchestrate::tree::{MapEntries, entries, key_name, like, set};
+use crate::orchestrate::tree::{MapEntries, entries, key_name, like, set, set_open};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::value::Value;
 use crate::text::yaml::{Node, Out, OutKey, OutNode};
@@ -641,8 +641,7 @@ fn left_open<'a>(
         .count
         .max
         .map_or(Value::from("UNBOUNDED"), |max| number(max.saturating_sub(taken)));
-    let range = Out::Value(Value::from(vec![number(min), max]));
-    set(&mut body, "occurrences", |_| Some(range));
+    set_open(&mut body, &assignment.item, (number(min), max));
     with_body(&assignment.item, written(Some(&assignment.body), body))
 }
 

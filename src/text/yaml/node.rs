@@ -28,6 +28,8 @@ pub struct Document {
     pub(super) indentation: Indentation,
     /// Whether there are keys in it that are no scalars.
     pub(super) collection_keys: bool,
+    /// Whether some scalars have other texts than the source.
+    pub(super) is_called_otherwise: bool,
 }
 
 /// How the author indents blocks in maps.
@@ -147,6 +149,23 @@ impl Document {
     /// How many nodes it has: all positions are less.
     pub(crate) fn node_count(&self) -> usize {
         self.nodes.len()
+    }
+
+    /// The same with other texts for some scalars, by their positions; written it is as it was.
+    pub(crate) fn called(mut self, texts: &[(u32, &str)]) -> Self {
+        for &(id, text) in texts {
+            let Some(record) = self.nodes.get_mut(id as usize) else { continue };
+            (record.first, record.len) = (self.cooked.len() as u32, text.len() as u32);
+            record.cooked = true;
+            self.cooked.push_str(text);
+        }
+        self.is_called_otherwise = !texts.is_empty();
+        self
+    }
+
+    /// Whether something in it is called otherwise than it is written.
+    pub(crate) fn is_called_otherwise(&self) -> bool {
+        self.is_called_otherwise
     }
 
     /// The root; a null scalar for an empty file.

@@ -6,13 +6,14 @@ use super::imports::{self, Imported, Importing};
 use super::keys;
 use crate::text::answer::Failure;
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
-use crate::text::files::{self, Files, read_bytes};
+use crate::text::files::{self, DocumentReading, Files, read_bytes};
 use crate::text::source::{FileId, FileSystem, SourceFile, SourceMap, Span, is_yaml, normalize};
 use crate::text::xml::is_xml;
 use crate::text::yaml::{Document, Keep};
 use crate::tosca::csar::{Package, is_archive};
 use crate::tosca::import::ImportDefinition;
 use crate::tosca::types::is_needed;
+use crate::tosca::v2_0;
 use memchr::memmem;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -33,6 +34,8 @@ pub(crate) enum Extent {
     Needed,
     /// Whole files, for who looks at definitions of types.
     Whole,
+    /// The same, and files of TOSCA 2.0 as far as these are read, for who validates or substitutes.
+    WithVersion2,
 }
 
 /// A template and the files that come with it. Each is read and parsed when it is asked for the
@@ -64,7 +67,11 @@ impl Loaded {
         mapping: Mapping,
         extent: Extent,
     ) -> Result<Self, Failure> {
-        let files = Arc::new(Files::default());
+        let reading: Option<DocumentReading> = match extent {
+            Extent::WithVersion2 => Some(v2_0::read),
+            Extent::Needed | Extent::Whole => None,
+        };
+        let files = Arc::new(Files::reading(reading));
         match OpenedPackage::read(location, &outside, &files, extent) {
             Ok(OpenedPackage { package, template, base, library, warnings }) => Ok(Self {
                 files,
@@ -378,7 +385,7 @@ impl Loaded {
 fn keep(extent: Extent) -> Option<Keep<'static>> {
     match extent {
         Extent::Needed => Some(&is_needed),
-        Extent::Whole => None,
+        Extent::Whole | Extent::WithVersion2 => None,
     }
 }
 

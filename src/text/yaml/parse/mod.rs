@@ -436,6 +436,7 @@ impl<'t> Builder<'t> {
             margins: self.margins,
             indentation: self.indentation,
             collection_keys: self.collection_keys,
+            is_called_otherwise: false,
         }
     }
 
