@@ -61,6 +61,7 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+pub mod convert;
 pub mod draw;
 pub mod exchange;
 pub mod explore;

@@ -12,11 +12,12 @@ use syn::visit::{self, Visit};
 use syn::{Attribute, Item, UseTree};
 
 /// The wings with those that each knows beside itself.
-const WINGS: [(&str, &[&str]); 14] = [
+const WINGS: [(&str, &[&str]); 15] = [
     ("text", &[]),
     ("sat", &[]),
     ("tosca", &["text"]),
     ("topology", &["text", "tosca"]),
+    ("convert", &["text", "tosca", "topology"]),
     ("variability", &["text", "sat", "tosca", "topology"]),
     ("explore", &["text", "sat", "tosca", "topology", "variability"]),
     ("validate", &["text", "sat", "tosca", "topology", "variability", "explore"]),
@@ -37,6 +38,7 @@ const BELOW_THE_WAY_IN: &[&str] = &[
     "sat",
     "tosca",
     "topology",
+    "convert",
     "variability",
     "explore",
     "validate",

@@ -32,6 +32,7 @@ const ELSEWHERE: &[(Code, &str)] = &[
     (Code::AbstractType, "tests/diagnostics/xml/templates.tosca"),
     (Code::AmbiguousSubstitution, "tests/substitute/12-tie/session.console"),
     (Code::AttributeBefore, "tests/plan/too-early/session.console"),
+    (Code::ConversionLoss, "src/convert/loss.rs"),
     (Code::CyclicDeployment, "tests/plan/cycle/session.console"),
     (Code::CyclicSubstitution, "tests/substitute/17-recursion/session.console"),
     (Code::CyclicWorkflow, "tests/diagnostics/workflow-order.yaml"),

@@ -246,6 +246,7 @@ fn codes() -> String {
 
 /// Codes that no template gives, and why.
 const WITHOUT_TEMPLATE: &[(Code, &str)] = &[
+    (Code::ConversionLoss, "it is said of conversions"),
     (Code::Csar, "archives are no texts"),
     (Code::InstanceExists, "it depends on the store"),
     (Code::InstanceName, "it is said of a call"),

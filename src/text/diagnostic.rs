@@ -102,6 +102,7 @@ codes! {
     AmbiguousTopology "ambiguous-topology" "Two variants are equally good and differ in their nodes, so the result would be arbitrary. Add conditions or weights that prefer one, or disable `optimization_topology_unique`.";
     AmbiguousType "ambiguous-type" "An element does not have exactly one type that is present. Declare its `type`, or give its types conditions of which exactly one holds.";
     AttributeBefore "attribute-before" "An operation asks for an attribute, or for what another operation gave, that is not there yet when it runs. Ask later, such as in `post_configure_target`, or add a relation that orders the two.";
+    ConversionLoss "conversion-loss" "Something that a template says has no counterpart in the format it is converted to, or has to be said in another way. Look whether it matters; `cuvee convert --loss FILE` writes all of it.";
     Csar "csar" "A TOSCA archive is no archive, is not laid out as the specification asks, or is not safe to unpack; or no archive can be made of the result. Pack it anew, with `TOSCA-Metadata/TOSCA.meta` that names its `Entry-Definitions`.";
     CyclicDeployment "cyclic-deployment" "Nodes wait for each other in a circle, so none of them can be deployed first. Break the circle, or leave one of its relations out of the order with `cuvee plan --ignore`. `cuvee validate` warns of it where a variant has all these relations.";
     CyclicExpression "cyclic-expression" "A named expression needs its own value. Break the cycle that the message names.";

@@ -1,0 +1,207 @@
+//! What a conversion cannot say in the other format, as people and programs are told it.
+//!
+//! Whatever a document says is mapped, kept as an extension, or in this report: there is no fourth
+//! way. Entries are in the order of the document.
+
+use crate::text::diagnostic::{Code, Diagnostic, Severity};
+use crate::text::source::{SourceMap, Span};
+use serde::Serialize;
+
+/// So many losses are told as messages; the report has all.
+const TOLD: usize = 20;
+
+/// The version of the report's form.
+const VERSION: u32 = 1;
+
+/// What became of something that has no counterpart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum LossKind {
+    /// It is gone, or nothing enforces it any more.
+    Lost,
+    /// It stands in an extension, from where it can be led back, and which others may ignore.
+    KeptAsExtension,
+    /// Something had to be added that the document does not say.
+    Supplied,
+    /// It is kept as text that nobody looks into.
+    Opaque,
+}
+
+impl LossKind {
+    /// As messages say it.
+    fn verb(self) -> &'static str {
+        match self {
+            Self::Lost => "is lost",
+            Self::KeptAsExtension => "is kept as an extension",
+            Self::Supplied => "is supplied",
+            Self::Opaque => "is kept as text",
+        }
+    }
+
+    fn severity(self) -> Severity {
+        match self {
+            Self::Lost => Severity::Warning,
+            Self::KeptAsExtension | Self::Supplied | Self::Opaque => Severity::Note,
+        }
+    }
+}
+
+/// One thing that a conversion could not just say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loss {
+    /// Where it is in what is converted: elements of XML from below the root, with what
+    /// identifies them, or keys of YAML.
+    pub path: String,
+    /// Where that stands.
+    pub span: Option<Span>,
+    /// What it is, as messages call it.
+    pub construct: String,
+    /// Why it has no counterpart.
+    pub why: String,
+    /// What became of it.
+    pub kind: LossKind,
+}
+
+impl Loss {
+    /// The same as a message.
+    fn diagnostic(&self) -> Diagnostic {
+        let message = format!("{} {}: {}", self.construct, self.kind.verb(), self.why);
+        let found = Diagnostic::note(Code::ConversionLoss, message).at(self.span);
+        Diagnostic { severity: self.kind.severity(), ..found }
+    }
+}
+
+/// All that a conversion could not just say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Losses {
+    entries: Vec<Loss>,
+}
+
+impl Losses {
+    /// Adds one.
+    pub fn push(&mut self, loss: Loss) {
+        self.entries.push(loss);
+    }
+
+    /// Adds all of others.
+    pub fn extend(&mut self, others: impl IntoIterator<Item = Loss>) {
+        self.entries.extend(others);
+    }
+
+    /// Puts them into the order of the document, each once; those without a place come last.
+    pub fn ordered(mut self) -> Self {
+        let place =
+            |loss: &Loss| (loss.span.is_none(), loss.span.map(|span| (span.file, span.start)));
+        self.entries.sort_by(|one, other| {
+            let key = |loss: &Loss| (place(loss), loss.kind);
+            (key(one), &one.path, &one.construct).cmp(&(key(other), &other.path, &other.construct))
+        });
+        self.entries.dedup();
+        self
+    }
+
+    /// The entries, in the order in which they are told.
+    pub fn entries(&self) -> &[Loss] {
+        &self.entries
+    }
+
+    /// Whether anything is gone.
+    pub fn has_lost(&self) -> bool {
+        self.entries.iter().any(|loss| loss.kind == LossKind::Lost)
+    }
+
+    /// The first of them as messages, and how many there are besides.
+    pub fn diagnostics(&self) -> Vec<Diagnostic> {
+        let mut told: Vec<_> = self.entries.iter().take(TOLD).map(Loss::diagnostic).collect();
+        let rest = self.entries.get(TOLD..).unwrap_or_default();
+        if !rest.is_empty() {
+            let lost = rest.iter().filter(|loss| loss.kind == LossKind::Lost).count();
+            let message = format!("there are {} more, of which {lost} are lost", rest.len());
+            let more = match lost {
+                0 => Diagnostic::note(Code::ConversionLoss, message),
+                _ => Diagnostic::warning(Code::ConversionLoss, message),
+            };
+            told.push(more.help("`--loss FILE` writes all of them"));
+        }
+        told
+    }
+
+    /// The report for programs.
+    pub fn report(&self, sources: &SourceMap) -> LossReport {
+        let entries = self.entries.iter().map(|loss| LossEntry {
+            path: loss.path.clone(),
+            place: loss.span.map(|span| sources.place(span)),
+            construct: loss.construct.clone(),
+            why: loss.why.clone(),
+            kind: loss.kind,
+        });
+        LossReport { version: VERSION, entries: entries.collect() }
+    }
+}
+
+/// What `--loss` writes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LossReport {
+    /// The version of this form; it grows when something is removed or means something else.
+    pub version: u32,
+    /// In the order of the document.
+    pub entries: Vec<LossEntry>,
+}
+
+/// One thing that a conversion could not just say.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LossEntry {
+    /// Where it is in what is converted.
+    pub path: String,
+    /// File, line and column, where it has them.
+    pub place: Option<String>,
+    /// What it is.
+    pub construct: String,
+    /// Why it has no counterpart.
+    pub why: String,
+    /// What became of it.
+    pub kind: LossKind,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::source::FileId;
+
+    fn loss(start: Option<u32>, kind: LossKind) -> Loss {
+        Loss {
+            path: format!("NodeType[A]/@x{}", start.unwrap_or_default()),
+            span: start.map(|start| Span { file: FileId(0), start, end: start + 1 }),
+            construct: "`abstract`".into(),
+            why: "nothing enforces it".into(),
+            kind,
+        }
+    }
+
+    #[test]
+    fn is_in_the_order_of_the_document_and_says_everything_once() {
+        let mut losses = Losses::default();
+        losses.push(loss(None, LossKind::Lost));
+        losses.extend([8, 4, 8].map(|start| loss(Some(start), LossKind::Supplied)));
+        let losses = losses.ordered();
+        let places: Vec<_> = losses.entries().iter().map(|it| it.span.map(|it| it.start)).collect();
+        assert_eq!(places, [Some(4), Some(8), None]);
+        assert!(losses.has_lost());
+        assert_eq!(losses.diagnostics()[2].code, Code::ConversionLoss);
+        let severities: Vec<_> = losses.diagnostics().iter().map(|it| it.severity).collect();
+        assert_eq!(severities, [Severity::Note, Severity::Note, Severity::Warning]);
+    }
+
+    #[test]
+    fn tells_twenty_and_counts_the_rest() {
+        let mut losses = Losses::default();
+        losses.extend((0..30).map(|start| {
+            loss(Some(start), if start > 27 { LossKind::Lost } else { LossKind::Opaque })
+        }));
+        let told = losses.ordered().diagnostics();
+        assert_eq!(told.len(), 21);
+        assert_eq!(told[20].message, "there are 10 more, of which 2 are lost");
+        assert_eq!(told[20].severity, Severity::Warning);
+    }
+}
