@@ -4,8 +4,8 @@ mod cli;
 
 use cli::args::{Command, CommandLine};
 use cli::{
-    analyze, assign, complete, diff, explain, explain_code, export, graph, import, init, inputs,
-    matrix, misuse, options, packaging, plan, quality, report, reporter::Reporter, resolve,
+    analyze, assign, complete, convert, diff, explain, explain_code, export, graph, import, init,
+    inputs, matrix, misuse, options, packaging, plan, quality, report, reporter::Reporter, resolve,
     substitute, test, types, validate, variants,
 };
 use std::process::ExitCode;
@@ -36,6 +36,7 @@ fn main() -> ExitCode {
         Command::Export(args) => export::run(args),
         Command::Import(args) => import::run(args),
         Command::Init(args) => init::run(args, &reporter),
+        Command::Convert(args) => convert::run(args, &reporter),
         Command::Types(args) => types::run(args, &reporter),
         Command::Assign(args) => assign::run(args, &reporter),
         Command::Quality(args) => quality::run(args, &reporter),

@@ -190,6 +190,8 @@ Technologies of plain templates:
   quality       Say what the technologies are worth that a plain template names
 
 Exchange:
+  convert       Write definitions of TOSCA 1.0, which are XML, as templates of
+                TOSCA Simple Profile 1.3
   export        Write the formula of a template for solvers, or the feature
                 model of its inputs
   import        Write variability inputs and constraints for a feature model

@@ -74,6 +74,7 @@ const DOCUMENTS: &[(&str, i32, &str)] = &[
     ("matrix odd.yaml --format json", 0, "matrix"),
     ("graph shop --format json", 0, "graph"),
     ("graph shop --preset dev --compare-to prod --format json", 0, "graph"),
+    ("convert kiosk.tosca -o kiosk.yaml --loss -", 0, "convert-loss"),
     ("types shop --format json", 0, "types"),
     (
         "types shop --non-normative tosca.nodes.Container.Application.Docker --format json",
@@ -266,6 +267,7 @@ fn workplace() -> TempDir {
     }
     let types = "tests/substitute/types.yaml";
     fs::copy(root().join(types), dir.path().join("types.yaml")).unwrap();
+    fs::copy(root().join("examples/kiosk.tosca"), dir.path().join("kiosk.tosca")).unwrap();
     fs::create_dir(dir.path().join("plain")).unwrap();
     let [template, rules] = PLAIN;
     let files = [

@@ -17,7 +17,7 @@ const PURPOSES: &[(&str, &[&str])] = &[
     ("Deploy", &["substitute", "plan", "instance"]),
     ("Compare and show", &["diff", "matrix", "graph", "report", "types"]),
     ("Technologies of plain templates", &["assign", "quality"]),
-    ("Exchange", &["export", "import"]),
+    ("Exchange", &["convert", "export", "import"]),
     ("Set up", &["completions", "man", "help"]),
 ];
 
@@ -98,6 +98,10 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     ("export", &[
         ("cuvee export shop --format uvl -o shop.uvl", "the inputs as a feature model"),
         ("cuvee export shop --format dimacs", "the conditions for a solver"),
+    ]),
+    ("convert", &[
+        ("cuvee convert kiosk.tosca", "definitions in XML as one document, on standard output"),
+        ("cuvee convert kiosk.tosca -o kiosk/ --loss loss.json", "into files, with a report of what has no counterpart"),
     ]),
     ("import", &[("cuvee import shop.uvl", "inputs for a feature model")]),
     ("completions", &[

@@ -4,6 +4,7 @@ pub(crate) mod analyze;
 pub(crate) mod args;
 pub(crate) mod assign;
 pub(crate) mod complete;
+pub(crate) mod convert;
 pub(crate) mod diff;
 pub(crate) mod explain;
 pub(crate) mod explain_code;
@@ -42,7 +43,7 @@ pub(crate) mod variants;
 use self::args::ListFormat;
 use self::reporter::Reporter;
 use cuvee::Failure;
-use cuvee::diagnostic::Diagnostic;
+use cuvee::diagnostic::{Diagnostic, Severity};
 use cuvee::explore::Answer;
 use serde::Serialize;
 use std::process::ExitCode;
@@ -92,6 +93,14 @@ fn written<T: Serialize>(
     };
     output::to_stdout(&text).map_err(rejected)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// An error where there is a warning.
+fn stricter(mut found: Diagnostic) -> Diagnostic {
+    if found.severity == Severity::Warning {
+        found.severity = Severity::Error;
+    }
+    found
 }
 
 /// A failure that has no place in a file.

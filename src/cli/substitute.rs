@@ -4,7 +4,7 @@ use super::args::substitute::{SubstituteArgs, SubstituteFormat};
 use super::read::ReadFiles;
 use super::reporter::Reporter;
 use super::stored::{NamedModel, exported, store};
-use super::{Outcome, json, output, rejected, select};
+use super::{Outcome, json, output, rejected, select, stricter};
 use cuvee::csar::is_archive;
 use cuvee::diagnostic::{Code, Diagnostic, Severity};
 use cuvee::fulfil::Inventory;
@@ -75,13 +75,6 @@ pub(crate) fn run(args: &SubstituteArgs, reporter: &Reporter) -> Outcome {
 
 fn is_warning(found: &Diagnostic) -> bool {
     found.severity == Severity::Warning
-}
-
-fn stricter(found: Diagnostic) -> Diagnostic {
-    let severity = if is_warning(&found) { Severity::Error } else { found.severity };
-    let mut stricter = found;
-    stricter.severity = severity;
-    stricter
 }
 
 /// What was said, or what the file is called after.

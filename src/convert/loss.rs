@@ -10,9 +10,6 @@ use serde::Serialize;
 /// So many losses are told as messages; the report has all.
 const TOLD: usize = 20;
 
-/// The version of the report's form.
-const VERSION: u32 = 1;
-
 /// What became of something that has no counterpart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -136,15 +133,13 @@ impl Losses {
             why: loss.why.clone(),
             kind: loss.kind,
         });
-        LossReport { version: VERSION, entries: entries.collect() }
+        LossReport { entries: entries.collect() }
     }
 }
 
 /// What `--loss` writes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LossReport {
-    /// The version of this form; it grows when something is removed or means something else.
-    pub version: u32,
     /// In the order of the document.
     pub entries: Vec<LossEntry>,
 }

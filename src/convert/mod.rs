@@ -1,6 +1,11 @@
 //! TOSCA 1.0 into TOSCA Simple Profile 1.3, and back: what a document says is said in the other
 //! format, or is in a report of what could not be.
 
+mod layout;
 mod loss;
+mod mapping;
+mod to_yaml;
+mod well_known;
 
 pub use loss::{Loss, LossEntry, LossKind, LossReport, Losses};
+pub(crate) use to_yaml::{ConvertedYaml, ToYamlSettings, TypeCounterparts, to_yaml};

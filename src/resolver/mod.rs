@@ -2,6 +2,7 @@
 
 mod begun;
 mod candidates;
+mod conversion;
 mod demands;
 mod fulfilled;
 mod instances;
@@ -12,6 +13,7 @@ mod validated;
 
 pub use begun::InstanceSettings;
 pub use candidates::CandidateVariants;
+pub use conversion::{Conversion, ConversionQuery};
 pub use instances::{InstancePlanQuery, remove_instance, repair_instance};
 pub use stored::{
     NextLines, RecordAuthorNow, ReportLines, StoredInstance, TakenReports, plan_instance,

@@ -1,5 +1,6 @@
 //! The arguments, and the help that describes them.
 
+pub(crate) mod convert;
 pub(crate) mod instance;
 pub(crate) mod substitute;
 
@@ -10,6 +11,7 @@ use clap::{
     ArgGroup, Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum,
     ValueHint,
 };
+use convert::ConvertArgs;
 use cuvee::diagnostic::{Code, did_you_mean};
 use cuvee::explore::{Goal, Projection, Query};
 use cuvee::solve::SolverKind;
@@ -84,6 +86,11 @@ pub(crate) enum Command {
     Complete(CompleteArgs),
     /// Print the manual, or its page of one command
     Man(ManArgs),
+    /// Write definitions of TOSCA 1.0, which are XML, as templates of TOSCA Simple Profile 1.3
+    ///
+    /// What has no counterpart is told, and all of it is in the report of --loss. docs/tosca-1.0.md
+    /// says more.
+    Convert(ConvertArgs),
     /// Write the formula of a template for solvers, or the feature model of its inputs
     Export(ExportArgs),
     /// Write variability inputs and constraints for a feature model

@@ -255,6 +255,8 @@ pub(crate) struct PropertyKeys<'d> {
 pub(crate) struct PropertyKey<'d> {
     pub name: SaidText<'d>,
     pub type_name: Option<Cow<'d, str>>,
+    pub is_required: bool,
+    pub default: Option<SaidText<'d>>,
 }
 
 /// A requirement or capability definition.
@@ -298,6 +300,7 @@ pub(crate) struct TypeImplementation<'d> {
 
 /// An implementation artifact or deployment artifact.
 pub(crate) struct ArtifactUse<'d> {
+    pub element: XmlElement<'d>,
     pub name: Option<SaidText<'d>>,
     pub interface: Option<SaidText<'d>>,
     pub operation: Option<SaidText<'d>>,
@@ -359,6 +362,7 @@ pub(crate) struct ExposedFeature<'d> {
 
 /// A policy of a node template or a service template.
 pub(crate) struct PolicyUse<'d> {
+    pub element: XmlElement<'d>,
     pub name: Option<SaidText<'d>>,
     pub type_name: Option<ComponentName<'d>>,
     pub template: Option<ComponentName<'d>>,
@@ -392,6 +396,7 @@ pub(crate) struct OperationReference<'d> {
 
 /// Section 5.2.
 pub(crate) struct DefinedNode<'d> {
+    pub element: XmlElement<'d>,
     pub id: SaidText<'d>,
     pub template: EntityTemplate<'d>,
     pub least: Bound,
@@ -404,6 +409,7 @@ pub(crate) struct DefinedNode<'d> {
 
 /// A requirement or capability of a node template.
 pub(crate) struct NodeFeature<'d> {
+    pub element: XmlElement<'d>,
     pub id: SaidText<'d>,
     pub name: SaidText<'d>,
     pub template: EntityTemplate<'d>,
@@ -411,6 +417,7 @@ pub(crate) struct NodeFeature<'d> {
 
 /// Section 5.2.
 pub(crate) struct DefinedRelationship<'d> {
+    pub element: XmlElement<'d>,
     pub id: SaidText<'d>,
     pub template: EntityTemplate<'d>,
     pub source: Option<SaidText<'d>>,

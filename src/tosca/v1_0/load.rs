@@ -14,7 +14,7 @@ use crate::tosca::csar::{
 };
 use memchr::memmem;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 /// The directory in which an archive keeps its definitions.
@@ -360,6 +360,59 @@ impl LoadedDefinitions {
     /// Which of the documents an import leads to.
     pub(crate) fn imported(&self, file: FileId, import: Span) -> Option<usize> {
         self.imported.get(&(file, import.start)).copied()
+    }
+
+    /// Whether it is an archive, be it packed or not.
+    pub(crate) fn is_archive(&self) -> bool {
+        self.root.as_ref().is_some_and(|root| self.system.is_dir(&root.join(META_DIRECTORY)))
+    }
+
+    /// What a file holds that is named from the root of an archive, or from beside the first
+    /// document.
+    pub(crate) fn read_file(&self, name: &str) -> Option<Vec<u8>> {
+        let path = self.within(name)?;
+        self.system.is_file(&path).then(|| read_bytes(&*self.system, &path).ok()).flatten()
+    }
+
+    /// Whether there is a file or directory that is named likewise.
+    pub(crate) fn has_content(&self, name: &str) -> bool {
+        let path = self.within(name);
+        path.is_some_and(|path| self.system.is_file(&path) || self.system.is_dir(&path))
+    }
+
+    /// The files below a directory that is named likewise.
+    pub(crate) fn files_below(&self, name: &str) -> Vec<String> {
+        let (Some(base), Some(path)) = (self.base(), self.within(name)) else { return Vec::new() };
+        let mut open = vec![path];
+        let mut found = Vec::new();
+        while let Some(path) = open.pop() {
+            if self.system.is_link(&path) {
+                continue;
+            }
+            if self.system.is_dir(&path) {
+                open.extend(self.system.list(&path).unwrap_or_default());
+            } else if let Ok(name) = path.strip_prefix(&base) {
+                found.push(name.to_string_lossy().replace('\\', "/"));
+            }
+        }
+        found.sort();
+        found
+    }
+
+    fn base(&self) -> Option<PathBuf> {
+        if let Some(root) = &self.root {
+            return Some(normalize(root));
+        }
+        let first = self.documents.first()?;
+        Some(normalize(&directory_of(first, &self.sources)))
+    }
+
+    /// The path of a name that leads to nothing outside.
+    fn within(&self, name: &str) -> Option<PathBuf> {
+        let relative = normalize(Path::new(name));
+        let is_inside = relative.components().all(|part| matches!(part, Component::Normal(_)));
+        let path = self.base()?.join(relative);
+        (is_inside && !self.system.is_link(&path)).then_some(path)
     }
 
     /// Whether a name that starts at the root of an archive is that of a file.

@@ -6,7 +6,7 @@ use super::load::DefinitionsExtent;
 use super::structure::by;
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::text::xml::schema::{
-    FoundInSchema, KeyedElement, SchemaElementId, SchemaRoot, SchemaSet, SchemaValueType,
+    FoundInSchema, KeyedElement, SchemaElementId, SchemaKey, SchemaRoot, SchemaSet, SchemaValueType,
 };
 use std::borrow::Cow;
 
@@ -99,7 +99,12 @@ impl<'d> PropertySchemas<'d> {
         });
         let keyed = said.keys.as_ref().and_then(|keys| {
             let keyed = keys.keys.iter();
-            let keyed = keyed.map(|it| (it.name.text.clone(), it.type_name.clone(), it.name.span));
+            let keyed = keyed.map(|it| SchemaKey {
+                name: it.name.text.clone(),
+                type_name: it.type_name.clone(),
+                is_required: it.is_required,
+                span: it.name.span,
+            });
             Some(self.set.add_keyed(KeyedElement {
                 namespace: keys.namespace.as_ref()?.text.clone(),
                 name: keys.element.as_ref()?.text.clone(),

@@ -226,7 +226,9 @@ fn property_keys<'d>(element: XmlElement<'d>) -> Option<PropertyKeys<'d>> {
     let properties = definition.elements().filter(|child| is(child, "properties"));
     let key = |property| {
         let type_name = part(property, "type").map(|said| said.text);
-        Some(PropertyKey { name: part(property, "key")?, type_name })
+        let is_required = part(property, "required").is_some_and(|said| said.text == "true");
+        let (name, default) = (part(property, "key")?, part(property, "defaultValue"));
+        Some(PropertyKey { name, type_name, is_required, default })
     };
     Some(PropertyKeys {
         span: definition.span(),
@@ -387,6 +389,7 @@ impl<'d> DefinitionsReader<'_, 'd> {
     ) -> Vec<ArtifactUse<'d>> {
         let all = children(element, container, name);
         all.map(|artifact| ArtifactUse {
+            element: artifact,
             name: text(artifact, "name"),
             interface: text(artifact, "interfaceName"),
             operation: text(artifact, "operationName"),
@@ -409,6 +412,7 @@ impl<'d> DefinitionsReader<'_, 'd> {
     fn policies(&mut self, element: XmlElement<'d>) -> Vec<PolicyUse<'d>> {
         let all = children(element, "Policies", "Policy");
         all.map(|policy| PolicyUse {
+            element: policy,
             name: text(policy, "name"),
             type_name: self.reference(policy, "policyType"),
             template: self.reference(policy, "policyRef"),
@@ -449,6 +453,7 @@ impl<'d> DefinitionsReader<'_, 'd> {
 
     fn node(&mut self, element: XmlElement<'d>) -> DefinedNode<'d> {
         DefinedNode {
+            element,
             id: needed(element, "id"),
             template: self.template(element),
             least: lower(element, "minInstances"),
@@ -468,6 +473,7 @@ impl<'d> DefinitionsReader<'_, 'd> {
     ) -> Vec<NodeFeature<'d>> {
         let all = children(element, container, name);
         all.map(|feature| NodeFeature {
+            element: feature,
             id: needed(feature, "id"),
             name: needed(feature, "name"),
             template: self.template(feature),
@@ -478,6 +484,7 @@ impl<'d> DefinitionsReader<'_, 'd> {
     fn relationship(&mut self, element: XmlElement<'d>) -> DefinedRelationship<'d> {
         let end = |name| one(element, name).and_then(|end| text(end, "ref"));
         DefinedRelationship {
+            element,
             id: needed(element, "id"),
             template: self.template(element),
             source: end("SourceElement"),

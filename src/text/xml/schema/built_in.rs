@@ -97,6 +97,14 @@ impl BuiltInType {
         BUILT_IN.iter().find(|known| known.name == name)
     }
 
+    /// Whether a text is of the type.
+    pub(crate) fn accepts(&self, text: &str) -> bool {
+        match self.collapses() {
+            true => self.holds(&text.split_ascii_whitespace().collect::<Vec<_>>().join(" ")),
+            false => self.holds(text),
+        }
+    }
+
     /// Whether elements may stand where a value of it is.
     pub(super) fn is_anything(&self) -> bool {
         self.texts == LexicalForm::Anything

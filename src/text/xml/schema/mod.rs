@@ -8,13 +8,15 @@ mod built_in;
 mod check;
 mod facet;
 mod read;
+mod shape;
 
 use crate::text::source::Span;
 use built_in::BuiltInType;
 pub(crate) use check::SchemaPath;
 use facet::Facet;
-pub(crate) use read::{KeyedElement, SchemaRoot};
+pub(crate) use read::{KeyedElement, SchemaKey, SchemaRoot};
 use rustc_hash::{FxHashMap, FxHashSet};
+pub(crate) use shape::{TextRule, ValuePart, ValueShape};
 use std::borrow::Cow;
 
 /// The namespace of XML Schema.
@@ -89,12 +91,14 @@ struct ComplexContent<'d> {
 struct DeclaredAttribute<'d> {
     name: Cow<'d, str>,
     of: SchemaValueType,
+    is_required: bool,
 }
 
-/// What may stand somewhere, and how often at most: how often at least counts for nothing, since
-/// values may be given later (TOSCA 1.0, section 5.2).
+/// What may stand somewhere, and how often at most. That it has to be there counts for nothing where
+/// values are judged, since they may be given later (TOSCA 1.0, section 5.2).
 #[derive(Clone, Debug)]
 struct Particle {
+    is_required: bool,
     most: Option<u64>,
     term: ParticleTerm,
 }

@@ -24,8 +24,15 @@ pub(crate) struct KeyedElement<'d> {
     pub namespace: Cow<'d, str>,
     pub name: Cow<'d, str>,
     pub span: Span,
-    /// Their names, the names of their types, and where they stand.
-    pub keys: Vec<(Cow<'d, str>, Option<Cow<'d, str>>, Span)>,
+    pub keys: Vec<SchemaKey<'d>>,
+}
+
+/// A key, the name of its type, and where it stands.
+pub(crate) struct SchemaKey<'d> {
+    pub name: Cow<'d, str>,
+    pub type_name: Option<Cow<'d, str>>,
+    pub is_required: bool,
+    pub span: Span,
 }
 
 /// How the names in a schema are meant.
@@ -64,17 +71,19 @@ impl<'d> SchemaSet<'d> {
 
     /// Adds an element that no schema declares.
     pub(crate) fn add_keyed(&mut self, keyed: KeyedElement<'d>) -> SchemaElementId {
-        let keys = keyed.keys.into_iter().map(|(name, type_name, span)| {
-            // The prefix is that of XML Schema, whether somebody declares it or not.
-            let local = type_name.as_deref().map(|name| name.rsplit(':').next().unwrap_or(name));
-            let known = local.and_then(BuiltInType::named);
-            let of = known.map_or(SchemaValueType::Unknown, SchemaValueType::BuiltIn);
-            let namespace = keyed.namespace.clone();
-            let id = self.declare(DeclaredElement { namespace, name, of, span });
-            Particle { most: Some(1), term: ParticleTerm::Element(id) }
-        });
+        let keys =
+            keyed.keys.into_iter().map(|SchemaKey { name, type_name, is_required, span }| {
+                // The prefix is that of XML Schema, whether somebody declares it or not.
+                let local =
+                    type_name.as_deref().map(|name| name.rsplit(':').next().unwrap_or(name));
+                let known = local.and_then(BuiltInType::named);
+                let of = known.map_or(SchemaValueType::Unknown, SchemaValueType::BuiltIn);
+                let namespace = keyed.namespace.clone();
+                let id = self.declare(DeclaredElement { namespace, name, of, span });
+                Particle { is_required, most: Some(1), term: ParticleTerm::Element(id) }
+            });
         let particle = ParticleTerm::All(keys.collect());
-        let particle = Some(Particle { most: Some(1), term: particle });
+        let particle = Some(Particle { is_required: true, most: Some(1), term: particle });
         let content = SchemaContent::Complex(ComplexContent { particle, ..Default::default() });
         let of = self.define(SchemaType {
             name: Cow::Borrowed(""),
@@ -427,7 +436,8 @@ impl<'d> SchemaReader<'d> {
             return None;
         }
         let name = self.name(element)?;
-        Some(DeclaredAttribute { name, of: self.type_of(element, names) })
+        let is_required = text(element, "use").is_some_and(|it| it == "required");
+        Some(DeclaredAttribute { name, of: self.type_of(element, names), is_required })
     }
 
     /// What stands somewhere; nothing where that is not known.
@@ -438,8 +448,10 @@ impl<'d> SchemaReader<'d> {
         names: &SchemaNames<'d>,
     ) -> Option<Particle> {
         let most = self.most(element);
+        let is_required = text(element, "minOccurs").is_none_or(|least| least.parse() != Ok(0));
         if what == "element" {
             return Some(Particle {
+                is_required,
                 most,
                 term: ParticleTerm::Element(self.local_element(element, names)?),
             });
@@ -461,7 +473,7 @@ impl<'d> SchemaReader<'d> {
             "all" => ParticleTerm::All(inside),
             _ => ParticleTerm::Sequence(inside),
         };
-        Some(Particle { most, term })
+        Some(Particle { is_required, most, term })
     }
 
     fn most(&mut self, element: XmlElement<'d>) -> Option<u64> {

@@ -1,0 +1,31 @@
+//! The arguments of `cuvee convert`.
+
+use clap::{Args, ValueHint};
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(crate) struct ConvertArgs {
+    /// Definitions of TOSCA 1.0: a file, an archive (CSAR), or a directory
+    pub template: PathBuf,
+    /// Write to this file, all of it or nothing, instead of to standard output, which is also `-`:
+    /// one document; an archive where it ends in `.csar` or `.zip`; a directory where it ends in `/`
+    /// or is one
+    #[arg(short, long, value_name = "FILE|DIR", value_hint = ValueHint::AnyPath)]
+    pub output: Option<PathBuf>,
+    /// Write a report of what has no counterpart to this file, as JSON
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub loss: Option<PathBuf>,
+    /// Take types for others: a file with a map of `{namespace}name` to names of types
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub types: Option<PathBuf>,
+    /// Convert this one of several service templates: its id, or `{namespace}id`
+    #[arg(long, value_name = "NAME")]
+    pub service_template: Option<String>,
+    /// Take this one of several implementations of a type: its name, or `{namespace}name`; may be
+    /// repeated
+    #[arg(long = "implementation", value_name = "NAME")]
+    pub implementations: Vec<String>,
+    /// Take warnings for errors
+    #[arg(long)]
+    pub strict: bool,
+}

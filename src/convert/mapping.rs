@@ -1,0 +1,194 @@
+//! What each element and attribute of TOSCA 1.0 becomes, as a table: what is not in it is lost, and
+//! the report says so.
+
+use rustc_hash::FxHashMap;
+
+/// What becomes of an element or attribute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MappingFate {
+    /// It is this in YAML.
+    As(&'static str),
+    /// It has no counterpart, for this reason.
+    Lost(&'static str),
+
+    /// It is told where it is converted.
+    Told,
+}
+
+/// A row: the name of an element, or, behind `@`, of an attribute, perhaps with that of the element
+/// around it, and what becomes of it.
+pub(crate) type MappingRow = (&'static str, MappingFate);
+
+use MappingFate::{As, Lost, Told};
+
+/// A row that names the element around counts before one that does not.
+pub(crate) static MAPPINGS: &[MappingRow] = &[
+    // M1, M3
+    ("Definitions/@id", As("metadata `definitions_id`")),
+    ("Definitions/@name", As("metadata `definitions_name`")),
+    ("@targetNamespace", As("`namespace`")),
+    ("Import", As("`imports`")),
+    ("Import/@namespace", As("`imports`")),
+    ("Import/@location", As("`imports`")),
+    ("Import/@importType", As("`imports`")),
+    ("Types", As("")),
+    ("Tags", As("metadata")),
+    ("Tag", As("metadata")),
+    ("Tag/@name", As("metadata")),
+    ("Tag/@value", As("metadata")),
+    ("Extensions", Lost("nothing can be declared that others need not understand")),
+    // M8
+    ("@name", As("the name")),
+    ("@abstract", Told),
+    ("@final", Told),
+    ("DerivedFrom", As("`derived_from`")),
+    ("DerivedFrom/@typeRef", As("`derived_from`")),
+    ("PropertiesDefinition", As("`properties`")),
+    ("PropertiesDefinition/@element", As("`properties`")),
+    ("PropertiesDefinition/@type", As("`properties`")),
+    // M9, M10
+    ("RequirementType", As("the capability of requirement definitions")),
+    ("RequirementType/@requiredCapabilityType", As("`capability`")),
+    ("RequirementType/@abstract", Lost("requirements have no types in YAML")),
+    ("RequirementType/@final", Lost("requirements have no types in YAML")),
+    ("RequirementType/Tags", Lost("requirements have no types in YAML")),
+    ("RequirementType/DerivedFrom", Lost("requirements have no types in YAML")),
+    ("RequirementType/PropertiesDefinition", Lost("requirements of YAML have no properties")),
+    ("RequirementDefinitions", As("`requirements`")),
+    ("RequirementDefinition", As("`requirements`")),
+    ("RequirementDefinition/@requirementType", As("`capability`")),
+    ("@lowerBound", As("`occurrences`")),
+    ("@upperBound", As("`occurrences`")),
+    ("CapabilityDefinitions", As("`capabilities`")),
+    ("CapabilityDefinition", As("`capabilities`")),
+    ("CapabilityDefinition/@capabilityType", As("`type`")),
+    ("Constraints", Lost("definitions of YAML have no constraints of this kind")),
+    // M11, M12
+    ("InstanceStates", As("the attribute `state`")),
+    ("InstanceState", As("`valid_values` of `state`")),
+    ("InstanceState/@state", As("`valid_values` of `state`")),
+    ("Interfaces", As("`interfaces`")),
+    ("SourceInterfaces", As("`interfaces`")),
+    ("TargetInterfaces", As("`interfaces`, and metadata `target_interfaces`")),
+    ("Interface", As("an interface, and an interface type")),
+    ("Operation", As("`operations`")),
+    ("InputParameters", As("`inputs`")),
+    ("InputParameter", As("`inputs`")),
+    ("InputParameter/@type", As("`type`")),
+    ("InputParameter/@required", As("`required`")),
+    ("OutputParameters", Lost("operations of YAML give attributes, of which it names none")),
+    // M13
+    ("ValidSource", Lost("relationship types of YAML name targets only")),
+    ("ValidTarget", Told),
+    ("ValidTarget/@typeRef", As("`valid_target_types`")),
+    // M14, M15
+    ("NodeTypeImplementation", As("`implementation` of operations, and `artifacts`")),
+    ("NodeTypeImplementation/@nodeType", As("the node type")),
+    ("RelationshipTypeImplementation", As("`implementation` of operations, and `artifacts`")),
+    ("RelationshipTypeImplementation/@relationshipType", As("the relationship type")),
+    ("NodeTypeImplementation/@abstract", Lost("implementations are parts of types in YAML")),
+    ("NodeTypeImplementation/@final", Lost("implementations are parts of types in YAML")),
+    ("NodeTypeImplementation/Tags", Lost("implementations are parts of types in YAML")),
+    ("NodeTypeImplementation/DerivedFrom", Lost("implementations are parts of types in YAML")),
+    (
+        "RelationshipTypeImplementation/@abstract",
+        Lost("implementations are parts of types in YAML"),
+    ),
+    ("RelationshipTypeImplementation/@final", Lost("implementations are parts of types in YAML")),
+    ("RelationshipTypeImplementation/Tags", Lost("implementations are parts of types in YAML")),
+    (
+        "RelationshipTypeImplementation/DerivedFrom",
+        Lost("implementations are parts of types in YAML"),
+    ),
+    ("RequiredContainerFeatures", Lost("what an orchestrator has to bring cannot be said in YAML")),
+    ("ImplementationArtifacts", As("`implementation`, and `artifacts`")),
+    ("ImplementationArtifact", As("`implementation`, and `artifacts`")),
+    ("DeploymentArtifacts", As("`artifacts`")),
+    ("DeploymentArtifact", As("`artifacts`")),
+    ("@interfaceName", As("the interface")),
+    ("@operationName", As("the operation")),
+    ("@artifactType", As("`type`")),
+    ("@artifactRef", As("`file`")),
+    ("ArtifactTemplate", As("an artifact")),
+    ("ArtifactTemplate/@id", As("an artifact")),
+    ("ArtifactTemplate/@name", Lost("artifacts of YAML have one name")),
+    ("ArtifactTemplate/@type", As("`type`")),
+    ("ArtifactReferences", As("`file`")),
+    ("ArtifactReference", As("`file`")),
+    ("ArtifactReference/@reference", As("`file`")),
+    ("Include", Lost("an artifact of YAML is a file, or all of a directory")),
+    ("Exclude", Lost("an artifact of YAML is a file, or all of a directory")),
+    // M16
+    ("ServiceTemplate", As("a service template")),
+    ("ServiceTemplate/@id", As("metadata `template_name`")),
+    ("ServiceTemplate/@name", As("metadata `name`")),
+    (
+        "ServiceTemplate/@substitutableNodeType",
+        Lost("what a service template shows is not converted"),
+    ),
+    ("TopologyTemplate", As("`topology_template`")),
+    ("NodeTemplate", As("a node template")),
+    ("@id", As("the name")),
+    ("@type", As("`type`")),
+    ("@minInstances", As("`occurrences`, and `instance_count`")),
+    ("@maxInstances", As("`occurrences`")),
+    ("Properties", As("`properties`")),
+    ("PropertyConstraints", Lost("values of YAML have no constraints of their own")),
+    // M17, M18
+    ("Requirements", As("`requirements`")),
+    ("Requirement", As("a requirement")),
+    ("Capabilities", As("`capabilities`")),
+    ("Capability", As("a capability")),
+    ("RelationshipTemplate", As("a requirement, and a relationship template")),
+    ("SourceElement", As("the node with the requirement")),
+    ("SourceElement/@ref", As("the node with the requirement")),
+    ("TargetElement", As("`node`")),
+    ("TargetElement/@ref", As("`node`")),
+    ("RelationshipConstraints", Lost("relationships of YAML have no constraints of this kind")),
+    // M19
+    ("Policies", As("`policies`")),
+    ("Policy", As("a policy")),
+    ("@policyType", As("`type`")),
+    ("@policyRef", As("`properties`")),
+    ("PolicyType", As("a policy type")),
+    ("@policyLanguage", As("metadata `policy_language`")),
+    ("AppliesTo", As("`targets`")),
+    ("NodeTypeReference", As("`targets`")),
+    ("NodeTypeReference/@typeRef", As("`targets`")),
+    ("PolicyTemplate", As("the properties of policies")),
+    ("PolicyTemplate/@name", Lost("a policy of YAML has one name")),
+    // M20 to M23
+    ("BoundaryDefinitions", As("")),
+    ("BoundaryDefinitions/Properties", Lost("what a service template shows is not converted")),
+    (
+        "BoundaryDefinitions/PropertyConstraints",
+        Lost("values of YAML have no constraints of their own"),
+    ),
+    ("BoundaryDefinitions/Requirements", Lost("what a service template shows is not converted")),
+    ("BoundaryDefinitions/Capabilities", Lost("what a service template shows is not converted")),
+    ("BoundaryDefinitions/Interfaces", Lost("what a service template shows is not converted")),
+    ("Plans", Lost("plans are not converted")),
+    // Types that are sections.
+    ("NodeType", As("a node type")),
+    ("RelationshipType", As("a relationship type")),
+    ("CapabilityType", As("a capability type")),
+    ("ArtifactType", As("an artifact type")),
+];
+
+/// The rows, by the element around and the name of what is meant.
+pub(crate) struct MappingTable(FxHashMap<(&'static str, &'static str), MappingFate>);
+
+impl MappingTable {
+    pub(crate) fn new() -> Self {
+        let rows = MAPPINGS.iter().map(|(pattern, fate)| {
+            let key = pattern.rsplit_once('/').unwrap_or(("", pattern));
+            (key, *fate)
+        });
+        Self(rows.collect())
+    }
+
+    /// What becomes of an element, or of an attribute behind its `@`.
+    pub(crate) fn fate(&self, around: &str, name: &str) -> Option<MappingFate> {
+        self.0.get(&(around, name)).or_else(|| self.0.get(&("", name))).copied()
+    }
+}

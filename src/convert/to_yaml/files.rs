@@ -1,0 +1,87 @@
+//! Files that are written: documents, and what artifacts need.
+
+use super::implementation::files_name;
+use super::names::unique;
+use crate::tosca::v1_0::LoadedDefinitions;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// All that is written.
+pub(super) struct ConvertedFiles<'c> {
+    loaded: &'c LoadedDefinitions,
+    is_single: bool,
+    main: Option<(PathBuf, Vec<u8>)>,
+    files: BTreeMap<PathBuf, Vec<u8>>,
+}
+
+impl<'c> ConvertedFiles<'c> {
+    pub(super) fn of(loaded: &'c LoadedDefinitions, is_single: bool) -> Self {
+        Self { loaded, is_single, main: None, files: BTreeMap::new() }
+    }
+
+    /// The document that comes first.
+    pub(super) fn main(&mut self, path: PathBuf, text: String) {
+        self.main = Some((path, text.into_bytes()));
+    }
+
+    pub(super) fn add(&mut self, path: PathBuf, content: Vec<u8>) {
+        self.files.insert(path, content);
+    }
+
+    /// Takes a file of the source along, or all below a directory, and says what it is called.
+    ///
+    /// # Errors
+    /// Why it is not there.
+    pub(super) fn copy(&mut self, reference: &str) -> Result<String, &'static str> {
+        let name = files_name(reference);
+        if self.is_single {
+            return match self.loaded.has_content(&name) {
+                true => Err("one document holds no files; write an archive or a directory"),
+                // Whoever has none beside the document loses none.
+                false => Ok(name),
+            };
+        }
+        for name in [&*name, reference] {
+            if let Some(content) = self.loaded.read_file(name) {
+                self.files.insert(name.into(), content);
+                return Ok(name.to_owned());
+            }
+        }
+        let below = self.loaded.files_below(&name);
+        if below.is_empty() {
+            return Err("it is not there");
+        }
+        for file in below {
+            if let Some(content) = self.loaded.read_file(&file) {
+                self.files.insert(file.into(), content);
+            }
+        }
+        Ok(name)
+    }
+
+    /// Makes a file in a directory; nothing where only one document is written.
+    pub(super) fn inline(
+        &mut self,
+        directory: &str,
+        name: &str,
+        content: Vec<u8>,
+    ) -> Option<String> {
+        if self.is_single {
+            return None;
+        }
+        let wanted = format!("{directory}/{name}");
+        let is_taken = |path: &str| {
+            let known = self.files.get(&PathBuf::from(path));
+            known.is_some_and(|known| *known != content) || self.loaded.read_file(path).is_some()
+        };
+        let path = unique(&wanted, is_taken);
+        self.files.insert(PathBuf::from(&path), content);
+        Some(path)
+    }
+
+    /// All files, the first document first.
+    pub(super) fn written(&mut self) -> Vec<(PathBuf, Vec<u8>)> {
+        let files = std::mem::take(&mut self.files);
+        self.main.take().into_iter().chain(files).collect()
+    }
+}

@@ -1,0 +1,317 @@
+//! Implementations of types, and artifacts.
+
+use super::super::layout::YamlMap;
+use super::super::loss::LossKind;
+use super::super::well_known::lifecycle_operation;
+use super::YamlConverter;
+use super::names::{FileKey, as_name, unique};
+use super::place;
+use super::scope::ConversionScope;
+use super::settings::is_called;
+use super::types::ConvertedInterface;
+use super::usage;
+use super::values::PropertyHolder;
+use crate::text::diagnostic::Diagnostics;
+use crate::tosca::v1_0::definitions::{
+    ArtifactUse, ComponentContent, ComponentKind, DefinedNode, EntityTemplate,
+};
+use crate::tosca::v1_0::{ComponentId, Library};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
+
+/// Which implementation of each type is taken.
+#[derive(Default)]
+pub(super) struct ChosenImplementations {
+    by_type: FxHashMap<ComponentId, ComponentId>,
+    /// Implementations and templates that something was made of.
+    pub used: FxHashSet<ComponentId>,
+}
+
+impl ChosenImplementations {
+    /// Takes the only implementation of each type that no other one derives from, or the one that is
+    /// named.
+    pub(super) fn of(
+        library: &Library<'_>,
+        scope: &ConversionScope,
+        wanted: &[String],
+    ) -> Result<Self, Diagnostics> {
+        let mut of_type: BTreeMap<ComponentId, Vec<ComponentId>> = BTreeMap::new();
+        let mut parents = FxHashSet::default();
+        for &id in &scope.converted {
+            let Some(said) = library.implementation(id) else { continue };
+            parents.extend(library.parent(id));
+            let kind = match library.component(id).kind {
+                ComponentKind::NodeTypeImplementation => ComponentKind::NodeType,
+                _ => ComponentKind::RelationshipType,
+            };
+            let document = library.document(id);
+            let of = said.of.as_ref().and_then(|of| library.find(kind, document, of).id());
+            if let Some(of) = of.filter(|_| said.is_abstract.is_none()) {
+                of_type.entry(of).or_default().push(id);
+            }
+        }
+        let mut chosen = Self::default();
+        for (of, mut all) in of_type {
+            all.retain(|id| !parents.contains(id));
+            if all.len() > 1 {
+                all = named(library, of, &all, wanted)?;
+            }
+            if let [one] = all[..] {
+                chosen.by_type.insert(of, one);
+                chosen.used.extend(library.ancestry(one));
+            }
+        }
+        Ok(chosen)
+    }
+}
+
+/// The implementation of a type that is named.
+fn named(
+    library: &Library<'_>,
+    of: ComponentId,
+    all: &[ComponentId],
+    wanted: &[String],
+) -> Result<Vec<ComponentId>, Diagnostics> {
+    let is_wanted = |id: &&ComponentId| {
+        let component = library.component(**id);
+        wanted.iter().any(|it| is_called(it, &component.namespace, &component.name.text))
+    };
+    let found: Vec<_> = all.iter().filter(is_wanted).copied().collect();
+    if found.len() == 1 {
+        return Ok(found);
+    }
+    let names = all.iter().map(|id| {
+        let component = library.component(*id);
+        format!("`{{{}}}{}`", component.namespace, component.name.text)
+    });
+    let names = names.collect::<Vec<_>>().join(", ");
+    let message = format!("`{}` has several implementations", library.component(of).name.text);
+    Err(usage(message, format!("name one with `--implementation`: there are {names}")))
+}
+
+/// What implements an operation.
+pub(super) struct ImplementedOperation {
+    /// The key of its interface.
+    pub interface: String,
+    pub operation: String,
+    pub artifact: String,
+}
+
+/// What implements a type.
+#[derive(Default)]
+pub(super) struct ConvertedImplementation {
+    pub operations: Vec<ImplementedOperation>,
+    pub artifacts: YamlMap,
+}
+
+impl<'d> YamlConverter<'_, 'd> {
+    /// What implements a type: operations by artifacts, which the type has.
+    pub(super) fn implementation(
+        &mut self,
+        id: ComponentId,
+        interfaces: &[ConvertedInterface],
+        file: FileKey,
+        metadata: &mut YamlMap,
+    ) -> ConvertedImplementation {
+        let library = self.library;
+        let mut converted = ConvertedImplementation::default();
+        let Some(chosen) = self.chosen.by_type.get(&id).copied() else { return converted };
+        let component = library.component(chosen);
+        let name = format!("{{{}}}{}", component.namespace, component.name.text);
+        metadata.put("implementation", name);
+        let mut names: FxHashSet<String> = FxHashSet::default();
+        let mut seen: FxHashSet<(String, String)> = FxHashSet::default();
+        for by in library.ancestry(chosen).collect::<Vec<_>>() {
+            let Some(said) = library.implementation(by) else { continue };
+            for artifact in &said.implementation_artifacts {
+                let operations = self.operations_of(interfaces, artifact);
+                let new: Vec<_> =
+                    operations.into_iter().filter(|it| seen.insert(it.clone())).collect();
+                if new.is_empty() {
+                    let construct = format!("artifact `{}`", self.artifact_name(artifact));
+                    let why = "what derives from its implementation implements the same";
+                    self.lose(artifact.element, "", construct, why, LossKind::Lost);
+                    continue;
+                }
+                let name = self.artifact(by, artifact, file, &mut names, &mut converted.artifacts);
+                for (interface, operation) in new {
+                    let artifact = name.clone();
+                    converted.operations.push(ImplementedOperation {
+                        interface,
+                        operation,
+                        artifact,
+                    });
+                }
+            }
+            for artifact in &said.deployment_artifacts {
+                let wanted = self.artifact_name(artifact);
+                if names.contains(&wanted) && by != chosen {
+                    let construct = format!("artifact `{wanted}`");
+                    let why = "what derives from its implementation has another one of this name";
+                    self.lose(artifact.element, "", construct, why, LossKind::Lost);
+                    continue;
+                }
+                self.artifact(by, artifact, file, &mut names, &mut converted.artifacts);
+            }
+        }
+        converted
+    }
+
+    /// The operations that an artifact implements, by the keys of interfaces and names in YAML.
+    fn operations_of(
+        &self,
+        interfaces: &[ConvertedInterface],
+        artifact: &ArtifactUse<'d>,
+    ) -> Vec<(String, String)> {
+        let mut all = Vec::new();
+        for interface in interfaces {
+            if artifact.interface.as_ref().is_some_and(|name| *name.text != *interface.name) {
+                continue;
+            }
+            for operation in self.operation_names(interface) {
+                if artifact.operation.as_ref().is_some_and(|name| *name.text != *operation) {
+                    continue;
+                }
+                let operation = match interface.is_lifecycle {
+                    true => {
+                        lifecycle_operation(&operation).map_or(operation.clone(), str::to_owned)
+                    }
+                    false => operation,
+                };
+                all.push((interface.key.clone(), operation));
+            }
+        }
+        all
+    }
+
+    /// The names of the operations that an interface has.
+    fn operation_names(&self, interface: &ConvertedInterface) -> Vec<String> {
+        let mut names = Vec::new();
+        for &by in &interface.said_by {
+            let Some(said) = self.library.entity_type(by) else { continue };
+            let all = match interface.is_at_target {
+                true => &said.target_interfaces,
+                false => &said.interfaces,
+            };
+            let own = all.iter().filter(|it| it.name.text == *interface.name);
+            for operation in own.flat_map(|it| &it.operations) {
+                if !names.iter().any(|name| *name == operation.name.text) {
+                    names.push(operation.name.text.to_string());
+                }
+            }
+        }
+        names
+    }
+
+    /// Deployment artifacts of a node template.
+    pub(super) fn node_artifacts(&mut self, id: ComponentId, node: &DefinedNode<'d>) -> YamlMap {
+        let mut artifacts = YamlMap::default();
+        let mut names = FxHashSet::default();
+        for artifact in &node.artifacts {
+            self.artifact(id, artifact, FileKey::Service, &mut names, &mut artifacts);
+        }
+        artifacts
+    }
+
+    /// What an artifact is called: as it says, else after its template.
+    fn artifact_name(&self, artifact: &ArtifactUse<'d>) -> String {
+        let said = artifact.name.as_ref().map(|name| as_name(&name.text));
+        let template = artifact.template.as_ref().map(|name| name.local.to_string());
+        said.or(template).unwrap_or_else(|| "artifact".to_owned())
+    }
+
+    /// Adds an artifact, and says what it is called.
+    fn artifact(
+        &mut self,
+        from: ComponentId,
+        artifact: &ArtifactUse<'d>,
+        file: FileKey,
+        names: &mut FxHashSet<String>,
+        artifacts: &mut YamlMap,
+    ) -> String {
+        let name = unique(&self.artifact_name(artifact), |name| names.contains(name));
+        names.insert(name.clone());
+        let kind = ComponentKind::ArtifactType;
+        let mut body = YamlMap::default();
+        body.put_some("type", self.type_name(kind, from, artifact.type_name.as_ref(), file));
+        body.put_some("description", self.description(artifact.element));
+        let template = self.find(ComponentKind::ArtifactTemplate, from, artifact.template.as_ref());
+        let said = template.and_then(|id| match &self.library.component(id).content {
+            ComponentContent::Template(said) => Some((id, &**said)),
+            _ => None,
+        });
+        let path = match said {
+            Some((id, said)) => self.referred_file(id, said),
+            None => self.inline_file(artifact, &name),
+        };
+        let up = if matches!(file, FileKey::Types(_)) { "../" } else { "" };
+        let path = path.map(|path| match path.contains("://") {
+            true => path,
+            false => format!("{up}{path}"),
+        });
+        body.put("file", path.unwrap_or_default());
+        if let Some((id, said)) = said {
+            self.chosen.used.insert(id);
+            let kind = said.type_name.as_ref();
+            if let Some(type_id) = self.find(ComponentKind::ArtifactType, id, kind) {
+                let element = self.library.component(id).element;
+                let root = said.properties;
+                let holder = PropertyHolder { type_id, element, root, input: None };
+                body.put_map("properties", self.properties(holder));
+            }
+        }
+        artifacts.put(&name, body);
+        name
+    }
+
+    /// The file to which an artifact template leads.
+    fn referred_file(&mut self, id: ComponentId, said: &EntityTemplate<'d>) -> Option<String> {
+        let element = self.library.component(id).element;
+        let references = place::child(element, "ArtifactReferences");
+        let mut all =
+            references.into_iter().flat_map(|it| place::children(it, "ArtifactReference"));
+        let first = all.next();
+        for other in all {
+            let name = place::attribute(other, "reference").unwrap_or_default();
+            let why = "an artifact of YAML is one file";
+            self.lose(other, "", format!("the reference `{name}`"), why, LossKind::Lost);
+        }
+        let Some(reference) = said.references.first() else {
+            let construct = format!("artifact `{}`", self.text_name(id));
+            self.lose(element, "", construct, "it names no file", LossKind::Lost);
+            return None;
+        };
+        let name = &reference.reference.text;
+        if name.contains("://") {
+            return Some(name.to_string());
+        }
+        let found = self.files.copy(name);
+        if let (Err(why), Some(first)) = (&found, first) {
+            self.lose(first, "@reference", format!("the file `{name}`"), *why, LossKind::Lost);
+        }
+        Some(found.unwrap_or_else(|_| files_name(name)))
+    }
+
+    /// The file that holds what an artifact says itself.
+    fn inline_file(&mut self, artifact: &ArtifactUse<'d>, name: &str) -> Option<String> {
+        let Some(content) = place::foreign(artifact.element) else {
+            let construct = format!("artifact `{name}`");
+            self.lose(artifact.element, "", construct, "it names no file", LossKind::Lost);
+            return None;
+        };
+        let source = self.library.loaded.sources.snippet(content.whole_span());
+        let text = place::fragment(content, source);
+        let path = self.files.inline("artifacts", name, text.into_bytes());
+        if path.is_none() {
+            let construct = format!("the content of artifact `{name}`");
+            let why = "one document holds no files; write an archive or a directory";
+            self.lose(content, "", construct, why, LossKind::Lost);
+        }
+        path
+    }
+}
+
+/// A reference as the name of a file.
+pub(super) fn files_name(reference: &str) -> String {
+    percent_encoding::percent_decode_str(reference).decode_utf8_lossy().into_owned()
+}

@@ -1,0 +1,344 @@
+//! TOSCA 1.0 to TOSCA Simple Profile 1.3: types, service templates, and the files that they need.
+
+mod files;
+mod implementation;
+mod names;
+mod place;
+mod relations;
+mod schema;
+mod scope;
+mod settings;
+mod sweep;
+mod topology;
+mod types;
+mod values;
+
+use super::layout::{self, YamlMap};
+use super::loss::{Loss, LossKind, Losses};
+use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::text::source::Span;
+use crate::text::value::Value;
+use crate::text::xml::XmlElement;
+use crate::text::xml::schema::SchemaTypeId;
+use crate::tosca::v1_0::definitions::{ComponentContent, ComponentKind, ComponentName};
+use crate::tosca::v1_0::{ComponentId, Library, PropertySchemas};
+use files::ConvertedFiles;
+use implementation::ChosenImplementations;
+use names::{FileKey, TypeNames, is_converted_type};
+use relations::ServiceLinks;
+use rustc_hash::{FxHashMap, FxHashSet};
+use scope::ConversionScope;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+pub(crate) use settings::{ToYamlSettings, TypeCounterparts};
+
+/// What everything that is written says first.
+const VERSION: &str = "tosca_simple_yaml_1_3";
+
+/// What a conversion comes to.
+pub(crate) struct ConvertedYaml {
+    /// The files with their names, that of the service template first.
+    pub files: Vec<(PathBuf, Vec<u8>)>,
+    pub losses: Losses,
+    /// What is converted of the library; the rest counts for nothing.
+    pub converted: Vec<Span>,
+}
+
+/// Converts a library.
+///
+/// # Errors
+/// Where it cannot be told which service template is meant, or which implementation.
+pub(crate) fn to_yaml<'d>(
+    library: &Library<'d>,
+    schemas: &PropertySchemas<'d>,
+    settings: &ToYamlSettings,
+) -> Result<ConvertedYaml, Diagnostics> {
+    let scope = ConversionScope::of(library, settings)?;
+    let chosen = ChosenImplementations::of(library, &scope, &settings.implementations)?;
+    let service = scope.service.map(|id| &*library.component(id).namespace);
+    let names = TypeNames::of(
+        library,
+        &scope.converted,
+        &settings.counterparts,
+        settings.is_single,
+        service,
+    );
+    let mut converter = YamlConverter {
+        library,
+        schemas,
+        links: ServiceLinks::default(),
+        files: ConvertedFiles::of(library.loaded, settings.is_single),
+        is_single: settings.is_single,
+        scope,
+        chosen,
+        names,
+        losses: Losses::default(),
+        sections: BTreeMap::new(),
+        data_types: FxHashMap::default(),
+        interface_types: FxHashMap::default(),
+        inputs: YamlMap::default(),
+        with_fragments: FxHashSet::default(),
+    };
+    Ok(converter.convert())
+}
+
+/// A library that is being converted.
+struct YamlConverter<'c, 'd> {
+    library: &'c Library<'d>,
+    schemas: &'c PropertySchemas<'d>,
+    is_single: bool,
+    scope: ConversionScope,
+    chosen: ChosenImplementations,
+    names: TypeNames,
+    links: ServiceLinks,
+    files: ConvertedFiles<'c>,
+    losses: Losses,
+    /// Types by file and section.
+    sections: BTreeMap<FileKey, BTreeMap<&'static str, YamlMap>>,
+    /// Data types that were made of types of schemas.
+    data_types: FxHashMap<SchemaTypeId, (FileKey, String)>,
+    /// Interface types that were made, by the type and the key of the interface.
+    interface_types: FxHashMap<(ComponentId, String), (FileKey, String)>,
+    /// Inputs of the topology.
+    inputs: YamlMap,
+    /// Types without a schema whose templates have properties all the same.
+    with_fragments: FxHashSet<ComponentId>,
+}
+
+/// The sections of a file of types, in the order in which they are written.
+const SECTIONS: [&str; 7] = [
+    "artifact_types",
+    "data_types",
+    "capability_types",
+    "interface_types",
+    "relationship_types",
+    "node_types",
+    "policy_types",
+];
+
+impl<'d> YamlConverter<'_, 'd> {
+    fn convert(&mut self) -> ConvertedYaml {
+        let library = self.library;
+        let service = self.scope.service.and_then(|id| match &library.component(id).content {
+            ComponentContent::Service(service) => Some((id, &**service)),
+            _ => None,
+        });
+        if let Some((id, service)) = service {
+            self.find_fragments(id, service);
+            self.links = self.service_links(id, service);
+        }
+        for id in self.scope.converted.clone() {
+            if is_converted_type(library.component(id).kind) {
+                self.entity_type(id);
+            }
+        }
+        let topology = service.map(|(id, service)| self.topology(id, service));
+        self.sweep();
+        self.documents(service.map(|(id, _)| id), topology);
+        ConvertedYaml {
+            files: self.files.written(),
+            losses: std::mem::take(&mut self.losses).ordered(),
+            converted: self.scope.spans(library),
+        }
+    }
+
+    /// Writes the documents.
+    fn documents(&mut self, service: Option<ComponentId>, topology: Option<YamlMap>) {
+        let mut sections = std::mem::take(&mut self.sections);
+        let is_one = service.is_some() || self.is_single;
+        if is_one {
+            let own = FileKey::Types(0);
+            if sections.contains_key(&own) && service.is_some() {
+                self.names.need(FileKey::Service, own);
+            }
+            let types = sections.remove(&FileKey::Service).unwrap_or_default();
+            let document = self.document(FileKey::Service, service, types, topology);
+            let name = match service {
+                Some(id) => format!("{}.yaml", names::as_name(self.text_name(id))),
+                None => "types.yaml".to_owned(),
+            };
+            self.files.main(name.into(), layout::write(&document.into()));
+        }
+        for (key, types) in sections {
+            let FileKey::Types(space) = key else { continue };
+            let document = self.document(key, None, types, None);
+            let path = format!("types/{}.yaml", self.names.spaces[space].stem);
+            self.files.add(path.into(), layout::write(&document.into()).into_bytes());
+        }
+    }
+
+    fn document(
+        &self,
+        key: FileKey,
+        service: Option<ComponentId>,
+        mut types: BTreeMap<&'static str, YamlMap>,
+        topology: Option<YamlMap>,
+    ) -> YamlMap {
+        let mut document = YamlMap::default().with("tosca_definitions_version", VERSION);
+        let namespace = match (key, service) {
+            (_, Some(id)) => Some(&*self.library.component(id).namespace),
+            (FileKey::Types(space), None) => Some(&*self.names.spaces[space].uri),
+            (FileKey::Service, None) => self.names.spaces.first().map(|space| &*space.uri),
+        };
+        document.put_some("namespace", namespace.filter(|namespace| is_uri(namespace)));
+        if let Some(id) = service {
+            document.put_some("description", self.description(self.library.component(id).element));
+        }
+        document.put_map("metadata", self.document_metadata(key, service));
+        let is_service = key == FileKey::Service;
+        let file = |stem: &str| match is_service {
+            true => format!("types/{stem}.yaml"),
+            false => format!("{stem}.yaml"),
+        };
+        let imports = self.names.imports(key).into_iter().map(|(space, prefix)| match prefix {
+            None => Value::from(file(&space.stem)),
+            Some(prefix) => {
+                let import = YamlMap::default().with("file", file(&space.stem));
+                import.with("namespace_prefix", prefix).into()
+            }
+        });
+        document.put_list("imports", imports.collect());
+        for section in SECTIONS {
+            document.put_map(section, types.remove(section).unwrap_or_default());
+        }
+        document.put_some("topology_template", topology);
+        document
+    }
+
+    /// What is said of documents: of that of the service template, or of the only one of a
+    /// namespace.
+    fn document_metadata(&self, key: FileKey, service: Option<ComponentId>) -> YamlMap {
+        let library = self.library;
+        let mut metadata = YamlMap::default();
+        if let Some(id) = service {
+            metadata.put("template_name", self.text_name(id));
+            let element = library.component(id).element;
+            metadata.put_some("name", place::attribute(element, "name"));
+        }
+        let document = match (service, key) {
+            (Some(id), _) => Some(library.document(id)),
+            (None, FileKey::Types(space)) => {
+                let uri = &self.names.spaces[space].uri;
+                let of_service = self.scope.service.map(|id| library.document(id));
+                let mut own = self.scope.documents(library).filter(|at| {
+                    library.documents[*at].target_namespace == **uri && Some(*at) != of_service
+                });
+                own.next()
+            }
+            (None, FileKey::Service) => self.scope.documents(library).next(),
+        };
+        if let Some(root) = document.and_then(|at| self.root(at)) {
+            metadata.put_some("definitions_id", place::attribute(root, "id"));
+            metadata.put_some("definitions_name", place::attribute(root, "name"));
+        }
+        if let Some(id) = service {
+            metadata.append(self.tags(library.component(id).element));
+        }
+        metadata
+    }
+
+    /// The root of a document.
+    fn root(&self, document: usize) -> Option<XmlElement<'d>> {
+        let file = self.library.documents.get(document)?.file;
+        let loaded: &'d _ = self.library.loaded;
+        loaded.documents.iter().find(|it| it.file() == file).map(|it| it.root())
+    }
+
+    /// The name or id of a component.
+    fn text_name(&self, id: ComponentId) -> &str {
+        &self.library.component(id).name.text
+    }
+
+    /// The component of a kind that a name means in the document of another one.
+    fn find(
+        &self,
+        kind: ComponentKind,
+        from: ComponentId,
+        name: Option<&ComponentName<'d>>,
+    ) -> Option<ComponentId> {
+        self.library.find(kind, self.library.document(from), name?).id()
+    }
+
+    /// What a type is called in a file: one that nobody defines by its own name, of which the report
+    /// says so.
+    fn type_name(
+        &mut self,
+        kind: ComponentKind,
+        from: ComponentId,
+        name: Option<&ComponentName<'d>>,
+        file: FileKey,
+    ) -> Option<String> {
+        let name = name?;
+        if let Some(id) = self.find(kind, from, Some(name)) {
+            return self.names.name(id, file);
+        }
+        let namespace = name.namespace.as_deref().unwrap_or_default();
+        let known = self.names.unread(kind, namespace, &name.local);
+        if known.is_none() {
+            let component = self.library.component(from);
+            let construct = format!("what `{}` is", name.local);
+            let why = format!("no document with the {} was read", kind.what());
+            self.losses.push(Loss {
+                path: place::path_of(component.element),
+                span: Some(name.span),
+                construct,
+                why,
+                kind: LossKind::Lost,
+            });
+        }
+        Some(known.unwrap_or_else(|| name.local.to_string()))
+    }
+
+    /// Says of something what became of it.
+    fn lose(
+        &mut self,
+        element: XmlElement<'d>,
+        below: &str,
+        construct: impl Into<String>,
+        why: impl Into<String>,
+        kind: LossKind,
+    ) {
+        let path = match below {
+            "" => place::path_of(element),
+            below => format!("{}/{below}", place::path_of(element)),
+        };
+        let (construct, why) = (construct.into(), why.into());
+        self.losses.push(Loss { path, span: Some(element.span()), construct, why, kind });
+    }
+
+    /// What is said of something for people.
+    fn description(&self, element: XmlElement<'d>) -> Option<String> {
+        let text = place::child(element, "documentation")?.text();
+        let text = text.trim();
+        (!text.is_empty()).then(|| text.to_owned())
+    }
+
+    /// Tags as metadata.
+    fn tags(&self, element: XmlElement<'d>) -> YamlMap {
+        let mut metadata = YamlMap::default();
+        let tags = place::child(element, "Tags");
+        for tag in tags.into_iter().flat_map(|tags| place::children(tags, "Tag")) {
+            let name = place::attribute(tag, "name").unwrap_or_default();
+            if !metadata.has(&name) {
+                metadata.put(&name, place::written(tag, "value").unwrap_or_default());
+            }
+        }
+        metadata
+    }
+
+    /// The types of a file and section.
+    fn section(&mut self, file: FileKey, section: &'static str) -> &mut YamlMap {
+        self.sections.entry(file).or_default().entry(section).or_default()
+    }
+}
+
+/// Whether a namespace can be one in YAML, where it has to be a URI.
+fn is_uri(namespace: &str) -> bool {
+    !namespace.is_empty()
+}
+
+/// An error that has no place.
+fn usage(message: String, help: String) -> Diagnostics {
+    Diagnostic::error(Code::Usage, message).help(help).into()
+}

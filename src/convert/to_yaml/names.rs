@@ -1,0 +1,269 @@
+//! What is called how, and in which file it is: a file of types for each namespace, or one document
+//! for all.
+
+use super::super::well_known;
+use super::settings::TypeCounterparts;
+use crate::tosca::v1_0::definitions::{ComponentKind, DefinedComponent};
+use crate::tosca::v1_0::{ComponentId, Library};
+use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A file that is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum FileKey {
+    /// The one with the service template; all, where one document is written.
+    Service,
+    /// The types of a namespace, by its number.
+    Types(usize),
+}
+
+/// What a type is called.
+#[derive(Clone, Debug)]
+pub(super) enum TypeName {
+    /// It is one of the profile, or one that somebody says it is.
+    Counterpart(String),
+    Own(FileKey, String),
+}
+
+/// A namespace, and how its file is called.
+pub(super) struct NamedSpace {
+    pub uri: String,
+    /// The file without its ending.
+    pub stem: String,
+    pub prefix: String,
+}
+
+/// The names of all types.
+pub(super) struct TypeNames {
+    pub spaces: Vec<NamedSpace>,
+    of: FxHashMap<ComponentId, TypeName>,
+    given: TypeCounterparts,
+    is_single: bool,
+    /// Which files need which others.
+    needed: BTreeMap<FileKey, BTreeSet<FileKey>>,
+    /// Names that are taken, by section.
+    taken: BTreeSet<(FileKey, &'static str, String)>,
+}
+
+impl TypeNames {
+    /// Names what is converted.
+    pub(super) fn of(
+        library: &Library<'_>,
+        converted: &[ComponentId],
+        counterparts: &TypeCounterparts,
+        is_single: bool,
+        service: Option<&str>,
+    ) -> Self {
+        let mut names = Self {
+            spaces: Vec::new(),
+            of: FxHashMap::default(),
+            given: counterparts.clone(),
+            is_single,
+            needed: BTreeMap::new(),
+            taken: BTreeSet::new(),
+        };
+        // The namespace of the service template is the first.
+        if let Some(service) = service {
+            names.space(library, service);
+        }
+        let mut all_named: FxHashMap<(&'static str, &str), usize> = FxHashMap::default();
+        let own: Vec<_> = converted
+            .iter()
+            .filter_map(|&id| Some((id, well_known::section_of(library.component(id).kind)?)))
+            .collect();
+        for &(id, section) in &own {
+            let component = library.component(id);
+            if of_component(component, counterparts).is_none() {
+                *all_named.entry((section, &component.name.text)).or_default() += 1;
+            }
+        }
+        for (id, section) in own {
+            let component = library.component(id);
+            let name = match of_component(component, counterparts) {
+                Some(name) => TypeName::Counterpart(name),
+                None => {
+                    let space = names.space(library, &component.namespace);
+                    let local = component.name.text.to_string();
+                    let clashes = is_single && all_named.get(&(section, &*local)) > Some(&1);
+                    let wanted = match clashes {
+                        true => format!("{}_{local}", names.spaces[space].prefix),
+                        false => local,
+                    };
+                    let file = names.file(space);
+                    TypeName::Own(file, names.free(file, section, &wanted))
+                }
+            };
+            names.of.insert(id, name);
+        }
+        names
+    }
+
+    fn file(&self, space: usize) -> FileKey {
+        if self.is_single { FileKey::Service } else { FileKey::Types(space) }
+    }
+
+    /// The number of a namespace.
+    pub(super) fn space(&mut self, library: &Library<'_>, uri: &str) -> usize {
+        if let Some(known) = self.spaces.iter().position(|space| space.uri == uri) {
+            return known;
+        }
+        let last = uri.trim_end_matches(['/', '#']).rsplit(['/', ':', '#']).next();
+        let stem = as_name(last.unwrap_or_default());
+        let declared = declared_prefix(library, uri).unwrap_or_else(|| stem.clone());
+        let stem = unique(&stem, |name| self.spaces.iter().any(|it| it.stem == name));
+        let prefix = unique(&declared, |name| {
+            name == "tosca" || self.spaces.iter().any(|it| it.prefix == name)
+        });
+        self.spaces.push(NamedSpace { uri: uri.to_owned(), stem, prefix });
+        self.spaces.len() - 1
+    }
+
+    /// A name of a section that is free in a file, which it is not any more then.
+    pub(super) fn free(&mut self, file: FileKey, section: &'static str, wanted: &str) -> String {
+        let is_taken = |name: &str| self.taken.contains(&(file, section, name.to_owned()));
+        let name = unique(wanted, is_taken);
+        self.taken.insert((file, section, name.clone()));
+        name
+    }
+
+    /// What a type is.
+    pub(super) fn get(&self, id: ComponentId) -> Option<&TypeName> {
+        self.of.get(&id)
+    }
+
+    /// What a type is that nobody defines, where that is known.
+    pub(super) fn unread(
+        &self,
+        kind: ComponentKind,
+        namespace: &str,
+        name: &str,
+    ) -> Option<String> {
+        counterpart(kind, namespace, name, &self.given)
+    }
+
+    /// The file in which a type is defined, where it is.
+    pub(super) fn file_of(&self, id: ComponentId) -> Option<FileKey> {
+        match self.of.get(&id)? {
+            TypeName::Own(file, _) => Some(*file),
+            TypeName::Counterpart(_) => None,
+        }
+    }
+
+    /// What a type is called in a file.
+    pub(super) fn name(&mut self, id: ComponentId, from: FileKey) -> Option<String> {
+        match self.of.get(&id)?.clone() {
+            TypeName::Counterpart(name) => Some(name),
+            TypeName::Own(file, name) => Some(self.seen(file, &name, from)),
+        }
+    }
+
+    /// What something in a file is called in another one.
+    pub(super) fn seen(&mut self, file: FileKey, name: &str, from: FileKey) -> String {
+        if file == from {
+            return name.to_owned();
+        }
+        self.needed.entry(from).or_default().insert(file);
+        match file {
+            FileKey::Types(space) if !self.is_of_service(space, from) => {
+                format!("{}:{name}", self.spaces[space].prefix)
+            }
+            _ => name.to_owned(),
+        }
+    }
+
+    /// Whether these are the types of the namespace of the service template, which come first.
+    fn is_of_service(&self, space: usize, from: FileKey) -> bool {
+        from == FileKey::Service && space == 0
+    }
+
+    /// The files that a file needs, each with the prefix by which it calls what is in it.
+    pub(super) fn imports(&self, from: FileKey) -> Vec<(&NamedSpace, Option<&str>)> {
+        let needed = self.needed.get(&from).into_iter().flatten();
+        let imports = needed.filter_map(|file| match file {
+            FileKey::Service => None,
+            FileKey::Types(space) => {
+                let named = &self.spaces[*space];
+                let prefix = (!self.is_of_service(*space, from)).then_some(&*named.prefix);
+                Some((named, prefix))
+            }
+        });
+        imports.collect()
+    }
+
+    /// Says that the service template imports the types of a namespace, used or not.
+    pub(super) fn need(&mut self, from: FileKey, file: FileKey) {
+        if from != file {
+            self.needed.entry(from).or_default().insert(file);
+        }
+    }
+}
+
+/// What a type is elsewhere.
+fn of_component(component: &DefinedComponent<'_>, given: &TypeCounterparts) -> Option<String> {
+    counterpart(component.kind, &component.namespace, &component.name.text, given)
+}
+
+fn counterpart(
+    kind: ComponentKind,
+    namespace: &str,
+    name: &str,
+    given: &TypeCounterparts,
+) -> Option<String> {
+    match given.get(namespace, name) {
+        Some(given) => Some(given.to_owned()),
+        None => well_known::normative(kind, namespace, name).map(str::to_owned),
+    }
+}
+
+/// The prefix that a document declares for a namespace.
+fn declared_prefix(library: &Library<'_>, uri: &str) -> Option<String> {
+    library.loaded.documents.iter().find_map(|document| {
+        let mut declared = document.root().declarations();
+        let found = declared.find(|(prefix, of)| !prefix.is_empty() && of == uri);
+        found.map(|(prefix, _)| as_name(prefix))
+    })
+}
+
+/// A name with the characters that names have.
+pub(super) fn as_name(text: &str) -> String {
+    let is_of_names = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let name: String = text.chars().map(|c| if is_of_names(c) { c } else { '_' }).collect();
+    if name.is_empty() { "unnamed".to_owned() } else { name }
+}
+
+/// A name that is not taken: this one, or with a number.
+pub(super) fn unique(wanted: &str, is_taken: impl Fn(&str) -> bool) -> String {
+    if !is_taken(wanted) {
+        return wanted.to_owned();
+    }
+    let mut number = 2_u64;
+    loop {
+        let name = format!("{wanted}_{number}");
+        if !is_taken(&name) {
+            return name;
+        }
+        number += 1;
+    }
+}
+
+/// A name such as `HostedOn` as those of requirements are written: `hosted_on`.
+pub(super) fn snake_case(name: &str) -> String {
+    let mut snake = String::with_capacity(name.len() + 4);
+    let mut was_lower = false;
+    for c in name.chars() {
+        if c.is_uppercase() && was_lower {
+            snake.push('_');
+        }
+        was_lower = c.is_lowercase() || c.is_numeric();
+        match c {
+            '-' | '.' => snake.push('_'),
+            c => snake.extend(c.to_lowercase()),
+        }
+    }
+    snake
+}
+
+/// The kinds of which types are converted.
+pub(super) fn is_converted_type(kind: ComponentKind) -> bool {
+    well_known::section_of(kind).is_some()
+}

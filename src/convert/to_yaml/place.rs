@@ -1,0 +1,87 @@
+//! Elements of definitions, and how the report names them.
+
+use crate::text::xml::XmlElement;
+use crate::tosca::v1_0::TOSCA;
+
+/// The elements from below the root to this one, each with its id or name.
+pub(super) fn path_of(element: XmlElement<'_>) -> String {
+    let mut steps = vec![step(element)];
+    let mut at = element;
+    while let Some(parent) = at.parent() {
+        if parent.parent().is_some() {
+            steps.push(step(parent));
+        }
+        at = parent;
+    }
+    steps.reverse();
+    steps.join("/")
+}
+
+fn step(element: XmlElement<'_>) -> String {
+    let local = element.name().local;
+    match identity(element) {
+        Some(name) => format!("{local}[{name}]"),
+        None => local.to_owned(),
+    }
+}
+
+/// What identifies an element.
+pub(super) fn identity(element: XmlElement<'_>) -> Option<String> {
+    attribute(element, "id").or_else(|| attribute(element, "name"))
+}
+
+/// The value of an attribute, without white space around it.
+pub(super) fn attribute(element: XmlElement<'_>, name: &str) -> Option<String> {
+    element.attribute(name).map(|attribute| attribute.collapsed().into_owned())
+}
+
+/// The value of an attribute as it is.
+pub(super) fn written(element: XmlElement<'_>, name: &str) -> Option<String> {
+    element.attribute(name).map(|attribute| attribute.value().into_owned())
+}
+
+/// The elements of TOSCA of a name.
+pub(super) fn children<'d>(
+    element: XmlElement<'d>,
+    name: &'static str,
+) -> impl Iterator<Item = XmlElement<'d>> {
+    element
+        .elements()
+        .filter(move |child| child.name().local == name && child.name().namespace == TOSCA)
+}
+
+/// The first of them.
+pub(super) fn child<'d>(element: XmlElement<'d>, name: &'static str) -> Option<XmlElement<'d>> {
+    children(element, name).next()
+}
+
+/// The first element of another namespace.
+pub(super) fn foreign(element: XmlElement<'_>) -> Option<XmlElement<'_>> {
+    element.elements().find(|child| child.name().namespace != TOSCA)
+}
+
+/// An element as a text of its own: with the namespaces that are declared around it.
+pub(super) fn fragment(element: XmlElement<'_>, source: &str) -> String {
+    let mut declared: Vec<_> = element.declarations().map(|(prefix, _)| prefix).collect();
+    let (mut added, mut at) = (String::new(), element);
+    while let Some(parent) = at.parent() {
+        for (prefix, uri) in parent.declarations() {
+            let is_used = match prefix {
+                "" => true,
+                prefix => source.contains(&format!("{prefix}:")),
+            };
+            if is_used && !declared.contains(&prefix) {
+                let colon = if prefix.is_empty() { "" } else { ":" };
+                let uri = uri.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;");
+                added.push_str(&format!(" xmlns{colon}{prefix}=\"{uri}\""));
+            }
+            declared.push(prefix);
+        }
+        at = parent;
+    }
+    let name = 1 + element.written_name().len();
+    match (source.get(..name), source.get(name..)) {
+        (Some(start), Some(rest)) => format!("{start}{added}{rest}"),
+        _ => source.to_owned(),
+    }
+}

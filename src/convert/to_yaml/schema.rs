@@ -1,0 +1,344 @@
+//! Types of XML Schema as definitions of properties and data types.
+
+use super::super::layout::YamlMap;
+use super::super::loss::LossKind;
+use super::super::well_known::{self, ValueCounterpart};
+use super::YamlConverter;
+use super::names::{FileKey, as_name};
+use crate::text::value::{Number, Value};
+use crate::text::xml::schema::{SchemaValueType, TextRule, ValuePart, ValueShape};
+use crate::tosca::v1_0::{ComponentId, ExpectedProperties};
+use std::borrow::Cow;
+
+/// The type of texts in XML.
+pub(super) const XML_TYPE: &str = "tosca.datatypes.xml";
+
+/// The property that holds what nobody can look into.
+pub(super) const XML_PROPERTY: &str = "xml";
+
+/// Escapes in patterns that only XML Schema knows.
+const FOREIGN_ESCAPES: [&str; 4] = ["\\i", "\\c", "\\I", "\\C"];
+
+/// For whom properties are defined.
+#[derive(Clone, Copy)]
+pub(super) struct SchemaOwner<'o> {
+    pub component: ComponentId,
+    pub file: FileKey,
+    /// What anonymous types are called after.
+    pub name: &'o str,
+}
+
+impl<'c> YamlConverter<'c, '_> {
+    /// The properties that a type defines itself.
+    pub(super) fn property_definitions(&mut self, id: ComponentId, file: FileKey) -> YamlMap {
+        let own = self.schemas.own(id);
+        let expected = own.defined.or(own.keyed.map(ExpectedProperties::Element));
+        let mut properties = YamlMap::default();
+        let Some(expected) = expected else {
+            if self.with_fragments.contains(&id) {
+                properties.put(XML_PROPERTY, fragment_definition());
+            }
+            return properties;
+        };
+        let schemas = self.schemas;
+        let ValueShape::Parts(parts) = schemas.set.shape(schemas.value_type(expected)) else {
+            let element = self.library.component(id).element;
+            self.lose(
+                element,
+                "PropertiesDefinition",
+                format!("the schema of the properties of `{}`", self.text_name(id)),
+                "it is not one of elements with values",
+                LossKind::Opaque,
+            );
+            properties.put(XML_PROPERTY, fragment_definition());
+            return properties;
+        };
+        let inherited = self.inherited_parts(id);
+        let name = self.text_name(id).to_owned();
+        let owner = SchemaOwner { component: id, file, name: &name };
+        for part in &parts {
+            if !inherited.iter().any(|known| is_same(known, part)) {
+                let definition = self.part_definition(part, owner);
+                properties.put(part.name, definition);
+            }
+        }
+        properties
+    }
+
+    /// What a type inherits.
+    fn inherited_parts(&self, id: ComponentId) -> Vec<ValuePart<'c>> {
+        let Some(parent) = self.library.parent(id) else { return Vec::new() };
+        let schemas = self.schemas;
+        let expected = schemas.expected(self.library, parent);
+        match schemas.set.shape(schemas.value_type(expected)) {
+            ValueShape::Parts(parts) => parts,
+            ValueShape::Opaque | ValueShape::Text(..) => Vec::new(),
+        }
+    }
+
+    /// The definition of a property.
+    fn part_definition(&mut self, part: &ValuePart<'_>, owner: SchemaOwner<'_>) -> YamlMap {
+        let (schema, built_in) = self.value_schema(part.of, part.name, owner);
+        let mut definition = YamlMap::default();
+        let mut metadata = YamlMap::default();
+        let mut constraints = None;
+        if part.repeats {
+            definition = definition.with("type", "list");
+            definition.put("required", self.is_required(part, owner));
+            definition.put("entry_schema", schema);
+        } else {
+            definition.put_some("type", schema.get("type").cloned());
+            definition.put("required", self.is_required(part, owner));
+            constraints = schema.get("constraints").cloned();
+        }
+        definition.put_some("default", self.key_default(part, owner.component));
+        definition.put_some("constraints", constraints);
+        if let Some(name) = built_in {
+            metadata.put("xsd", name);
+        }
+        if part.is_attribute {
+            metadata.put("xml", "attribute");
+        }
+        definition.put_map("metadata", metadata);
+        if part.is_choice {
+            let element = self.library.component(owner.component).element;
+            self.lose(
+                element,
+                &format!("PropertiesDefinition/{}", part.name),
+                format!("that `{}` excludes other properties", part.name),
+                "properties do not exclude each other",
+                LossKind::Lost,
+            );
+        }
+        definition
+    }
+
+    /// Whether a property has to be there: those of artifacts stand where nothing could be supplied.
+    fn is_required(&mut self, part: &ValuePart<'_>, owner: SchemaOwner<'_>) -> bool {
+        use crate::tosca::v1_0::definitions::ComponentKind::ArtifactType;
+        let component = self.library.component(owner.component);
+        if !part.is_required || component.kind != ArtifactType {
+            return part.is_required;
+        }
+        self.lose(
+            component.element,
+            &format!("PropertiesDefinition/{}", part.name),
+            format!("that artifacts need `{}`", part.name),
+            "artifacts may leave it out, and types of artifacts take no inputs",
+            LossKind::Lost,
+        );
+        false
+    }
+
+    /// The value that keys after Winery give a property.
+    fn key_default(&self, part: &ValuePart<'_>, id: ComponentId) -> Option<Value> {
+        let keys = self.library.entity_type(id)?.keys.as_ref()?;
+        let key = keys.keys.iter().find(|key| key.name.text == part.name)?;
+        let default = key.default.as_ref().filter(|default| !default.text.is_empty())?;
+        let ValueShape::Text(known, _) = self.schemas.set.shape(part.of) else {
+            return Some(Value::from(&*default.text));
+        };
+        (known.accepts(&default.text)).then(|| typed(&default.text, known.name))
+    }
+
+    /// What values of a type are: `type` and `constraints`; and the name of the built-in type where
+    /// that cannot be told from these.
+    pub(super) fn value_schema(
+        &mut self,
+        of: SchemaValueType,
+        name: &str,
+        owner: SchemaOwner<'_>,
+    ) -> (YamlMap, Option<&'static str>) {
+        let schemas = self.schemas;
+        match schemas.set.shape(of) {
+            ValueShape::Opaque => {
+                if of == SchemaValueType::Unknown {
+                    // Keys of Winery may name types that nobody knows: their values are texts.
+                    return (YamlMap::default().with("type", "string"), None);
+                }
+                let element = self.library.component(owner.component).element;
+                self.lose(
+                    element,
+                    &format!("PropertiesDefinition/{name}"),
+                    format!("the schema of `{name}`"),
+                    "it is not one of elements with values",
+                    LossKind::Opaque,
+                );
+                (YamlMap::default().with("type", XML_TYPE), None)
+            }
+            ValueShape::Text(known, rules) => {
+                let counterpart = well_known::value_type(known.name);
+                let mut schema = YamlMap::default().with("type", counterpart.type_name);
+                let constraints = self.constraints(&counterpart, known.name, &rules, name, owner);
+                schema.put_list("constraints", constraints);
+                (schema, (!counterpart.leads_back).then_some(known.name))
+            }
+            ValueShape::Parts(_) => {
+                let type_name = self.data_type(of, name, owner);
+                (YamlMap::default().with("type", type_name), None)
+            }
+        }
+    }
+
+    /// The data type that a type of elements becomes.
+    fn data_type(&mut self, of: SchemaValueType, name: &str, owner: SchemaOwner<'_>) -> String {
+        let SchemaValueType::Defined(id) = of else { return XML_TYPE.to_owned() };
+        if let Some((file, known)) = self.data_types.get(&id).cloned() {
+            return self.names.seen(file, &known, owner.file);
+        }
+        let schemas = self.schemas;
+        let wanted = match schemas.set.defined_name(id) {
+            Some(name) => as_name(name),
+            None => format!("{}_{name}", owner.name),
+        };
+        let own = self.names.free(owner.file, "data_types", &wanted);
+        self.data_types.insert(id, (owner.file, own.clone()));
+        let ValueShape::Parts(parts) = schemas.set.shape(of) else { return own };
+        let owner = SchemaOwner { name: &own, ..owner };
+        let mut properties = YamlMap::default();
+        for part in &parts {
+            let definition = self.part_definition(part, owner);
+            properties.put(part.name, definition);
+        }
+        let mut data_type = YamlMap::default().with("derived_from", "tosca.datatypes.Root");
+        data_type.put_map("properties", properties);
+        self.section(owner.file, "data_types").put(&own, data_type);
+        own
+    }
+
+    fn constraints(
+        &mut self,
+        counterpart: &ValueCounterpart,
+        built_in: &str,
+        rules: &[TextRule<'_>],
+        name: &str,
+        owner: SchemaOwner<'_>,
+    ) -> Vec<Value> {
+        let mut all = Vec::new();
+        match (counterpart.least, counterpart.most) {
+            (Some(least), Some(most)) => {
+                all.push(clause("in_range", vec![Value::from(least), Value::from(most)]));
+            }
+            (Some(least), None) => all.push(clause("greater_or_equal", least)),
+            (None, Some(most)) => all.push(clause("less_or_equal", most)),
+            (None, None) => {}
+        }
+        for rule in rules {
+            let bound = |text: &str| typed(text, built_in);
+            match rule {
+                TextRule::Values(values) => {
+                    let values: Vec<_> = values.iter().map(|value| bound(value)).collect();
+                    all.push(clause("valid_values", values));
+                }
+                TextRule::Patterns(patterns) if !is_foreign(patterns) => {
+                    all.push(clause("pattern", &*either(patterns)));
+                }
+                TextRule::Length(least, most) => all.extend(length(*least, *most)),
+                TextRule::Above(text, true) => all.push(clause("greater_or_equal", bound(text))),
+                TextRule::Above(text, false) => all.push(clause("greater_than", bound(text))),
+                TextRule::Below(text, true) => all.push(clause("less_or_equal", bound(text))),
+                TextRule::Below(text, false) => all.push(clause("less_than", bound(text))),
+                TextRule::Patterns(_) | TextRule::Digits => {
+                    let element = self.library.component(owner.component).element;
+                    self.lose(
+                        element,
+                        &format!("PropertiesDefinition/{name}"),
+                        format!("a rule for the texts of `{name}`"),
+                        "constraints do not count digits, nor know classes of characters of names",
+                        LossKind::Lost,
+                    );
+                }
+            }
+        }
+        all
+    }
+}
+
+/// The definition of the property that holds a fragment of XML.
+fn fragment_definition() -> YamlMap {
+    YamlMap::default().with("type", XML_TYPE).with("required", false)
+}
+
+fn is_same(one: &ValuePart<'_>, other: &ValuePart<'_>) -> bool {
+    let said = |part: &ValuePart<'_>| (part.is_attribute, part.is_required, part.repeats);
+    one.name == other.name && one.of == other.of && said(one) == said(other)
+}
+
+fn clause(name: &str, operand: impl Into<Value>) -> Value {
+    YamlMap::default().with(name, operand).into()
+}
+
+fn is_foreign(patterns: &[&str]) -> bool {
+    patterns.iter().any(|pattern| FOREIGN_ESCAPES.iter().any(|escape| pattern.contains(escape)))
+}
+
+/// One pattern for what one of several matches.
+fn either<'p>(patterns: &[&'p str]) -> Cow<'p, str> {
+    match patterns {
+        [one] => Cow::Borrowed(one),
+        several => {
+            let each: Vec<_> = several.iter().map(|pattern| format!("({pattern})")).collect();
+            Cow::Owned(each.join("|"))
+        }
+    }
+}
+
+fn length(least: usize, most: Option<usize>) -> Vec<Value> {
+    let count = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
+    match most {
+        Some(most) if most == least => vec![clause("length", count(least))],
+        Some(most) => {
+            let least = (least > 0).then(|| clause("min_length", count(least)));
+            least.into_iter().chain([clause("max_length", count(most))]).collect()
+        }
+        None => vec![clause("min_length", count(least))],
+    }
+}
+
+/// A text as the value that it stands for.
+pub(super) fn typed(text: &str, built_in: &str) -> Value {
+    let collapsed = text.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
+    match well_known::value_type(built_in).type_name {
+        "integer" => integer(&collapsed).unwrap_or_else(|| Value::from(collapsed)),
+        "float" => float(&collapsed).unwrap_or_else(|| Value::from(collapsed)),
+        "boolean" => match &*collapsed {
+            "true" | "1" => true.into(),
+            "false" | "0" => false.into(),
+            _ => collapsed.into(),
+        },
+        "timestamp" => collapsed.into(),
+        _ if matches!(built_in, "string" | "normalizedString" | "anySimpleType") => text.into(),
+        _ => collapsed.into(),
+    }
+}
+
+fn integer(text: &str) -> Option<Value> {
+    if let Ok(value) = text.trim_start_matches('+').parse::<i64>() {
+        return Some(value.into());
+    }
+    // Past 64 bits, as it is written, but for what YAML does not have.
+    let is_integer =
+        text.strip_prefix(['+', '-']).unwrap_or(text).bytes().all(|b| b.is_ascii_digit());
+    let value = text.parse::<f64>().ok().filter(|_| is_integer && !text.is_empty())?;
+    let number = Number::float(value).with_text(text.trim_start_matches('+'));
+    Some(Value::Number(number.written_as_integer(true)))
+}
+
+fn float(text: &str) -> Option<Value> {
+    let (value, written) = match text {
+        "INF" => (f64::INFINITY, ".inf"),
+        "-INF" => (f64::NEG_INFINITY, "-.inf"),
+        "NaN" => (f64::NAN, ".nan"),
+        _ => {
+            let value = text.parse::<f64>().ok()?;
+            let number = if text.contains(['.', 'e', 'E']) {
+                format!("{value:?}")
+            } else {
+                format!("{value:.1}")
+            };
+            let number = Number::float(value).with_text(number).written_as_integer(false);
+            return Some(Value::Number(number));
+        }
+    };
+    Some(Value::Number(Number::float(value).with_text(written).written_as_integer(false)))
+}

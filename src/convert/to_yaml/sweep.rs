@@ -1,0 +1,307 @@
+//! What is left: all elements and attributes that no mapping has are lost, and the report says so.
+
+use super::super::loss::{Loss, LossKind};
+use super::super::mapping::{MappingFate, MappingTable};
+use super::YamlConverter;
+use super::place;
+use crate::text::source::Span;
+use crate::text::xml::{XmlAttribute, XmlDocument, XmlElement, XmlNode};
+use crate::tosca::v1_0::definitions::ComponentKind;
+use crate::tosca::v1_0::{ComponentId, TOSCA, WINERY};
+use std::collections::BTreeMap;
+
+/// What nothing is known of.
+const UNKNOWN: &str = "nothing in YAML corresponds to it";
+
+/// Why what nobody uses is gone.
+const UNUSED: &str = "nothing that is converted uses it";
+
+/// Elements whose content is for others, and converted where it is.
+const HOLDERS: [&str; 8] = [
+    "Properties",
+    "PlanModel",
+    "Precondition",
+    "Types",
+    "Policy",
+    "ImplementationArtifact",
+    "DeploymentArtifact",
+    "documentation",
+];
+
+/// What others added to something.
+#[derive(Default)]
+struct ForeignContent<'d> {
+    /// By their namespaces: how much there is, and the first of it.
+    found: BTreeMap<&'d str, (usize, Span)>,
+}
+
+impl<'d> YamlConverter<'_, 'd> {
+    /// Reports what was not converted.
+    pub(super) fn sweep(&mut self) {
+        let table = MappingTable::new();
+        for id in self.scope.converted.clone() {
+            let element = self.library.component(id).element;
+            if self.is_unused(id) {
+                let construct = self.called(id);
+                self.lose(element, "", construct, UNUSED, LossKind::Lost);
+            } else if !self.is_elsewhere(id) {
+                self.sweep_component(element, &table);
+            }
+        }
+        for id in self.scope.other_services.clone() {
+            let construct = self.called(id);
+            let element = self.library.component(id).element;
+            let why = "another service template was chosen";
+            self.lose(element, "", construct, why, LossKind::Lost);
+        }
+        for (_, id) in self.library.repeated.clone() {
+            let element = self.library.component(id).element;
+            let construct = format!("the second {}", self.called(id));
+            let why = "the first of its name is taken";
+            if !self.scope.is_part {
+                self.lose(element, "", construct, why, LossKind::Lost);
+            }
+        }
+        let library = self.library;
+        for document in self.scope.documents(library).collect::<Vec<_>>() {
+            let file = library.documents[document].file;
+            let all = library.loaded.documents.iter();
+            for document in all.filter(|document| document.file() == file) {
+                self.sweep_document(document, &table);
+            }
+        }
+    }
+
+    fn called(&self, id: ComponentId) -> String {
+        format!("{} `{}`", self.library.component(id).kind.what(), self.text_name(id))
+    }
+
+    /// Whether nothing was made of it.
+    fn is_unused(&self, id: ComponentId) -> bool {
+        let is_used_up = matches!(
+            self.library.component(id).kind,
+            ComponentKind::ArtifactTemplate
+                | ComponentKind::PolicyTemplate
+                | ComponentKind::NodeTypeImplementation
+                | ComponentKind::RelationshipTypeImplementation
+        );
+        is_used_up && !self.chosen.used.contains(&id)
+    }
+
+    /// Whether it is a type that is defined elsewhere, of which all was told.
+    fn is_elsewhere(&self, id: ComponentId) -> bool {
+        self.names.get(id).is_some() && self.names.file_of(id).is_none()
+    }
+
+    fn sweep_component(&mut self, element: XmlElement<'d>, table: &MappingTable) {
+        let mut foreign = ForeignContent::default();
+        let mut open = vec![element];
+        while let Some(element) = open.pop() {
+            self.attributes(element, table, &mut foreign);
+            self.children(element, table, &mut foreign, &mut open);
+        }
+        self.told(element, foreign);
+    }
+
+    /// What others added to a component.
+    fn told(&mut self, element: XmlElement<'d>, foreign: ForeignContent<'d>) {
+        for (namespace, (count, span)) in foreign.found {
+            let construct = match count {
+                1 => format!("1 attribute or element of {namespace}"),
+                _ => format!("{count} attributes and elements of {namespace}"),
+            };
+            self.losses.push(Loss {
+                path: place::path_of(element),
+                span: Some(span),
+                construct,
+                why: "what others add has no place in YAML".to_owned(),
+                kind: LossKind::Lost,
+            });
+        }
+    }
+
+    fn attributes(
+        &mut self,
+        element: XmlElement<'d>,
+        table: &MappingTable,
+        foreign: &mut ForeignContent<'d>,
+    ) {
+        let around = element.name().local;
+        for attribute in element.attributes() {
+            let name = attribute.name();
+            if !name.namespace.is_empty() {
+                foreign.add(name.namespace, attribute.span());
+                continue;
+            }
+            let below = format!("@{}", name.local);
+            let why = match table.fate(around, &below) {
+                Some(MappingFate::As(_) | MappingFate::Told) => continue,
+                Some(MappingFate::Lost(why)) => why,
+                None => UNKNOWN,
+            };
+            if says_what_counts_anyway(attribute) {
+                continue;
+            }
+            let construct = format!("`{}` of `{around}`", name.local);
+            self.losses.push(Loss {
+                path: format!("{}/{below}", place::path_of(element)),
+                span: Some(attribute.span()),
+                construct,
+                why: why.to_owned(),
+                kind: LossKind::Lost,
+            });
+        }
+    }
+
+    fn children(
+        &mut self,
+        element: XmlElement<'d>,
+        table: &MappingTable,
+        foreign: &mut ForeignContent<'d>,
+        open: &mut Vec<XmlElement<'d>>,
+    ) {
+        let around = element.name().local;
+        let mut is_described = !has_description(element);
+        for child in element.elements() {
+            let name = child.name();
+            if name.namespace != TOSCA {
+                let is_keys = name.namespace == WINERY && name.local == "PropertiesDefinition";
+                if !HOLDERS.contains(&around) && !is_keys {
+                    foreign.add(name.namespace, child.span());
+                }
+                continue;
+            }
+            if name.local == "documentation" {
+                self.documentation(child, is_described);
+                is_described = true;
+                continue;
+            }
+            let why = match table.fate(around, name.local) {
+                Some(MappingFate::As(_) | MappingFate::Told) => {
+                    open.push(child);
+                    continue;
+                }
+                Some(MappingFate::Lost(why)) => why,
+                None => UNKNOWN,
+            };
+            let identity = place::identity(child).map(|name| format!(" `{name}`"));
+            let construct = format!("`{}`{}", name.local, identity.unwrap_or_default());
+            self.lose(child, "", construct, why, LossKind::Lost);
+        }
+    }
+
+    /// What is said for people, of which the first is the description.
+    fn documentation(&mut self, element: XmlElement<'d>, is_described: bool) {
+        let mut lose = |below: &str, what: &str, why: &str| {
+            self.lose(element, below, what, why, LossKind::Lost);
+        };
+        if is_described {
+            return lose("", "`documentation`", "there is one description, and not of everything");
+        }
+        for attribute in element.attributes() {
+            let (name, what) = (attribute.name().local, attribute.written_name());
+            let why = "a description is a text";
+            lose(&format!("@{name}"), &format!("`{what}` of `documentation`"), why);
+        }
+        if element.elements().next().is_some() {
+            lose("", "markup in `documentation`", "a description is a text");
+        }
+    }
+
+    /// What stands in a document beside components, and what no component has.
+    fn sweep_document(&mut self, document: &'d XmlDocument, table: &MappingTable) {
+        let root = document.root();
+        let mut foreign = ForeignContent::default();
+        self.attributes(root, table, &mut foreign);
+        for child in root.elements() {
+            let name = child.name();
+            match (name.namespace, name.local) {
+                (TOSCA, "documentation") => self.documentation(child, true),
+                (TOSCA, "Extensions") => {
+                    let why = "nothing can be declared that others need not understand";
+                    self.lose(child, "", "`Extensions`", why, LossKind::Lost);
+                }
+                (TOSCA, "Types") => self.sweep_types(child),
+                (TOSCA, _) => {}
+                (namespace, _) => foreign.add(namespace, child.span()),
+            }
+        }
+        self.told(root, foreign);
+        let (count, first) = comments(document);
+        if let Some(first) = first {
+            let construct = match count {
+                1 => "1 comment or processing instruction".to_owned(),
+                _ => format!("{count} comments and processing instructions"),
+            };
+            self.losses.push(Loss {
+                path: "Definitions".to_owned(),
+                span: Some(first),
+                construct,
+                why: "they stand in elements that YAML does not have".to_owned(),
+                kind: LossKind::Lost,
+            });
+        }
+    }
+
+    /// What stands in `Types` beside schemas.
+    fn sweep_types(&mut self, types: XmlElement<'d>) {
+        for child in types.elements() {
+            if child.name().namespace != crate::text::xml::schema::XML_SCHEMA {
+                let construct = format!("`{}`", child.name().local);
+                self.lose(child, "", construct, UNKNOWN, LossKind::Lost);
+            }
+        }
+    }
+}
+
+impl<'d> ForeignContent<'d> {
+    fn add(&mut self, namespace: &'d str, span: Span) {
+        let found = self.found.entry(namespace).or_insert((0, span));
+        found.0 += 1;
+        if span.start < found.1.start {
+            found.1 = span;
+        }
+    }
+}
+
+/// Elements whose documentation is a description.
+fn has_description(element: XmlElement<'_>) -> bool {
+    const DESCRIBED: [&str; 10] = [
+        "ServiceTemplate",
+        "NodeType",
+        "RelationshipType",
+        "CapabilityType",
+        "ArtifactType",
+        "PolicyType",
+        "NodeTemplate",
+        "RelationshipTemplate",
+        "Policy",
+        "ImplementationArtifact",
+    ];
+    let name = element.name().local;
+    DESCRIBED.contains(&name) || name == "DeploymentArtifact"
+}
+
+/// Whether an attribute says what would be so without it.
+fn says_what_counts_anyway(attribute: XmlAttribute<'_>) -> bool {
+    matches!(attribute.name().local, "abstract" | "final") && attribute.collapsed() == "no"
+}
+
+/// How many comments and processing instructions there are, and the first of them.
+fn comments(document: &XmlDocument) -> (usize, Option<Span>) {
+    let (mut count, mut first) = (0, None::<Span>);
+    let mut open: Vec<_> = document.nodes().collect();
+    while let Some(node) = open.pop() {
+        match node {
+            XmlNode::Element(element) => open.extend(element.nodes()),
+            XmlNode::Comment(_, span) | XmlNode::Instruction(_, span) => {
+                count += 1;
+                if first.is_none_or(|first| span.start < first.start) {
+                    first = Some(span);
+                }
+            }
+            XmlNode::Text(..) | XmlNode::Unescaped(..) => {}
+        }
+    }
+    (count, first)
+}

@@ -1,0 +1,286 @@
+//! Service templates: nodes, relationships, policies.
+
+use super::super::layout::YamlMap;
+use super::super::loss::LossKind;
+use super::YamlConverter;
+use super::names::{FileKey, unique};
+use super::place;
+use super::values::PropertyHolder;
+use crate::text::value::Value;
+use crate::text::xml::XmlElement;
+use crate::tosca::v1_0::ComponentId;
+use crate::tosca::v1_0::definitions::{
+    ComponentContent, ComponentKind, DefinedNode, DefinedRelationship, DefinedService,
+    EntityTemplate, FeatureKind, PolicyUse,
+};
+use rustc_hash::FxHashSet;
+
+impl<'d> YamlConverter<'_, 'd> {
+    /// The topology of a service template.
+    pub(super) fn topology(&mut self, id: ComponentId, service: &DefinedService<'d>) -> YamlMap {
+        let mut nodes = YamlMap::default();
+        for (at, node) in service.nodes.iter().enumerate() {
+            let template = self.node(id, service, at, node);
+            nodes.put(&node.id.text, template);
+        }
+        let mut relationships = YamlMap::default();
+        for relationship in &service.relationships {
+            let template = self.relationship(id, relationship);
+            relationships.put(&relationship.id.text, template);
+        }
+        let policies = self.policies(id, service);
+        let mut topology = YamlMap::default();
+        topology.put_map("inputs", std::mem::take(&mut self.inputs));
+        topology.put_map("node_templates", nodes);
+        topology.put_map("relationship_templates", relationships);
+        topology.put_list("policies", policies);
+        topology
+    }
+
+    fn node(
+        &mut self,
+        id: ComponentId,
+        service: &DefinedService<'d>,
+        at: usize,
+        node: &DefinedNode<'d>,
+    ) -> YamlMap {
+        let file = FileKey::Service;
+        let type_name = node.template.type_name.as_ref();
+        let mut template = YamlMap::default();
+        template.put_some("type", self.type_name(ComponentKind::NodeType, id, type_name, file));
+        template.put_some("description", self.description(node.element));
+        template.put_map("metadata", self.node_metadata(node));
+        let (least, most) = (node.least.value.unwrap_or_default(), node.most.value);
+        if (least, most) != (1, Some(1)) {
+            let number = |number: u64| Value::from(i64::try_from(number).unwrap_or(i64::MAX));
+            let most = most.map_or_else(|| "UNBOUNDED".into(), number);
+            template.put("occurrences", vec![number(least), most]);
+            if least != 1 {
+                template.put("instance_count", number(least));
+            }
+        }
+        if let Some(type_id) = self.find(ComponentKind::NodeType, id, type_name) {
+            let holder = PropertyHolder {
+                type_id,
+                element: node.element,
+                root: node.template.properties,
+                input: Some(&node.id.text),
+            };
+            template.put_map("properties", self.properties(holder));
+        } else {
+            self.unknown_properties(&node.template);
+        }
+        template.put_map("capabilities", self.capabilities(id, node));
+        template.put_list("requirements", self.requirements(id, service, at, node));
+        template.put_map("artifacts", self.node_artifacts(id, node));
+        template
+    }
+
+    /// Properties of templates of whose types nothing is known.
+    fn unknown_properties(&mut self, template: &EntityTemplate<'d>) {
+        if let Some(root) = template.properties {
+            let why = "nothing is known of its type";
+            self.lose(root, "", format!("`{}`", root.name().local), why, LossKind::Lost);
+        }
+    }
+
+    /// What is called how, where that does not follow from what has it.
+    fn node_metadata(&self, node: &DefinedNode<'d>) -> YamlMap {
+        let mut metadata = YamlMap::default();
+        metadata.put_some("name", place::attribute(node.element, "name"));
+        for kind in FeatureKind::ALL {
+            let all = match kind {
+                FeatureKind::Requirement => &node.requirements,
+                FeatureKind::Capability => &node.capabilities,
+            };
+            let mut names = FxHashSet::default();
+            for feature in all {
+                let wanted = format!("{}.{}", kind.what(), feature.name.text);
+                let key = unique(&wanted, |key| names.contains(key));
+                metadata.put(&key, &*feature.id.text);
+                names.insert(key);
+            }
+        }
+        metadata
+    }
+
+    fn capabilities(&mut self, id: ComponentId, node: &DefinedNode<'d>) -> YamlMap {
+        let mut capabilities = YamlMap::default();
+        for capability in &node.capabilities {
+            let name = capability.template.type_name.as_ref();
+            let Some(type_id) = self.find(ComponentKind::CapabilityType, id, name) else {
+                self.unknown_properties(&capability.template);
+                continue;
+            };
+            if capabilities.has(&capability.name.text) {
+                let construct = format!("capability `{}`", capability.id.text);
+                let why = "a node of YAML has one of each name";
+                self.lose(capability.element, "", construct, why, LossKind::Lost);
+                continue;
+            }
+            let input = format!("{}_{}", node.id.text, capability.name.text);
+            let holder = PropertyHolder {
+                type_id,
+                element: capability.element,
+                root: capability.template.properties,
+                input: Some(&input),
+            };
+            let properties = self.properties(holder);
+            if !properties.is_empty() {
+                let said = YamlMap::default().with("properties", properties);
+                capabilities.put(&capability.name.text, said);
+            }
+        }
+        capabilities
+    }
+
+    /// What leads from a node, and what is left open.
+    fn requirements(
+        &mut self,
+        id: ComponentId,
+        service: &DefinedService<'d>,
+        at: usize,
+        node: &DefinedNode<'d>,
+    ) -> Vec<Value> {
+        let links = self.links.of_node.get(at).cloned().unwrap_or_default();
+        let ids = |relationship: usize| {
+            service.relationships[relationship].source.as_ref().map(|source| &*source.text)
+        };
+        let mut assignments = Vec::new();
+        for requirement in &node.requirements {
+            if let Some(root) = requirement.template.properties {
+                let construct = format!("the properties of requirement `{}`", requirement.id.text);
+                let why = "requirements of YAML have none";
+                self.lose(root, "", construct, why, LossKind::Lost);
+            }
+            let own = links.iter().filter(|it| ids(it.relationship) == Some(&requirement.id.text));
+            let mut is_open = true;
+            for link in own {
+                is_open = false;
+                assignments.push(assignment(service, link));
+            }
+            if is_open {
+                let name = requirement.template.type_name.as_ref();
+                let open = self.open_requirement(id, name);
+                assignments.push(YamlMap::default().with(&requirement.name.text, open).into());
+            }
+        }
+        let of_node = links.iter().filter(|it| ids(it.relationship) == Some(&node.id.text));
+        assignments.extend(of_node.map(|link| assignment(service, link)));
+        assignments
+    }
+
+    /// A requirement that leads nowhere yet: what it needs.
+    fn open_requirement(
+        &mut self,
+        id: ComponentId,
+        name: Option<&crate::tosca::v1_0::definitions::ComponentName<'d>>,
+    ) -> YamlMap {
+        let library = self.library;
+        let type_id = self.find(ComponentKind::RequirementType, id, name);
+        let wanted = type_id.and_then(|type_id| {
+            library.ancestry(type_id).find_map(|of| {
+                let wanted = library.entity_type(of)?.required_capability.as_ref()?;
+                self.find(ComponentKind::CapabilityType, of, Some(wanted))
+            })
+        });
+        let name = wanted.and_then(|wanted| self.names.name(wanted, FileKey::Service));
+        let name = name.unwrap_or_else(|| "tosca.capabilities.Root".to_owned());
+        YamlMap::default().with("capability", name)
+    }
+
+    fn relationship(&mut self, id: ComponentId, said: &DefinedRelationship<'d>) -> YamlMap {
+        let kind = ComponentKind::RelationshipType;
+        let name = said.template.type_name.as_ref();
+        let mut template = YamlMap::default();
+        template.put_some("type", self.type_name(kind, id, name, FileKey::Service));
+        template.put_some("description", self.description(said.element));
+        let mut metadata = YamlMap::default();
+        metadata.put_some("name", place::attribute(said.element, "name"));
+        template.put_map("metadata", metadata);
+        if let Some(type_id) = self.find(kind, id, name) {
+            let holder = PropertyHolder {
+                type_id,
+                element: said.element,
+                root: said.template.properties,
+                input: Some(&said.id.text),
+            };
+            template.put_map("properties", self.properties(holder));
+        } else {
+            self.unknown_properties(&said.template);
+        }
+        template
+    }
+
+    /// The policies of all nodes, and of the service template.
+    fn policies(&mut self, id: ComponentId, service: &DefinedService<'d>) -> Vec<Value> {
+        let mut names = FxHashSet::default();
+        let mut all = Vec::new();
+        for node in &service.nodes {
+            for policy in &node.policies {
+                let target = vec![Value::from(&*node.id.text)];
+                all.push(self.policy(id, policy, &node.id.text, Some(target), &mut names));
+            }
+        }
+        for policy in service.boundary.iter().flat_map(|boundary| &boundary.policies) {
+            all.push(self.policy(id, policy, "service", None, &mut names));
+        }
+        all
+    }
+
+    fn policy(
+        &mut self,
+        id: ComponentId,
+        policy: &PolicyUse<'d>,
+        of: &str,
+        targets: Option<Vec<Value>>,
+        names: &mut FxHashSet<String>,
+    ) -> Value {
+        let library = self.library;
+        let kind = ComponentKind::PolicyType;
+        let said = policy.name.as_ref().map(|name| name.text.to_string());
+        let local = policy.type_name.as_ref().map(|name| name.local.to_string());
+        let wanted = said.clone().or(local).unwrap_or_default();
+        let name = unique(&wanted, |name| names.contains(name));
+        names.insert(name.clone());
+        let mut body = YamlMap::default();
+        let type_name = policy.type_name.as_ref();
+        body.put_some("type", self.type_name(kind, id, type_name, FileKey::Service));
+        body.put_some("description", self.description(policy.element));
+        let template = self.find(ComponentKind::PolicyTemplate, id, policy.template.as_ref());
+        let mut metadata = YamlMap::default();
+        metadata.put_some("name", said.filter(|said| *said != name));
+        metadata.put_some("template", template.map(|id| self.text_name(id).to_owned()));
+        body.put_map("metadata", metadata);
+        let own = place::foreign(policy.element);
+        if let Some(own) = own {
+            let why = "what a policy says beside its template has no schema";
+            self.lose(own, "", format!("`{}`", own.name().local), why, LossKind::Lost);
+        }
+        let type_id = self.find(kind, id, type_name);
+        if let Some(type_id) = type_id {
+            let of_template = template.and_then(|id| match &library.component(id).content {
+                ComponentContent::Template(said) => Some((library.component(id).element, said)),
+                _ => None,
+            });
+            let (element, root): (XmlElement<'d>, _) = match of_template {
+                Some((element, said)) => (element, said.properties),
+                None => (policy.element, None),
+            };
+            let input = format!("{of}_{name}");
+            let holder = PropertyHolder { type_id, element, root, input: Some(&input) };
+            body.put_map("properties", self.properties(holder));
+        }
+        body.put_some("targets", targets);
+        self.chosen.used.extend(template);
+        YamlMap::default().with(&name, body).into()
+    }
+}
+
+fn assignment(service: &DefinedService<'_>, link: &super::relations::LinkedRequirement) -> Value {
+    let mut body = YamlMap::default().with("node", &*service.nodes[link.node].id.text);
+    body.put_some("capability", link.capability.as_deref());
+    let relationship = &service.relationships[link.relationship];
+    body.put("relationship", &*relationship.id.text);
+    YamlMap::default().with(&link.name, body).into()
+}

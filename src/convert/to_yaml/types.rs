@@ -1,0 +1,460 @@
+//! Types.
+
+use super::super::layout::YamlMap;
+use super::super::loss::LossKind;
+use super::super::well_known::{self, STANDARD, lifecycle_operation};
+use super::YamlConverter;
+use super::implementation::ImplementedOperation;
+use super::names::{FileKey, TypeName, as_name, unique};
+use super::place;
+use crate::text::value::Value;
+use crate::text::xml::XmlElement;
+use crate::tosca::v1_0::ComponentId;
+use crate::tosca::v1_0::definitions::{
+    Bound, ComponentKind, EntityType, FeatureDefinition, TypeInterface,
+};
+use std::borrow::Cow;
+
+/// An interface that a type has, by whichever of the types it derives from.
+#[derive(Clone, Debug)]
+pub(super) struct ConvertedInterface {
+    pub name: String,
+    pub key: String,
+    pub is_lifecycle: bool,
+    pub is_at_target: bool,
+    /// Who says something of it, the nearest last.
+    pub said_by: Vec<ComponentId>,
+}
+
+impl<'d> YamlConverter<'_, 'd> {
+    /// A type of any kind that has a counterpart.
+    pub(super) fn entity_type(&mut self, id: ComponentId) {
+        let library = self.library;
+        let component = library.component(id);
+        let (Some(said), Some(section)) =
+            (library.entity_type(id), well_known::section_of(component.kind))
+        else {
+            return;
+        };
+        let (file, name) = match self.names.get(id) {
+            Some(TypeName::Own(file, name)) => (*file, name.clone()),
+            Some(TypeName::Counterpart(name)) => {
+                let name = name.clone();
+                return self.counterpart(id, said, &name);
+            }
+            None => return,
+        };
+        let parent = self.type_name(component.kind, id, said.derived_from.as_ref(), file);
+        let root = well_known::root_of(component.kind).map(str::to_owned);
+        let mut body = YamlMap::default();
+        body.put_some("derived_from", parent.or(root));
+        let metadata = self.type_metadata(id, said, component.element);
+        body.put_some("description", self.description(component.element));
+        let place = body;
+        let mut body = YamlMap::default();
+        body.put_map("properties", self.property_definitions(id, file));
+        body.put_map("attributes", states(component.element));
+        let mut more = YamlMap::default();
+        match component.kind {
+            ComponentKind::NodeType => self.node_type(id, said, file, &mut body, &mut more),
+            ComponentKind::RelationshipType => {
+                self.relationship_type(id, said, file, &mut body, &mut more);
+            }
+            ComponentKind::PolicyType => {
+                let targets = said.applies_to.iter().filter_map(|target| {
+                    self.type_name(ComponentKind::NodeType, id, Some(target), file)
+                });
+                let targets: Vec<_> = targets.map(Value::from).collect();
+                body.put_list("targets", targets);
+            }
+            _ => {}
+        }
+        let mut all = place;
+        let mut metadata = metadata;
+        metadata.append(more);
+        all.put_map("metadata", metadata);
+        all.append(body);
+        self.section(file, section).put(&name, all);
+    }
+
+    /// A type that is one of the other format: what it says itself is gone.
+    fn counterpart(&mut self, id: ComponentId, said: &EntityType<'d>, name: &str) {
+        let element = self.library.component(id).element;
+        let is_bare = element.elements().next().is_none()
+            && said.is_abstract.is_none()
+            && said.is_final.is_none();
+        if !is_bare {
+            let construct = format!("the definition of `{}`", self.text_name(id));
+            let why = format!("it is `{name}` in YAML, whose definition counts");
+            self.lose(element, "", construct, why, LossKind::Lost);
+        }
+    }
+
+    fn type_metadata(
+        &mut self,
+        id: ComponentId,
+        said: &EntityType<'d>,
+        element: XmlElement<'d>,
+    ) -> YamlMap {
+        let mut metadata = self.tags(element);
+        for (word, is_said) in
+            [("abstract", said.is_abstract.is_some()), ("final", said.is_final.is_some())]
+        {
+            if is_said {
+                metadata.put(word, "yes");
+                let construct = format!("that `{}` is {word}", self.text_name(id));
+                let why = "it is metadata in YAML, which nothing enforces";
+                self.lose(element, &format!("@{word}"), construct, why, LossKind::Lost);
+            }
+        }
+        metadata.put_some("policy_language", said.policy_language.as_ref().map(|it| &*it.text));
+        metadata
+    }
+
+    fn node_type(
+        &mut self,
+        id: ComponentId,
+        said: &EntityType<'d>,
+        file: FileKey,
+        body: &mut YamlMap,
+        metadata: &mut YamlMap,
+    ) {
+        let mut capabilities = YamlMap::default();
+        for capability in &said.capabilities {
+            capabilities.put(&capability.name.text, self.capability(id, capability, file));
+        }
+        for wanted in self.links.capabilities.get(&id).cloned().unwrap_or_default() {
+            let capability = YamlMap::default().with("type", wanted.type_name);
+            capabilities.put(&wanted.name, capability);
+        }
+        body.put_map("capabilities", capabilities);
+        let mut requirements = Vec::new();
+        for requirement in &said.requirements {
+            let definition = self.requirement(id, requirement, file, metadata);
+            requirements.push(YamlMap::default().with(&requirement.name.text, definition).into());
+        }
+        let generated = self.links.requirements.get(&id).cloned().unwrap_or_default();
+        let names: Vec<_> = generated.iter().map(|it| it.name.clone()).collect();
+        for wanted in generated {
+            let capability = match wanted.capability {
+                Ok(normative) => Some(normative.to_owned()),
+                Err(id) => self.names.name(id, file),
+            };
+            let relationship = match wanted.relationship {
+                Some(id) => self.names.name(id, file),
+                None => None,
+            };
+            let mut definition = YamlMap::default();
+            definition.put_some("capability", capability);
+            definition.put_some("relationship", relationship);
+            definition.put("occurrences", vec![Value::from(0_i64), "UNBOUNDED".into()]);
+            requirements.push(YamlMap::default().with(&wanted.name, definition).into());
+        }
+        if !names.is_empty() {
+            metadata.put("node_to_node", names.join(", "));
+        }
+        body.put_list("requirements", requirements);
+        self.behavior(id, file, body, metadata);
+    }
+
+    fn capability(
+        &mut self,
+        id: ComponentId,
+        said: &FeatureDefinition<'d>,
+        file: FileKey,
+    ) -> YamlMap {
+        let kind = self.type_name(ComponentKind::CapabilityType, id, said.type_name.as_ref(), file);
+        let mut capability = YamlMap::default();
+        capability.put_some("type", kind);
+        capability.with("occurrences", occurrences(said.lower, said.upper))
+    }
+
+    /// What a requirement may lead to; that its type has a name is kept.
+    fn requirement(
+        &mut self,
+        id: ComponentId,
+        said: &FeatureDefinition<'d>,
+        file: FileKey,
+        metadata: &mut YamlMap,
+    ) -> YamlMap {
+        let library = self.library;
+        let type_id = self.find(ComponentKind::RequirementType, id, said.type_name.as_ref());
+        let mut capability = None;
+        if let Some(type_id) = type_id {
+            let wanting = library.ancestry(type_id).find_map(|of| {
+                let wanted = library.entity_type(of)?.required_capability.as_ref()?;
+                Some((of, wanted))
+            });
+            if let Some((of, wanted)) = wanting {
+                let kind = ComponentKind::CapabilityType;
+                capability = self.type_name(kind, of, Some(wanted), file);
+            }
+            let component = library.component(type_id);
+            let name = format!("{{{}}}{}", component.namespace, component.name.text);
+            metadata.put(&format!("requirement_type.{}", said.name.text), name);
+        }
+        let capability = capability.unwrap_or_else(|| "tosca.capabilities.Root".to_owned());
+        let definition = YamlMap::default().with("capability", capability);
+        definition.with("occurrences", occurrences(said.lower, said.upper))
+    }
+
+    fn relationship_type(
+        &mut self,
+        id: ComponentId,
+        said: &EntityType<'d>,
+        file: FileKey,
+        body: &mut YamlMap,
+        metadata: &mut YamlMap,
+    ) {
+        self.behavior(id, file, body, metadata);
+        let element = self.library.component(id).element;
+        let valid = self.find(ComponentKind::CapabilityType, id, said.valid_target.as_ref());
+        if let Some(valid) = valid {
+            let name = self.names.name(valid, file).map(Value::from);
+            body.put_list("valid_target_types", name.into_iter().collect());
+        } else if said.valid_target.is_some() {
+            let construct = format!("the valid targets of `{}`", self.text_name(id));
+            let why = "in YAML they are types of capabilities";
+            self.lose(element, "ValidTarget", construct, why, LossKind::Lost);
+        }
+    }
+
+    /// Interfaces, what implements them, and artifacts.
+    fn behavior(
+        &mut self,
+        id: ComponentId,
+        file: FileKey,
+        body: &mut YamlMap,
+        metadata: &mut YamlMap,
+    ) {
+        let interfaces = self.interfaces_of(id);
+        let implementation = self.implementation(id, &interfaces, file, metadata);
+        let mut written = YamlMap::default();
+        let mut at_target = Vec::new();
+        for interface in &interfaces {
+            let implemented: Vec<_> = implementation
+                .operations
+                .iter()
+                .filter(|it| it.interface == interface.key)
+                .collect();
+            let is_own = interface.said_by.last() == Some(&id);
+            if !is_own && implemented.is_empty() {
+                continue;
+            }
+            if interface.is_at_target {
+                at_target.push(interface.key.clone());
+            }
+            written.put(&interface.key, self.interface(id, interface, &implemented, file));
+            if is_own && interface.key != interface.name {
+                metadata.put(&format!("interface.{}", interface.key), &*interface.name);
+            }
+        }
+        if !at_target.is_empty() {
+            metadata.put("target_interfaces", at_target.join(", "));
+        }
+        body.put_map("interfaces", written);
+        body.put_map("artifacts", implementation.artifacts);
+    }
+
+    /// The interfaces of a type, those of what it derives from first.
+    pub(super) fn interfaces_of(&self, id: ComponentId) -> Vec<ConvertedInterface> {
+        let library = self.library;
+        let mut ancestry: Vec<_> = library.ancestry(id).collect();
+        ancestry.reverse();
+        let mut all: Vec<ConvertedInterface> = Vec::new();
+        for of in ancestry {
+            let Some(said) = library.entity_type(of) else { continue };
+            let sides = [(&said.interfaces, false), (&said.target_interfaces, true)];
+            for (interface, is_at_target) in
+                sides.into_iter().flat_map(|(all, side)| all.iter().map(move |it| (it, side)))
+            {
+                let known = all.iter_mut().find(|known| {
+                    known.name == interface.name.text && known.is_at_target == is_at_target
+                });
+                if let Some(known) = known {
+                    if known.said_by.last() != Some(&of) {
+                        known.said_by.push(of);
+                    }
+                    continue;
+                }
+                let is_lifecycle = library.component(id).kind == ComponentKind::NodeType
+                    && is_lifecycle(interface);
+                let wanted = match is_lifecycle {
+                    true => STANDARD.0.to_owned(),
+                    false => key_of(&interface.name.text),
+                };
+                let key = unique(&wanted, |key| all.iter().any(|known| known.key == key));
+                all.push(ConvertedInterface {
+                    name: interface.name.text.to_string(),
+                    key,
+                    is_lifecycle,
+                    is_at_target,
+                    said_by: vec![of],
+                });
+            }
+        }
+        all
+    }
+
+    fn interface(
+        &mut self,
+        id: ComponentId,
+        interface: &ConvertedInterface,
+        implemented: &[&ImplementedOperation],
+        file: FileKey,
+    ) -> YamlMap {
+        let mut body = YamlMap::default();
+        let mut operations = YamlMap::default();
+        if interface.is_lifecycle {
+            body.put("type", STANDARD.1);
+            for (name, inputs) in self.own_operations(id, interface) {
+                let name = lifecycle_operation(&name).unwrap_or(&name).to_owned();
+                let mut operation = YamlMap::default();
+                operation.put_map("inputs", inputs);
+                let by = implemented.iter().find(|it| it.operation == name);
+                operation.put_some("implementation", by.map(|it| &*it.artifact));
+                if !operation.is_empty() {
+                    operations.put(&name, operation);
+                }
+            }
+        } else if let Some(&nearest) = interface.said_by.last() {
+            body.put_some("type", self.interface_type(nearest, interface, file));
+        }
+        for by in implemented {
+            if !operations.has(&by.operation) {
+                let operation = YamlMap::default().with("implementation", &*by.artifact);
+                operations.put(&by.operation, operation);
+            }
+        }
+        body.put_map("operations", operations);
+        body
+    }
+
+    /// The operations that a type says an interface has, with their inputs.
+    fn own_operations(
+        &self,
+        id: ComponentId,
+        interface: &ConvertedInterface,
+    ) -> Vec<(String, YamlMap)> {
+        let element = self.library.component(id).element;
+        let containers = match interface.is_at_target {
+            true => &["TargetInterfaces"][..],
+            false => &["Interfaces", "SourceInterfaces"][..],
+        };
+        let all = containers.iter().filter_map(|name| place::child(element, name));
+        let all = all.flat_map(|all| place::children(all, "Interface"));
+        let own = all.filter(|it| place::attribute(*it, "name").as_ref() == Some(&interface.name));
+        let operations = own.flat_map(|own| place::children(own, "Operation"));
+        let named =
+            operations.map(|it| (place::attribute(it, "name").unwrap_or_default(), parameters(it)));
+        named.collect()
+    }
+
+    /// The name of the interface type that stands for an interface of a type.
+    fn interface_type(
+        &mut self,
+        id: ComponentId,
+        interface: &ConvertedInterface,
+        from: FileKey,
+    ) -> Option<String> {
+        let known = self.interface_types.get(&(id, interface.key.clone())).cloned();
+        let (file, name) = match known {
+            Some(known) => known,
+            None => self.new_interface_type(id, interface)?,
+        };
+        Some(self.names.seen(file, &name, from))
+    }
+
+    fn new_interface_type(
+        &mut self,
+        id: ComponentId,
+        interface: &ConvertedInterface,
+    ) -> Option<(FileKey, String)> {
+        let file = self.names.file_of(id)?;
+        let wanted = format!("{}_{}", self.text_name(id), interface.key);
+        let name = self.names.free(file, "interface_types", &wanted);
+        self.interface_types.insert((id, interface.key.clone()), (file, name.clone()));
+        let before = interface.said_by.iter().rposition(|of| *of == id).unwrap_or_default();
+        let parent = match before.checked_sub(1).and_then(|at| interface.said_by.get(at)) {
+            Some(&parent) => self.interface_type(parent, interface, file),
+            None => None,
+        };
+        let parent = parent.unwrap_or_else(|| "tosca.interfaces.Root".to_owned());
+        let mut body = YamlMap::default().with("derived_from", parent);
+        let mut operations = YamlMap::default();
+        for (operation, inputs) in self.own_operations(id, interface) {
+            let mut said = YamlMap::default();
+            said.put_map("inputs", inputs);
+            operations.put(&operation, said);
+        }
+        body.put_map("operations", operations);
+        self.section(file, "interface_types").put(&name, body);
+        Some((file, name))
+    }
+}
+
+fn is_lifecycle(interface: &TypeInterface<'_>) -> bool {
+    let operations = interface.operations.iter().map(|it| &*it.name.text);
+    well_known::is_lifecycle(&interface.name.text, operations)
+}
+
+/// What an interface is called, which may have a URI for a name.
+fn key_of(name: &str) -> String {
+    let last = name.trim_end_matches(['/', '#']).rsplit(['/', ':', '#']).next();
+    as_name(last.unwrap_or_default()).replace(['-', '.'], "_")
+}
+
+/// The parameters that an operation takes.
+pub(super) fn parameters(operation: XmlElement<'_>) -> YamlMap {
+    let mut inputs = YamlMap::default();
+    let all = place::child(operation, "InputParameters");
+    for parameter in all.into_iter().flat_map(|all| place::children(all, "InputParameter")) {
+        let name = place::attribute(parameter, "name").unwrap_or_default();
+        if !inputs.has(&name) {
+            inputs.put(&name, parameter_definition(parameter));
+        }
+    }
+    inputs
+}
+
+/// The type of a parameter, and whether it has to be there.
+fn parameter_definition(parameter: XmlElement<'_>) -> YamlMap {
+    let written = place::attribute(parameter, "type").unwrap_or_default();
+    let local = written.rsplit(':').next().unwrap_or_default();
+    // Tools write `String` for what XML Schema calls `string`.
+    let lower = match local {
+        "String" | "Boolean" | "Integer" | "Float" => Cow::Owned(local.to_lowercase()),
+        other => Cow::Borrowed(other),
+    };
+    let counterpart = well_known::value_type(&lower);
+    let is_required = place::attribute(parameter, "required").is_none_or(|it| it != "no");
+    let definition = YamlMap::default().with("type", counterpart.type_name);
+    let mut definition = definition.with("required", is_required);
+    if !counterpart.leads_back || *lower != *written {
+        definition.put("metadata", YamlMap::default().with("xsd", written));
+    }
+    definition
+}
+
+/// The states of instances, as values of an attribute.
+fn states(element: XmlElement<'_>) -> YamlMap {
+    let mut attributes = YamlMap::default();
+    let all = place::child(element, "InstanceStates").into_iter();
+    let states = all.flat_map(|all| place::children(all, "InstanceState"));
+    let states: Vec<Value> =
+        states.filter_map(|state| place::attribute(state, "state")).map(Value::from).collect();
+    if !states.is_empty() {
+        let constraint = YamlMap::default().with("valid_values", states);
+        let state = YamlMap::default().with("type", "string");
+        attributes.put("state", state.with("constraints", vec![constraint.into()]));
+    }
+    attributes
+}
+
+fn occurrences(lower: Bound, upper: Bound) -> Vec<Value> {
+    let number = |number: u64| Value::from(i64::try_from(number).unwrap_or(i64::MAX));
+    vec![
+        number(lower.value.unwrap_or_default()),
+        upper.value.map_or_else(|| "UNBOUNDED".into(), number),
+    ]
+}

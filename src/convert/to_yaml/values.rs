@@ -1,0 +1,276 @@
+//! What stands in the properties of templates, as values.
+
+use super::super::layout::YamlMap;
+use super::super::loss::LossKind;
+use super::YamlConverter;
+use super::names::{FileKey, as_name, unique};
+use super::place;
+use super::schema::{SchemaOwner, XML_PROPERTY, typed};
+use crate::text::value::Value;
+use crate::text::xml::XmlElement;
+use crate::text::xml::schema::{SchemaValueType, ValuePart, ValueShape};
+use crate::tosca::v1_0::definitions::{ComponentContent, DefinedService, EntityTemplate};
+use crate::tosca::v1_0::{ComponentId, TOSCA};
+
+/// How a text begins that stands for the value of an input.
+const GET_INPUT: &str = "get_input:";
+
+/// The attributes of XML Schema in documents.
+const INSTANCE: &str = "http://www.w3.org/2001/XMLSchema-instance";
+
+/// A template whose properties are converted.
+#[derive(Clone, Copy)]
+pub(super) struct PropertyHolder<'h, 'd> {
+    pub type_id: ComponentId,
+    /// Where properties would stand.
+    pub element: XmlElement<'d>,
+    /// What stands in them.
+    pub root: Option<XmlElement<'d>>,
+    /// What inputs are called after; nothing where there can be none.
+    pub input: Option<&'h str>,
+}
+
+/// A value that is asked for.
+struct AskedValue<'a> {
+    part: ValuePart<'a>,
+    owner: ComponentId,
+    /// What its input is called.
+    input: Option<String>,
+}
+
+impl<'d> YamlConverter<'_, 'd> {
+    /// Finds the types without a schema whose templates have properties all the same.
+    pub(super) fn find_fragments(&mut self, id: ComponentId, service: &DefinedService<'d>) {
+        use crate::tosca::v1_0::definitions::ComponentKind::{
+            ArtifactTemplate, ArtifactType, CapabilityType, NodeType, PolicyTemplate, PolicyType,
+            RelationshipType,
+        };
+        let mut all: Vec<(_, _, &EntityTemplate<'d>)> = Vec::new();
+        for node in &service.nodes {
+            all.push((NodeType, id, &node.template));
+            all.extend(node.capabilities.iter().map(|it| (CapabilityType, id, &it.template)));
+        }
+        all.extend(service.relationships.iter().map(|it| (RelationshipType, id, &it.template)));
+        let library = self.library;
+        for &of in &self.scope.converted {
+            let component = library.component(of);
+            let kind = match component.kind {
+                ArtifactTemplate => ArtifactType,
+                PolicyTemplate => PolicyType,
+                _ => continue,
+            };
+            if let ComponentContent::Template(template) = &component.content {
+                all.push((kind, of, template));
+            }
+        }
+        for (kind, from, template) in all {
+            let found = self.find(kind, from, template.type_name.as_ref());
+            let Some(found) = found.filter(|_| template.properties.is_some()) else { continue };
+            let says = |id| {
+                let own = self.schemas.own(id);
+                own.defined.is_some() || own.keyed.is_some()
+            };
+            if !library.ancestry(found).any(says) {
+                self.with_fragments.insert(found);
+            }
+        }
+    }
+
+    /// The properties of a template.
+    pub(super) fn properties(&mut self, holder: PropertyHolder<'_, 'd>) -> YamlMap {
+        let schemas = self.schemas;
+        let expected = schemas.expected(self.library, holder.type_id);
+        let shape = schemas.set.shape(schemas.value_type(expected));
+        let mut properties = YamlMap::default();
+        match shape {
+            ValueShape::Parts(parts) => self.parts(&parts, holder, &mut properties),
+            ValueShape::Opaque | ValueShape::Text(..) => {
+                if let Some(root) = holder.root {
+                    let source = self.library.loaded.sources.snippet(root.whole_span());
+                    properties.put(XML_PROPERTY, place::fragment(root, source));
+                    self.lose(
+                        root,
+                        "",
+                        format!("`{}`", root.name().local),
+                        "no schema says which properties these are",
+                        LossKind::Opaque,
+                    );
+                }
+            }
+        }
+        properties
+    }
+
+    /// The parts of an element, each with its name.
+    fn parts(
+        &mut self,
+        parts: &[ValuePart<'_>],
+        holder: PropertyHolder<'_, 'd>,
+        values: &mut YamlMap,
+    ) {
+        for part in parts {
+            let input = holder.input.map(|input| format!("{input}_{}", as_name(part.name)));
+            let asked = AskedValue { part: *part, owner: holder.type_id, input };
+            let value = match holder.root {
+                Some(root) => self.part_value(&asked, root),
+                None => None,
+            };
+            match value {
+                Some(value) => values.put(part.name, value),
+                None if part.is_required => {
+                    if let Some(value) = self.supplied(&asked, holder) {
+                        values.put(part.name, value);
+                    }
+                }
+                None => {}
+            }
+        }
+        if let Some(root) = holder.root {
+            self.rest(root, parts);
+        }
+    }
+
+    /// The value of a part; nothing where it is left out.
+    fn part_value(&mut self, asked: &AskedValue<'_>, root: XmlElement<'d>) -> Option<Value> {
+        let part = &asked.part;
+        if part.is_attribute {
+            let text = root.attribute(part.name)?.value();
+            return Some(self.text_value(&text, asked));
+        }
+        let is_it = |child: &XmlElement<'_>| {
+            (child.name().local, child.name().namespace) == (part.name, part.namespace)
+        };
+        let mut all: Vec<_> = root.elements().filter(is_it).collect();
+        if part.repeats {
+            let items: Vec<_> =
+                all.into_iter().map(|element| self.element_value(element, asked)).collect();
+            return (!items.is_empty()).then(|| items.into());
+        }
+        let first = (!all.is_empty()).then(|| all.remove(0))?;
+        Some(self.element_value(first, asked))
+    }
+
+    fn element_value(&mut self, element: XmlElement<'d>, asked: &AskedValue<'_>) -> Value {
+        let schemas = self.schemas;
+        match schemas.set.shape(asked.part.of) {
+            ValueShape::Parts(parts) => {
+                let mut values = YamlMap::default();
+                let holder = PropertyHolder {
+                    type_id: asked.owner,
+                    element,
+                    root: Some(element),
+                    input: asked.input.as_deref(),
+                };
+                self.parts(&parts, holder, &mut values);
+                values.into()
+            }
+            ValueShape::Opaque if asked.part.of != SchemaValueType::Unknown => {
+                let source = self.library.loaded.sources.snippet(element.whole_span());
+                self.lose(
+                    element,
+                    "",
+                    format!("`{}`", asked.part.name),
+                    "its schema is not one of elements with values",
+                    LossKind::Opaque,
+                );
+                place::fragment(element, source).into()
+            }
+            ValueShape::Opaque | ValueShape::Text(..) => {
+                for attribute in element.attributes() {
+                    let name = attribute.name().local;
+                    self.lose(
+                        element,
+                        &format!("@{name}"),
+                        format!("`{name}` of `{}`", element.name().local),
+                        "values have no attributes",
+                        LossKind::Lost,
+                    );
+                }
+                self.text_value(&element.text(), asked)
+            }
+        }
+    }
+
+    /// A text as a value, or as the input that it names.
+    fn text_value(&mut self, text: &str, asked: &AskedValue<'_>) -> Value {
+        if let Some(name) = text.trim().strip_prefix(GET_INPUT) {
+            let name = name.trim();
+            if !name.is_empty() && asked.input.is_some() {
+                self.input(name, asked);
+                return YamlMap::default().with("get_input", name).into();
+            }
+        }
+        match self.schemas.set.shape(asked.part.of) {
+            ValueShape::Text(known, _) => typed(text, known.name),
+            ValueShape::Opaque | ValueShape::Parts(_) => text.into(),
+        }
+    }
+
+    /// The input that stands for a value which the document leaves for later.
+    fn supplied(
+        &mut self,
+        asked: &AskedValue<'_>,
+        holder: PropertyHolder<'_, 'd>,
+    ) -> Option<Value> {
+        let wanted = asked.input.as_deref()?;
+        let name = unique(&as_name(wanted), |name| self.inputs.has(name));
+        self.input(&name, asked);
+        let (below, name_of) = match holder.root {
+            Some(_) => (asked.part.name.to_owned(), asked.part.name),
+            None => (format!("Properties/{}", asked.part.name), asked.part.name),
+        };
+        self.lose(
+            holder.root.unwrap_or(holder.element),
+            &below,
+            format!("a value of `{name_of}`"),
+            format!(
+                "it may be given later in XML (section 5.2), and by the input `{name}` in YAML"
+            ),
+            LossKind::Supplied,
+        );
+        Some(YamlMap::default().with("get_input", name).into())
+    }
+
+    /// Declares an input for values of a part.
+    fn input(&mut self, name: &str, asked: &AskedValue<'_>) {
+        if self.inputs.has(name) {
+            return;
+        }
+        let owner = SchemaOwner { component: asked.owner, file: FileKey::Service, name };
+        let (schema, _) = self.value_schema(asked.part.of, asked.part.name, owner);
+        let mut declared = YamlMap::default();
+        match asked.part.repeats {
+            true => declared = declared.with("type", "list").with("entry_schema", schema),
+            false => declared.put_some("type", schema.get("type").cloned()),
+        }
+        self.inputs.put(name, declared);
+    }
+
+    /// What stands in an element beside its parts.
+    fn rest(&mut self, root: XmlElement<'d>, parts: &[ValuePart<'_>]) {
+        let known = |name: &str, namespace: &str, is_attribute: bool| {
+            let is_it = |part: &&ValuePart<'_>| {
+                (part.name, part.namespace, part.is_attribute) == (name, namespace, is_attribute)
+            };
+            parts.iter().any(|part| is_it(&part))
+        };
+        for attribute in root.attributes() {
+            let name = attribute.name();
+            let why = match name.namespace {
+                INSTANCE => "values do not say themselves what they are",
+                _ => "nothing is known of it",
+            };
+            if !known(name.local, name.namespace, true) {
+                let (below, construct) = (format!("@{}", name.local), format!("`{}`", name.local));
+                self.lose(root, &below, construct, why, LossKind::Lost);
+            }
+        }
+        for child in root.elements() {
+            let name = child.name();
+            if name.namespace != TOSCA && !known(name.local, name.namespace, false) {
+                let construct = format!("`{}`", name.local);
+                self.lose(child, "", construct, "nothing is known of it", LossKind::Lost);
+            }
+        }
+    }
+}

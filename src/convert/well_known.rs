@@ -1,0 +1,153 @@
+//! Types of both formats that mean the same.
+
+use crate::tosca::v1_0::definitions::ComponentKind;
+
+/// What a relationship needs at its target: the name of the capability, and its type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct WantedCapability {
+    pub name: &'static str,
+    pub type_name: &'static str,
+}
+
+/// What all nodes have.
+pub(super) const FEATURE: WantedCapability =
+    WantedCapability { name: "feature", type_name: "tosca.capabilities.Node" };
+
+/// Namespaces whose relationship types are those of the profile, by how they end.
+const NAMESPACES: [&str; 2] = ["ToscaBaseTypes", "ToscaNormativeTypes"];
+
+/// Relationship types there, and what they are called in the profile.
+const RELATIONSHIPS: [(&str, &str); 7] = [
+    ("AttachesTo", "tosca.relationships.AttachesTo"),
+    ("AttachTo", "tosca.relationships.AttachesTo"),
+    ("ConnectsTo", "tosca.relationships.ConnectsTo"),
+    ("DependsOn", "tosca.relationships.DependsOn"),
+    ("HostedOn", "tosca.relationships.HostedOn"),
+    ("RootRelationshipType", "tosca.relationships.Root"),
+    ("RoutesTo", "tosca.relationships.RoutesTo"),
+];
+
+/// What relationships of the profile lead to where their definitions name no capability.
+const TARGETS: [(&str, WantedCapability); 3] = [
+    (
+        "tosca.relationships.HostedOn",
+        WantedCapability { name: "host", type_name: "tosca.capabilities.Container" },
+    ),
+    (
+        "tosca.relationships.ConnectsTo",
+        WantedCapability { name: "endpoint", type_name: "tosca.capabilities.Endpoint" },
+    ),
+    (
+        "tosca.relationships.AttachesTo",
+        WantedCapability { name: "attachment", type_name: "tosca.capabilities.Attachment" },
+    ),
+];
+
+/// Interfaces of nodes that are the lifecycle of the profile.
+const LIFECYCLES: [&str; 2] =
+    ["http://opentosca.org/interfaces/lifecycle", "http://www.example.com/interfaces/lifecycle"];
+
+/// The interface of the profile for the lifecycle of nodes, and its type.
+pub(super) const STANDARD: (&str, &str) = ("Standard", "tosca.interfaces.node.lifecycle.Standard");
+
+/// What a node does in its lifecycle, in both formats.
+const OPERATIONS: [(&str, &str); 5] = [
+    ("install", "create"),
+    ("configure", "configure"),
+    ("start", "start"),
+    ("stop", "stop"),
+    ("uninstall", "delete"),
+];
+
+/// The type of the profile that a component is.
+pub(super) fn normative(kind: ComponentKind, namespace: &str, name: &str) -> Option<&'static str> {
+    let last = namespace.trim_end_matches('/').rsplit(['/', ':']).next().unwrap_or_default();
+    if kind != ComponentKind::RelationshipType || !NAMESPACES.contains(&last) {
+        return None;
+    }
+    RELATIONSHIPS.iter().find(|(known, _)| *known == name).map(|(_, normative)| *normative)
+}
+
+/// What a relationship type of the profile leads to.
+pub(super) fn target_of(relationship: &str) -> WantedCapability {
+    let found = TARGETS.iter().find(|(known, _)| *known == relationship);
+    found.map_or(FEATURE, |(_, wanted)| *wanted)
+}
+
+/// Whether an interface is the lifecycle of nodes, and has no other operations.
+pub(super) fn is_lifecycle<'n>(
+    interface: &str,
+    mut operations: impl Iterator<Item = &'n str>,
+) -> bool {
+    LIFECYCLES.contains(&interface) && operations.all(|name| lifecycle_operation(name).is_some())
+}
+
+/// What an operation of the lifecycle is called in the profile.
+pub(super) fn lifecycle_operation(name: &str) -> Option<&'static str> {
+    OPERATIONS.iter().find(|(known, _)| *known == name).map(|(_, normative)| *normative)
+}
+
+/// What everything of a kind derives from in the profile; requirement types have no counterpart.
+pub(super) fn root_of(kind: ComponentKind) -> Option<&'static str> {
+    Some(match kind {
+        ComponentKind::NodeType => "tosca.nodes.Root",
+        ComponentKind::RelationshipType => "tosca.relationships.Root",
+        ComponentKind::CapabilityType => "tosca.capabilities.Root",
+        ComponentKind::ArtifactType => "tosca.artifacts.Root",
+        ComponentKind::PolicyType => "tosca.policies.Root",
+        _ => return None,
+    })
+}
+
+/// The section of a template in which types of a kind are defined.
+pub(super) fn section_of(kind: ComponentKind) -> Option<&'static str> {
+    Some(match kind {
+        ComponentKind::NodeType => "node_types",
+        ComponentKind::RelationshipType => "relationship_types",
+        ComponentKind::CapabilityType => "capability_types",
+        ComponentKind::ArtifactType => "artifact_types",
+        ComponentKind::PolicyType => "policy_types",
+        _ => return None,
+    })
+}
+
+/// A type of XML Schema as one of the profile: its name, bounds that come with it, and whether the
+/// way back is clear.
+pub(super) struct ValueCounterpart {
+    pub type_name: &'static str,
+    pub least: Option<i64>,
+    pub most: Option<i64>,
+    pub leads_back: bool,
+}
+
+/// What values of a built-in type are.
+pub(super) fn value_type(name: &str) -> ValueCounterpart {
+    let of = |type_name, least, most, leads_back| ValueCounterpart {
+        type_name,
+        least,
+        most,
+        leads_back,
+    };
+    match name {
+        "integer" => of("integer", None, None, true),
+        "positiveInteger" => of("integer", Some(1), None, true),
+        "nonNegativeInteger" => of("integer", Some(0), None, true),
+        "nonPositiveInteger" => of("integer", None, Some(0), true),
+        "negativeInteger" => of("integer", None, Some(-1), true),
+        "long" => of("integer", None, None, false),
+        "int" => of("integer", Some(i32::MIN.into()), Some(i32::MAX.into()), false),
+        "short" => of("integer", Some(i16::MIN.into()), Some(i16::MAX.into()), false),
+        "byte" => of("integer", Some(i8::MIN.into()), Some(i8::MAX.into()), false),
+        "unsignedLong" => of("integer", Some(0), None, false),
+        "unsignedInt" => of("integer", Some(0), Some(u32::MAX.into()), false),
+        "unsignedShort" => of("integer", Some(0), Some(u16::MAX.into()), false),
+        "unsignedByte" => of("integer", Some(0), Some(u8::MAX.into()), false),
+        "double" => of("float", None, None, true),
+        "float" | "decimal" => of("float", None, None, false),
+        "boolean" => of("boolean", None, None, true),
+        "dateTime" => of("timestamp", None, None, true),
+        "date" => of("timestamp", None, None, false),
+        "string" => of("string", None, None, true),
+        _ => of("string", None, None, false),
+    }
+}
