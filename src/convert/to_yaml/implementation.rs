@@ -12,8 +12,9 @@ use super::types::ConvertedInterface;
 use super::usage;
 use super::values::PropertyHolder;
 use crate::text::diagnostic::Diagnostics;
+use crate::text::xml::XmlElement;
 use crate::tosca::v1_0::definitions::{
-    ArtifactUse, ComponentContent, ComponentKind, DefinedNode, EntityTemplate,
+    ArtifactUse, ComponentContent, ComponentKind, ComponentName, DefinedNode, EntityTemplate,
 };
 use crate::tosca::v1_0::{ComponentId, Library};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -104,7 +105,7 @@ pub(super) struct ConvertedImplementation {
     pub artifacts: YamlMap,
 }
 
-impl<'d> YamlConverter<'_, 'd> {
+impl<'c, 'd> YamlConverter<'c, 'd> {
     /// What implements a type: operations by artifacts, which the type has.
     pub(super) fn implementation(
         &mut self,
@@ -116,6 +117,7 @@ impl<'d> YamlConverter<'_, 'd> {
         let library = self.library;
         let mut converted = ConvertedImplementation::default();
         let Some(chosen) = self.chosen.by_type.get(&id).copied() else { return converted };
+        let is_of_nodes = library.component(id).kind == ComponentKind::NodeType;
         let component = library.component(chosen);
         let name = format!("{{{}}}{}", component.namespace, component.name.text);
         metadata.put("implementation", name);
@@ -133,7 +135,11 @@ impl<'d> YamlConverter<'_, 'd> {
                     self.lose(artifact.element, "", construct, why, LossKind::Lost);
                     continue;
                 }
-                let name = self.artifact(by, artifact, file, &mut names, &mut converted.artifacts);
+                let name = match is_of_nodes {
+                    true => self.artifact(by, artifact, file, &mut names, &mut converted.artifacts),
+                    false => self.bare_artifact(by, artifact, file),
+                };
+                let Some(name) = name else { continue };
                 for (interface, operation) in new {
                     let artifact = name.clone();
                     converted.operations.push(ImplementedOperation {
@@ -220,7 +226,7 @@ impl<'d> YamlConverter<'_, 'd> {
         said.or(template).unwrap_or_else(|| "artifact".to_owned())
     }
 
-    /// Adds an artifact, and says what it is called.
+    /// Adds an artifact, and says what it is called; nothing where it names no file.
     fn artifact(
         &mut self,
         from: ComponentId,
@@ -228,32 +234,31 @@ impl<'d> YamlConverter<'_, 'd> {
         file: FileKey,
         names: &mut FxHashSet<String>,
         artifacts: &mut YamlMap,
-    ) -> String {
+    ) -> Option<String> {
         let name = unique(&self.artifact_name(artifact), |name| names.contains(name));
+        let said = self.artifact_template(from, artifact);
+        let path = self.artifact_file(artifact, said, &name, file)?;
         names.insert(name.clone());
         let kind = ComponentKind::ArtifactType;
         let mut body = YamlMap::default();
-        body.put_some("type", self.type_name(kind, from, artifact.type_name.as_ref(), file));
-        body.put_some("description", self.description(artifact.element));
-        let template = self.find(ComponentKind::ArtifactTemplate, from, artifact.template.as_ref());
-        let said = template.and_then(|id| match &self.library.component(id).content {
-            ComponentContent::Template(said) => Some((id, &**said)),
-            _ => None,
-        });
-        let path = match said {
-            Some((id, said)) => self.referred_file(id, said),
-            None => self.inline_file(artifact, &name),
+        let type_name = match said {
+            Some((id, said)) => {
+                self.replaced_type(
+                    artifact.element,
+                    "@artifactType",
+                    from,
+                    id,
+                    (kind, artifact.type_name.as_ref()),
+                );
+                self.type_name(kind, id, said.type_name.as_ref(), file)
+            }
+            None => self.type_name(kind, from, artifact.type_name.as_ref(), file),
         };
-        let up = if matches!(file, FileKey::Types(_)) { "../" } else { "" };
-        let path = path.map(|path| match path.contains("://") {
-            true => path,
-            false => format!("{up}{path}"),
-        });
-        body.put("file", path.unwrap_or_default());
+        body.put_some("type", type_name);
+        body.put_some("description", self.description(artifact.element));
+        body.put("file", path);
         if let Some((id, said)) = said {
-            self.chosen.used.insert(id);
-            let kind = said.type_name.as_ref();
-            if let Some(type_id) = self.find(ComponentKind::ArtifactType, id, kind) {
+            if let Some(type_id) = self.find(kind, id, said.type_name.as_ref()) {
                 let element = self.library.component(id).element;
                 let root = said.properties;
                 let holder = PropertyHolder { type_id, element, root, input: None };
@@ -261,7 +266,74 @@ impl<'d> YamlConverter<'_, 'd> {
             }
         }
         artifacts.put(&name, body);
-        name
+        Some(name)
+    }
+
+    /// What implements an operation of a relationship, whose type has no artifacts: the file alone.
+    fn bare_artifact(
+        &mut self,
+        from: ComponentId,
+        artifact: &ArtifactUse<'d>,
+        file: FileKey,
+    ) -> Option<String> {
+        let name = self.artifact_name(artifact);
+        let said = self.artifact_template(from, artifact);
+        let path = self.artifact_file(artifact, said, &name, file)?;
+        let construct = format!("what artifact `{name}` is beside its file");
+        let why = "relationship types of YAML have no artifacts";
+        self.lose(artifact.element, "", construct, why, LossKind::Lost);
+        Some(path)
+    }
+
+    /// The template of an artifact.
+    fn artifact_template(
+        &mut self,
+        from: ComponentId,
+        artifact: &ArtifactUse<'d>,
+    ) -> Option<(ComponentId, &'c EntityTemplate<'d>)> {
+        let library = self.library;
+        let id = self.find(ComponentKind::ArtifactTemplate, from, artifact.template.as_ref())?;
+        self.chosen.used.insert(id);
+        match &library.component(id).content {
+            ComponentContent::Template(said) => Some((id, said)),
+            _ => None,
+        }
+    }
+
+    /// The file of an artifact, as a document calls it.
+    fn artifact_file(
+        &mut self,
+        artifact: &ArtifactUse<'d>,
+        said: Option<(ComponentId, &EntityTemplate<'d>)>,
+        name: &str,
+        file: FileKey,
+    ) -> Option<String> {
+        let path = match said {
+            Some((id, said)) => self.referred_file(id, said),
+            None => self.inline_file(artifact, name),
+        }?;
+        let is_below = matches!(file, FileKey::Types(_)) && !path.contains("://");
+        Some(if is_below { format!("../{path}") } else { path })
+    }
+
+    /// Says that what something is said to be is not what its template is, which counts.
+    pub(super) fn replaced_type(
+        &mut self,
+        element: XmlElement<'d>,
+        attribute: &str,
+        from: ComponentId,
+        template: ComponentId,
+        (kind, said): (ComponentKind, Option<&ComponentName<'d>>),
+    ) {
+        let own = match &self.library.component(template).content {
+            ComponentContent::Template(own) => own.type_name.as_ref(),
+            _ => None,
+        };
+        if self.find(kind, from, said) != self.find(kind, template, own) {
+            let construct = format!("`{}`", said.map(|name| &*name.local).unwrap_or_default());
+            let why = "the type of its template counts";
+            self.lose(element, attribute, construct, why, LossKind::Lost);
+        }
     }
 
     /// The file to which an artifact template leads.

@@ -60,6 +60,18 @@ pub(super) fn foreign(element: XmlElement<'_>) -> Option<XmlElement<'_>> {
     element.elements().find(|child| child.name().namespace != TOSCA)
 }
 
+/// Whether it, or an element in it, is written without a prefix.
+fn has_unprefixed(element: XmlElement<'_>) -> bool {
+    let mut open = vec![element];
+    while let Some(element) = open.pop() {
+        if !element.written_name().contains(':') {
+            return true;
+        }
+        open.extend(element.elements());
+    }
+    false
+}
+
 /// An element as a text of its own: with the namespaces that are declared around it.
 pub(super) fn fragment(element: XmlElement<'_>, source: &str) -> String {
     let mut declared: Vec<_> = element.declarations().map(|(prefix, _)| prefix).collect();
@@ -67,7 +79,7 @@ pub(super) fn fragment(element: XmlElement<'_>, source: &str) -> String {
     while let Some(parent) = at.parent() {
         for (prefix, uri) in parent.declarations() {
             let is_used = match prefix {
-                "" => true,
+                "" => has_unprefixed(element),
                 prefix => source.contains(&format!("{prefix}:")),
             };
             if is_used && !declared.contains(&prefix) {

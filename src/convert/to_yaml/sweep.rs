@@ -5,10 +5,11 @@ use super::super::mapping::{MappingFate, MappingTable};
 use super::YamlConverter;
 use super::place;
 use crate::text::source::Span;
+use crate::text::xml::schema::XML_SCHEMA;
 use crate::text::xml::{XmlAttribute, XmlDocument, XmlElement, XmlNode};
 use crate::tosca::v1_0::definitions::ComponentKind;
-use crate::tosca::v1_0::{ComponentId, TOSCA, WINERY};
-use std::collections::BTreeMap;
+use crate::tosca::v1_0::{ComponentId, ExpectedProperties, TOSCA, WINERY};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What nothing is known of.
 const UNKNOWN: &str = "nothing in YAML corresponds to it";
@@ -246,11 +247,71 @@ impl<'d> YamlConverter<'_, 'd> {
     /// What stands in `Types` beside schemas.
     fn sweep_types(&mut self, types: XmlElement<'d>) {
         for child in types.elements() {
-            if child.name().namespace != crate::text::xml::schema::XML_SCHEMA {
+            if child.name().namespace == XML_SCHEMA {
+                self.sweep_schema(child);
+            } else {
                 let construct = format!("`{}`", child.name().local);
                 self.lose(child, "", construct, UNKNOWN, LossKind::Lost);
             }
         }
+    }
+}
+
+impl<'d> YamlConverter<'_, 'd> {
+    /// What schemas say beside what properties are made of.
+    fn sweep_schema(&mut self, schema: XmlElement<'d>) {
+        let used = self.used_elements();
+        for part in schema.elements() {
+            let name = place::attribute(part, "name").unwrap_or_default();
+            let is_type = matches!(part.name().local, "complexType" | "simpleType");
+            let is_element = part.name().local == "element";
+            if is_element && !used.contains(&part.span()) {
+                let construct = format!("the element `{name}`");
+                self.lose(part, "", construct, "the properties of no type are it", LossKind::Lost);
+            } else if is_type && !self.is_data_type(part) {
+                let construct = format!("that the type `{name}` has a name");
+                let why = "what it says stands where it is used";
+                self.lose(part, "", construct, why, LossKind::Lost);
+            }
+        }
+        let mut open = vec![schema];
+        while let Some(element) = open.pop() {
+            for name in ["default", "fixed"] {
+                if let Some(value) = place::attribute(element, name) {
+                    let construct = format!("`{name}` `{value}`");
+                    let why = "what a value that lacks means is not what a default is";
+                    self.lose(element, &format!("@{name}"), construct, why, LossKind::Lost);
+                }
+            }
+            for child in element.elements() {
+                let local = child.name().local;
+                match local {
+                    _ if child.name().namespace != XML_SCHEMA => {}
+                    "annotation" | "totalDigits" | "fractionDigits" | "whiteSpace" => {
+                        let why = "properties have no counterpart of it";
+                        self.lose(child, "", format!("`{local}`"), why, LossKind::Lost);
+                    }
+                    _ => open.push(child),
+                }
+            }
+        }
+    }
+
+    /// Where the elements stand that properties are.
+    fn used_elements(&self) -> BTreeSet<Span> {
+        let own = self.scope.converted.iter().map(|id| self.schemas.own(*id));
+        let expected =
+            own.flat_map(|own| [own.defined, own.keyed.map(ExpectedProperties::Element)]);
+        let elements = expected.flatten().filter_map(|expected| match expected {
+            ExpectedProperties::Element(id) => Some(self.schemas.set.declared(id).span),
+            ExpectedProperties::Type(_) | ExpectedProperties::Unknown => None,
+        });
+        elements.collect()
+    }
+
+    /// Whether a type of a schema became a data type.
+    fn is_data_type(&self, part: XmlElement<'d>) -> bool {
+        self.data_types.keys().any(|id| self.schemas.set.defined_span(*id) == part.span())
     }
 }
 

@@ -244,10 +244,18 @@ impl<'d> YamlConverter<'_, 'd> {
         let name = unique(&wanted, |name| names.contains(name));
         names.insert(name.clone());
         let mut body = YamlMap::default();
-        let type_name = policy.type_name.as_ref();
-        body.put_some("type", self.type_name(kind, id, type_name, FileKey::Service));
-        body.put_some("description", self.description(policy.element));
         let template = self.find(ComponentKind::PolicyTemplate, id, policy.template.as_ref());
+        let of_template = template.and_then(|id| match &library.component(id).content {
+            ComponentContent::Template(said) => Some((library.component(id).element, said)),
+            _ => None,
+        });
+        let mut type_name = (id, policy.type_name.as_ref());
+        if let (Some(template), Some((_, said))) = (template, of_template) {
+            self.replaced_type(policy.element, "@policyType", id, template, (kind, type_name.1));
+            type_name = (template, said.type_name.as_ref());
+        }
+        body.put_some("type", self.type_name(kind, type_name.0, type_name.1, FileKey::Service));
+        body.put_some("description", self.description(policy.element));
         let mut metadata = YamlMap::default();
         metadata.put_some("name", said.filter(|said| *said != name));
         metadata.put_some("template", template.map(|id| self.text_name(id).to_owned()));
@@ -257,12 +265,8 @@ impl<'d> YamlConverter<'_, 'd> {
             let why = "what a policy says beside its template has no schema";
             self.lose(own, "", format!("`{}`", own.name().local), why, LossKind::Lost);
         }
-        let type_id = self.find(kind, id, type_name);
+        let type_id = self.find(kind, type_name.0, type_name.1);
         if let Some(type_id) = type_id {
-            let of_template = template.and_then(|id| match &library.component(id).content {
-                ComponentContent::Template(said) => Some((library.component(id).element, said)),
-                _ => None,
-            });
             let (element, root): (XmlElement<'d>, _) = match of_template {
                 Some((element, said)) => (element, said.properties),
                 None => (policy.element, None),

@@ -53,7 +53,7 @@ impl<'d> YamlConverter<'_, 'd> {
         let place = body;
         let mut body = YamlMap::default();
         body.put_map("properties", self.property_definitions(id, file));
-        body.put_map("attributes", states(component.element));
+        body.put_map("attributes", self.state(component.element, file, &name));
         let mut more = YamlMap::default();
         match component.kind {
             ComponentKind::NodeType => self.node_type(id, said, file, &mut body, &mut more),
@@ -75,6 +75,22 @@ impl<'d> YamlConverter<'_, 'd> {
         all.put_map("metadata", metadata);
         all.append(body);
         self.section(file, section).put(&name, all);
+    }
+
+    /// The attribute for the states of instances: definitions of attributes have no constraints, so
+    /// its values have a type of their own.
+    fn state(&mut self, element: XmlElement<'d>, file: FileKey, name: &str) -> YamlMap {
+        let mut attributes = YamlMap::default();
+        let states = states(element);
+        if !states.is_empty() {
+            let data_type = self.names.free(file, "data_types", &format!("{name}_state"));
+            let constraint = YamlMap::default().with("valid_values", states);
+            let body = YamlMap::default().with("derived_from", "string");
+            let body = body.with("constraints", vec![constraint.into()]);
+            self.section(file, "data_types").put(&data_type, body);
+            attributes.put("state", YamlMap::default().with("type", data_type));
+        }
+        attributes
     }
 
     /// A type that is one of the other format: what it says itself is gone.
@@ -107,8 +123,34 @@ impl<'d> YamlConverter<'_, 'd> {
                 self.lose(element, &format!("@{word}"), construct, why, LossKind::Lost);
             }
         }
+        self.properties_name(id, said, &mut metadata);
         metadata.put_some("policy_language", said.policy_language.as_ref().map(|it| &*it.text));
         metadata
+    }
+
+    /// What the element of properties is called, where that is not the name of the type.
+    fn properties_name(&self, id: ComponentId, said: &EntityType<'d>, metadata: &mut YamlMap) {
+        let component = self.library.component(id);
+        if let Some(keys) = &said.keys {
+            let [namespace, local] = [&keys.namespace, &keys.element]
+                .map(|said| said.as_ref().map(|said| &*said.text).unwrap_or_default());
+            metadata.put("properties_element", format!("{{{namespace}}}{local}"));
+            metadata.put("properties_keys", "winery");
+        }
+        let Some(definition) = &said.properties else { return };
+        let said = [
+            ("properties_element", &definition.element),
+            ("properties_type", &definition.type_name),
+        ];
+        for (key, name) in said {
+            let Some(name) = name else { continue };
+            let namespace = name.namespace.as_deref().unwrap_or_default();
+            let is_alike =
+                (namespace, &*name.local) == (&*component.namespace, &*component.name.text);
+            if (key == "properties_type" || !is_alike) && !metadata.has(key) {
+                metadata.put(key, format!("{{{namespace}}}{}", name.local));
+            }
+        }
     }
 
     fn node_type(
@@ -436,19 +478,11 @@ fn parameter_definition(parameter: XmlElement<'_>) -> YamlMap {
     definition
 }
 
-/// The states of instances, as values of an attribute.
-fn states(element: XmlElement<'_>) -> YamlMap {
-    let mut attributes = YamlMap::default();
+/// The states of instances.
+fn states(element: XmlElement<'_>) -> Vec<Value> {
     let all = place::child(element, "InstanceStates").into_iter();
     let states = all.flat_map(|all| place::children(all, "InstanceState"));
-    let states: Vec<Value> =
-        states.filter_map(|state| place::attribute(state, "state")).map(Value::from).collect();
-    if !states.is_empty() {
-        let constraint = YamlMap::default().with("valid_values", states);
-        let state = YamlMap::default().with("type", "string");
-        attributes.put("state", state.with("constraints", vec![constraint.into()]));
-    }
-    attributes
+    states.filter_map(|state| place::attribute(state, "state")).map(Value::from).collect()
 }
 
 fn occurrences(lower: Bound, upper: Bound) -> Vec<Value> {

@@ -6,6 +6,7 @@ use super::{
     ComplexContent, Particle, ParticleTerm, SchemaContent, SchemaElementId, SchemaSet,
     SchemaTypeId, SchemaValueType,
 };
+use crate::text::source::Span;
 use std::borrow::Cow;
 
 /// What values of a type look like.
@@ -162,7 +163,12 @@ impl<'d> SchemaSet<'d> {
         });
     }
 
-    /// The name and namespace of a type that has one.
+    /// Where a type is defined.
+    pub(crate) fn defined_span(&self, id: SchemaTypeId) -> Span {
+        self.defined(id).span
+    }
+
+    /// The name of a type that has one.
     pub(crate) fn defined_name(&self, id: SchemaTypeId) -> Option<&str> {
         Some(&*self.defined(id).name).filter(|name| !name.is_empty())
     }
