@@ -1,5 +1,6 @@
 //! TOSCA 1.0 to TOSCA Simple Profile 1.3: types, service templates, and the files that they need.
 
+mod boundary;
 mod files;
 mod implementation;
 mod names;

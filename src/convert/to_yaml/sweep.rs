@@ -327,7 +327,7 @@ impl<'d> ForeignContent<'d> {
 
 /// Elements whose documentation is a description.
 fn has_description(element: XmlElement<'_>) -> bool {
-    const DESCRIBED: [&str; 10] = [
+    const DESCRIBED: [&str; 11] = [
         "ServiceTemplate",
         "NodeType",
         "RelationshipType",
@@ -338,6 +338,7 @@ fn has_description(element: XmlElement<'_>) -> bool {
         "RelationshipTemplate",
         "Policy",
         "ImplementationArtifact",
+        "Plan",
     ];
     let name = element.name().local;
     DESCRIBED.contains(&name) || name == "DeploymentArtifact"

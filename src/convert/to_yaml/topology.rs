@@ -34,6 +34,8 @@ impl<'d> YamlConverter<'_, 'd> {
         topology.put_map("node_templates", nodes);
         topology.put_map("relationship_templates", relationships);
         topology.put_list("policies", policies);
+        topology.put_some("substitution_mappings", self.substitution(id, service));
+        topology.put_map("workflows", self.workflows(id));
         topology
     }
 

@@ -1,0 +1,162 @@
+//! What service templates show, and their plans.
+
+use super::super::layout::YamlMap;
+use super::super::loss::LossKind;
+use super::YamlConverter;
+use super::names::{FileKey, as_name, unique};
+use super::place;
+use super::types::parameters;
+use crate::text::value::Value;
+use crate::text::xml::XmlElement;
+use crate::tosca::v1_0::ComponentId;
+use crate::tosca::v1_0::definitions::{
+    ComponentKind, DefinedService, ExposedFeature, FeatureKind, NodeFeature,
+};
+
+/// How the types of plans end that are workflows of their own in YAML, and what these are called.
+const WORKFLOWS: [(&str, &str); 2] =
+    [("PlanTypes/BuildPlan", "deploy"), ("PlanTypes/TerminationPlan", "undeploy")];
+
+/// How languages of plans name their files.
+const ENDINGS: [(&str, &str); 2] = [("BPMN", "bpmn"), ("bpel", "bpel")];
+
+impl<'d> YamlConverter<'_, 'd> {
+    /// What a service template shows in place of a node.
+    pub(super) fn substitution(
+        &mut self,
+        id: ComponentId,
+        service: &DefinedService<'d>,
+    ) -> Option<YamlMap> {
+        let kind = ComponentKind::NodeType;
+        let node_type = service.substitutable.as_ref();
+        let name = self.type_name(kind, id, node_type, FileKey::Service);
+        let element = self.library.component(id).element;
+        let boundary = service.boundary.as_ref();
+        let shown = boundary.map(|boundary| {
+            [
+                ("Requirements", FeatureKind::Requirement, &boundary.requirements),
+                ("Capabilities", FeatureKind::Capability, &boundary.capabilities),
+            ]
+        });
+        let Some(name) = name else {
+            let shown = shown.into_iter().flatten().filter(|(_, _, shown)| !shown.is_empty());
+            for (container, kind, _) in shown {
+                let construct = format!("the {} that it shows", plural(kind));
+                let why = "without a type that it is for, a template of YAML shows nothing";
+                let below = format!("BoundaryDefinitions/{container}");
+                self.lose(element, &below, construct, why, LossKind::Lost);
+            }
+            return None;
+        };
+        let mut mappings = YamlMap::default().with("node_type", name);
+        for (container, kind, shown) in shown.into_iter().flatten() {
+            let mut mapped = YamlMap::default();
+            for feature in shown {
+                let Some((node, own)) = exposed(service, kind, feature) else { continue };
+                let said = feature.name.as_ref().unwrap_or(&own.name);
+                if mapped.has(&said.text) {
+                    let construct = format!("{} `{}` once more", kind.what(), said.text);
+                    let why = "a template of YAML shows each name once";
+                    let below = format!("BoundaryDefinitions/{container}");
+                    self.lose(element, &below, construct, why, LossKind::Lost);
+                    continue;
+                }
+                mapped.put(&said.text, vec![Value::from(node), (&*own.name.text).into()]);
+            }
+            mappings.put_map(plural(kind), mapped);
+        }
+        Some(mappings)
+    }
+
+    /// Plans as workflows.
+    pub(super) fn workflows(&mut self, id: ComponentId) -> YamlMap {
+        let element = self.library.component(id).element;
+        let plans = place::child(element, "Plans").into_iter();
+        let plans: Vec<_> = plans.flat_map(|plans| place::children(plans, "Plan")).collect();
+        let mut workflows = YamlMap::default();
+        for plan in plans {
+            let id = place::attribute(plan, "id").unwrap_or_default();
+            let kind = place::attribute(plan, "planType").unwrap_or_default();
+            let known = WORKFLOWS.iter().find(|(ending, _)| kind.ends_with(ending));
+            let wanted = known.map(|(_, name)| *name).filter(|name| !workflows.has(name));
+            let name = unique(wanted.unwrap_or(&id), |name| workflows.has(name));
+            let workflow = self.workflow(plan, &id, &kind);
+            workflows.put(&name, workflow);
+        }
+        workflows
+    }
+
+    fn workflow(&mut self, plan: XmlElement<'d>, id: &str, kind: &str) -> YamlMap {
+        let language = place::attribute(plan, "planLanguage").unwrap_or_default();
+        let mut workflow = YamlMap::default();
+        workflow.put_some("description", self.description(plan));
+        let mut metadata = YamlMap::default().with("id", id);
+        metadata.put_some("name", place::attribute(plan, "name"));
+        metadata.put("plan_type", kind);
+        metadata.put("plan_language", &*language);
+        workflow.put_map("metadata", metadata);
+        workflow.put_map("inputs", parameters(plan));
+        let known = ENDINGS.iter().find(|(part, _)| language.contains(part));
+        let ending = known.map_or("xml", |(_, ending)| ending);
+        let model = place::child(plan, "PlanModel").and_then(place::foreign);
+        let file = match (place::child(plan, "PlanModelReference"), model) {
+            (Some(reference), _) => self.plan_reference(reference),
+            (None, Some(model)) => {
+                let source = self.library.loaded.sources.snippet(model.whole_span());
+                let text = place::fragment(model, source).into_bytes();
+                let name = format!("{}.{ending}", as_name(id));
+                let path = self.files.inline("plans", &name, text);
+                if path.is_none() {
+                    let construct = format!("the model of plan `{id}`");
+                    let why = "one document holds no files; write an archive or a directory";
+                    self.lose(plan, "PlanModel", construct, why, LossKind::Lost);
+                }
+                path
+            }
+            (None, None) => None,
+        };
+        workflow.put_some("implementation", file);
+        workflow
+    }
+
+    /// The file of a plan that stands elsewhere.
+    fn plan_reference(&mut self, reference: XmlElement<'d>) -> Option<String> {
+        let name = place::attribute(reference, "reference")?;
+        if name.contains("://") {
+            return Some(name);
+        }
+        match self.files.copy(&name) {
+            Ok(path) => Some(path),
+            Err(why) => {
+                let construct = format!("the file `{name}`");
+                self.lose(reference, "@reference", construct, why, LossKind::Lost);
+                Some(name)
+            }
+        }
+    }
+}
+
+/// The section of those of a kind.
+fn plural(kind: FeatureKind) -> &'static str {
+    match kind {
+        FeatureKind::Requirement => "requirements",
+        FeatureKind::Capability => "capabilities",
+    }
+}
+
+/// The node and its requirement or capability that a service template shows.
+fn exposed<'s, 'd>(
+    service: &'s DefinedService<'d>,
+    kind: FeatureKind,
+    feature: &ExposedFeature<'d>,
+) -> Option<(&'s str, &'s NodeFeature<'d>)> {
+    let wanted = &feature.reference.as_ref()?.text;
+    service.nodes.iter().find_map(|node| {
+        let all = match kind {
+            FeatureKind::Requirement => &node.requirements,
+            FeatureKind::Capability => &node.capabilities,
+        };
+        let found = all.iter().find(|it| it.id.text == *wanted)?;
+        Some((&*node.id.text, found))
+    })
+}
