@@ -75,6 +75,7 @@ const DOCUMENTS: &[(&str, i32, &str)] = &[
     ("graph shop --format json", 0, "graph"),
     ("graph shop --preset dev --compare-to prod --format json", 0, "graph"),
     ("convert kiosk.tosca -o kiosk.yaml --loss -", 0, "convert-loss"),
+    ("types kiosk.tosca --format json", 0, "types-definitions"),
     ("types shop --format json", 0, "types"),
     (
         "types shop --non-normative tosca.nodes.Container.Application.Docker --format json",

@@ -3,8 +3,8 @@
 use super::args::TypesArgs;
 use super::reporter::Reporter;
 use super::{Outcome, answered, select};
-use cuvee::diagnostic::Severity;
-use cuvee::tosca::{Family, PartOrigin, PropertyReport, TypeReport, TypesReport};
+use cuvee::diagnostic::{Diagnostic, Severity};
+use cuvee::tosca::{DefinedTypes, Family, PartOrigin, PropertyReport, TypeReport, TypesReport};
 use serde::Serialize;
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -14,6 +14,12 @@ use std::process::ExitCode;
 pub(crate) fn run(args: &TypesArgs, reporter: &Reporter) -> Outcome {
     let resolver = select::resolver(&args.select)?;
     let resolver = if args.non_normative { resolver.non_normative_types() } else { resolver };
+    if let Some(answer) = resolver.defined_types(args.name.as_deref()) {
+        let answer = answer?;
+        let human = if args.name.is_some() { defined } else { list_defined };
+        answered(&answer, args.format, reporter, human)?;
+        return Ok(exit(&answer.warnings));
+    }
     let diagnostics = match &args.name {
         None => {
             let answer = resolver.types()?;
@@ -34,8 +40,13 @@ pub(crate) fn run(args: &TypesArgs, reporter: &Reporter) -> Outcome {
             answer.warnings
         }
     };
+    Ok(exit(&diagnostics))
+}
+
+/// Wrong definitions are a failure.
+fn exit(diagnostics: &[Diagnostic]) -> ExitCode {
     let wrong = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
-    Ok(if wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    if wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
 /// A name may stand for types of several families.
@@ -193,4 +204,60 @@ fn origin(origin: &PartOrigin) -> String {
         format!(", refines {}", refined.join(", "))
     };
     format!("{} {}{refines}", origin.said.kind, origin.said.place)
+}
+
+/// Types of TOSCA 1.0, by their kinds.
+fn list_defined(report: &DefinedTypes) -> String {
+    let mut text = String::new();
+    for kind in DefinedTypes::kinds() {
+        let types = report.types.iter().filter(|it| it.kind == kind);
+        let rows: Vec<_> = types
+            .map(|it| {
+                let parent = it.ancestors.first().cloned().unwrap_or_default();
+                [it.name.clone(), parent, it.place.clone()]
+            })
+            .collect();
+        section(&mut text, "", &format!("{kind}s"), &rows);
+    }
+    text
+}
+
+/// Types of TOSCA 1.0, each with all that it has.
+fn defined(report: &DefinedTypes) -> String {
+    let mut text = String::new();
+    for it in &report.types {
+        let _ = writeln!(text, "{} {}  {}", it.kind, it.name, it.place);
+        if !it.ancestors.is_empty() {
+            let _ = writeln!(text, "  derives from {}", it.ancestors.join(", "));
+        }
+        for (word, is_said) in [("abstract", it.is_abstract), ("final", it.is_final)] {
+            if is_said {
+                let _ = writeln!(text, "  {word}");
+            }
+        }
+        if !it.goes_with.is_empty() {
+            let _ = writeln!(text, "  goes with {}", it.goes_with.join(", "));
+        }
+        let properties = it.properties.iter().map(|property| {
+            let required = if property.required { "required" } else { "" };
+            let repeats = if property.repeats { "repeats" } else { "" };
+            let kind = property.kind.clone().unwrap_or_default();
+            [property.name.clone(), kind, required.to_owned(), repeats.to_owned()]
+        });
+        section(&mut text, "  ", "properties", &properties.collect::<Vec<_>>());
+        let parts = [
+            ("requirements", &it.requirements),
+            ("capabilities", &it.capabilities),
+            ("operations", &it.operations),
+        ];
+        for (title, parts) in parts {
+            let rows = parts.iter().map(|part| {
+                let kind = part.kind.clone().unwrap_or_default();
+                let occurrences = part.occurrences.clone().unwrap_or_default();
+                [part.name.clone(), kind, occurrences, part.from.clone()]
+            });
+            section(&mut text, "  ", title, &rows.collect::<Vec<_>>());
+        }
+    }
+    text
 }

@@ -203,3 +203,78 @@ impl MappingTable {
         self.0.get(&(around, name)).or_else(|| self.0.get(&("", name))).copied()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tosca::v1_0::{DEFINITIONS, ElementRule};
+    use std::collections::BTreeSet;
+    use std::fmt::Write;
+    use std::path::Path;
+
+    /// What the specification lets be, as the table names it, in what is looked into.
+    fn all_that_may_be(
+        looks_into: impl Fn(&str, &str) -> bool,
+    ) -> BTreeSet<(&'static str, String)> {
+        let mut seen: BTreeSet<*const ElementRule> = BTreeSet::new();
+        let mut open: Vec<&'static ElementRule> = vec![&DEFINITIONS];
+        let mut all = BTreeSet::new();
+        while let Some(rule) = open.pop() {
+            if !seen.insert(rule) {
+                continue;
+            }
+            all.extend(rule.attributes.iter().map(|it| (rule.name, format!("@{}", it.name))));
+            all.extend(rule.children.iter().map(|it| (rule.name, it.rule.name.to_owned())));
+            let inside = rule.children.iter().map(|it| it.rule);
+            open.extend(inside.filter(|it| looks_into(rule.name, it.name)));
+        }
+        all
+    }
+
+    #[test]
+    fn whatever_may_be_said_has_a_row_or_stands_in_what_is_lost() {
+        let table = MappingTable::new();
+        let is_kept = |of: &str, part: &str| {
+            !matches!(table.fate(of, part), None | Some(MappingFate::Lost(_)))
+        };
+        let all = all_that_may_be(is_kept);
+        let missing: Vec<_> =
+            all.iter().filter(|(of, part)| table.fate(of, part).is_none()).collect();
+        assert!(missing.is_empty(), "{missing:?}");
+    }
+
+    #[test]
+    fn every_row_is_of_something_that_may_be_said() {
+        let all = all_that_may_be(|_, _| true);
+        for (pattern, _) in MAPPINGS {
+            let (around, name) = pattern.rsplit_once('/').unwrap_or(("", pattern));
+            let is_it =
+                |(of, part): &&(&str, String)| part == name && (around.is_empty() || *of == around);
+            assert!(all.iter().any(|it| is_it(&it)), "{pattern}");
+        }
+    }
+
+    /// `UPDATE_DOCS=1 cargo test --lib mapping` writes the table of the page anew.
+    #[test]
+    fn the_page_has_the_table() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/tosca-1.0.md");
+        let page = std::fs::read_to_string(&path).unwrap();
+        let mark = "<!-- Below this line generated: UPDATE_DOCS=1 cargo test --lib mapping -->\n";
+        let (above, _) = page.split_once(mark).unwrap();
+        let mut now = format!("{above}{mark}\n| Of XML | In YAML |\n| --- | --- |\n");
+        for (pattern, fate) in MAPPINGS {
+            let said = match fate {
+                MappingFate::As("") => continue,
+                MappingFate::As(said) => (*said).to_owned(),
+                MappingFate::Lost(why) => format!("lost: {why}"),
+                MappingFate::Told => "as the report says".to_owned(),
+            };
+            writeln!(now, "| `{pattern}` | {said} |").unwrap();
+        }
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            std::fs::write(&path, &now).unwrap();
+        }
+        let page = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(page, now, "`UPDATE_DOCS=1 cargo test --lib mapping` writes it anew");
+    }
+}

@@ -118,6 +118,13 @@ impl Resolver {
             TemplateLocation::Text { .. } => None,
         };
         loaded.ok_or_else(|| {
+            if let TemplateLocation::Path(path) = &self.location
+                && !self.files.is_file(path)
+                && !self.files.is_dir(path)
+            {
+                let message = format!("there is no file `{}`", path.display());
+                return Diagnostic::error(Code::File, message).into();
+            }
             let message = "there are no definitions of TOSCA 1.0";
             let error = Diagnostic::error(Code::UnsupportedVersion, message);
             error.help("only XML is converted").into()

@@ -15,11 +15,11 @@ use crate::orchestrate::plan::{
 use crate::report::{self, ReportedInstance};
 use crate::sat::progress::Progress;
 use crate::text::answer::{Answer, Failure};
-use crate::text::diagnostic::Diagnostics;
+use crate::text::diagnostic::{Diagnostics, Severity};
 use crate::text::source::SourceMap;
 use crate::topology::Topology;
 use crate::tosca::load::{Extent, Loaded, TemplateLocation};
-use crate::tosca::{TypeReport, TypesReport, v1_0};
+use crate::tosca::{DefinedTypes, TypeReport, TypesReport, v1_0};
 use crate::validate::{self, Validation};
 use crate::variability::assign::{
     self, AssignedTechnologies, TechnologyQuality, UnsupportedTechnology,
@@ -503,6 +503,38 @@ impl Resolver {
             }
             Err(Failure { diagnostics, sources }) => Validation { diagnostics, sources },
         }
+    }
+
+    /// The types of documents of TOSCA 1.0, or those of a name, with what they inherit; nothing where
+    /// the path leads to none. What is wrong with the documents comes along.
+    ///
+    /// ```
+    /// use cuvee::Resolver;
+    /// let answer = Resolver::new("examples/kiosk.tosca").defined_types(Some("Counter"));
+    /// let types = answer.unwrap()?.result.types;
+    /// assert_eq!(types[0].requirements[0].name, "place");
+    /// # Ok::<(), cuvee::Failure>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A [`Failure`] where there is no type of the name, or it means several.
+    pub fn defined_types(
+        &self,
+        name: Option<&str>,
+    ) -> Option<Result<Answer<DefinedTypes>, Failure>> {
+        let TemplateLocation::Path(path) = &self.location else { return None };
+        let loaded = v1_0::load(&self.files, path)?;
+        let mut ignored = Diagnostics::default();
+        let library = v1_0::Library::of(&loaded, &mut ignored);
+        let schemas = v1_0::PropertySchemas::of(&library, &mut ignored);
+        let sources = loaded.sources.clone();
+        let result = match v1_0::defined_types(&library, &schemas, name) {
+            Ok(result) => result,
+            Err(error) => return Some(Err(Failure { diagnostics: vec![error], sources })),
+        };
+        let mut warnings = validate::validate_definitions(&loaded);
+        warnings.retain(|found| found.severity != Severity::Note);
+        Some(Ok(Answer { result, warnings, sources }))
     }
 
     /// What is wrong with documents of TOSCA 1.0, where that is what the path leads to.

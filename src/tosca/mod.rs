@@ -53,6 +53,7 @@ pub use types::{
     TypeReport, Types, TypesReport,
 };
 pub use value::PropertyDefinition;
+pub use v1_0::{DefinedPart, DefinedProperty, DefinedType, DefinedTypes};
 
 use crate::text::diagnostic::Diagnostics;
 use crate::text::yaml::Document;

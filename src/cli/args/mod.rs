@@ -759,7 +759,7 @@ pub(crate) struct InitArgs {
 pub(crate) struct TypesArgs {
     #[command(flatten)]
     pub select: SelectArgs,
-    /// The name of a type, full, shorthand or qualified
+    /// The name of a type, full, shorthand or qualified; of TOSCA 1.0 also `{namespace}name`
     pub name: Option<String>,
     /// With the non-normative types of chapter 9 of TOSCA Simple Profile
     #[arg(long)]

@@ -51,6 +51,7 @@ impl ChosenImplementations {
                 of_type.entry(of).or_default().push(id);
             }
         }
+        known(library, wanted)?;
         let mut chosen = Self::default();
         for (of, mut all) in of_type {
             all.retain(|id| !parents.contains(id));
@@ -64,6 +65,22 @@ impl ChosenImplementations {
         }
         Ok(chosen)
     }
+}
+
+/// There has to be an implementation of each name.
+fn known(library: &Library<'_>, wanted: &[String]) -> Result<(), Diagnostics> {
+    for name in wanted {
+        let mut all = library.ids().filter(|id| library.implementation(*id).is_some());
+        let is_it = |id: ComponentId| {
+            let component = library.component(id);
+            is_called(name, &component.namespace, &component.name.text)
+        };
+        if !all.any(is_it) {
+            let message = format!("there is no implementation `{name}`");
+            return Err(usage(message, "write its name, or `{namespace}name`".to_owned()));
+        }
+    }
+    Ok(())
 }
 
 /// The implementation of a type that is named.

@@ -5,11 +5,16 @@ mod library;
 mod load;
 mod properties;
 mod read;
+mod report;
 mod rule;
 mod structure;
 
 pub(crate) use library::{ComponentId, FoundComponent, Library};
 pub(crate) use load::{DefinitionsExtent, LoadedDefinitions, load};
 pub(crate) use properties::{ExpectedProperties, PropertySchemas};
+pub(crate) use report::defined_types;
+pub use report::{DefinedPart, DefinedProperty, DefinedType, DefinedTypes};
+#[cfg(test)]
+pub(crate) use rule::{DEFINITIONS, ElementRule};
 pub(crate) use rule::{TOSCA, WINERY};
 pub(crate) use structure::by;
