@@ -269,6 +269,8 @@ struct Builder<'t> {
 }
 
 impl EventSink for Builder<'_> {
+    // Inline, so that whoever knows which event it is does not ask.
+    #[inline]
     fn take(&mut self, event: &Event<'_>, place: &EventPlace) -> Result<(), Stop> {
         if self.skip.is_some() {
             self.skip_event(event, place);
@@ -369,6 +371,7 @@ impl<'t> Builder<'t> {
         granit_parser::options! { flow_nesting_limit: limit, block_nesting_limit: limit }
     }
 
+    #[inline]
     fn event(&mut self, event: &Event<'_>, place: &EventPlace) -> Result<(), Stop> {
         let is_flow = |style: &StructureStyle| *style == StructureStyle::Flow;
         match event {
@@ -603,8 +606,12 @@ impl<'t> Builder<'t> {
     }
 
     /// Reads the tag of the node that is about to be added.
+    #[inline]
     fn tag(&mut self, tag: Option<&Tag>, kind: &str, place: &EventPlace) -> Result<Tagged, Stop> {
-        let Some(tag) = tag else { return Ok(Tagged::default()) };
+        tag.map_or_else(|| Ok(Tagged::default()), |tag| self.written_tag(tag, kind, place))
+    }
+
+    fn written_tag(&mut self, tag: &Tag, kind: &str, place: &EventPlace) -> Result<Tagged, Stop> {
         let tag_range = place.tag.clone().unwrap_or(place.start..place.end);
         let tag_span =
             Span { file: self.file, start: tag_range.start as u32, end: tag_range.end as u32 };

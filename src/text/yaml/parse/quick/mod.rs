@@ -21,6 +21,7 @@ use granit_parser::{Event, Options, Parser, ScalarStyle, StructureStyle};
 use memchr::memchr;
 use scalar::{QuickScalar, is_blank_or_end, is_end, scalar, skip_spaces};
 use std::borrow::Cow;
+use std::mem::ManuallyDrop;
 use std::ops::Range;
 use survey::survey;
 
@@ -115,7 +116,7 @@ impl<S: EventSink> QuickReader<'_, '_, S> {
         while !self.open.is_empty() {
             self.close(&end)?;
         }
-        self.emit(&Event::DocumentEnd, end.at..end.at, &end)
+        self.emit(Event::DocumentEnd, end.at..end.at, &end)
     }
 
     // Lines.
@@ -282,7 +283,7 @@ impl<S: EventSink> QuickReader<'_, '_, S> {
             BlockKind::Map => Event::MappingStart(StructureStyle::Block, 0, None),
             _ => Event::SequenceStart(StructureStyle::Block, 0, None),
         };
-        self.emit(&event, at..at, line)
+        self.emit(event, at..at, line)
     }
 
     /// Says that what is awaited did not come.
@@ -291,7 +292,7 @@ impl<S: EventSink> QuickReader<'_, '_, S> {
             return Ok(());
         };
         let absent = Event::Scalar(Cow::Borrowed("~"), ScalarStyle::Plain, 0, None);
-        self.emit(&absent, awaited.at..awaited.at, &awaited.line)
+        self.emit(absent, awaited.at..awaited.at, &awaited.line)
     }
 
     /// Closes the innermost block, which ends before this line.
@@ -301,7 +302,7 @@ impl<S: EventSink> QuickReader<'_, '_, S> {
             Some(OpenBlock { kind: BlockKind::Map, .. }) => Event::MappingEnd,
             _ => Event::SequenceEnd,
         };
-        self.emit(&event, line.at..line.at, line)
+        self.emit(event, line.at..line.at, line)
     }
 
     // Values.
@@ -402,9 +403,10 @@ impl<S: EventSink> QuickReader<'_, '_, S> {
 
     // Events.
 
+    #[inline]
     fn emit(
         &mut self,
-        event: &Event<'_>,
+        event: Event<'_>,
         range: Range<usize>,
         line: &QuickLine,
     ) -> Result<(), Stop> {
@@ -420,12 +422,13 @@ impl<S: EventSink> QuickReader<'_, '_, S> {
             last_line: line.number,
             tag: None,
         };
-        self.sink.take(event, &place)
+        // It owns nothing, and looking whether it does takes time.
+        self.sink.take(&ManuallyDrop::new(event), &place)
     }
 
     fn emit_scalar(&mut self, scalar: &QuickScalar, line: &QuickLine) -> Result<(), Stop> {
         let text = Cow::Borrowed(self.text.get(scalar.inner()).unwrap_or_default());
-        self.emit(&Event::Scalar(text, scalar.style, 0, None), scalar.range.clone(), line)
+        self.emit(Event::Scalar(text, scalar.style, 0, None), scalar.range.clone(), line)
     }
 
     /// Those of the flow collection that was read last.
@@ -440,11 +443,11 @@ impl<S: EventSink> QuickReader<'_, '_, S> {
                     } else {
                         Event::SequenceStart(StructureStyle::Flow, 0, None)
                     };
-                    self.emit(&event, at..at + 1, line)?;
+                    self.emit(event, at..at + 1, line)?;
                 }
                 FlowPart::Close { map, at } => {
                     let event = if map { Event::MappingEnd } else { Event::SequenceEnd };
-                    self.emit(&event, at..at + 1, line)?;
+                    self.emit(event, at..at + 1, line)?;
                 }
             }
         }
