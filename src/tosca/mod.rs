@@ -52,8 +52,8 @@ pub use types::{
     RequirementDefinition, RequirementReport, Said, TypeDefinition, TypeEntry, TypeId, TypeRef,
     TypeReport, Types, TypesReport,
 };
-pub use value::PropertyDefinition;
 pub use v1_0::{DefinedPart, DefinedProperty, DefinedType, DefinedTypes};
+pub use value::PropertyDefinition;
 
 use crate::text::diagnostic::Diagnostics;
 use crate::text::yaml::Document;

@@ -274,13 +274,13 @@ impl<'c, 'd> YamlConverter<'c, 'd> {
         body.put_some("type", type_name);
         body.put_some("description", self.description(artifact.element));
         body.put("file", path);
-        if let Some((id, said)) = said {
-            if let Some(type_id) = self.find(kind, id, said.type_name.as_ref()) {
-                let element = self.library.component(id).element;
-                let root = said.properties;
-                let holder = PropertyHolder { type_id, element, root, input: None };
-                body.put_map("properties", self.properties(holder));
-            }
+        if let Some((id, said)) = said
+            && let Some(type_id) = self.find(kind, id, said.type_name.as_ref())
+        {
+            let element = self.library.component(id).element;
+            let root = said.properties;
+            let holder = PropertyHolder { type_id, element, root, input: None };
+            body.put_map("properties", self.properties(holder));
         }
         artifacts.put(&name, body);
         Some(name)

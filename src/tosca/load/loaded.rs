@@ -430,7 +430,9 @@ impl OpenedPackage {
             let message = "this is XML, as TOSCA 1.0 is written, and no template in YAML";
             let start = Span { file: template, start: 0, end: 0 };
             let error = Diagnostic::error(Code::UnsupportedVersion, message).at(start);
-            return Err(error.help("`cuvee convert` writes it as one, `cuvee validate` reads it").into());
+            return Err(error
+                .help("`cuvee convert` writes it as one, `cuvee validate` reads it")
+                .into());
         }
         let base = package.template.parent().map(Path::to_owned).unwrap_or_default();
         let (mut warnings, mut diagnostics) = (Diagnostics::default(), Diagnostics::default());
