@@ -1253,6 +1253,23 @@ fn what_is_not_proven_in_time_is_not_accepted_silently() {
         .stderr_eq("[..]`5m`[..]\n...\n");
 }
 
+#[test]
+fn exploring_ends_when_its_time_is_over_and_says_what_took_it() {
+    let dir = workplace();
+    write(&dir, "lines.yaml", &lines_to_meet());
+    for command in ["inputs", "variants", "variants --count", "analyze"] {
+        let given_up = cuvee(&dir, &format!("{command} lines.yaml --timeout 1s")).assert().code(1);
+        given_up.stdout_eq("").stderr_eq(
+            "error[unproven]: the time was over before there was an answer\n |\n = help: allow more with `--timeout`\n\nerror: 1 error\n",
+        );
+        let done = cuvee(&dir, &format!("{command} shop.yaml --timeout 10m --timings -q"));
+        let timed = timed(&done.assert().success().get_output().stderr);
+        for name in ["starting", "reading", "determinising what is best", "total", "gates"] {
+            assert!(timed.iter().any(|phase| phase.starts_with(name)), "{command}: {timed:?}");
+        }
+    }
+}
+
 /// The names in the first column of what `--timings` prints, behind its heading.
 fn timed(stderr: &[u8]) -> Vec<String> {
     let text = String::from_utf8(stderr.to_vec()).unwrap();

@@ -2,6 +2,7 @@
 
 use super::args::AnalyzeArgs;
 use super::reporter::Reporter;
+use super::watch::watched;
 use super::{Outcome, answered, rejected, select};
 use cuvee::diagnostic::{Code, Diagnostic, Severity};
 use cuvee::explore::{Analysis, Placed, RejectedPreset, Rejecting, Verdict, flags};
@@ -9,7 +10,8 @@ use std::process::ExitCode;
 
 /// Analyses all variants.
 pub(crate) fn run(args: &AnalyzeArgs, reporter: &Reporter) -> Outcome {
-    let mut answer = select::resolver(&args.select)?.analyze()?;
+    let resolver = select::resolver(&args.select)?;
+    let mut answer = watched(&args.watch, reporter, |progress| resolver.analyze_with(progress))?;
     if args.strict {
         let dead = answer.warnings.iter_mut().filter(|warning| warning.code == Code::DeadElement);
         dead.for_each(|warning| warning.severity = Severity::Error);

@@ -2,6 +2,7 @@
 
 use super::args::InputsArgs;
 use super::reporter::Reporter;
+use super::watch::watched;
 use super::{Outcome, answered, select};
 use cuvee::explore::{InputReport, InputsReport};
 use cuvee::yaml::write_flow;
@@ -13,7 +14,9 @@ const SHOWN: usize = 8;
 
 /// Lists inputs.
 pub(crate) fn run(args: &InputsArgs, reporter: &Reporter) -> Outcome {
-    answered(&select::resolver(&args.select)?.input_report()?, args.format, reporter, human)
+    let resolver = select::resolver(&args.select)?;
+    let answer = watched(&args.watch, reporter, |progress| resolver.input_report_with(progress))?;
+    answered(&answer, args.format, reporter, human)
 }
 
 fn human(report: &InputsReport) -> String {

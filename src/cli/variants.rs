@@ -3,6 +3,7 @@
 use super::args::VariantsArgs;
 use super::read::ReadFiles;
 use super::reporter::Reporter;
+use super::watch::watched;
 use super::{Outcome, answered, json, output, rejected, select, written};
 use cuvee::diagnostic::Diagnostic;
 use cuvee::explore::{Count, Found, Query, Variant, Which, flags};
@@ -24,12 +25,16 @@ pub(crate) fn run(args: &VariantsArgs, reporter: &Reporter) -> Outcome {
         effort: args.effort,
     };
     if args.count {
-        return answered(&resolver.count_variants(&query)?, args.format, reporter, counted);
+        let count = watched(&args.watch, reporter, |progress| {
+            resolver.count_variants_with(&query, progress)
+        })?;
+        return answered(&count, args.format, reporter, counted);
     }
     let found = if args.all_presets {
-        resolver.preset_variants(query.projection)?
+        watched(&args.watch, reporter, |_| resolver.preset_variants(query.projection))?
     } else {
-        let answer = resolver.variants(&query)?;
+        let answer =
+            watched(&args.watch, reporter, |progress| resolver.variants_with(&query, progress))?;
         reporter.report(&answer.warnings, &answer.sources);
         answer.result
     };
@@ -86,7 +91,11 @@ fn human(found: &Found) -> String {
 
 fn counted(count: &Count) -> String {
     let least = if count.exact { "" } else { "at least " };
-    format!("{least}{}\n", variants(&count.count))
+    let of = match count.fixed {
+        Some(fixed) => format!(": those in which {fixed} open inputs are as in one of them"),
+        None => String::new(),
+    };
+    format!("{least}{}{of}\n", variants(&count.count))
 }
 
 fn variants(count: &str) -> String {

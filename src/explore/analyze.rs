@@ -9,10 +9,12 @@ use super::space::{Projection, Space, VariantRequirement, literal};
 use super::variants::preset_variants;
 use super::variants::{Query, RejectedPreset};
 use crate::sat::count::compile;
-use crate::sat::formula::{Lit, OriginId};
+use crate::sat::formula::{Cnf, Lit, OriginId};
 use crate::sat::progress::Progress;
 use crate::sat::solve::Models;
-use crate::sat::solve::backbone::{backbone, equivalences};
+use crate::sat::solve::backbone::{backbone_beside, equivalences_beside};
+use crate::sat::solve::redundancy::ConstraintQuestion;
+use crate::sat::solve::walk::Samples;
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::source::SourceMap;
 use crate::variability::choice::Choice;
@@ -111,7 +113,8 @@ pub(crate) fn analyze(
     let mut warnings = Diagnostics::default();
     let analysis = Space::of(&prepared, true, progress).and_then(|mut space| {
         let idle = idle_inputs(space.inputs_apart(progress)?);
-        let mut analysis = space.analysis(prepared.sources(), &mut warnings);
+        let mut analysis = space.analysis(prepared.sources(), &mut warnings, progress);
+        progress.phase("resolving presets");
         analysis.idle_inputs = idle;
         analysis.presets = rejected_presets(interpreted, choice, &prepared);
         Ok(analysis)
@@ -157,12 +160,20 @@ fn rejected_presets(
 const EFFORT: u64 = 100_000;
 
 impl Space<'_, '_> {
-    fn analysis(&self, sources: &SourceMap, warnings: &mut Diagnostics) -> Analysis {
+    fn analysis(
+        &self,
+        sources: &SourceMap,
+        warnings: &mut Diagnostics,
+        progress: &mut dyn Progress,
+    ) -> Analysis {
         let graph = self.graph();
         let elements = Projection::All.elements(graph);
         let mut models = self.valid_models();
+        progress.phase("walking through variants");
+        let samples = self.samples(&mut models);
         let literals: Vec<Lit> = elements.iter().map(|&id| literal(id)).collect();
-        let found = backbone(&literals, &mut models);
+        progress.phase("core and dead elements");
+        let found = backbone_beside(&samples, &literals, &mut models);
         let void = found.is_none();
         let found = found.unwrap_or_default();
         let ids = |literals: &[Lit]| {
@@ -180,23 +191,32 @@ impl Space<'_, '_> {
         }
         let nodes = graph.nodes.iter().map(|node| node.id).filter(|id| !fixed.contains(id));
         let nodes: Vec<_> = nodes.map(literal).collect();
-        let sets =
-            if void { Vec::new() } else { equivalences(&nodes, &mut models).unwrap_or_default() };
+        progress.phase("nodes that go together");
+        let sets = if void {
+            Vec::new()
+        } else {
+            equivalences_beside(&samples, &nodes, &mut models).unwrap_or_default()
+        };
+        progress.phase("conditions in vain");
+        let false_optional = if void {
+            Vec::new()
+        } else {
+            self.false_optional(&elements, &dead.iter().copied().collect(), &samples, &mut models)
+        };
+        progress.phase("constraints in vain");
+        let constraints = self.verdicts(sources, progress);
+        progress.phase("what checks reject");
+        let checks = self.rejecting();
         let name = |id: &ElementId| graph.identifier(*id).to_string();
-        let dead: FxHashSet<_> = dead.into_iter().collect();
         Analysis {
             void,
             core: self.outermost(&core).iter().map(name).collect(),
             dead: placed(outer_dead),
-            false_optional: if void {
-                Vec::new()
-            } else {
-                placed(self.false_optional(&elements, &dead, &mut models))
-            },
+            false_optional: placed(false_optional),
             atomic_sets: sets.iter().map(|set| ids(set).iter().map(name).collect()).collect(),
             idle_inputs: Vec::new(),
-            constraints: self.verdicts(sources),
-            checks: self.rejecting(),
+            constraints,
+            checks,
             presets: Vec::new(),
         }
     }
@@ -223,6 +243,7 @@ impl Space<'_, '_> {
         &self,
         elements: &[ElementId],
         dead: &FxHashSet<ElementId>,
+        samples: &Samples,
         models: &mut Models,
     ) -> Vec<ElementId> {
         let graph = self.graph();
@@ -231,7 +252,17 @@ impl Space<'_, '_> {
             element.conditions.is_some() || element.default_alternative().is_some()
         };
         let mut open: Vec<(ElementId, Lit)> = Vec::new();
-        for &id in elements.iter().filter(|id| has_conditions(id) && !dead.contains(id)) {
+        let is_seen = |id: ElementId| match graph.element(id).container {
+            Some(container) => {
+                let present = samples.of_literal(literal(container));
+                present
+                    .zip(samples.of_literal(!literal(id)))
+                    .any(|(outer, absent)| outer & absent != 0)
+            }
+            None => samples.show(!literal(id)),
+        };
+        let open_ids = elements.iter().filter(|id| has_conditions(id) && !dead.contains(id));
+        for &id in open_ids.filter(|&&id| !is_seen(id)) {
             let lacks = models.new_var().positive();
             models.add_clause(&[!lacks, !literal(id)]);
             if let Some(container) = graph.element(id).container {
@@ -254,39 +285,39 @@ impl Space<'_, '_> {
 
     /// Constraints that the rest implies; where they leave no variant, those without which there
     /// would be one.
-    fn verdicts(&self, sources: &SourceMap) -> Vec<Verdict> {
+    fn verdicts(&self, sources: &SourceMap, progress: &mut dyn Progress) -> Vec<Verdict> {
         let constraints: FxHashSet<OriginId> =
             self.constraints.iter().map(|&(origin, _)| origin).collect();
         let rest = self
             .cnf
             .clauses()
             .filter(|clause| clause.origin.is_none_or(|origin| !constraints.contains(&origin)));
-        let mut models =
-            Models::new(self.cnf.vars(), rest.map(|clause| clause.literals), self.prepared.solver);
-        let all: Vec<_> = self.constraints.iter().map(|&(_, constraint)| constraint).collect();
+        let rest = Cnf::of(self.cnf.vars(), rest.map(|clause| clause.literals.to_vec()));
+        let all: Vec<_> =
+            self.constraints.iter().map(|&(origin, literal)| (origin.0, literal)).collect();
+        let inputs = self.input_vars();
+        let question = ConstraintQuestion {
+            rest: &rest,
+            inputs: &inputs,
+            factors: &self.cases,
+            constraints: &all,
+        };
         // Where variants only fail the checks, no constraint is to blame.
-        let void = !models.solve(&all);
-        let mut verdicts = Vec::new();
-        for &(origin, constraint) in &self.constraints {
-            let others = self
-                .constraints
-                .iter()
-                .filter(|&&(other, _)| other != origin)
-                .map(|&(_, other)| other);
-            let decisive = if void { None } else { Some(!constraint) };
-            let is_satisfiable = models.solve(&others.chain(decisive).collect::<Vec<_>>());
-            if is_satisfiable == void {
-                let (span, _) =
-                    self.assertions.origin(origin).explain(self.graph(), self.prepared.options);
-                let constraint = one_line(sources.snippet(span));
-                let constraint = match self.assertions.origin(origin) {
-                    Origin::Feature(keyword, _) => format!("{} {}", constraint, keyword.demand()),
-                    _ => constraint,
-                };
-                verdicts.push(Verdict { place: sources.place(span), constraint, redundant: !void });
-            }
-        }
-        verdicts
+        let found = question.answer(self.prepared.solver, progress);
+        let told = self.constraints.iter().zip(found.may_fail);
+        told.filter(|&(_, may_fail)| may_fail == found.void)
+            .map(|(&(origin, _), _)| self.verdict(origin, found.void, sources))
+            .collect()
+    }
+
+    fn verdict(&self, origin: OriginId, void: bool, sources: &SourceMap) -> Verdict {
+        let (span, _) = self.assertions.origin(origin).explain(self.graph(), self.prepared.options);
+        let constraint = one_line(sources.snippet(span));
+        let constraint = match self.assertions.origin(origin) {
+            Origin::Feature(keyword, _) => format!("{} {}", constraint, keyword.demand()),
+            _ => constraint,
+        };
+        Verdict { place: sources.place(span), constraint, redundant: !void }
     }
 
     /// The checks that reject variants, in the order of their codes.

@@ -145,7 +145,7 @@ impl<'s, 'a> Space<'s, 'a> {
     /// not, when all other inputs are the same.
     fn influences(&self, progress: &mut dyn Progress) -> Vec<Vec<ElementId>> {
         let cnf = Cnf::of(self.vars(), self.best_clauses().map(<[Lit]>::to_vec));
-        let inputs: Vec<Var> = self.evaluator.input_atoms().map(Var).collect();
+        let inputs = self.input_vars();
         let elements = Projection::All.elements(self.graph());
         let of: Vec<Var> = elements.iter().map(|&id| literal(id).var()).collect();
         let question =

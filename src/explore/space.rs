@@ -3,6 +3,8 @@
 use crate::sat::formula::{Cnf, Encoder, Formula, Lit, OriginId, Var};
 use crate::sat::progress::Progress;
 use crate::sat::solve::backbone::backbone;
+use crate::sat::solve::circuit::Circuit;
+use crate::sat::solve::walk::Samples;
 use crate::sat::solve::{self, Determinised, Models, Objective, Problem, Question, Unique};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::value::Value;
@@ -395,6 +397,18 @@ impl<'s, 'a> Space<'s, 'a> {
             .iter()
             .filter(|(_, requirement)| *requirement != VariantRequirement::Where);
         self.best_models().solve(&checks.map(|&(literal, _)| literal).collect::<Vec<_>>())
+    }
+
+    /// The variables of open inputs, from which all else follows.
+    pub(super) fn input_vars(&self) -> Vec<Var> {
+        self.evaluator.input_atoms().map(Var).collect()
+    }
+
+    /// Some valid variants, where they can be had without a solver; `models` are the valid ones.
+    pub(super) fn samples(&self, models: &mut Models) -> Samples {
+        let cnf = Cnf::of(self.vars(), self.valid_clauses().map(<[Lit]>::to_vec));
+        let circuit = Circuit::new(&cnf, &self.input_vars());
+        circuit.map_or_else(Samples::default, |circuit| Samples::of(&circuit, &self.cases, models))
     }
 
     /// The case of each open input in a model.

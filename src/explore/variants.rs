@@ -5,8 +5,9 @@ use super::matrix::Matrix;
 use super::space::{self, Assigned, Projection, Space, literal};
 use crate::sat::count::{Compiled, compile};
 use crate::sat::formula::{Atom, Cnf, Lit, Var};
+use crate::sat::progress::Progress;
 use crate::sat::solve::backbone::{backbone, equivalences};
-use crate::sat::solve::covering::covering;
+use crate::sat::solve::covering::{CoveringModel, covering};
 use crate::sat::solve::random::Random;
 use crate::sat::solve::{self, Limit, Models, Objective, Problem, SolverSettings, Unsolved};
 use crate::text::decimal::Decimal;
@@ -31,7 +32,12 @@ pub struct Query {
 
 impl Default for Query {
     fn default() -> Self {
-        Self { projection: Projection::default(), which: Which::All, limit: 100, effort: 1_000_000 }
+        Self {
+            projection: Projection::default(),
+            which: Which::All,
+            limit: 100,
+            effort: 20_000_000,
+        }
     }
 }
 
@@ -131,6 +137,10 @@ pub struct Count {
     pub count: String,
     /// Whether that is all of them; else there are at least so many.
     pub exact: bool,
+    /// Where there are more, which were counted: those in which so many open inputs have the values
+    /// that they have in one variant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fixed: Option<usize>,
 }
 
 /// The variant of each preset.
@@ -153,8 +163,12 @@ pub(crate) fn preset_variants(matrix: &Matrix, projection: Projection) -> Found 
     found
 }
 
-/// So many variants are counted one by one where they cannot be counted otherwise.
-const COUNTED: usize = 10_000;
+/// So few variants are counted one by one where they cannot be counted otherwise.
+const FEW: usize = 100;
+/// Where not all variants can be counted, each attempt to count some takes this part of the effort.
+const PARTS: u64 = 20;
+/// Each such attempt takes so many steps in any case.
+const PART: u64 = 100_000;
 
 impl Space<'_, '_> {
     /// Lists variants.
@@ -213,22 +227,55 @@ impl Space<'_, '_> {
         (found, false)
     }
 
-    fn compiled(&self, elements: &[Projected], effort: u64) -> Option<Compiled> {
+    /// Compiles the valid variants in which these are true.
+    fn compiled(&self, elements: &[Projected], fixed: &[Lit], effort: u64) -> Option<Compiled> {
         let projection: Vec<_> = elements.iter().map(|element| literal(element.id).var()).collect();
-        compile(self.determinised.vars, self.valid_clauses(), &projection, effort)
+        let clauses = self.valid_clauses().chain(fixed.iter().map(std::slice::from_ref));
+        compile(self.determinised.vars, clauses, &projection, effort)
     }
 
-    /// Counts variants: exactly, or as many as are found when the effort is spent.
-    pub(crate) fn count(&self, query: &Query) -> Count {
+    /// Counts variants: exactly, or a part of them when the effort is spent.
+    pub(crate) fn count(&self, query: &Query, progress: &mut dyn Progress) -> Count {
         let elements = self.projected(query.projection);
-        if let Some(compiled) = self.compiled(&elements, query.effort) {
-            return Count { count: compiled.count().to_string(), exact: true };
+        let mut models = self.valid_models();
+        if !models.solve_least(&[], &self.toward()) {
+            return Count { count: "0".into(), exact: true, fixed: None };
         }
-        let found = self.list(&elements, COUNTED);
-        Count {
-            count: found.as_ref().map_or(0, |found| found.variants.len()).to_string(),
-            exact: found.is_some_and(|found| !found.more),
+        progress.phase("counting");
+        if let Some(compiled) = self.compiled(&elements, &[], query.effort) {
+            return Count { count: compiled.count().to_string(), exact: true, fixed: None };
         }
+        progress.phase("counting a part");
+        if let Some(found) = self.list(&elements, FEW).filter(|found| !found.more) {
+            let count = found.variants.len().to_string();
+            return Count { count, exact: true, fixed: None };
+        }
+        let effort = (query.effort / PARTS).max(PART);
+        self.count_around(&|literal| models.is_true(literal), &elements, effort)
+    }
+
+    /// Counts the variants in which some inputs are as in a model: as few inputs as it takes to come
+    /// to an end.
+    fn count_around(
+        &self,
+        is_true: &dyn Fn(Lit) -> bool,
+        elements: &[Projected],
+        effort: u64,
+    ) -> Count {
+        let chosen = |cases: &Vec<Lit>| cases.iter().copied().find(|&case| is_true(case));
+        let open = self.cases.iter().filter(|cases| cases.len() > 1);
+        let chosen: Vec<Lit> = open.filter_map(chosen).collect();
+        let (mut left, mut count) = (chosen.len(), None);
+        while count.is_none() && left > 0 {
+            left /= 2;
+            let fixed = &chosen[left..];
+            count = self
+                .compiled(elements, fixed, effort)
+                .map(|compiled| (compiled.count().to_string(), fixed.len()));
+        }
+        // One there is in any case.
+        let (count, fixed) = count.unwrap_or_else(|| ("1".into(), chosen.len()));
+        Count { count, exact: false, fixed: Some(fixed) }
     }
 
     fn sample(
@@ -238,7 +285,7 @@ impl Space<'_, '_> {
         seed: u64,
         effort: u64,
     ) -> Result<Found, Diagnostics> {
-        let compiled = self.compiled(elements, effort).ok_or_else(|| {
+        let compiled = self.compiled(elements, &[], effort).ok_or_else(|| {
             let message = format!("counting the variants takes more than {effort} steps, so that none can be drawn fairly");
             Diagnostic::error(Code::OpenInput, message).help("assign some inputs, or allow more with `--effort`")
         })?;
@@ -278,13 +325,9 @@ impl Space<'_, '_> {
             Diagnostic::error(Code::OpenInput, message)
                 .help("assign some inputs, or cover combinations of fewer")
         })?;
-        let mut variants = Vec::new();
-        for row in &covering.rows {
-            let chosen = row.iter().zip(&factors).map(|(&case, factor)| factor[case]);
-            if models.solve(&chosen.collect::<Vec<_>>()) {
-                variants.push(self.variant(elements, &|literal| models.is_true(literal)));
-            }
-        }
+        let variant =
+            |model: &CoveringModel| self.variant(elements, &|literal| model.is_true(literal));
+        let variants = covering.models.iter().map(variant).collect();
         Ok(Found { covered: Some(covering.feasible), ..Found::of(variants, false) })
     }
 

@@ -322,7 +322,7 @@ impl Resolver {
         self.explore_with(true, progress, |space, _| space.variants(query))
     }
 
-    /// Counts variants: exactly, or as many as are found when the effort is spent.
+    /// Counts variants: exactly, or a part of them when the effort is spent.
     ///
     /// # Errors
     /// What is wrong with the template whatever the inputs; `open-input` where an input cannot stay
@@ -348,7 +348,7 @@ impl Resolver {
         query: &Query,
         progress: &mut dyn Progress,
     ) -> Result<Answer<Count>, Failure> {
-        self.explore_with(true, progress, |space, _| Ok(space.count(query)))
+        self.explore_with(true, progress, |space, progress| Ok(space.count(query, progress)))
     }
 
     /// Lists the inputs of a template, what cases open ones have, and what each influences.

@@ -285,10 +285,23 @@ pub(crate) enum ListFormat {
     Json,
 }
 
+/// How long somebody waits for an answer, and whether they want to know what took how long.
+#[derive(Debug, Args)]
+pub(crate) struct WatchArgs {
+    /// Give up where there is no answer in this time, such as `30s` or `5m`
+    #[arg(long, value_name = "TIME", value_parser = timeout)]
+    pub timeout: Option<Duration>,
+    /// Print to standard error how long each phase takes
+    #[arg(long)]
+    pub timings: bool,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct InputsArgs {
     #[command(flatten)]
     pub select: SelectArgs,
+    #[command(flatten)]
+    pub watch: WatchArgs,
     /// Format of the list
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub format: ListFormat,
@@ -315,6 +328,8 @@ pub(crate) struct ExplainArgs {
 pub(crate) struct AnalyzeArgs {
     #[command(flatten)]
     pub select: SelectArgs,
+    #[command(flatten)]
+    pub watch: WatchArgs,
     /// Exit with 1 where there is no variant, or something is in no variant or in vain
     #[arg(long)]
     pub strict: bool,
@@ -327,6 +342,8 @@ pub(crate) struct AnalyzeArgs {
 pub(crate) struct VariantsArgs {
     #[command(flatten)]
     pub select: SelectArgs,
+    #[command(flatten)]
+    pub watch: WatchArgs,
     /// List at most so many
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = limit)]
     pub limit: usize,
@@ -358,7 +375,7 @@ pub(crate) struct VariantsArgs {
     /// The variant of each variability preset
     #[arg(long, group = "which", conflicts_with = "presets")]
     pub all_presets: bool,
-    /// How many steps counting may take; beyond that, a count says `at least`
+    /// How many steps counting may take; beyond that, a count says `at least`, and of which
     #[arg(long, value_name = "STEPS", default_value_t = Query::default().effort)]
     pub effort: u64,
     /// Write each variant's resolved template into this directory, and a manifest; relative names

@@ -18,6 +18,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::models::Models;
 use super::propagator::Propagator;
 use super::random::Random;
+use super::walk::Samples;
 use crate::sat::formula::Lit;
 
 /// What does not differ between models.
@@ -43,6 +44,15 @@ pub struct Backbone {
 /// assert_eq!((found.always, found.never), (vec![a], vec![c]));
 /// ```
 pub fn backbone(candidates: &[Lit], models: &mut Models) -> Option<Backbone> {
+    backbone_beside(&Samples::default(), candidates, models)
+}
+
+/// The same, where some models are known already.
+pub(crate) fn backbone_beside(
+    samples: &Samples,
+    candidates: &[Lit],
+    models: &mut Models,
+) -> Option<Backbone> {
     models.cover_literals(candidates);
     if !models.solve(&[]) {
         return None;
@@ -50,6 +60,7 @@ pub fn backbone(candidates: &[Lit], models: &mut Models) -> Option<Backbone> {
     // What each would be if it differed from the first model.
     let mut met = FxHashSet::default();
     let other = candidates.iter().map(|&literal| literal.negate_if(models.is_true(literal)));
+    let other = other.filter(|&literal| !samples.show(literal));
     let others = other.filter(|&literal| met.insert(literal)).collect();
     let impossible: FxHashSet<_> = impossible(others, models).into_iter().collect();
     let among = |wanted: fn(Lit) -> Lit| {
@@ -93,13 +104,26 @@ pub(super) fn impossible(mut open: Vec<Lit>, models: &mut Models) -> Vec<Lit> {
 /// assert_eq!(equivalences(&[a, b, c], &mut models), Some(vec![vec![a, b]]));
 /// ```
 pub fn equivalences(candidates: &[Lit], models: &mut Models) -> Option<Vec<Vec<Lit>>> {
+    equivalences_beside(&Samples::default(), candidates, models)
+}
+
+/// The same, where some models are known already.
+pub(crate) fn equivalences_beside(
+    samples: &Samples,
+    candidates: &[Lit],
+    models: &mut Models,
+) -> Option<Vec<Vec<Lit>>> {
     models.cover_literals(candidates);
     if !models.solve(&[]) {
         return None;
     }
     let mut classes = Classes::new(candidates);
     classes.split(models);
-    classes.split_at_random(models);
+    if samples.is_empty() {
+        classes.split_at_random(models);
+    } else {
+        classes.split_by(samples);
+    }
     let mut propagator = models.propagator();
     let mut proven: FxHashSet<Vec<Lit>> = FxHashSet::default();
     let mut asked: FxHashMap<Vec<Lit>, Lit> = FxHashMap::default();
@@ -119,6 +143,15 @@ pub fn equivalences(candidates: &[Lit], models: &mut Models) -> Option<Vec<Vec<L
                 asked.insert(class.clone(), split);
                 splits.push(split);
             }
+        }
+        // As many as can be at once, so that few models show all differences.
+        let before = classes.count();
+        if !splits.is_empty() {
+            models.solve_toward(&splits);
+            classes.split(models);
+        }
+        if classes.count() > before {
+            continue;
         }
         if splits.is_empty() || !models.solve_any(&splits, &[]) {
             asked.values().for_each(|&split| models.add_clause(&[!split]));
@@ -182,6 +215,16 @@ impl<'c> Classes<'c> {
         for (&literal, class) in self.candidates.iter().zip(&mut self.of) {
             let next = names.len() as u32;
             *class = *names.entry((*class, models.is_true(literal))).or_insert(next);
+        }
+    }
+
+    /// Tells apart what differs in models that are known.
+    fn split_by(&mut self, samples: &Samples) {
+        let mut names = FxHashMap::default();
+        for (&literal, class) in self.candidates.iter().zip(&mut self.of) {
+            let next = names.len() as u32;
+            let values: Vec<u64> = samples.of_literal(literal).collect();
+            *class = *names.entry((*class, values)).or_insert(next);
         }
     }
 

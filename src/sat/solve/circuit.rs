@@ -199,6 +199,11 @@ impl<'c> Lanes<'c> {
         }
     }
 
+    /// For each variable the lanes in which it is true.
+    pub(crate) fn values(&self) -> &[u64] {
+        &self.values
+    }
+
     /// The lanes in which a literal is true.
     pub(crate) fn value(&self, literal: Lit) -> u64 {
         self.values[literal.var().index()] ^ if literal.is_negative() { u64::MAX } else { 0 }

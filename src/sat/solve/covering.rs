@@ -38,13 +38,15 @@ use rustc_hash::FxHashMap;
 
 use super::models::Models;
 use super::propagator::Propagator;
-use crate::sat::formula::Lit;
+use crate::sat::formula::{Lit, Var};
 
 /// Models that cover what they can.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Covering {
     /// For each model the case of each factor, as a position among its cases.
     pub rows: Vec<Vec<usize>>,
+    /// The models themselves, in the same order.
+    pub models: Vec<CoveringModel>,
     /// How many choices of cases are in a model.
     pub feasible: u64,
     /// How many are in none.
@@ -53,7 +55,7 @@ pub struct Covering {
 
 /// A small set of models that covers every choice of `t` cases of different factors that any model
 /// has, `t` being one at least, and the number of factors at most. `None` where there are too many
-/// choices to look at: 11,000 cases can meet in pairs, 600 in threes.
+/// choices to look at: 32,000 cases can meet in pairs, 1,200 in threes.
 ///
 /// A factor is its cases, of which exactly one is true in each model.
 ///
@@ -71,9 +73,11 @@ pub struct Covering {
 /// ```
 pub fn covering(t: usize, factors: &[Vec<Lit>], models: &mut Models) -> Option<Covering> {
     if factors.is_empty() {
-        let possible = models.solve(&[]);
+        let possible = usize::from(models.solve(&[]));
+        let model = CoveringModel::of(models.vars(), |literal| models.is_true(literal));
         return Some(Covering {
-            rows: vec![Vec::new(); usize::from(possible)],
+            rows: vec![Vec::new(); possible],
+            models: vec![model; possible],
             ..Covering::default()
         });
     }
@@ -86,55 +90,122 @@ pub fn covering(t: usize, factors: &[Vec<Lit>], models: &mut Models) -> Option<C
     let mut greedy = Greedy::new(models, &cases, open);
     // Nobody should aim at what is known to be impossible.
     let mut infeasible = (0..greedy.open.rows()).map(|others| greedy.exclude(others)).sum();
-    let mut rows = Vec::new();
+    let (mut rows, mut models) = (Vec::new(), Vec::new());
     let mut others = 0;
     while let Some(start) = greedy.next_start(&mut others, &mut infeasible) {
-        greedy.make_row(&start);
-        let row = greedy.last_row();
+        let model = greedy.make_row(&start);
+        let row = cases.row(&model);
         greedy.open.remove_all(&row);
         rows.push(row);
+        models.push(model);
     }
-    drop_redundant(&mut rows, &greedy.open);
+    let kept = not_redundant(&rows, &greedy.open);
     let positions =
         |row: &Vec<u32>| row.iter().map(|&case| case as usize - cases.first_of(case)).collect();
+    let is_kept = |&(_, kept): &(_, &bool)| *kept;
     Some(Covering {
-        rows: rows.iter().map(positions).collect(),
+        rows: rows
+            .iter()
+            .zip(&kept)
+            .filter(|&(_, kept)| *kept)
+            .map(|(row, _)| positions(row))
+            .collect(),
+        models: models.into_iter().zip(&kept).filter(is_kept).map(|(model, _)| model).collect(),
         feasible: all - infeasible,
         infeasible,
     })
 }
 
-/// Drops rows of which the others cover everything.
-fn drop_redundant(rows: &mut Vec<Vec<u32>>, choices: &Choices) {
-    // What is covered so often that it cannot be counted stays so.
-    let mut covered = vec![0_u8; choices.bits.len() * 64];
-    let mut in_row = |row: &[u32], change: fn(&mut u8) -> bool| {
-        let mut any = false;
-        choices.each_others(row, |others, start| {
-            // Each choice once: the last of its cases is the one that is not among the others.
-            let last = others.last().map_or(0, |last| row.partition_point(|case| case <= last));
-            row[last..]
-                .iter()
-                .for_each(|&case| any |= change(&mut covered[start * 64 + case as usize]));
-        });
-        any
-    };
-    for row in rows.iter() {
-        in_row(row, |count| {
-            *count = count.saturating_add(1);
-            false
+/// The truth of each variable in a model, a bit each.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CoveringModel {
+    bits: Vec<u64>,
+}
+
+impl CoveringModel {
+    fn of(vars: usize, is_true: impl Fn(Lit) -> bool) -> Self {
+        let mut bits = vec![0; vars.div_ceil(64)];
+        for var in (0..vars as u32).filter(|&var| is_true(Var(var).positive())) {
+            bits[var as usize / 64] |= 1 << (var % 64);
+        }
+        Self { bits }
+    }
+
+    /// Whether a literal is true.
+    pub fn is_true(&self, literal: Lit) -> bool {
+        let index = literal.var().index();
+        self.bits.get(index / 64).is_some_and(|word| word >> (index % 64) & 1 == 1)
+            != literal.is_negative()
+    }
+}
+
+/// Of rows, the positions of those that are left when, one after the other, each goes of which the
+/// others cover everything.
+///
+/// What is met once and what is met twice is one bit each. Most rows alone have a choice, and only of
+/// the few others has to be counted what they have beside those.
+fn not_redundant(rows: &[Vec<u32>], choices: &Choices) -> Vec<bool> {
+    let masks: Vec<_> = rows.iter().map(|row| mask(row, choices.words)).collect();
+    let mut once = vec![0_u64; choices.bits.len()];
+    let mut twice = once.clone();
+    for (row, mask) in rows.iter().zip(&masks) {
+        choices.each_others(row, |_, start| {
+            for (at, mask) in (start..).zip(mask) {
+                twice[at] |= once[at] & mask;
+                once[at] |= mask;
+            }
         });
     }
-    rows.retain(|row| {
-        let needed = in_row(row, |count| *count == 1);
-        if !needed {
-            in_row(row, |count| {
-                *count -= u8::from(*count < u8::MAX);
-                false
+    let alone: Vec<bool> = rows
+        .iter()
+        .zip(&masks)
+        .map(|(row, mask)| {
+            let mut any = false;
+            choices.each_others(row, |_, start| {
+                any |= (start..).zip(mask).any(|(at, mask)| once[at] & !twice[at] & mask != 0);
             });
+            any
+        })
+        .collect();
+    let mut covered = twice;
+    covered.fill(0);
+    for ((row, mask), _) in rows.iter().zip(&masks).zip(&alone).filter(|&(_, &alone)| alone) {
+        choices.each_others(row, |_, start| {
+            (start..).zip(mask).for_each(|(at, mask)| covered[at] |= mask);
+        });
+    }
+    keep_needed(rows, &masks, choices, &covered, alone)
+}
+
+/// Of rows that others may make redundant, those that are needed beside what is covered.
+fn keep_needed(
+    rows: &[Vec<u32>],
+    masks: &[Vec<u64>],
+    choices: &Choices,
+    covered: &[u64],
+    mut kept: Vec<bool>,
+) -> Vec<bool> {
+    let mut counts: FxHashMap<usize, u32> = FxHashMap::default();
+    let open: Vec<usize> = (0..rows.len()).filter(|&row| !kept[row]).collect();
+    let mut has = Vec::with_capacity(open.len());
+    for &row in &open {
+        let mut own = Vec::new();
+        choices.each_others(&rows[row], |_, start| {
+            let rest = (start..).zip(&masks[row]).map(|(at, mask)| mask & !covered[at]);
+            each_bit(&rest.collect::<Vec<_>>(), |case| own.push(start * 64 + case));
+        });
+        own.iter().for_each(|&choice| *counts.entry(choice).or_default() += 1);
+        has.push(own);
+    }
+    for (row, own) in open.into_iter().zip(has) {
+        kept[row] = own.iter().any(|choice| counts.get(choice) == Some(&1));
+        if !kept[row] {
+            for choice in own {
+                counts.entry(choice).and_modify(|count| *count -= 1);
+            }
         }
-        needed
-    });
+    }
+    kept
 }
 
 /// The cases of all factors, numbered one after the other.
@@ -160,6 +231,14 @@ impl Cases {
         self.starts[factor]..self.starts[factor + 1]
     }
 
+    /// The cases of a model, one of each factor.
+    fn row(&self, model: &CoveringModel) -> Vec<u32> {
+        let factors = (0..self.starts.len() - 1).map(|factor| self.of_factor(factor));
+        let case =
+            factors.filter_map(|mut cases| cases.find(|&case| model.is_true(self.literals[case])));
+        case.map(|case| case as u32).collect()
+    }
+
     /// The first case of the factor that a case is of.
     fn first_of(&self, case: u32) -> usize {
         self.starts[self.factors[case as usize] as usize]
@@ -179,7 +258,7 @@ struct Choices {
 }
 
 /// So many bits are too many.
-const MOST: usize = 1 << 27;
+const MOST: usize = 1 << 30;
 
 impl Choices {
     /// Those of which all cases are of different factors; `None` where there are too many.
@@ -450,7 +529,7 @@ impl<'c> Greedy<'c> {
     }
 
     /// Makes a model that has some cases, and as much else as it can.
-    fn make_row(&mut self, start: &[u32]) {
+    fn make_row(&mut self, start: &[u32]) -> CoveringModel {
         let weights = self.open.weights(self.cases.literals.len());
         let weight = |factor: usize| weights[self.cases.of_factor(factor)].iter().sum::<u64>();
         let mut factors: Vec<_> =
@@ -461,13 +540,32 @@ impl<'c> Greedy<'c> {
         loop {
             factors.iter().for_each(|&factor| self.extend(factor));
             let decisions = std::mem::take(&mut self.row.decisions);
+            if let Some(model) = self.propagated() {
+                return model;
+            }
             if self.models.solve_least(&decisions, &self.cases.literals) {
-                return;
+                let Self { models, .. } = self;
+                return CoveringModel::of(models.vars(), |literal| models.is_true(literal));
             }
             let core = self.learn(&decisions);
             let kept = decisions.iter().rposition(|decision| core.contains(decision)).unwrap_or(0);
             self.decide_all(&decisions[..kept]);
         }
+    }
+
+    /// The model in which, beside what is decided, the first case is true that can be, then the next
+    /// one, ...: where propagation gets there alone, no solver has to.
+    fn propagated(&mut self) -> Option<CoveringModel> {
+        for &literal in &self.cases.literals {
+            let decided = self.propagator.value(literal).is_some();
+            if !decided && !self.assume(literal) && !self.assume(!literal) {
+                return None;
+            }
+        }
+        let propagator = &self.propagator;
+        (propagator.trail().len() == propagator.vars()).then(|| {
+            CoveringModel::of(propagator.vars(), |literal| propagator.value(literal) == Some(true))
+        })
     }
 
     /// Decides for the case of a factor that covers most, unless that is decided.
@@ -568,15 +666,6 @@ impl<'c> Greedy<'c> {
         }
         self.row.seen = self.propagator.trail().len();
     }
-
-    /// The cases of the model that was found last, one of each factor.
-    fn last_row(&self) -> Vec<u32> {
-        let factors = (0..self.cases.starts.len() - 1).map(|factor| self.cases.of_factor(factor));
-        let case = factors.filter_map(|mut cases| {
-            cases.find(|&case| self.models.is_true(self.cases.literals[case]))
-        });
-        case.map(|case| case as u32).collect()
-    }
 }
 
 /// Ascending numbers with one more.
@@ -593,7 +682,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::sat::formula::Var;
     use crate::sat::solve::SolverKind;
     use crate::sat::solve::tests::{KINDS, clauses, holds};
 
@@ -647,6 +735,12 @@ mod tests {
                 let mut models = Models::new(VARS as usize, clauses.iter().map(Vec::as_slice), kind);
                 let found = covering(t, &factors, &mut models).unwrap();
                 prop_assert!(found.rows.iter().all(|row| possible.contains(row)));
+                prop_assert_eq!(found.models.len(), found.rows.len());
+                for (own, model) in found.rows.iter().zip(&found.models) {
+                    let bits = (0..VARS).filter(|&var| model.is_true(Var(var).positive())).map(|var| 1 << var).sum();
+                    prop_assert!(holds(&clauses, bits));
+                    prop_assert_eq!(own, &row(bits));
+                }
                 let covers = |rows: &[Vec<usize>]| rows.iter().flat_map(|row| covered(row, size)).collect::<BTreeSet<_>>();
                 prop_assert_eq!(covers(&found.rows), feasible.clone());
                 prop_assert_eq!(found.feasible, feasible.len() as u64);

@@ -76,7 +76,7 @@ impl<'q> Behind<'q> {
         if let Some(mut walk) = LaneWalk::new(self.circuit, self.question.factors, &mut models) {
             self.walk(&mut walk);
             progress.counted("steps of simulation", walk.lanes.steps as usize);
-            progress.phase("proving what influences nothing");
+            progress.phase("inputs without influence");
             self.prove(kind, progress);
         }
         let sorted = |found: FxHashSet<u32>| {
@@ -92,9 +92,6 @@ impl<'q> Behind<'q> {
         for _ in 0..PASSES {
             let mut any = false;
             walk.pass(&mut |factor, lanes, holds| {
-                if holds == 0 {
-                    return;
-                }
                 for (var, changed) in lanes.changed() {
                     if changed & holds != 0
                         && let Some(position) = self.positions[var.index()]
@@ -102,6 +99,7 @@ impl<'q> Behind<'q> {
                         any |= self.found[factor].insert(position);
                     }
                 }
+                holds
             });
             in_vain = if any { 0 } else { in_vain + 1 };
             if in_vain == IN_VAIN {

@@ -3,7 +3,7 @@
 
 pub mod backbone;
 mod bounded;
-mod circuit;
+pub(crate) mod circuit;
 mod component;
 mod components;
 pub mod covering;
@@ -19,12 +19,13 @@ mod optimize;
 mod propagate;
 mod propagator;
 pub mod random;
+pub(crate) mod redundancy;
 mod settings;
 pub(in crate::sat) mod solver;
 mod totalizer;
 #[cfg(feature = "varisat")]
 mod varisat;
-mod walk;
+pub(crate) mod walk;
 
 use std::collections::BTreeMap;
 

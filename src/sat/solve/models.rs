@@ -49,6 +49,11 @@ impl Models {
         self.solver.solve(assumptions)
     }
 
+    /// How many variables there are.
+    pub(super) fn vars(&self) -> usize {
+        self.solver.vars()
+    }
+
     /// Whether a literal is true in the model that was found last.
     pub fn is_true(&self, literal: Lit) -> bool {
         self.solver.is_true(literal)

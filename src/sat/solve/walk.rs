@@ -6,6 +6,49 @@ use super::models::Models;
 use super::random::Random;
 use crate::sat::formula::{Lit, Var};
 
+/// So many models, 64 at a time, are kept to be looked at.
+const KEPT: usize = 12;
+
+/// Models that were met on a walk.
+#[derive(Default)]
+pub(crate) struct Samples {
+    /// For each variable the lanes in which it is true, for each time that was looked.
+    rounds: Vec<Vec<u64>>,
+}
+
+impl Samples {
+    /// Models of a circuit with these factors; none where there is no model.
+    pub(crate) fn of(circuit: &Circuit, factors: &[Vec<Lit>], models: &mut Models) -> Self {
+        let Some(mut walk) = LaneWalk::new(circuit, factors, models) else {
+            return Self::default();
+        };
+        let mut samples = Self { rounds: vec![walk.lanes.values().to_vec()] };
+        while samples.rounds.len() < KEPT {
+            walk.pass(&mut |_, _, holds| holds);
+            samples.rounds.push(walk.lanes.values().to_vec());
+        }
+        samples
+    }
+
+    /// The models in which a literal is true, 64 at a time; of one that came later, nothing is known.
+    pub(crate) fn of_literal(&self, literal: Lit) -> impl Iterator<Item = u64> {
+        let negated = if literal.is_negative() { u64::MAX } else { 0 };
+        let value =
+            move |round: &Vec<u64>| round.get(literal.var().index()).map(|value| value ^ negated);
+        self.rounds.iter().filter_map(value)
+    }
+
+    /// Whether a literal is true in one of them.
+    pub(crate) fn show(&self, literal: Lit) -> bool {
+        self.of_literal(literal).any(|lanes| lanes != 0)
+    }
+
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rounds.is_empty()
+    }
+}
+
 /// So many models are asked for; the others are neighbours of those, and of their neighbours.
 const STARTS: u32 = 8;
 
@@ -53,9 +96,9 @@ impl<'c> LaneWalk<'c> {
     }
 
     /// Lets each factor take each of its other cases, in as many lanes as can, and shows each time
-    /// what changed in which of them: the position of the factor, and the lanes that are models. Half
-    /// of them stay there.
-    pub(crate) fn pass(&mut self, see: &mut dyn FnMut(usize, &Lanes<'c>, u64)) {
+    /// what changed in which of them: the position of the factor, and the lanes that are models. Of
+    /// those that may stay there, half do.
+    pub(crate) fn pass(&mut self, see: &mut dyn FnMut(usize, &Lanes<'c>, u64) -> u64) {
         for (index, factor) in self.factors.iter().enumerate() {
             // Of two cases, which are opposite mostly, either is the other one's other.
             let targets =
@@ -63,8 +106,8 @@ impl<'c> LaneWalk<'c> {
             for target in 0..targets {
                 let Some(changes) = self.changes(factor, target) else { continue };
                 let holds = self.lanes.change(changes);
-                see(index, &self.lanes, holds);
-                let kept = holds & self.random.next();
+                let stay = see(index, &self.lanes, holds);
+                let kept = holds & stay & self.random.next();
                 self.lanes.keep(kept);
             }
         }

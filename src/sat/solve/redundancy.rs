@@ -1,0 +1,175 @@
+//! Which constraints could be violated alone.
+//!
+//! One that cannot is implied by the others; where all together leave no model, one that can is to
+//! blame. A neighbour of a model in which exactly one constraint fails shows that it can. For those that
+//! walking does not show, at most one constraint fails. Where propagation sees that one cannot, that is
+//! all; a solver is asked for a model in which any of the others does, until there is none.
+
+use super::SolverKind;
+use super::circuit::Circuit;
+use super::models::Models;
+use super::walk::LaneWalk;
+use crate::sat::formula::{Cnf, Lit, Var};
+use crate::sat::progress::Progress;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Walking goes on for so many passes, and ends when so many show nothing new.
+const PASSES: u32 = 24;
+const IN_VAIN: u32 = 2;
+
+/// Constraints beside clauses.
+#[derive(Clone, Copy)]
+pub(crate) struct ConstraintQuestion<'q> {
+    /// All clauses but those of the constraints; they define the literals of these.
+    pub rest: &'q Cnf,
+    /// What gates follow from.
+    pub inputs: &'q [Var],
+    /// Those that may differ, each the cases of which exactly one is true.
+    pub factors: &'q [Vec<Lit>],
+    /// The literal of each constraint, and its origin; those of one origin are one.
+    pub constraints: &'q [(u32, Lit)],
+}
+
+/// What holds of constraints.
+pub(crate) struct ConstraintsAlone {
+    /// Whether no model fulfils all of them.
+    pub void: bool,
+    /// Whether each can fail, or where nothing fulfils all, any of its origin, while those of other
+    /// origins hold.
+    pub may_fail: Vec<bool>,
+}
+
+impl ConstraintQuestion<'_> {
+    pub(crate) fn answer(&self, kind: SolverKind, progress: &mut dyn Progress) -> ConstraintsAlone {
+        let mut models = Models::of(self.rest, kind);
+        let all: Vec<Lit> = self.constraints.iter().map(|&(_, literal)| literal).collect();
+        let void = !models.solve(&all);
+        let mut may_fail = FxHashSet::default();
+        if !void && let Some(circuit) = Circuit::new(self.rest, self.inputs) {
+            let mut fulfilling = Models::of(self.rest, kind);
+            all.iter().for_each(|&literal| fulfilling.add_clause(&[literal]));
+            if let Some(walk) = LaneWalk::new(&circuit, self.factors, &mut fulfilling) {
+                self.walk(walk, &mut may_fail);
+            }
+        }
+        self.at_most_one_fails(&mut models);
+        let open = all.iter().map(|&literal| !literal).filter(|failed| !may_fail.contains(failed));
+        let mut open: Vec<Lit> = open.collect();
+        let mut propagator = models.propagator();
+        open.retain(|&failed| {
+            let known = propagator.trail().len();
+            let possible = propagator.value(failed).unwrap_or_else(|| propagator.assume(failed));
+            propagator.undo(known);
+            possible
+        });
+        progress.counted("questions", open.len());
+        while !open.is_empty() && models.solve_any(&open, &[]) {
+            let (shown, rest): (Vec<Lit>, Vec<Lit>) =
+                open.iter().partition(|&&failed| models.is_true(failed));
+            open = rest;
+            may_fail.extend(shown);
+        }
+        let fails = |own: &&(u32, Lit)| may_fail.contains(&!own.1);
+        let origins: FxHashSet<u32> =
+            self.constraints.iter().filter(fails).map(|&(origin, _)| origin).collect();
+        // Where all together leave no model, those of one origin are to blame together.
+        let may_fail = self.constraints.iter();
+        let may_fail =
+            may_fail.map(|own| if void { origins.contains(&own.0) } else { fails(&own) });
+        let may_fail = may_fail.collect();
+        ConstraintsAlone { void, may_fail }
+    }
+
+    /// Adds what fails alone in a neighbour of a model, by its negated literal.
+    fn walk(&self, mut walk: LaneWalk<'_>, may_fail: &mut FxHashSet<Lit>) {
+        let mut by_var: FxHashMap<Var, Vec<Lit>> = FxHashMap::default();
+        for &(_, literal) in self.constraints {
+            // What two constraints demand does not fail in one of them alone.
+            by_var.entry(literal.var()).or_default().push(literal);
+        }
+        let mut in_vain = 0;
+        for _ in 0..PASSES {
+            let before = may_fail.len();
+            walk.pass(&mut |_, lanes, holds| {
+                let of_changed = || {
+                    let changed = lanes.changed().filter_map(|(var, _)| by_var.get(&var));
+                    changed.flatten().map(|&literal| (literal, lanes.value(!literal)))
+                };
+                let planes =
+                    |(one, more): (u64, u64), failed: u64| (one | failed, more | one & failed);
+                let (one, more) = of_changed().map(|(_, failed)| failed).fold((0, 0), planes);
+                let alone = holds & one & !more;
+                if alone != 0 {
+                    let shown = of_changed().filter(|(_, failed)| failed & alone != 0);
+                    may_fail.extend(shown.map(|(literal, _)| !literal));
+                }
+                holds & !one
+            });
+            in_vain = if may_fail.len() > before { 0 } else { in_vain + 1 };
+            if in_vain == IN_VAIN {
+                return;
+            }
+        }
+    }
+
+    /// Of different origins, constraints of one fail at most: whether one failed so far goes from one
+    /// origin to the next.
+    fn at_most_one_fails(&self, models: &mut Models) {
+        let mut origins: Vec<(u32, Lit)> = self.constraints.to_vec();
+        origins.sort_unstable();
+        let mut before: Option<Lit> = None;
+        for constraints in origins.chunk_by(|a, b| a.0 == b.0) {
+            let failed = models.new_var().positive();
+            for &(_, literal) in constraints {
+                models.add_clause(&[failed, literal]);
+                if let Some(before) = before {
+                    models.add_clause(&[!before, literal]);
+                }
+            }
+            if let Some(before) = before {
+                models.add_clause(&[!before, failed]);
+            }
+            before = Some(failed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::sat::solve::gates::tests::circuit;
+    use crate::sat::solve::random::Random;
+    use crate::sat::solve::tests::{KINDS, clauses, holds};
+
+    const INPUTS: u32 = 5;
+    const GATES: u32 = 5;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(256))]
+
+        /// By brute force; of some origins there are several constraints.
+        #[test]
+        fn what_fails_alone(seed: u64, more in clauses(INPUTS + GATES, 0..4), constraints in prop::collection::vec((0..5_u32, (0..2 * (INPUTS + GATES)).prop_map(Lit)), 0..8), is_circuit in prop::bool::weighted(0.8)) {
+            let vars = INPUTS + GATES;
+            let mut all = if is_circuit { circuit(INPUTS, GATES, &mut Random::new(seed)) } else { Vec::new() };
+            all.extend(more);
+            let models: Vec<u32> = (0..1 << vars).filter(|&model| holds(&all, model)).collect();
+            let is_true = |literal: Lit, model: u32| holds(&[vec![literal]], model);
+            let void = !models.iter().any(|&model| constraints.iter().all(|&(_, literal)| is_true(literal, model)));
+            let expected: Vec<bool> = constraints.iter().map(|&(origin, own)| models.iter().any(|&model| {
+                let others = constraints.iter().filter(|(other, _)| *other != origin);
+                (void || !is_true(own, model)) && others.into_iter().all(|&(_, literal)| is_true(literal, model))
+            })).collect();
+            let factors: Vec<Vec<Lit>> = (0..INPUTS).map(|var| vec![Var(var).positive(), Var(var).negative()]).collect();
+            let inputs: Vec<Var> = (0..INPUTS).map(Var).collect();
+            let rest = Cnf::of(vars as usize, all);
+            for &kind in KINDS {
+                let question = ConstraintQuestion { rest: &rest, inputs: &inputs, factors: &factors, constraints: &constraints };
+                let found = question.answer(kind, &mut ());
+                prop_assert_eq!((found.void, found.may_fail), (void, expected.clone()));
+            }
+        }
+    }
+}
