@@ -20,7 +20,10 @@ use std::path::Path;
 #[test]
 fn conversions() {
     hold("convert", &Place::Copy(copy), |line, directory| match line.strip_prefix("cat ") {
-        Some(name) => fs::read_to_string(directory.join(name)).unwrap(),
+        Some(name) => {
+            let text = fs::read_to_string(directory.join(name)).unwrap();
+            if text.ends_with('\n') { text } else { text + "\n" }
+        }
         None => run(line, directory),
     });
 }

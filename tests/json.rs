@@ -76,6 +76,7 @@ const DOCUMENTS: &[(&str, i32, &str)] = &[
     ("graph shop --preset dev --compare-to prod --format json", 0, "graph"),
     ("convert kiosk.tosca -o kiosk.yaml --loss -", 0, "convert-loss"),
     ("types kiosk.tosca --format json", 0, "types-definitions"),
+    ("types web.tosca Web --format json", 0, "types-definitions"),
     ("types shop --format json", 0, "types"),
     (
         "types shop --non-normative tosca.nodes.Container.Application.Docker --format json",
@@ -269,6 +270,8 @@ fn workplace() -> TempDir {
     let types = "tests/substitute/types.yaml";
     fs::copy(root().join(types), dir.path().join("types.yaml")).unwrap();
     fs::copy(root().join("examples/kiosk.tosca"), dir.path().join("kiosk.tosca")).unwrap();
+    let web = root().join("tests/convert/shop/shop.tosca");
+    fs::copy(web, dir.path().join("web.tosca")).unwrap();
     fs::create_dir(dir.path().join("plain")).unwrap();
     let [template, rules] = PLAIN;
     let files = [
