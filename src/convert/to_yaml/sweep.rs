@@ -3,6 +3,7 @@
 use super::super::loss::{Loss, LossKind};
 use super::super::mapping::{MappingFate, MappingTable};
 use super::YamlConverter;
+use super::names::FileKey;
 use super::place;
 use crate::text::source::Span;
 use crate::text::xml::schema::XML_SCHEMA;
@@ -70,7 +71,32 @@ impl<'d> YamlConverter<'_, 'd> {
             for document in all.filter(|document| document.file() == file) {
                 self.sweep_document(document, &table);
             }
+            if !self.is_named(document)
+                && let Some(root) = self.root(document)
+            {
+                let construct = "what the document is called";
+                let why = "what is in it stands in a file with that of another document";
+                self.lose(root, "@id", construct, why, LossKind::Lost);
+            }
         }
+    }
+
+    /// Whether what a document is called is metadata of a file.
+    fn is_named(&self, document: usize) -> bool {
+        let library = self.library;
+        let service = self.scope.service.map(|id| library.document(id));
+        if self.is_single || Some(document) == service {
+            return service.or_else(|| self.scope.documents(library).next()) == Some(document);
+        }
+        let uri = &library.documents[document].target_namespace;
+        let space = self.names.spaces.iter().position(|space| space.uri == **uri);
+        let is_written =
+            space.is_some_and(|space| self.sections.contains_key(&FileKey::Types(space)));
+        let mut alike = self
+            .scope
+            .documents(library)
+            .filter(|at| library.documents[*at].target_namespace == *uri && Some(*at) != service);
+        is_written && alike.next() == Some(document)
     }
 
     fn called(&self, id: ComponentId) -> String {
@@ -163,13 +189,21 @@ impl<'d> YamlConverter<'_, 'd> {
     ) {
         let around = element.name().local;
         let mut is_described = !has_description(element);
+        let mut tags = BTreeSet::new();
         for child in element.elements() {
             let name = child.name();
             if name.namespace != TOSCA {
                 let is_keys = name.namespace == WINERY && name.local == "PropertiesDefinition";
-                if !HOLDERS.contains(&around) && !is_keys {
+                if is_keys {
+                    self.sweep_keys(child);
+                } else if !HOLDERS.contains(&around) {
                     foreign.add(name.namespace, child.span());
                 }
+                continue;
+            }
+            if name.local == "Tag" && !tags.insert(place::attribute(child, "name")) {
+                let construct = "another `Tag` of one name";
+                self.lose(child, "", construct, "metadata have each name once", LossKind::Lost);
                 continue;
             }
             if name.local == "documentation" {
@@ -188,6 +222,17 @@ impl<'d> YamlConverter<'_, 'd> {
             let identity = place::identity(child).map(|name| format!(" `{name}`"));
             let construct = format!("`{}`{}", name.local, identity.unwrap_or_default());
             self.lose(child, "", construct, why, LossKind::Lost);
+        }
+    }
+
+    /// What keys after Winery say beside names, types and defaults.
+    fn sweep_keys(&mut self, keys: XmlElement<'d>) {
+        const KNOWN: [&str; 4] = ["key", "type", "defaultValue", "required"];
+        for part in keys.elements().flat_map(XmlElement::elements) {
+            let name = part.name().local;
+            if !KNOWN.contains(&name) {
+                self.lose(part, "", format!("`{name}` of a key"), UNKNOWN, LossKind::Lost);
+            }
         }
     }
 
