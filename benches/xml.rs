@@ -1,5 +1,5 @@
-//! Speed and memory of the XML layer beside another library, and of validating, on a service
-//! template with many nodes: `cargo bench --bench xml [-- NODES]`; 25,000 are 13.5 MB.
+//! Speed and memory of the XML layer beside another library, of writing in canonical form, and of
+//! validating, on a service template with many nodes: `cargo bench --bench xml [-- NODES]`; 25,000 are 13.5 MB.
 
 mod measured;
 #[path = "measured/reading.rs"]
@@ -7,6 +7,7 @@ mod reading;
 
 use cuvee::Resolver;
 use cuvee::source::{FileId, MemoryFiles};
+use cuvee::tosca::canonical_definitions;
 use cuvee::xml::{XmlLimits, parse};
 use measured::peak_memory;
 use reading::{heading, measured_apart, report};
@@ -29,6 +30,10 @@ fn main() -> anyhow::Result<()> {
         let file = tempfile::NamedTempFile::new()?;
         fs::write(file.path(), &*text)?;
         report("tree", &text, Some(peak("tree", file.path())?), || ours(&text));
+        let limits = XmlLimits::default();
+        let document = parse(FileId::DETACHED, Arc::clone(&text), &limits)
+            .map_err(|wrong| anyhow::anyhow!("{wrong:?}"))?;
+        report("write", &text, None, || canonical_definitions(&document));
         let theirs_peak = peak("roxmltree", file.path())?;
         report("tree, roxmltree", &text, Some(theirs_peak), || theirs(&text));
         let files = MemoryFiles::from([("shop.tosca", &*text)]);

@@ -52,7 +52,7 @@ pub use types::{
     RequirementDefinition, RequirementReport, Said, TypeDefinition, TypeEntry, TypeId, TypeRef,
     TypeReport, Types, TypesReport,
 };
-pub use v1_0::{DefinedPart, DefinedProperty, DefinedType, DefinedTypes};
+pub use v1_0::{DefinedPart, DefinedProperty, DefinedType, DefinedTypes, canonical_definitions};
 pub use value::PropertyDefinition;
 
 use crate::text::diagnostic::Diagnostics;

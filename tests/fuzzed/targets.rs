@@ -1,6 +1,10 @@
 //! What is done with bytes that nobody chose: whatever they are, nothing panics, nothing hangs, and
 //! messages point into the text.
 
+#[path = "canonical.rs"]
+#[allow(clippy::unwrap_used, clippy::panic, reason = "what is not as it has to be has to be seen")]
+mod canonical;
+
 use cuvee::csar::{Archive, Limits as ArchiveLimits};
 use cuvee::diagnostic::{Diagnostic, Diagnostics};
 use cuvee::instance::{
@@ -66,9 +70,11 @@ fn alike(node: Node<'_>, behind: Node<'_>) {
     }
 }
 
-/// The XML layer and the definitions of TOSCA 1.0 on top of it: places point into the text.
+/// The XML layer and the definitions of TOSCA 1.0 on top of it: places point into the text, and what
+/// is read and written is read as the same again.
 pub(crate) fn xml(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
+    canonical::holds(text);
     let files = MemoryFiles::from([("fuzz.tosca", text)]);
     let Validation { diagnostics, sources, .. } =
         Resolver::new("fuzz.tosca").files(files).validate();

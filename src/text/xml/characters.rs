@@ -36,7 +36,7 @@ pub(super) fn is_allowed(c: char) -> bool {
 }
 
 /// White space of XML, which is less than that of Unicode.
-pub(super) fn is_space(c: char) -> bool {
+pub(crate) fn is_space(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\n' | '\r')
 }
 

@@ -11,12 +11,16 @@ mod read;
 pub(crate) mod schema;
 mod tree;
 mod walk;
+mod write;
 
+pub(crate) use characters::is_space;
 pub use characters::{is_name, is_unprefixed_name};
 pub use escape::XmlText;
 pub use read::{XmlLimits, is_xml, parse};
+pub(crate) use tree::with_line_feeds;
 pub use tree::{XmlAttribute, XmlDocument, XmlElement, XmlName, XmlNode};
 pub use walk::XmlStep;
+pub use write::XmlTree;
 
 /// The namespace that the prefix `xml` means.
 pub const XML: &str = "http://www.w3.org/XML/1998/namespace";

@@ -153,6 +153,17 @@ pub enum XmlNode<'d> {
     Instruction(&'d str, Span),
 }
 
+impl<'d> XmlNode<'d> {
+    /// What a text means; nothing for what is none.
+    pub fn text(self) -> Option<Cow<'d, str>> {
+        match self {
+            Self::Text(text, _) => Some(meant(text)),
+            Self::Unescaped(text, _) => Some(with_line_feeds(text)),
+            _ => None,
+        }
+    }
+}
+
 /// An element of a document.
 #[derive(Clone, Copy, Debug)]
 pub struct XmlElement<'d> {
@@ -181,6 +192,15 @@ impl XmlDocument {
     /// What stands outside of elements as well: comments, instructions and the root.
     pub fn nodes(&self) -> impl Iterator<Item = XmlNode<'_>> {
         self.siblings(0, self.nodes.len() as u32)
+    }
+
+    /// All its elements, in the order of the text.
+    pub fn elements(&self) -> impl Iterator<Item = XmlElement<'_>> {
+        let indices = 0..self.nodes.len() as u32;
+        indices.filter_map(|index| match self.nodes[index as usize].name {
+            TEXT | CDATA | COMMENT | INSTRUCTION => None,
+            _ => Some(XmlElement { document: self, index }),
+        })
     }
 
     fn siblings(&self, first: u32, end: u32) -> impl Iterator<Item = XmlNode<'_>> {
@@ -343,11 +363,7 @@ impl<'d> XmlElement<'d> {
 
     /// The text in it, without that of elements in it.
     pub fn text(self) -> Cow<'d, str> {
-        let mut texts = self.nodes().filter_map(|node| match node {
-            XmlNode::Text(text, _) => Some(meant(text)),
-            XmlNode::Unescaped(text, _) => Some(with_line_feeds(text)),
-            _ => None,
-        });
+        let mut texts = self.nodes().filter_map(XmlNode::text);
         let first = texts.next().unwrap_or_default();
         texts.fold(first, |text, more| text + more)
     }
@@ -366,7 +382,7 @@ fn meant(text: &str) -> Cow<'_, str> {
 }
 
 /// However a line ends, it ends with a line feed (XML 1.0, section 2.11).
-fn with_line_feeds(text: &str) -> Cow<'_, str> {
+pub(crate) fn with_line_feeds(text: &str) -> Cow<'_, str> {
     match text.contains('\r') {
         true => Cow::Owned(BytesText::from_escaped(text).xml10_content().into_owned()),
         false => Cow::Borrowed(text),

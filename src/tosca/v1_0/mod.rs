@@ -1,5 +1,6 @@
 //! TOSCA 1.0: documents in XML, what they define, and how that belongs together.
 
+mod canonical;
 pub(crate) mod definitions;
 mod library;
 mod load;
@@ -9,6 +10,7 @@ mod report;
 mod rule;
 mod structure;
 
+pub use canonical::canonical_definitions;
 pub(crate) use library::{ComponentId, FoundComponent, Library};
 pub(crate) use load::{DefinitionsExtent, LoadedDefinitions, load};
 pub(crate) use properties::{ExpectedProperties, PropertySchemas};
