@@ -1,6 +1,6 @@
 //! `cuvee convert`
 
-use super::args::convert::ConvertArgs;
+use super::args::convert::{ConvertArgs, ConvertFormat};
 use super::read::ReadFiles;
 use super::reporter::Reporter;
 use super::{Outcome, json, output, rejected, select, stricter};
@@ -22,6 +22,13 @@ enum ConvertTarget<'t> {
 /// Converts, and says what has no counterpart.
 pub(crate) fn run(args: &ConvertArgs, reporter: &Reporter) -> Outcome {
     output::clean_up_on_interrupt();
+    if args.to == ConvertFormat::Xml {
+        return canonical(args);
+    }
+    if args.check {
+        let error = Diagnostic::error(Code::Usage, "`--check` is for `--to xml`");
+        return Err(rejected(error.help("YAML is written as its conversion says")));
+    }
     let target = target(args.output.as_deref())?;
     let read = ReadFiles::default();
     let resolver = select::template(&args.template)?.files(read.clone());
@@ -44,6 +51,20 @@ pub(crate) fn run(args: &ConvertArgs, reporter: &Reporter) -> Outcome {
     };
     written.map_err(rejected)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes a document in its canonical form, or says whether it is.
+fn canonical(args: &ConvertArgs) -> Outcome {
+    let read = ReadFiles::default();
+    let form = select::template(&args.template)?.files(read.clone()).canonical_document()?;
+    if !args.check {
+        output::deliver(args.output.as_deref(), form.text, &read).map_err(rejected)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let how = if form.is_canonical { "is" } else { "is not" };
+    let said = format!("`{}` {how} in its canonical form\n", args.template.display());
+    output::deliver(None, said, &read).map_err(rejected)?;
+    Ok(ExitCode::from(u8::from(!form.is_canonical)))
 }
 
 fn query(args: &ConvertArgs, target: &ConvertTarget<'_>) -> ConversionQuery {
@@ -78,7 +99,9 @@ fn target(output: Option<&Path>) -> Result<ConvertTarget<'_>, Failure> {
         Some("tosca" | "xml") => {
             let message = format!("`{}` is called like XML, and YAML is written", path.display());
             let error = Diagnostic::error(Code::Usage, message);
-            Err(rejected(error.help("call it `.yaml`, or end it in `/` for a directory")))
+            let help =
+                "call it `.yaml`, end it in `/` for a directory, or write XML with `--to xml`";
+            Err(rejected(error.help(help)))
         }
         _ => Ok(ConvertTarget::Document(Some(path))),
     }

@@ -102,6 +102,7 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     ("convert", &[
         ("cuvee convert kiosk.tosca", "definitions in XML as one document, on standard output"),
         ("cuvee convert kiosk.tosca -o kiosk/ --loss loss.json", "into files, with a report of what has no counterpart"),
+        ("cuvee convert kiosk.tosca --to xml", "the definitions in their canonical form"),
     ]),
     ("import", &[("cuvee import shop.uvl", "inputs for a feature model")]),
     ("completions", &[

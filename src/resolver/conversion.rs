@@ -6,6 +6,7 @@ use crate::text::answer::{Answer, Failure};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
 use crate::text::files::Files;
 use crate::text::source::Span;
+use crate::text::xml::{self, XmlLimits};
 use crate::text::yaml::{Limits, parse};
 use crate::tosca::csar;
 use crate::tosca::load::TemplateLocation;
@@ -74,7 +75,60 @@ impl Conversion {
     }
 }
 
+/// A document of XML in its canonical form.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct CanonicalDocument {
+    /// The document in that form.
+    pub text: String,
+    /// Whether it is written so already.
+    pub is_canonical: bool,
+}
+
 impl Resolver {
+    /// The canonical form of one file of XML: definitions in the order of their schema, two blanks a
+    /// level, all namespaces at the root.
+    ///
+    /// ```
+    /// let resolver = cuvee::Resolver::from_text("a.tosca", "<a><b></b></a>");
+    /// let form = resolver.canonical_document()?;
+    /// assert_eq!(form.text, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<a>\n  <b/>\n</a>\n");
+    /// assert!(!form.is_canonical);
+    /// # Ok::<(), cuvee::Failure>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `file` where it cannot be read, `syntax` where it is not well-formed, `unsupported-version` where
+    /// it is no XML.
+    pub fn canonical_document(&self) -> Result<CanonicalDocument, Failure> {
+        let files = Files::default();
+        let written = self.canonical_of(&files);
+        written.map_err(|Diagnostics(diagnostics)| Failure {
+            diagnostics,
+            sources: files.sources().clone(),
+        })
+    }
+
+    fn canonical_of(&self, files: &Files) -> Result<CanonicalDocument, Diagnostics> {
+        let file = match &self.location {
+            TemplateLocation::Path(path) => files.read(&*self.files, path)?,
+            TemplateLocation::Text { name, text } => {
+                files.add(&*self.files, name, Arc::clone(text))
+            }
+        };
+        let text = files.text(file);
+        if !xml::is_xml(text) {
+            let start = Span { file, start: 0, end: 0 };
+            let error = Diagnostic::error(Code::UnsupportedVersion, "this is no XML").at(start);
+            return Err(error
+                .help("one document of TOSCA 1.0 is written in its canonical form")
+                .into());
+        }
+        let document = xml::parse(file, Arc::clone(text), &XmlLimits::default())?;
+        let written = v1_0::canonical_definitions(&document);
+        Ok(CanonicalDocument { is_canonical: written == **text, text: written })
+    }
+
     /// Converts documents of TOSCA 1.0 to TOSCA Simple Profile 1.3.
     ///
     /// ```

@@ -13,7 +13,7 @@ mod validated;
 
 pub use begun::InstanceSettings;
 pub use candidates::CandidateVariants;
-pub use conversion::{Conversion, ConversionQuery};
+pub use conversion::{CanonicalDocument, Conversion, ConversionQuery};
 pub use instances::{InstancePlanQuery, remove_instance, repair_instance};
 pub use stored::{
     NextLines, RecordAuthorNow, ReportLines, StoredInstance, TakenReports, plan_instance,

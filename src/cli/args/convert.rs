@@ -1,7 +1,16 @@
 //! The arguments of `cuvee convert`.
 
-use clap::{Args, ValueHint};
+use clap::{Args, ValueEnum, ValueHint};
 use std::path::PathBuf;
+
+/// What is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ConvertFormat {
+    /// TOSCA Simple Profile 1.3
+    Yaml,
+    /// The document as it is, in its canonical form
+    Xml,
+}
 
 #[derive(Debug, Args)]
 pub(crate) struct ConvertArgs {
@@ -12,6 +21,12 @@ pub(crate) struct ConvertArgs {
     /// or is one
     #[arg(short, long, value_name = "FILE|DIR", value_hint = ValueHint::AnyPath)]
     pub output: Option<PathBuf>,
+    /// What is written
+    #[arg(long, value_enum, default_value = "yaml")]
+    pub to: ConvertFormat,
+    /// With `--to xml`: write nothing, and exit with 1 where the file is not in its canonical form
+    #[arg(long, conflicts_with = "output")]
+    pub check: bool,
     /// Write a report of what has no counterpart to this file, as JSON
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub loss: Option<PathBuf>,
