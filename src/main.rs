@@ -6,7 +6,7 @@ use cli::args::{Command, CommandLine};
 use cli::{
     analyze, assign, complete, convert, diff, explain, explain_code, export, graph, import, init,
     inputs, matrix, misuse, options, packaging, plan, quality, report, reporter::Reporter, resolve,
-    substitute, test, types, validate, variants,
+    substitute, test, types, validate, variants, watch,
 };
 use std::process::ExitCode;
 
@@ -14,8 +14,12 @@ fn main() -> ExitCode {
     let arguments = CommandLine::from_command_line()
         .unwrap_or_else(|(error, format)| misuse::exit(&error, format));
     let reporter = Reporter::new(&arguments.messages);
+    watch::begin(&reporter);
+    if let Some(time) = arguments.watch.timeout.filter(|_| !arguments.command.keeps_time()) {
+        watch::give_up_after(time, &reporter);
+    }
     let outcome = match &arguments.command {
-        Command::Resolve(args) => resolve::run(args, &reporter),
+        Command::Resolve(args) => resolve::run(args, &arguments.watch, &reporter),
         Command::Test(args) => test::run(args),
         Command::Options(args) => options::run(args, &reporter),
         Command::ExplainCode(args) => explain_code::run(args),
@@ -25,7 +29,7 @@ fn main() -> ExitCode {
         Command::Variants(args) => variants::run(args, &reporter),
         Command::Graph(args) => graph::run(args, &reporter),
         Command::Plan(args) => plan::run(args, &reporter),
-        Command::Substitute(args) => substitute::run(args, &reporter),
+        Command::Substitute(args) => substitute::run(args, &arguments.watch, &reporter),
         Command::Instance(args) => cli::instance::run(args, &reporter, arguments.messages.color),
         Command::Matrix(args) => matrix::run(args),
         Command::Report(args) => report::run(args),
@@ -42,5 +46,6 @@ fn main() -> ExitCode {
         Command::Quality(args) => quality::run(args, &reporter),
         Command::Validate(args) => validate::run(args, &reporter),
     };
+    watch::end(&arguments.watch);
     outcome.unwrap_or_else(|failure| reporter.failed(&failure))
 }

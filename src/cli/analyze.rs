@@ -2,7 +2,6 @@
 
 use super::args::AnalyzeArgs;
 use super::reporter::Reporter;
-use super::watch::watched;
 use super::{Outcome, answered, rejected, select};
 use cuvee::diagnostic::{Code, Diagnostic, Severity};
 use cuvee::explore::{Analysis, Placed, RejectedPreset, Rejecting, Verdict, flags};
@@ -11,7 +10,7 @@ use std::process::ExitCode;
 /// Analyses all variants.
 pub(crate) fn run(args: &AnalyzeArgs, reporter: &Reporter) -> Outcome {
     let resolver = select::resolver(&args.select)?;
-    let mut answer = watched(&args.watch, reporter, |progress| resolver.analyze_with(progress))?;
+    let mut answer = resolver.analyze()?;
     if args.strict {
         let dead = answer.warnings.iter_mut().filter(|warning| warning.code == Code::DeadElement);
         dead.for_each(|warning| warning.severity = Severity::Error);

@@ -1,7 +1,6 @@
 //! `cuvee diff`
 
 use super::args::{DiffArgs, ListFormat, SelectArgs};
-use super::progress::Spinner;
 use super::reporter::Reporter;
 use super::streams::CommandFiles;
 use super::{Outcome, json, output, rejected, select};
@@ -39,7 +38,7 @@ struct DiffDocument<'a> {
 pub(crate) fn run(args: &DiffArgs, color: ColorChoice, reporter: &Reporter) -> Outcome {
     let names = [args.from.as_deref(), args.to.as_deref()];
     let found = match &args.select {
-        Some(select) => variants(select, names, reporter)?,
+        Some(select) => variants(select, names)?,
         None => names
             .map(|name| read(Path::new(name.unwrap_or_default()), &CommandFiles).map(Side::File)),
     };
@@ -82,18 +81,10 @@ impl Side {
 type BothSides = [Result<Side, Failure>; 2];
 
 /// Both variants of a template, whatever becomes of the other.
-fn variants(
-    args: &SelectArgs,
-    names: [Option<&str>; 2],
-    reporter: &Reporter,
-) -> Result<BothSides, Failure> {
+fn variants(args: &SelectArgs, names: [Option<&str>; 2]) -> Result<BothSides, Failure> {
     let resolver = select::resolver(args)?.load()?;
     let [from, to] = names.map(|name| choose(resolver.clone(), name));
-    let resolve = |resolver: Resolver| {
-        let mut spinner = Spinner::new(reporter.shows_progress());
-        resolver.resolve_with(&mut spinner).map(Side::Variant)
-    };
-    Ok([from?, to?].map(resolve))
+    Ok([from?, to?].map(|resolver| resolver.resolve().map(Side::Variant)))
 }
 
 /// Lays presets and files over what both sides share; a file is what exists under no preset's name.

@@ -2,7 +2,7 @@
 
 use super::args::ImportArgs;
 use super::read::ReadFiles;
-use super::{Outcome, output, rejected, select};
+use super::{Outcome, output, rejected, select, watch};
 use cuvee::exchange;
 use cuvee::source::MemoryFiles;
 use std::path::Path;
@@ -13,6 +13,7 @@ pub(crate) fn run(args: &ImportArgs) -> Outcome {
     output::clean_up_on_interrupt();
     let read = ReadFiles::default();
     let import = if args.nodes { exchange::import_template } else { exchange::import };
+    watch::phase("importing");
     let text = match select::stream(&args.model)? {
         Some((name, text)) => import(&MemoryFiles::from([(&name, text)]), Path::new(&name))?,
         None => import(&read, &args.model)?,

@@ -2,7 +2,6 @@
 
 use super::args::InputsArgs;
 use super::reporter::Reporter;
-use super::watch::watched;
 use super::{Outcome, answered, select};
 use cuvee::explore::{InputReport, InputsReport};
 use cuvee::yaml::write_flow;
@@ -15,7 +14,7 @@ const SHOWN: usize = 8;
 /// Lists inputs.
 pub(crate) fn run(args: &InputsArgs, reporter: &Reporter) -> Outcome {
     let resolver = select::resolver(&args.select)?;
-    let answer = watched(&args.watch, reporter, |progress| resolver.input_report_with(progress))?;
+    let answer = resolver.input_report()?;
     answered(&answer, args.format, reporter, human)
 }
 

@@ -39,7 +39,7 @@ mod timings;
 pub(crate) mod types;
 pub(crate) mod validate;
 pub(crate) mod variants;
-mod watch;
+pub(crate) mod watch;
 
 use self::args::ListFormat;
 use self::reporter::Reporter;

@@ -1,6 +1,7 @@
 //! Where results go: standard output, or a file that is replaced as a whole.
 
 use super::read::ReadFiles;
+use super::watch;
 use anstream::adapter::strip_str;
 use anstream::stream::RawStream;
 use anstream::{AutoStream, ColorChoice};
@@ -31,11 +32,17 @@ fn pending() -> MutexGuard<'static, Option<PathBuf>> {
 pub(super) fn clean_up_on_interrupt() {
     // Without a handler an interrupt ends the process all the same.
     let _ = ctrlc::set_handler(|| {
-        let mut pending = pending();
-        discard(&mut pending);
-        // The lock is kept: nothing may be created between here and the end.
+        leave_nothing_behind();
         std::process::exit(INTERRUPTED);
     });
+}
+
+/// Removes what is half-written, and lets nothing be written any more: the process is about to end.
+pub(super) fn leave_nothing_behind() {
+    let mut pending = pending();
+    discard(&mut pending);
+    // The lock is kept: nothing may be created between here and the end.
+    std::mem::forget(pending);
 }
 
 fn discard(pending: &mut Option<PathBuf>) {
@@ -80,6 +87,7 @@ pub(super) fn to_stdout(text: impl AsRef<[u8]>) -> Result<(), Diagnostic> {
 }
 
 fn as_it_is(text: &[u8]) -> Result<(), Diagnostic> {
+    watch::hide();
     let mut stdout = io::stdout().lock();
     match stdout.write_all(text).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {

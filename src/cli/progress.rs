@@ -27,14 +27,6 @@ impl Spinner {
     }
 }
 
-impl Spinner {
-    /// What makes it vanish from another thread.
-    pub(super) fn clearing(&self) -> impl FnOnce() + Send + 'static {
-        let bar = self.bar.clone();
-        move || bar.finish_and_clear()
-    }
-}
-
 fn appear_later(bar: ProgressBar) -> Option<(Sender<()>, thread::JoinHandle<()>)> {
     let (hang_up, hung_up) = channel();
     let wait = move || {

@@ -13,6 +13,7 @@ use std::process::ExitCode;
 pub(crate) type LocatedDiagnostic<'d> = (&'d Diagnostic, &'d SourceMap);
 
 /// Whoever is told what went wrong.
+#[derive(Clone)]
 pub(crate) struct Reporter {
     format: MessageFormat,
     color: ColorChoice,
@@ -50,6 +51,10 @@ impl Reporter {
 
     /// Tells all of them.
     pub(crate) fn tell(&self, found: &[LocatedDiagnostic<'_>]) {
+        if found.is_empty() {
+            return;
+        }
+        super::watch::hide();
         let found = found.iter().copied();
         let text = match self.format {
             MessageFormat::Human if self.color == ColorChoice::Never => render::plain(found),

@@ -1,33 +1,18 @@
 //! `cuvee resolve`
 
-use super::args::{ResolveArgs, ResultFormat};
-use super::progress::Spinner;
+use super::args::{ResolveArgs, ResultFormat, WatchArgs};
 use super::read::ReadFiles;
 use super::reporter::Reporter;
-use super::timings::Timings;
-use super::{Outcome, output, rejected, select};
+use super::{Outcome, output, rejected, select, watch};
 use cuvee::csar::is_archive;
 use cuvee::diagnostic::{Code, Diagnostic, Severity};
-use cuvee::progress::Progress;
 use cuvee::{Failure, Resolution};
 use std::borrow::Cow;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Resolves, writes the result, and says how long that took where somebody wants to know.
-pub(crate) fn run(args: &ResolveArgs, reporter: &Reporter) -> Outcome {
-    let mut timings = Timings::start("starting");
-    let outcome = resolve(args, reporter, &mut timings);
-    timings.stop();
-    if args.timings {
-        // Whoever closed standard error does not want to know.
-        let _ = write!(io::stderr(), "{timings}");
-    }
-    outcome
-}
-
-fn resolve(args: &ResolveArgs, reporter: &Reporter, timings: &mut Timings) -> Outcome {
+/// Resolves, and writes the result.
+pub(crate) fn run(args: &ResolveArgs, watch: &WatchArgs, reporter: &Reporter) -> Outcome {
     if let Some(target) =
         args.output.as_deref().filter(|target| packs_itself(&args.select.template, target))
     {
@@ -44,14 +29,11 @@ fn resolve(args: &ResolveArgs, reporter: &Reporter, timings: &mut Timings) -> Ou
         resolver = resolver.name_technologies();
     }
     resolver = select::evaluated(resolver, &args.evaluate);
-    if let Some(time) = args.timeout {
+    if let Some(time) = watch.timeout {
         resolver = resolver.timeout(time);
     }
-    let mut spinner = Spinner::new(reporter.shows_progress());
-    let result = resolver.resolve_with(&mut (&mut spinner, &mut *timings));
-    drop(spinner);
-    let mut resolution = result?;
-    timings.phase("saving");
+    let mut resolution = resolver.resolve()?;
+    watch::phase("saving");
     let target = args.output.as_deref();
     let file = target.filter(|target| !is_archive(target));
     if let Some(directory) = file.and_then(output::directory_of) {

@@ -1,5 +1,6 @@
 //! `cuvee substitute`
 
+use super::args::WatchArgs;
 use super::args::substitute::{SubstituteArgs, SubstituteFormat};
 use super::read::ReadFiles;
 use super::reporter::Reporter;
@@ -16,7 +17,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 /// Selects, fulfils, substitutes, and writes.
-pub(crate) fn run(args: &SubstituteArgs, reporter: &Reporter) -> Outcome {
+pub(crate) fn run(args: &SubstituteArgs, watch: &WatchArgs, reporter: &Reporter) -> Outcome {
     output::clean_up_on_interrupt();
     if args.nest && !args.output.as_deref().is_some_and(is_archive) {
         let error = Diagnostic::error(Code::Usage, "`--nest` writes an archive");
@@ -30,7 +31,7 @@ pub(crate) fn run(args: &SubstituteArgs, reporter: &Reporter) -> Outcome {
         &args.deployment.deployment_files,
         &args.deployment.deployment_inputs,
     );
-    if let Some(time) = args.timeout {
+    if let Some(time) = watch.timeout {
         resolver = resolver.timeout(time);
     }
     let inventory = match &args.inventory {

@@ -1,7 +1,7 @@
 //! `cuvee test`
 
 use super::args::{TestArgs, TestFormat};
-use super::{Outcome, json, junit, output, rejected};
+use super::{Outcome, json, junit, output, rejected, watch};
 use cuvee::diagnostic::{Code, Diagnostic, did_you_mean};
 use cuvee::source::OsFiles;
 use cuvee::testing::{Case, Report, cases, run_where};
@@ -17,6 +17,7 @@ pub(crate) fn run(args: &TestArgs) -> Outcome {
     let wanted = |case: &Path| {
         args.filter.as_ref().is_none_or(|text| case.to_string_lossy().contains(text.as_str()))
     };
+    watch::phase("running cases");
     let mut report = Report::default();
     let mut unwanted = Vec::new();
     for dir in &args.dirs {

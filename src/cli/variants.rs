@@ -3,7 +3,6 @@
 use super::args::VariantsArgs;
 use super::read::ReadFiles;
 use super::reporter::Reporter;
-use super::watch::watched;
 use super::{Outcome, answered, json, output, rejected, select, written};
 use cuvee::diagnostic::Diagnostic;
 use cuvee::explore::{Count, Found, Query, Variant, Which, flags};
@@ -25,16 +24,13 @@ pub(crate) fn run(args: &VariantsArgs, reporter: &Reporter) -> Outcome {
         effort: args.effort,
     };
     if args.count {
-        let count = watched(&args.watch, reporter, |progress| {
-            resolver.count_variants_with(&query, progress)
-        })?;
+        let count = resolver.count_variants(&query)?;
         return answered(&count, args.format, reporter, counted);
     }
     let found = if args.all_presets {
-        watched(&args.watch, reporter, |_| resolver.preset_variants(query.projection))?
+        resolver.preset_variants(query.projection)?
     } else {
-        let answer =
-            watched(&args.watch, reporter, |progress| resolver.variants_with(&query, progress))?;
+        let answer = resolver.variants(&query)?;
         reporter.report(&answer.warnings, &answer.sources);
         answer.result
     };

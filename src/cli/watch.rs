@@ -1,49 +1,103 @@
-//! Questions that may take long: whoever waits sees after a second what happens, is told how long what
-//! took, and waits no longer than for a set time.
+//! Whoever waits for a command sees after a second what happens, is told how long what took, and
+//! waits no longer than for a set time.
+//!
+//! There is one process, one who waits for it, and one terminal: so is this.
 
 use super::args::WatchArgs;
+use super::output;
 use super::progress::Spinner;
 use super::reporter::Reporter;
 use super::timings::Timings;
-use cuvee::Failure;
 use cuvee::diagnostic::{Code, Diagnostic};
 use cuvee::progress::Progress;
 use std::io::{self, Write};
 use std::process;
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 
-/// Asks. The process ends where the time is over before there is an answer.
-pub(super) fn watched<T>(
-    args: &WatchArgs,
-    reporter: &Reporter,
-    ask: impl FnOnce(&mut dyn Progress) -> Result<T, Failure>,
-) -> Result<T, Failure> {
-    let mut timings = Timings::start("starting");
-    let mut spinner = Spinner::new(reporter.shows_progress());
-    let clear = spinner.clearing();
-    let answer = thread::scope(|scope| {
-        let (answered, waiting) = channel::<()>();
-        if let Some(time) = args.timeout {
-            scope.spawn(move || {
-                if waiting.recv_timeout(time) == Err(RecvTimeoutError::Timeout) {
-                    clear();
-                    let message = "the time was over before there was an answer";
-                    let over = Diagnostic::error(Code::Unproven, message);
-                    reporter.failed(&over.help("allow more with `--timeout`").into());
-                    process::exit(1);
-                }
-            });
+static WATCH: Mutex<Option<Watch>> = Mutex::new(None);
+
+struct Watch {
+    timings: Timings,
+    /// What is shown; nothing while something is written.
+    spinner: Option<Spinner>,
+    /// Whether somebody sits there who would like to know that we are not stuck.
+    is_shown: bool,
+}
+
+/// From now on every run is watched.
+pub(crate) fn begin(reporter: &Reporter) {
+    let is_shown = reporter.shows_progress();
+    let watch = Watch { timings: Timings::start("starting"), spinner: None, is_shown };
+    *WATCH.lock().unwrap_or_else(PoisonError::into_inner) = Some(watch);
+}
+
+/// Ends the process where it takes longer.
+pub(crate) fn give_up_after(time: Duration, reporter: &Reporter) {
+    let reporter = reporter.clone();
+    // Without a thread nobody looks at the clock, as if no time had been set.
+    let _ = thread::Builder::new().spawn(move || {
+        thread::sleep(time);
+        if WATCH.lock().unwrap_or_else(PoisonError::into_inner).is_none() {
+            return;
         }
-        let answer = ask(&mut (&mut spinner, &mut timings));
-        drop(answered);
-        answer
+        output::leave_nothing_behind();
+        let over =
+            Diagnostic::error(Code::Unproven, "the time was over before there was an answer");
+        reporter.failed(&over.help("allow more with `--timeout`").into());
+        process::exit(1);
     });
-    drop(spinner);
-    timings.stop();
-    if args.timings {
+}
+
+/// Says how long what took, where somebody wants to know.
+pub(crate) fn end(args: &WatchArgs) {
+    let watch = WATCH.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(Watch { mut timings, .. }) = watch.filter(|_| args.timings) {
+        timings.stop();
         // Whoever closed standard error does not want to know.
         let _ = write!(io::stderr(), "{timings}");
     }
-    answer
+}
+
+/// Clears the terminal for what is written to it now.
+pub(super) fn hide() {
+    with(|watch| watch.spinner = None);
+}
+
+/// A phase of the command itself begins.
+pub(super) fn phase(name: &'static str) {
+    Watched.phase(name);
+}
+
+fn with(tell: impl FnOnce(&mut Watch)) {
+    if let Some(watch) = &mut *WATCH.lock().unwrap_or_else(PoisonError::into_inner) {
+        tell(watch);
+    }
+}
+
+impl Watch {
+    fn spinner(&mut self) -> &mut Spinner {
+        self.spinner.get_or_insert_with(|| Spinner::new(self.is_shown))
+    }
+}
+
+/// What runs tell.
+pub(super) struct Watched;
+
+impl Progress for Watched {
+    fn phase(&mut self, name: &'static str) {
+        with(|watch| {
+            watch.timings.phase(name);
+            watch.spinner().phase(name);
+        });
+    }
+
+    fn counted(&mut self, what: &'static str, count: usize) {
+        with(|watch| watch.timings.counted(what, count));
+    }
+
+    fn bounds(&mut self, objective: usize, lower: u64, upper: u64) {
+        with(|watch| watch.spinner().bounds(objective, lower, upper));
+    }
 }

@@ -8,6 +8,7 @@
 use super::space::{Default, Space, literal};
 use super::{Assigned, one_line};
 use crate::sat::formula::{Atom, Cnf, Formula, Lit, Var, View};
+use crate::sat::progress::Progress;
 use crate::sat::solve::{self, Objective, Problem};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::source::{SourceMap, Span};
@@ -159,25 +160,26 @@ fn meant(graph: &Graph<'_>, part: &str) -> Result<ElementId, Diagnostic> {
 pub(crate) fn around<T>(
     interpreted: &Interpreted<'_>,
     choice: &Choice,
+    progress: &mut dyn Progress,
     ask: impl Fn(&mut Space<'_, '_>, &Currents) -> Result<T, Diagnostics>,
 ) -> Result<(T, Diagnostics), Diagnostics> {
-    let given = Prepared::of(interpreted, choice, InputMode::Closed, &mut ())?;
+    let given = Prepared::of(interpreted, choice, InputMode::Closed, progress)?;
     let currents = currents(&given);
-    let around = |mode| {
-        let prepared = Prepared::of(interpreted, choice, mode, &mut ())?;
-        let answer =
-            Space::of(&prepared, true, &mut ()).and_then(|mut space| ask(&mut space, &currents));
+    let mut around = |mode| {
+        let prepared = Prepared::of(interpreted, choice, mode, progress)?;
+        let answer = Space::of(&prepared, true, progress).and_then(|mut space| {
+            progress.phase("explaining");
+            ask(&mut space, &currents)
+        });
         prepared.answer(answer)
     };
     let cannot_stay_open =
         |errors: &Diagnostics| errors.0.iter().all(|error| error.code == Code::OpenInput);
-    [InputMode::Open, InputMode::Closed].into_iter().fold(
-        around(InputMode::AllOpen),
-        |answer, mode| match answer {
-            Err(errors) if cannot_stay_open(&errors) => around(mode),
-            answer => answer,
-        },
-    )
+    let first = around(InputMode::AllOpen);
+    [InputMode::Open, InputMode::Closed].into_iter().fold(first, |answer, mode| match answer {
+        Err(errors) if cannot_stay_open(&errors) => around(mode),
+        answer => answer,
+    })
 }
 
 /// The values that inputs have as they are given.

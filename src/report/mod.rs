@@ -28,6 +28,7 @@ use crate::explore::explain::{self, Currents};
 use crate::explore::matrix::{self, Matrix};
 use crate::explore::outline::Outline;
 use crate::explore::{Clauses, Configuration, InputsReport, Space, TypedValues, configure};
+use crate::sat::progress::Progress;
 use crate::text::answer::Failure;
 use crate::text::diagnostic::{Code, Diagnostics};
 use crate::text::yaml::{Out, write_line};
@@ -137,8 +138,10 @@ pub(crate) fn report(
     choice: &Choice,
     command: &[String],
     instance: Option<&ReportedInstance<'_>>,
+    progress: &mut dyn Progress,
 ) -> Result<String, Diagnostics> {
-    let prepared = Prepared::of(interpreted, choice, InputMode::Open, &mut ())?;
+    let prepared = Prepared::of(interpreted, choice, InputMode::Open, progress)?;
+    progress.phase("resolving presets");
     let mut chosen: Vec<Option<(Currents, BTreeMap<String, String>)>> = Vec::new();
     let mut look = |prepared: Option<&Prepared<'_>>| {
         chosen.push(prepared.map(|prepared| {
@@ -159,7 +162,8 @@ pub(crate) fn report(
     let svg =
         || Drawing::with(&outline, |_| State::Plain).to_svg(&Svg { style: false, legend: false });
     let mut words = PlanWords::default();
-    let (svg, configured) = both(svg, || Configured::of(&prepared, choice, &currents, &mut words));
+    let (svg, configured) =
+        both(svg, || Configured::of(&prepared, choice, &currents, &mut words, progress));
     let Configured { configuration, inputs, inexact, writing, parts } = configured?;
     let template = TemplateReport::of(&prepared);
     let literals = configuration.as_ref().map_or(&[][..], |configuration| &configuration.elements);
@@ -168,6 +172,7 @@ pub(crate) fn report(
         None => choice.clone(),
     };
     let choices: Vec<_> = matrix.columns.iter().map(preset).collect();
+    progress.phase("writing");
     let plans = Plans::of(interpreted.loaded, &choices, &variants, (words, parts));
     let presets = columns(&matrix, written, configuration.as_ref());
     let resolved = untold(&presets, texts, writing.as_ref(), &inputs);
@@ -222,8 +227,9 @@ impl Configured {
         choice: &Choice,
         currents: &[Option<Currents>],
         words: &mut PlanWords,
+        progress: &mut dyn Progress,
     ) -> Result<Self, Diagnostics> {
-        let mut space = match Space::of(prepared, true, &mut ()) {
+        let mut space = match Space::of(prepared, true, progress) {
             Ok(space) => space,
             Err(errors) => {
                 let Diagnostics(errors) =
@@ -237,7 +243,8 @@ impl Configured {
             }
         };
         let configuration = space.configuration(currents);
-        let inputs = configurable(&configuration, space.inputs_apart(&mut ())?);
+        let inputs = configurable(&configuration, space.inputs_apart(progress)?);
+        progress.phase("planning");
         let open = writing::open_document(prepared, &configuration.inputs, currents);
         let (writing, parts) = open
             .and_then(|mut open| {

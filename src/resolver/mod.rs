@@ -21,6 +21,7 @@ pub use stored::{
 };
 pub use substitution::{NestedTemplate, SubstitutedTemplate, SubstitutionQuery};
 
+use crate::sat::progress::{Progress, SharedProgress};
 use crate::sat::solve::{Limit, SolverKind};
 use crate::text::answer::Failure;
 use crate::text::source::{FileSystem, OsFiles};
@@ -57,6 +58,7 @@ pub struct Resolver {
     choice: Choice,
     timeout: Option<Duration>,
     stop: Option<Arc<AtomicBool>>,
+    progress: SharedProgress,
     /// Whether memory is left to the end of the process.
     keeps_memory: bool,
     /// What was read, where that is done already.
@@ -84,6 +86,7 @@ impl Resolver {
             choice: Choice::default(),
             timeout: None,
             stop: None,
+            progress: SharedProgress::default(),
             keeps_memory: false,
             loaded: None,
         }
@@ -226,6 +229,27 @@ impl Resolver {
         self
     }
 
+    /// Tells this what happens in every run of this resolver and of its clones; what `_with` is in the
+    /// name of is told whom that is given.
+    ///
+    /// ```
+    /// use std::sync::{Arc, Mutex};
+    /// struct Phases(Arc<Mutex<Vec<&'static str>>>);
+    /// impl cuvee::progress::Progress for Phases {
+    ///     fn phase(&mut self, name: &'static str) {
+    ///         self.0.lock().unwrap().push(name);
+    ///     }
+    /// }
+    /// let phases = Arc::default();
+    /// cuvee::Resolver::new("examples/shop").progress(Phases(Arc::clone(&phases))).matrix()?;
+    /// assert_eq!(phases.lock().unwrap()[0], "reading");
+    /// # Ok::<(), cuvee::Failure>(())
+    /// ```
+    pub fn progress(mut self, told: impl Progress + Send + 'static) -> Self {
+        self.progress = SharedProgress::of(told);
+        self
+    }
+
     /// Takes the non-normative types of TOSCA's chapter 9 for defined as well, where types are
     /// judged; resolving knows the normative ones only.
     pub fn non_normative_types(mut self) -> Self {
@@ -342,6 +366,7 @@ impl Resolver {
         match &self.loaded {
             Some(loaded) => Ok(Arc::clone(loaded)),
             None => {
+                self.progress.clone().phase("reading");
                 let (files, mapping) = (Arc::clone(&self.files), self.mapping.clone());
                 Loaded::open(&self.location, files, mapping, extent).map(Arc::new)
             }
@@ -353,6 +378,7 @@ impl Resolver {
         let TemplateLocation::Path(path) = &self.location else { return None };
         let is_library = self.loaded.is_none() && Package::is_library(&*self.files, path);
         let open = || {
+            self.progress.clone().phase("reading");
             let (files, mapping) = (Arc::clone(&self.files), self.mapping.clone());
             Loaded::open_library(path, files, mapping).map(Arc::new)
         };
@@ -363,6 +389,6 @@ impl Resolver {
     fn how(&self) -> How {
         let limit = self.timeout.map(Limit::after).unwrap_or_default();
         let limit = self.stop.iter().fold(limit, |limit, stop| limit.or_when(Arc::clone(stop)));
-        How { limit, keeps_memory: self.keeps_memory }
+        How { limit, progress: self.progress.clone(), keeps_memory: self.keeps_memory }
     }
 }

@@ -40,7 +40,7 @@ impl Resolver {
     /// # Errors
     /// A [`Failure`] with everything that is wrong.
     pub fn resolve(&self) -> Result<Resolution, Failure> {
-        self.resolve_with(&mut ())
+        self.resolve_with(&mut self.progress.clone())
     }
 
     /// Resolves, and tells what happens meanwhile.
@@ -170,6 +170,7 @@ impl Resolver {
         self.answer(Extent::Whole, |loaded| {
             let interpreted = Interpreted::of(loaded, &self.choice)?;
             let (variant, warnings) = resolve::topologies(&interpreted, &self.choice, &how)?;
+            self.progress.clone().phase("planning");
             let (plan, more) = types::known(loaded, &self.choice, InputMode::Closed, |types| {
                 plan::plan(&variant.topology, variant.written.as_ref(), types, query)
             })?;
@@ -222,6 +223,7 @@ impl Resolver {
         let ((old, old_document), _) = variant(self, &loaded).map_err(failed)?;
         to.answer(Extent::Whole, |new_files| {
             let ((new, new_document), warnings) = variant(to, new_files)?;
+            self.progress.clone().phase("planning");
             let planned = types::known(&loaded, &self.choice, InputMode::Closed, |old_types| {
                 types::known(new_files, &to.choice, InputMode::Closed, |new_types| {
                     let from = VariantOfPlan {
@@ -289,7 +291,9 @@ impl Resolver {
     /// The matrix, where all columns may be rejected, and why they are.
     fn columns(&self) -> Result<(Matrix, Vec<Failure>), Failure> {
         let answer = self.interpret(|interpreted| {
-            let open = Prepared::of(interpreted, &self.choice, InputMode::Open, &mut ())?;
+            let progress = &mut self.progress.clone();
+            let open = Prepared::of(interpreted, &self.choice, InputMode::Open, progress)?;
+            progress.phase("resolving presets");
             let columns =
                 matrix::columns(interpreted, &self.choice, &open, &mut |_| {}, &mut |_| {});
             Ok((columns, Diagnostics::default()))
@@ -307,7 +311,7 @@ impl Resolver {
     /// open, or where counting takes more than the effort and a sample is wanted; `unsatisfiable`
     /// where there is no variant.
     pub fn variants(&self, query: &Query) -> Result<Answer<Found>, Failure> {
-        self.variants_with(query, &mut ())
+        self.variants_with(query, &mut self.progress.clone())
     }
 
     /// Lists variants, and tells what happens meanwhile.
@@ -336,7 +340,7 @@ impl Resolver {
     /// # Ok::<(), cuvee::Failure>(())
     /// ```
     pub fn count_variants(&self, query: &Query) -> Result<Answer<Count>, Failure> {
-        self.count_variants_with(query, &mut ())
+        self.count_variants_with(query, &mut self.progress.clone())
     }
 
     /// Counts variants, and tells what happens meanwhile.
@@ -356,7 +360,7 @@ impl Resolver {
     /// # Errors
     /// As [`Resolver::variants`], except that there may be no variant.
     pub fn input_report(&self) -> Result<Answer<InputsReport>, Failure> {
-        self.input_report_with(&mut ())
+        self.input_report_with(&mut self.progress.clone())
     }
 
     /// Lists inputs, and tells what happens meanwhile.
@@ -378,7 +382,7 @@ impl Resolver {
     /// What is wrong with the template whatever the inputs; `open-input` where an input cannot stay
     /// open.
     pub fn analyze(&self) -> Result<Answer<Analysis>, Failure> {
-        self.analyze_with(&mut ())
+        self.analyze_with(&mut self.progress.clone())
     }
 
     /// Analyses all variants, and tells what happens meanwhile.
@@ -395,8 +399,9 @@ impl Resolver {
     /// # Errors
     /// `unknown-element`, what is wrong with the template, and why there is no variant to explain.
     pub fn explain(&self, identifier: &str) -> Result<Answer<Explanation>, Failure> {
+        let progress = &mut self.progress.clone();
         self.interpret(|interpreted| {
-            explain::around(interpreted, &self.choice, |space, currents| {
+            explain::around(interpreted, &self.choice, progress, |space, currents| {
                 space.explain(identifier, currents)
             })
         })
@@ -408,8 +413,11 @@ impl Resolver {
     /// # Errors
     /// What is wrong with the template whatever the inputs.
     pub fn remedy(&self) -> Result<Answer<Option<Vec<Change>>>, Failure> {
+        let progress = &mut self.progress.clone();
         self.interpret(|interpreted| {
-            explain::around(interpreted, &self.choice, |space, currents| Ok(space.remedy(currents)))
+            explain::around(interpreted, &self.choice, progress, |space, currents| {
+                Ok(space.remedy(currents))
+            })
         })
     }
 
@@ -491,13 +499,14 @@ impl Resolver {
         if let Some(validation) = self.validate_definitions() {
             return validation;
         }
+        let progress = &mut self.progress.clone();
         let library = self.library();
         let is_library = library.is_some();
         match library.unwrap_or_else(|| self.loaded(Extent::WithVersion2)) {
             Ok(loaded) => {
                 let diagnostics = match is_library {
-                    true => validate::validate_library(&loaded, &self.choice),
-                    false => validate::validate(&loaded, &self.choice),
+                    true => validate::validate_library(&loaded, &self.choice, progress),
+                    false => validate::validate(&loaded, &self.choice, progress),
                 };
                 Validation { diagnostics, sources: loaded.sources().clone() }
             }
@@ -605,7 +614,13 @@ impl Resolver {
     /// A [`Failure`] where the template is wrong whatever its inputs are.
     pub fn report(&self, command: &[String]) -> Result<String, Failure> {
         let answer = self.interpret(|interpreted| {
-            let page = report::report(interpreted, &self.choice, command, None)?;
+            let page = report::report(
+                interpreted,
+                &self.choice,
+                command,
+                None,
+                &mut self.progress.clone(),
+            )?;
             Ok((page, Diagnostics::default()))
         })?;
         Ok(answer.result)
@@ -631,7 +646,13 @@ impl Resolver {
         instance: ReportedInstance<'_>,
     ) -> Result<String, Failure> {
         let answer = self.interpret(|interpreted| {
-            let page = report::report(interpreted, &self.choice, command, Some(&instance))?;
+            let page = report::report(
+                interpreted,
+                &self.choice,
+                command,
+                Some(&instance),
+                &mut self.progress.clone(),
+            )?;
             Ok((page, Diagnostics::default()))
         })?;
         Ok(answer.result)
@@ -643,7 +664,7 @@ impl Resolver {
         mode: InputMode,
         ask: impl FnOnce(&Prepared<'_>) -> Result<T, Diagnostics>,
     ) -> Result<Answer<T>, Failure> {
-        self.ask_with(mode, &mut (), |prepared, _| ask(prepared))
+        self.ask_with(mode, &mut self.progress.clone(), |prepared, _| ask(prepared))
     }
 
     fn ask_with<T>(
@@ -667,7 +688,7 @@ impl Resolver {
         features: bool,
         ask: impl FnOnce(&mut Space<'_, '_>) -> Result<T, Diagnostics>,
     ) -> Result<Answer<T>, Failure> {
-        self.explore_with(features, &mut (), |space, _| ask(space))
+        self.explore_with(features, &mut self.progress.clone(), |space, _| ask(space))
     }
 
     fn explore_with<T>(
@@ -686,7 +707,10 @@ impl Resolver {
         &self,
         ask: impl FnOnce(&Interpreted<'_>) -> Told<T>,
     ) -> Result<Answer<T>, Failure> {
-        self.answer(self.choice.extent(), |loaded| ask(&Interpreted::of(loaded, &self.choice)?))
+        self.answer(self.choice.extent(), |loaded| {
+            self.progress.clone().phase("interpreting");
+            ask(&Interpreted::of(loaded, &self.choice)?)
+        })
     }
 
     /// Asks something about the technologies of a plain template.
@@ -695,7 +719,12 @@ impl Resolver {
         ask: impl FnOnce(&Prepared<'_>, &mut Diagnostics) -> Result<T, Diagnostics>,
     ) -> Result<Answer<T>, Failure> {
         self.interpret(|interpreted| {
-            let mut prepared = Prepared::of(interpreted, &self.choice, InputMode::Closed, &mut ())?;
+            let mut prepared = Prepared::of(
+                interpreted,
+                &self.choice,
+                InputMode::Closed,
+                &mut self.progress.clone(),
+            )?;
             let mut warnings = std::mem::take(&mut prepared.warnings);
             let rated = ask(&prepared, &mut warnings);
             prepared.warnings = warnings;

@@ -1,5 +1,7 @@
 //! Progress of a long run, for whoever waits: nothing of it reaches the result.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 /// Told what happens. Whoever wants a run to end sets what
 /// [`Resolver::stop_when`](crate::Resolver::stop_when) was given.
 pub trait Progress {
@@ -22,6 +24,36 @@ pub trait Progress {
 
 /// Nobody waits.
 impl Progress for () {}
+
+/// Somebody who is told by several runs, or nobody.
+#[derive(Clone, Default)]
+pub(crate) struct SharedProgress(Option<Arc<Mutex<dyn Progress + Send>>>);
+
+impl SharedProgress {
+    pub(crate) fn of(told: impl Progress + Send + 'static) -> Self {
+        Self(Some(Arc::new(Mutex::new(told))))
+    }
+
+    fn tell(&self, tell: impl FnOnce(&mut dyn Progress)) {
+        if let Some(told) = &self.0 {
+            tell(&mut *told.lock().unwrap_or_else(PoisonError::into_inner));
+        }
+    }
+}
+
+impl Progress for SharedProgress {
+    fn phase(&mut self, name: &'static str) {
+        self.tell(|told| told.phase(name));
+    }
+
+    fn counted(&mut self, what: &'static str, count: usize) {
+        self.tell(|told| told.counted(what, count));
+    }
+
+    fn bounds(&mut self, objective: usize, lower: u64, upper: u64) {
+        self.tell(|told| told.bounds(objective, lower, upper));
+    }
+}
 
 /// Whoever is lent is told all the same.
 impl<P: Progress + ?Sized> Progress for &mut P {

@@ -3,6 +3,7 @@
 
 use super::waiting::Waiting;
 use crate::explore::{Assigned, Opened, Space, flags, literal};
+use crate::sat::progress::Progress;
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::variability::check;
 use crate::variability::graph::ElementId;
@@ -32,6 +33,7 @@ pub(super) fn in_all_variants(
     findings: Vec<Finding>,
     waiting: &Waiting<'_, '_>,
     diagnostics: &mut Diagnostics,
+    progress: &mut dyn Progress,
 ) {
     let (mut doubtful, certain): (Vec<_>, Vec<_>) =
         findings.into_iter().partition(Finding::is_doubtful);
@@ -42,8 +44,9 @@ pub(super) fn in_all_variants(
             doubtful.push(Finding { diagnostic, when, unless: mention.targets.to_vec() });
         }
     });
-    let space = Opened::new(prepared, true, &mut ())
-        .and_then(|opened| Space::new(prepared, opened, &mut ()));
+    let space = Opened::new(prepared, true, progress)
+        .and_then(|opened| Space::new(prepared, opened, progress));
+    progress.phase("looking for wrong variants");
     match space {
         Ok(space) => ask(prepared, &space, doubtful, waiting, diagnostics),
         Err(errors) => {

@@ -35,6 +35,7 @@ mod variability;
 mod waiting;
 mod workflow;
 
+use crate::sat::progress::Progress;
 use crate::text::answer::Failure;
 use crate::text::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::text::source::SourceMap;
@@ -93,14 +94,19 @@ impl From<Failure> for Validation {
 }
 
 /// Validates the template in all its variants; where one is chosen, that alone.
-pub(crate) fn validate(loaded: &Loaded, choice: &Choice) -> Vec<Diagnostic> {
+pub(crate) fn validate(
+    loaded: &Loaded,
+    choice: &Choice,
+    progress: &mut dyn Progress,
+) -> Vec<Diagnostic> {
     let one = choice.is_of_one_variant();
     let mode = if one { InputMode::Closed } else { InputMode::Open };
     let choice = choice.tolerant();
+    progress.phase("interpreting");
     let validated = Interpreted::of(loaded, &choice).and_then(|interpreted| {
-        let prepared = Prepared::of(&interpreted, &choice, mode, &mut ())?;
+        let prepared = Prepared::of(&interpreted, &choice, mode, progress)?;
         let mut diagnostics = prepared.warnings.clone();
-        check_all(&choice, &prepared, one, &mut diagnostics);
+        check_all(&choice, &prepared, one, &mut diagnostics, progress);
         Ok(diagnostics)
     });
     let Diagnostics(diagnostics) = validated.unwrap_or_else(|errors| errors);
@@ -108,9 +114,15 @@ pub(crate) fn validate(loaded: &Loaded, choice: &Choice) -> Vec<Diagnostic> {
 }
 
 /// Validates a library without a template: its types, and each topology in it beside all others.
-pub(crate) fn validate_library(loaded: &Loaded, choice: &Choice) -> Vec<Diagnostic> {
-    let mut diagnostics = validate(loaded, choice);
-    diagnostics.extend(loaded.templates().flat_map(|template| validate(&template, choice)));
+pub(crate) fn validate_library(
+    loaded: &Loaded,
+    choice: &Choice,
+    progress: &mut dyn Progress,
+) -> Vec<Diagnostic> {
+    let mut diagnostics = validate(loaded, choice, progress);
+    for template in loaded.templates() {
+        diagnostics.extend(validate(&template, choice, progress));
+    }
     in_order(diagnostics)
 }
 
@@ -129,7 +141,14 @@ fn in_order(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
     diagnostics
 }
 
-fn check_all(choice: &Choice, prepared: &Prepared<'_>, one: bool, diagnostics: &mut Diagnostics) {
+fn check_all(
+    choice: &Choice,
+    prepared: &Prepared<'_>,
+    one: bool,
+    diagnostics: &mut Diagnostics,
+    progress: &mut dyn Progress,
+) {
+    progress.phase("checking types");
     let whole = prepared.documents.iter().map(|&file| prepared.loaded.whole(file));
     let documents: Vec<_> = whole.filter_map(|document| diagnostics.ok(document)).collect();
     let types = Types::linked(
@@ -139,10 +158,11 @@ fn check_all(choice: &Choice, prepared: &Prepared<'_>, one: bool, diagnostics: &
     );
     diagnostics.0.append(&mut types.validate().0);
     import::check(&documents, &types, diagnostics);
-    let presence = if one { variant(prepared, choice, diagnostics) } else { None };
+    let presence = if one { variant(prepared, choice, diagnostics, progress) } else { None };
     if one && presence.is_none() {
         return;
     }
+    progress.phase("checking");
     let checker = Checker::new(prepared, &types, presence.as_ref(), &documents);
     checker.all();
     if choice.is_portable {
@@ -156,7 +176,7 @@ fn check_all(choice: &Choice, prepared: &Prepared<'_>, one: bool, diagnostics: &
             let cycles = waiting.shortest();
             diagnostics.0.extend(cycles.iter().map(|cycle| waiting.warning(cycle, &[])));
         }
-        None => finding::in_all_variants(prepared, findings, &waiting, diagnostics),
+        None => finding::in_all_variants(prepared, findings, &waiting, diagnostics, progress),
     }
 }
 
@@ -166,10 +186,11 @@ fn variant(
     prepared: &Prepared<'_>,
     choice: &Choice,
     diagnostics: &mut Diagnostics,
+    progress: &mut dyn Progress,
 ) -> Option<crate::variability::presence::Presence> {
     diagnostics.0.extend(prepared.violations.0.iter().cloned());
     let mut evaluator = prepared.evaluator();
-    let found = resolve::find(prepared, &mut evaluator, &How::default(), &mut ());
+    let found = resolve::find(prepared, &mut evaluator, &How::default(), progress);
     let presence = diagnostics.all_ok(found)?.presence;
     let found = check::check(&prepared.graph, prepared.options, &presence);
     let version = prepared.graph.template.version;

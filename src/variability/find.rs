@@ -244,6 +244,13 @@ pub(crate) fn unsatisfiable(
         1 => {
             ("no variant fulfils all conditions: this one cannot hold".into(), "drop or weaken it")
         }
+        _ if !conflict.is_minimal => {
+            reasons.truncate(UNSORTED);
+            (
+                format!("no variant fulfils all conditions: some of these {count} conflict"),
+                "allow more time to learn which of them do",
+            )
+        }
         _ => (
             format!("no variant fulfils all conditions: these {count} conflict"),
             "each of them could hold without one of the others: drop or weaken any one",
@@ -258,6 +265,10 @@ pub(crate) fn unsatisfiable(
     };
     reasons.fold(diagnostic, |diagnostic, (span, message)| diagnostic.label(span, message))
 }
+
+/// So many reasons are shown where time was too short to find out which are needed: there may be
+/// thousands.
+const UNSORTED: usize = 20;
 
 /// How many of the elements that differ are named: enough to see what it is about.
 const SHOWN: usize = 8;

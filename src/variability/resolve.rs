@@ -17,7 +17,7 @@ use super::prepared::{Interpreted, Prepared, checked};
 use super::presence::Presence;
 use super::resolution::{ElementNames, Resolution};
 use super::template::{self, PropertyValue, ServiceTemplate};
-use crate::sat::progress::Progress;
+use crate::sat::progress::{Progress, SharedProgress};
 use crate::sat::solve::{Limit, SolverSettings};
 use crate::text::answer::Failure;
 use crate::text::decimal::Decimal;
@@ -35,6 +35,8 @@ use std::mem;
 pub(crate) struct How {
     /// When it is to stop.
     pub limit: Limit,
+    /// Who is told what happens.
+    pub progress: SharedProgress,
     /// Whether memory is left to the end of the process.
     pub keeps_memory: bool,
 }
@@ -151,12 +153,13 @@ pub(crate) fn documents<'i>(
     choice: &Choice,
     how: &How,
 ) -> Result<(VariantDocuments<'i>, Diagnostics), Diagnostics> {
-    let prepared = Prepared::of(interpreted, choice, InputMode::Closed, &mut ())?;
+    let progress = &mut how.progress.clone();
+    let prepared = Prepared::of(interpreted, choice, InputMode::Closed, progress)?;
     let mut warnings = prepared.warnings.clone();
     let mut found = || {
         let deployment = choice.deployment_inputs(prepared.loaded)?;
         let mut evaluator = prepared.evaluator();
-        let variant = decide(&prepared, &mut evaluator, how, &mut (), &mut warnings)?;
+        let variant = decide(&prepared, &mut evaluator, how, progress, &mut warnings)?;
         let mut emit = |deployment| {
             let emitted =
                 emitted(&prepared, choice, deployment, &mut evaluator, &variant.presence)?;
@@ -282,11 +285,12 @@ fn read_off<T>(
     forms: Forms,
     make: impl FnOnce(&EmittedVariant<'_, '_>, &dyn Fn(&Out<'_>) -> Topology) -> T,
 ) -> Result<(T, Diagnostics), Diagnostics> {
-    let prepared = Prepared::of(interpreted, choice, InputMode::Closed, &mut ())?;
+    let progress = &mut how.progress.clone();
+    let prepared = Prepared::of(interpreted, choice, InputMode::Closed, progress)?;
     let graph = &prepared.graph;
     let read =
         |document: &Out<'_>| Topology::read(document, &|relation| is_hosting(graph, relation));
-    let made = judged(&prepared, choice, how, &mut (), forms, |variant| make(variant, &read));
+    let made = judged(&prepared, choice, how, progress, forms, |variant| make(variant, &read));
     let version = interpreted.template.version;
     let made = made.map_err(|errors| advised(errors, interpreted.loaded, version, choice, how))?;
     Ok((made.made, made.warnings))
@@ -307,7 +311,7 @@ pub(crate) fn advised(
     choice: &Choice,
     how: &How,
 ) -> Diagnostics {
-    let how = How { limit: how.limit.clone(), keeps_memory: false };
+    let how = How { limit: how.limit.clone(), ..How::default() };
     let resolves = |choice: &Choice| {
         let choice = &Choice { tolerant: false, ..choice.clone() };
         let interpreted = Interpreted::of(loaded, choice)?;

@@ -34,6 +34,8 @@ pub(crate) struct CommandLine {
     #[command(subcommand)]
     pub command: Command,
     #[command(flatten)]
+    pub watch: WatchArgs,
+    #[command(flatten)]
     pub messages: Messages,
 }
 
@@ -106,6 +108,26 @@ pub(crate) enum Command {
     Quality(QualityArgs),
     /// Report everything that is wrong with templates, in all their variants
     Validate(ValidateArgs),
+}
+
+impl Command {
+    /// Whether it looks at the clock itself, and has something to show when the time is over.
+    pub(crate) fn keeps_time(&self) -> bool {
+        matches!(self, Self::Resolve(_) | Self::Substitute(_))
+    }
+}
+
+/// How long somebody waits for an answer, and whether they want to know what took how long.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Time")]
+pub(crate) struct WatchArgs {
+    /// Exit with 1 where there is no answer in this time, such as `30s` or `5m`; `resolve` and
+    /// `substitute` take the best that is found by then
+    #[arg(long, global = true, value_name = "TIME", value_parser = timeout)]
+    pub timeout: Option<Duration>,
+    /// Print to standard error how long each phase takes
+    #[arg(long, global = true)]
+    pub timings: bool,
 }
 
 /// How diagnostics are shown.
@@ -205,16 +227,9 @@ pub(crate) struct ResolveArgs {
     pub edmm: bool,
     #[command(flatten)]
     pub evaluate: EvaluateArgs,
-    /// Take the best variant that is found in this time, such as `30s` or `5m`, where none is
-    /// proven to be the best by then; exit with 1
-    #[arg(long, value_name = "TIME", value_parser = timeout)]
-    pub timeout: Option<Duration>,
-    /// Exit with 0 all the same
+    /// Exit with 0 where the time of --timeout was too short to prove that the variant is the best
     #[arg(long, requires = "timeout")]
     pub accept_unproven: bool,
-    /// Print to standard error how long each phase takes
-    #[arg(long)]
-    pub timings: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -285,23 +300,10 @@ pub(crate) enum ListFormat {
     Json,
 }
 
-/// How long somebody waits for an answer, and whether they want to know what took how long.
-#[derive(Debug, Args)]
-pub(crate) struct WatchArgs {
-    /// Give up where there is no answer in this time, such as `30s` or `5m`
-    #[arg(long, value_name = "TIME", value_parser = timeout)]
-    pub timeout: Option<Duration>,
-    /// Print to standard error how long each phase takes
-    #[arg(long)]
-    pub timings: bool,
-}
-
 #[derive(Debug, Args)]
 pub(crate) struct InputsArgs {
     #[command(flatten)]
     pub select: SelectArgs,
-    #[command(flatten)]
-    pub watch: WatchArgs,
     /// Format of the list
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub format: ListFormat,
@@ -328,8 +330,6 @@ pub(crate) struct ExplainArgs {
 pub(crate) struct AnalyzeArgs {
     #[command(flatten)]
     pub select: SelectArgs,
-    #[command(flatten)]
-    pub watch: WatchArgs,
     /// Exit with 1 where there is no variant, or something is in no variant or in vain
     #[arg(long)]
     pub strict: bool,
@@ -342,8 +342,6 @@ pub(crate) struct AnalyzeArgs {
 pub(crate) struct VariantsArgs {
     #[command(flatten)]
     pub select: SelectArgs,
-    #[command(flatten)]
-    pub watch: WatchArgs,
     /// List at most so many
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = limit)]
     pub limit: usize,

@@ -1,10 +1,9 @@
 //! The arguments of `cuvee substitute`.
 
-use super::{DeploymentArgs, SelectArgs, timeout};
+use super::{DeploymentArgs, SelectArgs};
 use clap::{Args, ValueEnum, ValueHint};
 use cuvee::substitute::CandidateVariants;
 use std::path::PathBuf;
-use std::time::Duration;
 
 #[derive(Debug, Args)]
 pub(crate) struct SubstituteArgs {
@@ -44,10 +43,6 @@ pub(crate) struct SubstituteArgs {
     /// Take warnings for errors
     #[arg(long)]
     pub strict: bool,
-    /// Take the best that is found in this time, such as `30s` or `5m`, where nothing is proven to
-    /// be the best by then; exit with 1
-    #[arg(long, value_name = "TIME", value_parser = timeout)]
-    pub timeout: Option<Duration>,
     /// Write the result to this file, all of it or nothing, instead of to standard output, which is
     /// also `-`; as an archive where it ends in `.csar` or `.zip`. Relative names of files in it
     /// are rewritten to be right there

@@ -15,7 +15,7 @@ mod show;
 use super::read::ReadFiles;
 use super::reporter::Reporter;
 use super::stored::{NamedModel, exported, instance_name, model, store};
-use super::{Outcome, output, rejected};
+use super::{Outcome, output, rejected, watch};
 use crate::cli::args::instance::{
     AuthorArgs, ClockArgs, DiffInstancesArgs, ExportInstanceArgs, ExportedForm, InstanceArgs,
     InstanceCommand, QueryInstanceArgs, ReadInstanceArgs, ShowInstanceArgs,
@@ -38,6 +38,10 @@ use std::time::Duration;
 /// Does what is said of instances.
 pub(crate) fn run(args: &InstanceArgs, reporter: &Reporter, color: ColorChoice) -> Outcome {
     output::clean_up_on_interrupt();
+    // Whoever reports waits for what happens elsewhere.
+    if !matches!(args.command, InstanceCommand::Record(_)) {
+        watch::phase("reading the instance");
+    }
     match &args.command {
         InstanceCommand::Init(args) => init::run(args, reporter),
         InstanceCommand::List(args) => keep::list(args),

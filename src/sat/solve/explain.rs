@@ -21,18 +21,20 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::propagate::Propagation;
 use super::solver::SatSolver;
-use super::{Conflict, SolverKind};
+use super::{Conflict, SolverSettings};
 use crate::sat::formula::{Cnf, Lit, OriginId, Var};
 
 /// A minimal conflict, given clauses of which propagation left nothing, or something unsatisfiable.
 ///
 /// Starts from the origins of these clauses and of all that made their literals false, lets the
 /// solver name those it needs, and then leaves out one after the other.
+///
+/// Where the limit is reached, what is not needed is left out as far as that was found out.
 pub(super) fn explain(
     cnf: &Cnf,
     fixed: &Propagation,
     clauses: &[usize],
-    kind: SolverKind,
+    settings: &SolverSettings,
 ) -> Conflict {
     let index = ClauseIndex::of(cnf);
     let cone = fixed.cone(cnf, clauses.iter().copied());
@@ -40,20 +42,28 @@ pub(super) fn explain(
         cone.into_iter().filter_map(|clause| cnf.clause(clause).origin).collect();
     origins.sort_unstable();
     origins.dedup();
-    let mut question = ConflictSearch::new(&index, &origins, kind);
-    while question.fails(&origins) {
+    let mut question = ConflictSearch::new(&index, &origins, settings);
+    let is_minimal = shrink(&mut origins, &mut question)
+        .and_then(|()| minimize(&mut origins, &mut question))
+        .is_some();
+    Conflict { origins, is_minimal }
+}
+
+/// Goes on with what the solver needs as long as that becomes less; nothing where it was interrupted.
+fn shrink(origins: &mut Vec<OriginId>, question: &mut ConflictSearch) -> Option<()> {
+    while question.fails(origins)? {
         let core = question.core();
         let is_smaller = core.len() < origins.len();
-        origins = core;
+        *origins = core;
         if !is_smaller {
             break;
         }
     }
-    Conflict { origins: minimize(origins, &mut question) }
+    Some(())
 }
 
-/// Leaves out whatever is not needed.
-fn minimize(mut origins: Vec<OriginId>, question: &mut ConflictSearch) -> Vec<OriginId> {
+/// Leaves out whatever is not needed; nothing where it was interrupted.
+fn minimize(origins: &mut Vec<OriginId>, question: &mut ConflictSearch) -> Option<()> {
     let mut needed = FxHashSet::default();
     let mut next = 0;
     while let Some(&origin) = origins.get(next) {
@@ -63,14 +73,14 @@ fn minimize(mut origins: Vec<OriginId>, question: &mut ConflictSearch) -> Vec<Or
         }
         let mut rest = origins.clone();
         rest.remove(next);
-        if question.fails(&rest) {
+        if question.fails(&rest)? {
             // Those before it are needed, so they are in this core too.
-            origins = question.core();
+            *origins = question.core();
         } else {
-            question.rotate(origin, &origins, &mut needed);
+            question.rotate(origin, origins, &mut needed);
         }
     }
-    origins
+    Some(())
 }
 
 /// Finds clauses by origin and by the variable that they define.
@@ -117,9 +127,9 @@ struct ConflictSearch {
 }
 
 impl ConflictSearch {
-    fn new(index: &ClauseIndex<'_>, origins: &[OriginId], kind: SolverKind) -> Self {
+    fn new(index: &ClauseIndex<'_>, origins: &[OriginId], settings: &SolverSettings) -> Self {
         let mut question = Self {
-            solver: kind.start(),
+            solver: settings.solver.start_within(&settings.limit),
             selectors: FxHashMap::default(),
             origins: FxHashMap::default(),
             vars: FxHashMap::default(),
@@ -164,11 +174,11 @@ impl ConflictSearch {
         solver.add_clause(&clause);
     }
 
-    /// Whether the clauses of these origins conflict.
-    fn fails(&mut self, origins: &[OriginId]) -> bool {
+    /// Whether the clauses of these origins conflict; nothing where the limit was reached.
+    fn fails(&mut self, origins: &[OriginId]) -> Option<bool> {
         let selectors: Vec<_> =
             origins.iter().filter_map(|origin| self.selectors.get(origin).copied()).collect();
-        !self.solver.solve(&selectors)
+        self.solver.search(&selectors).map(|satisfiable| !satisfiable)
     }
 
     /// The origins that the last conflict needs, in order.

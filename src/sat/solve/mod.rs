@@ -119,17 +119,20 @@ pub enum Unsolved {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interrupted;
 
-/// A minimal set of origins that cannot all be fulfilled.
+/// A set of origins that cannot all be fulfilled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflict {
     /// In ascending order.
     pub origins: Vec<OriginId>,
+    /// Whether it is known that all of them could be fulfilled without any one of them; it always is
+    /// unless the limit was reached before.
+    pub is_minimal: bool,
 }
 
 /// Solves.
 ///
 /// # Errors
-/// A [`Conflict`] where nothing satisfies the clauses; nothing where the limit was reached before
+/// A minimal [`Conflict`] where nothing satisfies the clauses; nothing where the limit was reached before
 /// there was any model. Once there is one, the best that was found comes with the [`Bounds`] that
 /// are proven.
 ///
@@ -158,7 +161,7 @@ pub fn solve(
 ) -> Result<Solution, Unsolved> {
     let cnf = problem.cnf;
     let conflict = |fixed: &_, clauses: &[usize]| {
-        Unsolved::Conflict(explain::explain(cnf, fixed, clauses, settings.solver))
+        Unsolved::Conflict(explain::explain(cnf, fixed, clauses, settings))
     };
     let propagation = if settings.techniques.has(Technique::Units) {
         Propagation::of(cnf)

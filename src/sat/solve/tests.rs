@@ -122,7 +122,7 @@ proptest! {
             let settings = SolverSettings { techniques, ..kind.into() };
             let found = solve(&Problem { cnf: &cnf, objectives: &objectives, preference: &preference }, &settings, &mut bounds);
             let Some(best) = best else {
-                let Some(Unsolved::Conflict(Conflict { origins })) = found.err() else { panic!("it was interrupted") };
+                let Some(Unsolved::Conflict(Conflict { origins, is_minimal: true })) = found.err() else { panic!("it was interrupted") };
                 let conflicts = |without: Option<OriginId>| {
                     let is_in = |origin| origins.contains(&origin) && Some(origin) != without;
                     let subset: Vec<_> = clauses.iter().filter(|(_, origin)| is_in(OriginId(*origin))).map(|(clause, _)| clause.clone()).collect();
@@ -210,7 +210,18 @@ fn a_long_conflict_is_found_whole() {
             solve(&Problem { cnf: &cnf, objectives: &[], preference: &[] }, &kind.into(), &mut ())
                 .err();
         let origins = (100..900).chain(1000..1003).map(OriginId).collect::<Vec<_>>();
-        assert_eq!(conflict, Some(Unsolved::Conflict(Conflict { origins })));
+        assert_eq!(conflict, Some(Unsolved::Conflict(Conflict { origins, is_minimal: true })));
+        let settings = SolverSettings { limit: Limit::after(Duration::ZERO), ..kind.into() };
+        let problem = Problem { cnf: &cnf, objectives: &[], preference: &[] };
+        let Err(Unsolved::Conflict(hasty)) = solve(&problem, &settings, &mut ()) else {
+            panic!("propagation finds that there is a conflict");
+        };
+        assert!(
+            !hasty.is_minimal
+                && (100..900)
+                    .chain(1000..1003)
+                    .all(|origin| hasty.origins.contains(&OriginId(origin)))
+        );
     }
 }
 
