@@ -1254,20 +1254,34 @@ fn what_is_not_proven_in_time_is_not_accepted_silently() {
 }
 
 #[test]
-fn exploring_ends_when_its_time_is_over_and_says_what_took_it() {
+fn every_command_ends_when_its_time_is_over_and_says_what_took_it() {
     let dir = workplace();
     write(&dir, "lines.yaml", &lines_to_meet());
-    for command in ["inputs", "variants", "variants --count", "analyze"] {
-        let given_up = cuvee(&dir, &format!("{command} lines.yaml --timeout 1s")).assert().code(1);
-        given_up.stdout_eq("").stderr_eq(
-            "error[unproven]: the time was over before there was an answer\n |\n = help: allow more with `--timeout`\n\nerror: 1 error\n",
-        );
+    let exploring = ["inputs", "variants", "variants --count", "analyze", "export --format dimacs"];
+    for command in exploring {
         let done = cuvee(&dir, &format!("{command} shop.yaml --timeout 10m --timings -q"));
         let timed = timed(&done.assert().success().get_output().stderr);
         for name in ["starting", "reading", "determinising what is best", "total", "gates"] {
             assert!(timed.iter().any(|phase| phase.starts_with(name)), "{command}: {timed:?}");
         }
     }
+    let resolving = ["matrix", "plan", "graph --present-only", "report", "validate --preset prod", "explain"];
+    for command in exploring.iter().chain(&resolving[..4]) {
+        let given_up = cuvee(&dir, &format!("{command} lines.yaml --timeout 1s")).assert().code(1);
+        given_up.stdout_eq("").stderr_eq(
+            "error[unproven]: the time was over before there was an answer\n |\n = help: allow more with `--timeout`\n\nerror: 1 error\n",
+        );
+    }
+    for command in resolving {
+        let done = cuvee(&dir, &format!("{command} shop.yaml --timings -q"));
+        let timed = timed(&done.assert().success().get_output().stderr);
+        for name in ["starting", "reading", "building", "total", "elements"] {
+            assert!(timed.iter().any(|phase| phase.starts_with(name)), "{command}: {timed:?}");
+        }
+    }
+    // What is asked of no template has nothing but a beginning and an end.
+    let done = cuvee(&dir, "--timings explain-code file").assert().success();
+    assert_eq!(timed(&done.get_output().stderr), ["starting", "total"]);
 }
 
 /// The names in the first column of what `--timings` prints, behind its heading.

@@ -352,6 +352,8 @@ function followLinks() {
 
 /** Beyond this, nobody tells one number from the next. */
 const COUNTED = 1000;
+/** So many milliseconds are counted in one go. */
+const SLICE = 8;
 let counting = 0;
 
 /** Counts the variants that are left, a few at a time, so that the page stays at hand. */
@@ -363,7 +365,7 @@ function renderLeft() {
   let found = 0;
   const go = () => {
     if (mine !== counting) return;
-    for (let some = 0; some < 40; some++) {
+    for (const end = performance.now() + SLICE; performance.now() < end; ) {
       const isOver = each.next().done;
       if (!isOver) found++;
       if (isOver || found > COUNTED) {

@@ -124,10 +124,8 @@ class Choices {
     const solver = new Solver(this.cnf.vars);
     for (const clause of this.cnf.clauses) solver.add(clause);
     for (const literal of this.literals(decisions)) solver.add([literal]);
-    while (solver.solve([])) {
-      const found = literals.map((literal) => (solver.value(literal) > 0 ? literal : -literal));
-      yield found;
-      solver.add(found.map((literal) => -literal));
+    for (let is = solver.solve([]); is; is = solver.another(literals)) {
+      yield literals.map((literal) => (solver.value(literal) > 0 ? literal : -literal));
     }
   }
 

@@ -15,6 +15,8 @@ class Solver {
     /** The literal of each variable that is tried first. */
     this.phases = Int32Array.from({ length: vars + 1 }, (_, variable) => 2 * variable + 1);
     this.marks = new Uint8Array(vars + 1);
+    /** The literals that were met in the clause that is added. */
+    this.met = new Uint8Array(2 * vars + 2);
     /** The clauses that watch a literal, to be looked at when it becomes false. */
     this.watches = Array.from({ length: 2 * vars + 2 }, () => []);
     this.learnt = [];
@@ -33,12 +35,26 @@ class Solver {
   /** Adds a clause of DIMACS literals. */
   add(clause) {
     this.backtrack(0);
-    const lits = [...new Set(clause)].map(inner);
-    if (!this.consistent || lits.some((lit) => this.values[lit] > 0 || lits.includes(lit ^ 1))) return;
-    const open = lits.filter((lit) => this.values[lit] === 0);
+    const open = this.consistent ? this.openOf(clause) : null;
+    if (open === null) return;
     if (open.length > 1) this.watch(open);
     else if (open.length === 1) this.assign(open[0], null);
     this.consistent = open.length > 0 && this.propagate() === null;
+  }
+
+  /** The literals of a clause that may still make it true, each once; null where it always is. */
+  openOf(clause) {
+    const open = [];
+    let holds = false;
+    for (const literal of clause) {
+      const lit = inner(literal);
+      holds ||= this.values[lit] > 0 || this.met[lit ^ 1] > 0;
+      if (this.values[lit] !== 0 || this.met[lit] > 0) continue;
+      this.met[lit] = 1;
+      open.push(lit);
+    }
+    for (const lit of open) this.met[lit] = 0;
+    return holds ? null : open;
   }
 
   /** Prefers this literal when its variable is decided freely. */
@@ -55,6 +71,32 @@ class Solver {
     if (!this.consistent) return false;
     const wanted = assumptions.map(inner);
     this.keepCommon(wanted);
+    return this.conclude(wanted);
+  }
+
+  /** Whether there is a model in which not all of these are as they are in the one just found without assumptions; goes on from there. */
+  another(literals) {
+    this.core = [];
+    this.assumed = [];
+    const clause = literals.map((literal) => (this.value(literal) > 0 ? -literal : literal)).map(inner);
+    return this.exclude(clause.filter((lit) => this.levels[lit >> 1] > 0)) && this.conclude([]);
+  }
+
+  /** Adds a clause that is violated, and goes back to where it is not; whether there is such a place. */
+  exclude(clause) {
+    if (clause.length === 0) return (this.consistent = false);
+    const latest = clause.reduce((best, lit, at) => (this.levels[lit >> 1] > this.levels[clause[best] >> 1] ? at : best), 0);
+    [clause[0], clause[latest]] = [clause[latest], clause[0]];
+    const highest = this.levels[clause[0] >> 1];
+    const second = secondHighest(clause, this.levels);
+    this.backtrack(Math.min(second, highest - 1));
+    if (clause.length > 1) this.watch(clause);
+    if (second < highest) this.assign(clause[0], clause.length > 1 ? clause : null);
+    return true;
+  }
+
+  /** Searches, starting over now and then, until there is an answer. */
+  conclude(wanted) {
     for (let round = 1; ; round++) {
       const answer = this.search(wanted, 64 * luby(round));
       if (answer !== null) return answer;

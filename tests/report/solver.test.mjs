@@ -47,6 +47,23 @@ test('the solver agrees with brute force, question after question', () => {
   }
 });
 
+test('models that differ in some literals are found one after the other, each once', () => {
+  for (let seed = 0; seed < 600; seed++) {
+    const rng = random(seed);
+    const vars = 1 + rng.below(8);
+    const clauses = randomClauses(rng, vars, rng.below(4 * vars));
+    const over = Array.from({ length: rng.below(vars + 1) }, () => literal(rng, vars));
+    const seen = (truth) => over.map((lit) => (truth(lit) ? '1' : '0')).join('');
+    const expected = new Set(allModels(vars, clauses).map((model) => seen((lit) => satisfies(model, [lit]))));
+    const solver = new Solver(vars);
+    clauses.forEach((clause) => solver.add(clause));
+    const found = [];
+    for (let is = solver.solve([]); is; is = solver.another(over)) found.push(seen((lit) => solver.value(lit) > 0));
+    assert.equal(new Set(found).size, found.length, `seed ${seed}`);
+    assert.deepEqual(new Set(found), expected, `seed ${seed}`);
+  }
+});
+
 test('a hard formula is decided, with restarts and forgetting', () => {
   // Eight pigeons, seven holes.
   const [pigeons, holes] = [8, 7];

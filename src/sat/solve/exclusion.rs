@@ -4,7 +4,11 @@
 //!
 //! - Armin Biere, Daniel Le Berre, Emmanuel Lonca, Norbert Manthey. "Detecting Cardinality Constraints
 //!   in CNF." SAT 2014: groups that grow by what the propagation of each of their literals excludes.
+//! - Marijn J. H. Heule, Mark Dufour, Joris van Zwieten, Hans van Maaren. "March_eq: Implementing
+//!   Additional Reasoning into an Efficient Look-Ahead SAT Solver." SAT 2004: what a literal implies at
+//!   once is propagated once for all that imply it.
 
+use super::forest::ImplicationForest;
 use super::propagator::Propagator;
 use super::solver::Recorded;
 use crate::sat::formula::Lit;
@@ -15,6 +19,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// asked of single cores.
 const GROUPING: usize = 40_000_000;
 const ASKING: usize = 1_000_000;
+
+/// From so many literals on a group is one that only [`Exclusions::wide_groups`] finds in time.
+const WIDE: usize = 256;
+/// So many of what propagation found last are looked at for a group to join.
+const RECENT: usize = 16;
 
 /// Finds out which literals cannot be true together, or false together.
 pub(super) struct Exclusions {
@@ -64,10 +73,13 @@ impl Exclusions {
     /// most one is false in any model.
     pub(super) fn groups(&mut self, literals: &[Lit]) -> Vec<Vec<Lit>> {
         let positions: FxHashMap<Lit, usize> = literals.iter().copied().zip(0..).collect();
+        let mut grouped = vec![false; literals.len()];
+        let mut groups = self.wide_groups(literals, &positions, WIDE);
+        for literal in groups.iter().flatten() {
+            grouped[positions[literal]] = true;
+        }
         // With how many literals of the group that is being gathered each one is in conflict.
         let mut conflicts = vec![0_usize; literals.len()];
-        let mut grouped = vec![false; literals.len()];
-        let mut groups = Vec::new();
         for first in 0..literals.len() {
             if grouped[first] {
                 continue;
@@ -98,5 +110,180 @@ impl Exclusions {
         }
         self.effort = 0;
         groups
+    }
+
+    /// Those of these groups that have at least so many literals.
+    ///
+    /// To propagate each literal takes time that is quadratic in the size of its group. But where
+    /// `a` implies `b` at once, what `b` excludes is excluded by `a` as well; so the literals that
+    /// are implied stand in a forest, in which each is propagated once, behind those that it
+    /// implies, and the literals that are to be grouped are its leaves. What stands behind a clause
+    /// of a ladder, as those of exactly one of many do, is one step more than the one before.
+    fn wide_groups(
+        &mut self,
+        literals: &[Lit],
+        positions: &FxHashMap<Lit, usize>,
+        width: usize,
+    ) -> Vec<Vec<Lit>> {
+        if literals.len() < width {
+            return Vec::new();
+        }
+        let vars = self.propagator.vars();
+        let known = literals.iter().filter(|literal| literal.var().index() < vars);
+        let forest = ImplicationForest::of(&self.propagator, known.map(|&literal| !literal));
+        let mut search =
+            GroupSearch { positions, places: FxHashMap::default(), groups: Vec::new() };
+        let mut entered = Vec::new();
+        let mut next: Vec<_> = forest.roots().map(Step::Enter).collect();
+        while let Some(step) = next.pop() {
+            let literal = match step {
+                Step::Leave => {
+                    let start = entered.pop().unwrap_or_default();
+                    search.forget(&self.propagator.trail()[start..]);
+                    self.propagator.undo(start);
+                    continue;
+                }
+                Step::Enter(literal) => literal,
+            };
+            if self.propagator.value(literal) == Some(false) || self.effort >= GROUPING {
+                continue;
+            }
+            let start = self.propagator.trail().len();
+            let is_possible =
+                self.propagator.value(literal).is_some() || self.propagator.assume(literal);
+            self.effort += self.propagator.trail().len() - start;
+            if !is_possible {
+                self.propagator.undo(start);
+                continue;
+            }
+            search.learn(&self.propagator.trail()[start..]);
+            entered.push(start);
+            next.push(Step::Leave);
+            // All of them join groups before more is assumed, which may exclude them.
+            for &child in forest.children(literal) {
+                search.visit(child, &self.propagator);
+                if !forest.children(child).is_empty() {
+                    next.push(Step::Enter(child));
+                }
+            }
+        }
+        self.effort = 0;
+        search.groups.retain(|group| group.literals.len() >= width);
+        search.groups.into_iter().map(|group| group.literals).collect()
+    }
+}
+
+/// What is done next on the way through a forest.
+enum Step {
+    Enter(Lit),
+    /// Takes back what the literal that was entered last made known.
+    Leave,
+}
+
+struct ExclusiveGroup {
+    literals: Vec<Lit>,
+    /// How many of them are true by what is assumed now.
+    known: usize,
+}
+
+/// Groups that grow while a forest is walked through.
+struct GroupSearch<'p> {
+    /// The literals that are to be grouped.
+    positions: &'p FxHashMap<Lit, usize>,
+    /// In which group each is.
+    places: FxHashMap<Lit, usize>,
+    groups: Vec<ExclusiveGroup>,
+}
+
+impl GroupSearch<'_> {
+    fn learn(&mut self, trail: &[Lit]) {
+        for place in trail.iter().filter_map(|literal| self.places.get(literal)) {
+            self.groups[*place].known += 1;
+        }
+    }
+
+    fn forget(&mut self, trail: &[Lit]) {
+        for place in trail.iter().filter_map(|literal| self.places.get(literal)) {
+            self.groups[*place].known -= 1;
+        }
+    }
+
+    /// Puts the opposite of a literal without a value, where it is to be grouped, into a group of which
+    /// all are true when it is false, or else into one of its own. What is assumed follows from the
+    /// literal, and so does what it implies at once.
+    fn visit(&mut self, literal: Lit, propagator: &Propagator) {
+        let opposite = !literal;
+        if propagator.value(literal).is_some()
+            || !self.positions.contains_key(&opposite)
+            || self.places.contains_key(&opposite)
+        {
+            return;
+        }
+        let place_of = |literal: Lit| self.places.get(&literal).copied();
+        let mut besides: FxHashMap<usize, usize> = FxHashMap::default();
+        let implied = propagator.implied_at_once(literal).filter_map(place_of);
+        implied.for_each(|place| *besides.entry(place).or_default() += 1);
+        let is_whole = |&place: &usize| {
+            let ExclusiveGroup { literals, known } = &self.groups[place];
+            known + besides.get(&place).copied().unwrap_or(0) == literals.len()
+        };
+        let recent = propagator.trail().iter().rev().take(RECENT).copied().filter_map(place_of);
+        let direct = propagator.implied_at_once(literal).filter_map(place_of);
+        let place = direct.chain(recent).find(is_whole).unwrap_or(self.groups.len());
+        if place == self.groups.len() {
+            self.groups.push(ExclusiveGroup { literals: Vec::new(), known: 0 });
+        }
+        self.groups[place].literals.push(opposite);
+        self.places.insert(opposite, place);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::SolverKind;
+    use super::super::solver::SatSolver;
+    use super::super::tests::{clauses, holds};
+    use super::*;
+    use crate::sat::formula::{Arena, Atom, Encoder, OriginId, Var};
+    use proptest::prelude::*;
+
+    const VARS: u32 = 8;
+
+    fn wide_groups(solver: &Recorded, literals: &[Lit], width: usize) -> Vec<Vec<Lit>> {
+        let positions = literals.iter().copied().zip(0..).collect();
+        Exclusions::new(solver).wide_groups(literals, &positions, width)
+    }
+
+    proptest! {
+        #[test]
+        fn of_a_wide_group_at_most_one_is_false(clauses in clauses(VARS, 1..24)) {
+            let mut solver = Recorded::new(SolverKind::default().start());
+            (0..VARS).for_each(|_| _ = solver.new_var());
+            clauses.iter().for_each(|clause| solver.add_clause(clause));
+            let literals: Vec<_> = (0..VARS).map(|var| Var(var).negative()).collect();
+            for group in wide_groups(&solver, &literals, 2) {
+                for model in (0..1 << VARS).filter(|&model| holds(&clauses, model)) {
+                    let is_false = |literal: &&Lit| model >> literal.var().0 & 1 == 1;
+                    prop_assert!(group.iter().filter(is_false).count() < 2);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn one_of_many_is_one_wide_group() {
+        const SIZE: u32 = 1_000;
+        let mut arena = Arena::default();
+        let atoms: Vec<_> = (0..SIZE).map(|atom| arena.atom(Atom(atom))).collect();
+        let ladder = arena.at_most_one(atoms.iter().copied());
+        let mut encoder = Encoder::new(&arena, SIZE);
+        encoder.assert(&[ladder], OriginId(0));
+        let cnf = encoder.finish();
+        let mut solver = Recorded::new(SolverKind::default().start());
+        (0..cnf.vars()).for_each(|_| _ = solver.new_var());
+        cnf.clauses().for_each(|clause| solver.add_clause(clause.literals));
+        let literals: Vec<_> = (0..SIZE).map(|var| Var(var).negative()).collect();
+        let groups = wide_groups(&solver, &literals, WIDE);
+        assert_eq!(groups.iter().map(Vec::len).collect::<Vec<_>>(), [SIZE as usize]);
     }
 }

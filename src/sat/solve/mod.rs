@@ -11,6 +11,7 @@ mod determinise;
 mod equivalence;
 mod exclusion;
 mod explain;
+mod forest;
 mod gates;
 pub(crate) mod influence;
 mod lexicographic;

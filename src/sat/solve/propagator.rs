@@ -95,6 +95,20 @@ impl Propagator {
         }
     }
 
+    /// What follows from a literal by clauses of two literals, as far as it has no value.
+    pub(super) fn implied_at_once(&self, literal: Lit) -> impl Iterator<Item = Lit> {
+        let clauses = self.watches[(!literal).index()].iter();
+        let pairs = clauses.filter_map(move |&clause| {
+            let Watched { start, end, .. } = self.clauses[clause as usize];
+            let literals = &self.literals[start as usize..end as usize];
+            match *literals {
+                [one, other] => Some(if one == !literal { other } else { one }),
+                _ => None,
+            }
+        });
+        pairs.filter(|&other| self.value(other).is_none())
+    }
+
     /// Makes a literal true that has no value, and what follows; whether that works. If not, it is
     /// to be undone.
     pub(super) fn assume(&mut self, literal: Lit) -> bool {

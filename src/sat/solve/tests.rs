@@ -211,7 +211,8 @@ fn a_long_conflict_is_found_whole() {
                 .err();
         let origins = (100..900).chain(1000..1003).map(OriginId).collect::<Vec<_>>();
         assert_eq!(conflict, Some(Unsolved::Conflict(Conflict { origins, is_minimal: true })));
-        let settings = SolverSettings { limit: Limit::after(Duration::ZERO), ..kind.into() };
+        let settings =
+            SolverSettings { limit: Limit::after(std::time::Duration::ZERO), ..kind.into() };
         let problem = Problem { cnf: &cnf, objectives: &[], preference: &[] };
         let Err(Unsolved::Conflict(hasty)) = solve(&problem, &settings, &mut ()) else {
             panic!("propagation finds that there is a conflict");
