@@ -1265,7 +1265,8 @@ fn every_command_ends_when_its_time_is_over_and_says_what_took_it() {
             assert!(timed.iter().any(|phase| phase.starts_with(name)), "{command}: {timed:?}");
         }
     }
-    let resolving = ["matrix", "plan", "graph --present-only", "report", "validate --preset prod", "explain"];
+    let resolving =
+        ["matrix", "plan", "graph --present-only", "report", "validate --preset prod", "explain"];
     for command in exploring.iter().chain(&resolving[..4]) {
         let given_up = cuvee(&dir, &format!("{command} lines.yaml --timeout 1s")).assert().code(1);
         given_up.stdout_eq("").stderr_eq(

@@ -21,7 +21,7 @@ const GROUPING: usize = 40_000_000;
 const ASKING: usize = 1_000_000;
 
 /// From so many literals on a group is one that only [`Exclusions::wide_groups`] finds in time.
-const WIDE: usize = 256;
+pub(super) const WIDE: usize = 256;
 /// So many of what propagation found last are looked at for a group to join.
 const RECENT: usize = 16;
 

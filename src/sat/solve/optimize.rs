@@ -46,7 +46,7 @@
 //! - Alexey Ignatiev, António Morgado, João Marques-Silva. "RC2: an Efficient MaxSAT Solver." JSAT 2019:
 //!   costs of which all but one arise. Here they may have different weights.
 
-use super::exclusion::Exclusions;
+use super::exclusion::{Exclusions, WIDE};
 use super::solver::{Recorded, SatSolver};
 use super::totalizer::Totalizer;
 use super::{Technique, Techniques};
@@ -103,6 +103,8 @@ struct CoreGuided<'s> {
     weights: Vec<u128>,
     /// The literals that ever had a weight.
     costly: Vec<Lit>,
+    /// Those of them that stand for groups of very many.
+    wide: FxHashSet<Lit>,
     outputs: Vec<Option<SumOutput>>,
     sums: Vec<Sum>,
     /// Cores whose sums are not built yet, each with its weight.
@@ -127,6 +129,7 @@ impl<'s> CoreGuided<'s> {
             upper: start,
             weights: Vec::new(),
             costly: Vec::new(),
+            wide: FxHashSet::default(),
             outputs: Vec::new(),
             sums: Vec::new(),
             cores: Vec::new(),
@@ -142,7 +145,7 @@ impl<'s> CoreGuided<'s> {
             self.charge_bound();
         }
         if self.techniques.has(Technique::Locality) {
-            self.relax_groups();
+            self.relax_neighbours();
         }
         while self.lower < self.upper {
             self.forget_paid();
@@ -171,12 +174,13 @@ impl<'s> CoreGuided<'s> {
             group.sort_by_key(|literal| (self.weights[literal.index()], *literal));
             let weights: Vec<u128> =
                 group.iter().map(|literal| self.weights[literal.index()]).collect();
+            let is_wide = group.len() >= WIDE;
             let mut all: Option<Lit> = None;
             for (position, &literal) in group.iter().enumerate().rev() {
                 let heavier = weights[position]
                     - position.checked_sub(1).map_or(0, |lighter| weights[lighter]);
                 self.weights[literal.index()] = 0;
-                all = Some(match all {
+                let all_arise = match all {
                     None => {
                         self.weights[literal.index()] = heavier;
                         literal
@@ -187,7 +191,11 @@ impl<'s> CoreGuided<'s> {
                         self.charge(arises, heavier, None);
                         arises
                     }
-                });
+                };
+                if is_wide {
+                    self.wide.insert(all_arise);
+                }
+                all = Some(all_arise);
             }
             self.raise(weights.split_last().map_or(0, |(_, lighter)| lighter.iter().sum()));
         }
@@ -206,13 +214,18 @@ impl<'s> CoreGuided<'s> {
 
     /// Relaxes the cores in groups of costs that stand beside each other, and then in groups of
     /// those: what contradicts each other in a template is mostly written close together, and a
-    /// core among few is found faster than one among all.
-    fn relax_groups(&mut self) {
+    /// core among few is found faster than one among all. What stands for a group of thousands
+    /// depends on all of it, so that each of its neighbours would be followed through the whole group.
+    fn relax_neighbours(&mut self) {
         let mut size = GROUP;
         while size < self.costly.len() {
-            for group in self.costly.clone().chunks(size) {
+            let is_local = |literal: &Lit| !self.wide.contains(literal);
+            let local: Vec<_> = self.costly.iter().copied().filter(is_local).collect();
+            for group in local.chunks(size) {
                 while self.lower < self.upper
-                    && let Some(false) = self.solver.attempt(&self.assumptions(group))
+                    && let assumptions = self.assumptions(group)
+                    && !assumptions.is_empty()
+                    && let Some(false) = self.solver.attempt(&assumptions)
                 {
                     let core = self.smaller(self.solver.core().to_vec());
                     self.relax(core);
