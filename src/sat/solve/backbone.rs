@@ -119,11 +119,8 @@ pub(crate) fn equivalences_beside(
     }
     let mut classes = Classes::new(candidates);
     classes.split(models);
-    if samples.is_empty() {
-        classes.split_at_random(models);
-    } else {
-        classes.split_by(samples);
-    }
+    classes.split_by(samples);
+    classes.split_at_random(models);
     let mut propagator = models.propagator();
     let mut proven: FxHashSet<Vec<Lit>> = FxHashSet::default();
     let mut asked: FxHashMap<Vec<Lit>, Lit> = FxHashMap::default();
@@ -229,12 +226,16 @@ impl<'c> Classes<'c> {
     }
 
     /// Tells apart what differs in models that are as unlike each other as may be, until those show
-    /// nothing new.
+    /// nothing new. Only what is not told apart yet has a say in them: where most of a tree is in no
+    /// model by chance, what is deep in it has to be asked for.
     fn split_at_random(&mut self, models: &mut Models) {
         let mut random = Random::new(0);
-        let mut wanted = self.candidates.to_vec();
-        let (mut count, mut in_vain) = (0, 0);
+        let (mut count, mut in_vain) = (self.count(), 0);
         for _ in 0..MODELS {
+            let mut wanted = self.sets().concat();
+            if wanted.is_empty() {
+                return;
+            }
             for index in 0..wanted.len() {
                 let bits = random.next();
                 wanted.swap(index, (bits >> 1) as usize % (index + 1));
