@@ -3,6 +3,8 @@
 use crate::text::source::FileId;
 use crate::text::value::Value;
 use crate::text::yaml::{Document, Limits, Node, Out, OutKey, parse, write_yaml};
+use rustc_hash::FxHashMap;
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 /// What is longer is not put into one line.
@@ -122,9 +124,16 @@ fn width(value: &Value) -> Option<usize> {
     }
 }
 
+/// So many entries are looked through faster than looked up.
+const LOOKED_THROUGH: usize = 16;
+
 /// A map that is being made.
 #[derive(Default)]
-pub(super) struct YamlMap(Vec<(Arc<str>, Value)>);
+pub(super) struct YamlMap {
+    entries: Vec<(Arc<str>, Value)>,
+    /// Where the first entry of a name is, of maps that are not looked through.
+    places: FxHashMap<Arc<str>, usize>,
+}
 
 impl YamlMap {
     pub(super) fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
@@ -133,7 +142,20 @@ impl YamlMap {
     }
 
     pub(super) fn put(&mut self, key: &str, value: impl Into<Value>) {
-        self.0.push((key.into(), value.into()));
+        self.push(key.into(), value.into());
+    }
+
+    fn push(&mut self, key: Arc<str>, value: Value) {
+        self.entries.push((key, value));
+        let last = self.entries.len() - 1;
+        let new = match last.cmp(&LOOKED_THROUGH) {
+            Ordering::Less => return,
+            Ordering::Equal => 0..=last,
+            Ordering::Greater => last..=last,
+        };
+        for at in new {
+            self.places.entry(Arc::clone(&self.entries[at].0)).or_insert(at);
+        }
     }
 
     /// Where there is something to put.
@@ -158,7 +180,11 @@ impl YamlMap {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.entries.is_empty()
+    }
+
+    pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
+        self.entries.iter().map(|(key, _)| &**key)
     }
 
     pub(super) fn has(&self, key: &str) -> bool {
@@ -166,17 +192,21 @@ impl YamlMap {
     }
 
     pub(super) fn get(&self, key: &str) -> Option<&Value> {
-        self.0.iter().find(|(known, _)| &**known == key).map(|(_, value)| value)
+        let at = match self.places.is_empty() {
+            true => self.entries.iter().position(|(known, _)| &**known == key)?,
+            false => *self.places.get(key)?,
+        };
+        self.entries.get(at).map(|(_, value)| value)
     }
 
     /// With the entries of another one behind its own.
-    pub(super) fn append(&mut self, mut other: Self) {
-        self.0.append(&mut other.0);
+    pub(super) fn append(&mut self, other: Self) {
+        other.entries.into_iter().for_each(|(key, value)| self.push(key, value));
     }
 }
 
 impl From<YamlMap> for Value {
     fn from(map: YamlMap) -> Self {
-        Self::Map(map.0.into())
+        Self::Map(map.entries.into())
     }
 }

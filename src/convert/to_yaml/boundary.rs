@@ -3,15 +3,17 @@
 use super::super::layout::YamlMap;
 use super::super::loss::LossKind;
 use super::YamlConverter;
+use super::exported::EXPORTED;
 use super::names::{FileKey, as_name, unique};
 use super::place;
-use super::types::parameters;
+use super::types::{outputs, parameters};
 use crate::text::value::Value;
 use crate::text::xml::XmlElement;
 use crate::tosca::v1_0::ComponentId;
 use crate::tosca::v1_0::definitions::{
     ComponentKind, DefinedService, ExposedFeature, FeatureKind, NodeFeature,
 };
+use rustc_hash::FxHashMap;
 
 /// How the types of plans end that are workflows of their own in YAML, and what these are called.
 const WORKFLOWS: [(&str, &str); 2] =
@@ -20,12 +22,20 @@ const WORKFLOWS: [(&str, &str); 2] =
 /// How languages of plans name their files.
 const ENDINGS: [(&str, &str); 2] = [("BPMN", "bpmn"), ("bpel", "bpel")];
 
+/// Workflows, and which of them are plans.
+pub(super) struct ConvertedWorkflows {
+    pub workflows: YamlMap,
+    /// Their names by the ids of plans.
+    pub of_plans: FxHashMap<String, String>,
+}
+
 impl<'d> YamlConverter<'_, 'd> {
     /// What a service template shows in place of a node.
     pub(super) fn substitution(
         &mut self,
         id: ComponentId,
         service: &DefinedService<'d>,
+        interfaces: YamlMap,
     ) -> Option<YamlMap> {
         let kind = ComponentKind::NodeType;
         let node_type = service.substitutable.as_ref();
@@ -49,6 +59,7 @@ impl<'d> YamlConverter<'_, 'd> {
             return None;
         };
         let mut mappings = YamlMap::default().with("node_type", name);
+        mappings.put_map("properties", std::mem::take(&mut self.shown.properties));
         for (container, kind, shown) in shown.into_iter().flatten() {
             let mut mapped = YamlMap::default();
             for feature in shown {
@@ -65,28 +76,43 @@ impl<'d> YamlConverter<'_, 'd> {
             }
             mappings.put_map(plural(kind), mapped);
         }
+        mappings.put_map("interfaces", interfaces);
         Some(mappings)
     }
 
     /// Plans as workflows.
-    pub(super) fn workflows(&mut self, id: ComponentId) -> YamlMap {
+    pub(super) fn workflows(
+        &mut self,
+        id: ComponentId,
+        service: &DefinedService<'d>,
+    ) -> ConvertedWorkflows {
         let element = self.library.component(id).element;
         let plans = place::child(element, "Plans").into_iter();
         let plans: Vec<_> = plans.flat_map(|plans| place::children(plans, "Plan")).collect();
         let mut workflows = YamlMap::default();
+        let mut of_plans = FxHashMap::default();
+        let exported = self.exported_plans(id, service);
         for plan in plans {
             let id = place::attribute(plan, "id").unwrap_or_default();
             let kind = place::attribute(plan, "planType").unwrap_or_default();
             let known = WORKFLOWS.iter().find(|(ending, _)| kind.ends_with(ending));
             let wanted = known.map(|(_, name)| *name).filter(|name| !workflows.has(name));
             let name = unique(wanted.unwrap_or(&id), |name| workflows.has(name));
-            let workflow = self.workflow(plan, &id, &kind);
+            let exported = exported.get(&id).map(|names| names.join(", "));
+            let workflow = self.workflow(plan, &id, &kind, exported);
             workflows.put(&name, workflow);
+            of_plans.entry(id).or_insert(name);
         }
-        workflows
+        ConvertedWorkflows { workflows, of_plans }
     }
 
-    fn workflow(&mut self, plan: XmlElement<'d>, id: &str, kind: &str) -> YamlMap {
+    fn workflow(
+        &mut self,
+        plan: XmlElement<'d>,
+        id: &str,
+        kind: &str,
+        exported: Option<String>,
+    ) -> YamlMap {
         let language = place::attribute(plan, "planLanguage").unwrap_or_default();
         let mut workflow = YamlMap::default();
         workflow.put_some("description", self.description(plan));
@@ -94,6 +120,14 @@ impl<'d> YamlConverter<'_, 'd> {
         metadata.put_some("name", place::attribute(plan, "name"));
         metadata.put("plan_type", kind);
         metadata.put("plan_language", &*language);
+        metadata.put_some(EXPORTED, exported);
+        for (name, kind) in outputs(plan) {
+            metadata.put(&format!("output.{name}"), kind);
+            let below = format!("OutputParameters/OutputParameter[{name}]");
+            let construct = format!("that plan `{id}` gives `{name}`");
+            let why = "outputs of workflows are attributes, of which it names none";
+            self.lose(plan, &below, construct, why, LossKind::KeptAsExtension);
+        }
         workflow.put_map("metadata", metadata);
         workflow.put_map("inputs", parameters(plan));
         let known = ENDINGS.iter().find(|(part, _)| language.contains(part));

@@ -208,7 +208,7 @@ impl<'c, 'd> YamlConverter<'c, 'd> {
     }
 
     /// The names of the operations that an interface has.
-    fn operation_names(&self, interface: &ConvertedInterface) -> Vec<String> {
+    pub(super) fn operation_names(&self, interface: &ConvertedInterface) -> Vec<String> {
         let mut names = Vec::new();
         for &by in &interface.said_by {
             let Some(said) = self.library.entity_type(by) else { continue };
@@ -279,7 +279,7 @@ impl<'c, 'd> YamlConverter<'c, 'd> {
         {
             let element = self.library.component(id).element;
             let root = said.properties;
-            let holder = PropertyHolder { type_id, element, root, input: None };
+            let holder = PropertyHolder { type_id, element, root, input: None, object: None };
             body.put_map("properties", self.properties(holder));
         }
         artifacts.put(&name, body);

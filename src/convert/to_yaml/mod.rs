@@ -1,6 +1,7 @@
 //! TOSCA 1.0 to TOSCA Simple Profile 1.3: types, service templates, and the files that they need.
 
 mod boundary;
+mod exported;
 mod files;
 mod implementation;
 mod names;
@@ -9,6 +10,7 @@ mod relations;
 mod schema;
 mod scope;
 mod settings;
+mod shown;
 mod sweep;
 mod topology;
 mod types;
@@ -29,6 +31,7 @@ use names::{FileKey, TypeNames, is_converted_type};
 use relations::ServiceLinks;
 use rustc_hash::{FxHashMap, FxHashSet};
 use scope::ConversionScope;
+use shown::ShownProperties;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -79,6 +82,8 @@ pub(crate) fn to_yaml<'d>(
         data_types: FxHashMap::default(),
         interface_types: FxHashMap::default(),
         inputs: YamlMap::default(),
+        reserved: FxHashSet::default(),
+        shown: ShownProperties::default(),
         with_fragments: FxHashSet::default(),
     };
     Ok(converter.convert())
@@ -103,6 +108,9 @@ struct YamlConverter<'c, 'd> {
     interface_types: FxHashMap<(ComponentId, String), (FileKey, String)>,
     /// Inputs of the topology.
     inputs: YamlMap,
+    /// Names of inputs that texts and mappings of properties have.
+    reserved: FxHashSet<String>,
+    shown: ShownProperties<'d>,
     /// Types without a schema whose templates have properties all the same.
     with_fragments: FxHashSet<ComponentId>,
 }
@@ -128,6 +136,8 @@ impl<'d> YamlConverter<'_, 'd> {
         if let Some((id, service)) = service {
             self.find_fragments(id, service);
             self.links = self.service_links(id, service);
+            self.reserved = self.named_inputs(service);
+            self.shown = self.shown_properties(id, service);
         }
         for id in self.scope.converted.clone() {
             if is_converted_type(library.component(id).kind) {

@@ -79,6 +79,24 @@ impl<'d> YamlConverter<'_, 'd> {
                 self.lose(root, "@id", construct, why, LossKind::Lost);
             }
         }
+        self.sweep_schema_files();
+    }
+
+    /// Schemas in files of their own, of which something is converted; where all is, the others as
+    /// well.
+    fn sweep_schema_files(&mut self) {
+        let used = self.used_elements();
+        for (document, _) in &self.library.loaded.schemas {
+            let (root, file) = (document.root(), document.file());
+            let mut types = self.data_types.keys().map(|id| self.schemas.set.defined_span(*id));
+            let is_used = used.iter().copied().chain(types.by_ref()).any(|at| at.file == file);
+            if is_used {
+                self.sweep_schema(root);
+                self.comments(document, "schema");
+            } else if !self.scope.is_part {
+                self.lose(root, "", "a schema", UNUSED, LossKind::Lost);
+            }
+        }
     }
 
     /// Whether what a document is called is metadata of a file.
@@ -273,6 +291,11 @@ impl<'d> YamlConverter<'_, 'd> {
             }
         }
         self.told(root, foreign);
+        self.comments(document, "Definitions");
+    }
+
+    /// What stands in a document for people alone.
+    fn comments(&mut self, document: &'d XmlDocument, path: &str) {
         let (count, first) = comments(document);
         if let Some(first) = first {
             let construct = match count {
@@ -280,7 +303,7 @@ impl<'d> YamlConverter<'_, 'd> {
                 _ => format!("{count} comments and processing instructions"),
             };
             self.losses.push(Loss {
-                path: "Definitions".to_owned(),
+                path: path.to_owned(),
                 span: Some(first),
                 construct,
                 why: "they stand in elements that YAML does not have".to_owned(),
@@ -391,7 +414,11 @@ fn has_description(element: XmlElement<'_>) -> bool {
 
 /// Whether an attribute says what would be so without it.
 fn says_what_counts_anyway(attribute: XmlAttribute<'_>) -> bool {
-    matches!(attribute.name().local, "abstract" | "final") && attribute.collapsed() == "no"
+    match attribute.name().local {
+        "abstract" | "final" => attribute.collapsed() == "no",
+        "required" => attribute.collapsed() == "yes",
+        _ => false,
+    }
 }
 
 /// How many comments and processing instructions there are, and the first of them.

@@ -11,7 +11,7 @@ use crate::text::xml::XmlElement;
 use crate::tosca::v1_0::ComponentId;
 use crate::tosca::v1_0::definitions::{
     ComponentContent, ComponentKind, DefinedNode, DefinedRelationship, DefinedService,
-    EntityTemplate, FeatureKind, PolicyUse,
+    EntityTemplate, FeatureKind, NodeFeature, PolicyUse,
 };
 use rustc_hash::FxHashSet;
 
@@ -29,13 +29,17 @@ impl<'d> YamlConverter<'_, 'd> {
             relationships.put(&relationship.id.text, template);
         }
         let policies = self.policies(id, service);
+        let mut workflows = self.workflows(id, service);
+        let interfaces = self.shown_interfaces(id, service, &mut workflows);
         let mut topology = YamlMap::default();
         topology.put_map("inputs", std::mem::take(&mut self.inputs));
         topology.put_map("node_templates", nodes);
         topology.put_map("relationship_templates", relationships);
         topology.put_list("policies", policies);
-        topology.put_some("substitution_mappings", self.substitution(id, service));
-        topology.put_map("workflows", self.workflows(id));
+        topology.put_map("outputs", std::mem::take(&mut self.shown.outputs));
+        let substitution = self.substitution(id, service, interfaces);
+        topology.put_some("substitution_mappings", substitution);
+        topology.put_map("workflows", workflows.workflows);
         topology
     }
 
@@ -67,6 +71,7 @@ impl<'d> YamlConverter<'_, 'd> {
                 element: node.element,
                 root: node.template.properties,
                 input: Some(&node.id.text),
+                object: Some(&node.id.text),
             };
             template.put_map("properties", self.properties(holder));
         } else {
@@ -109,6 +114,7 @@ impl<'d> YamlConverter<'_, 'd> {
     fn capabilities(&mut self, id: ComponentId, node: &DefinedNode<'d>) -> YamlMap {
         let mut capabilities = YamlMap::default();
         for capability in &node.capabilities {
+            self.narrowed(id, node, FeatureKind::Capability, capability);
             let name = capability.template.type_name.as_ref();
             let Some(type_id) = self.find(ComponentKind::CapabilityType, id, name) else {
                 self.unknown_properties(&capability.template);
@@ -126,6 +132,7 @@ impl<'d> YamlConverter<'_, 'd> {
                 element: capability.element,
                 root: capability.template.properties,
                 input: Some(&input),
+                object: Some(&capability.id.text),
             };
             let properties = self.properties(holder);
             if !properties.is_empty() {
@@ -134,6 +141,33 @@ impl<'d> YamlConverter<'_, 'd> {
             }
         }
         capabilities
+    }
+
+    /// Says that a requirement or capability is of another type than its definition.
+    fn narrowed(
+        &mut self,
+        id: ComponentId,
+        node: &DefinedNode<'d>,
+        kind: FeatureKind,
+        feature: &NodeFeature<'d>,
+    ) {
+        let library = self.library;
+        let node_type = node.template.type_name.as_ref();
+        let Some(node_type) = self.find(ComponentKind::NodeType, id, node_type) else { return };
+        let mut all = library.features(node_type, kind);
+        let defined = all.find(|(_, known)| known.name.text == feature.name.text);
+        let defined = defined
+            .and_then(|(owner, known)| self.find(kind.types(), owner, known.type_name.as_ref()));
+        let name = feature.template.type_name.as_ref();
+        let own = self.find(kind.types(), id, name);
+        if let (Some(defined), Some(own), Some(name)) = (defined, own, name)
+            && defined != own
+        {
+            let what = kind.what();
+            let construct = format!("that {what} `{}` is a `{}`", feature.id.text, name.local);
+            let why = format!("a {what} of YAML is what its definition says");
+            self.lose(feature.element, "@type", construct, why, LossKind::Lost);
+        }
     }
 
     /// What leads from a node, and what is left open.
@@ -150,6 +184,7 @@ impl<'d> YamlConverter<'_, 'd> {
         };
         let mut assignments = Vec::new();
         for requirement in &node.requirements {
+            self.narrowed(id, node, FeatureKind::Requirement, requirement);
             if let Some(root) = requirement.template.properties {
                 let construct = format!("the properties of requirement `{}`", requirement.id.text);
                 let why = "requirements of YAML have none";
@@ -206,6 +241,7 @@ impl<'d> YamlConverter<'_, 'd> {
                 element: said.element,
                 root: said.template.properties,
                 input: Some(&said.id.text),
+                object: Some(&said.id.text),
             };
             template.put_map("properties", self.properties(holder));
         } else {
@@ -274,7 +310,8 @@ impl<'d> YamlConverter<'_, 'd> {
                 None => (policy.element, None),
             };
             let input = format!("{of}_{name}");
-            let holder = PropertyHolder { type_id, element, root, input: Some(&input) };
+            let holder =
+                PropertyHolder { type_id, element, root, input: Some(&input), object: None };
             body.put_map("properties", self.properties(holder));
         }
         body.put_some("targets", targets);

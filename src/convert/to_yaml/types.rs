@@ -9,10 +9,12 @@ use super::names::{FileKey, TypeName, as_name, unique};
 use super::place;
 use crate::text::value::Value;
 use crate::text::xml::XmlElement;
+use crate::text::xml::schema::ValueShape;
 use crate::tosca::v1_0::ComponentId;
 use crate::tosca::v1_0::definitions::{
     Bound, ComponentKind, EntityType, FeatureDefinition, TypeInterface,
 };
+use rustc_hash::FxHashSet;
 use std::borrow::Cow;
 
 /// An interface that a type has, by whichever of the types it derives from.
@@ -24,6 +26,13 @@ pub(super) struct ConvertedInterface {
     pub is_at_target: bool,
     /// Who says something of it, the nearest last.
     pub said_by: Vec<ComponentId>,
+}
+
+/// An operation as a type says it.
+pub(super) struct OwnOperation {
+    pub name: String,
+    pub inputs: YamlMap,
+    pub outputs: YamlMap,
 }
 
 impl<'d> YamlConverter<'_, 'd> {
@@ -53,7 +62,9 @@ impl<'d> YamlConverter<'_, 'd> {
         let place = body;
         let mut body = YamlMap::default();
         body.put_map("properties", self.property_definitions(id, file));
-        body.put_map("attributes", self.state(component.element, file, &name));
+        let mut attributes = self.state(component.element, file, &name);
+        attributes.append(self.output_attributes(id, said));
+        body.put_map("attributes", attributes);
         let mut more = YamlMap::default();
         match component.kind {
             ComponentKind::NodeType => self.node_type(id, said, file, &mut body, &mut more),
@@ -349,10 +360,11 @@ impl<'d> YamlConverter<'_, 'd> {
         let mut operations = YamlMap::default();
         if interface.is_lifecycle {
             body.put("type", STANDARD.1);
-            for (name, inputs) in self.own_operations(id, interface) {
-                let name = lifecycle_operation(&name).unwrap_or(&name).to_owned();
+            for own in self.own_operations(id, interface) {
+                let name = lifecycle_operation(&own.name).unwrap_or(&own.name).to_owned();
                 let mut operation = YamlMap::default();
-                operation.put_map("inputs", inputs);
+                operation.put_map("inputs", own.inputs);
+                operation.put_map("outputs", own.outputs);
                 let by = implemented.iter().find(|it| it.operation == name);
                 operation.put_some("implementation", by.map(|it| &*it.artifact));
                 if !operation.is_empty() {
@@ -361,6 +373,15 @@ impl<'d> YamlConverter<'_, 'd> {
             }
         } else if let Some(&nearest) = interface.said_by.last() {
             body.put_some("type", self.interface_type(nearest, interface, file));
+            for own in self.own_operations(id, interface) {
+                let by = implemented.iter().find(|it| it.operation == own.name);
+                if own.outputs.is_empty() {
+                    continue;
+                }
+                let mut operation = YamlMap::default().with("outputs", own.outputs);
+                operation.put_some("implementation", by.map(|it| &*it.artifact));
+                operations.put(&own.name, operation);
+            }
         }
         for by in implemented {
             if !operations.has(&by.operation) {
@@ -372,12 +393,61 @@ impl<'d> YamlConverter<'_, 'd> {
         body
     }
 
-    /// The operations that a type says an interface has, with their inputs.
-    fn own_operations(
+    /// Attributes for what operations give: of each name one that is not there already.
+    fn output_attributes(&mut self, id: ComponentId, said: &EntityType<'d>) -> YamlMap {
+        let mut attributes = YamlMap::default();
+        let component = self.library.component(id);
+        let has_state = place::child(component.element, "InstanceStates").is_some();
+        let known = self.known_attributes(id);
+        let all = said.interfaces.iter().chain(&said.target_interfaces);
+        for operation in all.flat_map(|interface| &interface.operations) {
+            for (name, written) in outputs(operation.element) {
+                let (kind, is_built_in, _) = parameter_type(&written);
+                let is_there = known.contains(&*name) || name == "state" && has_state;
+                let is_said = match attributes.get(&name) {
+                    Some(_) => false,
+                    None if is_there => false,
+                    None => {
+                        attributes.put(&name, YamlMap::default().with("type", kind));
+                        is_built_in
+                    }
+                };
+                if !is_said {
+                    let below = format!("OutputParameters/OutputParameter[{name}]/@type");
+                    let construct = format!("that the type of `{name}` is `{written}`");
+                    let why = "an output is what its attribute is";
+                    self.lose(operation.element, &below, construct, why, LossKind::Lost);
+                }
+            }
+        }
+        attributes
+    }
+
+    /// The names of attributes that a type has already: what its properties reflect, what types that
+    /// it derives from got, and what everything has.
+    fn known_attributes(&self, id: ComponentId) -> FxHashSet<String> {
+        let mut known: FxHashSet<_> =
+            ["tosca_id", "tosca_name", "state"].into_iter().map(str::to_owned).collect();
+        let expected = self.schemas.expected(self.library, id);
+        let shape = self.schemas.set.shape(self.schemas.value_type(expected));
+        if let ValueShape::Parts(parts) = shape {
+            known.extend(parts.iter().map(|part| part.name.to_owned()));
+        }
+        for of in self.library.ancestry(id).skip(1) {
+            let Some(said) = self.library.entity_type(of) else { continue };
+            let all = said.interfaces.iter().chain(&said.target_interfaces);
+            let all = all.flat_map(|interface| &interface.operations);
+            known.extend(all.flat_map(|it| it.outputs.iter().map(|it| it.text.to_string())));
+        }
+        known
+    }
+
+    /// The operations that a type says an interface has, with what they take and give.
+    pub(super) fn own_operations(
         &self,
         id: ComponentId,
         interface: &ConvertedInterface,
-    ) -> Vec<(String, YamlMap)> {
+    ) -> Vec<OwnOperation> {
         let element = self.library.component(id).element;
         let containers = match interface.is_at_target {
             true => &["TargetInterfaces"][..],
@@ -387,9 +457,12 @@ impl<'d> YamlConverter<'_, 'd> {
         let all = all.flat_map(|all| place::children(all, "Interface"));
         let own = all.filter(|it| place::attribute(*it, "name").as_ref() == Some(&interface.name));
         let operations = own.flat_map(|own| place::children(own, "Operation"));
-        let named =
-            operations.map(|it| (place::attribute(it, "name").unwrap_or_default(), parameters(it)));
-        named.collect()
+        let own = operations.map(|it| OwnOperation {
+            name: place::attribute(it, "name").unwrap_or_default(),
+            inputs: parameters(it),
+            outputs: output_mappings(it),
+        });
+        own.collect()
     }
 
     /// The name of the interface type that stands for an interface of a type.
@@ -424,10 +497,10 @@ impl<'d> YamlConverter<'_, 'd> {
         let parent = parent.unwrap_or_else(|| "tosca.interfaces.Root".to_owned());
         let mut body = YamlMap::default().with("derived_from", parent);
         let mut operations = YamlMap::default();
-        for (operation, inputs) in self.own_operations(id, interface) {
+        for own in self.own_operations(id, interface) {
             let mut said = YamlMap::default();
-            said.put_map("inputs", inputs);
-            operations.put(&operation, said);
+            said.put_map("inputs", own.inputs);
+            operations.put(&own.name, said);
         }
         body.put_map("operations", operations);
         self.section(file, "interface_types").put(&name, body);
@@ -441,7 +514,7 @@ fn is_lifecycle(interface: &TypeInterface<'_>) -> bool {
 }
 
 /// What an interface is called, which may have a URI for a name.
-fn key_of(name: &str) -> String {
+pub(super) fn key_of(name: &str) -> String {
     let last = name.trim_end_matches(['/', '#']).rsplit(['/', ':', '#']).next();
     as_name(last.unwrap_or_default()).replace(['-', '.'], "_")
 }
@@ -459,9 +532,28 @@ pub(super) fn parameters(operation: XmlElement<'_>) -> YamlMap {
     inputs
 }
 
-/// The type of a parameter, and whether it has to be there.
-fn parameter_definition(parameter: XmlElement<'_>) -> YamlMap {
-    let written = place::attribute(parameter, "type").unwrap_or_default();
+/// What an operation or a plan gives: names, and types as they are written.
+pub(super) fn outputs(of: XmlElement<'_>) -> Vec<(String, String)> {
+    let all = place::child(of, "OutputParameters").into_iter();
+    let all = all.flat_map(|all| place::children(all, "OutputParameter"));
+    let said = |it, name| place::attribute(it, name).unwrap_or_default();
+    let mut names = FxHashSet::default();
+    let all = all.map(|it| (said(it, "name"), said(it, "type")));
+    all.filter(|(name, _)| names.insert(name.clone())).collect()
+}
+
+/// The attributes of the same names that outputs of an operation become.
+fn output_mappings(operation: XmlElement<'_>) -> YamlMap {
+    let mut mappings = YamlMap::default();
+    for (name, _) in outputs(operation) {
+        mappings.put(&name, vec![Value::from("SELF"), (&*name).into()]);
+    }
+    mappings
+}
+
+/// What a type of a parameter is in YAML, whether the way back to it is clear, and whether it is
+/// written so.
+fn parameter_type(written: &str) -> (&'static str, bool, bool) {
     let local = written.rsplit(':').next().unwrap_or_default();
     // Tools write `String` for what XML Schema calls `string`.
     let lower = match local {
@@ -469,10 +561,17 @@ fn parameter_definition(parameter: XmlElement<'_>) -> YamlMap {
         other => Cow::Borrowed(other),
     };
     let counterpart = well_known::value_type(&lower);
+    (counterpart.type_name, counterpart.leads_back && *lower == *local, *lower == *written)
+}
+
+/// The type of a parameter, and whether it has to be there.
+fn parameter_definition(parameter: XmlElement<'_>) -> YamlMap {
+    let written = place::attribute(parameter, "type").unwrap_or_default();
+    let (type_name, leads_back, is_bare) = parameter_type(&written);
     let is_required = place::attribute(parameter, "required").is_none_or(|it| it != "no");
-    let definition = YamlMap::default().with("type", counterpart.type_name);
+    let definition = YamlMap::default().with("type", type_name);
     let mut definition = definition.with("required", is_required);
-    if !counterpart.leads_back || *lower != *written {
+    if !(leads_back && is_bare) {
         definition.put("metadata", YamlMap::default().with("xsd", written));
     }
     definition

@@ -11,6 +11,7 @@ use crate::text::xml::XmlElement;
 use crate::text::xml::schema::{SchemaValueType, ValuePart, ValueShape};
 use crate::tosca::v1_0::definitions::{ComponentContent, DefinedService, EntityTemplate};
 use crate::tosca::v1_0::{ComponentId, TOSCA};
+use rustc_hash::FxHashSet;
 
 /// How a text begins that stands for the value of an input.
 const GET_INPUT: &str = "get_input:";
@@ -28,11 +29,13 @@ pub(super) struct PropertyHolder<'h, 'd> {
     pub root: Option<XmlElement<'d>>,
     /// What inputs are called after; nothing where there can be none.
     pub input: Option<&'h str>,
+    /// The id by which mappings of properties name it.
+    pub object: Option<&'h str>,
 }
 
 /// A value that is asked for.
-struct AskedValue<'a> {
-    part: ValuePart<'a>,
+pub(super) struct AskedValue<'a> {
+    pub part: ValuePart<'a>,
     owner: ComponentId,
     /// What its input is called.
     input: Option<String>,
@@ -111,9 +114,10 @@ impl<'d> YamlConverter<'_, 'd> {
         for part in parts {
             let input = holder.input.map(|input| format!("{input}_{}", as_name(part.name)));
             let asked = AskedValue { part: *part, owner: holder.type_id, input };
-            let value = match holder.root {
-                Some(root) => self.part_value(&asked, root),
-                None => None,
+            let value = match (self.shown.target(holder.object, part), holder.root) {
+                (Some(shown), _) => self.value_shown(&shown, &asked, holder),
+                (None, Some(root)) => self.part_value(&asked, root),
+                (None, None) => None,
             };
             match value {
                 Some(value) => values.put(part.name, value),
@@ -131,7 +135,11 @@ impl<'d> YamlConverter<'_, 'd> {
     }
 
     /// The value of a part; nothing where it is left out.
-    fn part_value(&mut self, asked: &AskedValue<'_>, root: XmlElement<'d>) -> Option<Value> {
+    pub(super) fn part_value(
+        &mut self,
+        asked: &AskedValue<'_>,
+        root: XmlElement<'d>,
+    ) -> Option<Value> {
         let part = &asked.part;
         if part.is_attribute {
             let text = root.attribute(part.name)?.value();
@@ -150,7 +158,11 @@ impl<'d> YamlConverter<'_, 'd> {
         Some(self.element_value(first, asked))
     }
 
-    fn element_value(&mut self, element: XmlElement<'d>, asked: &AskedValue<'_>) -> Value {
+    pub(super) fn element_value(
+        &mut self,
+        element: XmlElement<'d>,
+        asked: &AskedValue<'_>,
+    ) -> Value {
         let schemas = self.schemas;
         match schemas.set.shape(asked.part.of) {
             ValueShape::Parts(parts) => {
@@ -160,6 +172,7 @@ impl<'d> YamlConverter<'_, 'd> {
                     element,
                     root: Some(element),
                     input: asked.input.as_deref(),
+                    object: None,
                 };
                 self.parts(&parts, holder, &mut values);
                 values.into()
@@ -192,13 +205,10 @@ impl<'d> YamlConverter<'_, 'd> {
     }
 
     /// A text as a value, or as the input that it names.
-    fn text_value(&mut self, text: &str, asked: &AskedValue<'_>) -> Value {
-        if let Some(name) = text.trim().strip_prefix(GET_INPUT) {
-            let name = name.trim();
-            if !name.is_empty() && asked.input.is_some() {
-                self.input(name, asked);
-                return YamlMap::default().with("get_input", name).into();
-            }
+    pub(super) fn text_value(&mut self, text: &str, asked: &AskedValue<'_>) -> Value {
+        if let Some(name) = named_input(text).filter(|_| asked.input.is_some()) {
+            self.input(name, asked);
+            return YamlMap::default().with("get_input", name).into();
         }
         match self.schemas.set.shape(asked.part.of) {
             ValueShape::Text(known, _) => typed(text, known.name),
@@ -207,13 +217,14 @@ impl<'d> YamlConverter<'_, 'd> {
     }
 
     /// The input that stands for a value which the document leaves for later.
-    fn supplied(
+    pub(super) fn supplied(
         &mut self,
         asked: &AskedValue<'_>,
         holder: PropertyHolder<'_, 'd>,
     ) -> Option<Value> {
         let wanted = asked.input.as_deref()?;
-        let name = unique(&as_name(wanted), |name| self.inputs.has(name));
+        let is_taken = |name: &str| self.inputs.has(name) || self.reserved.contains(name);
+        let name = unique(&as_name(wanted), is_taken);
         self.input(&name, asked);
         let (below, name_of) = match holder.root {
             Some(_) => (asked.part.name.to_owned(), asked.part.name),
@@ -236,6 +247,12 @@ impl<'d> YamlConverter<'_, 'd> {
         if self.inputs.has(name) {
             return;
         }
+        let declared = self.input_definition(name, asked);
+        self.inputs.put(name, declared);
+    }
+
+    /// The definition of an input for values of a part.
+    pub(super) fn input_definition(&mut self, name: &str, asked: &AskedValue<'_>) -> YamlMap {
         let owner = SchemaOwner { component: asked.owner, file: FileKey::Service, name };
         let (schema, _) = self.value_schema(asked.part.of, asked.part.name, owner);
         let mut declared = YamlMap::default();
@@ -243,7 +260,26 @@ impl<'d> YamlConverter<'_, 'd> {
             true => declared = declared.with("type", "list").with("entry_schema", schema),
             false => declared.put_some("type", schema.get("type").cloned()),
         }
-        self.inputs.put(name, declared);
+        declared
+    }
+
+    /// The inputs that texts name: nothing else is called so.
+    pub(super) fn named_inputs(&self, service: &DefinedService<'d>) -> FxHashSet<String> {
+        let nodes = service.nodes.iter().map(|node| &node.template);
+        let capabilities = service.nodes.iter().flat_map(|node| &node.capabilities);
+        let all = nodes.chain(capabilities.map(|it| &it.template));
+        let all = all.chain(service.relationships.iter().map(|it| &it.template));
+        let mut open: Vec<_> = all.filter_map(|template| template.properties).collect();
+        let mut named = FxHashSet::default();
+        while let Some(element) = open.pop() {
+            open.extend(element.elements());
+            let text = element.text();
+            let attributes = element.attributes().map(|attribute| attribute.value());
+            for text in attributes.chain([text]) {
+                named.extend(named_input(&text).map(str::to_owned));
+            }
+        }
+        named
     }
 
     /// What stands in an element beside its parts.
@@ -273,4 +309,10 @@ impl<'d> YamlConverter<'_, 'd> {
             }
         }
     }
+}
+
+/// The input that a text stands for.
+fn named_input(text: &str) -> Option<&str> {
+    let name = text.trim().strip_prefix(GET_INPUT)?.trim();
+    (!name.is_empty()).then_some(name)
 }

@@ -283,6 +283,7 @@ pub(crate) struct TypeInterface<'d> {
 
 /// An operation of a type.
 pub(crate) struct DefinedOperation<'d> {
+    pub element: XmlElement<'d>,
     pub name: SaidText<'d>,
     pub inputs: Vec<SaidText<'d>>,
     pub outputs: Vec<SaidText<'d>>,
@@ -349,6 +350,7 @@ pub(crate) struct BoundaryDefinitions<'d> {
 
 /// A property that is one of something inside.
 pub(crate) struct PropertyMapping<'d> {
+    pub element: XmlElement<'d>,
     pub own: Option<SaidText<'d>>,
     pub target: Option<SaidText<'d>>,
     pub target_property: Option<SaidText<'d>>,
@@ -376,6 +378,7 @@ pub(crate) struct ExportedInterface<'d> {
 
 /// An operation of a service template, and what carries it out.
 pub(crate) struct ExportedOperation<'d> {
+    pub element: XmlElement<'d>,
     pub name: SaidText<'d>,
     pub by: Option<OperationTarget<'d>>,
 }

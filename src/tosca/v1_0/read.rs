@@ -131,6 +131,7 @@ fn import(element: XmlElement<'_>) -> DocumentImport<'_> {
 
 fn interface(element: XmlElement<'_>) -> TypeInterface<'_> {
     let operation = |element| DefinedOperation {
+        element,
         name: needed(element, "name"),
         inputs: parameters(element, "InputParameters", "InputParameter"),
         outputs: parameters(element, "OutputParameters", "OutputParameter"),
@@ -188,7 +189,11 @@ fn exported_interface(element: XmlElement<'_>) -> ExportedInterface<'_> {
         let relationship = one(element, "RelationshipOperation")
             .map(|by| OperationTarget::Relationship(operation_reference(by, "relationshipRef")));
         let plan = one(element, "Plan").map(|by| OperationTarget::Plan(text(by, "planRef")));
-        ExportedOperation { name: needed(element, "name"), by: node.or(relationship).or(plan) }
+        ExportedOperation {
+            element,
+            name: needed(element, "name"),
+            by: node.or(relationship).or(plan),
+        }
     };
     ExportedInterface {
         name: needed(element, "name"),
@@ -198,6 +203,7 @@ fn exported_interface(element: XmlElement<'_>) -> ExportedInterface<'_> {
 
 fn property_mapping(element: XmlElement<'_>) -> PropertyMapping<'_> {
     PropertyMapping {
+        element,
         own: text(element, "serviceTemplatePropertyRef"),
         target: text(element, "targetObjectRef"),
         target_property: text(element, "targetPropertyRef"),

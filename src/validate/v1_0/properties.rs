@@ -3,10 +3,10 @@
 use super::checker::DefinitionsChecker;
 use crate::text::diagnostic::{Code, Diagnostic};
 use crate::text::source::Span;
+use crate::text::xml::XmlElement;
 use crate::text::xml::schema::{SchemaPath, SchemaValueType};
-use crate::text::xml::{XmlElement, is_unprefixed_name};
 use crate::tosca::v1_0::definitions::{DefinedComponent, EntityTemplate, EntityType, SaidText};
-use crate::tosca::v1_0::{ComponentId, ExpectedProperties};
+use crate::tosca::v1_0::{ComponentId, ExpectedProperties, property_steps};
 
 impl<'d> DefinitionsChecker<'_, 'd> {
     /// What a type says of its properties against what it derives from, and what it says twice.
@@ -111,7 +111,7 @@ impl<'d> DefinitionsChecker<'_, 'd> {
         expected: ExpectedProperties,
         section: &'static str,
     ) -> Option<SchemaValueType> {
-        let Some(steps) = steps(&path.text) else {
+        let Some(steps) = property_steps(&path.text) else {
             let message = format!("where `{}` leads cannot be told here", path.text);
             self.say(Diagnostic::note(Code::Undecidable, message).at(path.span), section);
             return None;
@@ -132,21 +132,4 @@ impl<'d> DefinitionsChecker<'_, 'd> {
             }
         }
     }
-}
-
-/// The steps of a path of names, where it is one; what else XPath can say is not judged.
-fn steps(path: &str) -> Option<Vec<&str>> {
-    let name = |step| {
-        let is_attribute = str::starts_with(step, '@');
-        let name = step.strip_prefix('@').unwrap_or(step);
-        let name = name
-            .strip_prefix("*[local-name()=")
-            .and_then(|it| it.strip_suffix(']'))
-            .map_or(name, |quoted| quoted.trim_matches(['\'', '"']));
-        let local = name.rsplit(':').next().unwrap_or(name);
-        let is_whole = is_attribute && name == local;
-        is_unprefixed_name(local).then_some(if is_whole { step } else { local })
-    };
-    let all = path.split('/').filter(|step| !matches!(*step, "" | "." | "text()"));
-    all.map(name).collect()
 }

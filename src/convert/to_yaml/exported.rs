@@ -1,0 +1,294 @@
+//! Interfaces that a service template shows: workflows that call what carries out their operations.
+
+use super::super::layout::YamlMap;
+use super::super::loss::LossKind;
+use super::super::well_known::lifecycle_operation;
+use super::YamlConverter;
+use super::boundary::ConvertedWorkflows;
+use super::names::{TypeName, as_name, unique};
+use super::types::{ConvertedInterface, key_of};
+use crate::text::value::Value;
+use crate::tosca::v1_0::ComponentId;
+use crate::tosca::v1_0::definitions::{
+    ComponentKind, DefinedService, ExportedInterface, ExportedOperation, OperationReference,
+    OperationTarget,
+};
+use rustc_hash::FxHashMap;
+
+/// Metadata of workflows: interfaces and operations of the service template that they carry out,
+/// where substitution mappings do not say so.
+pub(super) const EXPORTED: &str = "exported_as";
+
+/// An interface of a service template.
+struct ShownInterface {
+    /// What it is called in substitution mappings; nothing where there are none.
+    key: Option<String>,
+    /// What the node type has of this name.
+    known: Option<ConvertedInterface>,
+}
+
+/// A step that calls an operation.
+struct OperationStep {
+    /// The operation behind its interface.
+    called: String,
+    /// What it takes.
+    inputs: YamlMap,
+    node: String,
+    /// The requirement of the node, and at which end of the relationship the operation is.
+    relationship: Option<(String, &'static str)>,
+}
+
+impl<'d> YamlConverter<'_, 'd> {
+    /// The interfaces of substitution mappings; what is no workflow yet becomes one.
+    pub(super) fn shown_interfaces(
+        &mut self,
+        id: ComponentId,
+        service: &DefinedService<'d>,
+        converted: &mut ConvertedWorkflows,
+    ) -> YamlMap {
+        let mut mappings = YamlMap::default();
+        let interfaces = service.boundary.iter().flat_map(|boundary| &boundary.interfaces);
+        let all = self.interface_keys(id, service);
+        for (interface, shown) in interfaces.zip(&all) {
+            let mut operations = YamlMap::default();
+            for operation in &interface.operations {
+                let workflow =
+                    self.carried_out(id, service, (interface, shown), operation, converted);
+                let found =
+                    workflow.and_then(|workflow| Ok((self.outside(shown, operation)?, workflow)));
+                match found {
+                    Ok((name, workflow)) => operations.put(&name, workflow),
+                    Err(why) => {
+                        let construct =
+                            format!("that operation `{}` can be called", operation.name.text);
+                        self.lose(operation.element, "", construct, why, LossKind::Lost);
+                    }
+                }
+            }
+            if let Some(key) = &shown.key {
+                mappings.put_map(key, operations);
+            }
+        }
+        mappings
+    }
+
+    /// What interfaces of a service template are called in YAML.
+    fn interface_keys(&self, id: ComponentId, service: &DefinedService<'d>) -> Vec<ShownInterface> {
+        let node_type = self.find(ComponentKind::NodeType, id, service.substitutable.as_ref());
+        let own = node_type.filter(|id| self.is_own(*id));
+        let known = own.map(|id| self.interfaces_of(id)).unwrap_or_default();
+        let mut all: Vec<ShownInterface> = Vec::new();
+        for interface in service.boundary.iter().flat_map(|boundary| &boundary.interfaces) {
+            let of_type = known.iter().find(|it| it.name == interface.name.text).cloned();
+            let is_taken = |key: &str| {
+                known.iter().any(|it| it.key == key)
+                    || all.iter().any(|it| it.key.as_deref() == Some(key))
+            };
+            let key = match &of_type {
+                Some(of_type) => of_type.key.clone(),
+                None => unique(&key_of(&interface.name.text), is_taken),
+            };
+            let key = service.substitutable.is_some().then_some(key);
+            all.push(ShownInterface { key, known: of_type });
+        }
+        all
+    }
+
+    /// Of each plan what it carries out, where mappings do not say it.
+    pub(super) fn exported_plans(
+        &self,
+        id: ComponentId,
+        service: &DefinedService<'d>,
+    ) -> FxHashMap<String, Vec<String>> {
+        let mut exported: FxHashMap<String, Vec<String>> = FxHashMap::default();
+        let interfaces = service.boundary.iter().flat_map(|boundary| &boundary.interfaces);
+        for (interface, shown) in interfaces.zip(self.interface_keys(id, service)) {
+            for operation in &interface.operations {
+                if let Some(OperationTarget::Plan(Some(plan))) = &operation.by {
+                    let said = exported_as(interface, &shown, operation);
+                    exported.entry(plan.text.to_string()).or_default().extend(said);
+                }
+            }
+        }
+        exported.retain(|_, said| !said.is_empty());
+        exported
+    }
+
+    /// The workflow that carries an operation out, or why there is none.
+    fn carried_out(
+        &mut self,
+        id: ComponentId,
+        service: &DefinedService<'d>,
+        (interface, shown): (&ExportedInterface<'d>, &ShownInterface),
+        operation: &ExportedOperation<'d>,
+        converted: &mut ConvertedWorkflows,
+    ) -> Result<String, String> {
+        let step = match &operation.by {
+            Some(OperationTarget::Plan(plan)) => {
+                let plan = plan.as_ref().map(|it| &*it.text).unwrap_or_default();
+                let workflow = converted.of_plans.get(plan).cloned();
+                return workflow.ok_or_else(|| format!("there is no plan `{plan}`"));
+            }
+            Some(OperationTarget::Node(by)) => self.node_step(id, service, by)?,
+            Some(OperationTarget::Relationship(by)) => self.relationship_step(id, service, by)?,
+            None => return Err("nothing carries it out".to_owned()),
+        };
+        let wanted = as_name(&operation.name.text);
+        let name = unique(&wanted, |name| converted.workflows.has(name));
+        let mut workflow = YamlMap::default();
+        workflow.put_some("description", self.description(operation.element));
+        let mut metadata = YamlMap::default();
+        metadata.put_some(EXPORTED, exported_as(interface, shown, operation));
+        workflow.put_map("metadata", metadata);
+        let (inputs, steps) = step.written(&wanted);
+        workflow.put_map("inputs", inputs);
+        workflow.put("steps", steps);
+        converted.workflows.put(&name, workflow);
+        Ok(name)
+    }
+
+    /// What an operation is called outside, or why it is not to be seen there.
+    fn outside(
+        &self,
+        shown: &ShownInterface,
+        operation: &ExportedOperation<'d>,
+    ) -> Result<String, String> {
+        let name = &*operation.name.text;
+        if shown.key.is_none() {
+            let why = "without a type that it is for, a template of YAML shows nothing";
+            return Err(why.to_owned());
+        }
+        let Some(known) = &shown.known else { return Ok(name.to_owned()) };
+        match self.operation_names(known).iter().any(|known| known == name) {
+            true => Ok(called(known, name)),
+            false => Err(format!(
+                "the interface `{}` of the node type has none of this name",
+                known.name
+            )),
+        }
+    }
+
+    /// An operation of a node.
+    fn node_step(
+        &self,
+        id: ComponentId,
+        service: &DefinedService<'d>,
+        by: &OperationReference<'d>,
+    ) -> Result<OperationStep, String> {
+        let wanted = by.of.as_ref().map(|it| &*it.text).unwrap_or_default();
+        let node = service.nodes.iter().find(|node| node.id.text == wanted);
+        let node = node.ok_or_else(|| format!("there is no node `{wanted}`"))?;
+        let name = node.template.type_name.as_ref();
+        let (_, called, inputs) =
+            self.operation_of_type(self.find(ComponentKind::NodeType, id, name), by)?;
+        Ok(OperationStep { called, inputs, node: node.id.text.to_string(), relationship: None })
+    }
+
+    /// An operation of a relationship.
+    fn relationship_step(
+        &self,
+        id: ComponentId,
+        service: &DefinedService<'d>,
+        by: &OperationReference<'d>,
+    ) -> Result<OperationStep, String> {
+        let wanted = by.of.as_ref().map(|it| &*it.text).unwrap_or_default();
+        let at = service.relationships.iter().position(|it| it.id.text == wanted);
+        let at = at.ok_or_else(|| format!("there is no relationship `{wanted}`"))?;
+        let links = self.links.of_node.iter().zip(&service.nodes);
+        let mut found = links.filter_map(|(links, node)| {
+            let link = links.iter().find(|link| link.relationship == at)?;
+            let is_one = links.iter().filter(|it| it.name == link.name).count() == 1;
+            Some((node, &link.name, is_one))
+        });
+        let (node, requirement) = match found.next() {
+            Some((node, requirement, true)) => (node, requirement.clone()),
+            Some((node, requirement, false)) => {
+                let node = &node.id.text;
+                return Err(format!(
+                    "a step cannot tell it from others by the requirement `{requirement}` of `{node}`"
+                ));
+            }
+            None => return Err(format!("the relationship `{wanted}` is lost")),
+        };
+        let name = service.relationships[at].template.type_name.as_ref();
+        let kind = self.find(ComponentKind::RelationshipType, id, name);
+        let (is_at_target, called, inputs) = self.operation_of_type(kind, by)?;
+        let host = if is_at_target { "TARGET" } else { "SOURCE" };
+        let node = node.id.text.to_string();
+        Ok(OperationStep { called, inputs, node, relationship: Some((requirement, host)) })
+    }
+
+    /// An operation of a type: whether it is one at the target of a relationship, how activities
+    /// call it, and what it takes.
+    fn operation_of_type(
+        &self,
+        of: Option<ComponentId>,
+        by: &OperationReference<'d>,
+    ) -> Result<(bool, String, YamlMap), String> {
+        let of = of.ok_or("nothing is known of the type of what carries it out")?;
+        if !self.is_own(of) {
+            let name = self.text_name(of);
+            return Err(format!("`{name}` is a type of YAML, whose operations are others"));
+        }
+        let [interface, operation] = [&by.interface, &by.operation]
+            .map(|said| said.as_ref().map(|said| &*said.text).unwrap_or_default());
+        for known in self.interfaces_of(of).iter().filter(|it| it.name == interface) {
+            for &owner in known.said_by.iter().rev() {
+                let mut own = self.own_operations(owner, known).into_iter();
+                if let Some(own) = own.find(|own| own.name == operation) {
+                    let called = format!("{}.{}", known.key, called(known, operation));
+                    return Ok((known.is_at_target, called, own.inputs));
+                }
+            }
+        }
+        Err(format!("`{}` has no operation `{operation}` of `{interface}`", self.text_name(of)))
+    }
+
+    /// Whether a type is defined in what is written.
+    fn is_own(&self, id: ComponentId) -> bool {
+        matches!(self.names.get(id), Some(TypeName::Own(..)))
+    }
+}
+
+/// What an operation of an interface is called in YAML.
+fn called(interface: &ConvertedInterface, operation: &str) -> String {
+    let known = lifecycle_operation(operation).filter(|_| interface.is_lifecycle);
+    known.unwrap_or(operation).to_owned()
+}
+
+/// The interface and operation, where mappings call them otherwise, or there are none.
+fn exported_as(
+    interface: &ExportedInterface<'_>,
+    shown: &ShownInterface,
+    operation: &ExportedOperation<'_>,
+) -> Option<String> {
+    // Of an interface that the node type has, its metadata say so.
+    let is_said = match &shown.known {
+        Some(_) => true,
+        None => shown.key.as_deref() == Some(&*interface.name.text),
+    };
+    (!is_said).then(|| format!("{} {}", interface.name.text, operation.name.text))
+}
+
+impl OperationStep {
+    /// The inputs of the workflow, and its only step, which hands them on.
+    fn written(self, name: &str) -> (YamlMap, YamlMap) {
+        let mut handed = YamlMap::default();
+        for input in self.inputs.keys() {
+            handed.put(input, YamlMap::default().with("get_input", input));
+        }
+        let called: Value = match handed.is_empty() {
+            true => self.called.into(),
+            false => {
+                YamlMap::default().with("operation", self.called).with("inputs", handed).into()
+            }
+        };
+        let activity = YamlMap::default().with("call_operation", called);
+        let mut step = YamlMap::default().with("target", self.node);
+        if let Some((requirement, host)) = self.relationship {
+            step = step.with("target_relationship", requirement).with("operation_host", host);
+        }
+        step.put_list("activities", vec![activity.into()]);
+        (self.inputs, YamlMap::default().with(name, step))
+    }
+}

@@ -1,0 +1,388 @@
+//! Properties that a service template shows: inputs where it stands for a node, else outputs.
+
+use super::super::layout::YamlMap;
+use super::super::loss::LossKind;
+use super::YamlConverter;
+use super::names::{as_name, unique};
+use super::place;
+use super::values::{AskedValue, PropertyHolder};
+use crate::text::value::Value;
+use crate::text::xml::XmlElement;
+use crate::text::xml::schema::{ValuePart, ValueShape};
+use crate::tosca::v1_0::definitions::{
+    BoundaryDefinitions, ComponentKind, DefinedService, EntityTemplate, PropertyMapping, SaidText,
+};
+use crate::tosca::v1_0::{ComponentId, ExpectedProperties, TOSCA, property_steps};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// What mappings of properties come to.
+#[derive(Default)]
+pub(super) struct ShownProperties<'d> {
+    /// What is mapped to, by the id of what has it and its name.
+    targets: FxHashMap<(String, String), ShownProperty<'d>>,
+    /// Properties of the substitution mappings.
+    pub properties: YamlMap,
+    pub outputs: YamlMap,
+}
+
+/// A property inside that is one of the service template.
+#[derive(Clone)]
+pub(super) struct ShownProperty<'d> {
+    /// The input that gives it its value.
+    input: Option<String>,
+    /// What the service template says of its value.
+    value: Option<ShownValue<'d>>,
+}
+
+/// Where a value stands.
+#[derive(Clone)]
+enum ShownValue<'d> {
+    Elements(Vec<XmlElement<'d>>),
+    Attribute(String),
+}
+
+/// What a mapping leads to.
+struct ShownTarget<'s> {
+    id: &'s str,
+    type_id: ComponentId,
+    /// How functions name what has the property.
+    path: Vec<&'s str>,
+}
+
+/// The property of a mapping that nothing was found against.
+struct FoundMapping<'s> {
+    own: String,
+    target: ShownTarget<'s>,
+    property: String,
+}
+
+impl<'d> ShownProperties<'d> {
+    /// What a property is that a mapping may name.
+    pub(super) fn target(
+        &self,
+        object: Option<&str>,
+        part: &ValuePart<'_>,
+    ) -> Option<ShownProperty<'d>> {
+        if self.targets.is_empty() {
+            return None;
+        }
+        self.targets.get(&(object?.to_owned(), key_of(part))).cloned()
+    }
+}
+
+/// How a path calls a part.
+fn key_of(part: &ValuePart<'_>) -> String {
+    format!("{}{}", if part.is_attribute { "@" } else { "" }, part.name)
+}
+
+impl<'d> YamlConverter<'_, 'd> {
+    /// Finds which properties are shown, before anything has a value.
+    pub(super) fn shown_properties(
+        &mut self,
+        id: ComponentId,
+        service: &DefinedService<'d>,
+    ) -> ShownProperties<'d> {
+        let mut shown = ShownProperties::default();
+        let Some(boundary) = &service.boundary else { return shown };
+        let substitutable = service.substitutable.as_ref();
+        let node_type = self.find(ComponentKind::NodeType, id, substitutable);
+        let mut taken = FxHashSet::default();
+        let mut inputs: FxHashMap<String, String> = FxHashMap::default();
+        for mapping in &boundary.mappings {
+            let found = self.mapping(id, service, boundary, node_type, mapping);
+            let found = found.and_then(|found| match shown.targets.contains_key(&found.key()) {
+                true => Err("another mapping leads there".to_owned()),
+                false => Ok(found),
+            });
+            let found = found.and_then(|found| match shown.outputs.has(&found.name()) {
+                true => Err("an output has one value".to_owned()),
+                false => Ok(found),
+            });
+            let found = match found {
+                Ok(found) => found,
+                Err(why) => {
+                    let own = mapping.own.as_ref().map(|said| &*said.text).unwrap_or_default();
+                    let construct = format!("that `{own}` is a property inside");
+                    self.lose(mapping.element, "", construct, why, LossKind::Lost);
+                    continue;
+                }
+            };
+            taken.insert(found.own.clone());
+            let value = boundary.properties.and_then(|root| shown_value(root, &found.own));
+            let input = substitutable.is_some().then(|| {
+                let known = inputs.entry(found.own.clone());
+                known.or_insert_with(|| self.reserve(&found.name())).clone()
+            });
+            match &input {
+                Some(input) if !shown.properties.has(&found.name()) => {
+                    shown.properties.put(&found.name(), vec![Value::from(&**input)]);
+                }
+                Some(_) => {}
+                None => shown.outputs.put(&found.name(), found.output()),
+            }
+            shown.targets.insert(found.key(), ShownProperty { input, value });
+        }
+        self.unshown(boundary, &taken);
+        shown
+    }
+
+    /// A name of an input that nothing else takes.
+    fn reserve(&mut self, wanted: &str) -> String {
+        let name = unique(&as_name(wanted), |name| self.reserved.contains(name));
+        self.reserved.insert(name.clone());
+        name
+    }
+
+    /// What a mapping leads from and to, or why it cannot be said in YAML.
+    fn mapping<'s>(
+        &self,
+        id: ComponentId,
+        service: &'s DefinedService<'d>,
+        boundary: &BoundaryDefinitions<'d>,
+        node_type: Option<ComponentId>,
+        mapping: &PropertyMapping<'d>,
+    ) -> Result<FoundMapping<'s>, String> {
+        let root = boundary.properties.map(|root| root.name().local);
+        let own = property(mapping.own.as_ref(), root.or_else(|| self.root_name(node_type)))?;
+        let target = self.shown_target(id, service, mapping)?;
+        let root = self.root_name(Some(target.type_id));
+        let property = property(mapping.target_property.as_ref(), root)?;
+        let part = self.part(target.type_id, &property)?;
+        if let Some(node_type) = node_type {
+            let of = self.part(node_type, &own)?;
+            let are_alike = match (self.kind(&of), self.kind(&part)) {
+                (Some(of), Some(part)) => of == part,
+                _ => of.of == part.of,
+            };
+            if !are_alike || of.repeats != part.repeats {
+                let name = self.text_name(node_type);
+                return Err(format!("in YAML, `{own}` of `{name}` has values of another type"));
+            }
+        }
+        Ok(FoundMapping { own, target, property })
+    }
+
+    fn shown_target<'s>(
+        &self,
+        id: ComponentId,
+        service: &'s DefinedService<'d>,
+        mapping: &PropertyMapping<'d>,
+    ) -> Result<ShownTarget<'s>, String> {
+        let wanted = mapping.target.as_ref().map(|said| &*said.text).unwrap_or_default();
+        let named = named_target(service, wanted)?;
+        let (kind, object, template, path) =
+            named.ok_or_else(|| format!("there is no `{wanted}`"))?;
+        let type_id = self.find(kind, id, template.type_name.as_ref());
+        let type_id = type_id.ok_or_else(|| format!("nothing is known of what `{wanted}` is"))?;
+        Ok(ShownTarget { id: object, type_id, path })
+    }
+
+    /// The name of the element that the properties of a type stand in.
+    fn root_name(&self, of: Option<ComponentId>) -> Option<&str> {
+        match self.schemas.expected(self.library, of?) {
+            ExpectedProperties::Element(id) => Some(&*self.schemas.set.declared(id).name),
+            ExpectedProperties::Type(_) | ExpectedProperties::Unknown => None,
+        }
+    }
+
+    /// A property of a type, as a path calls it.
+    fn part(&self, of: ComponentId, wanted: &str) -> Result<ValuePart<'_>, String> {
+        let schemas = self.schemas;
+        let expected = schemas.expected(self.library, of);
+        let name = self.text_name(of);
+        let ValueShape::Parts(parts) = schemas.set.shape(schemas.value_type(expected)) else {
+            return Err(format!("no schema says which properties `{name}` has"));
+        };
+        let found = parts.into_iter().find(|part| key_of(part) == wanted);
+        found.ok_or_else(|| format!("`{name}` has no property `{wanted}`"))
+    }
+
+    /// What values of a part are in YAML, as far as two can be compared.
+    fn kind(&self, part: &ValuePart<'_>) -> Option<&'static str> {
+        match self.schemas.set.shape(part.of) {
+            ValueShape::Text(known, _) => {
+                Some(super::super::well_known::value_type(known.name).type_name)
+            }
+            ValueShape::Opaque | ValueShape::Parts(_) => None,
+        }
+    }
+
+    /// What a service template says of properties that are none of anything inside.
+    fn unshown(&mut self, boundary: &BoundaryDefinitions<'d>, taken: &FxHashSet<String>) {
+        let Some(root) = boundary.properties else { return };
+        let name_of = root.name().local;
+        let why = "nothing inside is mapped to it";
+        for attribute in root.attributes() {
+            let key = format!("@{}", attribute.name().local);
+            if !taken.contains(&key) {
+                self.lose(root, &key, format!("`{key}`"), why, LossKind::Lost);
+            }
+        }
+        for child in root.elements() {
+            let local = child.name().local;
+            if child.name().namespace != TOSCA && !taken.contains(local) {
+                self.lose(child, "", format!("`{local}`"), why, LossKind::Lost);
+            }
+        }
+        if root.elements().next().is_none() && !root.text().trim().is_empty() {
+            self.lose(root, "", format!("`{name_of}`"), why, LossKind::Lost);
+        }
+    }
+
+    /// The value of a property that is shown: what the service template says, else its own.
+    pub(super) fn value_shown(
+        &mut self,
+        shown: &ShownProperty<'d>,
+        asked: &AskedValue<'_>,
+        holder: PropertyHolder<'_, 'd>,
+    ) -> Option<Value> {
+        let own = holder.root.and_then(|root| self.part_value(asked, root));
+        let given = shown.value.as_ref().map(|value| match value {
+            ShownValue::Elements(all) => {
+                let mut values = all.iter().map(|element| self.element_value(*element, asked));
+                match asked.part.repeats {
+                    true => values.collect::<Vec<_>>().into(),
+                    false => values.next().unwrap_or(Value::Null),
+                }
+            }
+            ShownValue::Attribute(text) => self.text_value(text, asked),
+        });
+        let first = match &shown.input {
+            Some(input) => self.inputs.get(input).and_then(default_of).or(given),
+            None => given,
+        };
+        if let (Some(first), Some(own)) = (&first, &own)
+            && first != own
+        {
+            let construct = format!("the value of `{}`", asked.part.name);
+            let why = "the value of the property that is mapped to it counts";
+            let below = asked.part.name;
+            self.lose(holder.root.unwrap_or(holder.element), below, construct, why, LossKind::Lost);
+        }
+        let value = first.or(own);
+        let Some(input) = &shown.input else {
+            // What is shown has a value.
+            return value.or_else(|| self.supplied(asked, holder));
+        };
+        self.shown_input(input, value, asked, holder);
+        Some(YamlMap::default().with("get_input", &**input).into())
+    }
+
+    /// Declares the input that gives a property its value.
+    fn shown_input(
+        &mut self,
+        input: &str,
+        value: Option<Value>,
+        asked: &AskedValue<'_>,
+        holder: PropertyHolder<'_, 'd>,
+    ) {
+        if self.inputs.has(input) {
+            return;
+        }
+        let value = match value {
+            Some(value) if is_function(&value) => {
+                let construct = format!("that `{}` is another input", asked.part.name);
+                let why = format!("it is the input `{input}`, which the service template shows");
+                let below = asked.part.name;
+                let at = holder.root.unwrap_or(holder.element);
+                self.lose(at, below, construct, why, LossKind::Lost);
+                None
+            }
+            other => other,
+        };
+        let mut declared = self.input_definition(input, asked);
+        if value.is_none() && !asked.part.is_required {
+            declared.put("required", false);
+        }
+        declared.put_some("default", value);
+        self.inputs.put(input, declared);
+    }
+}
+
+impl FoundMapping<'_> {
+    fn key(&self) -> (String, String) {
+        (self.target.id.to_owned(), self.property.clone())
+    }
+
+    /// What it is called outside.
+    fn name(&self) -> String {
+        self.own.trim_start_matches('@').to_owned()
+    }
+
+    /// The output that says its value.
+    fn output(&self) -> YamlMap {
+        let path = self.target.path.iter().copied();
+        let path = path.chain([self.property.trim_start_matches('@')]).map(Value::from);
+        let value = YamlMap::default().with("get_property", path.collect::<Vec<_>>());
+        YamlMap::default().with("value", value)
+    }
+}
+
+/// What an id names that has properties: its kind, its id, and how functions name it.
+#[expect(clippy::type_complexity, reason = "taken apart where it is made")]
+fn named_target<'s, 'd>(
+    service: &'s DefinedService<'d>,
+    wanted: &str,
+) -> Result<Option<(ComponentKind, &'s str, &'s EntityTemplate<'d>, Vec<&'s str>)>, String> {
+    for node in &service.nodes {
+        let id = &*node.id.text;
+        if id == wanted {
+            return Ok(Some((ComponentKind::NodeType, id, &node.template, vec![id])));
+        }
+        if node.requirements.iter().any(|it| it.id.text == wanted) {
+            return Err("requirements of YAML have no properties".to_owned());
+        }
+        if let Some(own) = node.capabilities.iter().find(|it| it.id.text == wanted) {
+            let path = vec![id, &*own.name.text];
+            let kind = ComponentKind::CapabilityType;
+            return Ok(Some((kind, &own.id.text, &own.template, path)));
+        }
+    }
+    let known = service.relationships.iter().find(|it| it.id.text == wanted);
+    Ok(known.map(|known| {
+        let id = &*known.id.text;
+        (ComponentKind::RelationshipType, id, &known.template, vec![id])
+    }))
+}
+
+/// The property to which a path leads, where it is one of its names alone.
+fn property(path: Option<&SaidText<'_>>, root: Option<&str>) -> Result<String, String> {
+    let text = path.map(|said| &*said.text).unwrap_or_default();
+    let steps = property_steps(text).unwrap_or_default();
+    let steps = match &steps[..] {
+        [first, rest @ ..] if !rest.is_empty() && Some(*first) == root => rest,
+        all => all,
+    };
+    match steps {
+        [one] => Ok((*one).to_owned()),
+        _ => Err(format!("`{text}` is not the name of a property")),
+    }
+}
+
+/// Where a value of a service template stands.
+fn shown_value<'d>(root: XmlElement<'d>, own: &str) -> Option<ShownValue<'d>> {
+    match own.strip_prefix('@') {
+        Some(name) => place::written(root, name).map(ShownValue::Attribute),
+        None => {
+            let is_it = |child: &XmlElement<'_>| {
+                child.name().namespace != TOSCA && child.name().local == own
+            };
+            let all: Vec<_> = root.elements().filter(is_it).collect();
+            (!all.is_empty()).then_some(ShownValue::Elements(all))
+        }
+    }
+}
+
+/// The default of a declared input.
+fn default_of(declared: &Value) -> Option<Value> {
+    entry(declared, "default").cloned()
+}
+
+fn entry<'v>(value: &'v Value, wanted: &str) -> Option<&'v Value> {
+    let Value::Map(entries) = value else { return None };
+    entries.iter().find(|(key, _)| &**key == wanted).map(|(_, value)| value)
+}
+
+fn is_function(value: &Value) -> bool {
+    entry(value, "get_input").is_some()
+}

@@ -1,0 +1,20 @@
+//! Paths to properties, as far as they are names.
+
+use crate::text::xml::is_unprefixed_name;
+
+/// The steps of a path of names, where it is one; what else XPath can say is not judged.
+pub(crate) fn property_steps(path: &str) -> Option<Vec<&str>> {
+    let name = |step| {
+        let is_attribute = str::starts_with(step, '@');
+        let name = step.strip_prefix('@').unwrap_or(step);
+        let name = name
+            .strip_prefix("*[local-name()=")
+            .and_then(|it| it.strip_suffix(']'))
+            .map_or(name, |quoted| quoted.trim_matches(['\'', '"']));
+        let local = name.rsplit(':').next().unwrap_or(name);
+        let is_whole = is_attribute && name == local;
+        is_unprefixed_name(local).then_some(if is_whole { step } else { local })
+    };
+    let all = path.split('/').filter(|step| !matches!(*step, "" | "." | "text()"));
+    all.map(name).collect()
+}
