@@ -5,6 +5,7 @@
 
 use crate::text::diagnostic::{Code, Diagnostic, Severity};
 use crate::text::source::{SourceMap, Span};
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 /// So many losses are told as messages; the report has all.
@@ -61,9 +62,12 @@ pub struct Loss {
 }
 
 impl Loss {
-    /// The same as a message.
-    fn diagnostic(&self) -> Diagnostic {
-        let message = format!("{} {}: {}", self.construct, self.kind.verb(), self.why);
+    /// It and others like it as a message.
+    fn diagnostic(&self, count: usize) -> Diagnostic {
+        let mut message = format!("{} {}: {}", self.construct, self.kind.verb(), self.why);
+        if count > 1 {
+            message.push_str(&format!(" ({count} times)"));
+        }
         let found = Diagnostic::note(Code::ConversionLoss, message).at(self.span);
         Diagnostic { severity: self.kind.severity(), ..found }
     }
@@ -108,13 +112,25 @@ impl Losses {
         self.entries.iter().any(|loss| loss.kind == LossKind::Lost)
     }
 
-    /// The first of them as messages, and how many there are besides.
+    /// The first of them as messages, what is alike as one, and how many there are besides.
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
-        let mut told: Vec<_> = self.entries.iter().take(TOLD).map(Loss::diagnostic).collect();
-        let rest = self.entries.get(TOLD..).unwrap_or_default();
+        let mut alike: Vec<(&Loss, usize)> = Vec::new();
+        let mut places: FxHashMap<(LossKind, &str, &str), usize> = FxHashMap::default();
+        for loss in &self.entries {
+            let at = *places.entry((loss.kind, &loss.construct, &loss.why)).or_insert(alike.len());
+            match alike.get_mut(at) {
+                Some((_, count)) => *count += 1,
+                None => alike.push((loss, 1)),
+            }
+        }
+        let told = alike.iter().take(TOLD).map(|(loss, count)| loss.diagnostic(*count));
+        let mut told: Vec<_> = told.collect();
+        let rest = alike.get(TOLD..).unwrap_or_default();
         if !rest.is_empty() {
-            let lost = rest.iter().filter(|loss| loss.kind == LossKind::Lost).count();
-            let message = format!("there are {} more, of which {lost} are lost", rest.len());
+            let count: usize = rest.iter().map(|(_, count)| count).sum();
+            let lost = rest.iter().filter(|(loss, _)| loss.kind == LossKind::Lost);
+            let lost: usize = lost.map(|(_, count)| count).sum();
+            let message = format!("there are {count} more, of which {lost} are lost");
             let more = match lost {
                 0 => Diagnostic::note(Code::ConversionLoss, message),
                 _ => Diagnostic::warning(Code::ConversionLoss, message),
@@ -189,10 +205,27 @@ mod tests {
     }
 
     #[test]
+    fn tells_what_is_alike_once() {
+        let mut losses = Losses::default();
+        losses.extend((0..3).map(|start| loss(Some(start), LossKind::Lost)));
+        losses.push(loss(Some(9), LossKind::Supplied));
+        let told = losses.ordered().diagnostics();
+        let told: Vec<_> = told.iter().map(|it| it.message.as_str()).collect();
+        assert_eq!(
+            told,
+            [
+                "`abstract` is lost: nothing enforces it (3 times)",
+                "`abstract` is supplied: nothing enforces it"
+            ]
+        );
+    }
+
+    #[test]
     fn tells_twenty_and_counts_the_rest() {
         let mut losses = Losses::default();
-        losses.extend((0..30).map(|start| {
-            loss(Some(start), if start > 27 { LossKind::Lost } else { LossKind::Opaque })
+        losses.extend((0..30).map(|start| Loss {
+            construct: format!("`{start}`"),
+            ..loss(Some(start), if start > 27 { LossKind::Lost } else { LossKind::Opaque })
         }));
         let told = losses.ordered().diagnostics();
         assert_eq!(told.len(), 21);

@@ -211,6 +211,9 @@ fn counting(
             .any(|of| of.file == span.file && of.start <= span.start && span.start < of.end)
     };
     let is_whole = loaded.extent == v1_0::DefinitionsExtent::File || loaded.is_archive();
-    let counts = |found: &&Diagnostic| is_whole || found.span.as_ref().is_some_and(is_within);
+    // Documents of repositories do not import each other, and what is written of them does.
+    let counts = |found: &&Diagnostic| {
+        is_whole || found.code != Code::MissingImport && found.span.as_ref().is_some_and(is_within)
+    };
     found.iter().filter(counts).cloned().collect()
 }

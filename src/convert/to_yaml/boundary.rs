@@ -51,7 +51,7 @@ impl<'d> YamlConverter<'_, 'd> {
         let Some(name) = name else {
             let shown = shown.into_iter().flatten().filter(|(_, _, shown)| !shown.is_empty());
             for (container, kind, _) in shown {
-                let construct = format!("the {} that it shows", plural(kind));
+                let construct = format!("which {} it shows", plural(kind));
                 let why = "without a type that it is for, a template of YAML shows nothing";
                 let below = format!("BoundaryDefinitions/{container}");
                 self.lose(element, &below, construct, why, LossKind::Lost);

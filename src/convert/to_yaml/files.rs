@@ -2,7 +2,7 @@
 
 use super::implementation::files_name;
 use super::names::unique;
-use crate::tosca::v1_0::LoadedDefinitions;
+use crate::tosca::v1_0::{DefinitionsExtent, LoadedDefinitions};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -33,19 +33,21 @@ impl<'c> ConvertedFiles<'c> {
     /// # Errors
     /// Why it is not there.
     pub(super) fn copy(&mut self, reference: &str) -> Result<String, &'static str> {
-        let name = files_name(reference);
-        if self.is_single {
-            return match self.loaded.has_content(&name) {
-                true => Err("one document holds no files; write an archive or a directory"),
-                // Whoever has none beside the document loses none.
-                false => Ok(name),
+        let Some(name) = self.loaded.found(reference) else {
+            // Whoever converts one document alone need not have what is beside it, and of a
+            // repository it is said that its file is not there.
+            let is_file = self.loaded.extent == DefinitionsExtent::File;
+            return match is_file && !self.is_single {
+                true => Err("it is not there"),
+                false => Ok(files_name(reference)),
             };
+        };
+        if self.is_single {
+            return Err("one document holds no files; write an archive or a directory");
         }
-        for name in [&*name, reference] {
-            if let Some(content) = self.loaded.read_file(name) {
-                self.files.insert(name.into(), content);
-                return Ok(name.to_owned());
-            }
+        if let Some(content) = self.loaded.read_file(&name) {
+            self.files.insert(PathBuf::from(&name), content);
+            return Ok(name);
         }
         let below = self.loaded.files_below(&name);
         if below.is_empty() {

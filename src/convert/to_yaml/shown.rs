@@ -5,7 +5,7 @@ use super::super::loss::LossKind;
 use super::YamlConverter;
 use super::names::{as_name, unique};
 use super::place;
-use super::values::{AskedValue, PropertyHolder};
+use super::values::{AskedValue, PropertyHolder, named_input};
 use crate::text::value::Value;
 use crate::text::xml::XmlElement;
 use crate::text::xml::schema::{ValuePart, ValueShape};
@@ -42,17 +42,18 @@ enum ShownValue<'d> {
 }
 
 /// What a mapping leads to.
-struct ShownTarget<'s> {
+struct ShownTarget<'s, 'd> {
     id: &'s str,
     type_id: ComponentId,
+    root: Option<XmlElement<'d>>,
     /// How functions name what has the property.
     path: Vec<&'s str>,
 }
 
 /// The property of a mapping that nothing was found against.
-struct FoundMapping<'s> {
+struct FoundMapping<'s, 'd> {
     own: String,
-    target: ShownTarget<'s>,
+    target: ShownTarget<'s, 'd>,
     property: String,
 }
 
@@ -84,46 +85,70 @@ impl<'d> YamlConverter<'_, 'd> {
     ) -> ShownProperties<'d> {
         let mut shown = ShownProperties::default();
         let Some(boundary) = &service.boundary else { return shown };
-        let substitutable = service.substitutable.as_ref();
-        let node_type = self.find(ComponentKind::NodeType, id, substitutable);
+        let node_type = self.find(ComponentKind::NodeType, id, service.substitutable.as_ref());
+        let mut inputs = service.substitutable.as_ref().map(|_| FxHashMap::default());
         let mut taken = FxHashSet::default();
-        let mut inputs: FxHashMap<String, String> = FxHashMap::default();
         for mapping in &boundary.mappings {
             let found = self.mapping(id, service, boundary, node_type, mapping);
-            let found = found.and_then(|found| match shown.targets.contains_key(&found.key()) {
-                true => Err("another mapping leads there".to_owned()),
-                false => Ok(found),
+            let found = found.and_then(|found| {
+                let own = found.own.clone();
+                self.show(found, boundary.properties, &mut inputs, &mut shown)?;
+                Ok(own)
             });
-            let found = found.and_then(|found| match shown.outputs.has(&found.name()) {
-                true => Err("an output has one value".to_owned()),
-                false => Ok(found),
-            });
-            let found = match found {
-                Ok(found) => found,
+            match found {
+                Ok(own) => drop(taken.insert(own)),
                 Err(why) => {
                     let own = mapping.own.as_ref().map(|said| &*said.text).unwrap_or_default();
                     let construct = format!("that `{own}` is a property inside");
                     self.lose(mapping.element, "", construct, why, LossKind::Lost);
-                    continue;
                 }
-            };
-            taken.insert(found.own.clone());
-            let value = boundary.properties.and_then(|root| shown_value(root, &found.own));
-            let input = substitutable.is_some().then(|| {
-                let known = inputs.entry(found.own.clone());
-                known.or_insert_with(|| self.reserve(&found.name())).clone()
-            });
-            match &input {
-                Some(input) if !shown.properties.has(&found.name()) => {
-                    shown.properties.put(&found.name(), vec![Value::from(&**input)]);
-                }
-                Some(_) => {}
-                None => shown.outputs.put(&found.name(), found.output()),
             }
-            shown.targets.insert(found.key(), ShownProperty { input, value });
         }
         self.unshown(boundary, &taken);
         shown
+    }
+
+    /// Adds what a mapping comes to: an input, where those of the properties that stand for a node
+    /// are given, or an output.
+    fn show(
+        &mut self,
+        found: FoundMapping<'_, 'd>,
+        root: Option<XmlElement<'d>>,
+        inputs: &mut Option<FxHashMap<String, String>>,
+        shown: &mut ShownProperties<'d>,
+    ) -> Result<(), String> {
+        if shown.targets.contains_key(&found.key()) {
+            return Err("another mapping leads there".to_owned());
+        }
+        let name = found.name();
+        let input = match inputs {
+            Some(inputs) => {
+                let named = found.named();
+                if !inputs.contains_key(&found.own) && shown.properties.has(&name) {
+                    return Err(format!("another property is called `{name}`"));
+                }
+                let input = match (inputs.get(&found.own), named) {
+                    (Some(input), Some(named)) if *input != named => {
+                        return Err(format!("it is the input `{input}`, and this is `{named}`"));
+                    }
+                    (Some(input), _) => input.clone(),
+                    (None, Some(named)) => named,
+                    (None, None) => self.reserve(&name),
+                };
+                if inputs.insert(found.own.clone(), input.clone()).is_none() {
+                    shown.properties.put(&name, vec![Value::from(&*input)]);
+                }
+                Some(input)
+            }
+            None if shown.outputs.has(&name) => return Err("an output has one value".to_owned()),
+            None => {
+                shown.outputs.put(&name, found.output());
+                None
+            }
+        };
+        let value = root.and_then(|root| shown_value(root, &found.own));
+        shown.targets.insert(found.key(), ShownProperty { input, value });
+        Ok(())
     }
 
     /// A name of an input that nothing else takes.
@@ -141,7 +166,7 @@ impl<'d> YamlConverter<'_, 'd> {
         boundary: &BoundaryDefinitions<'d>,
         node_type: Option<ComponentId>,
         mapping: &PropertyMapping<'d>,
-    ) -> Result<FoundMapping<'s>, String> {
+    ) -> Result<FoundMapping<'s, 'd>, String> {
         let root = boundary.properties.map(|root| root.name().local);
         let own = property(mapping.own.as_ref(), root.or_else(|| self.root_name(node_type)))?;
         let target = self.shown_target(id, service, mapping)?;
@@ -167,14 +192,14 @@ impl<'d> YamlConverter<'_, 'd> {
         id: ComponentId,
         service: &'s DefinedService<'d>,
         mapping: &PropertyMapping<'d>,
-    ) -> Result<ShownTarget<'s>, String> {
+    ) -> Result<ShownTarget<'s, 'd>, String> {
         let wanted = mapping.target.as_ref().map(|said| &*said.text).unwrap_or_default();
         let named = named_target(service, wanted)?;
         let (kind, object, template, path) =
             named.ok_or_else(|| format!("there is no `{wanted}`"))?;
         let type_id = self.find(kind, id, template.type_name.as_ref());
         let type_id = type_id.ok_or_else(|| format!("nothing is known of what `{wanted}` is"))?;
-        Ok(ShownTarget { id: object, type_id, path })
+        Ok(ShownTarget { id: object, type_id, root: template.properties, path })
     }
 
     /// The name of the element that the properties of a type stand in.
@@ -236,7 +261,6 @@ impl<'d> YamlConverter<'_, 'd> {
         asked: &AskedValue<'_>,
         holder: PropertyHolder<'_, 'd>,
     ) -> Option<Value> {
-        let own = holder.root.and_then(|root| self.part_value(asked, root));
         let given = shown.value.as_ref().map(|value| match value {
             ShownValue::Elements(all) => {
                 let mut values = all.iter().map(|element| self.element_value(*element, asked));
@@ -247,6 +271,12 @@ impl<'d> YamlConverter<'_, 'd> {
             }
             ShownValue::Attribute(text) => self.text_value(text, asked),
         });
+        let named = holder.root.and_then(|root| text_of(root, &asked.part));
+        if let Some(name) = named.as_deref().and_then(named_input) {
+            self.shown_input(name, given, asked, holder);
+            return Some(YamlMap::default().with("get_input", name).into());
+        }
+        let own = holder.root.and_then(|root| self.part_value(asked, root));
         let first = match &shown.input {
             Some(input) => self.inputs.get(input).and_then(default_of).or(given),
             None => given,
@@ -276,20 +306,16 @@ impl<'d> YamlConverter<'_, 'd> {
         asked: &AskedValue<'_>,
         holder: PropertyHolder<'_, 'd>,
     ) {
-        if self.inputs.has(input) {
-            return;
-        }
-        let value = match value {
-            Some(value) if is_function(&value) => {
-                let construct = format!("that `{}` is another input", asked.part.name);
-                let why = format!("it is the input `{input}`, which the service template shows");
+        if let Some(known) = self.inputs.get(input) {
+            if value.is_some() && value != default_of(known) {
+                let construct = format!("a value of `{}`", asked.part.name);
+                let why = format!("the input `{input}` has another one");
                 let below = asked.part.name;
                 let at = holder.root.unwrap_or(holder.element);
                 self.lose(at, below, construct, why, LossKind::Lost);
-                None
             }
-            other => other,
-        };
+            return;
+        }
         let mut declared = self.input_definition(input, asked);
         if value.is_none() && !asked.part.is_required {
             declared.put("required", false);
@@ -299,9 +325,23 @@ impl<'d> YamlConverter<'_, 'd> {
     }
 }
 
-impl FoundMapping<'_> {
+impl FoundMapping<'_, '_> {
     fn key(&self) -> (String, String) {
         (self.target.id.to_owned(), self.property.clone())
+    }
+
+    /// The input that the text of the property names.
+    fn named(&self) -> Option<String> {
+        let root = self.target.root?;
+        let text = match self.property.strip_prefix('@') {
+            Some(name) => place::written(root, name),
+            None => {
+                let mut all = root.elements().filter(|child| child.name().namespace != TOSCA);
+                all.find(|child| child.name().local == self.property)
+                    .map(|child| child.text().into_owned())
+            }
+        };
+        named_input(&text?).map(str::to_owned)
     }
 
     /// What it is called outside.
@@ -373,6 +413,17 @@ fn shown_value<'d>(root: XmlElement<'d>, own: &str) -> Option<ShownValue<'d>> {
     }
 }
 
+/// The text of a part.
+fn text_of(root: XmlElement<'_>, part: &ValuePart<'_>) -> Option<String> {
+    if part.is_attribute {
+        return place::written(root, part.name);
+    }
+    let is_it = |child: &XmlElement<'_>| {
+        (child.name().local, child.name().namespace) == (part.name, part.namespace)
+    };
+    root.elements().find(is_it).map(|child| child.text().into_owned())
+}
+
 /// The default of a declared input.
 fn default_of(declared: &Value) -> Option<Value> {
     entry(declared, "default").cloned()
@@ -381,8 +432,4 @@ fn default_of(declared: &Value) -> Option<Value> {
 fn entry<'v>(value: &'v Value, wanted: &str) -> Option<&'v Value> {
     let Value::Map(entries) = value else { return None };
     entries.iter().find(|(key, _)| &**key == wanted).map(|(_, value)| value)
-}
-
-fn is_function(value: &Value) -> bool {
-    entry(value, "get_input").is_some()
 }

@@ -152,8 +152,8 @@ impl<'d> YamlConverter<'_, 'd> {
     fn told(&mut self, element: XmlElement<'d>, foreign: ForeignContent<'d>) {
         for (namespace, (count, span)) in foreign.found {
             let construct = match count {
-                1 => format!("1 attribute or element of {namespace}"),
-                _ => format!("{count} attributes and elements of {namespace}"),
+                1 => format!("what is of {namespace} (1 attribute or element)"),
+                _ => format!("what is of {namespace} ({count} attributes and elements)"),
             };
             self.losses.push(Loss {
                 path: place::path_of(element),
@@ -299,8 +299,8 @@ impl<'d> YamlConverter<'_, 'd> {
         let (count, first) = comments(document);
         if let Some(first) = first {
             let construct = match count {
-                1 => "1 comment or processing instruction".to_owned(),
-                _ => format!("{count} comments and processing instructions"),
+                1 => "what a comment or processing instruction says".to_owned(),
+                _ => format!("what {count} comments and processing instructions say"),
             };
             self.losses.push(Loss {
                 path: path.to_owned(),

@@ -186,7 +186,8 @@ impl<'d> YamlConverter<'_, 'd> {
         for requirement in &node.requirements {
             self.narrowed(id, node, FeatureKind::Requirement, requirement);
             if let Some(root) = requirement.template.properties {
-                let construct = format!("the properties of requirement `{}`", requirement.id.text);
+                let construct =
+                    format!("what requirement `{}` has for properties", requirement.id.text);
                 let why = "requirements of YAML have none";
                 self.lose(root, "", construct, why, LossKind::Lost);
             }

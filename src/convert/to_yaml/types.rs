@@ -266,7 +266,7 @@ impl<'d> YamlConverter<'_, 'd> {
             let name = self.names.name(valid, file).map(Value::from);
             body.put_list("valid_target_types", name.into_iter().collect());
         } else if said.valid_target.is_some() {
-            let construct = format!("the valid targets of `{}`", self.text_name(id));
+            let construct = format!("what `{}` may lead to", self.text_name(id));
             let why = "in YAML they are types of capabilities";
             self.lose(element, "ValidTarget", construct, why, LossKind::Lost);
         }

@@ -312,7 +312,7 @@ impl<'d> YamlConverter<'_, 'd> {
 }
 
 /// The input that a text stands for.
-fn named_input(text: &str) -> Option<&str> {
+pub(super) fn named_input(text: &str) -> Option<&str> {
     let name = text.trim().strip_prefix(GET_INPUT)?.trim();
     (!name.is_empty()).then_some(name)
 }

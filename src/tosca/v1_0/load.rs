@@ -278,20 +278,25 @@ struct XmlImport {
 }
 
 impl XmlImport {
-    /// Where it may lead: names are encoded once, or not at all, or twice, as whoever wrote them
-    /// saw fit.
+    /// Where it may lead.
     fn paths(&self, root: Option<&Path>) -> impl Iterator<Item = PathBuf> {
-        let decode = |text: &str| {
-            percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned()
-        };
-        let once = decode(&self.location);
-        let names = [once.clone(), self.location.clone(), decode(&once)];
+        let names = spellings(&self.location);
         let bases: Vec<_> =
             std::iter::once(self.directory.clone()).chain(root.map(Path::to_owned)).collect();
         bases.into_iter().flat_map(move |base| {
             names.clone().into_iter().map(move |name| normalize(&base.join(name)))
         })
     }
+}
+
+/// What a reference may mean: names are encoded once, or not at all, or twice, as whoever wrote them
+/// saw fit.
+fn spellings(reference: &str) -> [String; 3] {
+    let decode =
+        |text: &str| percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned();
+    let once = decode(reference);
+    let twice = decode(&once);
+    [once, reference.to_owned(), twice]
 }
 
 fn imports(document: &XmlDocument, sources: &SourceMap) -> Vec<XmlImport> {
@@ -374,10 +379,12 @@ impl LoadedDefinitions {
         self.system.is_file(&path).then(|| read_bytes(&*self.system, &path).ok()).flatten()
     }
 
-    /// Whether there is a file or directory that is named likewise.
-    pub(crate) fn has_content(&self, name: &str) -> bool {
-        let path = self.within(name);
-        path.is_some_and(|path| self.system.is_file(&path) || self.system.is_dir(&path))
+    /// How the file or directory is called to which a reference leads.
+    pub(crate) fn found(&self, reference: &str) -> Option<String> {
+        let is_there = |path: &Path| self.system.is_file(path) || self.system.is_dir(path);
+        spellings(reference)
+            .into_iter()
+            .find(|name| self.within(name).is_some_and(|it| is_there(&it)))
     }
 
     /// The files below a directory that is named likewise.
@@ -415,14 +422,15 @@ impl LoadedDefinitions {
         (is_inside && !self.system.is_link(&path)).then_some(path)
     }
 
-    /// Whether a name that starts at the root of an archive is that of a file.
-    pub(crate) fn is_file(&self, name: &str) -> bool {
-        self.root.as_ref().is_some_and(|root| self.system.is_file(&normalize(&root.join(name))))
+    /// Whether a reference that starts at the root of an archive leads to a file.
+    pub(crate) fn is_file(&self, reference: &str) -> bool {
+        let path = self.found(reference).and_then(|name| self.within(&name));
+        self.root.is_some() && path.is_some_and(|path| self.system.is_file(&path))
     }
 
-    /// Whether there is a file of a name that starts at the root of an archive.
-    pub(crate) fn has_file(&self, name: &str) -> Option<bool> {
-        let path = normalize(&self.root.as_ref()?.join(name));
-        Some(self.system.is_file(&path) || self.system.is_dir(&path))
+    /// Whether there is a file or directory to which a reference leads that starts at the root of an
+    /// archive; nothing where there is no such root.
+    pub(crate) fn has_file(&self, reference: &str) -> Option<bool> {
+        self.root.as_ref().map(|_| self.found(reference).is_some())
     }
 }
