@@ -199,9 +199,9 @@ mod tests {
         let places: Vec<_> = losses.entries().iter().map(|it| it.span.map(|it| it.start)).collect();
         assert_eq!(places, [Some(4), Some(8), None]);
         assert!(losses.has_lost());
-        assert_eq!(losses.diagnostics()[2].code, Code::ConversionLoss);
+        assert_eq!(losses.diagnostics()[1].code, Code::ConversionLoss);
         let severities: Vec<_> = losses.diagnostics().iter().map(|it| it.severity).collect();
-        assert_eq!(severities, [Severity::Note, Severity::Note, Severity::Warning]);
+        assert_eq!(severities, [Severity::Note, Severity::Warning]);
     }
 
     #[test]

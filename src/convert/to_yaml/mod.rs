@@ -156,6 +156,7 @@ impl<'d> YamlConverter<'_, 'd> {
 
     /// Writes the documents.
     fn documents(&mut self, service: Option<ComponentId>, topology: Option<YamlMap>) {
+        let mut others = self.other_documents();
         let mut sections = std::mem::take(&mut self.sections);
         let is_one = service.is_some() || self.is_single;
         if is_one {
@@ -164,7 +165,8 @@ impl<'d> YamlConverter<'_, 'd> {
                 self.names.need(FileKey::Service, own);
             }
             let types = sections.remove(&FileKey::Service).unwrap_or_default();
-            let document = self.document(FileKey::Service, service, types, topology);
+            let others = std::mem::take(&mut others);
+            let document = self.document(FileKey::Service, service, (types, others), topology);
             let name = match service {
                 Some(id) => format!("{}.yaml", names::as_name(self.text_name(id))),
                 None => "types.yaml".to_owned(),
@@ -173,7 +175,8 @@ impl<'d> YamlConverter<'_, 'd> {
         }
         for (key, types) in sections {
             let FileKey::Types(space) = key else { continue };
-            let document = self.document(key, None, types, None);
+            let others = std::mem::take(&mut others);
+            let document = self.document(key, None, (types, others), None);
             let path = format!("types/{}.yaml", self.names.spaces[space].stem);
             self.files.add(path.into(), layout::write(&document.into()).into_bytes());
         }
@@ -183,7 +186,7 @@ impl<'d> YamlConverter<'_, 'd> {
         &self,
         key: FileKey,
         service: Option<ComponentId>,
-        mut types: BTreeMap<&'static str, YamlMap>,
+        (mut types, others): (BTreeMap<&'static str, YamlMap>, YamlMap),
         topology: Option<YamlMap>,
     ) -> YamlMap {
         let mut document = YamlMap::default().with("tosca_definitions_version", VERSION);
@@ -196,7 +199,7 @@ impl<'d> YamlConverter<'_, 'd> {
         if let Some(id) = service {
             document.put_some("description", self.description(self.library.component(id).element));
         }
-        document.put_map("metadata", self.document_metadata(key, service));
+        document.put_map("metadata", self.document_metadata(key, service, others));
         let is_service = key == FileKey::Service;
         let file = |stem: &str| match is_service {
             true => format!("types/{stem}.yaml"),
@@ -219,7 +222,12 @@ impl<'d> YamlConverter<'_, 'd> {
 
     /// What is said of documents: of that of the service template, or of the only one of a
     /// namespace.
-    fn document_metadata(&self, key: FileKey, service: Option<ComponentId>) -> YamlMap {
+    fn document_metadata(
+        &self,
+        key: FileKey,
+        service: Option<ComponentId>,
+        others: YamlMap,
+    ) -> YamlMap {
         let library = self.library;
         let mut metadata = YamlMap::default();
         if let Some(id) = service {
@@ -243,8 +251,22 @@ impl<'d> YamlConverter<'_, 'd> {
             metadata.put_some("definitions_id", place::attribute(root, "id"));
             metadata.put_some("definitions_name", place::attribute(root, "name"));
         }
+        metadata.append(others);
         if let Some(id) = service {
             metadata.append(self.tags(library.component(id).element));
+        }
+        metadata
+    }
+
+    /// What documents are called that stand in files with others.
+    fn other_documents(&self) -> YamlMap {
+        let others = self.scope.documents(self.library).filter(|at| !self.is_named(*at));
+        let roots: Vec<_> = others.filter_map(|at| self.root(at)).collect();
+        let mut metadata = YamlMap::default();
+        for (key, name) in [("other_definitions_ids", "id"), ("other_definitions_names", "name")] {
+            let said = roots.iter().filter_map(|root| place::attribute(*root, name));
+            let said = said.collect::<Vec<_>>().join(", ");
+            metadata.put_some(key, (!said.is_empty()).then_some(said));
         }
         metadata
     }

@@ -71,13 +71,6 @@ impl<'d> YamlConverter<'_, 'd> {
             for document in all.filter(|document| document.file() == file) {
                 self.sweep_document(document, &table);
             }
-            if !self.is_named(document)
-                && let Some(root) = self.root(document)
-            {
-                let construct = "what the document is called";
-                let why = "what is in it stands in a file with that of another document";
-                self.lose(root, "@id", construct, why, LossKind::Lost);
-            }
         }
         self.sweep_schema_files();
     }
@@ -99,8 +92,8 @@ impl<'d> YamlConverter<'_, 'd> {
         }
     }
 
-    /// Whether what a document is called is metadata of a file.
-    fn is_named(&self, document: usize) -> bool {
+    /// Whether what a document is called is metadata of a file of its own.
+    pub(super) fn is_named(&self, document: usize) -> bool {
         let library = self.library;
         let service = self.scope.service.map(|id| library.document(id));
         if self.is_single || Some(document) == service {
