@@ -345,10 +345,12 @@ fn colours_only_where_they_are_wished_for() {
 fn wrong_use_exits_with_2() {
     let dir = workplace();
     for (line, complaint) in [
-        ("", "[..]<--from <CHOICE>|--to <CHOICE>>"),
-        ("shop.yaml", "[..]<--from <CHOICE>|--to <CHOICE>>"),
+        ("", "[..]<--from <CHOICE>|--to <CHOICE>|FILE>"),
+        ("shop.yaml", "[..]<--from <CHOICE>|--to <CHOICE>|FILE>"),
         ("--from old.yaml", "[..]--to <CHOICE>"),
         ("--to old.yaml", "[..]--from <CHOICE>"),
+        ("old.yaml new.yaml --from dev", "[..]'[FILE]' cannot be used with '--from <CHOICE>'"),
+        ("old.yaml new.yaml --preset dev", "[..]'[FILE]' cannot be used with[..]"),
         ("--from old.yaml --to new.yaml -i a=1", "[..]<TEMPLATE>"),
         ("--from old.yaml --to new.yaml --preset dev", "[..]<TEMPLATE>"),
         ("--from old.yaml --to new.yaml --edition 2025-07", "[..]<TEMPLATE>"),

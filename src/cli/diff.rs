@@ -1,13 +1,13 @@
 //! `cuvee diff`
 
 use super::args::{DiffArgs, ListFormat, SelectArgs};
+use super::diff_files::{ComparedFile, compared};
 use super::reporter::Reporter;
-use super::streams::CommandFiles;
 use super::{Outcome, json, output, rejected, select};
 use clap::ColorChoice;
 use clap::builder::styling::{AnsiColor, Style};
 use cuvee::diagnostic::Diagnostic;
-use cuvee::diff::{Change, Diff, Edit, diff, read};
+use cuvee::diff::{Change, Diff, Edit, diff};
 use cuvee::source::SourceMap;
 use cuvee::value::Value;
 use cuvee::yaml::write_flow;
@@ -36,15 +36,33 @@ struct DiffDocument<'a> {
 
 /// Compares two variants, or two files.
 pub(crate) fn run(args: &DiffArgs, color: ColorChoice, reporter: &Reporter) -> Outcome {
-    let names = [args.from.as_deref(), args.to.as_deref()];
-    let found = match &args.select {
-        Some(select) => variants(select, names)?,
-        None => names
-            .map(|name| read(Path::new(name.unwrap_or_default()), &CommandFiles).map(Side::File)),
+    let files = files(args);
+    let names = match &files {
+        Some(files) => files.each_ref().map(|file| Some(&**file)),
+        None => [args.from.as_deref(), args.to.as_deref()],
     };
-    tell(names, &found, reporter);
+    let found = match (&files, &args.select) {
+        (Some([from, to]), _) => {
+            [(from, to), (to, from)].map(|(file, other)| compared(file, other).map(Side::File))
+        }
+        (None, Some(select)) => variants(select, names)?,
+        // Then both are files.
+        (None, None) => return Ok(ExitCode::FAILURE),
+    };
+    tell(names, args.other.is_some(), &found, reporter);
     let [Ok(from), Ok(to)] = found else { return Ok(ExitCode::FAILURE) };
     tell_difference(&diff(&from.value(), &to.value()), names, args.exit_code, args.format, color)
+}
+
+/// The files that are compared as they are, where no variants are.
+fn files(args: &DiffArgs) -> Option<[String; 2]> {
+    match (&args.select, &args.other) {
+        (Some(select), Some(other)) => {
+            Some([&select.template, other].map(|path| path.display().to_string()))
+        }
+        (Some(_), None) => None,
+        (None, _) => Some([&args.from, &args.to].map(|name| name.clone().unwrap_or_default())),
+    }
 }
 
 /// Writes what differs between two sides; with `exit_code`, whether something does is how it ends.
@@ -66,14 +84,14 @@ pub(super) fn tell_difference(
 /// What is compared.
 enum Side {
     Variant(Resolution),
-    File(Value),
+    File(ComparedFile),
 }
 
 impl Side {
     fn value(self) -> Value {
         match self {
             Self::Variant(resolution) => resolution.to_value(),
-            Self::File(value) => value,
+            Self::File(file) => file.value,
         }
     }
 }
@@ -100,7 +118,7 @@ pub(super) fn choose(mut resolver: Resolver, names: Option<&str>) -> Result<Reso
 }
 
 /// Tells what is wrong with which side; what is wrong with both is told once.
-fn tell(names: [Option<&str>; 2], found: &BothSides, reporter: &Reporter) {
+fn tell(names: [Option<&str>; 2], are_files: bool, found: &BothSides, reporter: &Reporter) {
     let [from, to] = found.each_ref().map(diagnostics);
     let lines = |(diagnostics, sources): (&[Diagnostic], &SourceMap)| -> HashSet<String> {
         diagnostics.iter().map(|diagnostic| diagnostic.one_line(sources)).collect()
@@ -114,7 +132,11 @@ fn tell(names: [Option<&str>; 2], found: &BothSides, reporter: &Reporter) {
                 true => (index == 0).then(|| diagnostic.clone()),
                 false => {
                     let mut named = diagnostic.clone();
-                    named.message = format!("{}: {}", label(index, names), diagnostic.message);
+                    let label = match names[index].filter(|_| are_files) {
+                        Some(name) => name.to_owned(),
+                        None => label(index, names),
+                    };
+                    named.message = format!("{label}: {}", diagnostic.message);
                     Some(named)
                 }
             }
@@ -126,7 +148,7 @@ fn tell(names: [Option<&str>; 2], found: &BothSides, reporter: &Reporter) {
 fn diagnostics(found: &Result<Side, Failure>) -> Option<(&[Diagnostic], &SourceMap)> {
     match found {
         Ok(Side::Variant(resolution)) => Some((resolution.warnings(), resolution.source_map())),
-        Ok(Side::File(_)) => None,
+        Ok(Side::File(file)) => Some((&file.told, &file.sources)),
         Err(failure) => Some((&failure.diagnostics, &failure.sources)),
     }
 }

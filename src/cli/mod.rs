@@ -6,6 +6,7 @@ pub(crate) mod assign;
 pub(crate) mod complete;
 pub(crate) mod convert;
 pub(crate) mod diff;
+mod diff_files;
 pub(crate) mod explain;
 pub(crate) mod explain_code;
 pub(crate) mod export;

@@ -666,15 +666,19 @@ pub(crate) enum MatrixFormat {
 
 /// What is compared.
 #[derive(Debug, Args)]
-#[command(group(ArgGroup::new("sides").args(["from", "to"]).required(true).multiple(true)))]
+#[command(group(ArgGroup::new("sides").args(["from", "to", "other"]).required(true).multiple(true)))]
 // clap leaves the group of arguments that flatten others empty, and by the group it knows whether
 // they are there.
 #[command(mut_group("SelectArgs", |select| select.arg("template")), mut_group("ChooseArgs", |choose| choose.args(["presets", "inputs_files", "inputs", "mappings", "now", "solver"]).requires("template")), mut_group("OptionArgs", |options| options.requires("template")))]
-#[command(mut_arg("template", |template| template.required(false)))]
+#[command(mut_arg("template", |template| template.required(false).index(1)))]
 pub(crate) struct DiffArgs {
     // What is chosen here is chosen for both sides.
     #[command(flatten)]
     pub select: Option<SelectArgs>,
+    /// Another file: both are compared as they are, plain templates or definitions of TOSCA 1.0,
+    /// which are compared as the templates that they become
+    #[arg(index = 2, value_name = "FILE", requires = "template", conflicts_with_all = ["from", "to", "ChooseArgs", "OptionArgs"])]
+    pub other: Option<PathBuf>,
     /// What was: presets, or files of inputs where no preset has that name, separated by commas,
     /// later ones win and files over presets; by default what the other flags choose. Without a
     /// template, a file that holds a plain one
@@ -693,6 +697,7 @@ pub(crate) struct DiffArgs {
 
 const DIFF_USAGE: &str = "\
 cuvee diff [OPTIONS] <TEMPLATE> [--from <CHOICE>] [--to <CHOICE>]
+       cuvee diff [OPTIONS] <FILE> <FILE>
        cuvee diff [OPTIONS] --from <FILE> --to <FILE>";
 
 #[derive(Debug, Args)]

@@ -117,7 +117,8 @@ fn start<'c>(command: &'c Command, word: &str) -> Start<'c> {
 /// The argument at a position; the last may take any number.
 fn positional(command: &Command, position: usize) -> Option<&Arg> {
     let many = |argument: &&Arg| argument.get_num_args().is_some_and(|of| of.max_values() > 1);
-    let all: Vec<_> = command.get_positionals().collect();
+    let mut all: Vec<_> = command.get_positionals().collect();
+    all.sort_by_key(|argument| argument.get_index());
     all.get(position).copied().or_else(|| all.last().copied().filter(many))
 }
 
