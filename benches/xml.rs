@@ -1,14 +1,16 @@
-//! Speed and memory of the XML layer beside another library, of writing in canonical form, and of
-//! validating, on a service template with many nodes: `cargo bench --bench xml [-- NODES]`; 25,000 are 13.5 MB.
+//! Speed and memory of the XML layer beside other libraries, of writing in canonical form, of
+//! validating and of converting, on a service template with many nodes: `cargo bench --bench xml [-- NODES]`; 25,000 are
+//! 13.5 MB. And of validating a directory of many small files.
 
 mod measured;
 #[path = "measured/reading.rs"]
 mod reading;
 
-use cuvee::Resolver;
+use cuvee::diagnostic::Severity;
 use cuvee::source::{FileId, MemoryFiles};
 use cuvee::tosca::canonical_definitions;
 use cuvee::xml::{XmlLimits, parse};
+use cuvee::{ConversionQuery, Resolver};
 use measured::peak_memory;
 use reading::{heading, measured_apart, report};
 use std::fmt::Write;
@@ -36,6 +38,8 @@ fn main() -> anyhow::Result<()> {
         report("write", &text, None, || canonical_definitions(&document));
         let theirs_peak = peak("roxmltree", file.path())?;
         report("tree, roxmltree", &text, Some(theirs_peak), || theirs(&text));
+        let other_peak = peak("xot", file.path())?;
+        report("tree, xot", &text, Some(other_peak), || others(&text));
         let files = MemoryFiles::from([("shop.tosca", &*text)]);
         let resolver = Resolver::new("shop.tosca").files(files);
         let found = resolver.validate().diagnostics;
@@ -43,9 +47,45 @@ fn main() -> anyhow::Result<()> {
         report("validate", &text, Some(peak("validate", file.path())?), || {
             resolver.validate().diagnostics.is_empty()
         });
+        anyhow::ensure!(convert(&resolver), "it is not converted");
+        report("to YAML", &text, Some(peak("convert", file.path())?), || convert(&resolver));
     }
+    repository(427)
+}
+
+fn convert(resolver: &Resolver) -> bool {
+    resolver.convert(&ConversionQuery::default().one_document()).is_ok()
+}
+
+/// Validates a directory of so many small files that use each other.
+fn repository(files: usize) -> anyhow::Result<()> {
+    let directory = tempfile::tempdir()?;
+    let mut all = String::new();
+    for index in 0..files {
+        let text = format!(
+            "{TYPE_HEAD} id=\"type{index}\"><NodeType name=\"Type{index}\" abstract=\"no\" final=\"no\">\
+             <w:PropertiesDefinition elementname=\"Properties\" namespace=\"urn:example:keys\">{}</w:PropertiesDefinition>\
+             <DerivedFrom typeRef=\"s:Type{}\"/>\
+             <Interfaces><Interface name=\"urn:example:life\"><Operation name=\"start\"/></Interface></Interfaces></NodeType></Definitions>\n",
+            "<w:properties><w:key>Port</w:key><w:type>xsd:string</w:type></w:properties>".repeat(6),
+            index / 2,
+        )
+        .replacen(&format!("<DerivedFrom typeRef=\"s:Type{index}\"/>"), "", 1);
+        let own = directory.path().join(format!("nodetypes/urn%3Aexample%3Atypes/Type{index}"));
+        fs::create_dir_all(&own)?;
+        fs::write(own.join("NodeType.tosca"), &text)?;
+        all += &text;
+    }
+    let resolver = Resolver::new(directory.path());
+    let found = resolver.validate().diagnostics;
+    let wrong = found.iter().find(|found| found.severity == Severity::Error);
+    anyhow::ensure!(wrong.is_none(), "{wrong:?}");
+    report(&format!("{files} files"), &all, None, || resolver.validate().diagnostics.len());
     Ok(())
 }
+
+const TYPE_HEAD: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
+<Definitions xmlns="http://docs.oasis-open.org/tosca/ns/2011/12" xmlns:s="urn:example:types" xmlns:w="http://www.opentosca.org/winery/extensions/tosca/2013/02/12" targetNamespace="urn:example:types""#;
 
 fn ours(text: &Arc<str>) -> bool {
     parse(FileId::DETACHED, Arc::clone(text), &XmlLimits::default()).is_ok()
@@ -53,6 +93,10 @@ fn ours(text: &Arc<str>) -> bool {
 
 fn theirs(text: &str) -> bool {
     roxmltree::Document::parse(text).is_ok()
+}
+
+fn others(text: &str) -> bool {
+    xot::Xot::new().parse_with_span_info(text).is_ok()
 }
 
 /// A service template of so many nodes, each with properties, a requirement and a relationship.
@@ -107,6 +151,8 @@ fn memory(what: &str, path: &Path) -> anyhow::Result<()> {
     let is_fine = match what {
         "tree" => ours(&text),
         "roxmltree" => theirs(&text),
+        "xot" => others(&text),
+        "convert" => convert(&Resolver::new(path)),
         "validate" => Resolver::new(path).validate().diagnostics.is_empty(),
         _ => true,
     };
