@@ -4,8 +4,10 @@
 mod layout;
 mod loss;
 mod mapping;
+mod to_xml;
 mod to_yaml;
 mod well_known;
 
 pub use loss::{Loss, LossEntry, LossKind, LossReport, Losses};
+pub(crate) use to_xml::{ConvertedVariant, ConvertedXml, ToXmlSettings, to_xml};
 pub(crate) use to_yaml::{ConvertedYaml, ToYamlSettings, TypeCounterparts, to_yaml};

@@ -31,7 +31,7 @@ fn is_name_char(c: char) -> bool {
 }
 
 /// Whether XML can hold a character.
-pub(super) fn is_allowed(c: char) -> bool {
+pub(crate) fn is_allowed(c: char) -> bool {
     matches!(c, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..)
 }
 

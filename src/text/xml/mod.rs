@@ -13,7 +13,7 @@ mod tree;
 mod walk;
 mod write;
 
-pub(crate) use characters::is_space;
+pub(crate) use characters::{is_allowed, is_space};
 pub use characters::{is_name, is_unprefixed_name};
 pub use escape::XmlText;
 pub use read::{XmlLimits, is_xml, parse};

@@ -1,0 +1,348 @@
+//! TOSCA Simple Profile 1.3 to TOSCA 1.0: a variant, the types that it needs, and the files that it
+//! names.
+//!
+//! A part of the template is a map whose keys are taken one by one by what converts it. What is left
+//! has no counterpart: it is kept as an extension of the element, which others may ignore, and told.
+
+mod implementation;
+mod names;
+mod part;
+mod policies;
+mod said;
+mod schema;
+mod service;
+mod types;
+mod values;
+
+use super::loss::{Loss, LossKind, Losses};
+use crate::text::source::{FileId, SourceMap, Span};
+use crate::text::value::Value;
+use crate::text::xml::{XmlLimits, XmlTree, parse};
+use crate::text::yaml::{Node, write_flow};
+use crate::topology::Topology;
+use crate::tosca::v1_0::TOSCA;
+use crate::tosca::{Family, TypeId, Types, canonical_definitions, profile};
+use implementation::ImplementedType;
+use names::{DocumentIds, EXTENSION, Prefixes, QualifiedName, as_name, unique};
+use part::XmlPart;
+use rustc_hash::{FxHashMap, FxHashSet};
+use said::{SaidMap, SaidValue};
+use schema::DefinedSchemas;
+use std::collections::{BTreeMap, VecDeque};
+
+/// How a template is converted.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ToXmlSettings {
+    /// Whether what has no counterpart is left out instead of being kept as an extension.
+    pub leaves_out: bool,
+    /// Whether it is written as OpenTOSCA does.
+    pub is_opentosca: bool,
+    /// The inputs that gave the variant, where they are to be recorded.
+    pub recorded: Vec<(String, Value)>,
+    /// Where the directory of the template is in an archive.
+    pub directory: String,
+}
+
+/// A variant, and what is known of it.
+pub(crate) struct ConvertedVariant<'s, 't> {
+    /// All that is written of it.
+    pub document: &'s Value,
+    pub topology: &'s Topology,
+    pub types: &'s Types<'t>,
+    /// The file of the template.
+    pub file: FileId,
+    pub sources: &'s SourceMap,
+}
+
+/// What a conversion comes to.
+#[derive(Clone, Debug)]
+pub(crate) struct ConvertedXml {
+    /// The id of the definitions.
+    pub id: String,
+    pub text: String,
+    pub losses: Losses,
+}
+
+/// The namespace of the normative types.
+const PROFILE: &str = "http://docs.oasis-open.org/tosca/ns/simple/yaml/1.3";
+
+/// What has no namespace is in this one, and what the template is called.
+const NAMELESS: &str = "urn:cuvee:template:";
+
+/// Converts a variant.
+pub(crate) fn to_xml(
+    variant: &ConvertedVariant<'_, '_>,
+    settings: &ToXmlSettings,
+) -> ConvertedXml {
+    let mut converter = XmlConverter::of(variant, settings);
+    let mut root = XmlPart::new("Definitions");
+    let (service, id, definitions) = converter.service();
+    let types = converter.all_types();
+    converter.leftover_types(&mut root);
+    let mut parts = XmlPart::new("Types");
+    converter.schemas.take().into_iter().for_each(|schema| parts.push(schema));
+    root.set("id", &*id);
+    root.set("targetNamespace", &*converter.target);
+    for (name, value) in definitions {
+        root.set(name, value);
+    }
+    if converter.uses_extensions {
+        let extension =
+            XmlPart::new("Extension").with("namespace", EXTENSION).with("mustUnderstand", "no");
+        root.push_in("Extensions", vec![extension]);
+        converter.prefixes.of(EXTENSION);
+    }
+    if !parts.is_empty() {
+        root.push(parts);
+    }
+    root.push(service);
+    types.into_iter().for_each(|part| root.push(part));
+    std::mem::take(&mut converter.templates).into_iter().for_each(|part| root.push(part));
+    let text = written(&root, &converter.prefixes);
+    ConvertedXml { id, text, losses: converter.losses.ordered() }
+}
+
+/// The canonical form of a document.
+fn written(root: &XmlPart, prefixes: &Prefixes) -> String {
+    let mut tree = XmlTree::default();
+    for (prefix, namespace) in prefixes.declared() {
+        tree.declare(prefix, namespace);
+    }
+    root.write(&mut tree);
+    let text = tree.write();
+    match parse(FileId::DETACHED, text.as_str().into(), &XmlLimits::default()) {
+        Ok(document) => canonical_definitions(&document),
+        Err(_) => text,
+    }
+}
+
+pub(super) struct XmlConverter<'s, 't> {
+    variant: &'s ConvertedVariant<'s, 't>,
+    settings: &'s ToXmlSettings,
+    /// The namespace of what has none of its own.
+    target: String,
+    prefixes: Prefixes,
+    ids: DocumentIds,
+    losses: Losses,
+    uses_extensions: bool,
+    /// What types are called, and what is called so.
+    names: FxHashMap<TypeId, QualifiedName>,
+    taken: FxHashSet<(&'static str, QualifiedName)>,
+    /// Types that are named, and not converted yet.
+    open: VecDeque<TypeId>,
+    /// Capability types for which there are requirement types.
+    required: BTreeMap<QualifiedName, Option<TypeId>>,
+    schemas: DefinedSchemas,
+    /// Artifact templates and policy templates.
+    templates: Vec<XmlPart>,
+    /// What implements types.
+    implemented: Vec<ImplementedType>,
+    /// The artifact templates of files, by those and their types.
+    files: FxHashMap<(String, String), String>,
+    /// The types of relationships, and those of capabilities that they lead to.
+    joined: Vec<(TypeId, TypeId)>,
+    /// Whether what is converted has a definition that everybody knows.
+    is_silent: bool,
+}
+
+impl<'s, 't> XmlConverter<'s, 't> {
+    fn of(variant: &'s ConvertedVariant<'s, 't>, settings: &'s ToXmlSettings) -> Self {
+        let document = SaidMap::of_value(String::new(), variant.document, None);
+        let target = document.clone().take_text("namespace").unwrap_or_else(|| {
+            let name = document.clone().take("metadata").map(|metadata| metadata.map());
+            let name = name.and_then(|mut metadata| metadata.take_text("template_name"));
+            format!("{NAMELESS}{}", as_name(&name.unwrap_or_else(|| "service".into())))
+        });
+        Self {
+            variant,
+            settings,
+            target,
+            prefixes: Prefixes::default(),
+            ids: DocumentIds::default(),
+            losses: Losses::default(),
+            uses_extensions: false,
+            names: FxHashMap::default(),
+            taken: FxHashSet::default(),
+            open: VecDeque::new(),
+            required: BTreeMap::new(),
+            schemas: DefinedSchemas::default(),
+            templates: Vec::new(),
+            implemented: Vec::new(),
+            files: FxHashMap::default(),
+            joined: Vec::new(),
+            is_silent: false,
+        }
+    }
+
+    /// Tells that something has no counterpart, or only one of ours.
+    fn tell(&mut self, said: &SaidValue, construct: String, why: &str, kind: LossKind) {
+        if self.is_silent {
+            return;
+        }
+        let (path, span) = (said.path.trim_start_matches('.').to_owned(), said.span);
+        self.losses.push(Loss { path, span, construct, why: why.to_owned(), kind });
+    }
+
+    /// Tells that something is gone.
+    fn lose(&mut self, said: &SaidValue, construct: String, why: &str) {
+        self.tell(said, construct, why, LossKind::Lost);
+    }
+
+    /// What becomes of that which has no counterpart: it is kept as an extension, unless that is not
+    /// wished for.
+    fn kind_of_kept(&mut self) -> LossKind {
+        let is_kept = !self.settings.leaves_out && !self.is_silent;
+        self.uses_extensions |= is_kept;
+        if !is_kept { LossKind::Lost } else { LossKind::KeptAsExtension }
+    }
+
+    /// Keeps something as an extension of an element.
+    fn keep(&mut self, part: &mut XmlPart, key: &str, said: &SaidValue, why: &str) {
+        let kind = self.kind_of_kept();
+        self.tell(said, format!("`{key}`"), why, kind);
+        if kind == LossKind::KeptAsExtension {
+            let text = write_flow(&said.value);
+            part.extend(XmlPart::new("v:Kept").with("path", key).with_text(text));
+        }
+    }
+
+    /// Keeps something as an attribute of an element.
+    fn keep_attribute(
+        &mut self,
+        part: &mut XmlPart,
+        name: &'static str,
+        said: &SaidValue,
+        why: &str,
+    ) {
+        let kind = self.kind_of_kept();
+        self.tell(said, construct_of(&said.path), why, kind);
+        if kind == LossKind::KeptAsExtension {
+            let text = match &said.value {
+                Value::String(text) => text.to_string(),
+                other => write_flow(other),
+            };
+            part.set(name, text);
+        }
+    }
+
+    /// Keeps what nobody has taken of a map.
+    fn keep_rest(&mut self, part: &mut XmlPart, said: SaidMap, why: &str) {
+        for (key, said) in said.rest() {
+            self.keep(part, &key, &said, why);
+        }
+    }
+
+    /// The name that something of XML has, with the old one where that cannot be its name.
+    fn named(&mut self, part: &mut XmlPart, attribute: &'static str, new: &str, said: &SaidValue) {
+        part.set(attribute, new);
+        let Value::String(old) = &said.value else { return };
+        if **old != *new {
+            let why = "it is no name in XML, or another one has it";
+            self.keep_attribute(part, "v:name", said, why);
+        }
+    }
+
+    /// The description of something.
+    fn describe(part: &mut XmlPart, said: &mut SaidMap) {
+        part.document(said.take_text("description"));
+    }
+
+    /// Metadata as tags.
+    fn tags(&mut self, said: Option<SaidValue>, is_tag: impl Fn(&str) -> bool) -> Vec<XmlPart> {
+        let mut tags = Vec::new();
+        for (name, value) in said.iter().flat_map(|said| said::entries(&said.value)) {
+            if is_tag(name) {
+                let text = value.as_str().map_or_else(|| write_flow(value), str::to_owned);
+                tags.push(XmlPart::new("Tag").with("name", &**name).with("value", text));
+            }
+        }
+        tags
+    }
+
+    /// The namespace of what is defined in a file.
+    fn namespace_of(&self, file: FileId, node: Node<'_>) -> String {
+        if profile::is_built_in(file) {
+            return PROFILE.to_owned();
+        }
+        let own = node.document().root().get("namespace").and_then(Node::as_str);
+        own.map_or_else(|| self.target.clone(), str::to_owned)
+    }
+
+    /// The name of a type, which is converted then.
+    fn type_name(&mut self, id: TypeId) -> QualifiedName {
+        if let Some(known) = self.names.get(&id) {
+            return known.clone();
+        }
+        let definition = self.variant.types.definition(id);
+        let well_known = well_known(definition.family, definition.name)
+            .filter(|_| profile::is_built_in(definition.key.span().file));
+        let name = well_known.unwrap_or_else(|| {
+            let namespace = self.namespace_of(definition.key.span().file, definition.key);
+            let name = |local: &str| QualifiedName {
+                namespace: namespace.clone(),
+                local: local.to_owned(),
+            };
+            let family = definition.family.keyword();
+            let is_taken = |local: &str| self.taken.contains(&(family, name(local)));
+            name(&unique(&as_name(definition.name), is_taken))
+        });
+        self.taken.insert((definition.family.keyword(), name.clone()));
+        self.names.insert(id, name.clone());
+        self.open.push_back(id);
+        name
+    }
+
+    /// The same with a prefix.
+    fn prefixed(&mut self, id: TypeId) -> String {
+        let name = self.type_name(id);
+        self.prefixes.name(&name)
+    }
+
+    /// The type of a name that stands in a definition.
+    fn find(&self, family: Family, name: Option<Node<'_>>) -> Option<TypeId> {
+        let name = name?;
+        self.variant.types.find_in(Some(name.span().file), family, name.text()?)
+    }
+
+    /// The type of a name that stands in the template.
+    fn find_named(&self, family: Family, name: &str, span: Option<Span>) -> Option<TypeId> {
+        let file = span.filter(|span| !span.is_detached()).map(|span| span.file);
+        let types = self.variant.types;
+        types.find_in(file, family, name).or_else(|| types.find(family, name))
+    }
+
+    /// The root of a family.
+    fn root(&self, family: Family) -> Option<TypeId> {
+        let name = match family {
+            Family::Node => "tosca.nodes.Root",
+            Family::Relationship => "tosca.relationships.Root",
+            Family::Capability => "tosca.capabilities.Root",
+            Family::Artifact => "tosca.artifacts.Root",
+            Family::Policy => "tosca.policies.Root",
+            _ => return None,
+        };
+        self.variant.types.find(family, name)
+    }
+}
+
+/// What messages call that to which a path leads.
+fn construct_of(path: &str) -> String {
+    let last = path.rsplit(['.', '[']).next().unwrap_or(path);
+    format!("`{}`", last.trim_matches(['"', ']']))
+}
+
+/// Where relationship types of TOSCA 1.0 are that the profile has, too.
+const BASE_TYPES: &str = "/ToscaBaseTypes";
+
+/// The name by which others know a type of the profile.
+fn well_known(family: Family, name: &str) -> Option<QualifiedName> {
+    let local = match (family, name) {
+        (Family::Relationship, "tosca.relationships.AttachesTo") => "AttachesTo",
+        (Family::Relationship, "tosca.relationships.ConnectsTo") => "ConnectsTo",
+        (Family::Relationship, "tosca.relationships.DependsOn") => "DependsOn",
+        (Family::Relationship, "tosca.relationships.HostedOn") => "HostedOn",
+        (Family::Relationship, "tosca.relationships.RoutesTo") => "RoutesTo",
+        _ => return None,
+    };
+    Some(QualifiedName { namespace: format!("{TOSCA}{BASE_TYPES}"), local: local.to_owned() })
+}

@@ -1,0 +1,119 @@
+//! What is called how: namespaces and their prefixes, names of types, ids.
+
+use crate::text::xml::schema::XML_SCHEMA;
+use crate::text::xml::is_unprefixed_name;
+use crate::tosca::v1_0::TOSCA;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The namespace of what YAML has and XML lacks.
+pub(super) const EXTENSION: &str = "urn:cuvee:xml:1";
+
+/// Its prefix.
+pub(super) const EXTENSION_PREFIX: &str = "v";
+
+/// That of XML Schema.
+pub(super) const SCHEMA_PREFIX: &str = "xs";
+
+/// A name in a namespace.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct QualifiedName {
+    pub namespace: String,
+    pub local: String,
+}
+
+/// A text as a name without a colon: what may not be in one becomes `_`.
+pub(super) fn as_name(text: &str) -> String {
+    let is_fine = |c: char| c != ':' && is_unprefixed_name(&format!("_{c}"));
+    let mut name: String = text.chars().map(|c| if is_fine(c) { c } else { '_' }).collect();
+    if !is_unprefixed_name(&name) {
+        name.insert(0, '_');
+    }
+    name
+}
+
+/// A name that is not taken.
+pub(super) fn unique(wanted: &str, is_taken: impl Fn(&str) -> bool) -> String {
+    if !is_taken(wanted) {
+        return wanted.to_owned();
+    }
+    let numbered = (2_usize..).map(|number| format!("{wanted}_{number}"));
+    let mut free = numbered.filter(|name| !is_taken(name));
+    free.next().unwrap_or_else(|| wanted.to_owned())
+}
+
+/// The prefixes of namespaces.
+#[derive(Debug, Default)]
+pub(super) struct Prefixes {
+    /// By namespace.
+    known: BTreeMap<String, String>,
+}
+
+impl Prefixes {
+    pub(super) fn of(&mut self, namespace: &str) -> &str {
+        if !self.known.contains_key(namespace) {
+            let fixed = match namespace {
+                EXTENSION => Some(EXTENSION_PREFIX),
+                XML_SCHEMA => Some(SCHEMA_PREFIX),
+                _ => None,
+            };
+            let taken = |prefix: &str| {
+                matches!(prefix, EXTENSION_PREFIX | SCHEMA_PREFIX)
+                    || self.known.values().any(|known| known == prefix)
+            };
+            let last = namespace.trim_end_matches(['/', '#']).rsplit(['/', ':', '#']).next();
+            let last = last.unwrap_or_default();
+            let is_reserved = last.get(..3).is_some_and(|it| it.eq_ignore_ascii_case("xml"));
+            let wanted = if is_unprefixed_name(last) && !is_reserved { last } else { "ns" };
+            let prefix = fixed.map_or_else(|| unique(wanted, taken), str::to_owned);
+            self.known.insert(namespace.to_owned(), prefix);
+        }
+        self.known.get(namespace).map_or("", |prefix| prefix)
+    }
+
+    /// A name with its prefix.
+    pub(super) fn name(&mut self, name: &QualifiedName) -> String {
+        format!("{}:{}", self.of(&name.namespace), name.local)
+    }
+
+    /// All of them, with that of TOSCA.
+    pub(super) fn declared(&self) -> impl Iterator<Item = (&str, &str)> {
+        let known = self.known.iter().map(|(namespace, prefix)| (&**prefix, &**namespace));
+        known.chain([("", TOSCA)])
+    }
+}
+
+/// The ids of a document.
+#[derive(Debug, Default)]
+pub(super) struct DocumentIds {
+    taken: BTreeSet<String>,
+}
+
+impl DocumentIds {
+    /// An id like this one, which is taken then.
+    pub(super) fn take(&mut self, wanted: &str) -> String {
+        let id = unique(&as_name(wanted), |id| self.taken.contains(id));
+        self.taken.insert(id.clone());
+        id
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_names() {
+        let names = ["a.b-c", "1st", "two words", "a:b", "", "né"].map(as_name);
+        assert_eq!(names, ["a.b-c", "_1st", "two_words", "a_b", "_", "né"]);
+        let mut ids = DocumentIds::default();
+        assert_eq!(["a", "a", "a_2", "a"].map(|id| ids.take(id)), ["a", "a_2", "a_2_2", "a_3"]);
+    }
+
+    #[test]
+    fn prefixes_are_like_namespaces() {
+        let mut prefixes = Prefixes::default();
+        let names = ["urn:example:shop", "http://a/shop/", "urn:1", "urn:v", XML_SCHEMA, "urn:xmlish"];
+        let names = names.map(|namespace| prefixes.of(namespace).to_owned());
+        assert_eq!(names, ["shop", "shop_2", "ns", "v_2", "xs", "ns_2"]);
+    }
+}

@@ -1,0 +1,554 @@
+//! Definitions of properties and data types as XML Schema.
+
+use super::names::{QualifiedName, as_name, unique};
+use super::part::XmlPart;
+use super::said::{SaidMap, SaidValue, entries};
+use super::{XmlConverter, construct_of};
+use crate::convert::loss::LossKind;
+use crate::text::value::Value;
+use crate::text::xml::schema::XML_SCHEMA;
+use crate::tosca::value::Schema;
+use crate::tosca::{Family, PropertyDefinition, TypeId, TypeRef, profile};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The type from which data types derive that have properties.
+const DATA_ROOT: &str = "tosca.datatypes.Root";
+
+/// The schemas of a document.
+#[derive(Debug, Default)]
+pub(super) struct DefinedSchemas {
+    /// What each namespace defines, and which others it names.
+    spaces: BTreeMap<String, SchemaSpace>,
+    taken: FxHashSet<QualifiedName>,
+    /// What holds the properties of a type that has some of its own.
+    elements: FxHashMap<TypeId, Option<PropertiesElement>>,
+    /// The types of schemas that data types are.
+    data: FxHashMap<TypeId, QualifiedName>,
+    /// What properties are called, by the type that first defines them.
+    fields: FxHashMap<(TypeId, String), String>,
+}
+
+#[derive(Debug, Default)]
+struct SchemaSpace {
+    parts: Vec<XmlPart>,
+    named: BTreeSet<String>,
+}
+
+/// The element that holds properties, and its type.
+#[derive(Clone, Debug)]
+pub(super) struct PropertiesElement {
+    pub name: QualifiedName,
+    of: QualifiedName,
+}
+
+/// How values are written.
+#[derive(Clone, Debug)]
+pub(super) enum ValueForm {
+    Text(TextForm),
+    /// An element for each item.
+    List(Box<ValueForm>),
+    /// An element for each property of a data type.
+    Parts(TypeId),
+    /// As text that only YAML understands.
+    Flow,
+}
+
+/// What a text is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TextForm {
+    String,
+    Integer,
+    Float,
+    Boolean,
+    Timestamp,
+}
+
+impl TextForm {
+    fn of(primitive: &str) -> Option<Self> {
+        Some(match primitive {
+            "string" => Self::String,
+            "integer" => Self::Integer,
+            "float" => Self::Float,
+            "boolean" => Self::Boolean,
+            "timestamp" => Self::Timestamp,
+            _ => return None,
+        })
+    }
+
+    /// The type of XML Schema.
+    fn schema(self) -> &'static str {
+        match self {
+            Self::String => "xs:string",
+            Self::Integer => "xs:integer",
+            Self::Float => "xs:double",
+            Self::Boolean => "xs:boolean",
+            Self::Timestamp => "xs:dateTime",
+        }
+    }
+}
+
+/// What a schema says of values.
+struct WrittenForm {
+    form: ValueForm,
+    /// The type of XML Schema.
+    type_name: String,
+    /// The type of YAML, where XML Schema has none like it.
+    kept: bool,
+}
+
+impl WrittenForm {
+    fn text(form: TextForm) -> Self {
+        Self { form: ValueForm::Text(form), type_name: form.schema().to_owned(), kept: false }
+    }
+
+    fn flow() -> Self {
+        Self { form: ValueForm::Flow, type_name: "xs:string".to_owned(), kept: true }
+    }
+}
+
+impl DefinedSchemas {
+    /// All schemas, one for each namespace.
+    pub(super) fn take(&mut self) -> Vec<XmlPart> {
+        let spaces = std::mem::take(&mut self.spaces);
+        let schemas = spaces.into_iter().map(|(namespace, space)| {
+            let mut schema = XmlPart::new("xs:schema")
+                .with("elementFormDefault", "qualified")
+                .with("targetNamespace", &*namespace);
+            for other in space.named.iter().filter(|other| **other != namespace) {
+                schema.push(XmlPart::new("xs:import").with("namespace", &**other));
+            }
+            space.parts.into_iter().for_each(|part| schema.push(part));
+            schema
+        });
+        schemas.collect()
+    }
+
+    fn free(&mut self, namespace: &str, wanted: &str) -> QualifiedName {
+        let name = |local: &str| QualifiedName {
+            namespace: namespace.to_owned(),
+            local: local.to_owned(),
+        };
+        let free = name(&unique(&as_name(wanted), |local| self.taken.contains(&name(local))));
+        self.taken.insert(free.clone());
+        free
+    }
+
+    fn add(&mut self, namespace: &str, part: XmlPart) {
+        self.spaces.entry(namespace.to_owned()).or_default().parts.push(part);
+    }
+
+    /// What a property is called.
+    pub(super) fn field(&self, owner: TypeId, name: &str) -> String {
+        let known = self.fields.get(&(owner, name.to_owned()));
+        known.cloned().unwrap_or_else(|| as_name(name))
+    }
+}
+
+impl<'t> XmlConverter<'_, 't> {
+    /// What holds the properties of templates of a type: what it defines, else what it inherits.
+    pub(super) fn properties_element(&mut self, id: TypeId) -> Option<PropertiesElement> {
+        let chain: Vec<_> = self.variant.types.chain(id).collect();
+        let mut inherited = None;
+        for &id in chain.iter().rev() {
+            let own = match self.schemas.elements.get(&id) {
+                Some(known) => known.clone(),
+                None => {
+                    let own = self.define_properties(id, inherited.as_ref());
+                    self.schemas.elements.insert(id, own.clone());
+                    own
+                }
+            };
+            inherited = own.or(inherited);
+        }
+        inherited
+    }
+
+    /// What a type defines itself.
+    pub(super) fn own_properties(&mut self, id: TypeId) -> Option<PropertiesElement> {
+        self.properties_element(id);
+        self.schemas.elements.get(&id).cloned().flatten()
+    }
+
+    fn define_properties(
+        &mut self,
+        id: TypeId,
+        inherited: Option<&PropertiesElement>,
+    ) -> Option<PropertiesElement> {
+        let definition = self.variant.types.definition(id);
+        if definition.properties.is_empty() {
+            return None;
+        }
+        let QualifiedName { namespace, local } = self.type_name(id);
+        let base = inherited.map(|inherited| inherited.of.clone());
+        let fields = self.fields(id, &namespace, &definition.properties);
+        if fields.is_empty() {
+            return None;
+        }
+        let of = self.schemas.free(&namespace, &format!("{local}Properties"));
+        let complex = self.complex(&of, base.as_ref(), fields);
+        self.schemas.add(&namespace, complex);
+        let element = XmlPart::new("xs:element").with("name", &*of.local);
+        let element = element.with("type", self.prefixes.name(&of));
+        self.schemas.add(&namespace, element);
+        Some(PropertiesElement { name: of.clone(), of })
+    }
+
+    fn complex(
+        &mut self,
+        name: &QualifiedName,
+        base: Option<&QualifiedName>,
+        fields: Vec<XmlPart>,
+    ) -> XmlPart {
+        let mut sequence = XmlPart::new("xs:sequence");
+        fields.into_iter().for_each(|field| sequence.push(field));
+        let complex = XmlPart::new("xs:complexType").with("name", &*name.local);
+        let Some(base) = base else { return complex.holding(sequence) };
+        self.name_schema(&name.namespace, &base.namespace);
+        let extension = XmlPart::new("xs:extension").with("base", self.prefixes.name(base));
+        complex.holding(XmlPart::new("xs:complexContent").holding(extension.holding(sequence)))
+    }
+
+    /// A namespace is named in the schema of another one.
+    fn name_schema(&mut self, by: &str, namespace: &str) {
+        self.prefixes.of(XML_SCHEMA);
+        self.prefixes.of(by);
+        let space = self.schemas.spaces.entry(by.to_owned()).or_default();
+        if namespace != XML_SCHEMA {
+            space.named.insert(namespace.to_owned());
+        }
+    }
+
+    /// The elements of properties that a type defines; one that refines what it inherits cannot say
+    /// so.
+    fn fields(
+        &mut self,
+        id: TypeId,
+        namespace: &str,
+        properties: &[PropertyDefinition<'t>],
+    ) -> Vec<XmlPart> {
+        let types = self.variant.types;
+        let mut fields = Vec::new();
+        let mut taken: FxHashSet<String> = FxHashSet::default();
+        let inherited = types.parent(id).map(|parent| &types.effective(parent).properties);
+        let base = self.path_of(id);
+        for property in properties {
+            let name = property.named.name;
+            let path = format!("{base}.properties{}", super::said::step(name));
+            let said = SaidMap::of_node(path, property.named.key, property.named.value);
+            if inherited.is_some_and(|inherited| inherited.contains_key(name)) {
+                let value = property.named.value.to_value();
+                let said = SaidValue { value, path: said.path, span: said.span };
+                let why = "what extends the schema of another type cannot change it";
+                self.lose(&said, format!("the refinement of `{name}`"), why);
+                continue;
+            }
+            let field = unique(&as_name(name), |name| taken.contains(name));
+            taken.insert(field.clone());
+            self.schemas.fields.insert((id, name.to_owned()), field.clone());
+            fields.push(self.field(namespace, (name, &field), property, said));
+        }
+        fields
+    }
+
+    fn field(
+        &mut self,
+        namespace: &str,
+        (name, field): (&str, &str),
+        property: &PropertyDefinition<'t>,
+        mut said: SaidMap,
+    ) -> XmlPart {
+        let written = self.written_form(namespace, &property.schema);
+        let is_list = matches!(written.form, ValueForm::List(_));
+        let mut element = XmlPart::new("xs:element");
+        let old = SaidValue { value: name.into(), path: said.path.clone(), span: said.span };
+        self.named(&mut element, "name", field, &old);
+        if is_list {
+            element.set("maxOccurs", "unbounded");
+        }
+        said.take("required");
+        if !property.is_required() {
+            element.set("minOccurs", "0");
+        }
+        if let Some(description) = said.take_text("description") {
+            let text = XmlPart::new("xs:documentation").with_text(description);
+            element.push(XmlPart::new("xs:annotation").holding(text));
+        }
+        let kind = said.take("type").filter(|_| written.kept);
+        if let Some(kind) = kind {
+            let why = "XML Schema has no such type: values are texts";
+            self.keep_attribute(&mut element, "v:type", &kind, why);
+        }
+        if is_list || written.kept {
+            // An entry schema is what the element says.
+            let entry = said.take("entry_schema").filter(|it| written.kept || has_more(&it.value));
+            if let Some(entry) = entry {
+                let why = "XML Schema says no more of items than their type";
+                self.keep_attribute(&mut element, "v:entry_schema", &entry, why);
+            }
+        }
+        if let ValueForm::Text(_) | ValueForm::Flow = written.form
+            && let Some(default) = said.take("default")
+        {
+            match self.text_value(&written.form, &default.value) {
+                Some(text) => element.set("default", text),
+                None => {
+                    let why = "a schema has defaults of simple types only";
+                    self.keep_attribute(&mut element, "v:default", &default, why);
+                }
+            }
+        }
+        let form = if written.kept { None } else { Some(&written.form) };
+        let facets = self.facets(&mut element, said.take("constraints"), form);
+        match facets.is_empty() {
+            true => element.set("type", &*written.type_name),
+            false => {
+                let mut restriction = XmlPart::new("xs:restriction").with("base", &*written.type_name);
+                facets.into_iter().for_each(|facet| restriction.push(facet));
+                element.push(XmlPart::new("xs:simpleType").holding(restriction));
+            }
+        }
+        self.keep_in_schema(&mut element, said);
+        element
+    }
+
+    /// What is left of a definition.
+    fn keep_in_schema(&mut self, element: &mut XmlPart, said: SaidMap) {
+        let path = said.path.clone();
+        let span = said.span;
+        let left: Vec<_> = said.rest().collect();
+        if left.is_empty() {
+            return;
+        }
+        let kind = self.kind_of_kept();
+        for (_, said) in &left {
+            self.tell(said, construct_of(&said.path), "XML Schema has no word for it", kind);
+        }
+        if kind == LossKind::KeptAsExtension {
+            let all: Vec<_> = left.into_iter().map(|(key, said)| (key, said.value)).collect();
+            let said = SaidValue { value: Value::Map(all.into()), path, span };
+            element.set("v:kept", crate::text::yaml::write_flow(&said.value));
+        }
+    }
+
+    /// Constraints as facets; those that there are none for are kept.
+    fn facets(
+        &mut self,
+        element: &mut XmlPart,
+        said: Option<SaidValue>,
+        form: Option<&ValueForm>,
+    ) -> Vec<XmlPart> {
+        let Some(said) = said else { return Vec::new() };
+        let (mut facets, mut left) = (Vec::new(), Vec::new());
+        let clauses: &[Value] = if let Value::List(items) = &said.value { items } else { &[] };
+        for clause in clauses {
+            let made: Option<Vec<_>> = entries(clause)
+                .map(|(name, value)| self.facet(name, value, form?))
+                .collect();
+            match made {
+                Some(made) if facets_fit(&facets, made.iter().flatten()) => {
+                    facets.extend(made.into_iter().flatten());
+                }
+                _ => left.push(clause.clone()),
+            }
+        }
+        if !left.is_empty() {
+            let said = SaidValue { value: Value::List(left.into()), ..said };
+            let why = "XML Schema has no facet for it";
+            self.keep_attribute(element, "v:constraints", &said, why);
+        }
+        // They have an order in a schema for schemas, and enumerations are many.
+        facets.into_iter().map(|(_, facet)| facet).collect()
+    }
+
+    /// The facets of a clause, each with its name.
+    fn facet(
+        &mut self,
+        name: &str,
+        value: &Value,
+        form: &ValueForm,
+    ) -> Option<Vec<(&'static str, XmlPart)>> {
+        let &ValueForm::Text(text) = form else { return None };
+        let is_ordered = !matches!(text, TextForm::String | TextForm::Boolean);
+        let written = |value: &Value| self.text_value(form, value);
+        let of = |facet: &'static str, value: String| {
+            (facet, XmlPart::new(format!("xs:{facet}")).with("value", value))
+        };
+        let one = |facet, value: &Value| Some(vec![of(facet, written(value)?)]);
+        let length = |facet| match value {
+            Value::Number(number) if text == TextForm::String => {
+                Some(vec![of(facet, number.as_int()?.to_string())])
+            }
+            _ => None,
+        };
+        match name {
+            "equal" if text != TextForm::Boolean => one("enumeration", value),
+            "greater_than" if is_ordered => one("minExclusive", value),
+            "greater_or_equal" if is_ordered => one("minInclusive", value),
+            "less_than" if is_ordered => one("maxExclusive", value),
+            "less_or_equal" if is_ordered => one("maxInclusive", value),
+            "in_range" if is_ordered => {
+                let Value::List(bounds) = value else { return None };
+                let [low, high] = &**bounds else { return None };
+                let is_open = |bound: &Value| bound.as_str() == Some("UNBOUNDED");
+                let low = (!is_open(low)).then(|| written(low).map(|it| of("minInclusive", it)));
+                let high = (!is_open(high)).then(|| written(high).map(|it| of("maxInclusive", it)));
+                low.into_iter().chain(high).collect()
+            }
+            "valid_values" if text != TextForm::Boolean => {
+                let Value::List(values) = value else { return None };
+                let values = values.iter().map(|value| Some(of("enumeration", written(value)?)));
+                values.collect::<Option<Vec<_>>>().filter(|values| !values.is_empty())
+            }
+            "length" => length("length"),
+            "min_length" => length("minLength"),
+            "max_length" => length("maxLength"),
+            "pattern" if text == TextForm::String => {
+                let pattern = value.as_str().filter(|pattern| is_shared_pattern(pattern))?;
+                Some(vec![of("pattern", pattern.to_owned())])
+            }
+            _ => None,
+        }
+    }
+
+    /// How values of a schema are written.
+    pub(super) fn form(&mut self, namespace: &str, schema: &Schema<'t>) -> ValueForm {
+        self.written_form(namespace, schema).form
+    }
+
+    fn written_form(&mut self, namespace: &str, schema: &Schema<'t>) -> WrittenForm {
+        let types = self.variant.types;
+        self.name_schema(namespace, XML_SCHEMA);
+        let defined = types.find_in(schema.file(), Family::Data, schema.type_name);
+        if let Some(id) = defined {
+            return self.data_form(namespace, id);
+        }
+        let Some(primitive) = profile::primitive(schema.type_name) else {
+            return WrittenForm::flow();
+        };
+        if let Some(text) = TextForm::of(primitive) {
+            return WrittenForm::text(text);
+        }
+        if let ("list", Some(entry)) = (primitive, &schema.entry_schema) {
+            let entry = self.written_form(namespace, entry);
+            if !entry.kept && !matches!(entry.form, ValueForm::List(_)) {
+                return WrittenForm { form: ValueForm::List(Box::new(entry.form)), ..entry };
+            }
+        }
+        WrittenForm::flow()
+    }
+
+    /// Puts a data type into a schema, where it has values that XML Schema has.
+    pub(super) fn define_data(&mut self, id: TypeId) {
+        let definition = self.variant.types.definition(id);
+        let namespace = self.namespace_of(definition.key.span().file, definition.key);
+        self.data_form(&namespace, id);
+    }
+
+    /// How values of a data type are written.
+    fn data_form(&mut self, namespace: &str, id: TypeId) -> WrittenForm {
+        let form = match self.variant.types.primitive(TypeRef::Defined(id)) {
+            Some(primitive) => match TextForm::of(primitive) {
+                Some(text) => ValueForm::Text(text),
+                None => return WrittenForm::flow(),
+            },
+            None if self.is_opaque(id) => return WrittenForm::flow(),
+            None => ValueForm::Parts(id),
+        };
+        let name = self.data_type(id, &form);
+        self.name_schema(namespace, &name.namespace);
+        WrittenForm { form, type_name: self.prefixes.name(&name), kept: false }
+    }
+
+    /// Whether nothing says what values of a data type have.
+    fn is_opaque(&self, id: TypeId) -> bool {
+        let effective = self.variant.types.effective(id);
+        effective.is_open || effective.properties.is_empty()
+    }
+
+    /// The type of a schema that a data type is.
+    fn data_type(&mut self, id: TypeId, form: &ValueForm) -> QualifiedName {
+        if let Some(known) = self.schemas.data.get(&id) {
+            return known.clone();
+        }
+        let types = self.variant.types;
+        let definition = types.definition(id);
+        let namespace = self.namespace_of(definition.key.span().file, definition.key);
+        let name = self.schemas.free(&namespace, definition.name);
+        self.schemas.data.insert(id, name.clone());
+        self.name_schema(&namespace, XML_SCHEMA);
+        let mut said = SaidMap::of_node(self.path_of(id), definition.key, definition.value);
+        said.take("derived_from");
+        let parent = types.parent(id).filter(|&parent| types.definition(parent).name != DATA_ROOT);
+        let mut part = match form {
+            ValueForm::Text(text) => {
+                let base = parent.map(|parent| self.data_type(parent, form));
+                let base = match base {
+                    Some(base) => {
+                        self.name_schema(&namespace, &base.namespace);
+                        self.prefixes.name(&base)
+                    }
+                    None => text.schema().to_owned(),
+                };
+                let mut part = XmlPart::new("xs:simpleType");
+                part.set("name", &*name.local);
+                self.annotate(&mut part, &mut said);
+                let facets = self.facets(&mut part, said.take("constraints"), Some(form));
+                let mut restriction = XmlPart::new("xs:restriction").with("base", base);
+                facets.into_iter().for_each(|facet| restriction.push(facet));
+                part.push(restriction);
+                part
+            }
+            _ => {
+                let base = parent.filter(|&parent| !self.is_opaque(parent));
+                let base = base.map(|parent| self.data_type(parent, &ValueForm::Parts(parent)));
+                said.take("properties");
+                let fields = self.fields(id, &namespace, &definition.properties);
+                let mut part = XmlPart::default();
+                self.annotate(&mut part, &mut said);
+                let complex = self.complex(&name, base.as_ref(), fields);
+                complex.behind(part)
+            }
+        };
+        self.keep_in_schema(&mut part, said);
+        self.schemas.add(&namespace, part);
+        name
+    }
+
+    fn annotate(&mut self, part: &mut XmlPart, said: &mut SaidMap) {
+        if let Some(description) = said.take_text("description") {
+            let text = XmlPart::new("xs:documentation").with_text(description);
+            part.push(XmlPart::new("xs:annotation").holding(text));
+        }
+    }
+
+    /// Whether a data type became a type of a schema.
+    pub(super) fn is_in_schema(&self, id: TypeId) -> bool {
+        self.schemas.data.contains_key(&id)
+    }
+}
+
+/// The type of XML Schema for a parameter.
+pub(super) fn parameter_type(name: &str) -> Option<&'static str> {
+    profile::primitive(name).and_then(TextForm::of).map(TextForm::schema)
+}
+
+/// Whether a schema says more than a type.
+fn has_more(schema: &Value) -> bool {
+    entries(schema).any(|(key, _)| &**key != "type")
+}
+
+/// Whether these facets can stand beside those: each once, but for values.
+fn facets_fit<'f>(
+    known: &[(&'static str, XmlPart)],
+    mut new: impl Iterator<Item = &'f (&'static str, XmlPart)>,
+) -> bool {
+    new.all(|(name, _)| known.iter().all(|(known, _)| known != name))
+}
+
+/// Whether a pattern means the same to XML Schema: of plain characters, classes of them, repetition
+/// and alternatives.
+fn is_shared_pattern(pattern: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.:,;@#%=!~/<>\"' []()*+?|{}".contains(c);
+    pattern.chars().all(is_plain) && !pattern.contains("(?") && !pattern.contains("[[")
+}

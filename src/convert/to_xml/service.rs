@@ -1,0 +1,592 @@
+//! Service templates: nodes, what joins them, and what is shown of them.
+
+use super::XmlConverter;
+use super::part::XmlPart;
+use super::policies::NodePolicies;
+use super::said::{SaidMap, SaidValue, entries, step};
+use crate::convert::loss::LossKind;
+use crate::text::value::Value;
+use crate::topology::{NodeIndex, RelationIndex, type_named};
+use crate::tosca::fit::RequirementFit;
+use crate::tosca::{Family, TypeId};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
+/// Why something of a node template has no counterpart.
+const NODES: &str = "node templates of TOSCA 1.0 have no such thing";
+
+/// Sections of a template that are converted as types.
+const TYPES: [&str; 8] = [
+    "artifact_types",
+    "data_types",
+    "capability_types",
+    "interface_types",
+    "relationship_types",
+    "node_types",
+    "group_types",
+    "policy_types",
+];
+
+/// What a service template has, by its parts of the template.
+#[derive(Default)]
+struct ServiceParts {
+    /// The ids of nodes.
+    nodes: Vec<String>,
+    /// What relations lead to, by their indices: the name of a capability, where it is known.
+    ends: FxHashMap<RelationIndex, String>,
+    requirements: FxHashMap<RelationIndex, String>,
+    /// The ids of capabilities, by nodes and names.
+    capabilities: FxHashMap<(NodeIndex, String), String>,
+    /// Requirements that nothing fulfils and something else names, by nodes and names.
+    shown: BTreeMap<(usize, String), String>,
+    /// Named relationship templates that no relation has taken.
+    relationships: Vec<(String, SaidValue)>,
+    taken: Vec<String>,
+    policies: NodePolicies,
+}
+
+impl<'t> XmlConverter<'_, 't> {
+    /// The service template, the id of the definitions, and what else those say.
+    pub(super) fn service(&mut self) -> (XmlPart, String, Vec<(&'static str, String)>) {
+        let mut document = SaidMap::of_value(String::new(), self.variant.document, None);
+        document.take("tosca_definitions_version");
+        document.take("namespace");
+        TYPES.iter().for_each(|section| drop(document.take(section)));
+        let metadata = document.take("metadata");
+        let mut service = XmlPart::new("ServiceTemplate");
+        let text = |key: &str| {
+            let mut of = metadata.iter().flat_map(|it| entries(&it.value));
+            of.find(|(known, _)| &**known == key).and_then(|(_, it)| it.as_str().map(str::to_owned))
+        };
+        let topology = document.take("topology_template");
+        let (name, definitions) = (text("template_name"), text("definitions_id"));
+        // Nodes are called as they are.
+        let nodes = self.variant.topology.nodes.iter();
+        let nodes: Vec<_> = nodes.map(|node| self.ids.take(&node.name)).collect();
+        let name = name.unwrap_or_else(|| "service".into());
+        let id = self.ids.take(&name);
+        let said = SaidValue {
+            value: name.into(),
+            path: "metadata.template_name".into(),
+            span: metadata.as_ref().and_then(|metadata| metadata.span),
+        };
+        self.named(&mut service, "id", &id, &said);
+        let definitions = self.ids.take(&definitions.unwrap_or_else(|| format!("{id}-definitions")));
+        if let Some(name) = text("name") {
+            service.set("name", name);
+        }
+        let said_elsewhere = ["template_name", "definitions_id", "definitions_name", "name"];
+        let mut tags = self.tags(metadata.clone(), |name| !said_elsewhere.contains(&name));
+        for (input, value) in &self.settings.recorded {
+            let name = format!("variability.{input}");
+            let value = value.as_str().map_or_else(|| crate::text::yaml::write_flow(value), str::to_owned);
+            tags.push(XmlPart::new("Tag").with("name", name).with("value", value));
+        }
+        service.push_in("Tags", tags);
+        Self::describe(&mut service, &mut document);
+        self.imports(&mut service, &mut document);
+        self.keep_rest(&mut service, document, "TOSCA 1.0 has no such thing");
+        if let Some(topology) = topology {
+            let mut said = topology.map();
+            said.path = String::new();
+            self.topology(&mut service, said, nodes);
+        }
+        let attributes = text("definitions_name").map(|name| ("name", name));
+        (service, definitions, attributes.into_iter().collect())
+    }
+
+    /// What files define that are imported is converted; of what is elsewhere only the name is kept.
+    fn imports(&mut self, service: &mut XmlPart, document: &mut SaidMap) {
+        let Some(imports) = document.take("imports") else { return };
+        let Value::List(items) = &imports.value else { return };
+        let file = |item: &Value| match item {
+            Value::String(file) => Some(file.to_string()),
+            item => SaidMap::of_value(String::new(), item, None).take_text("file"),
+        };
+        let is_url = |item: &&Value| file(item).is_some_and(|file| file.contains("://"));
+        let urls: Vec<_> = items.iter().filter(is_url).cloned().collect();
+        if !urls.is_empty() {
+            let said = SaidValue { value: Value::List(urls.into()), ..imports };
+            self.keep(service, "imports", &said, "nobody knows what is in it");
+        }
+    }
+
+    fn topology(&mut self, service: &mut XmlPart, mut said: SaidMap, nodes: Vec<String>) {
+        let mut parts = ServiceParts { nodes, ..ServiceParts::default() };
+        let mut topology = XmlPart::new("TopologyTemplate");
+        Self::describe(&mut topology, &mut said);
+        let templates = said.take_parts("node_templates", "node");
+        parts.relationships = said.take_parts("relationship_templates", "relationship");
+        let mapping = said.take("substitution_mappings");
+        let policies = said.take_parts("policies", "policy");
+        self.name_relations(&mut parts);
+        parts.policies = self.policies(service, policies, &parts.nodes);
+        let boundary = mapping.map(|mapping| self.boundary(service, mapping, &mut parts));
+        let plans = self.plans(service, &mut said);
+        let mut relationships = Vec::new();
+        for (at, (name, said)) in templates.into_iter().enumerate() {
+            let node = self.node((at, &name), said, &mut parts, &mut relationships);
+            topology.push(node);
+        }
+        relationships.into_iter().for_each(|part| topology.push(part));
+        if topology.is_empty() && !self.variant.topology.nodes.is_empty() {
+            return;
+        }
+        for (name, said) in std::mem::take(&mut parts.relationships) {
+            if !parts.taken.contains(&name) {
+                let key = format!("relationship_templates{}", step(&name));
+                self.keep(service, &key, &said, "no relation has it");
+            }
+        }
+        for (section, part, why) in [
+            ("inputs", "input", "only plans of TOSCA 1.0 have parameters"),
+            ("outputs", "output", "service templates of TOSCA 1.0 have no outputs"),
+            ("groups", "group", "TOSCA 1.0 has no groups"),
+        ] {
+            for (name, said) in said.take_parts(section, part) {
+                self.keep(service, &format!("{section}{}", step(&name)), &said, why);
+            }
+        }
+        self.keep_rest(service, said, "service templates of TOSCA 1.0 have no such thing");
+        service.push_some(boundary.flatten());
+        service.push(topology);
+        service.push_some(plans);
+    }
+
+    /// The type of a node.
+    pub(super) fn type_of(&self, node: NodeIndex) -> Option<TypeId> {
+        let name = self.variant.topology.node(node).described.type_name.as_ref()?;
+        type_named(self.variant.types, Family::Node, name)
+    }
+
+    /// Gives requirements their ids, and the capabilities that they lead to.
+    fn name_relations(&mut self, parts: &mut ServiceParts) {
+        let topology = self.variant.topology;
+        for id in topology.relation_ids() {
+            let relation = topology.relation(id);
+            let owner = &parts.nodes[relation.source.index()];
+            let wanted = format!("{owner}_{}", relation.name);
+            let wanted = self.known_id(relation.source, "requirement", &relation.name, wanted);
+            let requirement = self.ids.take(&wanted);
+            parts.requirements.insert(id, requirement);
+            let Some(target) = relation.target else { continue };
+            let Some(name) = self.capability_to(id, target) else { continue };
+            self.capability_id(parts, target, &name);
+            parts.ends.insert(id, name);
+        }
+    }
+
+    /// The id that metadata of a node say that a part of it has.
+    fn known_id(&self, node: NodeIndex, what: &str, name: &str, otherwise: String) -> String {
+        let metadata = &self.variant.topology.node(node).described.metadata;
+        let key = format!("{what}.{name}");
+        let known = metadata.iter().find(|said| said.name == key);
+        known.and_then(|said| said.value.value.as_str()).map_or(otherwise, str::to_owned)
+    }
+
+    fn capability_id(&mut self, parts: &mut ServiceParts, node: NodeIndex, name: &str) -> String {
+        let key = (node, name.to_owned());
+        if let Some(known) = parts.capabilities.get(&key) {
+            return known.clone();
+        }
+        let wanted = format!("{}_{name}", parts.nodes[node.index()]);
+        let wanted = self.known_id(node, "capability", name, wanted);
+        let id = self.ids.take(&wanted);
+        parts.capabilities.insert(key, id.clone());
+        id
+    }
+
+    /// The capability that a relation leads to.
+    fn capability_to(&self, id: RelationIndex, target: NodeIndex) -> Option<String> {
+        let types = self.variant.types;
+        let relation = self.variant.topology.relation(id);
+        let (source, target) = (self.type_of(relation.source)?, self.type_of(target)?);
+        let definition = &types.effective(source).requirements.get(&*relation.name)?.definition;
+        let said = relation.capability.as_ref();
+        let fit = RequirementFit {
+            types,
+            definition,
+            source,
+            capability: said.map(|said| {
+                let file = (!said.span.is_detached()).then_some(said.span.file);
+                (&*said.value, file)
+            }),
+        };
+        let found = fit.capabilities(target).ok()?;
+        Some((*found.first()?).0.to_owned())
+    }
+
+    fn node(
+        &mut self,
+        (at, name): (usize, &str),
+        said: SaidValue,
+        parts: &mut ServiceParts,
+        relationships: &mut Vec<XmlPart>,
+    ) -> XmlPart {
+        let index = NodeIndex::new(at);
+        let node = self.variant.topology.node(index);
+        let mut said = SaidValue { span: Some(node.span), ..said };
+        said.path = format!("node.{name}");
+        let mut part = XmlPart::new("NodeTemplate");
+        let old = SaidValue { value: name.into(), ..said.clone() };
+        let id = parts.nodes[at].clone();
+        self.named(&mut part, "id", &id, &old);
+        let mut body = said.map();
+        body.take("type");
+        let type_id = self.type_of(index);
+        Self::describe(&mut part, &mut body);
+        self.element_metadata(&mut part, &mut body);
+        let of = self.node_type_name(name, type_id, &mut body);
+        part.set("type", of);
+        self.occurrences(&mut part, &mut body);
+        let properties = body.take("properties");
+        let properties = self.properties(&mut part, type_id, properties);
+        part.push_some(properties);
+        let requirements = self.requirements(index, type_id, &mut body, parts, relationships);
+        part.push_in("Requirements", requirements);
+        let capabilities = self.capabilities(&mut part, index, type_id, &mut body, parts);
+        part.push_in("Capabilities", capabilities);
+        part.push_in("Policies", parts.policies.take(at));
+        if let Some(artifacts) = body.take("artifacts") {
+            let artifacts = self.deployment_artifacts(&mut part, &id, &artifacts);
+            part.push_in("DeploymentArtifacts", artifacts);
+        }
+        self.keep_rest(&mut part, body, NODES);
+        part
+    }
+
+    /// The type of a node; one of its own where the node says what implements it.
+    fn node_type_name(&mut self, name: &str, id: Option<TypeId>, body: &mut SaidMap) -> String {
+        let Some(id) = id else { return String::new() };
+        let has_interfaces = body.clone().take("interfaces");
+        let Some(interfaces) = has_interfaces.filter(|it| entries(&it.value).next().is_some())
+        else {
+            return self.prefixed(id);
+        };
+        body.take("interfaces");
+        let construct = format!("a type for `{name}`");
+        let why = "only types of TOSCA 1.0 have operations";
+        self.tell(&interfaces, construct, why, LossKind::Supplied);
+        let (part, name) = self.type_of_node(id, name, &interfaces);
+        self.templates.push(part);
+        name
+    }
+
+    /// What metadata say of an element that has no tags.
+    fn element_metadata(&mut self, part: &mut XmlPart, body: &mut SaidMap) {
+        let Some(metadata) = body.take("metadata") else { return };
+        let is_id = |key: &str| key.starts_with("requirement.") || key.starts_with("capability.");
+        let mut left = Vec::new();
+        for (key, value) in entries(&metadata.value) {
+            match value.as_str() {
+                Some(text) if &**key == "name" => part.set("name", text),
+                _ if is_id(key) => {}
+                _ => left.push((key.clone(), value.clone())),
+            }
+        }
+        if !left.is_empty() {
+            let said = SaidValue { value: Value::Map(left.into()), ..metadata };
+            self.keep(part, "metadata", &said, "only service templates and types have tags");
+        }
+    }
+
+    /// How often a node is there.
+    fn occurrences(&mut self, part: &mut XmlPart, body: &mut SaidMap) {
+        let Some(said) = body.take("occurrences") else { return };
+        let bounds = bounds(&said.value);
+        let Some((least, most)) = bounds else {
+            return self.keep(part, "occurrences", &said, "these are no bounds of TOSCA 1.0");
+        };
+        part.set("minInstances", least.to_string());
+        part.set("maxInstances", most.map_or_else(|| "unbounded".into(), |it| it.to_string()));
+        let count = body.clone().take("instance_count");
+        let is_least = |count: &SaidValue| as_count(&count.value) == Some(least);
+        if count.as_ref().is_some_and(is_least) {
+            body.take("instance_count");
+        }
+    }
+
+    fn requirements(
+        &mut self,
+        node: NodeIndex,
+        type_id: Option<TypeId>,
+        body: &mut SaidMap,
+        parts: &mut ServiceParts,
+        relationships: &mut Vec<XmlPart>,
+    ) -> Vec<XmlPart> {
+        let topology = self.variant.topology;
+        let said = body.take_parts("requirements", "requirement");
+        let mut made = Vec::new();
+        for (&id, (name, said)) in topology.node(node).relations.iter().zip(said) {
+            let relation = topology.relation(id);
+            let said = SaidValue { span: Some(relation.span), ..said };
+            let capability = type_id.and_then(|id| {
+                let part = self.variant.types.effective(id).requirements.get(&*name)?;
+                self.capability_of(part.definition.capability)
+            });
+            let kind = self.requirement_type(capability);
+            let mut part = XmlPart::new("Requirement")
+                .with("id", &*parts.requirements[&id])
+                .with("name", name)
+                .with("type", kind);
+            let mut body = said.map();
+            if let Some(target) = relation.target {
+                body.take("node");
+                let end = match parts.ends.get(&id) {
+                    Some(end) => {
+                        body.take("capability");
+                        parts.capabilities.get(&(target, end.clone())).cloned()
+                    }
+                    None => None,
+                };
+                let end = end.unwrap_or_else(|| parts.nodes[target.index()].clone());
+                let made = self.relationship(id, &said, &mut body, end, parts);
+                relationships.push(made);
+            } else if let Value::String(_) = &said.value {
+                let why = "requirements of TOSCA 1.0 do not say who is to fulfil them";
+                self.keep(&mut part, "node", &said, why);
+            }
+            let why = "requirements of TOSCA 1.0 have a type only";
+            self.keep_rest(&mut part, body, why);
+            made.push(part);
+        }
+        let shown: Vec<_> = parts
+            .shown
+            .iter()
+            .filter(|((at, _), _)| *at == node.index())
+            .map(|((_, name), id)| (name.clone(), id.clone()))
+            .collect();
+        for (name, id) in shown {
+            let capability = type_id.and_then(|id| {
+                let part = self.variant.types.effective(id).requirements.get(&*name)?;
+                self.capability_of(part.definition.capability)
+            });
+            let kind = self.requirement_type(capability);
+            made.push(XmlPart::new("Requirement").with("id", id).with("name", name).with("type", kind));
+        }
+        made
+    }
+
+    /// The relationship template of a relation.
+    fn relationship(
+        &mut self,
+        id: RelationIndex,
+        said: &SaidValue,
+        body: &mut SaidMap,
+        end: String,
+        parts: &mut ServiceParts,
+    ) -> XmlPart {
+        let topology = self.variant.topology;
+        let relation = topology.relation(id);
+        let template = relation.relationship.map(|id| topology.relationship(id));
+        let used = body.take("relationship");
+        let named = template.and_then(|template| template.name.clone());
+        let described = match &named {
+            Some(name) => {
+                let known = parts.relationships.iter().find(|(known, _)| known == name);
+                let said = known.map(|(_, said)| said.clone());
+                parts.taken.push(name.clone());
+                said.zip(template).map(|(said, it)| SaidValue { span: Some(it.span), ..said })
+            }
+            None => used.filter(|used| matches!(used.value, Value::Map(_))),
+        };
+        let source = &parts.requirements[&id];
+        let wanted = named.clone().unwrap_or_else(|| format!("{source}_{end}"));
+        let own = self.ids.take(&wanted);
+        let mut part = XmlPart::new("RelationshipTemplate");
+        match &named {
+            Some(name) => {
+                let old = SaidValue {
+                    value: name.as_str().into(),
+                    path: format!("relationship.{name}"),
+                    span: said.span,
+                };
+                self.named(&mut part, "id", &own, &old);
+            }
+            None => part.set("id", own),
+        }
+        let kind = self.relationship_kind(id);
+        if let Some(kind) = kind {
+            let name = self.prefixed(kind);
+            part.set("type", name);
+            let to = relation.target.and_then(|target| {
+                let effective = self.variant.types.effective(self.type_of(target)?);
+                let end = effective.capabilities.get(&**parts.ends.get(&id)?)?;
+                self.capability_of(end.definition.kind)
+            });
+            self.joined.extend(to.map(|to| (kind, to)));
+        }
+        if let Some(described) = described {
+            let mut body = described.map();
+            body.take("type");
+            Self::describe(&mut part, &mut body);
+            self.element_metadata(&mut part, &mut body);
+            let properties = body.take("properties");
+            let properties = self.properties(&mut part, kind, properties);
+            part.push_some(properties);
+            let why = "relationship templates of TOSCA 1.0 have no such thing";
+            self.keep_rest(&mut part, body, why);
+        }
+        part.push(XmlPart::new("SourceElement").with("ref", &**source));
+        part.push(XmlPart::new("TargetElement").with("ref", end));
+        part
+    }
+
+    /// The type of the relationship of a relation.
+    fn relationship_kind(&self, id: RelationIndex) -> Option<TypeId> {
+        let types = self.variant.types;
+        let relation = self.variant.topology.relation(id);
+        let said = relation.relationship_type.as_ref();
+        let said = said.and_then(|name| type_named(types, Family::Relationship, name));
+        let defined = || {
+            let source = self.type_of(relation.source)?;
+            let part = types.effective(source).requirements.get(&*relation.name)?;
+            self.find(Family::Relationship, part.definition.relationship)
+        };
+        said.or_else(defined).or_else(|| self.root(Family::Relationship))
+    }
+
+    /// Capabilities that a node says something of, and those that something leads to.
+    fn capabilities(
+        &mut self,
+        part: &mut XmlPart,
+        node: NodeIndex,
+        type_id: Option<TypeId>,
+        body: &mut SaidMap,
+        parts: &mut ServiceParts,
+    ) -> Vec<XmlPart> {
+        let said = body.take_parts("capabilities", "capability");
+        let Some(type_id) = type_id else { return Vec::new() };
+        let types = self.variant.types;
+        let defined = &types.effective(type_id).capabilities;
+        for (name, said) in &said {
+            if !defined.contains_key(&**name) {
+                self.keep(part, &format!("capabilities{}", step(name)), said, "its type has none");
+            } else {
+                self.capability_id(parts, node, name);
+            }
+        }
+        let mut made = Vec::new();
+        for (name, defined) in defined.iter() {
+            let Some(id) = parts.capabilities.get(&(node, (*name).to_owned())).cloned() else {
+                continue;
+            };
+            let kind = self.capability_of(defined.definition.kind);
+            let type_name = kind.map(|kind| self.prefixed(kind)).unwrap_or_default();
+            let mut part = XmlPart::new("Capability")
+                .with("id", id)
+                .with("name", *name)
+                .with("type", type_name);
+            if let Some((_, said)) = said.iter().find(|(known, _)| known == name) {
+                let mut body = said.map();
+                let properties = body.take("properties");
+                let properties = self.properties(&mut part, kind, properties);
+                part.push_some(properties);
+                let why = "capabilities of TOSCA 1.0 have properties only";
+                self.keep_rest(&mut part, body, why);
+            }
+            made.push(part);
+        }
+        made
+    }
+
+    /// What a service template shows of what is in it.
+    fn boundary(
+        &mut self,
+        service: &mut XmlPart,
+        said: SaidValue,
+        parts: &mut ServiceParts,
+    ) -> Option<XmlPart> {
+        let span = self.variant.topology.substitution.as_ref().map(|it| it.span);
+        let mut body = SaidValue { span, ..said }.map();
+        if let Some(name) = body.clone().take_text("node_type")
+            && let Some(id) = self.find_named(Family::Node, &name, span)
+        {
+            body.take("node_type");
+            let name = self.prefixed(id);
+            service.set("substitutableNodeType", name);
+        }
+        let mut boundary = XmlPart::new("BoundaryDefinitions");
+        for (key, element) in [("requirements", "Requirement"), ("capabilities", "Capability")] {
+            let mut shown = Vec::new();
+            let Some(all) = body.take(key) else { continue };
+            for (name, value) in listed(&all) {
+                let said = all.part(&name, &value);
+                match self.shown(&value, element == "Requirement", parts) {
+                    Some(id) => shown
+                        .push(XmlPart::new(element).with("name", name).with("ref", id)),
+                    None => {
+                        let key = format!("substitution_mappings.{key}{}", step(&name));
+                        self.keep(service, &key, &said, "it leads to nothing in the template");
+                    }
+                }
+            }
+            let container = if element == "Requirement" { "Requirements" } else { "Capabilities" };
+            boundary.push_in(container, shown);
+        }
+        for (key, said) in body.rest() {
+            let key = format!("substitution_mappings{}", step(&key));
+            self.keep(service, &key, &said, "service templates of TOSCA 1.0 show no such thing");
+        }
+        (!boundary.is_empty()).then_some(boundary)
+    }
+
+    /// The id of a requirement or capability of a node: `[node, name]`.
+    fn shown(
+        &mut self,
+        value: &Value,
+        is_requirement: bool,
+        parts: &mut ServiceParts,
+    ) -> Option<String> {
+        let topology = self.variant.topology;
+        let Value::List(items) = value else { return None };
+        let [Value::String(node), Value::String(name)] = &**items else { return None };
+        let index = topology.node_named(node)?;
+        let effective = self.variant.types.effective(self.type_of(index)?);
+        if !is_requirement {
+            effective.capabilities.get(&**name)?;
+            return Some(self.capability_id(parts, index, name));
+        }
+        effective.requirements.get(&**name)?;
+        let mut relations = topology.node(index).relations.iter();
+        if let Some(id) = relations.find(|&&id| topology.relation(id).name == **name) {
+            return parts.requirements.get(id).cloned();
+        }
+        let key = (index.index(), name.to_string());
+        if let Some(known) = parts.shown.get(&key) {
+            return Some(known.clone());
+        }
+        let id = self.ids.take(&format!("{}_{name}", parts.nodes[index.index()]));
+        parts.shown.insert(key, id.clone());
+        Some(id)
+    }
+}
+
+/// The entries of a map, or of maps in a list.
+fn listed(said: &SaidValue) -> Vec<(String, Value)> {
+    let of = |value: &Value| -> Vec<(String, Value)> {
+        entries(value).map(|(name, value)| (name.to_string(), value.clone())).collect()
+    };
+    match &said.value {
+        Value::List(items) => items.iter().flat_map(of).collect(),
+        value => of(value),
+    }
+}
+
+/// A lower and an upper bound that TOSCA 1.0 can have.
+fn bounds(value: &Value) -> Option<(u64, Option<u64>)> {
+    let Value::List(items) = value else { return None };
+    let [least, most] = &**items else { return None };
+    let most = match most.as_str() {
+        Some("UNBOUNDED") => None,
+        _ => Some(as_count(most).filter(|most| *most > 0)?),
+    };
+    // They are of 32 bits.
+    let least = as_count(least).filter(|least| *least <= i32::MAX as u64)?;
+    most.is_none_or(|most| least <= most).then_some((least, most))
+}
+
+fn as_count(value: &Value) -> Option<u64> {
+    let Value::Number(number) = value else { return None };
+    u64::try_from(number.as_int()?).ok()
+}

@@ -1,0 +1,400 @@
+//! Types.
+
+use super::names::{QualifiedName, as_name};
+use super::part::XmlPart;
+use super::said::{SaidMap, SaidValue, entries, step};
+use super::{PROFILE, XmlConverter};
+use crate::text::value::Value;
+use crate::text::yaml::Node;
+use crate::tosca::{Family, Occurrences, TypeDefinition, TypeId, TypeRef, profile};
+
+/// Families whose types are components, and what those are called.
+const KINDS: [(Family, &str); 5] = [
+    (Family::Node, "NodeType"),
+    (Family::Relationship, "RelationshipType"),
+    (Family::Capability, "CapabilityType"),
+    (Family::Artifact, "ArtifactType"),
+    (Family::Policy, "PolicyType"),
+];
+
+/// What of the metadata of a type is not said by tags.
+const NO_TAGS: [&str; 4] = ["abstract", "final", "policy_language", "target_interfaces"];
+
+/// Why what types have is not said.
+const UNKNOWN: &str = "types of TOSCA 1.0 have no such thing";
+
+impl<'t> XmlConverter<'_, 't> {
+    /// All types of the template, and those that are named.
+    pub(super) fn all_types(&mut self) -> Vec<XmlPart> {
+        let types = self.variant.types;
+        for id in types.ids() {
+            let definition = types.definition(id);
+            let is_own = !profile::is_built_in(definition.key.span().file);
+            if is_own && KINDS.iter().any(|(family, _)| *family == definition.family) {
+                self.type_name(id);
+            } else if is_own && definition.family == Family::Data {
+                self.define_data(id);
+            }
+        }
+        let mut parts = Vec::new();
+        loop {
+            while let Some(id) = self.open.pop_front() {
+                parts.push(self.entity_type(id));
+            }
+            let next = self.required.iter().find(|(_, it)| it.is_some());
+            let Some((name, id)) = next.map(|(name, id)| (name.clone(), *id)) else { break };
+            self.required.insert(name.clone(), None);
+            parts.extend(id.map(|id| self.requirement_type_of(&name, id)));
+        }
+        let implemented = std::mem::take(&mut self.implemented);
+        let implementations = implemented.into_iter().map(|it| self.implementation(it));
+        parts.extend(implementations.collect::<Vec<_>>());
+        // What implementations name.
+        while let Some(id) = self.open.pop_front() {
+            parts.push(self.entity_type(id));
+        }
+        parts
+    }
+
+    /// Keeps the types that TOSCA 1.0 has no kind for.
+    pub(super) fn leftover_types(&mut self, root: &mut XmlPart) {
+        let types = self.variant.types;
+        for id in types.ids() {
+            let definition = types.definition(id);
+            let is_kept = match definition.family {
+                Family::Group | Family::Interface => true,
+                Family::Data => !self.is_in_schema(id),
+                _ => false,
+            };
+            if is_kept && !profile::is_built_in(definition.key.span().file) {
+                let said = self.said_of(definition);
+                let said = SaidValue {
+                    value: definition.value.to_value(),
+                    path: said.path,
+                    span: said.span,
+                };
+                let key = said.path.clone();
+                self.keep(root, &key, &said, "TOSCA 1.0 has no types of this kind");
+            }
+        }
+    }
+
+    /// Where a type is in the template.
+    pub(super) fn path_of(&self, id: TypeId) -> String {
+        let definition = self.variant.types.definition(id);
+        format!("{}{}", definition.family.keyword(), step(definition.name))
+    }
+
+    fn said_of(&self, definition: &TypeDefinition<'_>) -> SaidMap {
+        let path = format!("{}{}", definition.family.keyword(), step(definition.name));
+        SaidMap::of_node(path, definition.key, definition.value)
+    }
+
+    fn entity_type(&mut self, id: TypeId) -> XmlPart {
+        let definition = self.variant.types.definition(id);
+        // Everybody knows those of the profile.
+        let is_built_in = profile::is_built_in(definition.key.span().file);
+        let is_silent = std::mem::replace(&mut self.is_silent, is_built_in);
+        let mut said = self.said_of(definition);
+        let kind = KINDS.iter().find(|(family, _)| *family == definition.family);
+        let mut part = self.type_part(id, kind.map_or("NodeType", |(_, name)| name), &mut said);
+        match definition.family {
+            Family::Node => self.node_type(id, &mut part, &mut said),
+            Family::Relationship => self.relationship_type(id, &mut part, &mut said),
+            Family::Policy => self.policy_type(id, &mut part, &mut said),
+            _ => {}
+        }
+        self.keep_rest(&mut part, said, UNKNOWN);
+        self.is_silent = is_silent;
+        part
+    }
+
+    /// What all types have.
+    fn type_part(&mut self, id: TypeId, kind: &'static str, said: &mut SaidMap) -> XmlPart {
+        let types = self.variant.types;
+        let definition = types.definition(id);
+        let name = self.type_name(id);
+        let mut part = XmlPart::new(kind);
+        let local = as_name(definition.name);
+        let old = SaidValue {
+            // What others call it is its name, too.
+            value: if local == name.local || name.namespace != PROFILE && self.is_silent {
+                name.local.as_str().into()
+            } else {
+                definition.name.into()
+            },
+            path: said.path.clone(),
+            span: said.span,
+        };
+        self.named(&mut part, "name", &name.local, &old);
+        if name.namespace != self.target {
+            part.set("targetNamespace", &*name.namespace);
+        }
+        let metadata = said.take("metadata");
+        for word in ["abstract", "final"] {
+            let mut of = entries_of(metadata.as_ref());
+            if of.any(|(key, value)| &**key == word && is_yes(value)) {
+                part.set(word, "yes");
+            }
+        }
+        let language = entries_of(metadata.as_ref())
+            .find(|(key, _)| &**key == "policy_language")
+            .and_then(|(_, language)| language.as_str());
+        if let (Some(language), "PolicyType") = (language, kind) {
+            part.set("policyLanguage", language);
+        }
+        Self::describe(&mut part, said);
+        if !self.is_silent {
+            let tags = self.tags(metadata, |name| !NO_TAGS.contains(&name));
+            part.push_in("Tags", tags);
+        }
+        said.take("derived_from");
+        if let Some(parent) = types.parent(id) {
+            let parent = self.prefixed(parent);
+            part.push(XmlPart::new("DerivedFrom").with("typeRef", parent));
+        }
+        said.take("properties");
+        if let Some(own) = self.own_properties(id) {
+            let name = self.prefixes.name(&own.name);
+            part.push(XmlPart::new("PropertiesDefinition").with("element", name));
+        }
+        part
+    }
+
+    fn node_type(&mut self, id: TypeId, part: &mut XmlPart, said: &mut SaidMap) {
+        said.take("requirements");
+        said.take("capabilities");
+        let definition = self.variant.types.definition(id);
+        let requirements = definition.requirements.iter();
+        let requirements: Vec<_> =
+            requirements.filter_map(|own| self.requirement_definition(id, own.named.name)).collect();
+        part.push_in("RequirementDefinitions", requirements);
+        let capabilities = definition.capabilities.iter();
+        let capabilities: Vec<_> =
+            capabilities.filter_map(|own| self.capability_definition(id, own.named.name)).collect();
+        part.push_in("CapabilityDefinitions", capabilities);
+        self.states(part, said);
+        let interfaces = said.take("interfaces");
+        let artifacts = said.take("artifacts");
+        let interfaces = self.interfaces(part, id, interfaces, artifacts);
+        part.push_in("Interfaces", interfaces);
+    }
+
+    /// What a part of a type says, and what it is called in the path.
+    fn said_part(&self, id: TypeId, parts: &str, key: Node<'_>, body: Node<'_>) -> SaidMap {
+        let name = key.text().unwrap_or_default();
+        SaidMap::of_node(format!("{}.{parts}{}", self.path_of(id), step(name)), key, body)
+    }
+
+    fn requirement_definition(&mut self, id: TypeId, name: &str) -> Option<XmlPart> {
+        let types = self.variant.types;
+        let part = types.effective(id).requirements.get(name)?;
+        let effective = &part.definition;
+        let mut said = self.said_part(id, "requirements", part.named.key, part.named.value);
+        let whole = SaidValue {
+            value: part.named.value.to_value(),
+            path: said.path.clone(),
+            span: said.span,
+        };
+        let capability = self.capability_of(effective.capability);
+        let parent = types.parent(id).and_then(|parent| {
+            Some(&types.effective(parent).requirements.get(name)?.definition)
+        });
+        let inherited = parent.map(|parent| self.capability_of(parent.capability));
+        if let (Some(Some(inherited)), Some(own)) = (inherited, capability)
+            && !types.derives(TypeRef::Defined(own), TypeRef::Defined(inherited))
+        {
+            let why = "the type of an inherited requirement can be refined only";
+            self.lose(&whole, format!("the requirement `{name}`"), why);
+            return None;
+        }
+        let bounds = Bounds::of(effective.occurrences.as_ref(), (1, Some(1)));
+        if bounds.most == Some(0) {
+            self.lose(&whole, format!("the requirement `{name}`"), "it can never be there");
+            return None;
+        }
+        let kind = self.requirement_type(capability);
+        let mut part = XmlPart::new("RequirementDefinition");
+        part.set("name", name);
+        part.set("requirementType", kind);
+        bounds.write(&mut part);
+        said.take("capability");
+        said.take("occurrences");
+        Self::describe(&mut part, &mut said);
+        self.keep_rest(&mut part, said, "requirements of TOSCA 1.0 ask for capabilities only");
+        Some(part)
+    }
+
+    fn capability_definition(&mut self, id: TypeId, name: &str) -> Option<XmlPart> {
+        let types = self.variant.types;
+        let part = types.effective(id).capabilities.get(name)?;
+        let effective = &part.definition;
+        let mut said = self.said_part(id, "capabilities", part.named.key, part.named.value);
+        let mut written = XmlPart::new("CapabilityDefinition");
+        written.set("name", name);
+        let kind = self.capability_of(effective.kind)?;
+        let kind = self.prefixed(kind);
+        written.set("capabilityType", kind);
+        let bounds = Bounds::of(effective.occurrences.as_ref(), (1, None));
+        if bounds.least == 0 || bounds.most == Some(0) {
+            let why = "a capability of TOSCA 1.0 is there once at least";
+            if let Some(said) = said.take("occurrences") {
+                self.keep(&mut written, "occurrences", &said, why);
+            }
+        }
+        said.take("occurrences");
+        said.take("type");
+        let bounds = Bounds { least: bounds.least.max(1), most: bounds.most.map(|it| it.max(1)) };
+        bounds.write(&mut written);
+        Self::describe(&mut written, &mut said);
+        self.keep_rest(&mut written, said, "capabilities of TOSCA 1.0 have a type and bounds only");
+        Some(written)
+    }
+
+    /// The type of capabilities that a name means; any, where there is none.
+    pub(super) fn capability_of(&self, name: Option<Node<'_>>) -> Option<TypeId> {
+        self.find(Family::Capability, name).or_else(|| self.root(Family::Capability))
+    }
+
+    /// The name of the type of requirements that ask for a type of capabilities.
+    pub(super) fn requirement_type(&mut self, capability: Option<TypeId>) -> String {
+        let Some(capability) = capability else { return String::new() };
+        let QualifiedName { namespace, local } = self.type_name(capability);
+        let name = QualifiedName { namespace, local: format!("{local}Requirement") };
+        self.required.entry(name.clone()).or_insert(Some(capability));
+        self.prefixes.name(&name)
+    }
+
+    fn requirement_type_of(&mut self, name: &QualifiedName, capability: TypeId) -> XmlPart {
+        let mut part = XmlPart::new("RequirementType").with("name", &*name.local);
+        if name.namespace != self.target {
+            part.set("targetNamespace", &*name.namespace);
+        }
+        let asked = self.prefixed(capability);
+        part.set("requiredCapabilityType", asked);
+        if let Some(parent) = self.variant.types.parent(capability) {
+            let parent = self.requirement_type(Some(parent));
+            part.push(XmlPart::new("DerivedFrom").with("typeRef", parent));
+        }
+        part
+    }
+
+    /// The attribute that has values for states.
+    fn states(&mut self, part: &mut XmlPart, said: &mut SaidMap) {
+        let Some(attributes) = said.take("attributes") else { return };
+        for (name, value) in entries(&attributes.value) {
+            match states_of(value).filter(|_| &**name == "state") {
+                Some(states) => {
+                    let state = |state: String| XmlPart::new("InstanceState").with("state", state);
+                    part.push_in("InstanceStates", states.into_iter().map(state).collect());
+                }
+                None => {
+                    let said = attributes.part(name, value);
+                    self.keep(part, &format!("attributes{}", step(name)), &said, UNKNOWN);
+                }
+            }
+        }
+    }
+
+    fn relationship_type(&mut self, id: TypeId, part: &mut XmlPart, said: &mut SaidMap) {
+        let metadata = self.variant.types.definition(id).value.get("metadata");
+        let at_target = metadata.and_then(|it| it.get("target_interfaces")?.text());
+        let at_target: Vec<_> =
+            at_target.unwrap_or_default().split(", ").map(str::to_owned).collect();
+        self.states(part, said);
+        let interfaces = said.take("interfaces");
+        let artifacts = said.take("artifacts");
+        let (target, source) = match interfaces {
+            Some(all) => all.split(|name| at_target.iter().any(|it| it == name)),
+            None => (None, None),
+        };
+        let source = self.interfaces(part, id, source, artifacts);
+        part.push_in("SourceInterfaces", source);
+        let target = self.interfaces(part, id, target, None);
+        part.push_in("TargetInterfaces", target);
+        let definition = self.variant.types.definition(id);
+        let valid = definition.valid_types.as_deref().unwrap_or_default();
+        if let [valid] = valid
+            && let Some(valid) = self.find(Family::Capability, Some(*valid))
+            && self.is_kept_to(id, valid)
+        {
+            said.take("valid_target_types");
+            let valid = self.prefixed(valid);
+            part.push(XmlPart::new("ValidTarget").with("typeRef", valid));
+        }
+    }
+
+    /// Whether all relationships of a type lead to capabilities of another one.
+    fn is_kept_to(&self, relationship: TypeId, capability: TypeId) -> bool {
+        let types = self.variant.types;
+        let derives = |one, other| types.derives(TypeRef::Defined(one), TypeRef::Defined(other));
+        let mut joined = self.joined.iter();
+        joined.all(|&(by, to)| !derives(by, relationship) || derives(to, capability))
+    }
+
+    /// The type of policies: whose nodes it is for is said where those are all.
+    fn policy_type(&mut self, id: TypeId, part: &mut XmlPart, said: &mut SaidMap) {
+        let definition = self.variant.types.definition(id);
+        let targets = definition.valid_types.as_deref().unwrap_or_default();
+        let nodes: Option<Vec<_>> =
+            targets.iter().map(|target| self.find(Family::Node, Some(*target))).collect();
+        if let Some(nodes) = nodes.filter(|nodes| !nodes.is_empty()) {
+            said.take("targets");
+            let references = nodes.into_iter().map(|node| {
+                XmlPart::new("NodeTypeReference").with("typeRef", self.prefixed(node))
+            });
+            let references = references.collect();
+            part.push_in("AppliesTo", references);
+        }
+    }
+}
+
+fn entries_of(
+    said: Option<&SaidValue>,
+) -> impl Iterator<Item = &(std::sync::Arc<str>, Value)> {
+    said.into_iter().flat_map(|said| entries(&said.value))
+}
+
+fn is_yes(value: &Value) -> bool {
+    matches!(value, Value::Bool(true)) || value.as_str() == Some("yes")
+}
+
+/// The values of an attribute of texts, where nothing else is said of it.
+fn states_of(definition: &Value) -> Option<Vec<String>> {
+    let mut states = None;
+    for (key, value) in entries(definition) {
+        match (&**key, value) {
+            ("type", Value::String(kind)) if &**kind == "string" => {}
+            ("constraints", Value::List(clauses)) => {
+                let [clause] = &**clauses else { return None };
+                let mut clause = entries(clause);
+                let (Some((name, Value::List(values))), None) = (clause.next(), clause.next())
+                else {
+                    return None;
+                };
+                let values = values.iter().map(|value| value.as_str().map(str::to_owned));
+                states = (&**name == "valid_values").then(|| values.collect())?;
+            }
+            _ => return None,
+        }
+    }
+    states
+}
+
+/// How often something may be there.
+struct Bounds {
+    least: u64,
+    most: Option<u64>,
+}
+
+impl Bounds {
+    fn of(said: Option<&Occurrences<'_>>, default: (u64, Option<u64>)) -> Self {
+        let (least, most) = said.map_or(default, |said| (said.min, said.max));
+        Self { least, most }
+    }
+
+    fn write(&self, part: &mut XmlPart) {
+        part.set("lowerBound", self.least.to_string());
+        part.set("upperBound", self.most.map_or_else(|| "unbounded".into(), |it| it.to_string()));
+    }
+}

@@ -1,0 +1,241 @@
+//! Values.
+
+use super::names::QualifiedName;
+use super::part::XmlPart;
+use super::said::{SaidValue, entries};
+use super::schema::{TextForm, ValueForm};
+use super::XmlConverter;
+use crate::text::value::{Number, Value};
+use crate::text::yaml::write_flow;
+use crate::text::xml::is_allowed;
+use crate::tosca::function::function_in;
+use crate::tosca::{Family, PropertyDefinition, TypeId};
+use crate::tosca::types::Parts;
+
+/// Values in each other deeper than this are not written as elements.
+const DEPTH: usize = 48;
+
+impl<'t> XmlConverter<'_, 't> {
+    /// The properties of something of a type; what cannot be said is kept in `part`.
+    pub(super) fn properties(
+        &mut self,
+        part: &mut XmlPart,
+        id: Option<TypeId>,
+        said: Option<SaidValue>,
+    ) -> Option<XmlPart> {
+        let said = said?;
+        let element = id.and_then(|id| self.properties_element(id));
+        let types = self.variant.types;
+        let mut left: Vec<_> = entries(&said.value).collect();
+        let mut written = Vec::new();
+        if let (Some(id), Some(_)) = (id, &element) {
+            let parts = &types.effective(id).properties;
+            for (&name, _) in parts.iter() {
+                let Some(at) = left.iter().position(|(key, _)| **key == *name) else { continue };
+                let (owner, property) = first_definition(parts, name)?;
+                if let Some(values) = self.property(owner, property, &left[at].1, 0) {
+                    written.extend(values);
+                    left.remove(at);
+                }
+            }
+        }
+        for (key, value) in left {
+            let said = said.part(key, value);
+            let why = match (function_in(value), &element) {
+                (Some(_), _) => "XML has no functions",
+                (None, None) => "its type defines no such property",
+                (None, Some(_)) => "XML Schema has no such value",
+            };
+            self.keep(part, &format!("properties{}", super::said::step(key)), &said, why);
+        }
+        let element = element.filter(|_| !written.is_empty())?;
+        let mut root = XmlPart::new(self.prefixes.name(&element.name));
+        written.into_iter().for_each(|value| root.push(value));
+        Some(XmlPart::new("Properties").holding(root))
+    }
+
+    /// The elements of a property that a type defines.
+    fn property(
+        &mut self,
+        owner: TypeId,
+        property: &PropertyDefinition<'t>,
+        value: &Value,
+        depth: usize,
+    ) -> Option<Vec<XmlPart>> {
+        let namespace = self.schema_of(owner);
+        let form = self.form(&namespace, &property.schema);
+        let local = self.schemas.field(owner, property.named.name);
+        let name = self.prefixes.name(&QualifiedName { namespace, local });
+        self.elements(&name, &form, value, depth)
+    }
+
+    /// The namespace of the schema that has the properties of a type.
+    fn schema_of(&mut self, id: TypeId) -> String {
+        let definition = self.variant.types.definition(id);
+        match definition.family {
+            Family::Data => self.namespace_of(definition.key.span().file, definition.key),
+            _ => self.type_name(id).namespace,
+        }
+    }
+
+    fn elements(
+        &mut self,
+        name: &str,
+        form: &ValueForm,
+        value: &Value,
+        depth: usize,
+    ) -> Option<Vec<XmlPart>> {
+        let element = || XmlPart::new(name.to_owned());
+        if depth > DEPTH {
+            return None;
+        }
+        match (form, value) {
+            (_, Value::Null) => None,
+            (ValueForm::List(of), Value::List(items)) => {
+                let items = items.iter().map(|item| self.elements(name, of, item, depth + 1));
+                let items: Option<Vec<_>> = items.collect();
+                items.map(|items| items.concat()).filter(|items| !items.is_empty())
+            }
+            (ValueForm::List(_), _) => None,
+            (&ValueForm::Parts(id), Value::Map(fields)) => {
+                let parts = &self.variant.types.effective(id).properties;
+                if function_in(value).is_some() || fields.iter().any(|it| !parts.contains_key(&*it.0)) {
+                    return None;
+                }
+                let mut element = element();
+                for (&name, _) in parts.iter() {
+                    let Some((_, value)) = fields.iter().find(|(key, _)| **key == *name) else {
+                        continue;
+                    };
+                    let (owner, property) = first_definition(parts, name)?;
+                    let written = self.property(owner, property, value, depth + 1)?;
+                    written.into_iter().for_each(|part| element.push(part));
+                }
+                Some(vec![element])
+            }
+            (ValueForm::Parts(_), _) => None,
+            (ValueForm::Text(_) | ValueForm::Flow, value) => {
+                Some(vec![element().with_text(self.text_value(form, value)?)])
+            }
+        }
+    }
+
+    /// A value as text; nothing where XML has no text for it.
+    pub(super) fn text_value(&self, form: &ValueForm, value: &Value) -> Option<String> {
+        if let Some(name) = called_input(value).filter(|_| self.settings.is_opentosca) {
+            return Some(format!("get_input: {name}"));
+        }
+        if function_in(value).is_some() {
+            return None;
+        }
+        let text = match (form, value) {
+            (_, Value::Null) => return None,
+            (ValueForm::Text(text), value) => text_of(*text, value)?,
+            (ValueForm::Flow, Value::String(text)) => text.to_string(),
+            (ValueForm::Flow, value) => write_flow(value),
+            (ValueForm::List(_) | ValueForm::Parts(_), _) => return None,
+        };
+        text.chars().all(is_allowed).then_some(text)
+    }
+}
+
+/// The input that a value is, where that is all.
+pub(super) fn called_input(value: &Value) -> Option<&str> {
+    let Value::Map(entries) = value else { return None };
+    match &**entries {
+        [(function, name)] if &**function == "get_input" => name.as_str(),
+        _ => None,
+    }
+}
+
+/// Where a property is defined first, and how.
+fn first_definition<'p, 't>(
+    parts: &'p Parts<'t, PropertyDefinition<'t>>,
+    name: &str,
+) -> Option<(TypeId, &'p PropertyDefinition<'t>)> {
+    let part = parts.get(name)?;
+    let first = std::iter::successors(Some(&**part), |part| part.refines.as_deref()).last()?;
+    Some((first.owner, &first.definition))
+}
+
+fn text_of(text: TextForm, value: &Value) -> Option<String> {
+    match (text, value) {
+        (TextForm::String, Value::String(text)) => Some(text.to_string()),
+        (TextForm::String, Value::Number(number)) => Some(number.to_string()),
+        (TextForm::String, Value::Bool(truth)) | (TextForm::Boolean, Value::Bool(truth)) => {
+            Some(truth.to_string())
+        }
+        (TextForm::Integer, Value::Number(number)) => Some(number.as_int()?.to_string()),
+        (TextForm::Float, Value::Number(number)) => Some(double(number)),
+        (TextForm::Timestamp, Value::String(text)) => date_time(text),
+        _ => None,
+    }
+}
+
+fn double(number: &Number) -> String {
+    let value = number.as_f64();
+    let written = number.to_string();
+    let is_shared = written.chars().all(|c| c.is_ascii_digit() || "+-.eE".contains(c))
+        && written.parse::<f64>().is_ok();
+    match value {
+        _ if value.is_nan() => "NaN".to_owned(),
+        _ if value.is_infinite() => if value > 0.0 { "INF" } else { "-INF" }.to_owned(),
+        _ if is_shared => written,
+        _ => value.to_string(),
+    }
+}
+
+/// A timestamp as XML Schema writes it, where it is one to whoever reads either.
+fn date_time(text: &str) -> Option<String> {
+    let (date, rest) = text.split_at_checked(10)?;
+    let is_like = |text: &str, like: &str| {
+        text.len() == like.len()
+            && text.chars().zip(like.chars()).all(|(c, like)| match like {
+                '0' => c.is_ascii_digit(),
+                like => c == like,
+            })
+    };
+    if !is_like(date, "0000-00-00") {
+        return None;
+    }
+    if rest.is_empty() {
+        return Some(format!("{date}T00:00:00Z"));
+    }
+    let time = rest.trim_start_matches([' ', '\t', 't', 'T']);
+    let (clock, zone) = time.split_at_checked(8)?;
+    if !is_like(clock, "00:00:00") {
+        return None;
+    }
+    let digits = zone.strip_prefix('.').map_or(0, |zone| {
+        1 + zone.chars().take_while(char::is_ascii_digit).count()
+    });
+    let (fraction, zone) = zone.split_at_checked(digits)?;
+    let zone = zone.trim_start();
+    let is_zone = matches!(zone, "" | "Z")
+        || ["+00:00", "-00:00"].iter().any(|like| is_like(zone, like));
+    (is_zone && fraction != ".").then(|| format!("{date}T{clock}{fraction}{zone}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timestamps_are_those_of_xml_schema() {
+        let written = |text| date_time(text);
+        assert_eq!(written("2001-12-14").as_deref(), Some("2001-12-14T00:00:00Z"));
+        assert_eq!(written("2001-12-14t21:59:43.10-05:00").as_deref(), Some("2001-12-14T21:59:43.10-05:00"));
+        assert_eq!(written("2001-12-15 2:59:43.10"), None);
+        assert_eq!(written("2001-12-14 21:59:43 Z").as_deref(), Some("2001-12-14T21:59:43Z"));
+        assert_eq!(written("soon"), None);
+    }
+
+    #[test]
+    fn numbers_are_those_of_xml_schema() {
+        let text = |form, number: Number| text_of(form, &Value::Number(number));
+        assert_eq!(text(TextForm::Integer, Number::int(8080).with_text("0x1F90")).as_deref(), Some("8080"));
+        assert_eq!(text(TextForm::Integer, Number::float(1.5)), None);
+        assert_eq!(text(TextForm::Float, Number::float(1.5).with_text("1.50")).as_deref(), Some("1.50"));
+        assert_eq!(text(TextForm::Float, Number::float(f64::INFINITY)).as_deref(), Some("INF"));
+    }
+}
