@@ -113,7 +113,9 @@ pub mod substitute {
 
 pub use explore::{matrix, outline};
 pub use orchestrate::plan;
-pub use resolver::{CanonicalDocument, Conversion, ConversionQuery, Resolver};
+pub use resolver::{
+    CanonicalDocument, Conversion, ConversionDialect, ConversionFormat, ConversionQuery, Resolver,
+};
 pub use sat::progress;
 pub use sat::solve::SolverKind;
 /// Not promised: may change with any version.

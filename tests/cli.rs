@@ -191,7 +191,8 @@ Technologies of plain templates:
 
 Exchange:
   convert       Write definitions of TOSCA 1.0, which are XML, as templates of
-                TOSCA Simple Profile 1.3
+                TOSCA Simple Profile 1.3, and variants of templates as
+                definitions
   export        Write the formula of a template for solvers, or the feature
                 model of its inputs
   import        Write variability inputs and constraints for a feature model

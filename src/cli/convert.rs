@@ -1,13 +1,13 @@
 //! `cuvee convert`
 
-use super::args::convert::{ConvertArgs, ConvertFormat};
+use super::args::convert::{ConvertArgs, ConvertDialect, ConvertFormat};
 use super::read::ReadFiles;
 use super::reporter::Reporter;
 use super::{Outcome, json, output, rejected, select, stricter};
 use cuvee::csar::is_archive;
 use cuvee::diagnostic::{Code, Diagnostic, Severity};
 use cuvee::explore::Answer;
-use cuvee::{ConversionQuery, Failure};
+use cuvee::{ConversionDialect, ConversionFormat, ConversionQuery, Failure, Resolver};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -22,17 +22,22 @@ enum ConvertTarget<'t> {
 /// Converts, and says what has no counterpart.
 pub(crate) fn run(args: &ConvertArgs, reporter: &Reporter) -> Outcome {
     output::clean_up_on_interrupt();
-    if args.to == ConvertFormat::Xml {
-        return canonical(args);
+    let read = ReadFiles::default();
+    let resolver = select::chosen(&args.template, &args.choose)?.files(read.clone());
+    let is_xml = resolver.is_xml_document();
+    if args.to == Some(ConvertFormat::Xml) && (is_xml || args.check) {
+        return canonical(args, &resolver, &read);
     }
     if args.check {
         let error = Diagnostic::error(Code::Usage, "`--check` is for `--to xml`");
         return Err(rejected(error.help("YAML is written as its conversion says")));
     }
-    let target = target(args.output.as_deref())?;
-    let read = ReadFiles::default();
-    let resolver = select::template(&args.template)?.files(read.clone());
+    let target = target(args.output.as_deref());
+    if is_xml {
+        fits(args, &target, ConversionFormat::Yaml).map_err(rejected)?;
+    }
     let Answer { result, mut warnings, sources } = resolver.convert(&query(args, &target))?;
+    fits(args, &target, result.format).map_err(rejected)?;
     warnings.extend(result.losses.diagnostics());
     let is_warning = |found: &Diagnostic| found.severity == Severity::Warning;
     if args.strict && warnings.iter().any(is_warning) {
@@ -47,23 +52,22 @@ pub(crate) fn run(args: &ConvertArgs, reporter: &Reporter) -> Outcome {
     let written = match target {
         ConvertTarget::Document(file) => output::deliver(file, result.text(), &read),
         ConvertTarget::Archive(file) => output::deliver(Some(file), result.to_csar()?, &read),
-        ConvertTarget::Directory(path) => output::to_directory(path, &result.files, &read),
+        ConvertTarget::Directory(path) => output::to_directory(path, &result.to_files(), &read),
     };
     written.map_err(rejected)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Writes a document in its canonical form, or says whether it is.
-fn canonical(args: &ConvertArgs) -> Outcome {
-    let read = ReadFiles::default();
-    let form = select::template(&args.template)?.files(read.clone()).canonical_document()?;
+fn canonical(args: &ConvertArgs, resolver: &Resolver, read: &ReadFiles) -> Outcome {
+    let form = resolver.canonical_document()?;
     if !args.check {
-        output::deliver(args.output.as_deref(), form.text, &read).map_err(rejected)?;
+        output::deliver(args.output.as_deref(), form.text, read).map_err(rejected)?;
         return Ok(ExitCode::SUCCESS);
     }
     let how = if form.is_canonical { "is" } else { "is not" };
     let said = format!("`{}` {how} in its canonical form\n", args.template.display());
-    output::deliver(None, said, &read).map_err(rejected)?;
+    output::deliver(None, said, read).map_err(rejected)?;
     Ok(ExitCode::from(u8::from(!form.is_canonical)))
 }
 
@@ -75,6 +79,15 @@ fn query(args: &ConvertArgs, target: &ConvertTarget<'_>) -> ConversionQuery {
     if let Some(name) = &args.service_template {
         query = query.service_template(name);
     }
+    if args.no_extensions {
+        query = query.without_extensions();
+    }
+    if args.record_inputs {
+        query = query.record_inputs();
+    }
+    if args.dialect == ConvertDialect::Opentosca {
+        query = query.dialect(ConversionDialect::OpenTosca);
+    }
     if let Some(file) = &args.types {
         query = query.types(file);
     }
@@ -82,27 +95,83 @@ fn query(args: &ConvertArgs, target: &ConvertTarget<'_>) -> ConversionQuery {
 }
 
 /// What is called so.
-fn target(output: Option<&Path>) -> Result<ConvertTarget<'_>, Failure> {
+fn target(output: Option<&Path>) -> ConvertTarget<'_> {
     let Some(path) = output.filter(|path| !output::is_stdout(path)) else {
-        return Ok(ConvertTarget::Document(None));
+        return ConvertTarget::Document(None);
     };
     if is_archive(path) {
-        return Ok(ConvertTarget::Archive(path));
+        return ConvertTarget::Archive(path);
     }
-    if path.is_dir()
-        || path.as_os_str().to_string_lossy().ends_with(['/', std::path::MAIN_SEPARATOR])
-    {
-        return Ok(ConvertTarget::Directory(path));
+    let is_called_directory =
+        || path.as_os_str().to_string_lossy().ends_with(['/', std::path::MAIN_SEPARATOR]);
+    if path.is_dir() || is_called_directory() {
+        return ConvertTarget::Directory(path);
     }
+    ConvertTarget::Document(Some(path))
+}
+
+/// Whether what is written is what was asked for, and what the file is called.
+fn fits(
+    args: &ConvertArgs,
+    target: &ConvertTarget<'_>,
+    format: ConversionFormat,
+) -> Result<(), Diagnostic> {
+    let written = match format {
+        ConversionFormat::Xml => ConvertFormat::Xml,
+        _ => ConvertFormat::Yaml,
+    };
+    if args.to.is_some_and(|wanted| wanted != written) {
+        let message = match written {
+            ConvertFormat::Xml => "this is YAML already",
+            ConvertFormat::Yaml => "only single files of XML are written as XML",
+        };
+        let help = match written {
+            ConvertFormat::Xml => "`cuvee resolve` writes a variant of it as YAML",
+            ConvertFormat::Yaml => "name one of its documents",
+        };
+        return Err(Diagnostic::error(Code::Usage, message).help(help));
+    }
+    meant_for(args, format)?;
+    let ConvertTarget::Document(Some(path)) = target else { return Ok(()) };
     let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
-    match extension.as_deref() {
-        Some("tosca" | "xml") => {
-            let message = format!("`{}` is called like XML, and YAML is written", path.display());
-            let error = Diagnostic::error(Code::Usage, message);
-            let help =
-                "call it `.yaml`, end it in `/` for a directory, or write XML with `--to xml`";
-            Err(rejected(error.help(help)))
+    let (called, is_written, other) = match (extension.as_deref(), written) {
+        (Some("tosca" | "xml"), ConvertFormat::Yaml) => ("XML", "YAML", ".yaml"),
+        (Some("yaml" | "yml" | "json"), ConvertFormat::Xml) => ("YAML", "XML", ".tosca"),
+        _ => return Ok(()),
+    };
+    let message =
+        format!("`{}` is called like {called}, and {is_written} is written", path.display());
+    let help = match written {
+        ConvertFormat::Yaml => ", or write XML with `--to xml`",
+        ConvertFormat::Xml => "",
+    };
+    let help = format!("call it `{other}`, end it in `/` for a directory{help}");
+    Err(Diagnostic::error(Code::Usage, message).help(help))
+}
+
+/// Whether all that is said is for the format that is written.
+fn meant_for(args: &ConvertArgs, format: ConversionFormat) -> Result<(), Diagnostic> {
+    let choose = &args.choose;
+    let of_templates = [
+        ("--preset", !choose.presets.is_empty()),
+        ("--inputs", !choose.inputs_files.is_empty()),
+        ("--input", !choose.inputs.is_empty()),
+        ("--option", !choose.options.set.is_empty()),
+        ("--edition", choose.options.edition.is_some()),
+        ("--no-extensions", args.no_extensions),
+        ("--record-inputs", args.record_inputs),
+    ];
+    let of_definitions = [
+        ("--service-template", args.service_template.is_some()),
+        ("--implementation", !args.implementations.is_empty()),
+    ];
+    let (given, are, have) = match format {
+        ConversionFormat::Xml => {
+            (&of_definitions[..], "a template in YAML", "definitions of TOSCA 1.0")
         }
-        _ => Ok(ConvertTarget::Document(Some(path))),
-    }
+        _ => (&of_templates[..], "definitions of TOSCA 1.0", "templates in YAML"),
+    };
+    let Some((flag, _)) = given.iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
+    let message = format!("`{flag}` is for {have}, not for {are}");
+    Err(Diagnostic::error(Code::Usage, message).help(format!("leave out `{flag}`")))
 }

@@ -9,5 +9,5 @@ mod to_yaml;
 mod well_known;
 
 pub use loss::{Loss, LossEntry, LossKind, LossReport, Losses};
-pub(crate) use to_xml::{ConvertedVariant, ConvertedXml, ToXmlSettings, to_xml};
+pub(crate) use to_xml::{ConvertedVariant, ConvertedXml, LocatedFile, ToXmlSettings, to_xml};
 pub(crate) use to_yaml::{ConvertedYaml, ToYamlSettings, TypeCounterparts, to_yaml};

@@ -8,7 +8,7 @@ use crate::text::files::Files;
 use crate::text::source::Span;
 use crate::text::xml::{self, XmlLimits};
 use crate::text::yaml::{Limits, parse};
-use crate::tosca::csar;
+use crate::tosca::csar::{self, Meta};
 use crate::tosca::load::TemplateLocation;
 use crate::tosca::v1_0::{self, Library, LoadedDefinitions, PropertySchemas};
 use crate::validate;
@@ -21,7 +21,31 @@ pub struct ConversionQuery {
     service_template: Option<String>,
     implementations: Vec<String>,
     types: Option<PathBuf>,
-    is_single: bool,
+    pub(super) is_single: bool,
+    pub(super) leaves_out: bool,
+    pub(super) records_inputs: bool,
+    pub(super) dialect: ConversionDialect,
+}
+
+/// In which format definitions and templates are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ConversionFormat {
+    /// TOSCA 1.0.
+    Xml,
+    /// TOSCA Simple Profile 1.3.
+    Yaml,
+}
+
+/// How definitions of TOSCA 1.0 are written where the specification leaves it open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ConversionDialect {
+    /// As the specification has it.
+    #[default]
+    Plain,
+    /// As OpenTOSCA reads it: inputs in values as `get_input: NAME`, its name of the lifecycle.
+    OpenTosca,
 }
 
 impl ConversionQuery {
@@ -43,6 +67,25 @@ impl ConversionQuery {
         self
     }
 
+    /// What only TOSCA Simple Profile 1.3 can say is left out of definitions of TOSCA 1.0, and lost,
+    /// instead of being kept as an extension.
+    pub fn without_extensions(mut self) -> Self {
+        self.leaves_out = true;
+        self
+    }
+
+    /// Definitions of TOSCA 1.0 say by tags which variability inputs gave the variant.
+    pub fn record_inputs(mut self) -> Self {
+        self.records_inputs = true;
+        self
+    }
+
+    /// Definitions of TOSCA 1.0 are written in this dialect.
+    pub fn dialect(mut self, dialect: ConversionDialect) -> Self {
+        self.dialect = dialect;
+        self
+    }
+
     /// Takes types for others that a file names: a map of `{namespace}name` to names in YAML.
     pub fn types(mut self, path: impl Into<PathBuf>) -> Self {
         self.types = Some(path.into());
@@ -57,6 +100,10 @@ pub struct Conversion {
     pub files: Vec<(PathBuf, Vec<u8>)>,
     /// What could not be said.
     pub losses: Losses,
+    /// What is written.
+    pub format: ConversionFormat,
+    /// What the archive that was read says of itself and of its files.
+    pub(super) meta: Option<Meta>,
 }
 
 impl Conversion {
@@ -71,7 +118,17 @@ impl Conversion {
     /// # Errors
     /// `csar` where a name cannot be one in an archive.
     pub fn to_csar(&self) -> Result<Vec<u8>, Diagnostic> {
-        csar::pack_files(&self.files)
+        match self.format {
+            ConversionFormat::Xml => csar::pack_definitions(&self.files, self.meta.as_ref()),
+            ConversionFormat::Yaml => csar::pack_converted(&self.files, self.meta.as_ref()),
+        }
+    }
+
+    /// The files as a directory: definitions of TOSCA 1.0 with what says that they belong together.
+    pub fn to_files(&self) -> Vec<(PathBuf, Vec<u8>)> {
+        let meta = (self.format == ConversionFormat::Xml)
+            .then(|| csar::definitions_meta(&self.files, self.meta.as_ref()));
+        meta.into_iter().chain(self.files.iter().cloned()).collect()
     }
 }
 
@@ -129,21 +186,56 @@ impl Resolver {
         Ok(CanonicalDocument { is_canonical: written == **text, text: written })
     }
 
-    /// Converts documents of TOSCA 1.0 to TOSCA Simple Profile 1.3.
+    /// Whether it is one file of XML that is named.
+    pub fn is_xml_document(&self) -> bool {
+        match &self.location {
+            TemplateLocation::Path(path) if csar::is_archive(path) || !self.files.is_file(path) => {
+                false
+            }
+            TemplateLocation::Path(path) => {
+                let files = Files::default();
+                let read = files.read(&*self.files, path);
+                read.is_ok_and(|file| xml::is_xml(files.text(file)))
+            }
+            TemplateLocation::Text { text, .. } => xml::is_xml(text),
+        }
+    }
+
+    /// Converts documents of TOSCA 1.0 to TOSCA Simple Profile 1.3, and the variant of a template to
+    /// documents of TOSCA 1.0.
     ///
     /// ```
     /// use cuvee::{ConversionQuery, Resolver};
     /// let query = ConversionQuery::default().one_document();
     /// let converted = Resolver::new("examples/kiosk.tosca").convert(&query)?.result;
     /// assert!(converted.text().starts_with("tosca_definitions_version: tosca_simple_yaml_1_3\n"));
+    /// let converted = Resolver::new("examples/shop").preset("prod").convert(&query)?.result;
+    /// assert!(converted.text().starts_with("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Definitions "));
     /// # Ok::<(), cuvee::Failure>(())
     /// ```
     ///
     /// # Errors
     /// A [`Failure`] where the documents are wrong, or it cannot be told which service template or
-    /// implementation is meant.
+    /// implementation is meant; of templates as [`Resolver::resolve`].
     pub fn convert(&self, query: &ConversionQuery) -> Result<Answer<Conversion>, Failure> {
-        let loaded = self.definitions()?;
+        match &self.location {
+            TemplateLocation::Path(path) => match v1_0::load(&self.files, path) {
+                Some(loaded) => self.convert_definitions(&loaded, query),
+                None if !self.files.is_file(path) && !self.files.is_dir(path) => {
+                    let message = format!("there is no file `{}`", path.display());
+                    Err(Diagnostic::error(Code::File, message).into())
+                }
+                None => self.convert_template(query),
+            },
+            TemplateLocation::Text { .. } => self.convert_template(query),
+        }
+    }
+
+    fn convert_definitions(
+        &self,
+        loaded: &LoadedDefinitions,
+        query: &ConversionQuery,
+    ) -> Result<Answer<Conversion>, Failure> {
         let sources = loaded.sources.clone();
         let failure = |diagnostics| Failure { diagnostics, sources: sources.clone() };
         let settings = ToYamlSettings {
@@ -153,39 +245,24 @@ impl Resolver {
             is_single: query.is_single,
         };
         let mut ignored = Diagnostics::default();
-        let library = Library::of(&loaded, &mut ignored);
+        let library = Library::of(loaded, &mut ignored);
         let schemas = PropertySchemas::of(&library, &mut ignored);
         let ConvertedYaml { files, losses, converted } =
             to_yaml(&library, &schemas, &settings).map_err(|Diagnostics(found)| failure(found))?;
-        let found = counting(&validate::validate_definitions(&loaded), &loaded, &converted);
+        let found = counting(&validate::validate_definitions(loaded), loaded, &converted);
         if found.iter().any(|found| found.severity == Severity::Error) {
             return Err(failure(found));
         }
         let warnings = found.into_iter().filter(|found| found.severity == Severity::Warning);
-        Ok(Answer { result: Conversion { files, losses }, warnings: warnings.collect(), sources })
+        let (format, meta) = (ConversionFormat::Yaml, loaded.meta());
+        let result = Conversion { files, losses, format, meta };
+        Ok(Answer { result, warnings: warnings.collect(), sources })
     }
 
-    /// The documents of TOSCA 1.0 to which the path leads.
-    fn definitions(&self) -> Result<LoadedDefinitions, Failure> {
-        let loaded = match &self.location {
-            TemplateLocation::Path(path) => v1_0::load(&self.files, path),
-            TemplateLocation::Text { .. } => None,
-        };
-        loaded.ok_or_else(|| {
-            if let TemplateLocation::Path(path) = &self.location
-                && !self.files.is_file(path)
-                && !self.files.is_dir(path)
-            {
-                let message = format!("there is no file `{}`", path.display());
-                return Diagnostic::error(Code::File, message).into();
-            }
-            let message = "there are no definitions of TOSCA 1.0";
-            let error = Diagnostic::error(Code::UnsupportedVersion, message);
-            error.help("only XML is converted").into()
-        })
-    }
-
-    fn counterparts(&self, query: &ConversionQuery) -> Result<TypeCounterparts, Failure> {
+    pub(super) fn counterparts(
+        &self,
+        query: &ConversionQuery,
+    ) -> Result<TypeCounterparts, Failure> {
         let Some(path) = &query.types else { return Ok(TypeCounterparts::default()) };
         let files = Files::default();
         let read = files.read(&*self.files, path).map_err(Diagnostics::from);

@@ -3,6 +3,7 @@
 mod begun;
 mod candidates;
 mod conversion;
+mod converted;
 mod demands;
 mod fulfilled;
 mod instances;
@@ -13,7 +14,9 @@ mod validated;
 
 pub use begun::InstanceSettings;
 pub use candidates::CandidateVariants;
-pub use conversion::{CanonicalDocument, Conversion, ConversionQuery};
+pub use conversion::{
+    CanonicalDocument, Conversion, ConversionDialect, ConversionFormat, ConversionQuery,
+};
 pub use instances::{InstancePlanQuery, remove_instance, repair_instance};
 pub use stored::{
     NextLines, RecordAuthorNow, ReportLines, StoredInstance, TakenReports, plan_instance,

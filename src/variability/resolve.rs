@@ -230,6 +230,42 @@ pub(crate) fn topologies_and_value(
     })
 }
 
+/// A variant as data.
+pub(crate) struct PlainVariant {
+    /// What is written of it.
+    pub(crate) document: Value,
+    pub(crate) topology: Topology,
+    /// The variability inputs that gave it.
+    pub(crate) inputs: Vec<(String, Value)>,
+}
+
+/// The variant of a choice as data, with warnings.
+///
+/// # Errors
+/// As [`resolve`].
+pub(crate) fn variant(
+    interpreted: &Interpreted<'_>,
+    choice: &Choice,
+    how: &How,
+) -> Result<(PlainVariant, Diagnostics), Diagnostics> {
+    read_off(interpreted, choice, how, Forms::Chosen, |variant, read| PlainVariant {
+        document: OutNode::root(variant.document).to_value(),
+        topology: read(variant.document),
+        inputs: input_values(variant.prepared),
+    })
+}
+
+/// The values of variability inputs, but for those that nobody asks for and that have none.
+fn input_values(prepared: &Prepared<'_>) -> Vec<(String, Value)> {
+    let mut evaluator = prepared.evaluator();
+    let declarations = prepared.inputs.declarations.iter();
+    let valued = declarations.filter_map(|(id, declaration)| {
+        let value = evaluator.input_at(id, declaration.span).ok()?;
+        Some((declaration.name.to_owned(), value))
+    });
+    valued.collect()
+}
+
 fn planned(
     variant: &EmittedVariant<'_, '_>,
     read: &dyn Fn(&Out<'_>) -> Topology,
@@ -327,6 +363,7 @@ pub(crate) fn advised(
 /// A variant as it is written.
 struct EmittedVariant<'e, 'a> {
     document: &'e Out<'a>,
+    prepared: &'e Prepared<'a>,
     /// The values that the choice gives inputs of its topology.
     inputs: &'e DeploymentValues<'a>,
     /// With its functions as they are written, where they have their values in the document.
@@ -387,6 +424,7 @@ fn judged<T>(
         let as_written = as_written.transpose()?;
         let made = make(&EmittedVariant {
             document: &document,
+            prepared,
             inputs: &inputs,
             as_written: as_written.as_ref().map(|(document, _)| document),
             presence: &presence,

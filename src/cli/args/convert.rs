@@ -1,5 +1,6 @@
 //! The arguments of `cuvee convert`.
 
+use super::ChooseArgs;
 use clap::{Args, ValueEnum, ValueHint};
 use std::path::PathBuf;
 
@@ -8,23 +9,34 @@ use std::path::PathBuf;
 pub(crate) enum ConvertFormat {
     /// TOSCA Simple Profile 1.3
     Yaml,
-    /// The document as it is, in its canonical form
+    /// TOSCA 1.0; a document of it in its canonical form
     Xml,
+}
+
+/// How XML is written and read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ConvertDialect {
+    /// As the specification has it
+    Plain,
+    /// As OpenTOSCA has it: `get_input: NAME` is a value
+    Opentosca,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ConvertArgs {
-    /// Definitions of TOSCA 1.0: a file, an archive (CSAR), or a directory
+    /// Definitions of TOSCA 1.0 or a service template: a file, an archive (CSAR), or a directory
     pub template: PathBuf,
+    #[command(flatten)]
+    pub choose: ChooseArgs,
     /// Write to this file, all of it or nothing, instead of to standard output, which is also `-`:
     /// one document; an archive where it ends in `.csar` or `.zip`; a directory where it ends in `/`
     /// or is one
     #[arg(short, long, value_name = "FILE|DIR", value_hint = ValueHint::AnyPath)]
     pub output: Option<PathBuf>,
-    /// What is written
-    #[arg(long, value_enum, default_value = "yaml")]
-    pub to: ConvertFormat,
-    /// With `--to xml`: write nothing, and exit with 1 where the file is not in its canonical form
+    /// What is written; the other format, where nothing is said
+    #[arg(long, value_enum)]
+    pub to: Option<ConvertFormat>,
+    /// With `--to xml`: write nothing, and exit with 1 where a file of XML is not in its canonical form
     #[arg(long, conflicts_with = "output")]
     pub check: bool,
     /// Write a report of what has no counterpart to this file, as JSON
@@ -40,6 +52,16 @@ pub(crate) struct ConvertArgs {
     /// repeated
     #[arg(long = "implementation", value_name = "NAME")]
     pub implementations: Vec<String>,
+    /// Of templates in YAML: leave out what TOSCA 1.0 has no word for, instead of keeping it as an
+    /// extension
+    #[arg(long)]
+    pub no_extensions: bool,
+    /// Of templates in YAML: say by tags which variability inputs gave the variant
+    #[arg(long)]
+    pub record_inputs: bool,
+    /// How XML is written where the specification leaves it open
+    #[arg(long, value_enum, default_value = "plain")]
+    pub dialect: ConvertDialect,
     /// Take warnings for errors
     #[arg(long)]
     pub strict: bool,

@@ -88,7 +88,8 @@ pub(crate) enum Command {
     Complete(CompleteArgs),
     /// Print the manual, or its page of one command
     Man(ManArgs),
-    /// Write definitions of TOSCA 1.0, which are XML, as templates of TOSCA Simple Profile 1.3
+    /// Write definitions of TOSCA 1.0, which are XML, as templates of TOSCA Simple Profile 1.3, and
+    /// variants of templates as definitions
     ///
     /// What has no counterpart is told, and all of it is in the report of --loss. docs/tosca-1.0.md
     /// says more.

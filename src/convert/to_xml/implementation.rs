@@ -1,15 +1,14 @@
 //! Interfaces, what implements them, and artifacts.
 
-use super::{ConvertedVariant, XmlConverter};
-use super::names::{QualifiedName, as_name};
+use super::names::{QualifiedName, as_name, unique};
 use super::part::XmlPart;
 use super::said::{SaidValue, entries, step};
-use crate::text::source::{Span, normalize};
+use super::{LocatedFile, XmlConverter};
+use crate::text::source::Span;
 use crate::text::value::Value;
 use crate::text::xml::schema::XML_SCHEMA;
 use crate::tosca::{Family, TypeId, profile};
 use std::collections::BTreeSet;
-use std::path::Path;
 
 /// What implements a type.
 #[derive(Debug)]
@@ -128,8 +127,7 @@ impl<'t> XmlConverter<'_, 't> {
         }
         let mut interface = XmlPart::new("Interface").with("name", uri);
         for (name, said) in &operations {
-            let operation =
-                self.operation(id, (uri, &called(name)), said, implemented);
+            let operation = self.operation(id, (uri, &called(name)), said, implemented);
             interface.push(operation);
         }
         for name in known.iter().filter(|name| !own.contains(*name)) {
@@ -292,11 +290,14 @@ impl<'t> XmlConverter<'_, 't> {
     ) -> String {
         let file = self.reference(file, named);
         let key = (file.clone(), type_name.to_owned());
-        if properties.is_none() && let Some(known) = self.files.get(&key) {
+        if properties.is_none()
+            && let Some(known) = self.files.get(&key)
+        {
             return known.clone();
         }
         let id = self.ids.take(wanted);
-        let mut template = XmlPart::new("ArtifactTemplate").with("id", &*id).with("type", type_name);
+        let mut template =
+            XmlPart::new("ArtifactTemplate").with("id", &*id).with("type", type_name);
         if properties.is_none() {
             let name = QualifiedName { namespace: self.target.clone(), local: id.clone() };
             self.files.insert(key, self.prefixes.name(&name));
@@ -308,25 +309,23 @@ impl<'t> XmlConverter<'_, 't> {
         self.prefixes.name(&QualifiedName { namespace: self.target.clone(), local: id })
     }
 
-    /// The file as it is called from the root of an archive: in the template it goes by the file that
-    /// names it.
-    pub(super) fn reference(&self, file: &str, named: Option<Span>) -> String {
-        if file.contains("://") || file.starts_with('/') {
-            return file.to_owned();
-        }
-        let ConvertedVariant { sources, file: template, .. } = self.variant;
-        let directory = |file| {
-            let path = normalize(sources.file(file).path());
-            path.parent().map(Path::to_owned).unwrap_or_default()
-        };
-        let named = named.filter(|it| !it.is_detached() && !profile::is_built_in(it.file));
-        let below = named.and_then(|named| {
-            let from = directory(named.file);
-            from.strip_prefix(directory(*template)).map(Path::to_owned).ok()
+    /// A file as it is called from the root of an archive, into which it goes; as it is, where it is
+    /// somewhere else.
+    pub(super) fn reference(&mut self, file: &str, named: Option<Span>) -> String {
+        let in_file = named.filter(|it| !it.is_detached() && !profile::is_built_in(it.file));
+        let in_file = in_file.map_or(self.variant.file, |named| named.file);
+        let is_elsewhere = file.contains("://") || file.starts_with('/');
+        let found = (!is_elsewhere).then(|| (self.variant.locate)(in_file, file)).flatten();
+        let Some(LocatedFile { path, name }) = found else { return file.to_owned() };
+        let name = name.unwrap_or_else(|| {
+            let last = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+            format!("files/{last}")
         });
-        let path = Path::new(&self.settings.directory).join(below.unwrap_or_default()).join(file);
-        let path = normalize(&path);
-        path.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/")
+        let is_taken = |name: &str| self.located.get(name).is_some_and(|known| *known != path);
+        let name = unique(&name, is_taken);
+        let reference = as_reference(&name);
+        self.located.insert(name, path);
+        reference
     }
 
     /// The type of artifacts whose files end like this one.
@@ -364,8 +363,8 @@ impl<'t> XmlConverter<'_, 't> {
         let type_name = id.map(|id| self.prefixed(id)).unwrap_or_default();
         let properties = body.take("properties");
         let properties = self.properties(part, id, properties);
-        let template = file
-            .map(|file| self.template_of((&file, said.span), &type_name, wanted, properties));
+        let template =
+            file.map(|file| self.template_of((&file, said.span), &type_name, wanted, properties));
         for (name, said) in body.rest() {
             let why = "artifacts of TOSCA 1.0 have a type and files only";
             self.keep(part, &format!("{key}{}", step(&name)), &said, why);
@@ -436,13 +435,11 @@ impl<'t> XmlConverter<'_, 't> {
     ) -> (XmlPart, String) {
         let parent = self.type_name(id);
         let wanted = format!("{}_{}", parent.local, as_name(node));
-        let name = |local: &str| QualifiedName {
-            namespace: self.target.clone(),
-            local: local.to_owned(),
-        };
+        let name =
+            |local: &str| QualifiedName { namespace: self.target.clone(), local: local.to_owned() };
         let family = Family::Node.keyword();
         let is_taken = |local: &str| self.taken.contains(&(family, name(local)));
-        let name = name(&super::unique(&wanted, is_taken));
+        let name = name(&unique(&wanted, is_taken));
         self.taken.insert((family, name.clone()));
         let mut part = XmlPart::new("NodeType").with("name", &*name.local);
         let derived = self.prefixes.name(&parent);
@@ -466,6 +463,20 @@ impl<'t> XmlConverter<'_, 't> {
         }
         (part, self.prefixes.name(&name))
     }
+}
+
+/// A name of a file as a URI has it.
+fn as_reference(name: &str) -> String {
+    let mut reference = String::with_capacity(name.len());
+    for c in name.chars() {
+        match c {
+            '%' | ' ' | '#' | '?' | '"' | '<' | '>' | '\\' | '^' | '`' | '{' | '|' | '}' => {
+                reference.push_str(&format!("%{:02X}", u32::from(c)));
+            }
+            c => reference.push(c),
+        }
+    }
+    reference
 }
 
 /// What an operation of the lifecycle is called elsewhere.

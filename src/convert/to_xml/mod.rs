@@ -15,7 +15,9 @@ mod types;
 mod values;
 
 use super::loss::{Loss, LossKind, Losses};
-use crate::text::source::{FileId, SourceMap, Span};
+use super::to_yaml::TypeCounterparts;
+use crate::text::diagnostic::{Code, Diagnostic};
+use crate::text::source::{FileId, Span};
 use crate::text::value::Value;
 use crate::text::xml::{XmlLimits, XmlTree, parse};
 use crate::text::yaml::{Node, write_flow};
@@ -29,6 +31,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use said::{SaidMap, SaidValue};
 use schema::DefinedSchemas;
 use std::collections::{BTreeMap, VecDeque};
+use std::path::PathBuf;
 
 /// How a template is converted.
 #[derive(Clone, Debug, Default)]
@@ -39,8 +42,8 @@ pub(crate) struct ToXmlSettings {
     pub is_opentosca: bool,
     /// The inputs that gave the variant, where they are to be recorded.
     pub recorded: Vec<(String, Value)>,
-    /// Where the directory of the template is in an archive.
-    pub directory: String,
+    /// What types are called, by their names in the template.
+    pub counterparts: TypeCounterparts,
 }
 
 /// A variant, and what is known of it.
@@ -51,7 +54,16 @@ pub(crate) struct ConvertedVariant<'s, 't> {
     pub types: &'s Types<'t>,
     /// The file of the template.
     pub file: FileId,
-    pub sources: &'s SourceMap,
+    /// What a file leads to that is named in another one.
+    pub locate: &'s dyn Fn(FileId, &str) -> Option<LocatedFile>,
+}
+
+/// A file or a directory that a template names.
+pub(crate) struct LocatedFile {
+    pub path: PathBuf,
+    /// What it is called from the root of what belongs to the template; nothing where it is not
+    /// below that.
+    pub name: Option<String>,
 }
 
 /// What a conversion comes to.
@@ -61,6 +73,8 @@ pub(crate) struct ConvertedXml {
     pub id: String,
     pub text: String,
     pub losses: Losses,
+    /// Files and directories that it names, by their names in it.
+    pub located: BTreeMap<String, PathBuf>,
 }
 
 /// The namespace of the normative types.
@@ -70,10 +84,13 @@ const PROFILE: &str = "http://docs.oasis-open.org/tosca/ns/simple/yaml/1.3";
 const NAMELESS: &str = "urn:cuvee:template:";
 
 /// Converts a variant.
+///
+/// # Errors
+/// Where there is nothing in it that definitions could have.
 pub(crate) fn to_xml(
     variant: &ConvertedVariant<'_, '_>,
     settings: &ToXmlSettings,
-) -> ConvertedXml {
+) -> Result<ConvertedXml, Diagnostic> {
     let mut converter = XmlConverter::of(variant, settings);
     let mut root = XmlPart::new("Definitions");
     let (service, id, definitions) = converter.service();
@@ -95,11 +112,17 @@ pub(crate) fn to_xml(
     if !parts.is_empty() {
         root.push(parts);
     }
-    root.push(service);
+    root.push_some(service);
     types.into_iter().for_each(|part| root.push(part));
     std::mem::take(&mut converter.templates).into_iter().for_each(|part| root.push(part));
+    if !root.has_component() {
+        let message = "there are neither nodes nor types to convert";
+        let at = Span { file: variant.file, start: 0, end: 0 };
+        return Err(Diagnostic::error(Code::InvalidTemplate, message).at(at));
+    }
     let text = written(&root, &converter.prefixes);
-    ConvertedXml { id, text, losses: converter.losses.ordered() }
+    let losses = converter.losses.ordered();
+    Ok(ConvertedXml { id, text, losses, located: converter.located })
 }
 
 /// The canonical form of a document.
@@ -139,6 +162,8 @@ pub(super) struct XmlConverter<'s, 't> {
     implemented: Vec<ImplementedType>,
     /// The artifact templates of files, by those and their types.
     files: FxHashMap<(String, String), String>,
+    /// What it names, by the names it has in an archive.
+    located: BTreeMap<String, PathBuf>,
     /// The types of relationships, and those of capabilities that they lead to.
     joined: Vec<(TypeId, TypeId)>,
     /// Whether what is converted has a definition that everybody knows.
@@ -169,6 +194,7 @@ impl<'s, 't> XmlConverter<'s, 't> {
             templates: Vec::new(),
             implemented: Vec::new(),
             files: FxHashMap::default(),
+            located: BTreeMap::new(),
             joined: Vec::new(),
             is_silent: false,
         }
@@ -191,13 +217,26 @@ impl<'s, 't> XmlConverter<'s, 't> {
     /// What becomes of that which has no counterpart: it is kept as an extension, unless that is not
     /// wished for.
     fn kind_of_kept(&mut self) -> LossKind {
-        let is_kept = !self.settings.leaves_out && !self.is_silent;
+        let is_kept = !self.settings.leaves_out;
         self.uses_extensions |= is_kept;
         if !is_kept { LossKind::Lost } else { LossKind::KeptAsExtension }
     }
 
+    /// Converts a type; of one of the profile everybody knows the definition, so nothing is told.
+    fn quietly<T>(&mut self, id: TypeId, convert: impl FnOnce(&mut Self) -> T) -> T {
+        let definition = self.variant.types.definition(id);
+        let is_built_in = profile::is_built_in(definition.key.span().file);
+        let is_silent = std::mem::replace(&mut self.is_silent, is_built_in);
+        let converted = convert(self);
+        self.is_silent = is_silent;
+        converted
+    }
+
     /// Keeps something as an extension of an element.
     fn keep(&mut self, part: &mut XmlPart, key: &str, said: &SaidValue, why: &str) {
+        if self.is_silent {
+            return;
+        }
         let kind = self.kind_of_kept();
         self.tell(said, format!("`{key}`"), why, kind);
         if kind == LossKind::KeptAsExtension {
@@ -274,9 +313,16 @@ impl<'s, 't> XmlConverter<'s, 't> {
             return known.clone();
         }
         let definition = self.variant.types.definition(id);
-        let well_known = well_known(definition.family, definition.name)
-            .filter(|_| profile::is_built_in(definition.key.span().file));
-        let name = well_known.unwrap_or_else(|| {
+        let well_known = || {
+            well_known(definition.family, definition.name)
+                .filter(|_| profile::is_built_in(definition.key.span().file))
+        };
+        let given = self.settings.counterparts.given(definition.name);
+        let given = given.map(|(namespace, local)| QualifiedName {
+            namespace: namespace.to_owned(),
+            local: as_name(local),
+        });
+        let name = given.or_else(well_known).unwrap_or_else(|| {
             let namespace = self.namespace_of(definition.key.span().file, definition.key);
             let name = |local: &str| QualifiedName {
                 namespace: namespace.clone(),

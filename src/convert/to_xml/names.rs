@@ -1,7 +1,7 @@
 //! What is called how: namespaces and their prefixes, names of types, ids.
 
-use crate::text::xml::schema::XML_SCHEMA;
 use crate::text::xml::is_unprefixed_name;
+use crate::text::xml::schema::XML_SCHEMA;
 use crate::tosca::v1_0::TOSCA;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -112,7 +112,8 @@ mod tests {
     #[test]
     fn prefixes_are_like_namespaces() {
         let mut prefixes = Prefixes::default();
-        let names = ["urn:example:shop", "http://a/shop/", "urn:1", "urn:v", XML_SCHEMA, "urn:xmlish"];
+        let names =
+            ["urn:example:shop", "http://a/shop/", "urn:1", "urn:v", XML_SCHEMA, "urn:xmlish"];
         let names = names.map(|namespace| prefixes.of(namespace).to_owned());
         assert_eq!(names, ["shop", "shop_2", "ns", "v_2", "xs", "ns_2"]);
     }

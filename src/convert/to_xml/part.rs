@@ -86,6 +86,11 @@ impl XmlPart {
         self.parts.is_empty()
     }
 
+    /// Whether it has a part that stands for itself, as definitions need one.
+    pub(super) fn has_component(&self) -> bool {
+        self.parts.iter().any(|part| !matches!(&*part.name, "Extensions" | "Types"))
+    }
+
     /// Adds it to a document. Parts stand in each other no deeper than documents may be.
     pub(super) fn write<'p>(&'p self, tree: &mut XmlTree<'p>) {
         tree.open(&*self.name);

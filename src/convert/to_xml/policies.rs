@@ -59,7 +59,8 @@ impl XmlConverter<'_, '_> {
             }
             let type_name = self.prefixed(kind);
             let id = self.ids.take(&name);
-            let mut template = XmlPart::new("PolicyTemplate").with("id", &*id).with("type", &*type_name);
+            let mut template =
+                XmlPart::new("PolicyTemplate").with("id", &*id).with("type", &*type_name);
             Self::describe(&mut template, &mut body);
             let properties = body.take("properties");
             let properties = self.properties(&mut template, Some(kind), properties);
@@ -112,7 +113,9 @@ impl XmlConverter<'_, '_> {
         let mut plans = Vec::new();
         for (name, workflow) in said.take_parts("workflows", "workflow") {
             let mut body = workflow.map();
-            let model = body.take("implementation").and_then(|it| Some((it.value.as_str()?.to_owned(), it.span)));
+            let model = body
+                .take("implementation")
+                .and_then(|it| Some((it.value.as_str()?.to_owned(), it.span)));
             let Some((model, span)) = model else {
                 let key = format!("workflows{}", step(&name));
                 self.keep(service, &key, &workflow, "a plan of TOSCA 1.0 is a model of a process");

@@ -154,7 +154,7 @@ impl<'t> XmlConverter<'_, 't> {
             let own = match self.schemas.elements.get(&id) {
                 Some(known) => known.clone(),
                 None => {
-                    let own = self.define_properties(id, inherited.as_ref());
+                    let own = self.quietly(id, |it| it.define_properties(id, inherited.as_ref()));
                     self.schemas.elements.insert(id, own.clone());
                     own
                 }
@@ -303,7 +303,8 @@ impl<'t> XmlConverter<'_, 't> {
         match facets.is_empty() {
             true => element.set("type", &*written.type_name),
             false => {
-                let mut restriction = XmlPart::new("xs:restriction").with("base", &*written.type_name);
+                let mut restriction =
+                    XmlPart::new("xs:restriction").with("base", &*written.type_name);
                 facets.into_iter().for_each(|facet| restriction.push(facet));
                 element.push(XmlPart::new("xs:simpleType").holding(restriction));
             }
@@ -342,9 +343,8 @@ impl<'t> XmlConverter<'_, 't> {
         let (mut facets, mut left) = (Vec::new(), Vec::new());
         let clauses: &[Value] = if let Value::List(items) = &said.value { items } else { &[] };
         for clause in clauses {
-            let made: Option<Vec<_>> = entries(clause)
-                .map(|(name, value)| self.facet(name, value, form?))
-                .collect();
+            let made: Option<Vec<_>> =
+                entries(clause).map(|(name, value)| self.facet(name, value, form?)).collect();
             match made {
                 Some(made) if facets_fit(&facets, made.iter().flatten()) => {
                     facets.extend(made.into_iter().flatten());
@@ -468,9 +468,13 @@ impl<'t> XmlConverter<'_, 't> {
 
     /// The type of a schema that a data type is.
     fn data_type(&mut self, id: TypeId, form: &ValueForm) -> QualifiedName {
-        if let Some(known) = self.schemas.data.get(&id) {
-            return known.clone();
+        match self.schemas.data.get(&id) {
+            Some(known) => known.clone(),
+            None => self.quietly(id, |it| it.define_data_type(id, form)),
         }
+    }
+
+    fn define_data_type(&mut self, id: TypeId, form: &ValueForm) -> QualifiedName {
         let types = self.variant.types;
         let definition = types.definition(id);
         let namespace = self.namespace_of(definition.key.span().file, definition.key);
@@ -549,6 +553,7 @@ fn facets_fit<'f>(
 /// Whether a pattern means the same to XML Schema: of plain characters, classes of them, repetition
 /// and alternatives.
 fn is_shared_pattern(pattern: &str) -> bool {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.:,;@#%=!~/<>\"' []()*+?|{}".contains(c);
+    let is_plain =
+        |c: char| c.is_ascii_alphanumeric() || "_-.:,;@#%=!~/<>\"' []()*+?|{}".contains(c);
     pattern.chars().all(is_plain) && !pattern.contains("(?") && !pattern.contains("[[")
 }

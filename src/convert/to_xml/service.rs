@@ -5,6 +5,7 @@ use super::part::XmlPart;
 use super::policies::NodePolicies;
 use super::said::{SaidMap, SaidValue, entries, step};
 use crate::convert::loss::LossKind;
+use crate::text::source::Span;
 use crate::text::value::Value;
 use crate::topology::{NodeIndex, RelationIndex, type_named};
 use crate::tosca::fit::RequirementFit;
@@ -46,12 +47,19 @@ struct ServiceParts {
 }
 
 impl<'t> XmlConverter<'_, 't> {
-    /// The service template, the id of the definitions, and what else those say.
-    pub(super) fn service(&mut self) -> (XmlPart, String, Vec<(&'static str, String)>) {
+    /// The service template, where there are nodes, the id of the definitions, and what else those
+    /// say.
+    pub(super) fn service(&mut self) -> (Option<XmlPart>, String, Vec<(&'static str, String)>) {
         let mut document = SaidMap::of_value(String::new(), self.variant.document, None);
         document.take("tosca_definitions_version");
         document.take("namespace");
         TYPES.iter().for_each(|section| drop(document.take(section)));
+        let has_nodes = !self.variant.topology.nodes.is_empty();
+        if !has_nodes {
+            self.without_service(document.clone());
+        }
+        // What has been told is not told again.
+        self.is_silent = !has_nodes;
         let metadata = document.take("metadata");
         let mut service = XmlPart::new("ServiceTemplate");
         let text = |key: &str| {
@@ -71,7 +79,8 @@ impl<'t> XmlConverter<'_, 't> {
             span: metadata.as_ref().and_then(|metadata| metadata.span),
         };
         self.named(&mut service, "id", &id, &said);
-        let definitions = self.ids.take(&definitions.unwrap_or_else(|| format!("{id}-definitions")));
+        let definitions =
+            self.ids.take(&definitions.unwrap_or_else(|| format!("{id}-definitions")));
         if let Some(name) = text("name") {
             service.set("name", name);
         }
@@ -79,7 +88,8 @@ impl<'t> XmlConverter<'_, 't> {
         let mut tags = self.tags(metadata.clone(), |name| !said_elsewhere.contains(&name));
         for (input, value) in &self.settings.recorded {
             let name = format!("variability.{input}");
-            let value = value.as_str().map_or_else(|| crate::text::yaml::write_flow(value), str::to_owned);
+            let value =
+                value.as_str().map_or_else(|| crate::text::yaml::write_flow(value), str::to_owned);
             tags.push(XmlPart::new("Tag").with("name", name).with("value", value));
         }
         service.push_in("Tags", tags);
@@ -92,7 +102,17 @@ impl<'t> XmlConverter<'_, 't> {
             self.topology(&mut service, said, nodes);
         }
         let attributes = text("definitions_name").map(|name| ("name", name));
-        (service, definitions, attributes.into_iter().collect())
+        self.is_silent = false;
+        (has_nodes.then_some(service), definitions, attributes.into_iter().collect())
+    }
+
+    /// Without nodes there is no service template, so that what else is said of it is gone.
+    fn without_service(&mut self, mut document: SaidMap) {
+        document.take("imports");
+        for (key, said) in document.rest() {
+            let why = "a service template of TOSCA 1.0 has a node at least";
+            self.lose(&said, format!("`{key}`"), why);
+        }
     }
 
     /// What files define that are imported is converted; of what is elsewhere only the name is kept.
@@ -143,7 +163,8 @@ impl<'t> XmlConverter<'_, 't> {
             ("outputs", "output", "service templates of TOSCA 1.0 have no outputs"),
             ("groups", "group", "TOSCA 1.0 has no groups"),
         ] {
-            for (name, said) in said.take_parts(section, part) {
+            for (name, mut said) in said.take_parts(section, part) {
+                said.span = self.place_of(part, &name);
                 self.keep(service, &format!("{section}{}", step(&name)), &said, why);
             }
         }
@@ -151,6 +172,16 @@ impl<'t> XmlConverter<'_, 't> {
         service.push_some(boundary.flatten());
         service.push(topology);
         service.push_some(plans);
+    }
+
+    /// Where a part of the topology stands.
+    fn place_of(&self, part: &str, name: &str) -> Option<Span> {
+        let topology = self.variant.topology;
+        match part {
+            "input" => topology.inputs.iter().find(|it| it.name == name).map(|it| it.span),
+            "output" => topology.outputs.iter().find(|it| it.name == name).map(|it| it.span),
+            _ => topology.groups.iter().find(|it| it.name == name).map(|it| it.span),
+        }
     }
 
     /// The type of a node.
@@ -213,7 +244,7 @@ impl<'t> XmlConverter<'_, 't> {
             }),
         };
         let found = fit.capabilities(target).ok()?;
-        Some((*found.first()?).0.to_owned())
+        Some(found.first()?.0.to_owned())
     }
 
     fn node(
@@ -362,7 +393,9 @@ impl<'t> XmlConverter<'_, 't> {
                 self.capability_of(part.definition.capability)
             });
             let kind = self.requirement_type(capability);
-            made.push(XmlPart::new("Requirement").with("id", id).with("name", name).with("type", kind));
+            made.push(
+                XmlPart::new("Requirement").with("id", id).with("name", name).with("type", kind),
+            );
         }
         made
     }
@@ -513,8 +546,9 @@ impl<'t> XmlConverter<'_, 't> {
             for (name, value) in listed(&all) {
                 let said = all.part(&name, &value);
                 match self.shown(&value, element == "Requirement", parts) {
-                    Some(id) => shown
-                        .push(XmlPart::new(element).with("name", name).with("ref", id)),
+                    Some(id) => {
+                        shown.push(XmlPart::new(element).with("name", name).with("ref", id))
+                    }
                     None => {
                         let key = format!("substitution_mappings.{key}{}", step(&name));
                         self.keep(service, &key, &said, "it leads to nothing in the template");

@@ -91,10 +91,11 @@ impl<'t> XmlConverter<'_, 't> {
     }
 
     fn entity_type(&mut self, id: TypeId) -> XmlPart {
+        self.quietly(id, |it| it.define_entity_type(id))
+    }
+
+    fn define_entity_type(&mut self, id: TypeId) -> XmlPart {
         let definition = self.variant.types.definition(id);
-        // Everybody knows those of the profile.
-        let is_built_in = profile::is_built_in(definition.key.span().file);
-        let is_silent = std::mem::replace(&mut self.is_silent, is_built_in);
         let mut said = self.said_of(definition);
         let kind = KINDS.iter().find(|(family, _)| *family == definition.family);
         let mut part = self.type_part(id, kind.map_or("NodeType", |(_, name)| name), &mut said);
@@ -105,7 +106,6 @@ impl<'t> XmlConverter<'_, 't> {
             _ => {}
         }
         self.keep_rest(&mut part, said, UNKNOWN);
-        self.is_silent = is_silent;
         part
     }
 
@@ -166,8 +166,9 @@ impl<'t> XmlConverter<'_, 't> {
         said.take("capabilities");
         let definition = self.variant.types.definition(id);
         let requirements = definition.requirements.iter();
-        let requirements: Vec<_> =
-            requirements.filter_map(|own| self.requirement_definition(id, own.named.name)).collect();
+        let requirements: Vec<_> = requirements
+            .filter_map(|own| self.requirement_definition(id, own.named.name))
+            .collect();
         part.push_in("RequirementDefinitions", requirements);
         let capabilities = definition.capabilities.iter();
         let capabilities: Vec<_> =
@@ -197,9 +198,9 @@ impl<'t> XmlConverter<'_, 't> {
             span: said.span,
         };
         let capability = self.capability_of(effective.capability);
-        let parent = types.parent(id).and_then(|parent| {
-            Some(&types.effective(parent).requirements.get(name)?.definition)
-        });
+        let parent = types
+            .parent(id)
+            .and_then(|parent| Some(&types.effective(parent).requirements.get(name)?.definition));
         let inherited = parent.map(|parent| self.capability_of(parent.capability));
         if let (Some(Some(inherited)), Some(own)) = (inherited, capability)
             && !types.derives(TypeRef::Defined(own), TypeRef::Defined(inherited))
@@ -208,7 +209,7 @@ impl<'t> XmlConverter<'_, 't> {
             self.lose(&whole, format!("the requirement `{name}`"), why);
             return None;
         }
-        let bounds = Bounds::of(effective.occurrences.as_ref(), (1, Some(1)));
+        let bounds = WrittenBounds::of(effective.occurrences.as_ref(), (1, Some(1)));
         if bounds.most == Some(0) {
             self.lose(&whole, format!("the requirement `{name}`"), "it can never be there");
             return None;
@@ -235,7 +236,7 @@ impl<'t> XmlConverter<'_, 't> {
         let kind = self.capability_of(effective.kind)?;
         let kind = self.prefixed(kind);
         written.set("capabilityType", kind);
-        let bounds = Bounds::of(effective.occurrences.as_ref(), (1, None));
+        let bounds = WrittenBounds::of(effective.occurrences.as_ref(), (1, None));
         if bounds.least == 0 || bounds.most == Some(0) {
             let why = "a capability of TOSCA 1.0 is there once at least";
             if let Some(said) = said.take("occurrences") {
@@ -244,7 +245,8 @@ impl<'t> XmlConverter<'_, 't> {
         }
         said.take("occurrences");
         said.take("type");
-        let bounds = Bounds { least: bounds.least.max(1), most: bounds.most.map(|it| it.max(1)) };
+        let bounds =
+            WrittenBounds { least: bounds.least.max(1), most: bounds.most.map(|it| it.max(1)) };
         bounds.write(&mut written);
         Self::describe(&mut written, &mut said);
         self.keep_rest(&mut written, said, "capabilities of TOSCA 1.0 have a type and bounds only");
@@ -340,18 +342,16 @@ impl<'t> XmlConverter<'_, 't> {
             targets.iter().map(|target| self.find(Family::Node, Some(*target))).collect();
         if let Some(nodes) = nodes.filter(|nodes| !nodes.is_empty()) {
             said.take("targets");
-            let references = nodes.into_iter().map(|node| {
-                XmlPart::new("NodeTypeReference").with("typeRef", self.prefixed(node))
-            });
+            let references = nodes
+                .into_iter()
+                .map(|node| XmlPart::new("NodeTypeReference").with("typeRef", self.prefixed(node)));
             let references = references.collect();
             part.push_in("AppliesTo", references);
         }
     }
 }
 
-fn entries_of(
-    said: Option<&SaidValue>,
-) -> impl Iterator<Item = &(std::sync::Arc<str>, Value)> {
+fn entries_of(said: Option<&SaidValue>) -> impl Iterator<Item = &(std::sync::Arc<str>, Value)> {
     said.into_iter().flat_map(|said| entries(&said.value))
 }
 
@@ -382,12 +382,12 @@ fn states_of(definition: &Value) -> Option<Vec<String>> {
 }
 
 /// How often something may be there.
-struct Bounds {
+struct WrittenBounds {
     least: u64,
     most: Option<u64>,
 }
 
-impl Bounds {
+impl WrittenBounds {
     fn of(said: Option<&Occurrences<'_>>, default: (u64, Option<u64>)) -> Self {
         let (least, most) = said.map_or(default, |said| (said.min, said.max));
         Self { least, most }

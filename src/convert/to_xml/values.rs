@@ -1,16 +1,16 @@
 //! Values.
 
+use super::XmlConverter;
 use super::names::QualifiedName;
 use super::part::XmlPart;
 use super::said::{SaidValue, entries};
 use super::schema::{TextForm, ValueForm};
-use super::XmlConverter;
 use crate::text::value::{Number, Value};
-use crate::text::yaml::write_flow;
 use crate::text::xml::is_allowed;
+use crate::text::yaml::write_flow;
 use crate::tosca::function::function_in;
-use crate::tosca::{Family, PropertyDefinition, TypeId};
 use crate::tosca::types::Parts;
+use crate::tosca::{Family, PropertyDefinition, TypeId};
 
 /// Values in each other deeper than this are not written as elements.
 const DEPTH: usize = 48;
@@ -99,7 +99,9 @@ impl<'t> XmlConverter<'_, 't> {
             (ValueForm::List(_), _) => None,
             (&ValueForm::Parts(id), Value::Map(fields)) => {
                 let parts = &self.variant.types.effective(id).properties;
-                if function_in(value).is_some() || fields.iter().any(|it| !parts.contains_key(&*it.0)) {
+                if function_in(value).is_some()
+                    || fields.iter().any(|it| !parts.contains_key(&*it.0))
+                {
                     return None;
                 }
                 let mut element = element();
@@ -206,13 +208,13 @@ fn date_time(text: &str) -> Option<String> {
     if !is_like(clock, "00:00:00") {
         return None;
     }
-    let digits = zone.strip_prefix('.').map_or(0, |zone| {
-        1 + zone.chars().take_while(char::is_ascii_digit).count()
-    });
+    let digits = zone
+        .strip_prefix('.')
+        .map_or(0, |zone| 1 + zone.chars().take_while(char::is_ascii_digit).count());
     let (fraction, zone) = zone.split_at_checked(digits)?;
     let zone = zone.trim_start();
-    let is_zone = matches!(zone, "" | "Z")
-        || ["+00:00", "-00:00"].iter().any(|like| is_like(zone, like));
+    let is_zone =
+        matches!(zone, "" | "Z") || ["+00:00", "-00:00"].iter().any(|like| is_like(zone, like));
     (is_zone && fraction != ".").then(|| format!("{date}T{clock}{fraction}{zone}"))
 }
 
@@ -224,7 +226,10 @@ mod tests {
     fn timestamps_are_those_of_xml_schema() {
         let written = |text| date_time(text);
         assert_eq!(written("2001-12-14").as_deref(), Some("2001-12-14T00:00:00Z"));
-        assert_eq!(written("2001-12-14t21:59:43.10-05:00").as_deref(), Some("2001-12-14T21:59:43.10-05:00"));
+        assert_eq!(
+            written("2001-12-14t21:59:43.10-05:00").as_deref(),
+            Some("2001-12-14T21:59:43.10-05:00")
+        );
         assert_eq!(written("2001-12-15 2:59:43.10"), None);
         assert_eq!(written("2001-12-14 21:59:43 Z").as_deref(), Some("2001-12-14T21:59:43Z"));
         assert_eq!(written("soon"), None);
@@ -233,9 +238,15 @@ mod tests {
     #[test]
     fn numbers_are_those_of_xml_schema() {
         let text = |form, number: Number| text_of(form, &Value::Number(number));
-        assert_eq!(text(TextForm::Integer, Number::int(8080).with_text("0x1F90")).as_deref(), Some("8080"));
+        assert_eq!(
+            text(TextForm::Integer, Number::int(8080).with_text("0x1F90")).as_deref(),
+            Some("8080")
+        );
         assert_eq!(text(TextForm::Integer, Number::float(1.5)), None);
-        assert_eq!(text(TextForm::Float, Number::float(1.5).with_text("1.50")).as_deref(), Some("1.50"));
+        assert_eq!(
+            text(TextForm::Float, Number::float(1.5).with_text("1.50")).as_deref(),
+            Some("1.50")
+        );
         assert_eq!(text(TextForm::Float, Number::float(f64::INFINITY)).as_deref(), Some("INF"));
     }
 }

@@ -34,6 +34,12 @@ impl TypeCounterparts {
         let found = self.0.iter().rev().find(|(of, local, _)| of == namespace && local == name);
         found.map(|(_, _, meant)| &**meant)
     }
+
+    /// The namespace and the name of a type that is called so in YAML.
+    pub(in crate::convert) fn given(&self, meant: &str) -> Option<(&str, &str)> {
+        let found = self.0.iter().rev().find(|(.., of)| of == meant);
+        found.map(|(namespace, local, _)| (&**namespace, &**local))
+    }
 }
 
 /// What a conversion is told.

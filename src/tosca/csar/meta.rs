@@ -23,10 +23,45 @@ const NAMES: [&str; 6] = [FILE_VERSION, FILE_VERSION_TOO, CSAR_VERSION, CREATED_
 /// Versions that can be read; they differ in what an entry is written in.
 const READ: [&str; 2] = ["1.0", "1.1"];
 const WRITTEN: &str = "1.1";
+/// That of archives of definitions.
+const OF_DEFINITIONS: &str = "1.0";
+
+/// Names of a block about a file.
+const NAME: &str = "Name";
+const CONTENT_TYPE: &str = "Content-Type";
+
+/// What files are by the endings of their names.
+const MEDIA_TYPES: [(&str, &str); 22] = [
+    ("bpmn", "application/bpmn+xml"),
+    ("css", "text/css"),
+    ("gz", "application/gzip"),
+    ("html", "text/html"),
+    ("jar", "application/java-archive"),
+    ("jpg", "image/jpeg"),
+    ("js", "text/javascript"),
+    ("json", "application/json"),
+    ("md", "text/markdown"),
+    ("png", "image/png"),
+    ("py", "text/x-python"),
+    ("sh", "application/x-sh"),
+    ("sql", "application/sql"),
+    ("svg", "image/svg+xml"),
+    ("tar", "application/x-tar"),
+    ("tosca", "application/vnd.oasis.tosca.definitions"),
+    ("txt", "text/plain"),
+    ("wsdl", "application/wsdl+xml"),
+    ("xml", "application/xml"),
+    ("yaml", "application/yaml"),
+    ("yml", "application/yaml"),
+    ("zip", "application/zip"),
+];
+
+/// What a file is of which nothing is known.
+const ANY_MEDIA_TYPE: &str = "application/octet-stream";
 
 /// What a file says of its archive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Meta {
+pub(crate) struct Meta {
     /// Who made the archive.
     pub created_by: Option<String>,
     /// The template.
@@ -117,11 +152,59 @@ impl Meta {
         Some((meta, named))
     }
 
-    /// Writes it; what it says of files that are not as they were is left out.
-    pub(super) fn write(&self, is_same: impl Fn(&str) -> bool) -> String {
+    /// What is said of an archive of definitions: what is wrong is for whoever reads them to say.
+    pub(crate) fn of_definitions(text: &str) -> Self {
+        let mut blocks = blocks(FileId::DETACHED, text, &mut Diagnostics::default()).into_iter();
+        let (known, custom): (Vec<_>, Vec<_>) = blocks
+            .next()
+            .into_iter()
+            .flatten()
+            .partition(|pair| NAMES.contains(&pair.name.as_str()));
+        let created_by = known.into_iter().find(|pair| pair.name == CREATED_BY);
+        Self {
+            created_by: created_by.map(|pair| pair.value),
+            custom: custom.into_iter().map(Pair::into).collect(),
+            blocks: blocks.map(|block| block.into_iter().map(Pair::into).collect()).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// The same for an archive with this template.
+    pub(super) fn with_entry(&self, entry: &str) -> Self {
+        Self { entry: entry.to_owned(), others: Vec::new(), ..self.clone() }
+    }
+
+    /// Writes it for an archive of definitions: a block for each file, which counts before
+    /// those for patterns of names.
+    pub(super) fn write_definitions(&self, files: &[&str]) -> String {
+        let mut text = self.first_block(OF_DEFINITIONS);
+        let name_of = |block: &[(String, String)]| {
+            block.first().filter(|(name, _)| name == NAME).map(|(_, file)| file.clone())
+        };
+        let mut push_block = |block: &[(String, String)]| {
+            text.push('\n');
+            block.iter().for_each(|(name, value)| push_line(&mut text, name, value));
+        };
+        for block in &self.blocks {
+            if name_of(block).is_none_or(|name| name.contains(['*', '?', '[', '('])) {
+                push_block(block);
+            }
+        }
+        for file in files {
+            let said = self.blocks.iter().find(|block| name_of(block).as_deref() == Some(*file));
+            let own = || {
+                vec![(NAME.into(), (*file).into()), (CONTENT_TYPE.into(), media_type(file).into())]
+            };
+            push_block(&said.cloned().unwrap_or_else(own));
+        }
+        text
+    }
+
+    /// The block about the archive.
+    fn first_block(&self, version: &str) -> String {
         let created_by = self.created_by.as_deref().unwrap_or(env!("CARGO_PKG_NAME"));
         let mut text = format!(
-            "{FILE_VERSION}: {WRITTEN}\n{CSAR_VERSION}: {WRITTEN}\n{CREATED_BY}: {created_by}\n{ENTRY}: {}\n",
+            "{FILE_VERSION}: {version}\n{CSAR_VERSION}: {version}\n{CREATED_BY}: {created_by}\n{ENTRY}: {}\n",
             self.entry
         );
         if !self.others.is_empty() {
@@ -129,8 +212,14 @@ impl Meta {
             push_line(&mut text, OTHERS, &others.join(" "));
         }
         self.custom.iter().for_each(|(name, value)| push_line(&mut text, name, value));
+        text
+    }
+
+    /// Writes it; what it says of files that are not as they were is left out.
+    pub(super) fn write(&self, is_same: impl Fn(&str) -> bool) -> String {
+        let mut text = self.first_block(WRITTEN);
         for block in &self.blocks {
-            let about = block.first().filter(|(name, _)| name == "Name");
+            let about = block.first().filter(|(name, _)| name == NAME);
             if about.is_none_or(|(_, file)| is_same(file)) {
                 text.push('\n');
                 block.iter().for_each(|(name, value)| push_line(&mut text, name, value));
@@ -154,9 +243,9 @@ pub(crate) fn check_definitions(
     for block in blocks {
         let [name, rest @ ..] = &*block else { continue };
         let warn = |at: &Pair, message: &str| Diagnostic::warning(Code::Csar, message).at(at.span);
-        if name.name != "Name" {
+        if name.name != NAME {
             diagnostics.push(warn(name, "a block about a file begins with its `Name`"));
-        } else if rest.first().is_none_or(|pair| pair.name != "Content-Type") {
+        } else if rest.first().is_none_or(|pair| pair.name != CONTENT_TYPE) {
             diagnostics.push(warn(name, "the `Content-Type` of a file comes behind its name"));
         } else if let Some(kind) = rest.first().filter(|kind| !is_media_type(&kind.value)) {
             let message = "a `Content-Type` is a type and a subtype, such as `text/plain`";
@@ -200,6 +289,14 @@ fn versions(first: &[Pair], last: Span, diagnostics: &mut Diagnostics) {
             None => diagnostics.push(missing(name, first, last)),
         }
     }
+}
+
+/// What a file is, by its name.
+fn media_type(file: &str) -> &'static str {
+    let ending = file.rsplit('/').next().and_then(|name| Some(name.rsplit_once('.')?.1));
+    let ending = ending.unwrap_or_default().to_lowercase();
+    let known = MEDIA_TYPES.iter().find(|(known, _)| *known == ending);
+    known.map_or(ANY_MEDIA_TYPE, |(_, kind)| kind)
 }
 
 fn push_line(text: &mut String, name: &str, value: &str) {

@@ -20,9 +20,12 @@ mod pack;
 mod package;
 
 pub use archive::{Archive, Limits};
-pub(crate) use meta::{META, META_DIRECTORY, check_definitions};
+pub(crate) use meta::{META, META_DIRECTORY, Meta, check_definitions};
 pub(crate) use names::{gather, renamed, renamed_nodes};
-pub(crate) use pack::{Extension, Extras, pack, pack_files, pack_nested};
+pub(crate) use pack::{
+    Extension, Extras, definitions_meta, pack, pack_converted, pack_definitions, pack_files,
+    pack_nested,
+};
 pub(crate) use package::{Package, TEMPLATE_NAMES, has_template};
 
 use std::path::Path;

@@ -142,6 +142,54 @@ pub(crate) fn pack_nested(
     pack_with_others(files, &others)
 }
 
+/// As [`pack_files`], with what another archive said of itself and of files that are the same.
+///
+/// # Errors
+/// As [`pack_files`].
+pub(crate) fn pack_converted(
+    files: &[(PathBuf, Vec<u8>)],
+    meta: Option<&Meta>,
+) -> Result<Vec<u8>, Diagnostic> {
+    let (Some((entry, _)), Some(meta)) = (files.first(), meta) else { return pack_files(files) };
+    let is_same = |name: &str| files.iter().skip(1).any(|(path, _)| path == Path::new(name));
+    let meta = meta.with_entry(&entry_name(entry)?);
+    let mut archive = ArchiveWriter::default();
+    archive.add(META, meta.write(is_same).as_bytes())?;
+    for (path, bytes) in files {
+        archive.add(&entry_name(path)?, bytes)?;
+    }
+    archive.finish()
+}
+
+/// An archive of definitions and the files that they name; the definitions come first.
+///
+/// # Errors
+/// `csar` where a name cannot be one in an archive.
+pub(crate) fn pack_definitions(
+    files: &[(PathBuf, Vec<u8>)],
+    meta: Option<&Meta>,
+) -> Result<Vec<u8>, Diagnostic> {
+    let mut archive = ArchiveWriter::default();
+    let (_, content) = definitions_meta(files, meta);
+    archive.add(META, &content)?;
+    for (path, bytes) in files {
+        archive.add(&entry_name(path)?, bytes)?;
+    }
+    archive.finish()
+}
+
+/// What an archive of definitions says of itself, where another one said that.
+pub(crate) fn definitions_meta(
+    files: &[(PathBuf, Vec<u8>)],
+    meta: Option<&Meta>,
+) -> (PathBuf, Vec<u8>) {
+    let names: Vec<_> = files.iter().filter_map(|(path, _)| in_archive(path)).collect();
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    let entry = names.first().copied().unwrap_or_default();
+    let meta = meta.map_or_else(|| Meta::new(entry, None), |meta| meta.with_entry(entry));
+    (META.into(), meta.write_definitions(&names).into_bytes())
+}
+
 fn entry_name(path: &Path) -> Result<String, Diagnostic> {
     in_archive(path)
         .ok_or_else(|| error(format!("the name of `{}` is not valid UTF-8", path.display())))

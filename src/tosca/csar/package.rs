@@ -3,6 +3,7 @@
 use super::archive::{Archive, Limits};
 use super::is_archive;
 use super::meta::{META, META_DIRECTORY, Meta};
+use super::pack::listed;
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::files::{Files, read_bytes};
 use crate::text::source::{FileId, FileSystem, is_yaml, normalize};
@@ -10,7 +11,7 @@ use crate::text::xml::is_xml;
 use crate::text::yaml::{Node, NodeKind};
 use memchr::memmem;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 /// The names under which a directory's template is found, the first one first.
@@ -175,9 +176,48 @@ impl Package {
         self.root.as_ref().is_some_and(|root| root.archive.is_some())
     }
 
+    /// What the archive says of itself.
+    pub(crate) fn meta(&self) -> Option<&Meta> {
+        self.root.as_ref()?.meta.as_ref()
+    }
+
+    /// What a path is called from the root of what belongs to the template.
+    pub(crate) fn below_root(&self, path: &Path) -> Option<String> {
+        let root = normalize(self.root().unwrap_or_else(|| self.directory()));
+        let below = path.strip_prefix(root).ok()?;
+        let parts = below.components().map(|part| match part {
+            Component::Normal(part) => part.to_str(),
+            _ => None,
+        });
+        let parts: Option<Vec<_>> = parts.collect();
+        parts.filter(|parts| !parts.is_empty()).map(|parts| parts.join("/"))
+    }
+
+    /// What a file holds, or all files below a directory, each called as it is below `name`.
+    ///
+    /// # Errors
+    /// Where one cannot be read, or there are too many.
+    pub(crate) fn contents(
+        &self,
+        name: &str,
+        path: &Path,
+    ) -> Result<Vec<(PathBuf, Vec<u8>)>, Diagnostic> {
+        let files = &*self.files;
+        if !files.is_dir(path) {
+            return Ok(vec![(name.into(), read_bytes(files, path)?)]);
+        }
+        let mut all = listed(files, path, "a copy", &|_| false)?;
+        all.sort();
+        let read = |found: PathBuf| {
+            let below = found.strip_prefix(path).unwrap_or(&found);
+            Ok((Path::new(name).join(below), read_bytes(files, &found)?))
+        };
+        all.into_iter().map(read).collect()
+    }
+
     /// Where what is named in a file of this directory is: relative names start there, at the
     /// template, or at the root.
-    pub(super) fn located(&self, directory: &Path, name: &str) -> Option<PathBuf> {
+    pub(crate) fn located(&self, directory: &Path, name: &str) -> Option<PathBuf> {
         let bases = [directory, self.directory()].into_iter().chain(self.root());
         let mut paths = bases.map(|base| normalize(&base.join(name)));
         paths.find(|path| self.files.is_file(path) || self.files.is_dir(path))

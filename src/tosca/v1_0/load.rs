@@ -10,7 +10,7 @@ use crate::text::source::{FileId, FileSystem, SourceMap, Span, normalize};
 use crate::text::xml::schema::XML_SCHEMA;
 use crate::text::xml::{self, XmlDocument, XmlElement, XmlLimits};
 use crate::tosca::csar::{
-    Archive, Limits, META, META_DIRECTORY, check_definitions, has_template, is_archive,
+    Archive, Limits, META, META_DIRECTORY, Meta, check_definitions, has_template, is_archive,
 };
 use memchr::memmem;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -370,6 +370,16 @@ impl LoadedDefinitions {
     /// Whether it is an archive, be it packed or not.
     pub(crate) fn is_archive(&self) -> bool {
         self.root.as_ref().is_some_and(|root| self.system.is_dir(&root.join(META_DIRECTORY)))
+    }
+
+    /// What an archive says of itself and of its files.
+    pub(crate) fn meta(&self) -> Option<Meta> {
+        let bytes = self
+            .root
+            .as_ref()
+            .filter(|_| self.is_archive())
+            .and_then(|root| read_bytes(&*self.system, &root.join(META)).ok())?;
+        Some(Meta::of_definitions(&String::from_utf8_lossy(&bytes)))
     }
 
     /// What a file holds that is named from the root of an archive, or from beside the first

@@ -1,0 +1,86 @@
+//! Conversion of a variant to TOSCA 1.0.
+
+use super::Resolver;
+use super::conversion::{Conversion, ConversionDialect, ConversionFormat, ConversionQuery};
+use crate::convert::{
+    ConvertedVariant, ConvertedXml, LocatedFile, Loss, LossKind, ToXmlSettings, to_xml,
+};
+use crate::explore::types;
+use crate::text::answer::{Answer, Failure};
+use crate::text::diagnostic::Diagnostics;
+use crate::text::source::FileId;
+use crate::tosca::load::{Extent, Loaded};
+use crate::variability::inputs::InputMode;
+use crate::variability::prepared::Interpreted;
+use crate::variability::resolve::{self, PlainVariant};
+use std::path::Path;
+
+/// The directory of definitions in an archive.
+const DEFINITIONS: &str = "Definitions";
+
+impl Resolver {
+    /// The variant that is chosen, as definitions of TOSCA 1.0.
+    pub(super) fn convert_template(
+        &self,
+        query: &ConversionQuery,
+    ) -> Result<Answer<Conversion>, Failure> {
+        let how = self.how();
+        let counterparts = self.counterparts(query)?;
+        self.answer(Extent::Whole, |loaded| {
+            let interpreted = Interpreted::of(loaded, &self.choice)?;
+            let (variant, warnings) = resolve::variant(&interpreted, &self.choice, &how)?;
+            let PlainVariant { document, topology, inputs } = variant;
+            let settings = ToXmlSettings {
+                leaves_out: query.leaves_out,
+                is_opentosca: query.dialect == ConversionDialect::OpenTosca,
+                recorded: if query.records_inputs { inputs } else { Vec::new() },
+                counterparts,
+            };
+            let converted = types::known(loaded, &self.choice, InputMode::Closed, |types| {
+                let variant = ConvertedVariant {
+                    document: &document,
+                    topology: &topology,
+                    types,
+                    file: loaded.template(),
+                    locate: &|file, name| locate(loaded, file, name),
+                };
+                Ok(to_xml(&variant, &settings)?)
+            })?;
+            Ok((written(loaded, converted, query.is_single)?, warnings))
+        })
+    }
+}
+
+/// What a name in a file leads to, and what that is called from the root.
+fn locate(loaded: &Loaded, file: FileId, name: &str) -> Option<LocatedFile> {
+    let package = loaded.package();
+    let directory = loaded.sources().file(file).asked().parent().unwrap_or(Path::new(""));
+    let path = package.located(directory, name)?;
+    Some(LocatedFile { name: package.below_root(&path), path })
+}
+
+/// What is written of a conversion: the definitions, and the files that they name.
+fn written(
+    loaded: &Loaded,
+    converted: ConvertedXml,
+    is_single: bool,
+) -> Result<Conversion, Diagnostics> {
+    let ConvertedXml { id, text, mut losses, located } = converted;
+    let mut files = vec![(Path::new(DEFINITIONS).join(format!("{id}.tosca")), text.into_bytes())];
+    let package = loaded.package();
+    for (name, path) in located {
+        if is_single {
+            losses.push(Loss {
+                path: name.clone(),
+                span: None,
+                construct: format!("the file `{name}`"),
+                why: "one document holds no files; write an archive or a directory".to_owned(),
+                kind: LossKind::Lost,
+            });
+            continue;
+        }
+        files.extend(package.contents(&name, &path)?);
+    }
+    let format = ConversionFormat::Xml;
+    Ok(Conversion { files, losses: losses.ordered(), format, meta: package.meta().cloned() })
+}
