@@ -14,9 +14,10 @@ fn main() -> ExitCode {
     let arguments = CommandLine::from_command_line()
         .unwrap_or_else(|(error, format)| misuse::exit(&error, format));
     let reporter = Reporter::new(&arguments.messages);
-    watch::begin(&reporter);
+    watch::begin(reporter.shows_progress());
     if let Some(time) = arguments.watch.timeout.filter(|_| !arguments.command.keeps_time()) {
-        watch::give_up_after(time, &reporter);
+        let reporter = reporter.clone();
+        watch::give_up_after(time, move || reporter.give_up());
     }
     let outcome = match &arguments.command {
         Command::Resolve(args) => resolve::run(args, &arguments.watch, &reporter),

@@ -102,7 +102,8 @@ fn no_restriction_is_cheaper() -> Result<(), Unsolved> {
             // Without the restriction there is a model, so it is part of each conflict; it was
             // asserted last.
             Err(Unsolved::Interrupted) => panic!("nothing limits it"),
-            Err(Unsolved::Conflict(Conflict { origins })) => {
+            Err(Unsolved::Conflict(Conflict { origins, is_minimal })) => {
+                assert!(is_minimal);
                 assert_eq!(
                     origins.last().copied(),
                     encoded.cnf.clauses().filter_map(|clause| clause.origin).max()

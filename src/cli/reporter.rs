@@ -3,7 +3,7 @@
 
 use super::args::{MessageFormat, Messages};
 use anstream::{AutoStream, ColorChoice};
-use cuvee::diagnostic::{Diagnostic, Severity};
+use cuvee::diagnostic::{Code, Diagnostic, Severity};
 use cuvee::source::SourceMap;
 use cuvee::{Failure, render};
 use std::io::{self, IsTerminal, Write};
@@ -36,6 +36,15 @@ impl Reporter {
     pub(crate) fn failed(&self, failure: &Failure) -> ExitCode {
         self.report(&failure.diagnostics, &failure.sources);
         ExitCode::FAILURE
+    }
+
+    /// Ends the process, for the time is over.
+    pub(crate) fn give_up(&self) {
+        super::output::leave_nothing_behind();
+        let over =
+            Diagnostic::error(Code::Unproven, "the time was over before there was an answer");
+        self.failed(&over.help("allow more with `--timeout`").into());
+        std::process::exit(1);
     }
 
     /// Whether this is worth telling: somebody may want to hear of nothing but errors.

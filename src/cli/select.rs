@@ -2,7 +2,7 @@
 
 use super::args::{ChooseArgs, EvaluateArgs, OptionArgs, SelectArgs};
 use super::streams::{CommandFiles, STANDARD_INPUT};
-use super::watch::Watched;
+use super::watch::WatchedRun;
 use super::{rejected, streams};
 use cuvee::diagnostic::{Code, Diagnostic};
 use cuvee::{Failure, Resolver};
@@ -75,7 +75,7 @@ pub(super) fn template(path: &Path) -> Result<Resolver, Failure> {
         Some((name, text)) => Resolver::from_text(name, text),
         None => Resolver::new(path),
     };
-    Ok(resolver.files(CommandFiles).progress(Watched))
+    Ok(resolver.files(CommandFiles).progress(WatchedRun))
 }
 
 /// What comes on a stream, and what to call it, where this is the name of one: `-` is standard

@@ -4,14 +4,10 @@
 //! There is one process, one who waits for it, and one terminal: so is this.
 
 use super::args::WatchArgs;
-use super::output;
 use super::progress::Spinner;
-use super::reporter::Reporter;
 use super::timings::Timings;
-use cuvee::diagnostic::{Code, Diagnostic};
 use cuvee::progress::Progress;
 use std::io::{self, Write};
-use std::process;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -22,31 +18,24 @@ struct Watch {
     timings: Timings,
     /// What is shown; nothing while something is written.
     spinner: Option<Spinner>,
-    /// Whether somebody sits there who would like to know that we are not stuck.
     is_shown: bool,
 }
 
-/// From now on every run is watched.
-pub(crate) fn begin(reporter: &Reporter) {
-    let is_shown = reporter.shows_progress();
+/// From now on every run is watched; `is_shown` says whether somebody sits there who would like to know
+/// that we are not stuck.
+pub(crate) fn begin(is_shown: bool) {
     let watch = Watch { timings: Timings::start("starting"), spinner: None, is_shown };
     *WATCH.lock().unwrap_or_else(PoisonError::into_inner) = Some(watch);
 }
 
-/// Ends the process where it takes longer.
-pub(crate) fn give_up_after(time: Duration, reporter: &Reporter) {
-    let reporter = reporter.clone();
+/// Does this, which is to end the process, where it takes longer.
+pub(crate) fn give_up_after(time: Duration, give_up: impl FnOnce() + Send + 'static) {
     // Without a thread nobody looks at the clock, as if no time had been set.
     let _ = thread::Builder::new().spawn(move || {
         thread::sleep(time);
-        if WATCH.lock().unwrap_or_else(PoisonError::into_inner).is_none() {
-            return;
+        if WATCH.lock().unwrap_or_else(PoisonError::into_inner).is_some() {
+            give_up();
         }
-        output::leave_nothing_behind();
-        let over =
-            Diagnostic::error(Code::Unproven, "the time was over before there was an answer");
-        reporter.failed(&over.help("allow more with `--timeout`").into());
-        process::exit(1);
     });
 }
 
@@ -67,7 +56,7 @@ pub(super) fn hide() {
 
 /// A phase of the command itself begins.
 pub(super) fn phase(name: &'static str) {
-    Watched.phase(name);
+    WatchedRun.phase(name);
 }
 
 fn with(tell: impl FnOnce(&mut Watch)) {
@@ -83,9 +72,9 @@ impl Watch {
 }
 
 /// What runs tell.
-pub(super) struct Watched;
+pub(super) struct WatchedRun;
 
-impl Progress for Watched {
+impl Progress for WatchedRun {
     fn phase(&mut self, name: &'static str) {
         with(|watch| {
             watch.timings.phase(name);

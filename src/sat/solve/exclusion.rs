@@ -134,16 +134,16 @@ impl Exclusions {
         let mut search =
             GroupSearch { positions, places: FxHashMap::default(), groups: Vec::new() };
         let mut entered = Vec::new();
-        let mut next: Vec<_> = forest.roots().map(Step::Enter).collect();
+        let mut next: Vec<_> = forest.roots().map(ForestStep::Enter).collect();
         while let Some(step) = next.pop() {
             let literal = match step {
-                Step::Leave => {
+                ForestStep::Leave => {
                     let start = entered.pop().unwrap_or_default();
                     search.forget(&self.propagator.trail()[start..]);
                     self.propagator.undo(start);
                     continue;
                 }
-                Step::Enter(literal) => literal,
+                ForestStep::Enter(literal) => literal,
             };
             if self.propagator.value(literal) == Some(false) || self.effort >= GROUPING {
                 continue;
@@ -158,12 +158,12 @@ impl Exclusions {
             }
             search.learn(&self.propagator.trail()[start..]);
             entered.push(start);
-            next.push(Step::Leave);
+            next.push(ForestStep::Leave);
             // All of them join groups before more is assumed, which may exclude them.
             for &child in forest.children(literal) {
                 search.visit(child, &self.propagator);
                 if !forest.children(child).is_empty() {
-                    next.push(Step::Enter(child));
+                    next.push(ForestStep::Enter(child));
                 }
             }
         }
@@ -174,7 +174,7 @@ impl Exclusions {
 }
 
 /// What is done next on the way through a forest.
-enum Step {
+enum ForestStep {
     Enter(Lit),
     /// Takes back what the literal that was entered last made known.
     Leave,

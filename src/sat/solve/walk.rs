@@ -42,11 +42,6 @@ impl Samples {
     pub(crate) fn show(&self, literal: Lit) -> bool {
         self.of_literal(literal).any(|lanes| lanes != 0)
     }
-
-    /// Whether there are none.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.rounds.is_empty()
-    }
 }
 
 /// So many models are asked for; the others are neighbours of those, and of their neighbours.
