@@ -145,7 +145,7 @@ fn rejected_presets(
         let variants =
             Prepared::of(interpreted, &choice, InputMode::Open, &mut ()).and_then(|prepared| {
                 Space::of(&prepared, true, &mut ())?
-                    .variants(&Query { limit: 1, ..Query::default() })
+                    .variants(&Query { limit: 1, ..Query::default() }, &mut ())
             });
         variants.is_err()
     };
@@ -203,6 +203,7 @@ impl Space<'_, '_> {
         } else {
             self.false_optional(&elements, &dead.iter().copied().collect(), &samples, &mut models)
         };
+        progress.counted("searches", models.searches());
         progress.phase("constraints in vain");
         let constraints = self.verdicts(sources, progress);
         progress.phase("what checks reject");

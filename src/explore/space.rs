@@ -4,7 +4,7 @@ use crate::sat::formula::{Cnf, Encoder, Formula, Lit, OriginId, Var};
 use crate::sat::progress::Progress;
 use crate::sat::solve::backbone::backbone;
 use crate::sat::solve::circuit::Circuit;
-use crate::sat::solve::walk::Samples;
+use crate::sat::solve::walk::{Samples, WIDE};
 use crate::sat::solve::{self, Determinised, Models, Objective, Problem, Question, Unique};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::text::value::Value;
@@ -409,6 +409,12 @@ impl<'s, 'a> Space<'s, 'a> {
         let cnf = Cnf::of(self.vars(), self.valid_clauses().map(<[Lit]>::to_vec));
         let circuit = Circuit::new(&cnf, &self.input_vars());
         circuit.map_or_else(Samples::default, |circuit| Samples::of(&circuit, &self.cases, models))
+    }
+
+    /// The same where a solver would be asked for each of many cases, else none.
+    pub(super) fn samples_of_many_cases(&self, models: &mut Models) -> Samples {
+        let has_many = self.cases.iter().any(|cases| cases.len() > WIDE);
+        if has_many { self.samples(models) } else { Samples::default() }
     }
 
     /// The case of each open input in a model.

@@ -6,9 +6,10 @@ use super::space::{self, Assigned, Projection, Space, literal};
 use crate::sat::count::{Compiled, compile};
 use crate::sat::formula::{Atom, Cnf, Lit, Var};
 use crate::sat::progress::Progress;
-use crate::sat::solve::backbone::{backbone, equivalences};
+use crate::sat::solve::backbone::{backbone_beside, equivalences_beside};
 use crate::sat::solve::covering::{CoveringModel, covering};
 use crate::sat::solve::random::Random;
+use crate::sat::solve::walk::Samples;
 use crate::sat::solve::{self, Limit, Models, Objective, Problem, SolverSettings, Unsolved};
 use crate::text::decimal::Decimal;
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
@@ -175,23 +176,36 @@ impl Space<'_, '_> {
     ///
     /// # Errors
     /// As [`Resolver::variants`](crate::Resolver::variants).
-    pub(crate) fn variants(&self, query: &Query) -> Result<Found, Diagnostics> {
+    pub(crate) fn variants(
+        &self,
+        query: &Query,
+        progress: &mut dyn Progress,
+    ) -> Result<Found, Diagnostics> {
         let elements = self.projected(query.projection);
         let found = match query.which {
-            Which::All => self.list(&elements, query.limit),
+            Which::All => self.list(&elements, query.limit, progress),
             Which::Best(goal) => self.best(goal, &elements),
             Which::Sample(count, seed) => {
                 Some(self.sample(&elements, count, seed, query.effort)?)
             }
-            Which::Covering(strength) => Some(self.covering(&elements, strength)?),
+            Which::Covering(strength) => Some(self.covering(&elements, strength, progress)?),
         };
         found.filter(|found| !found.variants.is_empty()).ok_or_else(|| self.void().into())
     }
 
-    fn list(&self, elements: &[Projected], limit: usize) -> Option<Found> {
+    fn list(
+        &self,
+        elements: &[Projected],
+        limit: usize,
+        progress: &mut dyn Progress,
+    ) -> Option<Found> {
         let mut models = self.valid_models();
-        let telling =
-            if elements.len() < MANY { telling(elements, &mut models) } else { literals(elements) };
+        let telling = if elements.len() < MANY {
+            telling(elements, &self.samples_of_many_cases(&mut models), &mut models)
+        } else {
+            literals(elements)
+        };
+        progress.counted("searches", models.searches());
         let toward = self.toward();
         let mut variants = Vec::new();
         while models.solve_least(&[], &toward) {
@@ -246,7 +260,7 @@ impl Space<'_, '_> {
             return Count { count: compiled.count().to_string(), exact: true, fixed: None };
         }
         progress.phase("counting a part");
-        if let Some(found) = self.list(&elements, FEW).filter(|found| !found.more) {
+        if let Some(found) = self.list(&elements, FEW, progress).filter(|found| !found.more) {
             let count = found.variants.len().to_string();
             return Count { count, exact: true, fixed: None };
         }
@@ -316,7 +330,12 @@ impl Space<'_, '_> {
         Ok(Found::of(variants, !all))
     }
 
-    fn covering(&self, elements: &[Projected], strength: usize) -> Result<Found, Diagnostics> {
+    fn covering(
+        &self,
+        elements: &[Projected],
+        strength: usize,
+        progress: &mut dyn Progress,
+    ) -> Result<Found, Diagnostics> {
         let factors: Vec<Vec<Lit>> =
             self.cases.iter().filter(|cases| cases.len() > 1).cloned().collect();
         let mut models = self.valid_models();
@@ -325,6 +344,7 @@ impl Space<'_, '_> {
             Diagnostic::error(Code::OpenInput, message)
                 .help("assign some inputs, or cover combinations of fewer")
         })?;
+        progress.counted("searches", models.searches());
         let variant =
             |model: &CoveringModel| self.variant(elements, &|literal| model.is_true(literal));
         let variants = covering.models.iter().map(variant).collect();
@@ -465,13 +485,13 @@ fn literals(elements: &[Projected]) -> Vec<Lit> {
 
 /// Literals that are enough to tell variants apart: one of those that are always equal, none of
 /// those that never change.
-fn telling(elements: &[Projected], models: &mut Models) -> Vec<Lit> {
+fn telling(elements: &[Projected], samples: &Samples, models: &mut Models) -> Vec<Lit> {
     let literals = literals(elements);
-    let fixed = backbone(&literals, models).unwrap_or_default();
+    let fixed = backbone_beside(samples, &literals, models).unwrap_or_default();
     let fixed: FxHashSet<_> = fixed.always.into_iter().chain(fixed.never).collect();
     let changing: Vec<_> =
         literals.into_iter().filter(|literal| !fixed.contains(literal)).collect();
-    let sets = equivalences(&changing, models).unwrap_or_default();
+    let sets = equivalences_beside(samples, &changing, models).unwrap_or_default();
     let repeated: FxHashSet<_> = sets.iter().flat_map(|set| set.iter().skip(1).copied()).collect();
     changing.into_iter().filter(|literal| !repeated.contains(literal)).collect()
 }

@@ -323,7 +323,7 @@ impl Resolver {
         query: &Query,
         progress: &mut dyn Progress,
     ) -> Result<Answer<Found>, Failure> {
-        self.explore_with(true, progress, |space, _| space.variants(query))
+        self.explore_with(true, progress, |space, progress| space.variants(query, progress))
     }
 
     /// Counts variants: exactly, or a part of them when the effort is spent.

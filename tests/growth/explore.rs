@@ -2,7 +2,7 @@
 
 use super::features::{FeatureShape, SHAPES, template};
 use cuvee::Resolver;
-use cuvee::explore::Query;
+use cuvee::explore::{Query, Which};
 use cuvee::progress::Progress;
 use std::collections::BTreeMap;
 
@@ -47,4 +47,54 @@ fn inputs_are_mostly_seen() {
         work.0["steps of simulation"]
     });
     assert!(more < 4 * some, "{some} and {more}");
+}
+
+/// What goes together in a deep tree is mostly seen, however little of it most variants have.
+#[test]
+fn analyses_mostly_see() {
+    let shapes = [600, 1_200].map(|features| FeatureShape { features, constraints: features / 12 });
+    let [some, more] = shapes.map(|shape| {
+        let mut work = Work::default();
+        let analysis = model(shape).analyze_with(&mut work).unwrap().result;
+        assert!(!analysis.void && !analysis.atomic_sets.is_empty());
+        assert!(work.0["searches"] < shape.features, "{:?}", work.0);
+        work.0["searches"]
+    });
+    assert!(more < 4 * some, "{some} and {more}");
+}
+
+/// Pairs are covered by few variants, each made with few questions.
+#[test]
+fn pairs_are_covered_by_few() {
+    let shapes = [250, 500].map(|features| FeatureShape { features, constraints: features });
+    let [some, more] = shapes.map(|shape| {
+        let mut work = Work::default();
+        let query = Query { which: Which::Covering(2), ..Query::default() };
+        let found = model(shape).variants_with(&query, &mut work).unwrap().result;
+        assert!(found.covered.unwrap() > shape.features as u64);
+        assert!(found.variants.len() < shape.features, "{}", found.variants.len());
+        work.0["searches"]
+    });
+    assert!(more < 4 * some, "{some} and {more}");
+}
+
+/// An input with many cases, each in variants of its own, is no question for each of them.
+#[test]
+fn many_cases_are_seen() {
+    let cases = 600;
+    let nodes: String = (0..cases)
+        .map(|i| {
+            format!("    n{i}: {{type: Part, conditions: {{equal: [{{variability_input: size}}, {i}]}}}}\n")
+        })
+        .collect();
+    let text = format!(
+        "tosca_definitions_version: tosca_variability_1_0\ntopology_template:\n  variability:\n    inputs: {{size: {{type: integer}}}}\n  \
+         node_templates:\n{nodes}"
+    );
+    let template = Resolver::from_text("cases.yaml", text);
+    let mut work = Work::default();
+    let query = Query { limit: 3, ..Query::default() };
+    let found = template.variants_with(&query, &mut work).unwrap().result;
+    assert!(found.more && found.variants.len() == 3);
+    assert!(work.0["searches"] < 100, "{:?}", work.0);
 }

@@ -54,6 +54,11 @@ impl Models {
         self.solver.vars()
     }
 
+    /// How often a solver was asked so far.
+    pub(crate) fn searches(&self) -> usize {
+        self.solver.searches()
+    }
+
     /// Whether a literal is true in the model that was found last.
     pub fn is_true(&self, literal: Lit) -> bool {
         self.solver.is_true(literal)

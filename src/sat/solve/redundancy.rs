@@ -69,6 +69,7 @@ impl ConstraintQuestion<'_> {
             open = rest;
             may_fail.extend(shown);
         }
+        progress.counted("searches", models.searches());
         let fails = |own: &&(u32, Lit)| may_fail.contains(&!own.1);
         let origins: FxHashSet<u32> =
             self.constraints.iter().filter(fails).map(|&(origin, _)| origin).collect();

@@ -70,11 +70,13 @@ pub(super) struct Recorded {
     ends: Vec<usize>,
     /// What was guessed last by the first so many of the clauses.
     guess: Option<(Guess, usize)>,
+    /// How often it was asked.
+    searches: usize,
 }
 
 impl Recorded {
     pub(super) fn new(solver: Box<dyn SatSolver>) -> Self {
-        Self { solver, vars: 0, literals: Vec::new(), ends: Vec::new(), guess: None }
+        Self { solver, vars: 0, literals: Vec::new(), ends: Vec::new(), guess: None, searches: 0 }
     }
 
     /// What propagation makes of a preference and all clauses. Whoever takes it [keeps](Self::keep_guess)
@@ -98,6 +100,10 @@ impl Recorded {
         self.vars
     }
 
+    pub(super) fn searches(&self) -> usize {
+        self.searches
+    }
+
     pub(super) fn clauses(&self) -> impl Iterator<Item = &[Lit]> {
         (0..self.ends.len()).map(|index| {
             let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
@@ -119,6 +125,7 @@ impl SatSolver for Recorded {
     }
 
     fn search(&mut self, assumptions: &[Lit]) -> Option<bool> {
+        self.searches += 1;
         self.solver.search(assumptions)
     }
 

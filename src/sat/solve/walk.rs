@@ -9,6 +9,12 @@ use crate::sat::formula::{Lit, Var};
 /// So many models, 64 at a time, are kept to be looked at.
 const KEPT: usize = 12;
 
+/// A factor with more cases has most of them in none of those by chance, so that each is looked at.
+pub(crate) const WIDE: usize = 64;
+
+/// So many words are kept at most, whatever the cases are.
+const WORDS: usize = 1 << 23;
+
 /// Models that were met on a walk.
 #[derive(Default)]
 pub(crate) struct Samples {
@@ -26,6 +32,15 @@ impl Samples {
         while samples.rounds.len() < KEPT {
             walk.pass(&mut |_, _, holds| holds);
             samples.rounds.push(walk.lanes.values().to_vec());
+        }
+        for factor in factors.iter().filter(|factor| factor.len() > WIDE) {
+            let kept = WORDS / walk.lanes.values().len().max(1);
+            for first in
+                (0..factor.len()).step_by(64).take(kept.saturating_sub(samples.rounds.len()))
+            {
+                walk.side_by_side(factor, first);
+                samples.rounds.push(walk.lanes.values().to_vec());
+            }
         }
         samples
     }
@@ -99,7 +114,8 @@ impl<'c> LaneWalk<'c> {
             let targets =
                 if factor.len() == 2 && factor[0] == !factor[1] { 1 } else { factor.len() };
             for target in 0..targets {
-                let Some(changes) = self.changes(factor, target) else { continue };
+                let wanted = |case| if case == target { u64::MAX } else { 0 };
+                let Some(changes) = self.changes(factor, &wanted) else { continue };
                 let holds = self.lanes.change(changes);
                 let stay = see(index, &self.lanes, holds);
                 let kept = holds & stay & self.random.next();
@@ -108,14 +124,29 @@ impl<'c> LaneWalk<'c> {
         }
     }
 
-    /// What has to change for a factor to have a case, where it can have it at all.
-    fn changes(&self, factor: &[Lit], target: usize) -> Option<Vec<(Var, u64)>> {
+    /// Lets a factor take as many of its cases as there are lanes, from this one on, each in one of
+    /// them; where that is no model, nothing changes.
+    fn side_by_side(&mut self, factor: &[Lit], first: usize) {
+        let last = factor.len() - 1;
+        let lanes_of = |case: usize| match case.checked_sub(first) {
+            Some(lane) if lane < 64 && case == last => u64::MAX << lane,
+            Some(lane) if lane < 64 => 1 << lane,
+            _ => 0,
+        };
+        if let Some(changes) = self.changes(factor, &lanes_of) {
+            let holds = self.lanes.change(changes);
+            self.lanes.keep(holds);
+        }
+    }
+
+    /// What has to change for a factor to have each case in the lanes that are wanted, where it can
+    /// have it at all.
+    fn changes(&self, factor: &[Lit], wanted: &dyn Fn(usize) -> u64) -> Option<Vec<(Var, u64)>> {
         if let &[one, other] = factor
             && one == !other
         {
             return self.circuit.is_input(one.var()).then(|| vec![(one.var(), u64::MAX)]);
         }
-        let wanted = |case: usize| if case == target { u64::MAX } else { 0 };
         let change = |(case, &literal): (usize, &Lit)| {
             (literal.var(), self.lanes.value(literal) ^ wanted(case))
         };
@@ -125,5 +156,43 @@ impl<'c> LaneWalk<'c> {
         let blocked = stuck.into_iter().fold(0, |blocked, (_, lanes)| blocked | lanes);
         let open = changes.into_iter().map(|(var, lanes)| (var, lanes & !blocked));
         Some(open.filter(|&(_, lanes)| lanes != 0).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sat::formula::Cnf;
+    use crate::sat::solve::SolverKind;
+
+    /// 150 cases, every seventh of which is in no model.
+    #[test]
+    fn each_of_many_cases_is_seen() {
+        let cases: Vec<Lit> = (0..150).map(|var| Var(var).positive()).collect();
+        let pairs = cases.iter().flat_map(|&a| cases.iter().map(move |&b| (a, b)));
+        let mut clauses: Vec<Vec<Lit>> =
+            pairs.filter(|(a, b)| a < b).map(|(a, b)| vec![!a, !b]).collect();
+        clauses.push(cases.clone());
+        let beside = Var(150).positive();
+        clauses.extend(
+            cases.iter().step_by(7).flat_map(|&case| [vec![!case, beside], vec![!case, !beside]]),
+        );
+        let cnf = Cnf::of(151, clauses.iter().cloned());
+        let inputs: Vec<Var> = (0..151).map(Var).collect();
+        let circuit = Circuit::new(&cnf, &inputs).expect("all variables are inputs");
+        let factors = vec![cases.clone(), vec![beside, !beside]];
+        let mut models = Models::of(&cnf, SolverKind::default());
+        let samples = Samples::of(&circuit, &factors, &mut models);
+        for (case, index) in cases.iter().zip(0..) {
+            assert_eq!(samples.show(*case), index % 7 != 0, "{index}");
+        }
+        for round in &samples.rounds {
+            let value = |literal: &Lit| {
+                round[literal.var().index()] ^ if literal.is_negative() { u64::MAX } else { 0 }
+            };
+            for clause in &clauses {
+                assert_eq!(clause.iter().map(value).fold(0, |all, one| all | one), u64::MAX);
+            }
+        }
     }
 }
