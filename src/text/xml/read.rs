@@ -117,6 +117,8 @@ struct OpenElement<'t> {
     name: &'t str,
     /// How many prefixes were known before it.
     scope: usize,
+    /// Whether it was told that something else closes it.
+    is_told: bool,
 }
 
 impl<'t> XmlReading<'t> {
@@ -243,7 +245,7 @@ impl<'t> XmlReading<'t> {
             self.document.root = index;
         }
         let scope = self.scope.len();
-        self.open.push(OpenElement { index, name, scope });
+        self.open.push(OpenElement { index, name, scope, is_told: false });
         self.attributes(element, start, index)?;
         let resolved = self.resolved(name, start + 1, true);
         self.document.nodes[index as usize].name = resolved;
@@ -411,16 +413,19 @@ impl<'t> XmlReading<'t> {
     }
 
     fn end(&mut self, name: &str, start: usize, end: usize) {
-        let Some(open) = self.open.last() else {
+        let Some(open) = self.open.last_mut() else {
             self.wrong(start, end, format!("`</{name}>` closes nothing"));
             return;
         };
-        if open.name != name {
-            let began = self.document.nodes[open.index as usize].start as usize;
-            let label = self.span(began, began + 1 + open.name.len());
-            let message = format!("`<{}>` is closed as `</{name}>`", open.name);
-            let error = self.error(start, end, message).label(label, "it begins here");
-            self.found.push(error);
+        let (opened, index) = (open.name, open.index);
+        if opened != name {
+            if !std::mem::replace(&mut open.is_told, true) {
+                let began = self.document.nodes[index as usize].start as usize;
+                let label = self.span(began, began + 1 + opened.len());
+                let message = format!("`<{opened}>` is closed as `</{name}>`");
+                let error = self.error(start, end, message).label(label, "it begins here");
+                self.found.push(error);
+            }
             // Where an element around is meant, those within end with it.
             let Some(meant) = self.open.iter().rposition(|open| open.name == name) else { return };
             while self.open.len() > meant + 1 {

@@ -116,8 +116,9 @@ fn upper(element: XmlElement<'_>, name: &str) -> Bound {
 }
 
 fn extension(element: XmlElement<'_>) -> Option<DeclaredExtension<'_>> {
-    let optional = text(element, "mustUnderstand").is_some_and(|said| said.text == "no");
-    Some(DeclaredExtension { namespace: text(element, "namespace")?, must_understand: !optional })
+    // That it is neither was told.
+    let must_understand = text(element, "mustUnderstand").is_none_or(|said| said.text == "yes");
+    Some(DeclaredExtension { namespace: text(element, "namespace")?, must_understand })
 }
 
 fn import(element: XmlElement<'_>) -> DocumentImport<'_> {

@@ -178,9 +178,17 @@ impl<'d> StructureChecker<'_, 'd> {
             }
             known.push((child, expected.rule));
         }
-        self.missing(element, rule, section, &counts);
-        if rule.content == ElementContent::One && foreign != 1 {
-            self.one_foreign(element, rule, section, foreign);
+        // What stands in the place of what is missing was told.
+        let is_other = |child: XmlElement<'_>| {
+            let name = child.name();
+            let is_known = rule.children.iter().any(|known| known.rule.name == name.local);
+            name.namespace == TOSCA && !is_known && name.local != DOCUMENTATION.name
+        };
+        if !element.elements().any(is_other) {
+            self.missing(element, rule, section, &counts);
+            if rule.content == ElementContent::One && foreign != 1 {
+                self.one_foreign(element, rule, section, foreign);
+            }
         }
         // They are taken from the end.
         known.reverse();
@@ -249,15 +257,6 @@ impl<'d> StructureChecker<'_, 'd> {
         section: &'static str,
         counts: &[usize],
     ) {
-        // What others put among the components was told.
-        let is_other = |child: XmlElement<'_>| {
-            let name = child.name();
-            let is_known = rule.children.iter().any(|known| known.rule.name == name.local);
-            name.namespace == TOSCA && !is_known && name.local != DOCUMENTATION.name
-        };
-        if rule.name == DEFINITIONS.name && element.elements().any(is_other) {
-            return;
-        }
         for places in rule.children.chunk_by(|one, other| one.place == other.place) {
             let count: usize = rule
                 .children

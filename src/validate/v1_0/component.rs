@@ -219,16 +219,20 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
         let document = self.library.document(id);
         let source = said.valid_source.as_ref();
         let target = said.valid_target.as_ref();
-        let of = |name: Option<&ComponentName<'d>>, other| {
-            let is =
-                |kind| name.filter(|name| self.library.find(kind, document, name).id().is_some());
-            match (is(ComponentKind::NodeType), is(other)) {
-                (_, Some(_)) => other,
-                _ => ComponentKind::NodeType,
-            }
+        let (requirement, capability) =
+            (ComponentKind::RequirementType, ComponentKind::CapabilityType);
+        let is = |name: Option<&ComponentName<'d>>, kind| {
+            name.is_some_and(|name| self.library.find(kind, document, name).id().is_some())
         };
-        let source_kind = of(source, ComponentKind::RequirementType);
-        let target_kind = of(target, ComponentKind::CapabilityType);
+        let is_node = |name| is(name, ComponentKind::NodeType);
+        let (is_source, is_target) = (is(source, requirement), is(target, capability));
+        // What is neither is of the world of the other end.
+        let of = |is_meant, is_other, name, kind| match is_meant || is_other && !is_node(name) {
+            true => kind,
+            false => ComponentKind::NodeType,
+        };
+        let source_kind = of(is_source, is_target, source, requirement);
+        let target_kind = of(is_target, is_source, target, capability);
         let source_id = self.named(source_kind, document, source, "8.2");
         let target_id = self.named(target_kind, document, target, "8.2");
         let (Some(source_id), Some(target_id), Some(target)) = (source_id, target_id, target)

@@ -522,6 +522,10 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
         let Some(name) = &feature.name else { return };
         let what = kind.what();
         let Some((defined, _)) = self.feature(type_id, kind, &name.text) else {
+            // That there is no type of what it defines was told.
+            if self.definition(type_id, kind, &name.text).is_some() {
+                return;
+            }
             let message = format!("`{}` defines no {what} `{}`", self.name(type_id), name.text);
             let warning = Diagnostic::warning(Code::UnknownDefinition, message);
             self.say(warning.at(name.span), "5.2");
