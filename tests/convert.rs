@@ -8,10 +8,14 @@ mod folders;
 mod sessions;
 
 use cuvee::diagnostic::{Diagnostic, Severity};
-use cuvee::source::MemoryFiles;
-use cuvee::{ConversionQuery, Resolver};
+use cuvee::diff::{DOCUMENT, Edit, diff};
+use cuvee::source::{FileId, MemoryFiles};
+use cuvee::value::Value;
+use cuvee::yaml::{Limits, parse};
+use cuvee::{Conversion, ConversionQuery, Resolver};
 use folders::copy;
 use sessions::{Place, hold, run};
+use std::collections::HashSet;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
@@ -39,6 +43,24 @@ fn the_worked_example_is_written_to_the_byte() {
         let written = fs::read_to_string(aside.path().join("shop/out").join(name)).unwrap();
         let expected = fs::read_to_string(fixture.join("expected").join(name)).unwrap();
         assert_eq!(written, expected, "{name}");
+    }
+}
+
+/// What is there in both formats is what conversions write; `UPDATE_DOCS=1` writes it anew.
+#[test]
+fn examples_in_both_formats_are_each_other() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let kiosk = Resolver::new(root.join("examples/kiosk.tosca"));
+    let shop = Resolver::new(root.join("examples/shop")).preset("prod");
+    let all = [(kiosk, "examples/kiosk.yaml"), (shop, "tests/convert/shop-prod.tosca")];
+    for (resolver, path) in all {
+        let query = ConversionQuery::default().one_document();
+        let written = resolver.convert(&query).unwrap().result.text();
+        let path = root.join(path);
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            fs::write(&path, &written).unwrap();
+        }
+        assert_eq!(written, fs::read_to_string(&path).unwrap(), "{}", path.display());
     }
 }
 
@@ -206,4 +228,329 @@ fn the_order_of_files_does_not_count() {
     let first = convert("a.csar");
     assert!(first.len() > 3, "{first:?}");
     assert_eq!(first, convert("b.csar"));
+}
+
+fn value(text: &str) -> Value {
+    parse(FileId::DETACHED, text.into(), &Limits::default()).unwrap().root().to_value()
+}
+
+/// Types of properties in YAML, with what more is said of them, and a value of each.
+const PROPERTIES: [(&str, &str, &str); 16] = [
+    ("string", "", "'Tea & <cake>: 1'"),
+    ("string", ", constraints: [{pattern: '[a-z]+'}, {max_length: 9}], default: b", "abc"),
+    ("string", ", description: What it is.", "{get_input: given}"),
+    ("integer", ", constraints: [{greater_or_equal: 1}, {less_or_equal: 9000}]", "8080"),
+    ("integer", ", constraints: [{greater_than: 1}]", "0x1F"),
+    ("float", ", default: 1.5", "2.50"),
+    ("boolean", "", "true"),
+    ("timestamp", "", "2001-12-14"),
+    ("version", "", "1.10"),
+    ("range", "", "[1, UNBOUNDED]"),
+    ("scalar-unit.size", ", constraints: [{greater_or_equal: 1 MB}]", "10 MB"),
+    ("list", ", entry_schema: {type: string}", "[a, 'b c', '']"),
+    ("list", ", entry_schema: {type: Point}", "[{x: 1}, {x: 2, y: {get_input: given}}]"),
+    ("list", ", entry_schema: {type: list, entry_schema: {type: integer}}", "[[1], [2, 3]]"),
+    ("map", ", entry_schema: {type: integer}", "{one: 1, 'two.2': 2}"),
+    ("Point", ", metadata: {since: '1'}", "{x: 3, y: north}"),
+];
+
+/// A template in YAML with much of what there is; names may be none in XML.
+fn template(dice: &mut Dice) -> String {
+    let types = 2 + dice.roll(3);
+    let (mut node_types, mut nodes, mut relationships) =
+        (String::new(), String::new(), String::new());
+    let names = ["web", "1st", "my node", "a.b"];
+    let name = |at: u64| format!("'{}{at}'", names[usize::try_from(at).unwrap() % names.len()]);
+    for at in 0..types {
+        let (mut defined, mut values) = (String::new(), String::new());
+        for property in 0..dice.roll(6) {
+            let (kind, more, value) = PROPERTIES[usize::try_from(dice.roll(16)).unwrap()];
+            let called = dice.one_of(&["p", "p.", "p p"]);
+            let required = dice.one_of(&["true", "false"]);
+            defined +=
+                &format!("'{called}{property}': {{type: {kind}, required: {required}{more}}}, ");
+            if required == "true" || dice.roll(2) == 0 {
+                values += &format!("'{called}{property}': {value}, ");
+            }
+        }
+        let attributes = dice.one_of(&["", "attributes: {load: {type: float}}, "]);
+        let metadata =
+            dice.one_of(&["", "metadata: {since: '1.0'}, ", "description: 'A < type', "]);
+        // Nodes lead to those before them.
+        let bounds = dice.one_of(&["[0, 1]", "[0, UNBOUNDED]", "[1, 1]"]);
+        let bounds = if at == 0 { "[0, 1]" } else { bounds };
+        let asked = dice.one_of(&["", ", node: tosca.nodes.Root", ", relationship: Joins"]);
+        let interfaces = dice.one_of(&[
+            "",
+            "interfaces: {Standard: {type: tosca.interfaces.node.lifecycle.Standard, operations: {start: {implementation: start.sh}}}}, ",
+            "interfaces: {Standard: {type: tosca.interfaces.node.lifecycle.Standard, operations: {create: {description: Makes it., implementation: start.sh, inputs: {size: {type: integer, default: 1}}}}}}, ",
+            "interfaces: {Care: {type: Care, operations: {feed: {implementation: start.sh, inputs: {food: {type: string, default: hay}}}}}}, ",
+        ]);
+        let artifacts = dice.one_of(&["", "artifacts: {page: {type: File, file: start.sh}}, "]);
+        node_types += &format!(
+            "  T{at}: {{derived_from: {}, {metadata}{attributes}{interfaces}{artifacts}properties: {{{defined}}}, \
+             capabilities: {{gives: {{type: Gives, occurrences: [1, UNBOUNDED]}}}}, requirements: [needs: {{capability: Gives{asked}, occurrences: {bounds}}}]}}\n",
+            if at > 1 && dice.roll(2) == 0 { "Base" } else { "tosca.nodes.Root" },
+        );
+        let more = dice.one_of(&[
+            "",
+            "description: One of them., ",
+            "metadata: {name: Some node, owner: me}, ",
+            "occurrences: [1, 3], instance_count: 2, ",
+            "interfaces: {Standard: {operations: {stop: {implementation: start.sh}}}}, ",
+            "artifacts: {own: {type: File, file: start.sh, deploy_path: /srv}}, ",
+            "directives: [substitute], ",
+            "capabilities: {gives: {properties: {size: 1 GB, count: 2}}}, ",
+        ]);
+        let mut needs = Vec::new();
+        let count = match bounds {
+            _ if at == 0 => 0,
+            "[1, 1]" => 1,
+            "[0, 1]" => dice.roll(2),
+            _ => dice.roll(3),
+        };
+        for _ in 0..count {
+            let to = name(dice.roll(at));
+            let joined = format!("r{at}");
+            needs.push(match dice.roll(4) {
+                0 => format!("needs: {to}"),
+                1 => format!("needs: {{node: {to}, capability: gives}}"),
+                2 => format!(
+                    "needs: {{node: {to}, relationship: {{type: Joins, properties: {{speed: 3}}}}}}"
+                ),
+                _ if !relationships.contains(&joined) => {
+                    relationships +=
+                        &format!("    {joined}: {{type: Joins, properties: {{speed: 4}}}}\n");
+                    format!("needs: {{node: {to}, relationship: {joined}}}")
+                }
+                _ => format!("needs: {{node: {to}}}"),
+            });
+        }
+        nodes += &format!(
+            "    {}: {{type: T{at}, {more}properties: {{{values}}}, requirements: [{}]}}\n",
+            name(at),
+            needs.join(", ")
+        );
+    }
+    let relationships = match relationships.is_empty() {
+        true => String::new(),
+        false => format!("  relationship_templates:\n{relationships}"),
+    };
+    let policies = dice.one_of(&[
+        "",
+        "  policies: [open: {type: Hours, properties: {days: 2}, targets: ['web0']}]\n",
+        "  policies: [open: {type: Hours, targets: ['web0', '1st1']}, shut: {type: Hours, description: Late., targets: [both]}]\n",
+    ]);
+    let workflows = dice.one_of(&[
+        "",
+        "  workflows: {deploy: {implementation: start.sh}}\n",
+        "  workflows: {care: {description: Daily., steps: {feed: {target: 'web0', activities: [{set_state: started}]}}}}\n",
+    ]);
+    format!(
+        "tosca_definitions_version: tosca_simple_yaml_1_3\nnamespace: urn:example:any\nmetadata: {{template_name: Any, template_author: me}}\n\
+         artifact_types: {{File: {{derived_from: tosca.artifacts.Root}}}}\n\
+         data_types: {{Point: {{derived_from: tosca.datatypes.Root, properties: {{x: {{type: integer, required: true}}, y: {{type: string, required: false}}}}}}}}\n\
+         capability_types: {{Gives: {{derived_from: tosca.capabilities.Root, properties: {{size: {{type: scalar-unit.size, required: false}}, count: {{type: integer, required: false}}}}}}}}\n\
+         relationship_types: {{Joins: {{derived_from: tosca.relationships.Root, properties: {{speed: {{type: integer, required: false}}}}}}}}\n\
+         interface_types: {{Care: {{derived_from: tosca.interfaces.Root, operations: {{feed: {{}}}}}}}}\n\
+         policy_types: {{Hours: {{derived_from: tosca.policies.Root, properties: {{days: {{type: integer, required: false}}}}}}}}\n\
+         node_types:\n  Base: {{derived_from: tosca.nodes.Root}}\n{node_types}\
+         topology_template:\n  inputs: {{given: {{type: string, default: x}}}}\n  node_templates:\n{nodes}{relationships}\
+         \x20 groups: {{both: {{type: tosca.groups.Root, members: ['web0', '1st1']}}}}\n{policies}{workflows}  outputs: {{load: {{value: {{get_input: given}}}}}}\n"
+    )
+}
+
+/// The conversion of one text without files, and what that reads as.
+fn there_and_back(resolver: &Resolver, query: ConversionQuery) -> (Conversion, Value) {
+    let converted = resolver.convert(&query.one_document()).unwrap().result;
+    let files = MemoryFiles::from([("back.tosca", converted.text())]);
+    let query = ConversionQuery::default().one_document();
+    let back = Resolver::new("back.tosca").files(files).convert(&query).unwrap().result;
+    (converted, value(&back.text()))
+}
+
+/// What is kept leads back: YAML to XML and back is the same (law W3).
+#[test]
+fn what_is_kept_leads_back() {
+    for seed in 0..80 {
+        let text = template(&mut Dice(seed));
+        let files = MemoryFiles::from([("any.yaml", &*text)]);
+        let resolver = Resolver::new("any.yaml").files(files);
+        let (converted, back) = there_and_back(&resolver, ConversionQuery::default());
+        let before = resolver.resolve().unwrap().to_value();
+        assert_eq!(back, before, "{seed}\n{text}\n{}", converted.text());
+    }
+}
+
+/// The parts of a difference that nothing in a report tells.
+fn untold(told: &HashSet<String>, path: &str, was: Option<&Value>) -> Vec<String> {
+    let mut ends: Vec<_> = path.match_indices(['.', '[']).map(|(at, _)| at).collect();
+    ends.push(path.len());
+    if ends.iter().any(|end| told.contains(&path[..*end])) {
+        return Vec::new();
+    }
+    match was {
+        Some(Value::Map(parts)) if !parts.is_empty() => {
+            let below = parts.iter().map(|(key, value)| (format!("{path}.{key}"), value));
+            below.flat_map(|(path, value)| untold(told, &path, Some(value))).collect()
+        }
+        _ => vec![path.to_owned()],
+    }
+}
+
+/// Whatever is not the same after a conversion there and back is in the report (law W4).
+#[test]
+fn what_differs_is_told() {
+    for seed in 0..80 {
+        let text = template(&mut Dice(seed));
+        let files = MemoryFiles::from([("any.yaml", &*text)]);
+        let resolver = Resolver::new("any.yaml").files(files);
+        let query = ConversionQuery::default().without_extensions();
+        let (converted, back) = there_and_back(&resolver, query);
+        assert!(!converted.text().contains("urn:cuvee:xml"), "{}", converted.text());
+        let told = converted.losses.entries().iter().map(|loss| loss.path.clone()).collect();
+        let before = resolver.resolve().unwrap().to_value();
+        for change in diff(&before, &back).changes {
+            let path = match (&*change.element, &*change.path) {
+                (DOCUMENT, path) => path.to_owned(),
+                (element, "") => element.to_owned(),
+                (element, path) if path.starts_with('[') => format!("{element}{path}"),
+                (element, path) => format!("{element}.{path}"),
+            };
+            // The report names operations and requirements without what they stand in.
+            let path =
+                path.replace(".operations.", ".").replace("requirements[0].", "requirements.");
+            // What implements an operation is an artifact, which has the file.
+            let names_artifact = |to: &Value| {
+                let file = |name: &str| converted.text().contains(&format!("id=\"{name}\""));
+                path.ends_with(".implementation") && to.as_str().is_some_and(file)
+            };
+            let left = match &change.edit {
+                Edit::Changed { to, .. } if names_artifact(to) => continue,
+                Edit::Changed { from, .. } | Edit::Removed { from } => {
+                    untold(&told, &path, Some(from))
+                }
+                Edit::Added { .. } => untold(&told, &path, None),
+            };
+            assert!(left.is_empty(), "{seed}: {left:?} {change:?}\n{text}\n{}", converted.text());
+        }
+    }
+}
+
+/// What is valid without warnings is valid XML, with extensions and without (law W5).
+#[test]
+fn what_is_valid_stays_valid_in_xml() {
+    let mut valid = 0;
+    for seed in 0..80 {
+        let text = template(&mut Dice(seed));
+        let files = MemoryFiles::from([("any.yaml", &*text), ("start.sh", "true\n")]);
+        let resolver = Resolver::new("any.yaml").files(files);
+        let found = errors(&resolver.validate().diagnostics, Severity::Warning);
+        if !found.is_empty() {
+            continue;
+        }
+        valid += 1;
+        for query in [ConversionQuery::default(), ConversionQuery::default().without_extensions()] {
+            let converted = resolver.convert(&query).unwrap().result;
+            let main = converted.files[0].0.clone();
+            let written = converted.text();
+            let files: MemoryFiles = converted.files.into_iter().collect();
+            let wrong = Resolver::new(main).files(files).validate();
+            let wrong = errors(&wrong.diagnostics, Severity::Error);
+            assert!(wrong.is_empty(), "{seed}: {wrong:?}\n{text}\n{written}");
+        }
+    }
+    assert!(valid > 20, "{valid}");
+}
+
+/// Every variant of every example leads back, and is valid in between.
+#[test]
+fn variants_of_examples_lead_back() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let mut count = 0;
+    for example in fs::read_dir(examples).unwrap().map(|entry| entry.unwrap().path()) {
+        if !example.is_dir() {
+            continue;
+        }
+        let resolver = Resolver::new(&example).load().unwrap();
+        let presets = resolver.preset_names().unwrap();
+        for preset in presets.iter().map(Some).chain([None]) {
+            let chosen =
+                preset.iter().fold(resolver.clone(), |it, preset| it.preset(preset.as_str()));
+            let Ok(resolution) = chosen.resolve() else { continue };
+            let (converted, back) = there_and_back(&chosen, ConversionQuery::default());
+            let name = format!("{} {preset:?}", example.display());
+            let changes = diff(&resolution.to_value(), &back).changes;
+            // Types stand in files of their own there.
+            let is_type = |path: &str| path.starts_with("imports") || path.contains("_types");
+            let left: Vec<_> = changes
+                .iter()
+                .filter(|it| !(is_type(&it.path) || it.element.starts_with("import.")))
+                .collect();
+            assert!(left.is_empty(), "{name}: {left:?}\n{}", converted.text());
+            let files = MemoryFiles::from([("it.tosca", converted.text())]);
+            let found = Resolver::new("it.tosca").files(files).validate();
+            let wrong = errors(&found.diagnostics, Severity::Error);
+            assert!(wrong.is_empty(), "{name}: {wrong:?}\n{}", converted.text());
+            count += 1;
+        }
+    }
+    assert!(count > 10, "{count}");
+}
+
+/// What an archive says of itself and of its files stays, both ways; and the same files give the same
+/// bytes, packed in whatever order (law W7).
+#[test]
+fn what_archives_say_stays() {
+    let stall = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/convert/stall");
+    let of = |path: &str| (path.to_owned(), fs::read(stall.join(path)).unwrap());
+    let mut files = [
+        "TOSCA-Metadata/TOSCA.meta",
+        "service-template.yaml",
+        "types.yaml",
+        "plans/open.bpmn",
+        "scripts/build.sh",
+        "scripts/open.sh",
+        "scripts/prices.txt",
+    ]
+    .map(of);
+    let aside = tempfile::tempdir().unwrap();
+    let convert = |name: &str| {
+        let path = aside.path().join(name);
+        let converted = Resolver::new(&path).convert(&ConversionQuery::default()).unwrap().result;
+        converted.to_csar().unwrap()
+    };
+    let mut packed = |name: &str| {
+        let file = fs::File::create(aside.path().join(name)).unwrap();
+        let mut archive = zip::ZipWriter::new(file);
+        for (name, content) in &files {
+            archive.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
+            archive.write_all(content).unwrap();
+        }
+        archive.finish().unwrap();
+        files.reverse();
+        convert(name)
+    };
+    let xml = packed("a.csar");
+    assert_eq!(xml, packed("b.csar"));
+    fs::write(aside.path().join("c.csar"), &xml).unwrap();
+    let yaml = convert("c.csar");
+    let meta = |archive: &[u8]| {
+        let mut archive = zip::ZipArchive::new(std::io::Cursor::new(archive)).unwrap();
+        let mut text = String::new();
+        let mut entry = archive.by_name("TOSCA-Metadata/TOSCA.meta").unwrap();
+        std::io::Read::read_to_string(&mut entry, &mut text).unwrap();
+        text
+    };
+    let (xml, yaml) = (meta(&xml), meta(&yaml));
+    assert!(xml.starts_with("TOSCA-Meta-File-Version: 1.0\nCSAR-Version: 1.0\nCreated-By: Ada\n"));
+    assert!(yaml.starts_with("TOSCA-Meta-File-Version: 1.1\nCSAR-Version: 1.1\nCreated-By: Ada\n"));
+    for said in [
+        "\nSold-On: Saturdays\n",
+        "\nName: scripts/prices.txt\nContent-Type: text/plain; charset=utf-8\nValid-Until: spring\n",
+    ] {
+        assert!(xml.contains(said), "{xml}");
+        assert!(yaml.contains(said), "{yaml}");
+    }
+    assert!(xml.contains("\nName: scripts/*\nContent-Type: text/plain\n"), "{xml}");
 }

@@ -90,6 +90,11 @@ impl Losses {
         self.entries.extend(others);
     }
 
+    /// Leaves out all but these.
+    pub(super) fn retain(&mut self, stays: impl Fn(&Loss) -> bool) {
+        self.entries.retain(stays);
+    }
+
     /// Puts them into the order of the document, each once; those without a place come last.
     pub fn ordered(mut self) -> Self {
         let place =

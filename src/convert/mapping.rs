@@ -197,6 +197,83 @@ pub(crate) static MAPPINGS: &[MappingRow] = &[
     ("ArtifactType", As("an artifact type")),
 ];
 
+/// What each keyname of a template becomes on the way to XML, as the page says it; behind what has it
+/// where that matters.
+#[cfg(test)]
+static KEYNAMES: &[(&str, &str)] = &[
+    ("tosca_definitions_version", "the namespace of `Definitions`"),
+    ("namespace", "`targetNamespace`; `urn:cuvee:template:NAME` without one"),
+    (
+        "service/metadata",
+        "`Tags` of `ServiceTemplate`; `template_name` is its `id`, `definitions_id` that of `Definitions`",
+    ),
+    ("metadata", "`name` is `name`; of types `Tags`; the rest is kept"),
+    ("description", "`documentation`"),
+    ("dsl_definitions", "kept"),
+    ("repositories", "kept"),
+    ("imports", "the types that are imported stand in the same document; URLs are kept"),
+    ("artifact_types", "`ArtifactType`; file endings and media types are kept"),
+    ("data_types", "types of `xs:schema`; those of values that XML Schema does not have are kept"),
+    ("capability_types", "`CapabilityType`; attributes are kept"),
+    ("interface_types", "kept; their operations stand in the types that have them"),
+    ("relationship_types", "`RelationshipType`; one valid target type is `ValidTarget`"),
+    (
+        "node_types",
+        "`NodeType`, with a `NodeTypeImplementation` for what implements it; `RequirementType` for what its requirements ask for",
+    ),
+    ("group_types", "kept"),
+    ("policy_types", "`PolicyType`, `AppliesTo`"),
+    ("topology_template", "`TopologyTemplate`"),
+    ("template_name", "kept"),
+    ("template_author", "kept"),
+    ("template_version", "kept"),
+    ("inputs", "`InputParameters` of the plan that deploys, and kept"),
+    ("node_templates", "`NodeTemplate`"),
+    ("relationship_templates", "`RelationshipTemplate` of each relation that names it"),
+    ("groups", "kept; policies of them are policies of their members"),
+    ("policies", "`Policies` of the nodes, with a `PolicyTemplate`"),
+    ("outputs", "kept"),
+    (
+        "substitution_mappings",
+        "`BoundaryDefinitions`, `substitutableNodeType`; properties, attributes, interfaces and filters are kept",
+    ),
+    ("workflows", "`Plan` where another file has the model; steps are kept"),
+    ("type", "`type`; of a node with interfaces of its own a type derived from that"),
+    ("directives", "kept"),
+    (
+        "properties",
+        "`Properties`, elements of the schema; functions, and values that a schema has no type for, are kept",
+    ),
+    ("attributes", "kept; of types an attribute `state` with its values is `InstanceStates`"),
+    ("requirements", "`Requirement`, and a `RelationshipTemplate` where it leads to a node"),
+    ("capabilities", "`Capability`"),
+    (
+        "interfaces",
+        "`Interfaces` of a derived type, with its implementation; of relationships kept",
+    ),
+    ("artifacts", "`DeploymentArtifact`, `ArtifactTemplate`"),
+    ("node_filter", "kept"),
+    ("copy", "kept"),
+    ("node/occurrences", "`minInstances`, `maxInstances`"),
+    ("occurrences", "kept"),
+    ("instance_count", "kept, unless it is the least"),
+    ("capability", "the `Capability` that `TargetElement` names"),
+    ("node", "the node of `TargetElement`"),
+    ("relationship", "`RelationshipTemplate`"),
+    ("count", "kept"),
+    ("optional", "kept"),
+    ("members", "kept"),
+    ("targets", "the nodes that have the policy"),
+    ("triggers", "kept"),
+    ("file", "`ArtifactReference`"),
+    ("repository", "kept"),
+    ("deploy_path", "kept"),
+    ("artifact_version", "kept"),
+    ("version", "kept"),
+    ("checksum", "kept"),
+    ("checksum_algorithm", "kept"),
+];
+
 /// The rows, by the element around and the name of what is meant.
 pub(crate) struct MappingTable(FxHashMap<(&'static str, &'static str), MappingFate>);
 
@@ -218,6 +295,7 @@ impl MappingTable {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tosca::shape::{Holds, SERVICE};
     use crate::tosca::v1_0::{DEFINITIONS, ElementRule};
     use std::collections::BTreeSet;
     use std::fmt::Write;
@@ -265,6 +343,47 @@ mod tests {
         }
     }
 
+    /// The keynames of a template, each behind what has it.
+    fn all_keynames() -> BTreeSet<(&'static str, &'static str)> {
+        let mut all = BTreeSet::new();
+        let mut open = vec![("service", &SERVICE)];
+        let mut seen = BTreeSet::new();
+        while let Some((of, shape)) = open.pop() {
+            // What has no keynames of the language is a value.
+            if matches!(of, "import" | "input" | "output" | "property" | "attribute")
+                || !seen.insert(of)
+            {
+                continue;
+            }
+            for keyname in shape.keynames {
+                all.insert((of, keyname.name));
+                match keyname.holds {
+                    Holds::One(inner) => open.push((keyname.name, inner)),
+                    Holds::Named(part, inner) | Holds::Listed(part, inner) => {
+                        open.push((part, inner));
+                    }
+                    Holds::Value | Holds::Set => {}
+                }
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn every_keyname_has_a_row_and_every_row_is_of_one() {
+        let all = all_keynames();
+        let is_of = |row: &str, (of, name): &(&str, &str)| match row.split_once('/') {
+            Some((around, wanted)) => (*of, *name) == (around, wanted),
+            None => *name == row,
+        };
+        let missing: Vec<_> =
+            all.iter().filter(|it| !KEYNAMES.iter().any(|(row, _)| is_of(row, it))).collect();
+        assert!(missing.is_empty(), "{missing:?}");
+        for (row, _) in KEYNAMES {
+            assert!(all.iter().any(|it| is_of(row, it)), "{row}");
+        }
+    }
+
     /// `UPDATE_DOCS=1 cargo test --lib mapping` writes the table of the page anew.
     #[test]
     fn the_page_has_the_table() {
@@ -281,6 +400,10 @@ mod tests {
                 MappingFate::Told => "as the report says".to_owned(),
             };
             writeln!(now, "| `{pattern}` | {said} |").unwrap();
+        }
+        now.push_str("\n| Of YAML | In XML |\n| --- | --- |\n");
+        for (keyname, said) in KEYNAMES {
+            writeln!(now, "| `{keyname}` | {said} |").unwrap();
         }
         if std::env::var_os("UPDATE_DOCS").is_some() {
             std::fs::write(&path, &now).unwrap();

@@ -4,6 +4,7 @@
 mod layout;
 mod loss;
 mod mapping;
+mod patch;
 mod to_xml;
 mod to_yaml;
 mod well_known;

@@ -247,7 +247,7 @@ impl Resolver {
         let mut ignored = Diagnostics::default();
         let library = Library::of(loaded, &mut ignored);
         let schemas = PropertySchemas::of(&library, &mut ignored);
-        let ConvertedYaml { files, losses, converted } =
+        let ConvertedYaml { files, losses, converted, .. } =
             to_yaml(&library, &schemas, &settings).map_err(|Diagnostics(found)| failure(found))?;
         let found = counting(&validate::validate_definitions(loaded), loaded, &converted);
         if found.iter().any(|found| found.severity == Severity::Error) {

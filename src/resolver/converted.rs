@@ -81,6 +81,15 @@ fn written(
         }
         files.extend(package.contents(&name, &path)?);
     }
+    for other in package.others() {
+        losses.push(Loss {
+            path: "Other-Definitions".to_owned(),
+            span: None,
+            construct: format!("`{}`", other.display()),
+            why: "one template is converted at a time".to_owned(),
+            kind: LossKind::Lost,
+        });
+    }
     let format = ConversionFormat::Xml;
     Ok(Conversion { files, losses: losses.ordered(), format, meta: package.meta().cloned() })
 }

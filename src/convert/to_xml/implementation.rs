@@ -48,7 +48,6 @@ impl<'t> XmlConverter<'_, 't> {
     /// The interfaces of a type; what implements them is kept for later, with its artifacts.
     pub(super) fn interfaces(
         &mut self,
-        part: &mut XmlPart,
         id: TypeId,
         said: Option<SaidValue>,
         artifacts: Option<SaidValue>,
@@ -64,10 +63,10 @@ impl<'t> XmlConverter<'_, 't> {
             let said = said.as_ref().map(|said| said.part(name, body));
             let Some(said) = said else { continue };
             let known = self.inherited_operations(id, name);
-            interfaces.extend(self.interface(part, id, (name, &said), known, &mut implemented));
+            interfaces.extend(self.interface(id, (name, &said), known, &mut implemented));
         }
         if let Some(artifacts) = artifacts {
-            self.artifacts_of_type(part, id, artifacts, &mut implemented);
+            self.artifacts_of_type(id, artifacts, &mut implemented);
         }
         if !implemented.operations.is_empty() || !implemented.artifacts.is_empty() {
             self.implemented.push(implemented);
@@ -89,7 +88,6 @@ impl<'t> XmlConverter<'_, 't> {
 
     pub(super) fn interface(
         &mut self,
-        part: &mut XmlPart,
         id: TypeId,
         (name, said): (&str, &SaidValue),
         known: Vec<String>,
@@ -118,6 +116,10 @@ impl<'t> XmlConverter<'_, 't> {
             (true, false) => LIFECYCLE,
             (false, _) => name,
         };
+        let key = format!("interface.{name}");
+        let said = self.variant.types.definition(id).value.get("metadata");
+        let said_uri = said.and_then(|metadata| metadata.get(&key)?.text());
+        let uri = said_uri.filter(|_| !is_lifecycle || is_known_lifecycle(said_uri)).unwrap_or(uri);
         let called = |name: &str| match lifecycle_operation(name).filter(|_| is_lifecycle) {
             Some(other) => other.to_owned(),
             None => as_name(name),
@@ -135,7 +137,7 @@ impl<'t> XmlConverter<'_, 't> {
         }
         for (key, said) in body.rest() {
             let path = format!("interfaces{}{}", step(name), step(&key));
-            self.keep(part, &path, &said, "interfaces of TOSCA 1.0 have operations only");
+            self.keep(&path, &said, "interfaces of TOSCA 1.0 have operations only");
         }
         (!interface.is_empty()).then_some(interface)
     }
@@ -155,7 +157,7 @@ impl<'t> XmlConverter<'_, 't> {
         };
         Self::describe(&mut part, &mut body);
         if let Some(inputs) = body.take("inputs") {
-            let inputs = self.parameters(&mut part, &inputs);
+            let inputs = self.parameters(&inputs);
             part.push_in("InputParameters", inputs);
         }
         if let Some(outputs) = body.take("outputs") {
@@ -166,17 +168,17 @@ impl<'t> XmlConverter<'_, 't> {
             self.prefixes.of(XML_SCHEMA);
             part.push_in("OutputParameters", parameters);
             let why = "parameters of TOSCA 1.0 lead to no attributes";
-            self.keep(&mut part, "outputs", &outputs, why);
+            self.keep("outputs", &outputs, why);
         }
         if let Some(by) = by {
-            self.implementation_of(&mut part, id, (interface, name), &by, implemented);
+            self.implementation_of(id, (interface, name), &by, implemented);
         }
-        self.keep_rest(&mut part, body, "operations of TOSCA 1.0 have parameters only");
+        self.keep_rest(body, "operations of TOSCA 1.0 have parameters only");
         part
     }
 
     /// Inputs as they are defined, or as values are assigned to them.
-    pub(super) fn parameters(&mut self, part: &mut XmlPart, inputs: &SaidValue) -> Vec<XmlPart> {
+    pub(super) fn parameters(&mut self, inputs: &SaidValue) -> Vec<XmlPart> {
         let mut parameters = Vec::new();
         self.prefixes.of(XML_SCHEMA);
         for (name, value) in entries(&inputs.value) {
@@ -187,7 +189,7 @@ impl<'t> XmlConverter<'_, 't> {
             let Some(kind) = kind else {
                 parameters.push(parameter.with("type", "xs:string"));
                 let why = "parameters of TOSCA 1.0 have no values";
-                self.keep(part, &format!("inputs{}", step(name)), &said, why);
+                self.keep(&format!("inputs{}", step(name)), &said, why);
                 continue;
             };
             let of = super::schema::parameter_type(&kind);
@@ -195,14 +197,14 @@ impl<'t> XmlConverter<'_, 't> {
             if of.is_none() {
                 let kept = said.part("type", &kind.into());
                 let why = "XML Schema has no such type";
-                self.keep(part, &format!("inputs{}.type", step(name)), &kept, why);
+                self.keep(&format!("inputs{}.type", step(name)), &kept, why);
             }
             if body.take("required").is_some_and(|it| it.value == Value::Bool(false)) {
                 parameter.set("required", "no");
             }
             for (key, said) in body.rest() {
                 let why = "parameters of TOSCA 1.0 have a type only";
-                self.keep(part, &format!("inputs{}{}", step(name), step(&key)), &said, why);
+                self.keep(&format!("inputs{}{}", step(name), step(&key)), &said, why);
             }
             parameters.push(parameter);
         }
@@ -212,7 +214,6 @@ impl<'t> XmlConverter<'_, 't> {
     /// What implements an operation: an artifact by its name, a file, or one that is described there.
     fn implementation_of(
         &mut self,
-        part: &mut XmlPart,
         id: TypeId,
         (interface, operation): (&str, &str),
         said: &SaidValue,
@@ -233,7 +234,7 @@ impl<'t> XmlConverter<'_, 't> {
         };
         if let Some(primary) = primary {
             let wanted = format!("{}_{operation}", implemented.of.local);
-            let artifact = self.named_artifact(part, id, &primary, &wanted);
+            let artifact = self.named_artifact(id, &primary, &wanted);
             let by = XmlPart::new("ImplementationArtifact")
                 .with("interfaceName", interface)
                 .with("operationName", operation)
@@ -243,20 +244,19 @@ impl<'t> XmlConverter<'_, 't> {
         }
         for (key, said) in body.rest() {
             let why = "what implements an operation of TOSCA 1.0 is one artifact";
-            self.keep(part, &format!("implementation{}", step(&key)), &said, why);
+            self.keep(&format!("implementation{}", step(&key)), &said, why);
         }
     }
 
     /// The artifact that implements something: one that its type has, or a file.
     fn named_artifact(
         &mut self,
-        part: &mut XmlPart,
         id: TypeId,
         said: &SaidValue,
         wanted: &str,
     ) -> ArtifactTemplateName {
         let Value::String(name) = &said.value else {
-            return self.artifact(part, said, wanted, "implementation");
+            return self.artifact(said, wanted, "implementation");
         };
         let known = self.variant.types.effective(id).artifacts.get(&**name);
         let Some(known) = known else {
@@ -323,6 +323,7 @@ impl<'t> XmlConverter<'_, 't> {
         });
         let is_taken = |name: &str| self.located.get(name).is_some_and(|known| *known != path);
         let name = unique(&name, is_taken);
+        self.renamed.insert((in_file, file.to_owned()), name.clone());
         let reference = as_reference(&name);
         self.located.insert(name, path);
         reference
@@ -344,13 +345,7 @@ impl<'t> XmlConverter<'_, 't> {
     }
 
     /// An artifact that is described: its type, its file and values; what else is said of it is kept.
-    fn artifact(
-        &mut self,
-        part: &mut XmlPart,
-        said: &SaidValue,
-        wanted: &str,
-        key: &str,
-    ) -> ArtifactTemplateName {
+    fn artifact(&mut self, said: &SaidValue, wanted: &str, key: &str) -> ArtifactTemplateName {
         let mut body = said.map();
         let file = match &said.value {
             Value::String(file) => Some(file.to_string()),
@@ -362,28 +357,23 @@ impl<'t> XmlConverter<'_, 't> {
         let id = known.or_else(guessed).or_else(|| self.root(Family::Artifact));
         let type_name = id.map(|id| self.prefixed(id)).unwrap_or_default();
         let properties = body.take("properties");
-        let properties = self.properties(part, id, properties);
+        let properties = self.properties(id, properties);
         let template =
             file.map(|file| self.template_of((&file, said.span), &type_name, wanted, properties));
         for (name, said) in body.rest() {
             let why = "artifacts of TOSCA 1.0 have a type and files only";
-            self.keep(part, &format!("{key}{}", step(&name)), &said, why);
+            self.keep(&format!("{key}{}", step(&name)), &said, why);
         }
         ArtifactTemplateName { type_name, template }
     }
 
     /// Artifacts that are deployed with nodes.
-    pub(super) fn deployment_artifacts(
-        &mut self,
-        part: &mut XmlPart,
-        owner: &str,
-        said: &SaidValue,
-    ) -> Vec<XmlPart> {
+    pub(super) fn deployment_artifacts(&mut self, owner: &str, said: &SaidValue) -> Vec<XmlPart> {
         let mut artifacts = Vec::new();
         for (name, value) in entries(&said.value) {
             let said = said.part(name, value);
             let key = format!("artifacts{}", step(name));
-            let made = self.artifact(part, &said, &format!("{owner}_{name}"), &key);
+            let made = self.artifact(&said, &format!("{owner}_{name}"), &key);
             let artifact = XmlPart::new("DeploymentArtifact")
                 .with("name", &**name)
                 .with("artifactType", made.type_name)
@@ -395,18 +385,17 @@ impl<'t> XmlConverter<'_, 't> {
 
     fn artifacts_of_type(
         &mut self,
-        part: &mut XmlPart,
         id: TypeId,
         said: SaidValue,
         implemented: &mut ImplementedType,
     ) {
         if implemented.is_node {
             let owner = self.type_name(id).local;
-            let artifacts = self.deployment_artifacts(part, &owner, &said);
+            let artifacts = self.deployment_artifacts(&owner, &said);
             implemented.artifacts.extend(artifacts);
         } else {
             let why = "what implements a relationship type is not deployed";
-            self.keep(part, "artifacts", &said, why);
+            self.keep("artifacts", &said, why);
         }
     }
 
@@ -454,7 +443,7 @@ impl<'t> XmlConverter<'_, 't> {
         let mut interfaces = Vec::new();
         for (name, body) in entries(&said.value) {
             let said = said.part(name, body);
-            let made = self.interface(&mut part, id, (name, &said), Vec::new(), &mut implemented);
+            let made = self.interface(id, (name, &said), Vec::new(), &mut implemented);
             interfaces.extend(made);
         }
         part.push_in("Interfaces", interfaces);
@@ -477,6 +466,10 @@ fn as_reference(name: &str) -> String {
         }
     }
     reference
+}
+
+fn is_known_lifecycle(name: Option<&str>) -> bool {
+    matches!(name, Some(LIFECYCLE | OPENTOSCA_LIFECYCLE))
 }
 
 /// What an operation of the lifecycle is called elsewhere.

@@ -5,6 +5,7 @@
 //! has no counterpart: it is kept as an extension of the element, which others may ignore, and told.
 
 mod implementation;
+mod kept;
 mod names;
 mod part;
 mod policies;
@@ -22,6 +23,7 @@ use crate::text::value::Value;
 use crate::text::xml::{XmlLimits, XmlTree, parse};
 use crate::text::yaml::{Node, write_flow};
 use crate::topology::Topology;
+use crate::tosca::profile::NAMESPACE as PROFILE;
 use crate::tosca::v1_0::TOSCA;
 use crate::tosca::{Family, TypeId, Types, canonical_definitions, profile};
 use implementation::ImplementedType;
@@ -30,6 +32,7 @@ use part::XmlPart;
 use rustc_hash::{FxHashMap, FxHashSet};
 use said::{SaidMap, SaidValue};
 use schema::DefinedSchemas;
+use service::UndefinedType;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 
@@ -77,9 +80,6 @@ pub(crate) struct ConvertedXml {
     pub located: BTreeMap<String, PathBuf>,
 }
 
-/// The namespace of the normative types.
-const PROFILE: &str = "http://docs.oasis-open.org/tosca/ns/simple/yaml/1.3";
-
 /// What has no namespace is in this one, and what the template is called.
 const NAMELESS: &str = "urn:cuvee:template:";
 
@@ -94,8 +94,12 @@ pub(crate) fn to_xml(
     let mut converter = XmlConverter::of(variant, settings);
     let mut root = XmlPart::new("Definitions");
     let (service, id, definitions) = converter.service();
+    let undefined = match converter.undefined.is_empty() {
+        true => Vec::new(),
+        false => converter.undefined_types(),
+    };
     let types = converter.all_types();
-    converter.leftover_types(&mut root);
+    converter.leftover_types();
     let mut parts = XmlPart::new("Types");
     converter.schemas.take().into_iter().for_each(|schema| parts.push(schema));
     root.set("id", &*id);
@@ -103,23 +107,19 @@ pub(crate) fn to_xml(
     for (name, value) in definitions {
         root.set(name, value);
     }
-    if converter.uses_extensions {
-        let extension =
-            XmlPart::new("Extension").with("namespace", EXTENSION).with("mustUnderstand", "no");
-        root.push_in("Extensions", vec![extension]);
-        converter.prefixes.of(EXTENSION);
-    }
     if !parts.is_empty() {
         root.push(parts);
     }
     root.push_some(service);
-    types.into_iter().for_each(|part| root.push(part));
+    types.into_iter().chain(undefined).for_each(|part| root.push(part));
     std::mem::take(&mut converter.templates).into_iter().for_each(|part| root.push(part));
     if !root.has_component() {
         let message = "there are neither nodes nor types to convert";
         let at = Span { file: variant.file, start: 0, end: 0 };
         return Err(Diagnostic::error(Code::InvalidTemplate, message).at(at));
     }
+    let text = written(&root, &converter.prefixes);
+    converter.verify(&mut root, &text);
     let text = written(&root, &converter.prefixes);
     let losses = converter.losses.ordered();
     Ok(ConvertedXml { id, text, losses, located: converter.located })
@@ -155,6 +155,8 @@ pub(super) struct XmlConverter<'s, 't> {
     open: VecDeque<TypeId>,
     /// Capability types for which there are requirement types.
     required: BTreeMap<QualifiedName, Option<TypeId>>,
+    /// What requirement types ask for that had a name before.
+    required_as: FxHashMap<QualifiedName, Option<TypeId>>,
     schemas: DefinedSchemas,
     /// Artifact templates and policy templates.
     templates: Vec<XmlPart>,
@@ -164,6 +166,10 @@ pub(super) struct XmlConverter<'s, 't> {
     files: FxHashMap<(String, String), String>,
     /// What it names, by the names it has in an archive.
     located: BTreeMap<String, PathBuf>,
+    /// What files are called from the root that are called otherwise in another one.
+    renamed: FxHashMap<(FileId, String), String>,
+    /// Types of nodes that nobody defines, by what they are called.
+    undefined: BTreeMap<String, UndefinedType>,
     /// The types of relationships, and those of capabilities that they lead to.
     joined: Vec<(TypeId, TypeId)>,
     /// Whether what is converted has a definition that everybody knows.
@@ -190,11 +196,14 @@ impl<'s, 't> XmlConverter<'s, 't> {
             taken: FxHashSet::default(),
             open: VecDeque::new(),
             required: BTreeMap::new(),
+            required_as: FxHashMap::default(),
             schemas: DefinedSchemas::default(),
             templates: Vec::new(),
             implemented: Vec::new(),
             files: FxHashMap::default(),
             located: BTreeMap::new(),
+            renamed: FxHashMap::default(),
+            undefined: BTreeMap::new(),
             joined: Vec::new(),
             is_silent: false,
         }
@@ -205,7 +214,7 @@ impl<'s, 't> XmlConverter<'s, 't> {
         if self.is_silent {
             return;
         }
-        let (path, span) = (said.path.trim_start_matches('.').to_owned(), said.span);
+        let (path, span) = (kept::singular(said.path.trim_start_matches('.')), said.span);
         self.losses.push(Loss { path, span, construct, why: why.to_owned(), kind });
     }
 
@@ -218,7 +227,10 @@ impl<'s, 't> XmlConverter<'s, 't> {
     /// wished for.
     fn kind_of_kept(&mut self) -> LossKind {
         let is_kept = !self.settings.leaves_out;
-        self.uses_extensions |= is_kept;
+        if is_kept {
+            self.uses_extensions = true;
+            self.prefixes.of(EXTENSION);
+        }
         if !is_kept { LossKind::Lost } else { LossKind::KeptAsExtension }
     }
 
@@ -232,17 +244,11 @@ impl<'s, 't> XmlConverter<'s, 't> {
         converted
     }
 
-    /// Keeps something as an extension of an element.
-    fn keep(&mut self, part: &mut XmlPart, key: &str, said: &SaidValue, why: &str) {
-        if self.is_silent {
-            return;
-        }
-        let kind = self.kind_of_kept();
+    /// Tells that something is kept as an extension, where all that is read back otherwise is.
+    fn keep(&mut self, key: &str, said: &SaidValue, why: &str) {
+        let kind =
+            if self.settings.leaves_out { LossKind::Lost } else { LossKind::KeptAsExtension };
         self.tell(said, format!("`{key}`"), why, kind);
-        if kind == LossKind::KeptAsExtension {
-            let text = write_flow(&said.value);
-            part.extend(XmlPart::new("v:Kept").with("path", key).with_text(text));
-        }
     }
 
     /// Keeps something as an attribute of an element.
@@ -265,9 +271,9 @@ impl<'s, 't> XmlConverter<'s, 't> {
     }
 
     /// Keeps what nobody has taken of a map.
-    fn keep_rest(&mut self, part: &mut XmlPart, said: SaidMap, why: &str) {
+    fn keep_rest(&mut self, said: SaidMap, why: &str) {
         for (key, said) in said.rest() {
-            self.keep(part, &key, &said, why);
+            self.keep(&key, &said, why);
         }
     }
 

@@ -5,8 +5,7 @@ use crate::text::xml::schema::XML_SCHEMA;
 use crate::tosca::v1_0::TOSCA;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The namespace of what YAML has and XML lacks.
-pub(super) const EXTENSION: &str = "urn:cuvee:xml:1";
+pub(super) use crate::convert::to_yaml::EXTENSION;
 
 /// Its prefix.
 pub(super) const EXTENSION_PREFIX: &str = "v";

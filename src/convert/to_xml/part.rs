@@ -86,6 +86,15 @@ impl XmlPart {
         self.parts.is_empty()
     }
 
+    /// Whether another one has the same name.
+    pub(super) fn is_named_as(&self, other: &Self) -> bool {
+        let name = |part: &Self| {
+            let mut all = part.attributes.iter();
+            all.find(|(name, _)| name == "name").map(|(_, value)| value.clone())
+        };
+        name(self) == name(other)
+    }
+
     /// Whether it has a part that stands for itself, as definitions need one.
     pub(super) fn has_component(&self) -> bool {
         self.parts.iter().any(|part| !matches!(&*part.name, "Extensions" | "Types"))

@@ -22,9 +22,12 @@ impl NodePolicies {
 /// What a plan is written in, where it is a process of BPMN.
 const BPMN: &str = "http://www.omg.org/spec/BPMN/20100524/MODEL";
 
+/// The workflow that takes what the topology takes.
+const BUILD: &str = "deploy";
+
 /// Plans that deploy and undeploy.
 const PLAN_TYPES: [(&str, &str); 2] = [
-    ("deploy", "http://docs.oasis-open.org/tosca/ns/2011/12/PlanTypes/BuildPlan"),
+    (BUILD, "http://docs.oasis-open.org/tosca/ns/2011/12/PlanTypes/BuildPlan"),
     ("undeploy", "http://docs.oasis-open.org/tosca/ns/2011/12/PlanTypes/TerminationPlan"),
 ];
 
@@ -35,7 +38,6 @@ impl XmlConverter<'_, '_> {
     /// Policies become those of the nodes that they apply to, with the values of a policy template.
     pub(super) fn policies(
         &mut self,
-        service: &mut XmlPart,
         said: Vec<(String, SaidValue)>,
         nodes: &[String],
     ) -> NodePolicies {
@@ -50,12 +52,12 @@ impl XmlConverter<'_, '_> {
             let (Some(kind), Some(targets)) = (kind, targets) else {
                 let key = format!("policies{}", step(&name));
                 let why = "policies of TOSCA 1.0 are those of nodes";
-                self.keep(service, &key, &said, why);
+                self.keep(&key, &said, why);
                 continue;
             };
             body.take("type");
             if let Some(targets) = body.take("targets") {
-                self.groups(service, &name, at, &targets);
+                self.groups(&name, at, &targets);
             }
             let type_name = self.prefixed(kind);
             let id = self.ids.take(&name);
@@ -63,10 +65,10 @@ impl XmlConverter<'_, '_> {
                 XmlPart::new("PolicyTemplate").with("id", &*id).with("type", &*type_name);
             Self::describe(&mut template, &mut body);
             let properties = body.take("properties");
-            let properties = self.properties(&mut template, Some(kind), properties);
+            let properties = self.properties(Some(kind), properties);
             template.push_some(properties);
             let why = "policies of TOSCA 1.0 have properties only";
-            self.keep_rest(&mut template, body, why);
+            self.keep_rest(body, why);
             self.templates.push(template);
             let local = QualifiedName { namespace: self.target.clone(), local: id };
             let template = self.prefixes.name(&local);
@@ -99,29 +101,32 @@ impl XmlConverter<'_, '_> {
     }
 
     /// That a policy is one of groups is not said by one of their members.
-    fn groups(&mut self, service: &mut XmlPart, name: &str, at: usize, targets: &SaidValue) {
+    fn groups(&mut self, name: &str, at: usize, targets: &SaidValue) {
         let policy = &self.variant.topology.policies[at];
         let is_group = |element| matches!(element, Some(TopologyElement::Group(_)));
         if policy.targets.iter().any(|target| is_group(target.element)) {
             let key = format!("policies{}.targets", step(name));
-            self.keep(service, &key, targets, "it is a policy of each member");
+            self.keep(&key, targets, "it is a policy of each member");
         }
     }
 
     /// Workflows whose model somebody wrote; what steps do is kept as YAML.
-    pub(super) fn plans(&mut self, service: &mut XmlPart, said: &mut SaidMap) -> Option<XmlPart> {
+    pub(super) fn plans(&mut self, said: &mut SaidMap) -> Option<XmlPart> {
         let mut plans = Vec::new();
-        for (name, workflow) in said.take_parts("workflows", "workflow") {
+        let inputs = said.clone().take("inputs");
+        for (name, mut workflow) in said.take_parts("workflows", "workflow") {
+            workflow.path = format!("topology_template.workflows{}", step(&name));
             let mut body = workflow.map();
             let model = body
                 .take("implementation")
                 .and_then(|it| Some((it.value.as_str()?.to_owned(), it.span)));
             let Some((model, span)) = model else {
                 let key = format!("workflows{}", step(&name));
-                self.keep(service, &key, &workflow, "a plan of TOSCA 1.0 is a model of a process");
+                self.keep(&key, &workflow, "a plan of TOSCA 1.0 is a model of a process");
                 continue;
             };
-            plans.push(self.plan(&name, &workflow, body, (&model, span)));
+            let of_topology = inputs.as_ref().filter(|_| name == BUILD);
+            plans.push(self.plan((&name, &workflow), body, (&model, span), of_topology));
         }
         let mut all = XmlPart::new("Plans");
         plans.into_iter().for_each(|plan| all.push(plan));
@@ -130,10 +135,10 @@ impl XmlConverter<'_, '_> {
 
     fn plan(
         &mut self,
-        name: &str,
-        said: &SaidValue,
+        (name, said): (&str, &SaidValue),
         mut body: SaidMap,
         (model, span): (&str, Option<Span>),
+        of_topology: Option<&SaidValue>,
     ) -> XmlPart {
         let mut plan = XmlPart::new("Plan");
         let id = self.ids.take(name);
@@ -143,11 +148,21 @@ impl XmlConverter<'_, '_> {
         plan.set("planType", kind.map_or(PLAN_TYPE, |(_, kind)| kind));
         plan.set("planLanguage", BPMN);
         Self::describe(&mut plan, &mut body);
+        let mut parameters = Vec::new();
         if let Some(inputs) = body.take("inputs") {
-            let inputs = self.parameters(&mut plan, &inputs);
-            plan.push_in("InputParameters", inputs);
+            parameters = self.parameters(&inputs);
         }
-        self.keep_rest(&mut plan, body, "plans of TOSCA 1.0 have no such thing");
+        if let Some(inputs) = of_topology {
+            // What becomes of the inputs themselves is told of them.
+            let is_silent = std::mem::replace(&mut self.is_silent, true);
+            let more = self.parameters(inputs).into_iter();
+            let is_new = |it: &XmlPart| !parameters.iter().any(|own| own.is_named_as(it));
+            let more: Vec<_> = more.filter(is_new).collect();
+            parameters.extend(more);
+            self.is_silent = is_silent;
+        }
+        plan.push_in("InputParameters", parameters);
+        self.keep_rest(body, "plans of TOSCA 1.0 have no such thing");
         let reference = self.reference(model, span);
         plan.push(XmlPart::new("PlanModelReference").with("reference", reference));
         plan

@@ -21,6 +21,7 @@ pub(super) struct DefinedSchemas {
     /// What each namespace defines, and which others it names.
     spaces: BTreeMap<String, SchemaSpace>,
     taken: FxHashSet<QualifiedName>,
+    taken_elements: FxHashSet<QualifiedName>,
     /// What holds the properties of a type that has some of its own.
     elements: FxHashMap<TypeId, Option<PropertiesElement>>,
     /// The types of schemas that data types are.
@@ -134,6 +135,14 @@ impl DefinedSchemas {
         free
     }
 
+    /// An element that is called so, or alike where there is one already.
+    fn free_element(&mut self, wanted: QualifiedName) -> QualifiedName {
+        let name = |local: &str| QualifiedName { local: local.to_owned(), ..wanted.clone() };
+        let free = name(&unique(&wanted.local, |local| self.taken_elements.contains(&name(local))));
+        self.taken_elements.insert(free.clone());
+        free
+    }
+
     fn add(&mut self, namespace: &str, part: XmlPart) {
         self.spaces.entry(namespace.to_owned()).or_default().parts.push(part);
     }
@@ -188,10 +197,14 @@ impl<'t> XmlConverter<'_, 't> {
         let of = self.schemas.free(&namespace, &format!("{local}Properties"));
         let complex = self.complex(&of, base.as_ref(), fields);
         self.schemas.add(&namespace, complex);
-        let element = XmlPart::new("xs:element").with("name", &*of.local);
+        let known = self.metadata_name(id, "properties_element");
+        let wanted = known.unwrap_or(QualifiedName { namespace, local });
+        let name = self.schemas.free_element(wanted);
+        let element = XmlPart::new("xs:element").with("name", &*name.local);
         let element = element.with("type", self.prefixes.name(&of));
-        self.schemas.add(&namespace, element);
-        Some(PropertiesElement { name: of.clone(), of })
+        self.name_schema(&name.namespace, &of.namespace);
+        self.schemas.add(&name.namespace, element);
+        Some(PropertiesElement { name, of })
     }
 
     fn complex(

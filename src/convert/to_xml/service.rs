@@ -1,23 +1,24 @@
 //! Service templates: nodes, what joins them, and what is shown of them.
 
 use super::XmlConverter;
+use super::names::{QualifiedName, as_name, unique};
 use super::part::XmlPart;
 use super::policies::NodePolicies;
 use super::said::{SaidMap, SaidValue, entries, step};
-use crate::convert::loss::LossKind;
+use crate::convert::loss::{Loss, LossKind};
 use crate::text::source::Span;
 use crate::text::value::Value;
 use crate::topology::{NodeIndex, RelationIndex, type_named};
 use crate::tosca::fit::RequirementFit;
 use crate::tosca::{Family, TypeId};
 use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Why something of a node template has no counterpart.
 const NODES: &str = "node templates of TOSCA 1.0 have no such thing";
 
 /// Sections of a template that are converted as types.
-const TYPES: [&str; 8] = [
+pub(super) const TYPES: [&str; 8] = [
     "artifact_types",
     "data_types",
     "capability_types",
@@ -27,6 +28,13 @@ const TYPES: [&str; 8] = [
     "group_types",
     "policy_types",
 ];
+
+/// A type that nobody defines.
+pub(super) struct UndefinedType {
+    name: QualifiedName,
+    /// What its nodes need.
+    requirements: BTreeSet<String>,
+}
 
 /// What a service template has, by its parts of the template.
 #[derive(Default)]
@@ -94,8 +102,8 @@ impl<'t> XmlConverter<'_, 't> {
         }
         service.push_in("Tags", tags);
         Self::describe(&mut service, &mut document);
-        self.imports(&mut service, &mut document);
-        self.keep_rest(&mut service, document, "TOSCA 1.0 has no such thing");
+        self.imports(&mut document);
+        self.keep_rest(document, "TOSCA 1.0 has no such thing");
         if let Some(topology) = topology {
             let mut said = topology.map();
             said.path = String::new();
@@ -116,18 +124,11 @@ impl<'t> XmlConverter<'_, 't> {
     }
 
     /// What files define that are imported is converted; of what is elsewhere only the name is kept.
-    fn imports(&mut self, service: &mut XmlPart, document: &mut SaidMap) {
+    fn imports(&mut self, document: &mut SaidMap) {
         let Some(imports) = document.take("imports") else { return };
-        let Value::List(items) = &imports.value else { return };
-        let file = |item: &Value| match item {
-            Value::String(file) => Some(file.to_string()),
-            item => SaidMap::of_value(String::new(), item, None).take_text("file"),
-        };
-        let is_url = |item: &&Value| file(item).is_some_and(|file| file.contains("://"));
-        let urls: Vec<_> = items.iter().filter(is_url).cloned().collect();
-        if !urls.is_empty() {
-            let said = SaidValue { value: Value::List(urls.into()), ..imports };
-            self.keep(service, "imports", &said, "nobody knows what is in it");
+        if let Some(distant) = distant_imports(&imports.value) {
+            let said = SaidValue { value: distant, ..imports };
+            self.keep("imports", &said, "nobody knows what is in it");
         }
     }
 
@@ -137,12 +138,15 @@ impl<'t> XmlConverter<'_, 't> {
         Self::describe(&mut topology, &mut said);
         let templates = said.take_parts("node_templates", "node");
         parts.relationships = said.take_parts("relationship_templates", "relationship");
-        let mapping = said.take("substitution_mappings");
+        let mapping = said.take("substitution_mappings").map(|mapping| SaidValue {
+            path: "topology_template.substitution_mappings".to_owned(),
+            ..mapping
+        });
         let policies = said.take_parts("policies", "policy");
         self.name_relations(&mut parts);
-        parts.policies = self.policies(service, policies, &parts.nodes);
+        parts.policies = self.policies(policies, &parts.nodes);
         let boundary = mapping.map(|mapping| self.boundary(service, mapping, &mut parts));
-        let plans = self.plans(service, &mut said);
+        let plans = self.plans(&mut said);
         let mut relationships = Vec::new();
         for (at, (name, said)) in templates.into_iter().enumerate() {
             let node = self.node((at, &name), said, &mut parts, &mut relationships);
@@ -155,7 +159,7 @@ impl<'t> XmlConverter<'_, 't> {
         for (name, said) in std::mem::take(&mut parts.relationships) {
             if !parts.taken.contains(&name) {
                 let key = format!("relationship_templates{}", step(&name));
-                self.keep(service, &key, &said, "no relation has it");
+                self.keep(&key, &said, "no relation has it");
             }
         }
         for (section, part, why) in [
@@ -165,20 +169,25 @@ impl<'t> XmlConverter<'_, 't> {
         ] {
             for (name, mut said) in said.take_parts(section, part) {
                 said.span = self.place_of(part, &name);
-                self.keep(service, &format!("{section}{}", step(&name)), &said, why);
+                self.keep(&format!("{section}{}", step(&name)), &said, why);
             }
         }
-        self.keep_rest(service, said, "service templates of TOSCA 1.0 have no such thing");
+        said.path = "topology_template".to_owned();
+        self.keep_rest(said, "service templates of TOSCA 1.0 have no such thing");
         service.push_some(boundary.flatten());
         service.push(topology);
         service.push_some(plans);
     }
 
     /// Where a part of the topology stands.
-    fn place_of(&self, part: &str, name: &str) -> Option<Span> {
+    pub(super) fn place_of(&self, part: &str, name: &str) -> Option<Span> {
         let topology = self.variant.topology;
         match part {
             "input" => topology.inputs.iter().find(|it| it.name == name).map(|it| it.span),
+            "relationship" => {
+                let mut all = topology.relationships.iter();
+                all.find(|it| it.name.as_deref() == Some(name)).map(|it| it.span)
+            }
             "output" => topology.outputs.iter().find(|it| it.name == name).map(|it| it.span),
             _ => topology.groups.iter().find(|it| it.name == name).map(|it| it.span),
         }
@@ -271,24 +280,24 @@ impl<'t> XmlConverter<'_, 't> {
         part.set("type", of);
         self.occurrences(&mut part, &mut body);
         let properties = body.take("properties");
-        let properties = self.properties(&mut part, type_id, properties);
+        let properties = self.properties(type_id, properties);
         part.push_some(properties);
         let requirements = self.requirements(index, type_id, &mut body, parts, relationships);
         part.push_in("Requirements", requirements);
-        let capabilities = self.capabilities(&mut part, index, type_id, &mut body, parts);
+        let capabilities = self.capabilities(index, type_id, &mut body, parts);
         part.push_in("Capabilities", capabilities);
         part.push_in("Policies", parts.policies.take(at));
         if let Some(artifacts) = body.take("artifacts") {
-            let artifacts = self.deployment_artifacts(&mut part, &id, &artifacts);
+            let artifacts = self.deployment_artifacts(&id, &artifacts);
             part.push_in("DeploymentArtifacts", artifacts);
         }
-        self.keep_rest(&mut part, body, NODES);
+        self.keep_rest(body, NODES);
         part
     }
 
     /// The type of a node; one of its own where the node says what implements it.
     fn node_type_name(&mut self, name: &str, id: Option<TypeId>, body: &mut SaidMap) -> String {
-        let Some(id) = id else { return String::new() };
+        let Some(id) = id else { return self.undefined_type(name) };
         let has_interfaces = body.clone().take("interfaces");
         let Some(interfaces) = has_interfaces.filter(|it| entries(&it.value).next().is_some())
         else {
@@ -301,6 +310,60 @@ impl<'t> XmlConverter<'_, 't> {
         let (part, name) = self.type_of_node(id, name, &interfaces);
         self.templates.push(part);
         name
+    }
+
+    /// The type of a node that nobody defines: one that has what its nodes need.
+    fn undefined_type(&mut self, node: &str) -> String {
+        let topology = self.variant.topology;
+        let Some(index) = topology.node_named(node) else { return String::new() };
+        let said = topology.node(index).described.type_name.as_ref();
+        let called = said.map_or("untyped", |name| &*name.value).to_owned();
+        let known = self.undefined.get(&called).map(|known| known.name.clone());
+        let name = known.unwrap_or_else(|| {
+            let name = |local: &str| QualifiedName {
+                namespace: self.target.clone(),
+                local: local.to_owned(),
+            };
+            let family = Family::Node.keyword();
+            let is_taken = |local: &str| self.taken.contains(&(family, name(local)));
+            let name = name(&unique(&as_name(&called), is_taken));
+            self.taken.insert((family, name.clone()));
+            self.losses.push(Loss {
+                path: format!("node.{node}.type"),
+                span: Some(topology.node(index).span),
+                construct: format!("the definition of `{called}`"),
+                why: "nobody defines this type, so it has what its nodes need".to_owned(),
+                kind: LossKind::Supplied,
+            });
+            name
+        });
+        let relations = topology.node(index).relations.iter();
+        let needed = relations.map(|&id| topology.relation(id).name.clone());
+        let undefined = self
+            .undefined
+            .entry(called)
+            .or_insert_with(|| UndefinedType { name: name.clone(), requirements: BTreeSet::new() });
+        undefined.requirements.extend(needed);
+        self.prefixes.name(&name)
+    }
+
+    /// Definitions of the types that nobody defines.
+    pub(super) fn undefined_types(&mut self) -> Vec<XmlPart> {
+        let kind = self.requirement_type(None);
+        let undefined = std::mem::take(&mut self.undefined).into_values();
+        let types = undefined.map(|UndefinedType { name, requirements }| {
+            let mut part = XmlPart::new("NodeType").with("name", name.local);
+            let requirements = requirements.into_iter().map(|name| {
+                XmlPart::new("RequirementDefinition")
+                    .with("name", name)
+                    .with("requirementType", &*kind)
+                    .with("lowerBound", "0")
+                    .with("upperBound", "unbounded")
+            });
+            part.push_in("RequirementDefinitions", requirements.collect());
+            part
+        });
+        types.collect()
     }
 
     /// What metadata say of an element that has no tags.
@@ -317,7 +380,7 @@ impl<'t> XmlConverter<'_, 't> {
         }
         if !left.is_empty() {
             let said = SaidValue { value: Value::Map(left.into()), ..metadata };
-            self.keep(part, "metadata", &said, "only service templates and types have tags");
+            self.keep("metadata", &said, "only service templates and types have tags");
         }
     }
 
@@ -326,7 +389,7 @@ impl<'t> XmlConverter<'_, 't> {
         let Some(said) = body.take("occurrences") else { return };
         let bounds = bounds(&said.value);
         let Some((least, most)) = bounds else {
-            return self.keep(part, "occurrences", &said, "these are no bounds of TOSCA 1.0");
+            return self.keep("occurrences", &said, "these are no bounds of TOSCA 1.0");
         };
         part.set("minInstances", least.to_string());
         part.set("maxInstances", most.map_or_else(|| "unbounded".into(), |it| it.to_string()));
@@ -351,12 +414,8 @@ impl<'t> XmlConverter<'_, 't> {
         for (&id, (name, said)) in topology.node(node).relations.iter().zip(said) {
             let relation = topology.relation(id);
             let said = SaidValue { span: Some(relation.span), ..said };
-            let capability = type_id.and_then(|id| {
-                let part = self.variant.types.effective(id).requirements.get(&*name)?;
-                self.capability_of(part.definition.capability)
-            });
-            let kind = self.requirement_type(capability);
-            let mut part = XmlPart::new("Requirement")
+            let kind = self.type_of_requirement(type_id, &name);
+            let part = XmlPart::new("Requirement")
                 .with("id", &*parts.requirements[&id])
                 .with("name", name)
                 .with("type", kind);
@@ -375,10 +434,10 @@ impl<'t> XmlConverter<'_, 't> {
                 relationships.push(made);
             } else if let Value::String(_) = &said.value {
                 let why = "requirements of TOSCA 1.0 do not say who is to fulfil them";
-                self.keep(&mut part, "node", &said, why);
+                self.keep("node", &said, why);
             }
             let why = "requirements of TOSCA 1.0 have a type only";
-            self.keep_rest(&mut part, body, why);
+            self.keep_rest(body, why);
             made.push(part);
         }
         let shown: Vec<_> = parts
@@ -388,16 +447,24 @@ impl<'t> XmlConverter<'_, 't> {
             .map(|((_, name), id)| (name.clone(), id.clone()))
             .collect();
         for (name, id) in shown {
-            let capability = type_id.and_then(|id| {
-                let part = self.variant.types.effective(id).requirements.get(&*name)?;
-                self.capability_of(part.definition.capability)
-            });
-            let kind = self.requirement_type(capability);
+            let kind = self.type_of_requirement(type_id, &name);
             made.push(
                 XmlPart::new("Requirement").with("id", id).with("name", name).with("type", kind),
             );
         }
         made
+    }
+
+    /// The type of a requirement of nodes of a type.
+    fn type_of_requirement(&mut self, id: Option<TypeId>, name: &str) -> String {
+        let types = self.variant.types;
+        match id.and_then(|id| types.effective(id).requirements.get(name)) {
+            Some(part) => {
+                let capability = self.capability_of(part.definition.capability);
+                self.named_requirement_type(part.owner, name, capability)
+            }
+            None => self.requirement_type(None),
+        }
     }
 
     /// The relationship template of a relation.
@@ -455,10 +522,10 @@ impl<'t> XmlConverter<'_, 't> {
             Self::describe(&mut part, &mut body);
             self.element_metadata(&mut part, &mut body);
             let properties = body.take("properties");
-            let properties = self.properties(&mut part, kind, properties);
+            let properties = self.properties(kind, properties);
             part.push_some(properties);
             let why = "relationship templates of TOSCA 1.0 have no such thing";
-            self.keep_rest(&mut part, body, why);
+            self.keep_rest(body, why);
         }
         part.push(XmlPart::new("SourceElement").with("ref", &**source));
         part.push(XmlPart::new("TargetElement").with("ref", end));
@@ -482,7 +549,6 @@ impl<'t> XmlConverter<'_, 't> {
     /// Capabilities that a node says something of, and those that something leads to.
     fn capabilities(
         &mut self,
-        part: &mut XmlPart,
         node: NodeIndex,
         type_id: Option<TypeId>,
         body: &mut SaidMap,
@@ -494,7 +560,7 @@ impl<'t> XmlConverter<'_, 't> {
         let defined = &types.effective(type_id).capabilities;
         for (name, said) in &said {
             if !defined.contains_key(&**name) {
-                self.keep(part, &format!("capabilities{}", step(name)), said, "its type has none");
+                self.keep(&format!("capabilities{}", step(name)), said, "its type has none");
             } else {
                 self.capability_id(parts, node, name);
             }
@@ -513,10 +579,10 @@ impl<'t> XmlConverter<'_, 't> {
             if let Some((_, said)) = said.iter().find(|(known, _)| known == name) {
                 let mut body = said.map();
                 let properties = body.take("properties");
-                let properties = self.properties(&mut part, kind, properties);
+                let properties = self.properties(kind, properties);
                 part.push_some(properties);
                 let why = "capabilities of TOSCA 1.0 have properties only";
-                self.keep_rest(&mut part, body, why);
+                self.keep_rest(body, why);
             }
             made.push(part);
         }
@@ -551,7 +617,7 @@ impl<'t> XmlConverter<'_, 't> {
                     }
                     None => {
                         let key = format!("substitution_mappings.{key}{}", step(&name));
-                        self.keep(service, &key, &said, "it leads to nothing in the template");
+                        self.keep(&key, &said, "it leads to nothing in the template");
                     }
                 }
             }
@@ -560,7 +626,7 @@ impl<'t> XmlConverter<'_, 't> {
         }
         for (key, said) in body.rest() {
             let key = format!("substitution_mappings{}", step(&key));
-            self.keep(service, &key, &said, "service templates of TOSCA 1.0 show no such thing");
+            self.keep(&key, &said, "service templates of TOSCA 1.0 show no such thing");
         }
         (!boundary.is_empty()).then_some(boundary)
     }
@@ -623,4 +689,16 @@ fn bounds(value: &Value) -> Option<(u64, Option<u64>)> {
 fn as_count(value: &Value) -> Option<u64> {
     let Value::Number(number) = value else { return None };
     u64::try_from(number.as_int()?).ok()
+}
+
+/// Imports of what is not beside the template.
+pub(super) fn distant_imports(imports: &Value) -> Option<Value> {
+    let Value::List(items) = imports else { return None };
+    let file = |item: &Value| match item {
+        Value::String(file) => Some(file.to_string()),
+        item => SaidMap::of_value(String::new(), item, None).take_text("file"),
+    };
+    let is_distant = |item: &&Value| file(item).is_some_and(|file| file.contains("://"));
+    let distant: Vec<_> = items.iter().filter(is_distant).cloned().collect();
+    (!distant.is_empty()).then(|| distant.into())
 }

@@ -17,8 +17,21 @@ const KINDS: [(Family, &str); 5] = [
     (Family::Policy, "PolicyType"),
 ];
 
-/// What of the metadata of a type is not said by tags.
-const NO_TAGS: [&str; 4] = ["abstract", "final", "policy_language", "target_interfaces"];
+/// What of the metadata of a type is not said by tags, since reading it back says it.
+const NO_TAGS: [&str; 9] = [
+    "abstract",
+    "final",
+    "policy_language",
+    "target_interfaces",
+    "node_to_node",
+    "implementation",
+    "properties_element",
+    "properties_type",
+    "properties_keys",
+];
+
+/// With which such names begin.
+const NO_TAGS_OF: [&str; 2] = ["requirement_type.", "interface."];
 
 /// Why what types have is not said.
 const UNKNOWN: &str = "types of TOSCA 1.0 have no such thing";
@@ -57,7 +70,7 @@ impl<'t> XmlConverter<'_, 't> {
     }
 
     /// Keeps the types that TOSCA 1.0 has no kind for.
-    pub(super) fn leftover_types(&mut self, root: &mut XmlPart) {
+    pub(super) fn leftover_types(&mut self) {
         let types = self.variant.types;
         for id in types.ids() {
             let definition = types.definition(id);
@@ -74,7 +87,7 @@ impl<'t> XmlConverter<'_, 't> {
                     span: said.span,
                 };
                 let key = said.path.clone();
-                self.keep(root, &key, &said, "TOSCA 1.0 has no types of this kind");
+                self.keep(&key, &said, "TOSCA 1.0 has no types of this kind");
             }
         }
     }
@@ -105,7 +118,7 @@ impl<'t> XmlConverter<'_, 't> {
             Family::Policy => self.policy_type(id, &mut part, &mut said),
             _ => {}
         }
-        self.keep_rest(&mut part, said, UNKNOWN);
+        self.keep_rest(said, UNKNOWN);
         part
     }
 
@@ -145,7 +158,9 @@ impl<'t> XmlConverter<'_, 't> {
         }
         Self::describe(&mut part, said);
         if !self.is_silent {
-            let tags = self.tags(metadata, |name| !NO_TAGS.contains(&name));
+            let tags = self.tags(metadata, |name| {
+                !NO_TAGS.contains(&name) && !NO_TAGS_OF.iter().any(|of| name.starts_with(of))
+            });
             part.push_in("Tags", tags);
         }
         said.take("derived_from");
@@ -177,7 +192,7 @@ impl<'t> XmlConverter<'_, 't> {
         self.states(part, said);
         let interfaces = said.take("interfaces");
         let artifacts = said.take("artifacts");
-        let interfaces = self.interfaces(part, id, interfaces, artifacts);
+        let interfaces = self.interfaces(id, interfaces, artifacts);
         part.push_in("Interfaces", interfaces);
     }
 
@@ -214,7 +229,7 @@ impl<'t> XmlConverter<'_, 't> {
             self.lose(&whole, format!("the requirement `{name}`"), "it can never be there");
             return None;
         }
-        let kind = self.requirement_type(capability);
+        let kind = self.named_requirement_type(id, name, capability);
         let mut part = XmlPart::new("RequirementDefinition");
         part.set("name", name);
         part.set("requirementType", kind);
@@ -222,7 +237,7 @@ impl<'t> XmlConverter<'_, 't> {
         said.take("capability");
         said.take("occurrences");
         Self::describe(&mut part, &mut said);
-        self.keep_rest(&mut part, said, "requirements of TOSCA 1.0 ask for capabilities only");
+        self.keep_rest(said, "requirements of TOSCA 1.0 ask for capabilities only");
         Some(part)
     }
 
@@ -240,7 +255,7 @@ impl<'t> XmlConverter<'_, 't> {
         if bounds.least == 0 || bounds.most == Some(0) {
             let why = "a capability of TOSCA 1.0 is there once at least";
             if let Some(said) = said.take("occurrences") {
-                self.keep(&mut written, "occurrences", &said, why);
+                self.keep("occurrences", &said, why);
             }
         }
         said.take("occurrences");
@@ -249,7 +264,7 @@ impl<'t> XmlConverter<'_, 't> {
             WrittenBounds { least: bounds.least.max(1), most: bounds.most.map(|it| it.max(1)) };
         bounds.write(&mut written);
         Self::describe(&mut written, &mut said);
-        self.keep_rest(&mut written, said, "capabilities of TOSCA 1.0 have a type and bounds only");
+        self.keep_rest(said, "capabilities of TOSCA 1.0 have a type and bounds only");
         Some(written)
     }
 
@@ -258,8 +273,38 @@ impl<'t> XmlConverter<'_, 't> {
         self.find(Family::Capability, name).or_else(|| self.root(Family::Capability))
     }
 
+    /// What metadata of a type say of a name: `{namespace}name`.
+    pub(super) fn metadata_name(&self, id: TypeId, key: &str) -> Option<QualifiedName> {
+        let metadata = self.variant.types.definition(id).value.get("metadata")?;
+        let (namespace, local) = metadata.get(key)?.text()?.strip_prefix('{')?.split_once('}')?;
+        let is_name = as_name(local) == local && !namespace.is_empty();
+        is_name.then(|| QualifiedName { namespace: namespace.into(), local: local.into() })
+    }
+
+    /// The name of the type of a requirement that a type defines: the one it had, or one after what it
+    /// asks for.
+    pub(super) fn named_requirement_type(
+        &mut self,
+        owner: TypeId,
+        requirement: &str,
+        capability: Option<TypeId>,
+    ) -> String {
+        let known = self.metadata_name(owner, &format!("requirement_type.{requirement}"));
+        let known = known.filter(|name| match self.required_as.get(name) {
+            Some(of) => *of == capability,
+            None => true,
+        });
+        let (Some(name), Some(capability)) = (known, capability) else {
+            return self.requirement_type(capability);
+        };
+        self.required_as.insert(name.clone(), Some(capability));
+        self.required.entry(name.clone()).or_insert(Some(capability));
+        self.prefixes.name(&name)
+    }
+
     /// The name of the type of requirements that ask for a type of capabilities.
     pub(super) fn requirement_type(&mut self, capability: Option<TypeId>) -> String {
+        let capability = capability.or_else(|| self.root(Family::Capability));
         let Some(capability) = capability else { return String::new() };
         let QualifiedName { namespace, local } = self.type_name(capability);
         let name = QualifiedName { namespace, local: format!("{local}Requirement") };
@@ -292,7 +337,7 @@ impl<'t> XmlConverter<'_, 't> {
                 }
                 None => {
                     let said = attributes.part(name, value);
-                    self.keep(part, &format!("attributes{}", step(name)), &said, UNKNOWN);
+                    self.keep(&format!("attributes{}", step(name)), &said, UNKNOWN);
                 }
             }
         }
@@ -310,9 +355,9 @@ impl<'t> XmlConverter<'_, 't> {
             Some(all) => all.split(|name| at_target.iter().any(|it| it == name)),
             None => (None, None),
         };
-        let source = self.interfaces(part, id, source, artifacts);
+        let source = self.interfaces(id, source, artifacts);
         part.push_in("SourceInterfaces", source);
-        let target = self.interfaces(part, id, target, None);
+        let target = self.interfaces(id, target, None);
         part.push_in("TargetInterfaces", target);
         let definition = self.variant.types.definition(id);
         let valid = definition.valid_types.as_deref().unwrap_or_default();

@@ -19,7 +19,6 @@ impl<'t> XmlConverter<'_, 't> {
     /// The properties of something of a type; what cannot be said is kept in `part`.
     pub(super) fn properties(
         &mut self,
-        part: &mut XmlPart,
         id: Option<TypeId>,
         said: Option<SaidValue>,
     ) -> Option<XmlPart> {
@@ -46,7 +45,7 @@ impl<'t> XmlConverter<'_, 't> {
                 (None, None) => "its type defines no such property",
                 (None, Some(_)) => "XML Schema has no such value",
             };
-            self.keep(part, &format!("properties{}", super::said::step(key)), &said, why);
+            self.keep(&format!("properties{}", super::said::step(key)), &said, why);
         }
         let element = element.filter(|_| !written.is_empty())?;
         let mut root = XmlPart::new(self.prefixes.name(&element.name));

@@ -7,6 +7,7 @@ mod implementation;
 mod names;
 mod place;
 mod relations;
+mod restore;
 mod schema;
 mod scope;
 mod settings;
@@ -29,12 +30,14 @@ use files::ConvertedFiles;
 use implementation::ChosenImplementations;
 use names::{FileKey, TypeNames, is_converted_type};
 use relations::ServiceLinks;
+use restore::KeptParts;
 use rustc_hash::{FxHashMap, FxHashSet};
 use scope::ConversionScope;
 use shown::ShownProperties;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+pub(super) use restore::EXTENSION;
 pub(crate) use settings::{ToYamlSettings, TypeCounterparts};
 
 /// What everything that is written says first.
@@ -45,6 +48,8 @@ pub(crate) struct ConvertedYaml {
     /// The files with their names, that of the service template first.
     pub files: Vec<(PathBuf, Vec<u8>)>,
     pub losses: Losses,
+    /// The document of the service template without what is kept for it.
+    pub said: Value,
     /// What is converted of the library; the rest counts for nothing.
     pub converted: Vec<Span>,
 }
@@ -61,19 +66,19 @@ pub(crate) fn to_yaml<'d>(
     let scope = ConversionScope::of(library, settings)?;
     let chosen = ChosenImplementations::of(library, &scope, &settings.implementations)?;
     let service = scope.service.map(|id| &*library.component(id).namespace);
-    let names = TypeNames::of(
-        library,
-        &scope.converted,
-        &settings.counterparts,
-        settings.is_single,
-        service,
-    );
+    let kept = KeptParts::of(library, &scope);
+    // What was one template is one again.
+    let is_single = settings.is_single || kept.is_some();
+    let names =
+        TypeNames::of(library, &scope.converted, &settings.counterparts, is_single, service);
     let mut converter = YamlConverter {
         library,
         schemas,
         links: ServiceLinks::default(),
         files: ConvertedFiles::of(library.loaded, settings.is_single),
-        is_single: settings.is_single,
+        is_single,
+        kept,
+        said: Value::Null,
         scope,
         chosen,
         names,
@@ -94,6 +99,9 @@ struct YamlConverter<'c, 'd> {
     library: &'c Library<'d>,
     schemas: &'c PropertySchemas<'d>,
     is_single: bool,
+    /// What only YAML can say, where that is kept.
+    kept: Option<KeptParts<'d>>,
+    said: Value,
     scope: ConversionScope,
     chosen: ChosenImplementations,
     names: TypeNames,
@@ -150,6 +158,7 @@ impl<'d> YamlConverter<'_, 'd> {
         ConvertedYaml {
             files: self.files.written(),
             losses: std::mem::take(&mut self.losses).ordered(),
+            said: std::mem::replace(&mut self.said, Value::Null),
             converted: self.scope.spans(library),
         }
     }
@@ -171,7 +180,9 @@ impl<'d> YamlConverter<'_, 'd> {
                 Some(id) => format!("{}.yaml", names::as_name(self.text_name(id))),
                 None => "types.yaml".to_owned(),
             };
-            self.files.main(name.into(), layout::write(&document.into()));
+            self.said = document.into();
+            let document = self.restored(&self.said.clone());
+            self.files.main(name.into(), layout::write(&document));
         }
         for (key, types) in sections {
             let FileKey::Types(space) = key else { continue };

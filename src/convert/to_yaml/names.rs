@@ -3,6 +3,7 @@
 
 use super::super::well_known;
 use super::settings::TypeCounterparts;
+use crate::tosca::profile;
 use crate::tosca::v1_0::definitions::{ComponentKind, DefinedComponent};
 use crate::tosca::v1_0::{ComponentId, Library};
 use rustc_hash::FxHashMap;
@@ -211,6 +212,11 @@ fn counterpart(
 ) -> Option<String> {
     match given.get(namespace, name) {
         Some(given) => Some(given.to_owned()),
+        None if namespace == profile::NAMESPACE => {
+            let section = well_known::section_of(kind)?;
+            let defined = profile::normative().root().get(section)?;
+            defined.get(name).map(|_| name.to_owned())
+        }
         None => well_known::normative(kind, namespace, name).map(str::to_owned),
     }
 }

@@ -5,6 +5,7 @@ use super::super::mapping::{MappingFate, MappingTable};
 use super::YamlConverter;
 use super::names::FileKey;
 use super::place;
+use super::restore::{EXTENSION, declares_kept};
 use crate::text::source::Span;
 use crate::text::xml::schema::XML_SCHEMA;
 use crate::text::xml::{XmlAttribute, XmlDocument, XmlElement, XmlNode};
@@ -14,6 +15,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// What nothing is known of.
 const UNKNOWN: &str = "nothing in YAML corresponds to it";
+
+/// Why what others added is gone.
+pub(super) const FOREIGN: &str = "what others add has no place in YAML";
 
 /// Why what nobody uses is gone.
 const UNUSED: &str = "nothing that is converted uses it";
@@ -152,7 +156,7 @@ impl<'d> YamlConverter<'_, 'd> {
                 path: place::path_of(element),
                 span: Some(span),
                 construct,
-                why: "what others add has no place in YAML".to_owned(),
+                why: FOREIGN.to_owned(),
                 kind: LossKind::Lost,
             });
         }
@@ -274,6 +278,7 @@ impl<'d> YamlConverter<'_, 'd> {
             let name = child.name();
             match (name.namespace, name.local) {
                 (TOSCA, "documentation") => self.documentation(child, true),
+                (TOSCA, "Extensions") if declares_kept(child) => {}
                 (TOSCA, "Extensions") => {
                     let why = "nothing can be declared that others need not understand";
                     self.lose(child, "", "`Extensions`", why, LossKind::Lost);
@@ -378,6 +383,9 @@ impl<'d> YamlConverter<'_, 'd> {
 
 impl<'d> ForeignContent<'d> {
     fn add(&mut self, namespace: &'d str, span: Span) {
+        if namespace == EXTENSION {
+            return;
+        }
         let found = self.found.entry(namespace).or_insert((0, span));
         found.0 += 1;
         if span.start < found.1.start {

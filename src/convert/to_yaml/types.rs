@@ -107,6 +107,10 @@ impl<'d> YamlConverter<'_, 'd> {
     /// A type that is one of the other format: what it says itself is gone.
     fn counterpart(&mut self, id: ComponentId, said: &EntityType<'d>, name: &str) {
         let element = self.library.component(id).element;
+        if self.library.component(id).namespace == crate::tosca::profile::NAMESPACE {
+            // It is what the profile says of it.
+            return;
+        }
         let is_bare = element.elements().next().is_none()
             && said.is_abstract.is_none()
             && said.is_final.is_none();

@@ -1,0 +1,240 @@
+//! What a template has to be told to become another one: parts to set, and parts to leave out. So
+//! definitions in XML keep what only YAML can say.
+
+use crate::text::digest::sha256;
+use crate::text::source::FileId;
+use crate::text::value::Value;
+use crate::text::yaml::{Limits, parse, write_flow};
+use indexmap::IndexMap;
+use std::sync::Arc;
+
+/// One step of the way to a part.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum PatchStep {
+    Key(Arc<str>),
+    Item(usize),
+}
+
+/// What becomes of one part.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Patch {
+    /// The way to it: `topology_template.node_templates["a.b"].requirements[0].host`.
+    pub path: String,
+    /// What it is; nothing where it is left out.
+    pub value: Option<Value>,
+}
+
+/// What makes a value of another one.
+pub(super) fn between(from: &Value, to: &Value) -> Vec<Patch> {
+    let mut patches = Vec::new();
+    compare(&mut String::new(), from, to, &mut patches);
+    patches
+}
+
+fn compare(path: &mut String, from: &Value, to: &Value, patches: &mut Vec<Patch>) {
+    let length = path.len();
+    match (from, to) {
+        (Value::Map(old), Value::Map(new)) => {
+            let [olds, news] = [old, new].map(|entries| -> IndexMap<&str, &Value> {
+                entries.iter().map(|(key, value)| (&**key, value)).collect()
+            });
+            for key in olds.keys().filter(|key| !news.contains_key(*key)) {
+                push_key(path, key);
+                patches.push(Patch { path: path.clone(), value: None });
+                path.truncate(length);
+            }
+            for (key, value) in news {
+                push_key(path, key);
+                match olds.get(key) {
+                    Some(old) => compare(path, old, value, patches),
+                    None => {
+                        patches.push(Patch { path: path.clone(), value: Some(value.clone()) });
+                    }
+                }
+                path.truncate(length);
+            }
+        }
+        (Value::List(old), Value::List(new)) if old.len() == new.len() => {
+            for (at, (old, new)) in old.iter().zip(&**new).enumerate() {
+                path.push_str(&format!("[{at}]"));
+                compare(path, old, new, patches);
+                path.truncate(length);
+            }
+        }
+        _ if is_written_alike(from, to) => {}
+        _ => patches.push(Patch { path: path.clone(), value: Some(to.clone()) }),
+    }
+}
+
+/// By what it is told whether definitions still say what they said when something was kept of them.
+pub(super) fn digest(said: &Value) -> String {
+    let digest = sha256(write_flow(said).as_bytes());
+    digest.get(..16).unwrap_or_default().to_owned()
+}
+
+/// Whether two values are the same to the letter: `1` is not `1.0`.
+fn is_written_alike(one: &Value, other: &Value) -> bool {
+    one == other && write_flow(one) == write_flow(other)
+}
+
+fn push_key(path: &mut String, key: &str) {
+    let is_plain = !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || "_-".contains(c));
+    if is_plain {
+        let dot = if path.is_empty() { "" } else { "." };
+        path.extend([dot, key]);
+    } else {
+        path.extend(["[\"", &key.replace('\\', "\\\\").replace('"', "\\\""), "\"]"]);
+    }
+}
+
+/// The steps that a path says.
+fn steps(path: &str) -> Option<Vec<PatchStep>> {
+    let mut steps = Vec::new();
+    let mut rest = path;
+    while !rest.is_empty() {
+        if let Some(quoted) = rest.strip_prefix("[\"") {
+            let (key, more) = unquoted(quoted)?;
+            steps.push(PatchStep::Key(key.into()));
+            rest = more.strip_prefix(']')?;
+        } else if let Some(item) = rest.strip_prefix('[') {
+            let (number, more) = item.split_once(']')?;
+            steps.push(PatchStep::Item(number.parse().ok()?));
+            rest = more;
+        } else {
+            let plain = rest.strip_prefix('.').unwrap_or(rest);
+            let end = plain.find(['.', '[']).unwrap_or(plain.len());
+            let (key, more) = plain.split_at_checked(end).filter(|(key, _)| !key.is_empty())?;
+            steps.push(PatchStep::Key(key.into()));
+            rest = more;
+        }
+    }
+    (!steps.is_empty()).then_some(steps)
+}
+
+/// A text up to its closing quotation mark, and what comes behind that.
+fn unquoted(text: &str) -> Option<(String, &str)> {
+    let mut key = String::new();
+    let mut chars = text.char_indices();
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '"' => return Some((key, text.get(at + 1..)?)),
+            '\\' => key.push(chars.next()?.1),
+            c => key.push(c),
+        }
+    }
+    None
+}
+
+/// Patches by the steps to what they are of.
+#[derive(Debug, Default)]
+pub(super) struct PatchTree {
+    /// What becomes of this part.
+    own: Option<Option<Value>>,
+    below: IndexMap<PatchStep, PatchTree>,
+}
+
+impl PatchTree {
+    /// Adds what is kept of a part: YAML, or nothing where it is left out. Says no where that is not
+    /// understood.
+    pub(super) fn add(&mut self, path: &str, text: Option<&str>) -> bool {
+        let value = match text.map(|text| parse(FileId::DETACHED, text.into(), &Limits::default()))
+        {
+            Some(Ok(document)) => Some(document.root().to_value()),
+            Some(Err(_)) => return false,
+            None => None,
+        };
+        let Some(steps) = steps(path) else { return false };
+        let mut at = self;
+        for step in steps {
+            at = at.below.entry(step).or_default();
+        }
+        at.own = Some(value);
+        true
+    }
+
+    /// The value with its patches; those that belong to nothing are left out and counted.
+    pub(super) fn applied(&self, value: &Value, left: &mut usize) -> Value {
+        match value {
+            Value::Map(entries) => {
+                let mut patched = Vec::with_capacity(entries.len());
+                for (key, value) in &**entries {
+                    let tree = self.below.get(&PatchStep::Key(Arc::clone(key)));
+                    let value = tree.map_or_else(|| Some(value.clone()), |it| it.of(value, left));
+                    patched.extend(value.map(|value| (Arc::clone(key), value)));
+                }
+                for (step, tree) in &self.below {
+                    let PatchStep::Key(key) = step else {
+                        *left += 1;
+                        continue;
+                    };
+                    if entries.iter().all(|(known, _)| known != key) {
+                        match &tree.own {
+                            Some(Some(value)) => patched.push((Arc::clone(key), value.clone())),
+                            Some(None) => {}
+                            None => *left += 1,
+                        }
+                    }
+                }
+                Value::Map(patched.into())
+            }
+            Value::List(items) => {
+                let patched = items.iter().enumerate().filter_map(|(at, item)| {
+                    let tree = self.below.get(&PatchStep::Item(at));
+                    tree.map_or_else(|| Some(item.clone()), |tree| tree.of(item, left))
+                });
+                let patched = Value::List(patched.collect());
+                let is_there =
+                    |step: &PatchStep| matches!(step, PatchStep::Item(at) if *at < items.len());
+                *left += self.below.keys().filter(|step| !is_there(step)).count();
+                patched
+            }
+            other => {
+                *left += self.below.len();
+                other.clone()
+            }
+        }
+    }
+
+    fn of(&self, value: &Value, left: &mut usize) -> Option<Value> {
+        match &self.own {
+            Some(own) => own.clone(),
+            None => Some(self.applied(value, left)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(text: &str) -> Value {
+        parse(FileId::DETACHED, text.into(), &Limits::default()).unwrap().root().to_value()
+    }
+
+    #[test]
+    fn make_one_value_of_another() {
+        let from = value("{a: 1, 'b.c': {d: [x, {e: y}], f: 2}, g: 3}");
+        let to = value("{a: 1.0, 'b.c': {d: [x, {e: z}]}, 'h\"i': {j: [1]}}");
+        let patches = between(&from, &to);
+        let paths: Vec<_> = patches.iter().map(|patch| &*patch.path).collect();
+        assert_eq!(paths, ["g", "a", "[\"b.c\"].f", "[\"b.c\"].d[1].e", "[\"h\\\"i\"]"]);
+        let mut tree = PatchTree::default();
+        for Patch { path, value } in &patches {
+            assert!(tree.add(path, value.as_ref().map(write_flow).as_deref()));
+        }
+        let mut left = 0;
+        let patched = tree.applied(&from, &mut left);
+        assert!(between(&patched, &to).is_empty() && left == 0);
+    }
+
+    #[test]
+    fn what_is_not_there_any_more_is_counted() {
+        let mut tree = PatchTree::default();
+        assert!(tree.add("gone.part", Some("1")) && tree.add("list[7]", Some("1")));
+        assert!(!tree.add("", Some("1")) && !tree.add("a[", None) && !tree.add("a", Some("{")));
+        let mut left = 0;
+        let same = value("{list: [1]}");
+        assert_eq!(tree.applied(&same, &mut left), same);
+        assert_eq!(left, 2);
+    }
+}

@@ -1,0 +1,335 @@
+//! What is read back otherwise than it was said: it is kept for whoever reads it back, and told.
+
+use super::names::EXTENSION;
+use super::part::XmlPart;
+use super::said::{entries, step};
+use super::{ConvertedVariant, XmlConverter};
+use crate::convert::loss::{Loss, LossKind};
+use crate::convert::patch::{self, Patch};
+use crate::convert::to_yaml::{ToYamlSettings, to_yaml};
+use crate::text::diagnostic::Diagnostics;
+use crate::text::source::{FileId, FileSystem, MemoryFiles, Span};
+use crate::text::value::{ReplacedPart, Value};
+use crate::text::yaml::write_flow;
+use crate::topology::diff::{self, Change, Edit};
+use crate::tosca::profile;
+use crate::tosca::v1_0::{self, Library, PropertySchemas};
+use indexmap::IndexMap;
+use rustc_hash::FxHashSet;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The entries of a map.
+type ValueEntries = Vec<(Arc<str>, Value)>;
+
+/// What the document is called while it is read back.
+const WRITTEN: &str = "written.tosca";
+
+/// What the parts of elements are called in sections, and in paths.
+const PARTS: [(&str, &str); 5] = [
+    ("properties", "property"),
+    ("attributes", "attribute"),
+    ("capabilities", "capability"),
+    ("requirements", "requirement"),
+    ("artifacts", "artifact"),
+];
+
+impl XmlConverter<'_, '_> {
+    /// Reads back what was written; says what is otherwise then, and keeps it.
+    pub(super) fn verify(&mut self, root: &mut XmlPart, text: &str) {
+        let Some(back) = read_back(text) else { return };
+        let original = self.original();
+        self.tell_differences(&original, &back);
+        if self.settings.leaves_out {
+            return;
+        }
+        let patches = patch::between(&back, &original);
+        let mut extension =
+            XmlPart::new("Extension").with("namespace", EXTENSION).with("mustUnderstand", "no");
+        if !patches.is_empty() {
+            self.uses_extensions = true;
+            extension.set("v:of", patch::digest(&back));
+        }
+        for Patch { path, value } in patches {
+            root.extend(match value {
+                Some(value) => {
+                    XmlPart::new("v:Kept").with("path", path).with_text(write_flow(&value))
+                }
+                None => XmlPart::new("v:Added").with("path", path),
+            });
+        }
+        if self.uses_extensions {
+            self.prefixes.of(EXTENSION);
+            root.push_in("Extensions", vec![extension]);
+        }
+    }
+
+    /// The variant as one document with the types that it imports, as it would be read back.
+    fn original(&self) -> Value {
+        let ConvertedVariant { document, types, file, .. } = self.variant;
+        let mut all = ValueEntries::new();
+        for (key, value) in
+            entries(document).filter(|(key, _)| !super::service::TYPES.contains(&&**key))
+        {
+            match (&**key, super::service::distant_imports(value)) {
+                ("imports", None) => {}
+                ("imports", Some(distant)) => all.push((Arc::clone(key), distant)),
+                _ => all.push((Arc::clone(key), value.clone())),
+            }
+        }
+        let version = Value::from("tosca_simple_yaml_1_3");
+        all.retain(|(key, _)| &**key != "tosca_definitions_version");
+        all.insert(0, ("tosca_definitions_version".into(), version));
+        let mut sections: IndexMap<&'static str, ValueEntries> = IndexMap::new();
+        for id in types.ids() {
+            let definition = types.definition(id);
+            let of = definition.key.span().file;
+            if profile::is_built_in(of) {
+                continue;
+            }
+            let value = definition.value.to_value();
+            let section = sections.entry(definition.family.keyword()).or_default();
+            section.push((definition.name.into(), self.with_names(&value, of)));
+        }
+        let sections = sections.into_iter();
+        all.extend(sections.map(|(section, of)| (section.into(), Value::Map(of.into()))));
+        let all = Value::Map(all.into());
+        self.with_names(&all, *file)
+    }
+
+    /// A value of a file with the names that files have from the root.
+    fn with_names(&self, value: &Value, file: FileId) -> Value {
+        let renamed = value.replaced(&mut |part| match part {
+            Value::String(text) => match self.renamed.get(&(file, text.to_string())) {
+                Some(name) if **name != **text => ReplacedPart::By(name.as_str().into()),
+                _ => ReplacedPart::Stays,
+            },
+            Value::Map(_) | Value::List(_) => ReplacedPart::Within,
+            _ => ReplacedPart::Stays,
+        });
+        renamed.unwrap_or_else(|| value.clone())
+    }
+
+    /// Tells what no entry of the report has told yet.
+    fn tell_differences(&mut self, original: &Value, back: &Value) {
+        let [was, is] = [original, back].map(normal);
+        let told = self.losses.entries().iter().map(|loss| singular(&loss.path));
+        let told: FxHashSet<String> = told.collect();
+        for Change { element, path, edit } in diff::diff(&was, &is).changes {
+            let whole = match (&*element, &*path) {
+                (diff::DOCUMENT, path) => path.to_owned(),
+                (element, "") => element.to_owned(),
+                (element, path) => {
+                    format!("{element}{}{path}", if path.starts_with('[') { "" } else { "." })
+                }
+            };
+            let was = match &edit {
+                Edit::Removed { from } | Edit::Changed { from, .. } => Some(from),
+                Edit::Added { .. } => None,
+            };
+            if is_told(&told, &singular(&whole))
+                || was.is_some_and(|it| all_told(&told, &whole, it))
+            {
+                continue;
+            }
+            let kind = match edit {
+                Edit::Added { .. } if !self.settings.leaves_out => continue,
+                Edit::Added { .. } => LossKind::Supplied,
+                Edit::Removed { .. } | Edit::Changed { .. } => self.kind_of_kept(),
+            };
+            let why = match kind {
+                LossKind::Supplied => "XML says it where YAML need not",
+                _ => "it is said otherwise in XML",
+            };
+            let span = self.span_of(&element, &whole);
+            let construct = format!("`{whole}`");
+            self.losses.push(Loss { path: whole, span, construct, why: why.to_owned(), kind });
+        }
+    }
+
+    /// Where an element or a type stands.
+    fn span_of(&self, element: &str, path: &str) -> Option<Span> {
+        let ConvertedVariant { topology, types, .. } = self.variant;
+        match element.split_once('.') {
+            Some(("node", name)) => topology.node_named(name).map(|id| topology.node(id).span),
+            Some(("policy", name)) => {
+                topology.policies.iter().find(|it| it.name == name).map(|it| it.span)
+            }
+            Some((part, name)) => self.place_of(part, name),
+            None => {
+                let section = path.split_once(['.', '['])?.0;
+                let mut of_section = types.ids().map(|id| types.definition(id)).filter(|of| {
+                    of.family.keyword() == section && !profile::is_built_in(of.key.span().file)
+                });
+                let below = path.strip_prefix(section)?;
+                let found = of_section.find(|of| {
+                    let rest = below.strip_prefix(&*step(of.name));
+                    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+                });
+                found.map(|of| of.key.span())
+            }
+        }
+    }
+}
+
+/// What is read back of a document.
+fn read_back(text: &str) -> Option<Value> {
+    let files: Arc<dyn FileSystem + Send> = Arc::new(MemoryFiles::from([(WRITTEN, text)]));
+    let loaded = v1_0::load(&files, Path::new(WRITTEN))?;
+    let mut ignored = Diagnostics::default();
+    let library = Library::of(&loaded, &mut ignored);
+    let schemas = PropertySchemas::of(&library, &mut ignored);
+    let settings = ToYamlSettings { is_single: true, ..ToYamlSettings::default() };
+    to_yaml(&library, &schemas, &settings).ok().map(|converted| converted.said)
+}
+
+/// Whether something is said of a path, or of what it is in.
+fn is_told(told: &FxHashSet<String>, path: &str) -> bool {
+    let ends = path.char_indices().filter(|(_, c)| matches!(c, '.' | '[')).map(|(at, _)| at);
+    ends.chain([path.len()]).any(|end| path.get(..end).is_some_and(|start| told.contains(start)))
+}
+
+/// Whether something is said of each part of a map.
+fn all_told(told: &FxHashSet<String>, path: &str, value: &Value) -> bool {
+    let mut parts = entries(value).peekable();
+    parts.peek().is_some()
+        && parts.all(|(key, value)| {
+            let path = format!("{path}{}", step(key));
+            told.contains(&singular(&path)) || all_told(told, &path, value)
+        })
+}
+
+/// A path in which the parts of elements are called as each of them is.
+pub(super) fn singular(path: &str) -> String {
+    let is_of_element = ["node.", "relationship.", "group.", "policy."];
+    if !is_of_element.iter().any(|start| path.starts_with(start)) {
+        return path.to_owned();
+    }
+    PARTS.iter().fold(path.to_owned(), |path, (section, part)| {
+        let path = path.replace(&format!(".{section}."), &format!(".{part}."));
+        path.replace(&format!(".{section}["), &format!(".{part}["))
+    })
+}
+
+/// A template whose types are written in their long forms, without what counts anyway.
+fn normal(template: &Value) -> Value {
+    let normal = |(key, value): &(Arc<str>, Value)| {
+        let is_section = key.ends_with("_types");
+        let value = if is_section { mapped(value, normal_type) } else { value.clone() };
+        (Arc::clone(key), value)
+    };
+    Value::Map(entries(template).map(normal).collect())
+}
+
+/// A map with other values.
+fn mapped(map: &Value, of: impl Fn(&Value) -> Value) -> Value {
+    let Value::Map(all) = map else { return map.clone() };
+    Value::Map(all.iter().map(|(key, value)| (Arc::clone(key), of(value))).collect())
+}
+
+/// A map in which a text stands for a key.
+fn long(value: &Value, key: &str) -> ValueEntries {
+    match value {
+        Value::String(_) => vec![(key.into(), value.clone())],
+        value => entries(value).cloned().collect(),
+    }
+}
+
+/// The maps of one entry that a list has, as one map.
+fn listed(value: &Value) -> Value {
+    match value {
+        Value::List(items) => Value::Map(items.iter().flat_map(entries).cloned().collect()),
+        other => other.clone(),
+    }
+}
+
+fn normal_type(body: &Value) -> Value {
+    let artifacts = entries(body).find(|(key, _)| &**key == "artifacts").map(|(_, all)| all);
+    let occurs = |least: i64, most: Value| Value::from(vec![Value::from(least), most]);
+    let without = |value: &Value, short: &str, usual: &Value| {
+        let mut said = long(value, short);
+        said.retain(|(key, value)| &**key != "occurrences" || value != usual);
+        Value::Map(said.into())
+    };
+    let normal = |(key, value): &(Arc<str>, Value)| {
+        let value = match &**key {
+            "properties" | "attributes" => mapped(value, normal_property),
+            "capabilities" => {
+                mapped(value, |it| without(it, "type", &occurs(1, "UNBOUNDED".into())))
+            }
+            "requirements" => mapped(&listed(value), |it| {
+                without(it, "capability", &occurs(1, Value::from(1_i64)))
+            }),
+            "interfaces" => mapped(value, |it| normal_interface(it, artifacts)),
+            "artifacts" => mapped(value, |it| Value::Map(long(it, "file").into())),
+            _ => value.clone(),
+        };
+        (Arc::clone(key), value)
+    };
+    Value::Map(entries(body).map(normal).collect())
+}
+
+fn normal_property(body: &Value) -> Value {
+    let mut said = long(body, "type");
+    said.retain(|(key, value)| &**key != "required" || *value != Value::Bool(true));
+    for (key, value) in &mut said {
+        match &**key {
+            "entry_schema" | "key_schema" => *value = Value::Map(long(value, "type").into()),
+            "constraints" => *value = bounds_apart(value),
+            _ => {}
+        }
+    }
+    Value::Map(said.into())
+}
+
+/// Constraints in which each bound is one of its own.
+fn bounds_apart(constraints: &Value) -> Value {
+    let Value::List(clauses) = constraints else { return constraints.clone() };
+    let mut all = Vec::new();
+    for clause in &**clauses {
+        let range = entries(clause).find(|(name, _)| &**name == "in_range").map(|(_, it)| it);
+        let Some(Value::List(bounds)) = range else {
+            all.push(clause.clone());
+            continue;
+        };
+        for (name, bound) in ["greater_or_equal", "less_or_equal"].into_iter().zip(&**bounds) {
+            if bound.as_str() != Some("UNBOUNDED") {
+                all.push(Value::Map([(name.into(), bound.clone())].into()));
+            }
+        }
+    }
+    all.into()
+}
+
+/// Operations by themselves, each with the file that implements it.
+fn normal_interface(body: &Value, artifacts: Option<&Value>) -> Value {
+    let file = |by: &Value| {
+        let by = entries(by).find(|(key, _)| &**key == "primary").map_or(by, |(_, by)| by);
+        let named = artifacts.into_iter().flat_map(entries);
+        let mut named = named.filter(|(name, _)| by.as_str() == Some(name));
+        let file = named.next().and_then(|(_, it)| {
+            long(it, "file").into_iter().find(|(key, _)| &**key == "file").map(|(_, file)| file)
+        });
+        file.unwrap_or_else(|| by.clone())
+    };
+    let operation = |it: &Value| {
+        let mut said = long(it, "implementation");
+        for (_, by) in said.iter_mut().filter(|(key, _)| &**key == "implementation") {
+            *by = file(by);
+        }
+        Value::Map(said.into())
+    };
+    let mut all = Vec::new();
+    for (key, value) in entries(body) {
+        match &**key {
+            "type" | "inputs" | "notifications" | "metadata" | "description" => {
+                all.push((Arc::clone(key), value.clone()));
+            }
+            "operations" => {
+                all.extend(entries(value).map(|(name, it)| (Arc::clone(name), operation(it))));
+            }
+            _ => all.push((Arc::clone(key), operation(value))),
+        }
+    }
+    Value::Map(all.into())
+}
