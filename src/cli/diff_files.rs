@@ -52,14 +52,14 @@ pub(super) fn compared(name: &str, other: &str) -> Result<ComparedFile, Failure>
 
 /// What definitions of TOSCA 1.0 become; nothing where a path leads to none.
 fn converted(path: &Path, query: &ConversionQuery) -> Result<Option<Answer<Conversion>>, Failure> {
-    let failure = match Resolver::new(path).files(CommandFiles).convert(query) {
+    let resolver = Resolver::new(path).files(CommandFiles);
+    if !resolver.names_definitions() {
+        return Ok(None);
+    }
+    let failure = match resolver.convert(query) {
         Ok(converted) => return Ok(Some(converted)),
         Err(failure) => failure,
     };
-    let is_none = |found: &Diagnostic| found.code == Code::UnsupportedVersion;
-    if failure.diagnostics.iter().any(is_none) || !path.exists() {
-        return Ok(None);
-    }
     let is_choice = |found: &Diagnostic| found.code == Code::Usage;
     match failure.diagnostics.iter().any(is_choice) {
         true => Err(to_be_chosen(path, failure)),

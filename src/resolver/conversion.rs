@@ -186,6 +186,14 @@ impl Resolver {
         Ok(CanonicalDocument { is_canonical: written == **text, text: written })
     }
 
+    /// Whether what is named are definitions of TOSCA 1.0: a file, an archive, or a directory.
+    pub fn names_definitions(&self) -> bool {
+        match &self.location {
+            TemplateLocation::Path(path) => v1_0::load(&self.files, path).is_some(),
+            TemplateLocation::Text { .. } => false,
+        }
+    }
+
     /// Whether it is one file of XML that is named.
     pub fn is_xml_document(&self) -> bool {
         match &self.location {
