@@ -35,6 +35,15 @@ KNOWN = [
     + [("invalid-value", "`id` is a name")] * 2
     + [("invalid-value", "`ref` is a name")] * 2
     + [("invalid-template", "`DeploymentArtifact` needs `artifactType`"), ("unknown-keyword", "`type` is no attribute of `DeploymentArtifact`"), ("invalid-template", "text cannot stand in `DeploymentArtifact`")] * 2,
+    # The example at the end: attributes of other names, without what is needed.
+    [("invalid-template", "`Definitions` needs `id`"), ("unknown-keyword", "`id` is no attribute of `TopologyTemplate`")]
+    + [("invalid-template", "`NodeTemplate` needs `type`"), ("unknown-keyword", "`nodeType` is no attribute of `NodeTemplate`")] * 2
+    + [("invalid-template", "`RelationshipTemplate` needs `type`"), ("unknown-keyword", "`relationshipType` is no attribute of `RelationshipTemplate`")]
+    + [("invalid-template", "`SourceElement` needs `ref`"), ("unknown-keyword", "`id` is no attribute of `SourceElement`")]
+    + [("invalid-template", "`TargetElement` needs `ref`"), ("unknown-keyword", "`id` is no attribute of `TargetElement`")]
+    + [("unknown-keyword", "`ApplicationProperties` cannot stand"), ("unknown-keyword", "`process` cannot stand in `PlanModel`"), ("invalid-template", "text cannot stand in `Precondition`")]
+    + [("unknown-keyword", "`NodeTypeProperties` cannot stand in `NodeType`")] * 2
+    + [("unknown-keyword", "`InputParamter` cannot stand")] * 3,
     # Parts of documents: declarations and components are left out.
     [("invalid-template", "`Definitions` needs `targetNamespace`"), ("invalid-template", "`Definitions` defines nothing")],
     [("syntax", "no namespace is declared for the prefix `my`")] * 3 + [("unknown-keyword", "`ApplicationProperties` cannot stand")],
@@ -65,6 +74,12 @@ def listings(text):
 def is_grammar(listing):
     if "<value_" in listing:
         return True
+    if listing.lstrip().startswith("<?xml"):
+        # The schema.
+        return True
+    if "NodeTypeProperties" in listing and "nodeType=" in listing:
+        # The example at the end, whose conditions are written as in grammar.
+        return False
     kinds = r'"xs:(ID|NCName|anyURI|QName|boolean|language)|"\?|> *[?+*|]\s*$|<xs:schema|^\s*<name>'
     return bool(re.search(kinds, listing, re.M))
 
