@@ -125,6 +125,11 @@ impl<'t> XmlReading<'t> {
     fn read(&mut self) {
         let offset = if self.text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
         let text = self.text;
+        if text[offset..].starts_with('\u{feff}') {
+            // The reader would leave it out, and all places would be wrong.
+            let message = "there is another byte order mark behind the first".to_owned();
+            return self.wrong(offset, 2 * offset, message);
+        }
         let mut reader = Reader::from_str(&text[offset..]);
         let settings = reader.config_mut();
         // What is wrong with them is said here, with places.

@@ -102,6 +102,7 @@ fn what_is_not_well_formed_is_said_at_its_place() {
         ("<a>", &["1:1: `<a>` is never closed"]),
         ("<a>\n<b></a>", &["2:4: `<b>` is closed as `</a>`"]),
         ("<a></b></a>", &["1:4: `<a>` is closed as `</b>`"]),
+        ("\u{feff}\u{feff}p:<a/>", &["1:2: there is another byte order mark behind the first"]),
         ("<a>\n<b></c>\n</a>", &["2:4: `<b>` is closed as `</c>`"]),
         ("<a><b></c></d></a>", &["1:7: `<b>` is closed as `</c>`"]),
         ("<a/></a>", &["1:5: `</a>` closes nothing"]),
