@@ -14,20 +14,6 @@ pub(super) struct DefinitionsChecker<'l, 'd> {
     pub(super) found: Diagnostics,
     /// Documents, and what they use without importing it.
     unimported: FxHashSet<(usize, String)>,
-    /// Those that are not told one by one.
-    untold: UntoldImports,
-}
-
-/// So much that is not imported is told one by one of a directory that is no archive: documents of
-/// repositories hardly import each other.
-const TOLD_IMPORTS: usize = 3;
-
-/// What is not imported, and was not told.
-#[derive(Default)]
-struct UntoldImports {
-    count: usize,
-    documents: FxHashSet<usize>,
-    first: Option<Span>,
 }
 
 impl<'l, 'd> DefinitionsChecker<'l, 'd> {
@@ -36,13 +22,7 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
         schemas: &'l PropertySchemas<'d>,
         found: Diagnostics,
     ) -> Self {
-        Self {
-            library,
-            schemas,
-            found,
-            unimported: FxHashSet::default(),
-            untold: UntoldImports::default(),
-        }
+        Self { library, schemas, found, unimported: FxHashSet::default() }
     }
 
     pub(super) fn say(&mut self, diagnostic: Diagnostic, section: &'static str) {
@@ -146,14 +126,6 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
         if !self.unimported.insert((document, component.namespace.to_string())) {
             return;
         }
-        let loaded = self.library.loaded;
-        let is_repository = loaded.extent == DefinitionsExtent::Repository && !loaded.is_archive();
-        if is_repository && self.unimported.len() > TOLD_IMPORTS {
-            self.untold.count += 1;
-            self.untold.documents.insert(document);
-            self.untold.first.get_or_insert(name.span);
-            return;
-        }
         let message = format!(
             "the {} `{}` of {} is not imported here",
             component.kind.what(),
@@ -166,22 +138,6 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
         };
         let found = found.at(name.span).label(component.name.span, "it is defined here");
         self.say(found.help("import the document that defines it"), "4.2");
-    }
-
-    /// Says how much else is not imported.
-    pub(super) fn untold_imports(&mut self) {
-        let untold = std::mem::take(&mut self.untold);
-        let Some(first) = untold.first else { return };
-        let message = match (untold.count, untold.documents.len()) {
-            (1, _) => "another namespace is used here without being imported".to_owned(),
-            (count, 1) => format!("{count} other namespaces are used without being imported"),
-            (count, documents) => format!(
-                "{count} times a namespace is used in {documents} other documents without being imported"
-            ),
-        };
-        let help = "a directory is one library all the same; other tools may need the imports";
-        let found = Diagnostic::warning(Code::MissingImport, message).at(first).help(help);
-        self.say(found, "4.2");
     }
 
     /// Reports names that are there twice.

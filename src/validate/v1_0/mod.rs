@@ -19,7 +19,6 @@ pub(crate) fn validate_definitions(loaded: &LoadedDefinitions) -> Vec<Diagnostic
     let mut checker = DefinitionsChecker::new(&library, &schemas, found);
     checker.documents();
     checker.components();
-    checker.untold_imports();
     let Diagnostics(mut found) = checker.found;
     found.sort_by(|a, b| (a.span, a.code, &a.message).cmp(&(b.span, b.code, &b.message)));
     found.dedup_by(|next, kept| {
