@@ -8,10 +8,12 @@
 use super::SolverKind;
 use super::circuit::Circuit;
 use super::models::Models;
+use super::propagator::Propagator;
 use super::walk::LaneWalk;
 use crate::sat::formula::{Cnf, Lit, Var};
 use crate::sat::progress::Progress;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::ops::Range;
 
 /// Walking goes on for so many passes, and ends when so many show nothing new.
 const PASSES: u32 = 24;
@@ -39,6 +41,15 @@ pub(crate) struct ConstraintsAlone {
     pub may_fail: Vec<bool>,
 }
 
+/// What is done next on the way through halves of origins, each by its position.
+enum Halving {
+    /// Assumes the constraints of the first, and goes on within the second.
+    Beside(Range<usize>, Range<usize>),
+    Within(Range<usize>),
+    /// Takes back what became known since there was so much.
+    Back(usize),
+}
+
 impl ConstraintQuestion<'_> {
     pub(crate) fn answer(&self, kind: SolverKind, progress: &mut dyn Progress) -> ConstraintsAlone {
         let mut models = Models::of(self.rest, kind);
@@ -52,16 +63,8 @@ impl ConstraintQuestion<'_> {
                 self.walk(walk, &mut may_fail);
             }
         }
+        let mut open = self.not_seen_to_hold(&mut models.propagator(), &may_fail);
         self.at_most_one_fails(&mut models);
-        let open = all.iter().map(|&literal| !literal).filter(|failed| !may_fail.contains(failed));
-        let mut open: Vec<Lit> = open.collect();
-        let mut propagator = models.propagator();
-        open.retain(|&failed| {
-            let known = propagator.trail().len();
-            let possible = propagator.value(failed).unwrap_or_else(|| propagator.assume(failed));
-            propagator.undo(known);
-            possible
-        });
         progress.counted("questions", open.len());
         while !open.is_empty() && models.solve_any(&open, &[]) {
             let (shown, rest): (Vec<Lit>, Vec<Lit>) =
@@ -111,6 +114,64 @@ impl ConstraintQuestion<'_> {
                 return;
             }
         }
+    }
+
+    /// The negated literals of constraints of which propagation does not see that they hold where those
+    /// of all other origins do.
+    ///
+    /// By halves: what the others of the right half imply is the same for all of the left half, so that
+    /// each constraint is assumed as often as there are halves around it, and not once for each other.
+    fn not_seen_to_hold(&self, propagator: &mut Propagator, may_fail: &FxHashSet<Lit>) -> Vec<Lit> {
+        let mut constraints: Vec<(u32, Lit)> = self.constraints.to_vec();
+        constraints.sort_unstable();
+        constraints.dedup();
+        let origins: Vec<&[(u32, Lit)]> = constraints.chunk_by(|a, b| a.0 == b.0).collect();
+        let is_open = |own: &&[(u32, Lit)]| own.iter().any(|(_, own)| !may_fail.contains(&!*own));
+        let asked: Vec<usize> = (0..origins.len()).filter(|&at| is_open(&origins[at])).collect();
+        let is_asked = |range: &Range<usize>| {
+            asked
+                .get(asked.partition_point(|&at| at < range.start))
+                .is_some_and(|&at| at < range.end)
+        };
+        let mut open = Vec::new();
+        let mut next = vec![Halving::Within(0..origins.len())];
+        while let Some(step) = next.pop() {
+            match step {
+                Halving::Back(known) => propagator.undo(known),
+                Halving::Beside(_, own) if !is_asked(&own) => {}
+                Halving::Beside(others, own) => {
+                    let known = propagator.trail().len();
+                    next.push(Halving::Back(known));
+                    let mut others = origins[others].iter().copied().flatten();
+                    let is_possible = others.all(|&(_, literal)| {
+                        propagator.value(literal).unwrap_or_else(|| propagator.assume(literal))
+                    });
+                    if is_possible {
+                        next.push(Halving::Within(own));
+                    }
+                }
+                Halving::Within(range) if range.len() > 1 => {
+                    let middle = range.start + range.len() / 2;
+                    let (left, right) = (range.start..middle, middle..range.end);
+                    next.push(Halving::Beside(left.clone(), right.clone()));
+                    next.push(Halving::Beside(right, left));
+                }
+                Halving::Within(range) => {
+                    let own = origins[range].iter().copied().flatten();
+                    let failed = own.map(|&(_, literal)| !literal);
+                    open.extend(failed.filter(|failed| !may_fail.contains(failed)).filter(
+                        |&failed| {
+                            let known = propagator.trail().len();
+                            let value = propagator.value(failed);
+                            let possible = value.unwrap_or_else(|| propagator.assume(failed));
+                            propagator.undo(known);
+                            possible
+                        },
+                    ));
+                }
+            }
+        }
+        open
     }
 
     /// Of different origins, constraints of one fail at most: whether one failed so far goes from one
