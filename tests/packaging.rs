@@ -121,8 +121,10 @@ fn workplace() -> tempfile::TempDir {
         ("qualities.yaml", "- { technology: ansible, component: Service }\n"),
     ];
     files.iter().for_each(|(name, text)| fs::write(dir.path().join(name), text).unwrap());
-    let kiosk = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/kiosk.tosca");
-    fs::copy(kiosk, dir.path().join("kiosk.tosca")).unwrap();
+    for name in ["kiosk.tosca", "kiosk.yaml"] {
+        let kiosk = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(name);
+        fs::copy(kiosk, dir.path().join(name)).unwrap();
+    }
     dir
 }
 

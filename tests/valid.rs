@@ -60,7 +60,8 @@ fn templates_of_chapter_2_are_valid() {
 
 #[test]
 fn examples_are_refused_by_nobody() {
-    for path in examples() {
+    // What definitions of TOSCA 1.0 become asks for capabilities only, not for nodes.
+    for path in examples().into_iter().filter(|path| path.extension().is_none()) {
         let Validation { diagnostics, sources, .. } = Resolver::new(&path).portable().validate();
         let notes: Vec<_> = diagnostics.iter().map(|note| note.one_line(&sources)).collect();
         assert!(!notes.iter().any(|note| note.contains("[portable-")), "{notes:#?}");

@@ -67,7 +67,7 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         ("cuvee diff shop --from prod --to prod,sale", "what one preset adds to another"),
         ("cuvee diff shop --preset prod --to choice.yaml", "what a file of inputs changes"),
         ("cuvee diff old.yaml new.yaml", "two plain templates, as they are"),
-        ("cuvee diff shop.tosca shop.yaml", "definitions of TOSCA 1.0 with a template"),
+        ("cuvee diff kiosk.tosca kiosk.yaml", "definitions of TOSCA 1.0 with a template"),
     ]),
     ("substitute", &[
         ("cuvee substitute shop --preset prod --inventory machines.yaml", "what is open from what a template has"),
