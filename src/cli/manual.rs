@@ -105,7 +105,7 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         ("cuvee convert kiosk.tosca -o kiosk/ --loss loss.json", "into files, with a report of what has no counterpart"),
         ("cuvee convert kiosk.tosca --to xml", "the definitions in their canonical form"),
         ("cuvee convert shop --preset prod -o shop.csar", "a variant as an archive of definitions in XML"),
-        ("cuvee convert shop -o shop.csar --no-extensions --strict", "nothing at all, where XML cannot say everything"),
+        ("cuvee convert shop --preset prod -o shop.csar --strict", "the same, or nothing where something would be lost"),
     ]),
     ("import", &[("cuvee import shop.uvl", "inputs for a feature model")]),
     ("completions", &[
