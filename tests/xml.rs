@@ -206,6 +206,15 @@ fn what_is_written_is_read_as_the_same() {
 }
 
 #[test]
+fn a_prefix_that_means_nothing_means_nothing_for_being_declared_elsewhere() {
+    let text = "<Definitions xmlns='http://docs.oasis-open.org/tosca/ns/2011/12' id='a' targetNamespace='urn:a'>\
+                <NodeType name='A'><DerivedFrom typeRef='p:B'/></NodeType>\
+                <NodeType name='B' xmlns:p='urn:a'><DerivedFrom typeRef='p:C'/></NodeType></Definitions>";
+    let written = canonical::holds(text).unwrap();
+    assert!(written.contains("<NodeType xmlns:p=\"urn:a\" name=\"B\">"), "{written}");
+}
+
+#[test]
 fn more_namespaces_than_may_be_declared_at_one_place_are_left_where_they_are() {
     let each = (0..1_200).map(|at| format!("<p{at}:a xmlns:p{at}='urn:{at}'/>"));
     let text = format!("<n:a xmlns:n='urn:n'>{}</n:a>", each.collect::<String>());

@@ -127,6 +127,18 @@ impl Models {
         found
     }
 
+    /// Those of some literals of which propagation does not see that they are in no model in which all
+    /// assumptions are true.
+    pub(crate) fn not_excluded(&self, literals: &[Lit], assumptions: &[Lit]) -> Vec<Lit> {
+        let mut propagator = self.propagator();
+        let mut assumptions = assumptions.iter();
+        let holds = assumptions.all(|&literal| {
+            propagator.value(literal).unwrap_or_else(|| propagator.assume(literal))
+        });
+        let possible = literals.iter().copied().filter(|_| holds);
+        possible.filter(|&literal| propagator.is_possible(literal)).collect()
+    }
+
     /// As [`solve`](Self::solve), and of the models in which the assumptions are true the one in
     /// which the first of these literals is true if it can be, then the second, ...: whatever the
     /// solver, it is the same where they decide all that is looked at.

@@ -123,6 +123,14 @@ impl Propagator {
         true
     }
 
+    /// Whether nothing that follows from a literal contradicts the clauses, or what is known.
+    pub(super) fn is_possible(&mut self, literal: Lit) -> bool {
+        let known = self.trail.len();
+        let possible = self.value(literal).unwrap_or_else(|| self.assume(literal));
+        self.undo(known);
+        possible
+    }
+
     fn set(&mut self, literal: Lit) {
         self.values[literal.var().index()] = Some(!literal.is_negative());
         self.places[literal.var().index()] = self.trail.len() as u32;

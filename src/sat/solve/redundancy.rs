@@ -159,15 +159,8 @@ impl ConstraintQuestion<'_> {
                 Halving::Within(range) => {
                     let own = origins[range].iter().copied().flatten();
                     let failed = own.map(|&(_, literal)| !literal);
-                    open.extend(failed.filter(|failed| !may_fail.contains(failed)).filter(
-                        |&failed| {
-                            let known = propagator.trail().len();
-                            let value = propagator.value(failed);
-                            let possible = value.unwrap_or_else(|| propagator.assume(failed));
-                            propagator.undo(known);
-                            possible
-                        },
-                    ));
+                    let failed = failed.filter(|failed| !may_fail.contains(failed));
+                    open.extend(failed.filter(|&failed| propagator.is_possible(failed)));
                 }
             }
         }

@@ -10,6 +10,7 @@ use super::rule::{AttributeKind, DEFINITIONS, DOCUMENTATION, ElementContent, Ele
 use crate::text::xml::{
     XML, XmlAttribute, XmlDocument, XmlElement, XmlNode, XmlTree, is_space, with_line_feeds,
 };
+use rustc_hash::FxHashSet;
 use std::borrow::Cow;
 
 /// More namespaces than these are left where they are declared: who reads bounds how many there may
@@ -83,9 +84,12 @@ struct CanonicalForm<'d> {
 impl<'d> CanonicalForm<'d> {
     fn of(document: &'d XmlDocument, are_definitions: bool) -> Self {
         let (mut tree, root) = (XmlTree::default(), document.root());
+        let is_inner =
+            document.elements().skip(1).any(|element| prefixes(element).next().is_some());
+        let unbound = if is_inner { unbound_prefixes(document) } else { FxHashSet::default() };
         let first = |element: XmlElement<'d>, tree: &mut XmlTree<'d>| {
             for (prefix, uri) in prefixes(element) {
-                if tree.namespace(prefix).is_none() {
+                if tree.namespace(prefix).is_none() && !unbound.contains(prefix) {
                     tree.declare(prefix, uri);
                 }
             }
@@ -247,6 +251,20 @@ impl<'d> CanonicalForm<'d> {
 /// The prefixes that an element declares, but for the one that always means what it means.
 fn prefixes<'d>(element: XmlElement<'d>) -> impl Iterator<Item = (&'d str, Cow<'d, str>)> {
     element.declarations().filter(|(prefix, uri)| !prefix.is_empty() && uri != XML)
+}
+
+/// The prefixes of values that mean nothing where they stand: they are not to mean something for being
+/// declared elsewhere.
+fn unbound_prefixes(document: &XmlDocument) -> FxHashSet<String> {
+    let unbound = |element: XmlElement<'_>| {
+        let values = element.attributes().map(|attribute| attribute.collapsed());
+        let prefixes: Vec<_> = values
+            .filter_map(|value| Some(value.split_once(':')?.0.to_owned()))
+            .filter(|prefix| element.namespace(prefix).is_none())
+            .collect();
+        prefixes
+    };
+    document.elements().flat_map(unbound).collect()
 }
 
 /// What a child is by the schema.
