@@ -554,3 +554,77 @@ fn what_archives_say_stays() {
     }
     assert!(xml.contains("\nName: scripts/*\nContent-Type: text/plain\n"), "{xml}");
 }
+
+/// Of several service templates the one is meant where the archive begins (A4), however its files are
+/// called (A5).
+#[test]
+fn an_archive_begins_where_it_says() {
+    let service = |name: &str, others: &str| {
+        format!(
+            "<Definitions xmlns=\"http://docs.oasis-open.org/tosca/ns/2011/12\" id=\"{name}-file\" targetNamespace=\"urn:d\" xmlns:d=\"urn:d\">{others}<ServiceTemplate id=\"{name}\"><TopologyTemplate><NodeTemplate id=\"one\" type=\"d:N\"/></TopologyTemplate></ServiceTemplate></Definitions>"
+        )
+    };
+    const TYPE: &str = "<NodeType name=\"N\"/>";
+    const SEVERAL: &str = "several service templates could be meant";
+    let begun = |meta: &str, [first, second]: [&str; 2]| {
+        let path = |name: &str| Path::new("a").join(name);
+        let files = MemoryFiles::from([
+            (path("TOSCA-Metadata/TOSCA.meta"), format!("{HEAD}{meta}")),
+            (path(first), service("First", TYPE)),
+            (path(second), service("Second", "")),
+        ]);
+        let converted = Resolver::new("a").files(files).convert(&ConversionQuery::default());
+        match converted {
+            Ok(converted) => match converted.result.text() {
+                text if text.contains("name: First") => "First".to_owned(),
+                text if text.contains("name: Second") => "Second".to_owned(),
+                text => text.to_owned(),
+            },
+            Err(failure) => failure.diagnostics.iter().map(|found| &*found.message).collect(),
+        }
+    };
+    const HEAD: &str = "TOSCA-Meta-File-Version: 1.0\nCSAR-Version: 1.0\nCreated-By: me\n";
+    const BLOCK: &str = "Content-Type: application/vnd.oasis.tosca.definitions\n";
+    let both = ["Definitions/1.tosca", "Definitions/2.tosca"];
+    let cases = [
+        ("", both, SEVERAL),
+        ("Entry-Definitions: Definitions/2.tosca\n", both, "Second"),
+        ("Entry-Definitions: Definitions/1.tosca\n", both, "First"),
+        // What is called by its type counts before the directory, and the entry before both.
+        (&format!("\nName: Definitions/2.tosca\n{BLOCK}"), both, "Second"),
+        (
+            &format!(
+                "Entry-Definitions: Definitions/1.tosca\n\nName: Definitions/2.tosca\n{BLOCK}"
+            ),
+            both,
+            "First",
+        ),
+        (
+            &format!("\nName: Definitions/1.tosca\n{BLOCK}\nName: Definitions/2.tosca\n{BLOCK}"),
+            both,
+            SEVERAL,
+        ),
+        ("\nName: Definitions/2.tosca\nContent-Type: application/xml\n", both, SEVERAL),
+        ("", ["Definitions/1.tosca", "others/2.tosca"], "First"),
+        ("", ["others/1.tosca", "Definitions/2.tosca"], "Second"),
+        // Names may be encoded, once or twice.
+        (
+            "Entry-Definitions: Definitions/b%20c.tosca\n",
+            ["Definitions/1.tosca", "Definitions/b c.tosca"],
+            "Second",
+        ),
+        (
+            "Entry-Definitions: Definitions/b%2520c.tosca\n",
+            ["Definitions/1.tosca", "Definitions/b%20c.tosca"],
+            "Second",
+        ),
+        (
+            "Entry-Definitions: Definitions/b%2520c.tosca\n",
+            ["Definitions/1.tosca", "Definitions/b c.tosca"],
+            "Second",
+        ),
+    ];
+    for (meta, files, expected) in cases {
+        assert_eq!(begun(meta, files), expected, "{meta} {files:?}");
+    }
+}

@@ -57,7 +57,8 @@ impl ConversionScope {
     }
 }
 
-/// The service template that is meant: the one that is named, or the only one.
+/// The service template that is meant: the one that is named, or the only one, of those where an
+/// archive begins if there are several.
 fn service(
     library: &Library<'_>,
     all: &[ComponentId],
@@ -72,9 +73,9 @@ fn service(
         format!("there are {}", names.join(", "))
     };
     let Some(wanted) = &settings.service_template else {
-        return match all {
-            [] => Ok(None),
-            [one] => Ok(Some(*one)),
+        return match (all, &entered(library, all)[..]) {
+            ([], _) => Ok(None),
+            ([one], _) | (_, [one]) => Ok(Some(*one)),
             _ => {
                 let message = "several service templates could be meant".to_owned();
                 let help = format!("name one with `--service-template`: {}", listed());
@@ -97,6 +98,14 @@ fn service(
             Err(usage(message, format!("name its namespace as well: {}", listed())))
         }
     }
+}
+
+/// The service templates where an archive begins.
+fn entered(library: &Library<'_>, all: &[ComponentId]) -> Vec<ComponentId> {
+    let of = |documents: Vec<usize>| -> Vec<_> {
+        all.iter().copied().filter(|id| documents.contains(&library.document(*id))).collect()
+    };
+    library.loaded.entries().into_iter().map(of).find(|found| !found.is_empty()).unwrap_or_default()
 }
 
 /// A component, and all that it needs.

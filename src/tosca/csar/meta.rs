@@ -30,6 +30,9 @@ const OF_DEFINITIONS: &str = "1.0";
 const NAME: &str = "Name";
 const CONTENT_TYPE: &str = "Content-Type";
 
+/// What a document of definitions is.
+const OF_A_DOCUMENT: &str = "application/vnd.oasis.tosca.definitions";
+
 /// What files are by the endings of their names.
 const MEDIA_TYPES: [(&str, &str); 22] = [
     ("bpmn", "application/bpmn+xml"),
@@ -47,7 +50,7 @@ const MEDIA_TYPES: [(&str, &str); 22] = [
     ("sql", "application/sql"),
     ("svg", "image/svg+xml"),
     ("tar", "application/x-tar"),
-    ("tosca", "application/vnd.oasis.tosca.definitions"),
+    ("tosca", OF_A_DOCUMENT),
     ("txt", "text/plain"),
     ("wsdl", "application/wsdl+xml"),
     ("xml", "application/xml"),
@@ -160,13 +163,25 @@ impl Meta {
             .into_iter()
             .flatten()
             .partition(|pair| NAMES.contains(&pair.name.as_str()));
-        let created_by = known.into_iter().find(|pair| pair.name == CREATED_BY);
+        let find =
+            |name: &str| known.iter().find(|pair| pair.name == name).map(|pair| pair.value.clone());
         Self {
-            created_by: created_by.map(|pair| pair.value),
+            created_by: find(CREATED_BY),
+            entry: find(ENTRY).unwrap_or_default(),
             custom: custom.into_iter().map(Pair::into).collect(),
             blocks: blocks.map(|block| block.into_iter().map(Pair::into).collect()).collect(),
             ..Self::default()
         }
+    }
+
+    /// The files that are definitions by what their blocks say.
+    pub(crate) fn definitions(&self) -> impl Iterator<Item = &str> {
+        self.blocks.iter().filter_map(|block| match &block[..] {
+            [(name, file), (kind, media_type), ..] if name == NAME && kind == CONTENT_TYPE => {
+                (media_type == OF_A_DOCUMENT).then_some(&**file)
+            }
+            _ => None,
+        })
     }
 
     /// The same for an archive with this template.

@@ -193,7 +193,8 @@ impl Loading {
         let mut found = Diagnostics::default();
         let entry = check_definitions(file, self.files.text(file), &mut found);
         let is_read = |path: &Path| self.by_path.get(&normalize(path)).copied().flatten().is_some();
-        if let Some(entry) = entry.filter(|entry| !is_read(&root.join(&entry.name))) {
+        let is_there = |name: &str| spellings(name).iter().any(|name| is_read(&root.join(name)));
+        if let Some(entry) = entry.filter(|entry| !is_there(&entry.name)) {
             let message = format!("the entry `{}` is no document of definitions here", entry.name);
             found.push(Diagnostic::error(Code::Csar, message).at(entry.span));
         }
@@ -380,6 +381,31 @@ impl LoadedDefinitions {
             .filter(|_| self.is_archive())
             .and_then(|root| read_bytes(&*self.system, &root.join(META)).ok())?;
         Some(Meta::of_definitions(&String::from_utf8_lossy(&bytes)))
+    }
+
+    /// The documents of an archive among which its service template is, from those that count first
+    /// to those that count last: its entry, the files that are definitions by their type, and those
+    /// in the directory of definitions (section 16.1).
+    pub(crate) fn entries(&self) -> [Vec<usize>; 3] {
+        let Some((meta, base)) = self.meta().zip(self.base()) else { return Default::default() };
+        let path_of = |document: &XmlDocument| {
+            let path = self.sources.file(document.root().span().file).path();
+            normalize(path).strip_prefix(&base).map(Path::to_owned).unwrap_or_default()
+        };
+        let paths: Vec<_> = self.documents.iter().map(path_of).collect();
+        let named = |name: &str| {
+            let is_read = |name: String| {
+                let path = normalize(Path::new(&name));
+                paths.iter().position(|known| *known == path)
+            };
+            spellings(name).into_iter().find_map(is_read)
+        };
+        let of_definitions = |path: &PathBuf| path.starts_with(DEFINITIONS_DIRECTORY);
+        [
+            named(&meta.entry).into_iter().collect(),
+            meta.definitions().filter_map(named).collect(),
+            (0..paths.len()).filter(|at| of_definitions(&paths[*at])).collect(),
+        ]
     }
 
     /// What a file holds that is named from the root of an archive, or from beside the first
