@@ -5,9 +5,12 @@
 
 use cuvee::Resolver;
 use cuvee::diagnostic::Diagnostic;
-use cuvee::source::{MemoryFiles, SourceMap};
+use cuvee::source::{FileSystem, MemoryFiles, SourceMap};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 const VALID: &str = include_str!("diagnostics/xml/valid.tosca");
 
@@ -225,4 +228,107 @@ fn what_is_removed_is_missed_where_it_is_used() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Files, and those that were asked for.
+#[derive(Clone)]
+struct Watched(MemoryFiles, Arc<Mutex<BTreeSet<PathBuf>>>);
+
+impl FileSystem for Watched {
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        self.1.lock().unwrap().insert(path.to_owned());
+        self.0.read(path)
+    }
+    fn size(&self, path: &Path) -> io::Result<u64> {
+        self.0.size(path)
+    }
+    fn is_file(&self, path: &Path) -> bool {
+        self.0.is_file(path)
+    }
+    fn is_dir(&self, path: &Path) -> bool {
+        self.0.is_dir(path)
+    }
+    fn list(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
+        self.0.list(path)
+    }
+}
+
+/// What a document says of where things are makes nothing be read but what it imports (X2).
+#[test]
+fn nothing_is_read_because_a_document_says_so() {
+    let others = [
+        ("<?xml-stylesheet href='style.xsl'?>\n<Definitions", "<Definitions"),
+        (
+            "id=\"shop\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xsi:schemaLocation=\"urn:a one.xsd\" xml:base=\"base/\"",
+            "id=\"shop\"",
+        ),
+        (
+            "<x:include xmlns:x=\"http://www.w3.org/2001/XInclude\" href=\"other.xml\"/>\n  <ServiceTemplate id=\"Shop\"",
+            "<ServiceTemplate id=\"Shop\"",
+        ),
+        (
+            "<x:notes href=\"http://example.org/notes.tosca\"/>\n  <ServiceTemplate id=\"Shop\"",
+            "<ServiceTemplate id=\"Shop\"",
+        ),
+    ];
+    let text = others.iter().fold(VALID.to_owned(), |text, (with, without)| {
+        assert!(text.contains(without), "{without}");
+        text.replacen(without, with, 1)
+    });
+    let names =
+        ["style.xsl", "one.xsd", "base/one.xsd", "base/valid.tosca", "other.xml", "base/other.xml"];
+    let there = names.map(|name| (name, "<nothing/>".to_owned())).into_iter();
+    let files: MemoryFiles = there.chain([("valid.tosca", text)]).collect();
+    let files = Watched(files, Arc::default());
+    let found = Resolver::new("valid.tosca").files(files.clone()).validate();
+    let told: Vec<_> = found.diagnostics.iter().map(|found| &found.message).collect();
+    assert!(told.is_empty(), "{told:?}");
+    let read = files.1.lock().unwrap().clone();
+    assert_eq!(read, BTreeSet::from([PathBuf::from("valid.tosca")]));
+}
+
+/// Blanks around names and references do not count; within them, they do (X6).
+#[test]
+fn blanks_around_names_do_not_count() {
+    let changes = [
+        (r#"<ValidSource typeRef="s:Machine"/>"#, "<ValidSource typeRef=\"\n  s:Machine\t\"/>"),
+        (r#"<SourceElement ref="vm"/>"#, "<SourceElement ref=\" vm \"/>"),
+        (r#"id="vm_room""#, "id=\"\tvm_room\n\""),
+        (
+            r#"targetNamespace="urn:example:shop" x:kept"#,
+            "targetNamespace=\" urn:example:shop \" x:kept",
+        ),
+        (r#"maxInstances="unbounded""#, "maxInstances=\" unbounded \""),
+        (r#"name="Store" abstract="yes""#, "name=\" Store \" abstract=\" yes \""),
+    ];
+    let mut text = VALID.to_owned();
+    for (old, new) in changes {
+        assert_eq!(text.matches(old).count(), 1, "{old}");
+        text = text.replacen(old, new, 1);
+        assert_eq!(told(&text), [], "{new}");
+    }
+    let within = VALID.replacen(r#"<SourceElement ref="vm"/>"#, r#"<SourceElement ref="v m"/>"#, 1);
+    assert!(!told(&within).is_empty());
+}
+
+/// Places within archives begin with the archive, and columns count characters (X8).
+#[test]
+fn places_in_archives_begin_with_the_archive() {
+    let text = "<Definitions xmlns=\"http://docs.oasis-open.org/tosca/ns/2011/12\" id=\"d\" targetNamespace=\"urn:d\">\n<NodeType name=\"Gemüseläden\" x=\"1\"/></Definitions>";
+    let mut archive = zip::ZipWriter::new(io::Cursor::new(Vec::new()));
+    for (name, text) in [
+        (
+            "TOSCA-Metadata/TOSCA.meta",
+            "TOSCA-Meta-File-Version: 1.0\nCSAR-Version: 1.0\nCreated-By: me\n",
+        ),
+        ("Definitions/a.tosca", text),
+    ] {
+        archive.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
+        archive.write_all(text.as_bytes()).unwrap();
+    }
+    let files = MemoryFiles::from([("shop.csar", archive.finish().unwrap().into_inner())]);
+    let found = Resolver::new("shop.csar").files(files).validate();
+    let places: Vec<_> =
+        found.diagnostics.iter().map(|it| found.sources.place(it.span.unwrap())).collect();
+    assert_eq!(places, ["shop.csar:/Definitions/a.tosca:2:30"]);
 }
