@@ -7,6 +7,10 @@
 /// assert!(is_name("tosca:Node-1") && !is_name("1st") && !is_name(""));
 /// ```
 pub fn is_name(text: &str) -> bool {
+    // Nearly all names are of these.
+    if text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.:".contains(&byte)) {
+        return text.starts_with(is_name_start);
+    }
     let mut chars = text.chars();
     chars.next().is_some_and(is_name_start) && chars.all(is_name_char)
 }

@@ -419,10 +419,12 @@ impl<'d> XmlAttribute<'d> {
             words.join(" ")
         };
         match self.value() {
-            Cow::Borrowed(value) if !value.trim_matches(' ').contains("  ") => {
-                Cow::Borrowed(value.trim_matches(' '))
+            Cow::Borrowed(value) => {
+                let value = value.trim_matches(' ');
+                let is_collapsed = !value.as_bytes().windows(2).any(|pair| pair == b"  ");
+                if is_collapsed { Cow::Borrowed(value) } else { Cow::Owned(collapse(value)) }
             }
-            value => Cow::Owned(collapse(&value)),
+            Cow::Owned(value) => Cow::Owned(collapse(&value)),
         }
     }
 

@@ -75,8 +75,8 @@ struct CanonicalForm<'d> {
     scopes: Vec<FormScope<'d>>,
     /// Prefixes with another meaning than at the root.
     others: Vec<(&'d str, Cow<'d, str>)>,
-    /// The attributes of an element, to be sorted.
-    attributes: Vec<XmlAttribute<'d>>,
+    /// The attributes of an element with their positions in the schema, to be sorted.
+    attributes: Vec<(usize, XmlAttribute<'d>)>,
     /// How many prefixes were made up.
     made: usize,
 }
@@ -132,19 +132,14 @@ impl<'d> CanonicalForm<'d> {
         let is_part =
             |node: &XmlNode<'_>| !matches!(node, XmlNode::Text(..) | XmlNode::Unescaped(..));
         let is_leaf = rule.is_none() && !nodes.iter().any(is_part);
-        let mut nodes: Vec<_> = match is_kept || is_leaf {
-            true => nodes.into_iter().map(|node| (0, node)).collect(),
-            false => with_places(nodes.into_iter().filter(is_part), rule),
-        };
-        if !is_kept && !nodes.is_sorted_by_key(|(place, _)| *place) {
-            nodes.sort_by_key(|(place, _)| *place);
+        let keeps_all = is_kept || is_leaf;
+        let parts = nodes.into_iter().filter(|node| keeps_all || is_part(node));
+        let mut placed = with_places(parts, rule);
+        if !keeps_all && !placed.is_sorted_by_key(|(place, ..)| *place) {
+            placed.sort_by_key(|(place, ..)| *place);
         }
-        let steps = nodes.into_iter().rev().map(|(_, node)| {
-            let child = |element| rule.and_then(|rule| child_rule(rule, element));
-            let rule = if let XmlNode::Element(it) = node { child(it) } else { None };
-            FormStep::Node(node, rule, is_kept)
-        });
-        self.steps.extend(steps);
+        let steps = placed.into_iter().rev();
+        self.steps.extend(steps.map(|(_, rule, node)| FormStep::Node(node, rule, is_kept)));
     }
 
     /// Declares what means something else here than around it.
@@ -175,13 +170,14 @@ impl<'d> CanonicalForm<'d> {
             let known = rule
                 .filter(|_| name.namespace.is_empty())
                 .and_then(|rule| rule.attributes.iter().position(|known| known.name == name.local));
-            (known.unwrap_or(usize::MAX), name)
+            known.unwrap_or(usize::MAX)
         };
         let mut attributes = std::mem::take(&mut self.attributes);
-        attributes.extend(element.attributes());
-        attributes.sort_by_key(position);
-        for attribute in attributes.drain(..) {
-            let at = position(&attribute).0;
+        attributes.extend(element.attributes().map(|it| (position(&it), it)));
+        attributes.sort_by(|(one_at, one), (other_at, other)| {
+            one_at.cmp(other_at).then_with(|| one.name().cmp(&other.name()))
+        });
+        for (at, attribute) in attributes.drain(..) {
             let kind = rule.and_then(|rule| rule.attributes.get(at)).map(|rule| rule.kind);
             let value = match kind {
                 None | Some(AttributeKind::Text) => attribute.value(),
@@ -267,17 +263,6 @@ fn unbound_prefixes(document: &XmlDocument) -> FxHashSet<String> {
     document.elements().flat_map(unbound).collect()
 }
 
-/// What a child is by the schema.
-fn child_rule(rule: &'static ElementRule, child: XmlElement<'_>) -> Option<&'static ElementRule> {
-    let name = child.name();
-    if name.namespace != TOSCA || rule.content == ElementContent::Anything {
-        return None;
-    }
-    let known = rule.children.iter().find(|known| known.rule.name == name.local);
-    let documentation = (name.local == DOCUMENTATION.name).then_some(&DOCUMENTATION);
-    known.map(|known| known.rule).or(documentation)
-}
-
 /// Whether all of an element is kept as it is: text that is not blank stands in it beside other
 /// parts, or as much is said.
 fn keeps_blanks(
@@ -285,8 +270,11 @@ fn keeps_blanks(
     rule: Option<&'static ElementRule>,
     nodes: &[XmlNode<'_>],
 ) -> bool {
-    let is_text =
-        |node: &XmlNode<'_>| node.text().is_some_and(|text| text.contains(|c| !is_space(c)));
+    let is_text = |node: &XmlNode<'_>| match node {
+        // Blank as it is written: most of what stands between elements.
+        XmlNode::Text(text, _) if text.chars().all(is_space) => false,
+        node => node.text().is_some_and(|text| text.contains(|c| !is_space(c))),
+    };
     let is_mixed = rule.is_some_and(|rule| rule.content == ElementContent::Mixed);
     let is_said = || {
         let mut attributes = element.attributes();
@@ -295,34 +283,37 @@ fn keeps_blanks(
     is_mixed || nodes.iter().any(is_text) || is_said()
 }
 
-/// Nodes with their places in the order of the schema: first what is said for people, then what
-/// belongs to others. What is no element goes with the element behind it.
+/// Nodes with their places in the order of the schema and what they are by it: first what is said for
+/// people, then what belongs to others. What is no element goes with the element behind it.
 fn with_places<'d>(
     nodes: impl Iterator<Item = XmlNode<'d>>,
     rule: Option<&'static ElementRule>,
-) -> Vec<(u8, XmlNode<'d>)> {
-    let place = |element: XmlElement<'_>| {
-        let name = element.name();
-        let Some(rule) = rule else { return 0 };
-        match name.namespace {
-            TOSCA if name.local == DOCUMENTATION.name => 0,
-            TOSCA => {
-                let known = rule.children.iter().find(|known| known.rule.name == name.local);
-                known.map_or(u8::MAX - 1, |known| 2 + known.place)
-            }
-            _ => 1,
-        }
-    };
-    let mut placed: Vec<_> = nodes.map(|node| (u8::MAX, node)).collect();
-    if rule.is_none_or(|rule| rule.content == ElementContent::Anything) {
-        return placed;
-    }
+) -> Vec<(u8, Option<&'static ElementRule>, XmlNode<'d>)> {
+    let mut placed: Vec<_> = nodes.map(|node| (u8::MAX, None, node)).collect();
+    let rule = rule.filter(|rule| rule.content != ElementContent::Anything);
     let mut behind = u8::MAX;
-    for (at, node) in placed.iter_mut().rev() {
+    for (place, child, node) in placed.iter_mut().rev() {
+        let Some(rule) = rule else { break };
         if let XmlNode::Element(element) = node {
-            behind = place(*element);
+            (behind, *child) = child_of(rule, *element);
         }
-        *at = behind;
+        *place = behind;
     }
     placed
+}
+
+/// The place of a child, and what it is by the schema.
+fn child_of(
+    rule: &'static ElementRule,
+    child: XmlElement<'_>,
+) -> (u8, Option<&'static ElementRule>) {
+    let name = child.name();
+    if name.namespace != TOSCA {
+        return (1, None);
+    }
+    if name.local == DOCUMENTATION.name {
+        return (0, Some(&DOCUMENTATION));
+    }
+    let known = rule.children.iter().find(|known| known.rule.name == name.local);
+    known.map_or((u8::MAX - 1, None), |known| (2 + known.place, Some(known.rule)))
 }
