@@ -123,6 +123,23 @@ impl ValueOperator {
         Self::ALL.iter().map(|operator| operator.keyword())
     }
 
+    /// Whether what it comes to is whether something holds.
+    pub(crate) fn compares(self) -> bool {
+        matches!(
+            self,
+            Self::Equal
+                | Self::Greater
+                | Self::GreaterOrEqual
+                | Self::Less
+                | Self::LessOrEqual
+                | Self::InRange
+                | Self::ValidValues
+                | Self::Length
+                | Self::MinLength
+                | Self::MaxLength
+        )
+    }
+
     /// Applies the operator. `operands` is what stands behind the keyword, evaluated; only
     /// `weekday` asks the clock.
     ///

@@ -104,6 +104,15 @@ impl ExpressionOperator {
         matches!(self, Self::Input | Self::Named(_))
     }
 
+    /// Whether what it comes to is always true or false.
+    pub(crate) fn gives_truth(self) -> bool {
+        match self {
+            Self::Logical(_) | Self::Presence(_) => true,
+            Self::Value(operator) => operator.compares(),
+            Self::Input | Self::Named(_) => false,
+        }
+    }
+
     /// Whether its operands are conditions.
     pub(crate) fn is_logical(self) -> bool {
         matches!(self, Self::Logical(_))

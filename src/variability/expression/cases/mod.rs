@@ -37,7 +37,7 @@ use crate::text::source::Span;
 use crate::text::value::Value;
 use crate::variability::graph::Graph;
 use crate::variability::inputs::{InputId, InputValue};
-use crate::variability::syntax::ExpressionId;
+use crate::variability::syntax::{ExpressionId, Syntax};
 use crate::variability::template::TypeSpecificConditions;
 use partition::Partitioner;
 use probe::{Ask, Probe, ProbeFinder, ProbeOutcome};
@@ -54,8 +54,10 @@ pub(crate) struct OpenInput {
     /// What conditions tell apart; at least one.
     pub cases: Vec<InputCase>,
     probes: Vec<Probe>,
-    /// What the probes come to, case by case.
-    outcomes: Vec<Vec<ProbeOutcome>>,
+    /// What each probe comes to in some case, each once.
+    answers: Vec<Vec<ProbeOutcome>>,
+    /// What the probes come to, case by case: numbers of their answers.
+    outcomes: Vec<Vec<u32>>,
 }
 
 impl OpenInput {
@@ -140,9 +142,27 @@ impl OpenInput {
         if self.probes.is_empty() {
             return Some(0);
         }
-        let outcomes: Vec<_> =
-            self.probes.iter().map(|probe| probe.outcome(evaluator, self.input, value)).collect();
-        self.outcomes.iter().position(|other| *other == outcomes)
+        let answered = self.probes.iter().zip(&self.answers);
+        let numbers = answered.map(|(probe, answers)| {
+            let outcome = probe.outcome(evaluator, self.input, value);
+            answers.iter().position(|answer| *answer == outcome).map(|number| number as u32)
+        });
+        let numbers: Vec<u32> = numbers.collect::<Option<_>>()?;
+        self.outcomes.iter().position(|other| *other == numbers)
+    }
+
+    /// The expressions of which it is known what they come to in each case, as conditions or as
+    /// whatever they are: for each case its answer, and the answers.
+    pub(crate) fn settled<'s>(
+        &'s self,
+        syntax: &'s Syntax<'_>,
+    ) -> impl Iterator<Item = (ExpressionId, Vec<u32>, Vec<Value>)> + 's {
+        let answered = self.probes.iter().zip(&self.answers).enumerate();
+        answered.filter_map(move |(at, (probe, answers))| {
+            let id = probe.settles(syntax)?;
+            let answers = answers.iter().cloned().collect::<Option<Vec<_>>>()?;
+            Some((id, self.outcomes.iter().map(|numbers| numbers[at]).collect(), answers))
+        })
     }
 }
 

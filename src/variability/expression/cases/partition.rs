@@ -69,6 +69,9 @@ impl CaseMembers {
     }
 }
 
+/// The answers to each probe; the numbers of those in each class; and the members of each.
+type Classes = (Vec<Vec<ProbeOutcome>>, Vec<Vec<u32>>, Vec<Vec<usize>>);
+
 /// Partitions the values of one input.
 pub(super) struct Partitioner<'c, 'e, 'a> {
     pub evaluator: &'c mut Evaluator<'e, 'a>,
@@ -97,7 +100,7 @@ impl Partitioner<'_, '_, '_> {
         if valid.is_empty() {
             return self.unknown();
         }
-        let (mut outcomes, mut members) = self.classes(&valid);
+        let (answers, mut outcomes, mut members) = self.classes(&valid);
         let all = members.len() == 1 && valid.iter().any(|region| !region.exact);
         let mut labels = label::labels(&valid, &members);
         if let Some(rest) = labels.iter().position(|label| label == label::REST) {
@@ -117,24 +120,26 @@ impl Partitioner<'_, '_, '_> {
             span: self.declaration.span,
             cases,
             probes: self.probes,
+            answers,
             outcomes,
         })
     }
 
-    /// The regions that no probe tells apart, and what the probes come to in them.
-    fn classes(&mut self, regions: &[ValueRegion]) -> (Vec<Vec<ProbeOutcome>>, Vec<Vec<usize>>) {
-        // Outcomes by numbers, so that they are compared and found fast.
+    /// The regions that no probe tells apart, and what the probes come to in them: all answers to each,
+    /// and their numbers in each class.
+    fn classes(&mut self, regions: &[ValueRegion]) -> Classes {
         let mut seen: Vec<Vec<ProbeOutcome>> = vec![Vec::new(); self.probes.len()];
-        let mut class_of: FxHashMap<Vec<usize>, usize> = FxHashMap::default();
-        let mut classes: Vec<(Vec<usize>, Vec<usize>)> = Vec::new();
+        let mut class_of: FxHashMap<Vec<u32>, usize> = FxHashMap::default();
+        let mut classes: Vec<(Vec<u32>, Vec<usize>)> = Vec::new();
         let mut beyond = Vec::new();
         for (index, region) in regions.iter().enumerate() {
             self.evaluator.take_overflow();
             let mut numbers = Vec::with_capacity(seen.len());
             for (probe, seen) in self.probes.iter().zip(&mut seen) {
                 let outcome = probe.outcome(self.evaluator, self.input, &region.value);
-                numbers.push(seen.iter().position(|other| *other == outcome).unwrap_or(seen.len()));
-                if numbers.last() == Some(&seen.len()) {
+                let known = seen.iter().position(|other| *other == outcome);
+                numbers.push(known.unwrap_or(seen.len()) as u32);
+                if known.is_none() {
                     seen.push(outcome);
                 }
             }
@@ -151,17 +156,16 @@ impl Partitioner<'_, '_, '_> {
             classes.iter_mut().for_each(|(_, members)| members.retain(is_within));
             classes.retain(|(_, members)| !members.is_empty());
         }
-        let outcomes = |numbers: Vec<usize>| {
-            numbers.into_iter().zip(&seen).map(|(number, seen)| seen[number].clone()).collect()
-        };
-        let classes = classes.into_iter().map(|(numbers, members)| (outcomes(numbers), members));
         // Where nothing that asks for a value can be computed with it, no variant is the only one
         // that it gives.
-        let fails = |(outcomes, _): &(Vec<ProbeOutcome>, _)| {
-            !outcomes.is_empty() && outcomes.iter().all(Option::is_none)
+        let fails = |(numbers, _): &(Vec<u32>, _)| {
+            let mut answers = numbers.iter().zip(&seen);
+            !numbers.is_empty() && answers.all(|(number, seen)| seen[*number as usize].is_none())
         };
-        let (failing, computed): (Vec<_>, Vec<_>) = classes.partition(fails);
-        if computed.is_empty() { failing } else { computed }.into_iter().unzip()
+        let (failing, computed): (Vec<_>, Vec<_>) = classes.into_iter().partition(fails);
+        let classes = if computed.is_empty() { failing } else { computed };
+        let (outcomes, members) = classes.into_iter().unzip();
+        (seen, outcomes, members)
     }
 
     fn is_valid(&self, value: &Value) -> bool {
@@ -229,6 +233,7 @@ impl Partitioner<'_, '_, '_> {
                 span: self.declaration.span,
                 cases,
                 probes: self.probes,
+                answers: Vec::new(),
                 outcomes: Vec::new(),
             });
         }

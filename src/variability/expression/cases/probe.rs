@@ -4,7 +4,9 @@ use super::partition::few_values;
 use crate::text::value::Value;
 use crate::variability::expression::evaluate::{self, Evaluator};
 use crate::variability::inputs::InputId;
-use crate::variability::syntax::{Application, ExpressionId, ExpressionOperator, ReadAs, Term};
+use crate::variability::syntax::{
+    Application, ExpressionId, ExpressionOperator, ReadAs, Syntax, Term,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
@@ -43,6 +45,20 @@ pub(super) enum Ask {
 impl Probe {
     pub(super) fn new(ask: Ask) -> Self {
         Self { ask, valuation: Rc::default() }
+    }
+
+    /// The expression that comes to just what this does.
+    pub(super) fn settles(&self, syntax: &Syntax<'_>) -> Option<ExpressionId> {
+        let is_truth = |id| match syntax.get(id).term {
+            Term::Application(operation) => operation.operator.gives_truth(),
+            _ => false,
+        };
+        match self.ask {
+            Ask::Value(id) => Some(id),
+            Ask::Condition(id) if is_truth(id) => Some(id),
+            _ => None,
+        }
+        .filter(|_| self.valuation.is_empty())
     }
 
     /// What it comes to where the input has this value.

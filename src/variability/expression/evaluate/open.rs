@@ -18,6 +18,7 @@ use crate::variability::expression::dependencies::Dependencies;
 use crate::variability::graph::ElementId;
 use crate::variability::inputs::InputId;
 use crate::variability::syntax::{Application, ExpressionId};
+use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::rc::Rc;
@@ -38,6 +39,9 @@ pub(super) type InputCases = Rc<[(Formula, Value)]>;
 /// When an expression has no value, and why.
 pub(crate) type EvaluationFailure = (Formula, Diagnostic);
 
+/// The answer in each case, by its number, and the answers.
+type SettledCases = (Vec<u32>, Vec<Value>);
+
 /// More combinations of cases than this are too many to go through for one expression.
 const MAX_COMBINATIONS: usize = 4096;
 
@@ -45,6 +49,9 @@ const MAX_COMBINATIONS: usize = 4096;
 #[derive(Default)]
 pub(super) struct OpenCases {
     cases: FxHashMap<InputId, InputCases>,
+    /// What expressions come to in each case of the one input that they depend on, as it was found when
+    /// the cases were told apart.
+    settled: FxHashMap<ExpressionId, SettledCases>,
     /// The atoms that those cases are made of.
     pub atoms: Range<u32>,
     /// Values that an expression is evaluated with at the moment.
@@ -57,6 +64,9 @@ impl OpenCases {
         self.cases.is_empty()
     }
 }
+
+/// When an expression comes to what.
+type Outcome = (Vec<Formula>, Result<Value, Diagnostic>);
 
 /// When which values hold that are combined so far.
 type Combination = (Formula, Vec<Value>);
@@ -91,6 +101,8 @@ impl<'a> Evaluator<'_, 'a> {
             .zip(&open.cases)
             .filter_map(|(&when, case)| Some((when, case.value.clone()?)));
         self.opened.cases.insert(open.input, values.collect());
+        let settled = open.settled(&self.graph.syntax);
+        self.opened.settled.extend(settled.map(|(id, numbers, answers)| (id, (numbers, answers))));
         when
     }
 
@@ -167,8 +179,12 @@ impl<'a> Evaluator<'_, 'a> {
     ) -> Result<Evaluation, Diagnostic> {
         let at = self.expression(operation.operand).span();
         // Few outcomes among many combinations: those in which it is the same are one case.
-        let mut found: Vec<(Vec<Formula>, Result<Value, Diagnostic>)> = Vec::new();
-        for (when, values) in self.combinations(inputs, id, operation)? {
+        let mut found = self.settled(inputs, id);
+        let combinations = match found.is_empty() {
+            true => self.combinations(inputs, id, operation)?,
+            false => Vec::new(),
+        };
+        for (when, values) in combinations {
             let assumed = inputs.iter().copied().zip(values);
             let outcome = match self.assuming(assumed, |this| this.operation(operation, context)) {
                 Ok(Evaluation::Value(value)) => Ok(value),
@@ -187,6 +203,22 @@ impl<'a> Evaluator<'_, 'a> {
             .into_iter()
             .map(|(whens, outcome)| ValueCase { when: self.arena.or(whens), outcome });
         Ok(Evaluation::Cases(cases.collect()))
+    }
+
+    /// What an expression comes to, and when, where that is known of all cases of its only input.
+    fn settled(&self, inputs: &[InputId], id: ExpressionId) -> Vec<Outcome> {
+        let [input] = inputs else { return Vec::new() };
+        let Some((numbers, answers)) = self.opened.settled.get(&id) else { return Vec::new() };
+        let Some(cases) = self.opened.cases.get(input).filter(|it| it.len() == numbers.len())
+        else {
+            return Vec::new();
+        };
+        let mut whens: IndexMap<u32, Vec<Formula>> = IndexMap::new();
+        for (&number, (when, _)) in numbers.iter().zip(&**cases) {
+            whens.entry(number).or_default().push(*when);
+        }
+        let answer = |number: u32| Ok(answers[number as usize].clone());
+        whens.into_iter().map(|(number, whens)| (whens, answer(number))).collect()
     }
 
     /// All combinations of the cases of these inputs.
