@@ -11,11 +11,12 @@ use cuvee::diagnostic::{Diagnostic, Severity};
 use cuvee::diff::{Change, DOCUMENT, Edit, diff};
 use cuvee::source::{FileId, MemoryFiles};
 use cuvee::value::Value;
+use cuvee::xml::{self, XmlElement, XmlLimits};
 use cuvee::yaml::{Limits, parse};
 use cuvee::{Conversion, ConversionQuery, Resolver};
 use folders::copy;
 use sessions::{Place, hold, run};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::io::Write;
 use std::path::Path;
@@ -635,5 +636,124 @@ fn an_archive_begins_where_it_says() {
     ];
     for (meta, files, expected) in cases {
         assert_eq!(begun(meta, files), expected, "{meta} {files:?}");
+    }
+}
+
+/// What an element says: expanded names, whatever the prefixes are, attributes that say nothing but
+/// their default left out, and components of definitions in the order of their names.
+fn said(element: XmlElement<'_>) -> String {
+    let expanded = |value: &str| match value.split_once(':') {
+        Some((prefix, local)) if element.namespace(prefix).is_some() => {
+            format!("{{{}}}{local}", element.namespace(prefix).unwrap())
+        }
+        _ => value.to_owned(),
+    };
+    let is_default = |name: &str, value: &str| {
+        matches!(
+            (name, value),
+            ("lowerBound" | "upperBound" | "minInstances" | "maxInstances", "1")
+        )
+    };
+    let attributes = element.attributes().map(|it| (it.name().to_string(), expanded(&it.value())));
+    let attributes: BTreeMap<_, _> =
+        attributes.filter(|(name, value)| !is_default(name, value)).collect();
+    let mut parts: Vec<_> = element.elements().map(said).collect();
+    if ["Definitions", "schema"].contains(&element.name().local) {
+        parts.sort();
+    }
+    let text = if parts.is_empty() { element.text().into_owned() } else { String::new() };
+    let name = element.name();
+    format!("\n<{name} {attributes:?}>{text}{}", parts.concat().replace('\n', "\n  "))
+}
+
+/// What is valid stays valid on the way there and back, too (law W5).
+#[test]
+fn what_is_valid_comes_back_valid() {
+    for seed in 0..80 {
+        let text = definitions(&mut Dice(seed));
+        let files = MemoryFiles::from([("any.tosca", &*text), ("start.sh", "true\n")]);
+        let query = || ConversionQuery::default().one_document();
+        let there = Resolver::new("any.tosca").files(files).convert(&query()).unwrap().result;
+        let files = MemoryFiles::from([("any.yaml", &*there.text()), ("start.sh", "true\n")]);
+        let back = Resolver::new("any.yaml").files(files).convert(&query()).unwrap().result;
+        let files = MemoryFiles::from([("back.tosca", &*back.text()), ("start.sh", "true\n")]);
+        let found = Resolver::new("back.tosca").files(files).validate().diagnostics;
+        assert_eq!(errors(&found, Severity::Warning), [""; 0], "{seed}\n{}", back.text());
+    }
+}
+
+/// Definitions that say nothing but what YAML can, too.
+fn mappable(dice: &mut Dice) -> String {
+    const KINDS: [(&str, &str); 4] =
+        [("string", "Tea: 1"), ("boolean", "true"), ("integer", "-7"), ("double", "1.5")];
+    let (mut schema, mut components, mut nodes, mut relationships) =
+        (String::new(), String::new(), String::new(), String::new());
+    for at in 0..2 + dice.roll(4) {
+        let (mut elements, mut values) = (String::new(), String::new());
+        for property in 0..1 + dice.roll(4) {
+            let (kind, value) = KINDS[usize::try_from(dice.roll(4)).unwrap()];
+            let occurs = dice.one_of(&["", " minOccurs=\"0\""]);
+            elements += &format!("<xs:element name=\"p{property}\" type=\"xs:{kind}\"{occurs}/>");
+            if occurs.is_empty() || dice.roll(2) == 0 {
+                values += &format!("<s:p{property}>{value}</s:p{property}>");
+            }
+        }
+        schema += &format!(
+            "<xs:complexType name=\"T{at}Properties\"><xs:sequence>{elements}</xs:sequence></xs:complexType><xs:element name=\"T{at}\" type=\"s:T{at}Properties\"/>"
+        );
+        let abstraction = dice.one_of(&["", " final=\"yes\""]);
+        let tags = dice.one_of(&["", "<Tags><Tag name=\"since\" value=\"1.0\"/></Tags>"]);
+        let about = dice.one_of(&["", "<documentation>What is &lt;sold&gt;.</documentation>"]);
+        let least = dice.one_of(&["lowerBound=\"0\"", "lowerBound=\"0\" upperBound=\"unbounded\""]);
+        let most = dice.one_of(&["", " upperBound=\"3\"", " upperBound=\"unbounded\""]);
+        let interface = dice.one_of(&["", "<Interfaces><Interface name=\"run\"><Operation name=\"start\"/><Operation name=\"end\"/></Interface></Interfaces>"]);
+        components += &format!(
+            "<NodeType name=\"T{at}\"{abstraction}>{about}{tags}<PropertiesDefinition element=\"s:T{at}\"/>\
+             <RequirementDefinitions><RequirementDefinition name=\"needs\" requirementType=\"s:Needs\" {least}/></RequirementDefinitions>\
+             <CapabilityDefinitions><CapabilityDefinition name=\"gives\" capabilityType=\"s:Gives\"{most}/></CapabilityDefinitions>{interface}</NodeType>"
+        );
+        let name =
+            dice.one_of(&["", " name=\"Some: node\"", " minInstances=\"2\" maxInstances=\"4\""]);
+        let (mut requirements, id) = (String::new(), dice.one_of(&["n", "any-"]));
+        if at > 0 && dice.roll(3) > 0 {
+            let to = dice.roll(at);
+            requirements = format!(
+                "<Requirements><Requirement id=\"{id}{at}_it\" name=\"needs\" type=\"s:Needs\"/></Requirements>"
+            );
+            relationships += &format!(
+                "<RelationshipTemplate id=\"r{at}\" type=\"s:Gets\"><SourceElement ref=\"{id}{at}_it\"/><TargetElement ref=\"c{to}\"/></RelationshipTemplate>"
+            );
+        }
+        if !values.is_empty() {
+            values = format!("<Properties><s:T{at}>{values}</s:T{at}></Properties>");
+        }
+        nodes += &format!(
+            "<NodeTemplate id=\"n{at}\" type=\"s:T{at}\"{name}>{values}{requirements}\
+             <Capabilities><Capability id=\"c{at}\" name=\"gives\" type=\"s:Gives\"/></Capabilities></NodeTemplate>"
+        );
+    }
+    format!(
+        "<Definitions xmlns=\"http://docs.oasis-open.org/tosca/ns/2011/12\" xmlns:s=\"urn:example:any\" xmlns:xs=\"http://www.w3.org/2001/XMLSchema\" id=\"any\" name=\"Any\" targetNamespace=\"urn:example:any\">\
+         <Types><xs:schema targetNamespace=\"urn:example:any\" elementFormDefault=\"qualified\">{schema}</xs:schema></Types>\
+         <ServiceTemplate id=\"Any\"><TopologyTemplate>{nodes}{relationships}</TopologyTemplate></ServiceTemplate>{components}\
+         <RequirementType name=\"Needs\" requiredCapabilityType=\"s:Gives\"/><CapabilityType name=\"Gives\"/>\
+         <RelationshipType name=\"Gets\"><ValidTarget typeRef=\"s:Gives\"/></RelationshipType></Definitions>"
+    )
+}
+
+/// What YAML can say, too, comes back: XML to YAML and back is the same (law W3).
+#[test]
+fn what_definitions_say_comes_back() {
+    let tree = |text: &str| {
+        said(xml::parse(FileId::DETACHED, text.into(), &XmlLimits::default()).unwrap().root())
+    };
+    for seed in 0..80 {
+        let text = mappable(&mut Dice(seed));
+        let query = || ConversionQuery::default().one_document();
+        let there = Resolver::new("any.tosca").files(MemoryFiles::from([("any.tosca", &*text)]));
+        let there = there.convert(&query()).unwrap().result;
+        let files = MemoryFiles::from([("any.yaml", &*there.text())]);
+        let back = Resolver::new("any.yaml").files(files).convert(&query()).unwrap().result;
+        assert_eq!(tree(&text), tree(&back.text()), "{seed}\n{}", there.text());
     }
 }

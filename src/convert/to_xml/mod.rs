@@ -22,7 +22,7 @@ use crate::text::source::{FileId, Span};
 use crate::text::value::Value;
 use crate::text::xml::{XmlLimits, XmlTree, parse};
 use crate::text::yaml::{Node, write_flow};
-use crate::topology::Topology;
+use crate::topology::{RelationIndex, Topology};
 use crate::tosca::profile::NAMESPACE as PROFILE;
 use crate::tosca::v1_0::TOSCA;
 use crate::tosca::{Family, TypeId, Types, canonical_definitions, profile};
@@ -174,17 +174,21 @@ pub(super) struct XmlConverter<'s, 't> {
     joined: Vec<(TypeId, TypeId)>,
     /// Whether what is converted has a definition that everybody knows.
     is_silent: bool,
+    /// Whether types derive from roots because definitions that they were did not say from what.
+    has_added_roots: bool,
 }
 
 impl<'s, 't> XmlConverter<'s, 't> {
     fn of(variant: &'s ConvertedVariant<'s, 't>, settings: &'s ToXmlSettings) -> Self {
         let document = SaidMap::of_value(String::new(), variant.document, None);
+        let metadata = document.clone().take("metadata").map(|metadata| metadata.map());
+        let of_metadata = |key: &str| metadata.clone().and_then(|mut it| it.take_text(key));
         let target = document.clone().take_text("namespace").unwrap_or_else(|| {
-            let name = document.clone().take("metadata").map(|metadata| metadata.map());
-            let name = name.and_then(|mut metadata| metadata.take_text("template_name"));
-            format!("{NAMELESS}{}", as_name(&name.unwrap_or_else(|| "service".into())))
+            let name = of_metadata("template_name").unwrap_or_else(|| "service".into());
+            format!("{NAMELESS}{}", as_name(&name))
         });
-        Self {
+        let were_definitions = of_metadata("definitions_id").is_some();
+        let converter = Self {
             variant,
             settings,
             target,
@@ -206,7 +210,24 @@ impl<'s, 't> XmlConverter<'s, 't> {
             undefined: BTreeMap::new(),
             joined: Vec::new(),
             is_silent: false,
-        }
+            has_added_roots: false,
+        };
+        Self { has_added_roots: were_definitions && !converter.uses_root(), ..converter }
+    }
+
+    /// Whether nodes use what the root of their types defines.
+    fn uses_root(&self) -> bool {
+        let Some(root) = self.root(Family::Node) else { return false };
+        let (topology, root) = (self.variant.topology, self.variant.types.effective(root));
+        let mut said = topology.nodes.iter().flat_map(|node| &node.capabilities);
+        let is_used = |id: RelationIndex| {
+            let relation = topology.relation(id);
+            let end = relation.target.and_then(|target| self.capability_to(id, target));
+            root.requirements.contains_key(&*relation.name)
+                || end.is_some_and(|end| root.capabilities.contains_key(&*end))
+        };
+        said.any(|capability| root.capabilities.contains_key(&*capability.name))
+            || topology.relation_ids().any(is_used)
     }
 
     /// Tells that something has no counterpart, or only one of ours.
@@ -361,6 +382,15 @@ impl<'s, 't> XmlConverter<'s, 't> {
         let file = span.filter(|span| !span.is_detached()).map(|span| span.file);
         let types = self.variant.types;
         types.find_in(file, family, name).or_else(|| types.find(family, name))
+    }
+
+    /// The type that a type is said to derive from.
+    fn written_parent(&self, id: TypeId) -> Option<TypeId> {
+        let types = self.variant.types;
+        let family = types.definition(id).family;
+        types
+            .parent(id)
+            .filter(|parent| !self.has_added_roots || self.root(family) != Some(*parent))
     }
 
     /// The root of a family.

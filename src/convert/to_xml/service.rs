@@ -237,7 +237,7 @@ impl<'t> XmlConverter<'_, 't> {
     }
 
     /// The capability that a relation leads to.
-    fn capability_to(&self, id: RelationIndex, target: NodeIndex) -> Option<String> {
+    pub(super) fn capability_to(&self, id: RelationIndex, target: NodeIndex) -> Option<String> {
         let types = self.variant.types;
         let relation = self.variant.topology.relation(id);
         let (source, target) = (self.type_of(relation.source)?, self.type_of(target)?);
@@ -564,6 +564,12 @@ impl<'t> XmlConverter<'_, 't> {
             } else {
                 self.capability_id(parts, node, name);
             }
+        }
+        // Those that had an id were there.
+        let metadata = &self.variant.topology.node(node).described.metadata;
+        let had_ids = metadata.iter().filter_map(|said| said.name.strip_prefix("capability."));
+        for name in had_ids.filter(|name| defined.contains_key(*name)) {
+            self.capability_id(parts, node, name);
         }
         let mut made = Vec::new();
         for (name, defined) in defined.iter() {

@@ -164,7 +164,7 @@ impl<'t> XmlConverter<'_, 't> {
             part.push_in("Tags", tags);
         }
         said.take("derived_from");
-        if let Some(parent) = types.parent(id) {
+        if let Some(parent) = self.written_parent(id) {
             let parent = self.prefixed(parent);
             part.push(XmlPart::new("DerivedFrom").with("typeRef", parent));
         }
@@ -319,7 +319,7 @@ impl<'t> XmlConverter<'_, 't> {
         }
         let asked = self.prefixed(capability);
         part.set("requiredCapabilityType", asked);
-        if let Some(parent) = self.variant.types.parent(capability) {
+        if let Some(parent) = self.written_parent(capability) {
             let parent = self.requirement_type(Some(parent));
             part.push(XmlPart::new("DerivedFrom").with("typeRef", parent));
         }

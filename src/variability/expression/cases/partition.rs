@@ -70,7 +70,7 @@ impl CaseMembers {
 }
 
 /// The answers to each probe; the numbers of those in each class; and the members of each.
-type Classes = (Vec<Vec<ProbeOutcome>>, Vec<Vec<u32>>, Vec<Vec<usize>>);
+type ValueClasses = (Vec<Vec<ProbeOutcome>>, Vec<Vec<u32>>, Vec<Vec<usize>>);
 
 /// Partitions the values of one input.
 pub(super) struct Partitioner<'c, 'e, 'a> {
@@ -127,7 +127,7 @@ impl Partitioner<'_, '_, '_> {
 
     /// The regions that no probe tells apart, and what the probes come to in them: all answers to each,
     /// and their numbers in each class.
-    fn classes(&mut self, regions: &[ValueRegion]) -> Classes {
+    fn classes(&mut self, regions: &[ValueRegion]) -> ValueClasses {
         let mut seen: Vec<Vec<ProbeOutcome>> = vec![Vec::new(); self.probes.len()];
         let mut class_of: FxHashMap<Vec<u32>, usize> = FxHashMap::default();
         let mut classes: Vec<(Vec<u32>, Vec<usize>)> = Vec::new();

@@ -66,7 +66,7 @@ impl OpenCases {
 }
 
 /// When an expression comes to what.
-type Outcome = (Vec<Formula>, Result<Value, Diagnostic>);
+type OutcomeCases = (Vec<Formula>, Result<Value, Diagnostic>);
 
 /// When which values hold that are combined so far.
 type Combination = (Formula, Vec<Value>);
@@ -206,7 +206,7 @@ impl<'a> Evaluator<'_, 'a> {
     }
 
     /// What an expression comes to, and when, where that is known of all cases of its only input.
-    fn settled(&self, inputs: &[InputId], id: ExpressionId) -> Vec<Outcome> {
+    fn settled(&self, inputs: &[InputId], id: ExpressionId) -> Vec<OutcomeCases> {
         let [input] = inputs else { return Vec::new() };
         let Some((numbers, answers)) = self.opened.settled.get(&id) else { return Vec::new() };
         let Some(cases) = self.opened.cases.get(input).filter(|it| it.len() == numbers.len())
