@@ -49,6 +49,38 @@ fn deep() {
     assert_eq!(left("expressions in a row", SIZE + 1, "user: "), 1);
 }
 
+/// Defaults that need each other, with named expressions between them, in either order.
+#[test]
+fn defaults_in_a_row() {
+    let links: Vec<_> = (0..SIZE)
+        .map(|i| {
+            let input = format!("{{variability_input: i{}}}", i + 1);
+            match i % 3 {
+                0 => (
+                    format!("{{value_expression: e{i}}}"),
+                    format!("      e{i}: {{add: [{input}, 1]}}\n"),
+                ),
+                _ => (input, String::new()),
+            }
+        })
+        .collect();
+    let declared = links.iter().enumerate().map(|(i, (default, _))| {
+        format!("      i{i}: {{type: integer, default_expression: {default}}}\n")
+    });
+    let mut declared: Vec<_> = declared.collect();
+    let expressions: String = links.iter().map(|(_, expression)| &**expression).collect();
+    for _ in 0..2 {
+        declared.reverse();
+        let text = format!(
+            "tosca_definitions_version: tosca_variability_1_0\ntopology_template:\n  variability:\n    inputs:\n      mode: {{type: integer}}\n      i{SIZE}: {{type: integer, default: 0}}\n{}\
+             \x20   expressions:\n{expressions}  node_templates:\n    one: {{type: node, conditions: {{equal: [{{variability_input: i0}}, {}]}}}}\n    other: {{type: node}}\n",
+            declared.concat(),
+            SIZE.div_ceil(3),
+        );
+        assert_eq!(resolved(text).matches("type: node").count(), 2);
+    }
+}
+
 #[test]
 fn wide() {
     assert_eq!(left("relations of a node", SIZE, "- link_"), SIZE);

@@ -42,6 +42,7 @@ impl Evaluator<'_, '_> {
                     return Ok(value.clone());
                 }
                 let expression = self.graph.syntax.read(*expression);
+                self.prepare_default(input, expression);
                 let value = self.default_value(expression, span)?;
                 self.check_default(input, &value, self.expression(expression).span())?;
                 self.results.remember_default(input, value.clone());

@@ -12,7 +12,7 @@ use crate::text::source::Span;
 use crate::text::value::Value;
 use crate::text::yaml::Node;
 use crate::variability::graph::ElementId;
-use crate::variability::inputs::InputId;
+use crate::variability::inputs::{InputId, InputValue};
 use crate::variability::syntax::{ExpressionId, ExpressionOperator};
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
@@ -22,6 +22,15 @@ pub(in super::super) const MAX_DEPTH: usize = 256;
 
 /// From this depth on, what a named expression needs is evaluated before it rather than for it.
 const DEEP: usize = MAX_DEPTH / 2;
+
+/// What another value is computed from.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum NeededValue {
+    /// A named expression.
+    Named(usize),
+    /// The default of an input that is an expression.
+    Default(InputId),
+}
 
 /// What a named expression came to, and where it has no value.
 type NamedResult = (Evaluation, Vec<EvaluationFailure>);
@@ -193,38 +202,82 @@ impl<'a> Evaluator<'_, 'a> {
         })
     }
 
-    /// Evaluates the named expressions that one needs, each after those that it needs itself, so
-    /// that they are remembered when it is evaluated.
+    /// Evaluates the named expressions and the defaults of inputs that one needs, each after those that
+    /// it needs itself, so that they are remembered when it is evaluated.
     ///
     /// What goes wrong does so again where it matters, and is told there.
-    fn evaluate_needed(&mut self, index: usize, operand: ExpressionId, context: Option<ElementId>) {
+    fn evaluate_needed(
+        &mut self,
+        first: NeededValue,
+        operand: ExpressionId,
+        context: Option<ElementId>,
+    ) {
         let (mut met, mut order, mut open) =
-            (FxHashSet::default(), Vec::new(), vec![(index, operand, false)]);
+            (FxHashSet::default(), Vec::new(), vec![(first, operand, false)]);
         while let Some((needed, operand, is_next)) = open.pop() {
             if is_next {
                 order.push((needed, operand));
             } else if met.insert(needed) {
-                open.push((needed, operand, needed != index));
-                let body = self.graph.syntax.named(needed);
+                open.push((needed, operand, needed != first));
+                let Some(body) = self.body_of(needed) else { continue };
                 self.graph.syntax.each_reference(body, &mut |operator, operand| {
-                    let named = matches!(operator, ExpressionOperator::Named(_))
-                        .then(|| self.expression_index(operand).ok())
-                        .flatten();
+                    let needed = self.needed_by(operator, operand);
                     open.extend(
-                        named
-                            .filter(|named| !met.contains(named))
-                            .map(|named| (named, operand, false)),
+                        needed
+                            .filter(|needed| !met.contains(needed))
+                            .map(|needed| (needed, operand, false)),
                     );
                 });
             }
         }
         let (mentions, failed) = (self.nesting.mentions_context, self.failures.len());
-        for (index, operand) in order {
+        for (needed, operand) in order {
             // What fails is not remembered.
-            let _ = self.evaluate_named(index, operand, context);
+            match needed {
+                NeededValue::Named(index) => drop(self.evaluate_named(index, operand, context)),
+                NeededValue::Default(input) => {
+                    drop(self.input_at(input, self.expression(operand).span()));
+                }
+            }
         }
         self.failures.truncate(failed);
         self.nesting.mentions_context = mentions;
+    }
+
+    /// Before what an input's default needs is nested too deeply, it is evaluated.
+    pub(super) fn prepare_default(&mut self, input: InputId, operand: ExpressionId) {
+        if self.nesting.depth == DEEP && !std::mem::replace(&mut self.nesting.preparing, true) {
+            self.evaluate_needed(NeededValue::Default(input), operand, None);
+            self.nesting.preparing = false;
+        }
+    }
+
+    fn needed_by(
+        &self,
+        operator: ExpressionOperator,
+        operand: ExpressionId,
+    ) -> Option<NeededValue> {
+        match operator {
+            ExpressionOperator::Named(_) => {
+                self.expression_index(operand).ok().map(NeededValue::Named)
+            }
+            ExpressionOperator::Input => {
+                let needed = NeededValue::Default(self.input_id(operand).ok()?);
+                self.body_of(needed).map(|_| needed)
+            }
+            _ => None,
+        }
+    }
+
+    /// What a value is computed from.
+    fn body_of(&self, needed: NeededValue) -> Option<ExpressionId> {
+        match needed {
+            NeededValue::Named(index) => Some(self.graph.syntax.named(index)),
+            NeededValue::Default(input) => match self.known.inputs.values.get(input) {
+                InputValue::Expression(expression) => Some(self.graph.syntax.read(*expression)),
+                _ => None,
+            },
+        }
     }
 
     fn evaluate_named(
@@ -234,7 +287,7 @@ impl<'a> Evaluator<'_, 'a> {
         context: Option<ElementId>,
     ) -> Result<Evaluation, Diagnostic> {
         if self.nesting.depth == DEEP && !std::mem::replace(&mut self.nesting.preparing, true) {
-            self.evaluate_needed(index, operand, context);
+            self.evaluate_needed(NeededValue::Named(index), operand, context);
             self.nesting.preparing = false;
         }
         let (body, at) = (self.graph.syntax.named(index), self.expression(operand).span());
