@@ -87,6 +87,17 @@ fn push_key(path: &mut String, key: &str) {
     }
 }
 
+/// What a path leads to.
+pub(super) fn at<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
+    steps(path)?.iter().try_fold(value, |value, step| match (step, value) {
+        (PatchStep::Key(key), Value::Map(entries)) => {
+            entries.iter().find(|(known, _)| known == key).map(|(_, value)| value)
+        }
+        (PatchStep::Item(at), Value::List(items)) => items.get(*at),
+        _ => None,
+    })
+}
+
 /// The steps that a path says.
 fn steps(path: &str) -> Option<Vec<PatchStep>> {
     let mut steps = Vec::new();

@@ -1,6 +1,8 @@
 //! Types of both formats that mean the same.
 
+use crate::text::value::Value;
 use crate::tosca::v1_0::definitions::ComponentKind;
+use std::borrow::Cow;
 
 /// What a relationship needs at its target: the name of the capability, and its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +76,11 @@ pub(super) fn target_of(relationship: &str) -> WantedCapability {
     found.map_or(FEATURE, |(_, wanted)| *wanted)
 }
 
+/// Whether relationships of the profile lead to capabilities of a type.
+pub(super) fn is_wanted(type_name: &str) -> bool {
+    TARGETS.iter().any(|(_, wanted)| wanted.type_name == type_name)
+}
+
 /// Whether an interface is the lifecycle of nodes, and has no other operations.
 pub(super) fn is_lifecycle<'n>(
     interface: &str,
@@ -120,6 +127,21 @@ pub(super) struct ValueCounterpart {
     pub leads_back: bool,
 }
 
+impl ValueCounterpart {
+    /// The constraint that says the bounds.
+    pub(super) fn bounds(&self) -> Option<Value> {
+        let (name, operand) = match (self.least, self.most) {
+            (Some(least), Some(most)) => {
+                ("in_range", Value::from(vec![Value::from(least), Value::from(most)]))
+            }
+            (Some(least), None) => ("greater_or_equal", least.into()),
+            (None, Some(most)) => ("less_or_equal", most.into()),
+            (None, None) => return None,
+        };
+        Some(Value::Map([(name.into(), operand)].into()))
+    }
+}
+
 /// What values of a built-in type are.
 pub(super) fn value_type(name: &str) -> ValueCounterpart {
     let of = |type_name, least, most, leads_back| ValueCounterpart {
@@ -150,4 +172,36 @@ pub(super) fn value_type(name: &str) -> ValueCounterpart {
         "string" => of("string", None, None, true),
         _ => of("string", None, None, false),
     }
+}
+
+/// What a parameter is in YAML.
+pub(super) struct ParameterCounterpart {
+    pub type_name: &'static str,
+    /// Whether the way back to it is clear.
+    pub leads_back: bool,
+    /// Whether it is written as that is led back.
+    pub is_usual: bool,
+}
+
+/// What a type of a parameter is in YAML; tools write `String` for what XML Schema calls `string`.
+pub(super) fn parameter_type(written: &str) -> ParameterCounterpart {
+    let local = written.rsplit(':').next().unwrap_or_default();
+    let lower = match local {
+        "String" | "Boolean" | "Integer" | "Float" => Cow::Owned(local.to_lowercase()),
+        other => Cow::Borrowed(other),
+    };
+    let ValueCounterpart { type_name, leads_back, .. } = value_type(&lower);
+    let is_usual =
+        matches!(written, "xs:string" | "xs:integer" | "xs:double" | "xs:boolean" | "xs:dateTime");
+    ParameterCounterpart { type_name, leads_back: leads_back && *lower == *local, is_usual }
+}
+
+/// What the data type is called that has the states of a type.
+pub(super) fn state_type_name(name: &str) -> String {
+    format!("{name}_state")
+}
+
+/// What the template of an artifact is called where nothing else is said.
+pub(super) fn artifact_template_name(owner: &str, artifact: &str) -> String {
+    format!("{owner}_{artifact}")
 }

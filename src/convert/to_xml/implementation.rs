@@ -2,24 +2,43 @@
 
 use super::names::{QualifiedName, as_name, unique};
 use super::part::XmlPart;
-use super::said::{SaidValue, entries, step};
+use super::said::{SaidMap, SaidValue, entries, step};
 use super::{LocatedFile, XmlConverter};
+use crate::convert::well_known::{self, artifact_template_name};
 use crate::text::source::Span;
 use crate::text::value::Value;
 use crate::text::xml::schema::XML_SCHEMA;
-use crate::tosca::{Family, TypeId, profile};
+use crate::tosca::types::Part;
+use crate::tosca::{Family, OperationDefinition, TypeId, profile};
+use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// What implements a type.
 #[derive(Debug)]
 pub(super) struct ImplementedType {
     /// The name of the type, and of what implements it.
     of: QualifiedName,
-    name: String,
+    name: QualifiedName,
     is_node: bool,
     operations: Vec<XmlPart>,
     artifacts: Vec<XmlPart>,
+    /// Those artifacts of the type that implement operations, by their names.
+    used: FxHashMap<String, ArtifactTemplateName>,
 }
+
+/// An operation of an interface as types define it.
+pub(super) struct DefinedOperation {
+    name: String,
+    /// Whether what the type derives from has it, too.
+    is_inherited: bool,
+    /// Whether that says something else of it, or nothing.
+    is_new: bool,
+    inputs: SaidValue,
+}
+
+/// What implementations are among what has names.
+const IMPLEMENTATIONS: &str = "implementations";
 
 /// The lifecycle of nodes in the profile.
 const STANDARD: &str = "Standard";
@@ -38,6 +57,7 @@ const OPERATIONS: [(&str, &str); 5] = [
 ];
 
 /// An artifact that is named by what it implements or is deployed with.
+#[derive(Clone, Debug)]
 struct ArtifactTemplateName {
     type_name: String,
     /// Nothing where it has no file.
@@ -55,42 +75,84 @@ impl<'t> XmlConverter<'_, 't> {
         let definition = self.variant.types.definition(id);
         let of = self.type_name(id);
         let is_node = definition.family == Family::Node;
-        let name = format!("{}Implementation", of.local);
-        let mut implemented =
-            ImplementedType { of, name, is_node, operations: Vec::new(), artifacts: Vec::new() };
+        let mut implemented = self.implemented_type(of, is_node, Some(id));
         let mut interfaces = Vec::new();
         for (name, body) in said.iter().flat_map(|said| entries(&said.value)) {
             let said = said.as_ref().map(|said| said.part(name, body));
             let Some(said) = said else { continue };
-            let known = self.inherited_operations(id, name);
-            interfaces.extend(self.interface(id, (name, &said), known, &mut implemented));
+            let known = self.defined_operations(id, name);
+            let said = (&**name, &said, artifacts.as_ref());
+            interfaces.extend(self.interface(id, said, known, &mut implemented));
         }
         if let Some(artifacts) = artifacts {
             self.artifacts_of_type(id, artifacts, &mut implemented);
         }
-        if !implemented.operations.is_empty() || !implemented.artifacts.is_empty() {
-            self.implemented.push(implemented);
-        }
+        self.add_implementation(implemented);
         interfaces
     }
 
-    /// The operations that an interface has by its own type, where the type that has it is the first
-    /// to say so.
-    fn inherited_operations(&self, id: TypeId, interface: &str) -> Vec<String> {
+    /// What implements a type: it is called as it was, else after the type.
+    fn implemented_type(
+        &self,
+        of: QualifiedName,
+        is_node: bool,
+        id: Option<TypeId>,
+    ) -> ImplementedType {
+        let known = id.and_then(|id| self.metadata_name(id, "implementation"));
+        let wanted = known.unwrap_or_else(|| QualifiedName {
+            namespace: of.namespace.clone(),
+            local: format!("{}Implementation", of.local),
+        });
+        let name = |local: &str| QualifiedName { local: local.to_owned(), ..wanted.clone() };
+        let is_taken = |local: &str| self.taken.contains(&(IMPLEMENTATIONS, name(local)));
+        let name = name(&unique(&wanted.local, is_taken));
+        let (operations, artifacts, used) = (Vec::new(), Vec::new(), FxHashMap::default());
+        ImplementedType { of, name, is_node, operations, artifacts, used }
+    }
+
+    fn add_implementation(&mut self, implemented: ImplementedType) {
+        if !implemented.operations.is_empty() || !implemented.artifacts.is_empty() {
+            self.taken.insert((IMPLEMENTATIONS, implemented.name.clone()));
+            self.implemented.push(implemented);
+        }
+    }
+
+    /// The operations of an interface with what its type and those that it derives from say of them.
+    fn defined_operations(&self, id: TypeId, interface: &str) -> Vec<DefinedOperation> {
         let types = self.variant.types;
-        let is_known = types
-            .parent(id)
-            .is_some_and(|parent| types.effective(parent).interfaces.contains_key(interface));
-        let part = types.effective(id).interfaces.get(interface).filter(|_| !is_known);
-        let operations = part.into_iter().flat_map(|part| part.definition.operations.keys());
-        operations.map(|name| (*name).to_owned()).collect()
+        let of = |id| types.effective(id).interfaces.get(interface);
+        let inherited =
+            self.written_parent(id).and_then(of).map(|part| &part.definition.operations);
+        let all = of(id).into_iter().flat_map(|part| part.definition.operations.iter());
+        let defined = all.map(|(name, part)| {
+            let before = inherited.and_then(|inherited| inherited.get(name));
+            let place = |part: &Part<'_, OperationDefinition<'_>>| part.definition.named.key.span();
+            let inputs = part.definition.inputs.iter().map(|input| input.named);
+            let inputs = inputs.map(|input| (Arc::from(input.name), input.value.to_value()));
+            DefinedOperation {
+                name: (*name).to_owned(),
+                is_inherited: before.is_some(),
+                is_new: before.is_none_or(|before| place(before) != place(part)),
+                inputs: SaidValue {
+                    value: Value::Map(inputs.collect()),
+                    path: format!(
+                        "{}.interfaces{}{}.inputs",
+                        self.path_of(id),
+                        step(interface),
+                        step(name)
+                    ),
+                    span: Some(place(part)),
+                },
+            }
+        });
+        defined.collect()
     }
 
     pub(super) fn interface(
         &mut self,
         id: TypeId,
-        (name, said): (&str, &SaidValue),
-        known: Vec<String>,
+        (name, said, artifacts): (&str, &SaidValue, Option<&SaidValue>),
+        known: Vec<DefinedOperation>,
         implemented: &mut ImplementedType,
     ) -> Option<XmlPart> {
         let mut body = said.map();
@@ -107,10 +169,10 @@ impl<'t> XmlConverter<'_, 't> {
             }
         };
         let own: BTreeSet<String> = operations.iter().map(|(name, _)| name.clone()).collect();
-        let all = own.iter().chain(&known);
+        let mut all = own.iter().chain(known.iter().map(|known| &known.name));
         let is_lifecycle = implemented.is_node
             && name == STANDARD
-            && all.clone().all(|name| lifecycle_operation(name).is_some());
+            && all.all(|name| lifecycle_operation(name).is_some());
         let uri = match (is_lifecycle, self.settings.is_opentosca) {
             (true, true) => OPENTOSCA_LIFECYCLE,
             (true, false) => LIFECYCLE,
@@ -129,11 +191,24 @@ impl<'t> XmlConverter<'_, 't> {
         }
         let mut interface = XmlPart::new("Interface").with("name", uri);
         for (name, said) in &operations {
+            let known = known.iter().find(|known| known.name == *name);
+            let said = (said, known, artifacts);
             let operation = self.operation(id, (uri, &called(name)), said, implemented);
-            interface.push(operation);
+            let (said, ..) = said;
+            let is_inherited = known.is_some_and(|known| known.is_inherited);
+            if !(is_inherited && said_uri.is_none() && says_implementation_only(&said.value)) {
+                interface.push(operation);
+            }
         }
-        for name in known.iter().filter(|name| !own.contains(*name)) {
-            interface.push(XmlPart::new("Operation").with("name", called(name)));
+        // Definitions that were without roots have of the lifecycle what they say.
+        let says_all = is_lifecycle && self.has_added_roots && !own.is_empty();
+        let is_left =
+            |known: &&DefinedOperation| known.is_new && !says_all && !own.contains(&known.name);
+        for known in known.iter().filter(is_left) {
+            let mut operation = XmlPart::new("Operation").with("name", called(&known.name));
+            let inputs = self.parameters(&known.inputs);
+            operation.push_in("InputParameters", inputs);
+            interface.push(operation);
         }
         for (key, said) in body.rest() {
             let path = format!("interfaces{}{}", step(name), step(&key));
@@ -146,7 +221,7 @@ impl<'t> XmlConverter<'_, 't> {
         &mut self,
         id: TypeId,
         (interface, name): (&str, &str),
-        said: &SaidValue,
+        (said, known, artifacts): (&SaidValue, Option<&DefinedOperation>, Option<&SaidValue>),
         implemented: &mut ImplementedType,
     ) -> XmlPart {
         let mut part = XmlPart::new("Operation").with("name", name);
@@ -156,10 +231,18 @@ impl<'t> XmlConverter<'_, 't> {
             _ => body.take("implementation"),
         };
         Self::describe(&mut part, &mut body);
-        if let Some(inputs) = body.take("inputs") {
-            let inputs = self.parameters(&inputs);
-            part.push_in("InputParameters", inputs);
+        let own = body.take("inputs");
+        let mut inputs = own.as_ref().map(|own| self.parameters(own)).unwrap_or_default();
+        if let Some(known) = known {
+            let of_type = self.parameters(&known.inputs);
+            inputs.extend(
+                of_type
+                    .into_iter()
+                    .filter(|it| !inputs.iter().any(|own| own.is_named_as(it)))
+                    .collect::<Vec<_>>(),
+            );
         }
+        part.push_in("InputParameters", inputs);
         if let Some(outputs) = body.take("outputs") {
             let parameters = entries(&outputs.value).map(|(name, _)| {
                 XmlPart::new("OutputParameter").with("name", &**name).with("type", "xs:string")
@@ -171,7 +254,7 @@ impl<'t> XmlConverter<'_, 't> {
             self.keep("outputs", &outputs, why);
         }
         if let Some(by) = by {
-            self.implementation_of(id, (interface, name), &by, implemented);
+            self.implementation_of(id, (interface, name), (&by, artifacts), implemented);
         }
         self.keep_rest(body, "operations of TOSCA 1.0 have parameters only");
         part
@@ -192,8 +275,9 @@ impl<'t> XmlConverter<'_, 't> {
                 self.keep(&format!("inputs{}", step(name)), &said, why);
                 continue;
             };
+            let written = written_type(&kind, &mut body);
             let of = super::schema::parameter_type(&kind);
-            parameter.set("type", of.unwrap_or("xs:string"));
+            parameter.set("type", written.as_deref().or(of).unwrap_or("xs:string"));
             if of.is_none() {
                 let kept = said.part("type", &kind.into());
                 let why = "XML Schema has no such type";
@@ -216,7 +300,7 @@ impl<'t> XmlConverter<'_, 't> {
         &mut self,
         id: TypeId,
         (interface, operation): (&str, &str),
-        said: &SaidValue,
+        (said, artifacts): (&SaidValue, Option<&SaidValue>),
         implemented: &mut ImplementedType,
     ) {
         let mut body = said.map();
@@ -233,14 +317,23 @@ impl<'t> XmlConverter<'_, 't> {
             _ => None,
         };
         if let Some(primary) = primary {
+            let mut by = XmlPart::new("ImplementationArtifact");
             let wanted = format!("{}_{operation}", implemented.of.local);
-            let artifact = self.named_artifact(id, &primary, &wanted);
-            let by = XmlPart::new("ImplementationArtifact")
-                .with("interfaceName", interface)
-                .with("operationName", operation)
-                .with("artifactType", artifact.type_name)
-                .with_some("artifactRef", artifact.template);
-            implemented.operations.push(by);
+            let artifact = match primary.value.as_str() {
+                Some(name) => {
+                    let (artifact, is_named) =
+                        self.named_artifact(id, (name, &primary, artifacts), &wanted, implemented);
+                    if is_named {
+                        by.set("name", name);
+                    }
+                    artifact
+                }
+                None => self.artifact(&primary, (&wanted, None), "implementation"),
+            };
+            by.set("interfaceName", interface);
+            by.set("operationName", operation);
+            by.set("artifactType", artifact.type_name);
+            implemented.operations.push(by.with_some("artifactRef", artifact.template));
         }
         for (key, said) in body.rest() {
             let why = "what implements an operation of TOSCA 1.0 is one artifact";
@@ -248,24 +341,37 @@ impl<'t> XmlConverter<'_, 't> {
         }
     }
 
-    /// The artifact that implements something: one that its type has, or a file.
+    /// The artifact that implements something, and whether it is one that its type has: else it is a
+    /// file.
     fn named_artifact(
         &mut self,
         id: TypeId,
-        said: &SaidValue,
+        (name, said, artifacts): (&str, &SaidValue, Option<&SaidValue>),
         wanted: &str,
-    ) -> ArtifactTemplateName {
-        let Value::String(name) = &said.value else {
-            return self.artifact(said, wanted, "implementation");
+        implemented: &mut ImplementedType,
+    ) -> (ArtifactTemplateName, bool) {
+        if let Some(known) = implemented.used.get(name) {
+            return (known.clone(), true);
+        }
+        let own = artifacts.filter(|_| implemented.is_node);
+        let mut own =
+            own.into_iter().flat_map(|own| entries(&own.value).zip(std::iter::repeat(own)));
+        if let Some(((name, value), all)) = own.find(|((key, _), _)| **key == *name) {
+            let said = all.part(name, value);
+            let known = self.metadata_text(id, &format!("artifact.{name}"));
+            let usual = artifact_template_name(&implemented.of.local, name);
+            let key = format!("artifacts{}", step(name));
+            let made = self.artifact(&said, (&usual, known), &key);
+            implemented.used.insert(name.to_string(), made.clone());
+            return (made, true);
+        }
+        let Some(inherited) = self.variant.types.effective(id).artifacts.get(name) else {
+            return (self.artifact_of_file((name, said.span), None, wanted), false);
         };
-        let known = self.variant.types.effective(id).artifacts.get(&**name);
-        let Some(known) = known else {
-            return self.artifact_of_file((name, said.span), None, wanted);
-        };
-        let definition = &known.definition;
+        let definition = &inherited.definition;
         let kind = self.find(Family::Artifact, definition.kind);
         let file = definition.file.and_then(|file| Some((file.text()?, Some(file.span()))));
-        self.artifact_of_file(file.unwrap_or((name, said.span)), kind, wanted)
+        (self.artifact_of_file(file.unwrap_or((name, said.span)), kind, wanted), true)
     }
 
     fn artifact_of_file(
@@ -276,26 +382,29 @@ impl<'t> XmlConverter<'_, 't> {
     ) -> ArtifactTemplateName {
         let kind = kind.or_else(|| self.kind_of_file(file.0));
         let type_name = kind.map(|kind| self.prefixed(kind)).unwrap_or_default();
-        let template = self.template_of(file, &type_name, wanted, None);
+        let template = self.template_of(file, &type_name, (wanted, None), None);
         ArtifactTemplateName { type_name, template: Some(template) }
     }
 
-    /// An artifact template; one of the same file and type is used again.
+    /// An artifact template; one of the same file and type that is called alike, where that is known,
+    /// is used again.
     fn template_of(
         &mut self,
         (file, named): (&str, Option<Span>),
         type_name: &str,
-        wanted: &str,
+        (wanted, known): (&str, Option<&str>),
         properties: Option<XmlPart>,
     ) -> String {
         let file = self.reference(file, named);
-        let key = (file.clone(), type_name.to_owned());
+        // Templates of definitions are as many as there were names.
+        let called = if self.were_definitions { Some(known.unwrap_or(wanted)) } else { known };
+        let key = (file.clone(), type_name.to_owned(), called.map(str::to_owned));
         if properties.is_none()
             && let Some(known) = self.files.get(&key)
         {
             return known.clone();
         }
-        let id = self.ids.take(wanted);
+        let id = self.ids.take(known.unwrap_or(wanted));
         let mut template =
             XmlPart::new("ArtifactTemplate").with("id", &*id).with("type", type_name);
         if properties.is_none() {
@@ -345,7 +454,12 @@ impl<'t> XmlConverter<'_, 't> {
     }
 
     /// An artifact that is described: its type, its file and values; what else is said of it is kept.
-    fn artifact(&mut self, said: &SaidValue, wanted: &str, key: &str) -> ArtifactTemplateName {
+    fn artifact(
+        &mut self,
+        said: &SaidValue,
+        called: (&str, Option<&str>),
+        key: &str,
+    ) -> ArtifactTemplateName {
         let mut body = said.map();
         let file = match &said.value {
             Value::String(file) => Some(file.to_string()),
@@ -359,7 +473,7 @@ impl<'t> XmlConverter<'_, 't> {
         let properties = body.take("properties");
         let properties = self.properties(id, properties);
         let template =
-            file.map(|file| self.template_of((&file, said.span), &type_name, wanted, properties));
+            file.map(|file| self.template_of((&file, said.span), &type_name, called, properties));
         for (name, said) in body.rest() {
             let why = "artifacts of TOSCA 1.0 have a type and files only";
             self.keep(&format!("{key}{}", step(&name)), &said, why);
@@ -367,13 +481,20 @@ impl<'t> XmlConverter<'_, 't> {
         ArtifactTemplateName { type_name, template }
     }
 
-    /// Artifacts that are deployed with nodes.
-    pub(super) fn deployment_artifacts(&mut self, owner: &str, said: &SaidValue) -> Vec<XmlPart> {
+    /// Artifacts that are deployed with nodes of an owner, whose metadata say what their templates
+    /// were called.
+    pub(super) fn deployment_artifacts<'k>(
+        &mut self,
+        owner: &str,
+        said: &SaidValue,
+        known: impl Fn(&str) -> Option<&'k str>,
+    ) -> Vec<XmlPart> {
         let mut artifacts = Vec::new();
         for (name, value) in entries(&said.value) {
             let said = said.part(name, value);
             let key = format!("artifacts{}", step(name));
-            let made = self.artifact(&said, &format!("{owner}_{name}"), &key);
+            let usual = artifact_template_name(owner, name);
+            let made = self.artifact(&said, (&usual, known(&format!("artifact.{name}"))), &key);
             let artifact = XmlPart::new("DeploymentArtifact")
                 .with("name", &**name)
                 .with("artifactType", made.type_name)
@@ -383,6 +504,7 @@ impl<'t> XmlConverter<'_, 't> {
         artifacts
     }
 
+    /// Artifacts of a type that implement nothing are deployed with its nodes.
     fn artifacts_of_type(
         &mut self,
         id: TypeId,
@@ -391,8 +513,11 @@ impl<'t> XmlConverter<'_, 't> {
     ) {
         if implemented.is_node {
             let owner = self.type_name(id).local;
-            let artifacts = self.deployment_artifacts(&owner, &said);
-            implemented.artifacts.extend(artifacts);
+            let (_, rest) = said.split(|name| implemented.used.contains_key(name));
+            let Some(rest) = rest else { return };
+            let metadata = self.variant.types.definition(id).value.get("metadata");
+            let known = |key: &str| metadata.and_then(|it| it.get(key)?.text());
+            implemented.artifacts.extend(self.deployment_artifacts(&owner, &rest, known));
         } else {
             let why = "what implements a relationship type is not deployed";
             self.keep("artifacts", &said, why);
@@ -405,9 +530,9 @@ impl<'t> XmlConverter<'_, 't> {
             true => ("NodeTypeImplementation", "nodeType"),
             false => ("RelationshipTypeImplementation", "relationshipType"),
         };
-        let mut part = XmlPart::new(kind).with("name", of.name);
-        if of.of.namespace != self.target {
-            part.set("targetNamespace", &*of.of.namespace);
+        let mut part = XmlPart::new(kind).with("name", of.name.local);
+        if of.name.namespace != self.target {
+            part.set("targetNamespace", of.name.namespace);
         }
         part.set(attribute, type_name);
         part.push_in("ImplementationArtifacts", of.operations);
@@ -433,25 +558,42 @@ impl<'t> XmlConverter<'_, 't> {
         let mut part = XmlPart::new("NodeType").with("name", &*name.local);
         let derived = self.prefixes.name(&parent);
         part.push(XmlPart::new("DerivedFrom").with("typeRef", derived));
-        let mut implemented = ImplementedType {
-            name: format!("{}Implementation", name.local),
-            of: name.clone(),
-            is_node: true,
-            operations: Vec::new(),
-            artifacts: Vec::new(),
-        };
+        let mut implemented = self.implemented_type(name.clone(), true, None);
         let mut interfaces = Vec::new();
         for (name, body) in entries(&said.value) {
             let said = said.part(name, body);
-            let made = self.interface(id, (name, &said), Vec::new(), &mut implemented);
+            let said = (&**name, &said, None);
+            let made = self.interface(id, said, Vec::new(), &mut implemented);
             interfaces.extend(made);
         }
         part.push_in("Interfaces", interfaces);
-        if !implemented.operations.is_empty() {
-            self.implemented.push(implemented);
-        }
+        self.add_implementation(implemented);
         (part, self.prefixes.name(&name))
     }
+}
+
+/// Whether all that is said of an operation is what implements it.
+fn says_implementation_only(said: &Value) -> bool {
+    match said {
+        Value::String(_) => true,
+        said => {
+            let mut keys = entries(said).map(|(key, _)| &**key).peekable();
+            keys.peek().is_some() && keys.all(|key| key == "implementation")
+        }
+    }
+}
+
+/// How the type of a parameter was written, which is what its metadata are for.
+fn written_type(kind: &str, said: &mut SaidMap) -> Option<String> {
+    let metadata = said.clone().take("metadata")?;
+    let mut all = entries(&metadata.value);
+    let (Some((key, written)), None) = (all.next(), all.next()) else { return None };
+    let written = written.as_str().filter(|_| &**key == "xsd")?;
+    if well_known::parameter_type(written).type_name != kind {
+        return None;
+    }
+    said.take("metadata");
+    Some(written.to_owned())
 }
 
 /// A name of a file as a URI has it.

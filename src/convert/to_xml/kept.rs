@@ -39,7 +39,15 @@ impl XmlConverter<'_, '_> {
     pub(super) fn verify(&mut self, root: &mut XmlPart, text: &str) {
         let Some(back) = read_back(text) else { return };
         let original = self.original();
-        self.tell_differences(&original, &back);
+        let [was, is] = [&original, &back].map(normal);
+        // What has no word of its own in XML, and comes back all the same, is neither kept nor lost.
+        self.losses.retain(|loss| {
+            let comes_back = || {
+                patch::at(&was, &loss.path).is_some_and(|it| patch::at(&is, &loss.path) == Some(it))
+            };
+            matches!(loss.kind, LossKind::Supplied | LossKind::Opaque) || !comes_back()
+        });
+        self.tell_differences(&was, &is);
         if self.settings.leaves_out {
             return;
         }
@@ -111,11 +119,10 @@ impl XmlConverter<'_, '_> {
     }
 
     /// Tells what no entry of the report has told yet.
-    fn tell_differences(&mut self, original: &Value, back: &Value) {
-        let [was, is] = [original, back].map(normal);
+    fn tell_differences(&mut self, was: &Value, is: &Value) {
         let told = self.losses.entries().iter().map(|loss| singular(&loss.path));
         let told: FxHashSet<String> = told.collect();
-        for Change { element, path, edit } in diff::diff(&was, &is).changes {
+        for Change { element, path, edit } in diff::diff(was, is).changes {
             let whole = match (&*element, &*path) {
                 (diff::DOCUMENT, path) => path.to_owned(),
                 (element, "") => element.to_owned(),

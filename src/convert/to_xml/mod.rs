@@ -7,6 +7,7 @@
 mod implementation;
 mod kept;
 mod names;
+mod node_links;
 mod part;
 mod policies;
 mod said;
@@ -25,9 +26,10 @@ use crate::text::yaml::{Node, write_flow};
 use crate::topology::{RelationIndex, Topology};
 use crate::tosca::profile::NAMESPACE as PROFILE;
 use crate::tosca::v1_0::TOSCA;
-use crate::tosca::{Family, TypeId, Types, canonical_definitions, profile};
+use crate::tosca::{Family, TypeDefinition, TypeId, Types, canonical_definitions, profile};
 use implementation::ImplementedType;
 use names::{DocumentIds, EXTENSION, Prefixes, QualifiedName, as_name, unique};
+use node_links::NodeLinks;
 use part::XmlPart;
 use rustc_hash::{FxHashMap, FxHashSet};
 use said::{SaidMap, SaidValue};
@@ -162,18 +164,22 @@ pub(super) struct XmlConverter<'s, 't> {
     templates: Vec<XmlPart>,
     /// What implements types.
     implemented: Vec<ImplementedType>,
-    /// The artifact templates of files, by those and their types.
-    files: FxHashMap<(String, String), String>,
+    /// The artifact templates of files, by those, their types, and what they were called.
+    files: FxHashMap<(String, String, Option<String>), String>,
     /// What it names, by the names it has in an archive.
     located: BTreeMap<String, PathBuf>,
     /// What files are called from the root that are called otherwise in another one.
     renamed: FxHashMap<(FileId, String), String>,
     /// Types of nodes that nobody defines, by what they are called.
     undefined: BTreeMap<String, UndefinedType>,
-    /// The types of relationships, and those of capabilities that they lead to.
-    joined: Vec<(TypeId, TypeId)>,
+    /// The types of relationships, and those of capabilities that they lead to, where those are no
+    /// nodes.
+    joined: Vec<(TypeId, Option<TypeId>)>,
+    links: NodeLinks,
     /// Whether what is converted has a definition that everybody knows.
     is_silent: bool,
+    /// Whether the template was made of definitions.
+    were_definitions: bool,
     /// Whether types derive from roots because definitions that they were did not say from what.
     has_added_roots: bool,
 }
@@ -187,8 +193,7 @@ impl<'s, 't> XmlConverter<'s, 't> {
             let name = of_metadata("template_name").unwrap_or_else(|| "service".into());
             format!("{NAMELESS}{}", as_name(&name))
         });
-        let were_definitions = of_metadata("definitions_id").is_some();
-        let converter = Self {
+        let mut converter = Self {
             variant,
             settings,
             target,
@@ -209,10 +214,14 @@ impl<'s, 't> XmlConverter<'s, 't> {
             renamed: FxHashMap::default(),
             undefined: BTreeMap::new(),
             joined: Vec::new(),
+            links: NodeLinks::default(),
             is_silent: false,
+            were_definitions: of_metadata("definitions_id").is_some(),
             has_added_roots: false,
         };
-        Self { has_added_roots: were_definitions && !converter.uses_root(), ..converter }
+        converter.find_node_links();
+        converter.has_added_roots = converter.were_definitions && !converter.uses_root();
+        converter
     }
 
     /// Whether nodes use what the root of their types defines.
@@ -222,7 +231,10 @@ impl<'s, 't> XmlConverter<'s, 't> {
         let mut said = topology.nodes.iter().flat_map(|node| &node.capabilities);
         let is_used = |id: RelationIndex| {
             let relation = topology.relation(id);
-            let end = relation.target.and_then(|target| self.capability_to(id, target));
+            let end = relation.target.and_then(|target| match self.is_node_link(id) {
+                true => self.linked_capability(id, target),
+                false => self.capability_to(id, target),
+            });
             root.requirements.contains_key(&*relation.name)
                 || end.is_some_and(|end| root.capabilities.contains_key(&*end))
         };
@@ -340,16 +352,12 @@ impl<'s, 't> XmlConverter<'s, 't> {
             return known.clone();
         }
         let definition = self.variant.types.definition(id);
-        let well_known = || {
-            well_known(definition.family, definition.name)
-                .filter(|_| profile::is_built_in(definition.key.span().file))
-        };
         let given = self.settings.counterparts.given(definition.name);
         let given = given.map(|(namespace, local)| QualifiedName {
             namespace: namespace.to_owned(),
             local: as_name(local),
         });
-        let name = given.or_else(well_known).unwrap_or_else(|| {
+        let name = given.or_else(|| well_known(definition)).unwrap_or_else(|| {
             let namespace = self.namespace_of(definition.key.span().file, definition.key);
             let name = |local: &str| QualifiedName {
                 namespace: namespace.clone(),
@@ -417,8 +425,9 @@ fn construct_of(path: &str) -> String {
 const BASE_TYPES: &str = "/ToscaBaseTypes";
 
 /// The name by which others know a type of the profile.
-fn well_known(family: Family, name: &str) -> Option<QualifiedName> {
-    let local = match (family, name) {
+fn well_known(definition: &TypeDefinition<'_>) -> Option<QualifiedName> {
+    let local = match (definition.family, definition.name) {
+        _ if !profile::is_built_in(definition.key.span().file) => return None,
         (Family::Relationship, "tosca.relationships.AttachesTo") => "AttachesTo",
         (Family::Relationship, "tosca.relationships.ConnectsTo") => "ConnectsTo",
         (Family::Relationship, "tosca.relationships.DependsOn") => "DependsOn",

@@ -1,12 +1,13 @@
 //! Definitions of properties and data types as XML Schema.
 
-use super::names::{QualifiedName, as_name, unique};
+use super::names::{QualifiedName, SCHEMA_PREFIX, as_name, unique};
 use super::part::XmlPart;
 use super::said::{SaidMap, SaidValue, entries};
 use super::{XmlConverter, construct_of};
 use crate::convert::loss::LossKind;
+use crate::convert::well_known;
 use crate::text::value::Value;
-use crate::text::xml::schema::XML_SCHEMA;
+use crate::text::xml::schema::{BuiltInType, XML_SCHEMA};
 use crate::tosca::value::Schema;
 use crate::tosca::{Family, PropertyDefinition, TypeId, TypeRef, profile};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -26,8 +27,19 @@ pub(super) struct DefinedSchemas {
     elements: FxHashMap<TypeId, Option<PropertiesElement>>,
     /// The types of schemas that data types are.
     data: FxHashMap<TypeId, QualifiedName>,
-    /// What properties are called, by the type that first defines them.
-    fields: FxHashMap<(TypeId, String), String>,
+    /// What properties became, by the type that first defines them.
+    fields: FxHashMap<(TypeId, String), DefinedField>,
+    /// Types whose properties those of other types extend, once somebody has looked.
+    extended: Option<FxHashSet<TypeId>>,
+}
+
+/// What a property became.
+#[derive(Clone, Debug)]
+pub(super) struct DefinedField {
+    /// What its elements are called.
+    pub name: String,
+    /// The built-in type that its values are of, where that is narrower than theirs usually is.
+    pub built_in: Option<&'static BuiltInType>,
 }
 
 #[derive(Debug, Default)]
@@ -36,23 +48,35 @@ struct SchemaSpace {
     named: BTreeSet<String>,
 }
 
-/// The element that holds properties, and its type.
+/// The element that holds properties, and its type, which has a name where others extend it.
 #[derive(Clone, Debug)]
 pub(super) struct PropertiesElement {
     pub name: QualifiedName,
-    of: QualifiedName,
+    of: Option<QualifiedName>,
 }
 
 /// How values are written.
 #[derive(Clone, Debug)]
 pub(super) enum ValueForm {
-    Text(TextForm),
+    /// One value, of a built-in type where that is narrower than usual.
+    Text(TextForm, Option<&'static BuiltInType>),
     /// An element for each item.
     List(Box<ValueForm>),
     /// An element for each property of a data type.
     Parts(TypeId),
     /// As text that only YAML understands.
     Flow,
+}
+
+impl ValueForm {
+    /// The same where values, or items of lists, are of a built-in type.
+    pub(super) fn narrowed(self, to: Option<&'static BuiltInType>) -> Self {
+        match self {
+            Self::Text(text, _) => Self::Text(text, to),
+            Self::List(items) => Self::List(Box::new(items.narrowed(to))),
+            other => other,
+        }
+    }
 }
 
 /// What a text is.
@@ -100,7 +124,7 @@ struct WrittenForm {
 
 impl WrittenForm {
     fn text(form: TextForm) -> Self {
-        Self { form: ValueForm::Text(form), type_name: form.schema().to_owned(), kept: false }
+        Self { form: ValueForm::Text(form, None), type_name: form.schema().to_owned(), kept: false }
     }
 
     fn flow() -> Self {
@@ -147,10 +171,10 @@ impl DefinedSchemas {
         self.spaces.entry(namespace.to_owned()).or_default().parts.push(part);
     }
 
-    /// What a property is called.
-    pub(super) fn field(&self, owner: TypeId, name: &str) -> String {
+    /// What a property became.
+    pub(super) fn field(&self, owner: TypeId, name: &str) -> DefinedField {
         let known = self.fields.get(&(owner, name.to_owned()));
-        known.cloned().unwrap_or_else(|| as_name(name))
+        known.cloned().unwrap_or_else(|| DefinedField { name: as_name(name), built_in: None })
     }
 }
 
@@ -189,35 +213,56 @@ impl<'t> XmlConverter<'_, 't> {
             return None;
         }
         let QualifiedName { namespace, local } = self.type_name(id);
-        let base = inherited.map(|inherited| inherited.of.clone());
+        let base = inherited.and_then(|inherited| inherited.of.clone());
         let fields = self.fields(id, &namespace, &definition.properties);
         if fields.is_empty() {
             return None;
         }
-        let of = self.schemas.free(&namespace, &format!("{local}Properties"));
-        let complex = self.complex(&of, base.as_ref(), fields);
-        self.schemas.add(&namespace, complex);
         let known = self.metadata_name(id, "properties_element");
-        let wanted = known.unwrap_or(QualifiedName { namespace, local });
+        let wanted = known.unwrap_or_else(|| QualifiedName {
+            namespace: namespace.clone(),
+            local: local.clone(),
+        });
+        // A schema says of its own elements which namespace they are in.
+        let has_name = self.is_extended(id) || wanted.namespace != namespace;
+        let of = has_name.then(|| self.schemas.free(&namespace, &format!("{local}Properties")));
+        let complex = self.complex(&namespace, base.as_ref(), fields);
         let name = self.schemas.free_element(wanted);
-        let element = XmlPart::new("xs:element").with("name", &*name.local);
-        let element = element.with("type", self.prefixes.name(&of));
-        self.name_schema(&name.namespace, &of.namespace);
+        let mut element = XmlPart::new("xs:element").with("name", &*name.local);
+        match &of {
+            Some(of) => {
+                self.schemas.add(&namespace, complex.with("name", &*of.local));
+                element.set("type", self.prefixes.name(of));
+                self.name_schema(&name.namespace, &of.namespace);
+            }
+            None => element.push(complex),
+        }
         self.schemas.add(&name.namespace, element);
         Some(PropertiesElement { name, of })
     }
 
+    /// Whether properties of another type extend those of a type.
+    fn is_extended(&mut self, id: TypeId) -> bool {
+        let types = self.variant.types;
+        let extended = self.schemas.extended.get_or_insert_with(|| {
+            let own = types.ids().filter(|id| !types.definition(*id).properties.is_empty());
+            own.flat_map(|id| types.chain(id).skip(1)).collect()
+        });
+        extended.contains(&id)
+    }
+
+    /// The type of elements that are in a sequence, in a schema.
     fn complex(
         &mut self,
-        name: &QualifiedName,
+        namespace: &str,
         base: Option<&QualifiedName>,
         fields: Vec<XmlPart>,
     ) -> XmlPart {
         let mut sequence = XmlPart::new("xs:sequence");
         fields.into_iter().for_each(|field| sequence.push(field));
-        let complex = XmlPart::new("xs:complexType").with("name", &*name.local);
+        let complex = XmlPart::new("xs:complexType");
         let Some(base) = base else { return complex.holding(sequence) };
-        self.name_schema(&name.namespace, &base.namespace);
+        self.name_schema(namespace, &base.namespace);
         let extension = XmlPart::new("xs:extension").with("base", self.prefixes.name(base));
         complex.holding(XmlPart::new("xs:complexContent").holding(extension.holding(sequence)))
     }
@@ -258,19 +303,24 @@ impl<'t> XmlConverter<'_, 't> {
             }
             let field = unique(&as_name(name), |name| taken.contains(name));
             taken.insert(field.clone());
-            self.schemas.fields.insert((id, name.to_owned()), field.clone());
-            fields.push(self.field(namespace, (name, &field), property, said));
+            let (element, built_in) = self.field(namespace, (name, &field), property, said);
+            self.schemas
+                .fields
+                .insert((id, name.to_owned()), DefinedField { name: field, built_in });
+            fields.push(element);
         }
         fields
     }
 
+    /// The element of a property, and the built-in type of its values where that is narrower than
+    /// usual.
     fn field(
         &mut self,
         namespace: &str,
         (name, field): (&str, &str),
         property: &PropertyDefinition<'t>,
         mut said: SaidMap,
-    ) -> XmlPart {
+    ) -> (XmlPart, Option<&'static BuiltInType>) {
         let written = self.written_form(namespace, &property.schema);
         let is_list = matches!(written.form, ValueForm::List(_));
         let mut element = XmlPart::new("xs:element");
@@ -292,18 +342,21 @@ impl<'t> XmlConverter<'_, 't> {
             let why = "XML Schema has no such type: values are texts";
             self.keep_attribute(&mut element, "v:type", &kind, why);
         }
+        let (mut constraints, entry) = ruled(&mut said, is_list);
         if is_list || written.kept {
             // An entry schema is what the element says.
-            let entry = said.take("entry_schema").filter(|it| written.kept || has_more(&it.value));
+            let entry = entry.filter(|it| written.kept || has_more(&it.value));
             if let Some(entry) = entry {
                 let why = "XML Schema says no more of items than their type";
                 self.keep_attribute(&mut element, "v:entry_schema", &entry, why);
             }
         }
-        if let ValueForm::Text(_) | ValueForm::Flow = written.form
+        let built_in = narrower(&written, &mut said, &mut constraints);
+        let form = written.form.narrowed(built_in);
+        if let ValueForm::Text(..) | ValueForm::Flow = form
             && let Some(default) = said.take("default")
         {
-            match self.text_value(&written.form, &default.value) {
+            match self.text_value(&form, &default.value) {
                 Some(text) => element.set("default", text),
                 None => {
                     let why = "a schema has defaults of simple types only";
@@ -311,19 +364,25 @@ impl<'t> XmlConverter<'_, 't> {
                 }
             }
         }
-        let form = if written.kept { None } else { Some(&written.form) };
-        let facets = self.facets(&mut element, said.take("constraints"), form);
+        let items = match &form {
+            ValueForm::List(items) => items,
+            form => form,
+        };
+        let facets = self.facets(&mut element, constraints, (!written.kept).then_some(items));
+        let type_name = match built_in {
+            Some(built_in) => format!("{SCHEMA_PREFIX}:{}", built_in.name),
+            None => written.type_name,
+        };
         match facets.is_empty() {
-            true => element.set("type", &*written.type_name),
+            true => element.set("type", type_name),
             false => {
-                let mut restriction =
-                    XmlPart::new("xs:restriction").with("base", &*written.type_name);
+                let mut restriction = XmlPart::new("xs:restriction").with("base", type_name);
                 facets.into_iter().for_each(|facet| restriction.push(facet));
                 element.push(XmlPart::new("xs:simpleType").holding(restriction));
             }
         }
         self.keep_in_schema(&mut element, said);
-        element
+        (element, built_in)
     }
 
     /// What is left of a definition.
@@ -381,7 +440,7 @@ impl<'t> XmlConverter<'_, 't> {
         value: &Value,
         form: &ValueForm,
     ) -> Option<Vec<(&'static str, XmlPart)>> {
-        let &ValueForm::Text(text) = form else { return None };
+        let &ValueForm::Text(text, _) = form else { return None };
         let is_ordered = !matches!(text, TextForm::String | TextForm::Boolean);
         let written = |value: &Value| self.text_value(form, value);
         let of = |facet: &'static str, value: String| {
@@ -462,7 +521,7 @@ impl<'t> XmlConverter<'_, 't> {
     fn data_form(&mut self, namespace: &str, id: TypeId) -> WrittenForm {
         let form = match self.variant.types.primitive(TypeRef::Defined(id)) {
             Some(primitive) => match TextForm::of(primitive) {
-                Some(text) => ValueForm::Text(text),
+                Some(text) => ValueForm::Text(text, None),
                 None => return WrittenForm::flow(),
             },
             None if self.is_opaque(id) => return WrittenForm::flow(),
@@ -498,7 +557,7 @@ impl<'t> XmlConverter<'_, 't> {
         said.take("derived_from");
         let parent = types.parent(id).filter(|&parent| types.definition(parent).name != DATA_ROOT);
         let mut part = match form {
-            ValueForm::Text(text) => {
+            ValueForm::Text(text, _) => {
                 let base = parent.map(|parent| self.data_type(parent, form));
                 let base = match base {
                     Some(base) => {
@@ -523,8 +582,8 @@ impl<'t> XmlConverter<'_, 't> {
                 let fields = self.fields(id, &namespace, &definition.properties);
                 let mut part = XmlPart::default();
                 self.annotate(&mut part, &mut said);
-                let complex = self.complex(&name, base.as_ref(), fields);
-                complex.behind(part)
+                let complex = self.complex(&namespace, base.as_ref(), fields);
+                complex.with("name", &*name.local).behind(part)
             }
         };
         self.keep_in_schema(&mut part, said);
@@ -548,6 +607,80 @@ impl<'t> XmlConverter<'_, 't> {
 /// The type of XML Schema for a parameter.
 pub(super) fn parameter_type(name: &str) -> Option<&'static str> {
     profile::primitive(name).and_then(TextForm::of).map(TextForm::schema)
+}
+
+/// What constrains the values of a property, or the items of a list where nothing constrains that
+/// itself; and what else is said of items.
+fn ruled(said: &mut SaidMap, is_list: bool) -> (Option<SaidValue>, Option<SaidValue>) {
+    let (constraints, entry) = (said.take("constraints"), said.take("entry_schema"));
+    if !is_list || constraints.is_some() {
+        return (constraints, entry);
+    }
+    let Some(entry) = entry else { return (None, None) };
+    let mut body = entry.map();
+    let constraints = body.take("constraints");
+    let rest = body.rest().map(|(key, said)| (key, said.value)).collect();
+    (constraints, Some(SaidValue { value: Value::Map(rest), ..entry }))
+}
+
+/// Built-in types by whose names bounds are said.
+const WHOLE_NUMBERS: [&str; 4] =
+    ["positiveInteger", "nonNegativeInteger", "nonPositiveInteger", "negativeInteger"];
+
+/// Built-in types whose values mean something only beside others in their document.
+const NOT_ALONE: [&str; 9] = [
+    "anyType",
+    "anySimpleType",
+    "QName",
+    "NOTATION",
+    "ID",
+    "IDREF",
+    "IDREFS",
+    "ENTITY",
+    "ENTITIES",
+];
+
+/// The built-in type of values, where it is narrower than usual: the one that they had, or one whose
+/// bounds come first in the constraints, from which they are taken then.
+fn narrower(
+    written: &WrittenForm,
+    said: &mut SaidMap,
+    constraints: &mut Option<SaidValue>,
+) -> Option<&'static BuiltInType> {
+    let text = match &written.form {
+        ValueForm::List(items) => items,
+        form => form,
+    };
+    let &ValueForm::Text(text, _) = text else { return None };
+    if written.type_name != text.schema() {
+        return None;
+    }
+    let metadata = said.clone().take("metadata");
+    let had = metadata.iter().flat_map(|it| entries(&it.value));
+    let had = had.filter(|(key, _)| &**key == "xsd").find_map(|(_, name)| name.as_str());
+    let had = had.filter(|name| !NOT_ALONE.contains(name)).into_iter();
+    let usual = WHOLE_NUMBERS.into_iter().filter(|_| text == TextForm::Integer);
+    let (name, rest) = had.chain(usual).find_map(|name| {
+        let counterpart = well_known::value_type(name);
+        let is_alike = TextForm::of(counterpart.type_name) == Some(text);
+        let clauses = match constraints.as_ref().map(|it| &it.value) {
+            Some(Value::List(clauses)) => &**clauses,
+            _ => &[],
+        };
+        let rest = match counterpart.bounds() {
+            Some(bounds) => clauses.strip_prefix(&[bounds])?,
+            None => clauses,
+        };
+        is_alike.then(|| (name.to_owned(), rest.to_vec()))
+    })?;
+    let built_in = BuiltInType::named(&name)?;
+    if let Some(said) = constraints {
+        said.value = rest.into();
+    }
+    if metadata.is_some_and(|it| entries(&it.value).all(|(key, _)| &**key == "xsd")) {
+        said.take("metadata");
+    }
+    Some(built_in)
 }
 
 /// Whether a schema says more than a type.

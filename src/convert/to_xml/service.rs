@@ -14,6 +14,9 @@ use crate::tosca::{Family, TypeId};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// What metadata of nodes begin with that say how parts of them were called.
+const IDS: [&str; 3] = ["requirement.", "capability.", "artifact."];
+
 /// Why something of a node template has no counterpart.
 const NODES: &str = "node templates of TOSCA 1.0 have no such thing";
 
@@ -204,6 +207,15 @@ impl<'t> XmlConverter<'_, 't> {
         let topology = self.variant.topology;
         for id in topology.relation_ids() {
             let relation = topology.relation(id);
+            if self.is_node_link(id) {
+                let end =
+                    relation.target.and_then(|it| Some((it, self.linked_capability(id, it)?)));
+                if let Some((target, name)) = end {
+                    self.capability_id(parts, target, &name);
+                    parts.ends.insert(id, name);
+                }
+                continue;
+            }
             let owner = &parts.nodes[relation.source.index()];
             let wanted = format!("{owner}_{}", relation.name);
             let wanted = self.known_id(relation.source, "requirement", &relation.name, wanted);
@@ -288,7 +300,12 @@ impl<'t> XmlConverter<'_, 't> {
         part.push_in("Capabilities", capabilities);
         part.push_in("Policies", parts.policies.take(at));
         if let Some(artifacts) = body.take("artifacts") {
-            let artifacts = self.deployment_artifacts(&id, &artifacts);
+            let metadata = &node.described.metadata;
+            let known = |key: &str| {
+                let said = metadata.iter().find(|said| said.name == key);
+                said.and_then(|said| said.value.value.as_str())
+            };
+            let artifacts = self.deployment_artifacts(&id, &artifacts, known);
             part.push_in("DeploymentArtifacts", artifacts);
         }
         self.keep_rest(body, NODES);
@@ -369,7 +386,7 @@ impl<'t> XmlConverter<'_, 't> {
     /// What metadata say of an element that has no tags.
     fn element_metadata(&mut self, part: &mut XmlPart, body: &mut SaidMap) {
         let Some(metadata) = body.take("metadata") else { return };
-        let is_id = |key: &str| key.starts_with("requirement.") || key.starts_with("capability.");
+        let is_id = |key: &str| IDS.iter().any(|of| key.starts_with(of));
         let mut left = Vec::new();
         for (key, value) in entries(&metadata.value) {
             match value.as_str() {
@@ -414,31 +431,29 @@ impl<'t> XmlConverter<'_, 't> {
         for (&id, (name, said)) in topology.node(node).relations.iter().zip(said) {
             let relation = topology.relation(id);
             let said = SaidValue { span: Some(relation.span), ..said };
-            let kind = self.type_of_requirement(type_id, &name);
-            let part = XmlPart::new("Requirement")
-                .with("id", &*parts.requirements[&id])
-                .with("name", name)
-                .with("type", kind);
+            if let Some(requirement) = parts.requirements.get(&id) {
+                let kind = self.type_of_requirement(type_id, &name);
+                let part = XmlPart::new("Requirement");
+                let part = part.with("id", requirement).with("name", name).with("type", kind);
+                made.push(part);
+            }
             let mut body = said.map();
             if let Some(target) = relation.target {
                 body.take("node");
-                let end = match parts.ends.get(&id) {
-                    Some(end) => {
-                        body.take("capability");
-                        parts.capabilities.get(&(target, end.clone())).cloned()
-                    }
-                    None => None,
-                };
+                let end = parts.ends.get(&id);
+                if end.is_some() || self.is_node_link(id) {
+                    body.take("capability");
+                }
+                let end =
+                    end.and_then(|end| parts.capabilities.get(&(target, end.clone()))).cloned();
                 let end = end.unwrap_or_else(|| parts.nodes[target.index()].clone());
-                let made = self.relationship(id, &said, &mut body, end, parts);
-                relationships.push(made);
+                relationships.push(self.relationship(id, &said, &mut body, end, parts));
             } else if let Value::String(_) = &said.value {
                 let why = "requirements of TOSCA 1.0 do not say who is to fulfil them";
                 self.keep("node", &said, why);
             }
             let why = "requirements of TOSCA 1.0 have a type only";
             self.keep_rest(body, why);
-            made.push(part);
         }
         let shown: Vec<_> = parts
             .shown
@@ -490,7 +505,8 @@ impl<'t> XmlConverter<'_, 't> {
             }
             None => used.filter(|used| matches!(used.value, Value::Map(_))),
         };
-        let source = &parts.requirements[&id];
+        let source = parts.requirements.get(&id);
+        let source = source.unwrap_or(&parts.nodes[relation.source.index()]);
         let wanted = named.clone().unwrap_or_else(|| format!("{source}_{end}"));
         let own = self.ids.take(&wanted);
         let mut part = XmlPart::new("RelationshipTemplate");
@@ -514,7 +530,7 @@ impl<'t> XmlConverter<'_, 't> {
                 let end = effective.capabilities.get(&**parts.ends.get(&id)?)?;
                 self.capability_of(end.definition.kind)
             });
-            self.joined.extend(to.map(|to| (kind, to)));
+            self.joined.push((kind, to));
         }
         if let Some(described) = described {
             let mut body = described.map();
@@ -527,7 +543,7 @@ impl<'t> XmlConverter<'_, 't> {
             let why = "relationship templates of TOSCA 1.0 have no such thing";
             self.keep_rest(body, why);
         }
-        part.push(XmlPart::new("SourceElement").with("ref", &**source));
+        part.push(XmlPart::new("SourceElement").with("ref", source));
         part.push(XmlPart::new("TargetElement").with("ref", end));
         part
     }

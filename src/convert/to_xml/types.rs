@@ -3,10 +3,12 @@
 use super::names::{QualifiedName, as_name};
 use super::part::XmlPart;
 use super::said::{SaidMap, SaidValue, entries, step};
-use super::{PROFILE, XmlConverter};
+use super::{PROFILE, XmlConverter, well_known};
+use crate::convert::well_known::state_type_name;
 use crate::text::value::Value;
 use crate::text::yaml::Node;
 use crate::tosca::{Family, Occurrences, TypeDefinition, TypeId, TypeRef, profile};
+use rustc_hash::FxHashSet;
 
 /// Families whose types are components, and what those are called.
 const KINDS: [(Family, &str); 5] = [
@@ -31,7 +33,7 @@ const NO_TAGS: [&str; 9] = [
 ];
 
 /// With which such names begin.
-const NO_TAGS_OF: [&str; 2] = ["requirement_type.", "interface."];
+const NO_TAGS_OF: [&str; 3] = ["requirement_type.", "interface.", "artifact."];
 
 /// Why what types have is not said.
 const UNKNOWN: &str = "types of TOSCA 1.0 have no such thing";
@@ -40,9 +42,10 @@ impl<'t> XmlConverter<'_, 't> {
     /// All types of the template, and those that are named.
     pub(super) fn all_types(&mut self) -> Vec<XmlPart> {
         let types = self.variant.types;
+        let states: FxHashSet<_> = types.ids().filter_map(|id| self.state_type(id)).collect();
         for id in types.ids() {
             let definition = types.definition(id);
-            let is_own = !profile::is_built_in(definition.key.span().file);
+            let is_own = !profile::is_built_in(definition.key.span().file) && !states.contains(&id);
             if is_own && KINDS.iter().any(|(family, _)| *family == definition.family) {
                 self.type_name(id);
             } else if is_own && definition.family == Family::Data {
@@ -109,6 +112,12 @@ impl<'t> XmlConverter<'_, 't> {
 
     fn define_entity_type(&mut self, id: TypeId) -> XmlPart {
         let definition = self.variant.types.definition(id);
+        if self.has_added_roots && self.is_silent && well_known(definition).is_some() {
+            // Definitions that did not say what it is know it by its name.
+            let QualifiedName { namespace, local } = self.type_name(id);
+            let part = XmlPart::new("RelationshipType").with("name", local);
+            return part.with("targetNamespace", namespace);
+        }
         let mut said = self.said_of(definition);
         let kind = KINDS.iter().find(|(family, _)| *family == definition.family);
         let mut part = self.type_part(id, kind.map_or("NodeType", |(_, name)| name), &mut said);
@@ -189,7 +198,7 @@ impl<'t> XmlConverter<'_, 't> {
         let capabilities: Vec<_> =
             capabilities.filter_map(|own| self.capability_definition(id, own.named.name)).collect();
         part.push_in("CapabilityDefinitions", capabilities);
-        self.states(part, said);
+        self.states(id, part, said);
         let interfaces = said.take("interfaces");
         let artifacts = said.take("artifacts");
         let interfaces = self.interfaces(id, interfaces, artifacts);
@@ -203,6 +212,9 @@ impl<'t> XmlConverter<'_, 't> {
     }
 
     fn requirement_definition(&mut self, id: TypeId, name: &str) -> Option<XmlPart> {
+        if self.is_requirement_link(id, name) {
+            return None;
+        }
         let types = self.variant.types;
         let part = types.effective(id).requirements.get(name)?;
         let effective = &part.definition;
@@ -242,6 +254,9 @@ impl<'t> XmlConverter<'_, 't> {
     }
 
     fn capability_definition(&mut self, id: TypeId, name: &str) -> Option<XmlPart> {
+        if self.is_capability_link(id, name) {
+            return None;
+        }
         let types = self.variant.types;
         let part = types.effective(id).capabilities.get(name)?;
         let effective = &part.definition;
@@ -273,10 +288,15 @@ impl<'t> XmlConverter<'_, 't> {
         self.find(Family::Capability, name).or_else(|| self.root(Family::Capability))
     }
 
+    /// What metadata of a type say.
+    pub(super) fn metadata_text(&self, id: TypeId, key: &str) -> Option<&'t str> {
+        self.variant.types.definition(id).value.get("metadata")?.get(key)?.text()
+    }
+
     /// What metadata of a type say of a name: `{namespace}name`.
     pub(super) fn metadata_name(&self, id: TypeId, key: &str) -> Option<QualifiedName> {
-        let metadata = self.variant.types.definition(id).value.get("metadata")?;
-        let (namespace, local) = metadata.get(key)?.text()?.strip_prefix('{')?.split_once('}')?;
+        let said = self.metadata_text(id, key)?;
+        let (namespace, local) = said.strip_prefix('{')?.split_once('}')?;
         let is_name = as_name(local) == local && !namespace.is_empty();
         is_name.then(|| QualifiedName { namespace: namespace.into(), local: local.into() })
     }
@@ -327,10 +347,14 @@ impl<'t> XmlConverter<'_, 't> {
     }
 
     /// The attribute that has values for states.
-    fn states(&mut self, part: &mut XmlPart, said: &mut SaidMap) {
+    fn states(&mut self, id: TypeId, part: &mut XmlPart, said: &mut SaidMap) {
         let Some(attributes) = said.take("attributes") else { return };
+        let of_type = self.state_type(id).and_then(|of| {
+            states_of(&self.variant.types.definition(of).value.to_value(), "derived_from")
+        });
         for (name, value) in entries(&attributes.value) {
-            match states_of(value).filter(|_| &**name == "state") {
+            let states = states_of(value, "type").or_else(|| of_type.clone());
+            match states.filter(|_| &**name == "state") {
                 Some(states) => {
                     let state = |state: String| XmlPart::new("InstanceState").with("state", state);
                     part.push_in("InstanceStates", states.into_iter().map(state).collect());
@@ -343,12 +367,23 @@ impl<'t> XmlConverter<'_, 't> {
         }
     }
 
+    /// The data type that has nothing but the states of a type, as reading those makes it.
+    fn state_type(&self, id: TypeId) -> Option<TypeId> {
+        let types = self.variant.types;
+        let definition = types.definition(id);
+        let mut state = definition.value.get("attributes")?.get("state")?.entries();
+        let (Some((key, of)), None) = (state.next(), state.next()) else { return None };
+        let is_so = key.text() == Some("type") && of.text()? == state_type_name(definition.name);
+        let of = self.find(Family::Data, Some(of)).filter(|_| is_so)?;
+        states_of(&types.definition(of).value.to_value(), "derived_from").map(|_| of)
+    }
+
     fn relationship_type(&mut self, id: TypeId, part: &mut XmlPart, said: &mut SaidMap) {
         let metadata = self.variant.types.definition(id).value.get("metadata");
         let at_target = metadata.and_then(|it| it.get("target_interfaces")?.text());
         let at_target: Vec<_> =
             at_target.unwrap_or_default().split(", ").map(str::to_owned).collect();
-        self.states(part, said);
+        self.states(id, part, said);
         let interfaces = said.take("interfaces");
         let artifacts = said.take("artifacts");
         let (target, source) = match interfaces {
@@ -376,7 +411,9 @@ impl<'t> XmlConverter<'_, 't> {
         let types = self.variant.types;
         let derives = |one, other| types.derives(TypeRef::Defined(one), TypeRef::Defined(other));
         let mut joined = self.joined.iter();
-        joined.all(|&(by, to)| !derives(by, relationship) || derives(to, capability))
+        joined.all(|&(by, to)| {
+            !derives(by, relationship) || to.is_some_and(|to| derives(to, capability))
+        })
     }
 
     /// The type of policies: whose nodes it is for is said where those are all.
@@ -404,12 +441,12 @@ fn is_yes(value: &Value) -> bool {
     matches!(value, Value::Bool(true)) || value.as_str() == Some("yes")
 }
 
-/// The values of an attribute of texts, where nothing else is said of it.
-fn states_of(definition: &Value) -> Option<Vec<String>> {
+/// The values of an attribute of texts, or of a data type, where nothing else is said of it.
+fn states_of(definition: &Value, kind: &str) -> Option<Vec<String>> {
     let mut states = None;
     for (key, value) in entries(definition) {
         match (&**key, value) {
-            ("type", Value::String(kind)) if &**kind == "string" => {}
+            (key, Value::String(of)) if key == kind && &**of == "string" => {}
             ("constraints", Value::List(clauses)) => {
                 let [clause] = &**clauses else { return None };
                 let mut clause = entries(clause);

@@ -62,9 +62,9 @@ impl<'t> XmlConverter<'_, 't> {
         depth: usize,
     ) -> Option<Vec<XmlPart>> {
         let namespace = self.schema_of(owner);
-        let form = self.form(&namespace, &property.schema);
-        let local = self.schemas.field(owner, property.named.name);
-        let name = self.prefixes.name(&QualifiedName { namespace, local });
+        let field = self.schemas.field(owner, property.named.name);
+        let form = self.form(&namespace, &property.schema).narrowed(field.built_in);
+        let name = self.prefixes.name(&QualifiedName { namespace, local: field.name });
         self.elements(&name, &form, value, depth)
     }
 
@@ -115,7 +115,7 @@ impl<'t> XmlConverter<'_, 't> {
                 Some(vec![element])
             }
             (ValueForm::Parts(_), _) => None,
-            (ValueForm::Text(_) | ValueForm::Flow, value) => {
+            (ValueForm::Text(..) | ValueForm::Flow, value) => {
                 Some(vec![element().with_text(self.text_value(form, value)?)])
             }
         }
@@ -131,7 +131,11 @@ impl<'t> XmlConverter<'_, 't> {
         }
         let text = match (form, value) {
             (_, Value::Null) => return None,
-            (ValueForm::Text(text), value) => text_of(*text, value)?,
+            (ValueForm::Text(text, None), value) => text_of(*text, value)?,
+            (ValueForm::Text(text, Some(of)), value) => {
+                let candidates = text_of(*text, value).into_iter().chain(plain(*text, value));
+                candidates.into_iter().find(|text| of.accepts(text))?
+            }
             (ValueForm::Flow, Value::String(text)) => text.to_string(),
             (ValueForm::Flow, value) => write_flow(value),
             (ValueForm::List(_) | ValueForm::Parts(_), _) => return None,
@@ -169,6 +173,15 @@ fn text_of(text: TextForm, value: &Value) -> Option<String> {
         (TextForm::Integer, Value::Number(number)) => Some(number.as_int()?.to_string()),
         (TextForm::Float, Value::Number(number)) => Some(double(number)),
         (TextForm::Timestamp, Value::String(text)) => date_time(text),
+        _ => None,
+    }
+}
+
+/// A value as it stands for itself: a number without an exponent, a text as it is.
+fn plain(text: TextForm, value: &Value) -> Option<String> {
+    match (text, value) {
+        (TextForm::Float, Value::Number(number)) => Some(number.as_f64().to_string()),
+        (_, Value::String(text)) => Some(text.to_string()),
         _ => None,
     }
 }

@@ -2,7 +2,7 @@
 
 use super::super::layout::YamlMap;
 use super::super::loss::LossKind;
-use super::super::well_known::lifecycle_operation;
+use super::super::well_known::{artifact_template_name, lifecycle_operation};
 use super::YamlConverter;
 use super::names::{FileKey, as_name, unique};
 use super::place;
@@ -122,6 +122,24 @@ pub(super) struct ConvertedImplementation {
     pub artifacts: YamlMap,
 }
 
+/// The artifacts of a type or a node.
+pub(super) struct OwnArtifacts<'o> {
+    /// What they belong to.
+    owner: &'o str,
+    /// Their names, and the templates that they are of.
+    names: FxHashMap<String, Option<ComponentId>>,
+    pub artifacts: YamlMap,
+    /// What their templates are called.
+    pub metadata: YamlMap,
+}
+
+impl<'o> OwnArtifacts<'o> {
+    fn of(owner: &'o str) -> Self {
+        let (artifacts, metadata) = (YamlMap::default(), YamlMap::default());
+        Self { owner, names: FxHashMap::default(), artifacts, metadata }
+    }
+}
+
 impl<'c, 'd> YamlConverter<'c, 'd> {
     /// What implements a type: operations by artifacts, which the type has.
     pub(super) fn implementation(
@@ -138,7 +156,8 @@ impl<'c, 'd> YamlConverter<'c, 'd> {
         let component = library.component(chosen);
         let name = format!("{{{}}}{}", component.namespace, component.name.text);
         metadata.put("implementation", name);
-        let mut names: FxHashSet<String> = FxHashSet::default();
+        let owner = self.text_name(id).to_owned();
+        let mut own = OwnArtifacts::of(&owner);
         let mut seen: FxHashSet<(String, String)> = FxHashSet::default();
         for by in library.ancestry(chosen).collect::<Vec<_>>() {
             let Some(said) = library.implementation(by) else { continue };
@@ -153,7 +172,7 @@ impl<'c, 'd> YamlConverter<'c, 'd> {
                     continue;
                 }
                 let name = match is_of_nodes {
-                    true => self.artifact(by, artifact, file, &mut names, &mut converted.artifacts),
+                    true => self.artifact(by, artifact, file, &mut own),
                     false => self.bare_artifact(by, artifact, file),
                 };
                 let Some(name) = name else { continue };
@@ -168,15 +187,17 @@ impl<'c, 'd> YamlConverter<'c, 'd> {
             }
             for artifact in &said.deployment_artifacts {
                 let wanted = self.artifact_name(artifact);
-                if names.contains(&wanted) && by != chosen {
+                if own.names.contains_key(&wanted) && by != chosen {
                     let construct = format!("artifact `{wanted}`");
                     let why = "what derives from its implementation has another one of this name";
                     self.lose(artifact.element, "", construct, why, LossKind::Lost);
                     continue;
                 }
-                self.artifact(by, artifact, file, &mut names, &mut converted.artifacts);
+                self.artifact(by, artifact, file, &mut own);
             }
         }
+        converted.artifacts = own.artifacts;
+        metadata.append(own.metadata);
         converted
     }
 
@@ -227,13 +248,16 @@ impl<'c, 'd> YamlConverter<'c, 'd> {
     }
 
     /// Deployment artifacts of a node template.
-    pub(super) fn node_artifacts(&mut self, id: ComponentId, node: &DefinedNode<'d>) -> YamlMap {
-        let mut artifacts = YamlMap::default();
-        let mut names = FxHashSet::default();
+    pub(super) fn node_artifacts<'o>(
+        &mut self,
+        id: ComponentId,
+        node: &'o DefinedNode<'d>,
+    ) -> OwnArtifacts<'o> {
+        let mut own = OwnArtifacts::of(&node.id.text);
         for artifact in &node.artifacts {
-            self.artifact(id, artifact, FileKey::Service, &mut names, &mut artifacts);
+            self.artifact(id, artifact, FileKey::Service, &mut own);
         }
-        artifacts
+        own
     }
 
     /// What an artifact is called: as it says, else after its template.
@@ -243,19 +267,29 @@ impl<'c, 'd> YamlConverter<'c, 'd> {
         said.or(template).unwrap_or_else(|| "artifact".to_owned())
     }
 
-    /// Adds an artifact, and says what it is called; nothing where it names no file.
+    /// Adds an artifact, and says what it is called; nothing where it names no file. What is called
+    /// alike and of one template is one.
     fn artifact(
         &mut self,
         from: ComponentId,
         artifact: &ArtifactUse<'d>,
         file: FileKey,
-        names: &mut FxHashSet<String>,
-        artifacts: &mut YamlMap,
+        own: &mut OwnArtifacts<'_>,
     ) -> Option<String> {
-        let name = unique(&self.artifact_name(artifact), |name| names.contains(name));
+        let wanted = self.artifact_name(artifact);
         let said = self.artifact_template(from, artifact);
+        let template = said.map(|(id, _)| id);
+        if template.is_some() && own.names.get(&wanted) == Some(&template) {
+            return Some(wanted);
+        }
+        let name = unique(&wanted, |name| own.names.contains_key(name));
         let path = self.artifact_file(artifact, said, &name, file)?;
-        names.insert(name.clone());
+        own.names.insert(name.clone(), template);
+        let called = template.map(|id| self.library.component(id).name.text.to_string());
+        let usual = artifact_template_name(own.owner, &name);
+        if let Some(called) = called.filter(|called| *called != usual) {
+            own.metadata.put(&format!("artifact.{name}"), called);
+        }
         let kind = ComponentKind::ArtifactType;
         let mut body = YamlMap::default();
         let type_name = match said {
@@ -282,7 +316,7 @@ impl<'c, 'd> YamlConverter<'c, 'd> {
             let holder = PropertyHolder { type_id, element, root, input: None, object: None };
             body.put_map("properties", self.properties(holder));
         }
-        artifacts.put(&name, body);
+        own.artifacts.put(&name, body);
         Some(name)
     }
 

@@ -214,15 +214,7 @@ impl<'c> YamlConverter<'c, '_> {
         name: &str,
         owner: SchemaOwner<'_>,
     ) -> Vec<Value> {
-        let mut all = Vec::new();
-        match (counterpart.least, counterpart.most) {
-            (Some(least), Some(most)) => {
-                all.push(clause("in_range", vec![Value::from(least), Value::from(most)]));
-            }
-            (Some(least), None) => all.push(clause("greater_or_equal", least)),
-            (None, Some(most)) => all.push(clause("less_or_equal", most)),
-            (None, None) => {}
-        }
+        let mut all: Vec<_> = counterpart.bounds().into_iter().collect();
         for rule in rules {
             let bound = |text: &str| typed(text, built_in);
             match rule {

@@ -55,7 +55,10 @@ impl<'d> YamlConverter<'_, 'd> {
         let mut template = YamlMap::default();
         template.put_some("type", self.type_name(ComponentKind::NodeType, id, type_name, file));
         template.put_some("description", self.description(node.element));
-        template.put_map("metadata", self.node_metadata(node));
+        let artifacts = self.node_artifacts(id, node);
+        let mut metadata = self.node_metadata(node);
+        metadata.append(artifacts.metadata);
+        template.put_map("metadata", metadata);
         let (least, most) = (node.least.value.unwrap_or_default(), node.most.value);
         if (least, most) != (1, Some(1)) {
             let number = |number: u64| Value::from(i64::try_from(number).unwrap_or(i64::MAX));
@@ -79,7 +82,7 @@ impl<'d> YamlConverter<'_, 'd> {
         }
         template.put_map("capabilities", self.capabilities(id, node));
         template.put_list("requirements", self.requirements(id, service, at, node));
-        template.put_map("artifacts", self.node_artifacts(id, node));
+        template.put_map("artifacts", artifacts.artifacts);
         template
     }
 

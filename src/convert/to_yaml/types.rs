@@ -15,7 +15,6 @@ use crate::tosca::v1_0::definitions::{
     Bound, ComponentKind, EntityType, FeatureDefinition, TypeInterface,
 };
 use rustc_hash::FxHashSet;
-use std::borrow::Cow;
 
 /// An interface that a type has, by whichever of the types it derives from.
 #[derive(Clone, Debug)]
@@ -94,7 +93,7 @@ impl<'d> YamlConverter<'_, 'd> {
         let mut attributes = YamlMap::default();
         let states = states(element);
         if !states.is_empty() {
-            let data_type = self.names.free(file, "data_types", &format!("{name}_state"));
+            let data_type = self.names.free(file, "data_types", &well_known::state_type_name(name));
             let constraint = YamlMap::default().with("valid_values", states);
             let body = YamlMap::default().with("derived_from", "string");
             let body = body.with("constraints", vec![constraint.into()]);
@@ -371,9 +370,7 @@ impl<'d> YamlConverter<'_, 'd> {
                 operation.put_map("outputs", own.outputs);
                 let by = implemented.iter().find(|it| it.operation == name);
                 operation.put_some("implementation", by.map(|it| &*it.artifact));
-                if !operation.is_empty() {
-                    operations.put(&name, operation);
-                }
+                operations.put(&name, operation);
             }
         } else if let Some(&nearest) = interface.said_by.last() {
             body.put_some("type", self.interface_type(nearest, interface, file));
@@ -406,7 +403,8 @@ impl<'d> YamlConverter<'_, 'd> {
         let all = said.interfaces.iter().chain(&said.target_interfaces);
         for operation in all.flat_map(|interface| &interface.operations) {
             for (name, written) in outputs(operation.element) {
-                let (kind, is_built_in, _) = parameter_type(&written);
+                let counterpart = well_known::parameter_type(&written);
+                let (kind, is_built_in) = (counterpart.type_name, counterpart.leads_back);
                 let is_there = known.contains(&*name) || name == "state" && has_state;
                 let is_said = match attributes.get(&name) {
                     Some(_) => false,
@@ -555,27 +553,14 @@ fn output_mappings(operation: XmlElement<'_>) -> YamlMap {
     mappings
 }
 
-/// What a type of a parameter is in YAML, whether the way back to it is clear, and whether it is
-/// written so.
-fn parameter_type(written: &str) -> (&'static str, bool, bool) {
-    let local = written.rsplit(':').next().unwrap_or_default();
-    // Tools write `String` for what XML Schema calls `string`.
-    let lower = match local {
-        "String" | "Boolean" | "Integer" | "Float" => Cow::Owned(local.to_lowercase()),
-        other => Cow::Borrowed(other),
-    };
-    let counterpart = well_known::value_type(&lower);
-    (counterpart.type_name, counterpart.leads_back && *lower == *local, *lower == *written)
-}
-
 /// The type of a parameter, and whether it has to be there.
 fn parameter_definition(parameter: XmlElement<'_>) -> YamlMap {
     let written = place::attribute(parameter, "type").unwrap_or_default();
-    let (type_name, leads_back, is_bare) = parameter_type(&written);
+    let counterpart = well_known::parameter_type(&written);
     let is_required = place::attribute(parameter, "required").is_none_or(|it| it != "no");
-    let definition = YamlMap::default().with("type", type_name);
+    let definition = YamlMap::default().with("type", counterpart.type_name);
     let mut definition = definition.with("required", is_required);
-    if !(leads_back && is_bare) {
+    if !counterpart.is_usual {
         definition.put("metadata", YamlMap::default().with("xsd", written));
     }
     definition

@@ -11,7 +11,7 @@ mod read;
 mod shape;
 
 use crate::text::source::Span;
-use built_in::BuiltInType;
+pub(crate) use built_in::BuiltInType;
 pub(crate) use check::SchemaPath;
 use facet::Facet;
 pub(crate) use read::{KeyedElement, SchemaKey, SchemaRoot};
