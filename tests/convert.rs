@@ -727,15 +727,16 @@ fn mappable_behavior(dice: &mut Dice, at: u64) -> (String, String) {
         "<Interfaces><Interface name=\"{uri}\"><Operation name=\"{first}\">{takes}</Operation><Operation name=\"{second}\"/></Interface></Interfaces>"
     );
     let by = |operation: &str, name: &str, template: &str| {
+        let name = if name.is_empty() { String::new() } else { format!(" name=\"{name}\"") };
         format!(
-            "<ImplementationArtifact name=\"{name}\" interfaceName=\"{uri}\" operationName=\"{operation}\" artifactType=\"s:Script\" artifactRef=\"s:{template}\"/>"
+            "<ImplementationArtifact{name} interfaceName=\"{uri}\" operationName=\"{operation}\" artifactType=\"s:Script\" artifactRef=\"s:{template}\"/>"
         )
     };
     let (template, other) = (format!("T{at}_does"), format!("script{at}"));
     let artifacts = match dice.roll(4) {
         0 => return (interfaces, String::new()),
         1 => by(first, "does", &template),
-        2 => by(first, "does", &other) + &by(second, "does", &other),
+        2 => by(first, "does", &other) + &by(second, "", &other),
         _ => by(first, "does", &other) + &by(second, "ends", &other),
     };
     let is_other = artifacts.contains(&other);
@@ -818,11 +819,36 @@ fn mappable(dice: &mut Dice) -> String {
             "",
             "<DeploymentArtifacts><DeploymentArtifact name=\"extra\" artifactType=\"s:Script\" artifactRef=\"s:shared\"/></DeploymentArtifacts>",
         ]);
+        let policies = dice.one_of(&[
+            "",
+            "<Policies><Policy name=\"saved\" policyType=\"s:Saved\" policyRef=\"s:daily\"/></Policies>",
+            "<Policies><Policy name=\"watched\" policyType=\"s:Watched\"><documentation>By day.</documentation></Policy></Policies>",
+        ]);
+        let policies = if at > 1 && policies.contains("Watched") { "" } else { policies };
         nodes += &format!(
             "<NodeTemplate id=\"n{at}\" type=\"s:T{at}\"{name}>{values}{requirements}\
-             <Capabilities><Capability id=\"c{at}\" name=\"gives\" type=\"s:Gives\"/></Capabilities>{artifacts}</NodeTemplate>"
+             <Capabilities><Capability id=\"c{at}\" name=\"gives\" type=\"s:Gives\"/></Capabilities>{policies}{artifacts}</NodeTemplate>"
         );
     }
+    if nodes.contains("s:daily") {
+        components += "<PolicyTemplate id=\"daily\" type=\"s:Saved\"><Properties><s:Saved><s:hour>3</s:hour></s:Saved></Properties></PolicyTemplate>";
+    }
+    schema += "<xs:element name=\"Saved\"><xs:complexType><xs:sequence><xs:element name=\"hour\" type=\"xs:integer\"/></xs:sequence></xs:complexType></xs:element>";
+    let plan = |id: &str, kind: &str, gives: &str| {
+        format!(
+            "<Plan id=\"{id}\" planType=\"http://docs.oasis-open.org/tosca/ns/2011/12/PlanTypes/{kind}\" planLanguage=\"urn:bpel\"><InputParameters><InputParameter name=\"who\" type=\"xs:string\"/></InputParameters>{gives}<PlanModelReference reference=\"start.sh\"/></Plan>"
+        )
+    };
+    let gives = "<OutputParameters><OutputParameter name=\"z\" type=\"xs:string\"/><OutputParameter name=\"a\" type=\"xs:anyURI\"/></OutputParameters>";
+    let plans = match dice.roll(3) {
+        0 => String::new(),
+        1 => format!("<Plans>{}</Plans>", plan("build", "BuildPlan", gives)),
+        _ => format!(
+            "<Plans>{}{}</Plans>",
+            plan("end", "TerminationPlan", ""),
+            plan("scale", "Other", gives)
+        ),
+    };
     let known = match relationships.contains("b:HostedOn") {
         true => {
             "<RelationshipType name=\"HostedOn\" targetNamespace=\"http://docs.oasis-open.org/tosca/ns/2011/12/ToscaBaseTypes\"/>"
@@ -835,8 +861,9 @@ fn mappable(dice: &mut Dice) -> String {
     format!(
         "<Definitions xmlns=\"http://docs.oasis-open.org/tosca/ns/2011/12\" xmlns:s=\"urn:example:any\" xmlns:b=\"http://docs.oasis-open.org/tosca/ns/2011/12/ToscaBaseTypes\" xmlns:xs=\"http://www.w3.org/2001/XMLSchema\" id=\"any\" name=\"Any\" targetNamespace=\"urn:example:any\">\
          <Types><xs:schema targetNamespace=\"urn:example:any\" elementFormDefault=\"qualified\">{schema}</xs:schema></Types>\
-         <ServiceTemplate id=\"Any\"><TopologyTemplate>{nodes}{relationships}</TopologyTemplate></ServiceTemplate>{components}\
+         <ServiceTemplate id=\"Any\"><TopologyTemplate>{nodes}{relationships}</TopologyTemplate>{plans}</ServiceTemplate>{components}\
          <RequirementType name=\"Needs\" requiredCapabilityType=\"s:Gives\"/><CapabilityType name=\"Gives\"/><ArtifactType name=\"Script\"/>\
+         <PolicyType name=\"Saved\"><PropertiesDefinition element=\"s:Saved\"/></PolicyType><PolicyType name=\"Watched\" policyLanguage=\"urn:watch\"><AppliesTo><NodeTypeReference typeRef=\"s:T0\"/><NodeTypeReference typeRef=\"s:T1\"/></AppliesTo></PolicyType>\
          <RelationshipType name=\"Gets\"><ValidTarget typeRef=\"s:Gives\"/></RelationshipType><RelationshipType name=\"RunsOn\"/>{known}</Definitions>"
     )
 }

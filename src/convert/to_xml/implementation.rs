@@ -321,9 +321,9 @@ impl<'t> XmlConverter<'_, 't> {
             let wanted = format!("{}_{operation}", implemented.of.local);
             let artifact = match primary.value.as_str() {
                 Some(name) => {
-                    let (artifact, is_named) =
-                        self.named_artifact(id, (name, &primary, artifacts), &wanted, implemented);
-                    if is_named {
+                    let said = (name, &primary, artifacts);
+                    let (artifact, is_new) = self.named_artifact(id, said, &wanted, implemented);
+                    if is_new {
                         by.set("name", name);
                     }
                     artifact
@@ -341,8 +341,8 @@ impl<'t> XmlConverter<'_, 't> {
         }
     }
 
-    /// The artifact that implements something, and whether it is one that its type has: else it is a
-    /// file.
+    /// The artifact that implements something, and whether it is one of its type, which is named for
+    /// the first time: else it is a file.
     fn named_artifact(
         &mut self,
         id: TypeId,
@@ -351,7 +351,7 @@ impl<'t> XmlConverter<'_, 't> {
         implemented: &mut ImplementedType,
     ) -> (ArtifactTemplateName, bool) {
         if let Some(known) = implemented.used.get(name) {
-            return (known.clone(), true);
+            return (known.clone(), false);
         }
         let own = artifacts.filter(|_| implemented.is_node);
         let mut own =
@@ -371,7 +371,9 @@ impl<'t> XmlConverter<'_, 't> {
         let definition = &inherited.definition;
         let kind = self.find(Family::Artifact, definition.kind);
         let file = definition.file.and_then(|file| Some((file.text()?, Some(file.span()))));
-        (self.artifact_of_file(file.unwrap_or((name, said.span)), kind, wanted), true)
+        let made = self.artifact_of_file(file.unwrap_or((name, said.span)), kind, wanted);
+        implemented.used.insert(name.to_owned(), made.clone());
+        (made, true)
     }
 
     fn artifact_of_file(

@@ -162,6 +162,8 @@ pub(super) struct XmlConverter<'s, 't> {
     schemas: DefinedSchemas,
     /// Artifact templates and policy templates.
     templates: Vec<XmlPart>,
+    /// What the policy templates are called that had a name, by that and by what they say.
+    policy_templates: FxHashMap<(String, XmlPart), String>,
     /// What implements types.
     implemented: Vec<ImplementedType>,
     /// The artifact templates of files, by those, their types, and what they were called.
@@ -208,6 +210,7 @@ impl<'s, 't> XmlConverter<'s, 't> {
             required_as: FxHashMap::default(),
             schemas: DefinedSchemas::default(),
             templates: Vec::new(),
+            policy_templates: FxHashMap::default(),
             implemented: Vec::new(),
             files: FxHashMap::default(),
             located: BTreeMap::new(),

@@ -4,7 +4,7 @@ use crate::text::xml::XmlTree;
 use std::borrow::Cow;
 
 /// An element: what is in it is written behind what is kept in extensions, as the schema wants it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct XmlPart {
     name: Cow<'static, str>,
     attributes: Vec<(Cow<'static, str>, String)>,

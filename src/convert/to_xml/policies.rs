@@ -3,10 +3,11 @@
 use super::XmlConverter;
 use super::names::QualifiedName;
 use super::part::XmlPart;
-use super::said::{SaidMap, SaidValue, step};
+use super::said::{SaidMap, SaidValue, entries, step};
 use crate::text::source::Span;
 use crate::topology::{NodeIndex, TopologyElement};
-use crate::tosca::Family;
+use crate::tosca::{Family, TypeId};
+use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 
 /// The policies of nodes, by their positions.
@@ -34,6 +35,12 @@ const PLAN_TYPES: [(&str, &str); 2] = [
 /// What other plans are.
 const PLAN_TYPE: &str = "http://docs.oasis-open.org/tosca/ns/2011/12/PlanTypes/ManagementPlan";
 
+/// What metadata of a workflow say that a plan was called, and of which kind it was.
+const PLAN_NAMES: [&str; 4] = ["id", "name", "plan_type", "plan_language"];
+
+/// With which the metadata begin that say what it gives.
+const OUTPUT: &str = "output.";
+
 impl XmlConverter<'_, '_> {
     /// Policies become those of the nodes that they apply to, with the values of a policy template.
     pub(super) fn policies(
@@ -60,28 +67,69 @@ impl XmlConverter<'_, '_> {
                 self.groups(&name, at, &targets);
             }
             let type_name = self.prefixed(kind);
-            let id = self.ids.take(&name);
-            let mut template =
-                XmlPart::new("PolicyTemplate").with("id", &*id).with("type", &*type_name);
-            Self::describe(&mut template, &mut body);
-            let properties = body.take("properties");
-            let properties = self.properties(Some(kind), properties);
-            template.push_some(properties);
+            let called = Self::known_names(&mut body, |key| matches!(key, "name" | "template"));
+            let template = self.policy_template(&name, called.get("template"), kind, &mut body);
+            let about = body.take_text("description");
             let why = "policies of TOSCA 1.0 have properties only";
             self.keep_rest(body, why);
-            self.templates.push(template);
-            let local = QualifiedName { namespace: self.target.clone(), local: id };
-            let template = self.prefixes.name(&local);
+            let name = called.get("name").unwrap_or(&name);
             debug_assert!(targets.iter().all(|node| node.index() < nodes.len()));
             for node in targets {
-                let policy = XmlPart::new("Policy")
-                    .with("name", &*name)
+                let mut policy = XmlPart::new("Policy")
+                    .with("name", name)
                     .with("policyType", &*type_name)
-                    .with("policyRef", &*template);
+                    .with_some("policyRef", template.as_deref());
+                policy.document(about.clone());
                 all.0.entry(node.index()).or_default().push(policy);
             }
         }
         all
+    }
+
+    /// The name of the template that has the values of a policy, where it has some or there was one.
+    /// What says the same and was called alike is one.
+    fn policy_template(
+        &mut self,
+        name: &str,
+        known: Option<&String>,
+        kind: TypeId,
+        body: &mut SaidMap,
+    ) -> Option<String> {
+        let kind_name = self.prefixed(kind);
+        let properties = body.take("properties");
+        let properties = self.properties(Some(kind), properties);
+        if known.is_none() && properties.is_none() {
+            return None;
+        }
+        let mut template = XmlPart::new("PolicyTemplate").with("type", kind_name);
+        template.push_some(properties);
+        let key = known.map(|known| (known.clone(), template.clone()));
+        if let Some(made) = key.as_ref().and_then(|key| self.policy_templates.get(key)) {
+            return Some(made.clone());
+        }
+        let local = self.ids.take(known.map_or(name, |known| known));
+        self.templates.push(template.with("id", &*local));
+        let made = self.prefixes.name(&QualifiedName { namespace: self.target.clone(), local });
+        if let Some(key) = key {
+            self.policy_templates.insert(key, made.clone());
+        }
+        Some(made)
+    }
+
+    /// What metadata say that something was called in definitions; they are taken where that is all.
+    fn known_names(
+        body: &mut SaidMap,
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> IndexMap<String, String> {
+        let metadata = body.clone().take("metadata");
+        let said: Vec<_> = metadata.iter().flat_map(|it| entries(&it.value)).collect();
+        let known = said.iter().filter(|(key, _)| is_wanted(key));
+        let known = known.filter_map(|(key, it)| Some((key.to_string(), it.as_str()?.to_owned())));
+        let known: IndexMap<_, _> = known.collect();
+        if known.len() == said.len() {
+            body.take("metadata");
+        }
+        known
     }
 
     /// The nodes that a policy applies to, each once; nothing where there are none, or others.
@@ -125,7 +173,8 @@ impl XmlConverter<'_, '_> {
                 self.keep(&key, &workflow, "a plan of TOSCA 1.0 is a model of a process");
                 continue;
             };
-            let of_topology = inputs.as_ref().filter(|_| name == BUILD);
+            // Those of definitions stood in for values that they left out.
+            let of_topology = inputs.as_ref().filter(|_| name == BUILD && !self.were_definitions);
             plans.push(self.plan((&name, &workflow), body, (&model, span), of_topology));
         }
         let mut all = XmlPart::new("Plans");
@@ -141,12 +190,23 @@ impl XmlConverter<'_, '_> {
         of_topology: Option<&SaidValue>,
     ) -> XmlPart {
         let mut plan = XmlPart::new("Plan");
-        let id = self.ids.take(name);
-        let old = SaidValue { value: name.into(), ..said.clone() };
-        self.named(&mut plan, "id", &id, &old);
+        let is_known = |key: &str| PLAN_NAMES.contains(&key) || key.starts_with(OUTPUT);
+        let known = Self::known_names(&mut body, is_known);
+        match known.get("id").map(|id| self.ids.take(id)) {
+            Some(id) => plan.set("id", id),
+            None => {
+                let id = self.ids.take(name);
+                let old = SaidValue { value: name.into(), ..said.clone() };
+                self.named(&mut plan, "id", &id, &old);
+            }
+        }
+        if let Some(name) = known.get("name") {
+            plan.set("name", name);
+        }
         let kind = PLAN_TYPES.iter().find(|(known, _)| *known == name);
-        plan.set("planType", kind.map_or(PLAN_TYPE, |(_, kind)| kind));
-        plan.set("planLanguage", BPMN);
+        let kind = kind.map_or(PLAN_TYPE, |(_, kind)| kind);
+        plan.set("planType", known.get("plan_type").map_or(kind, |kind| kind));
+        plan.set("planLanguage", known.get("plan_language").map_or(BPMN, |it| it));
         Self::describe(&mut plan, &mut body);
         let mut parameters = Vec::new();
         if let Some(inputs) = body.take("inputs") {
@@ -162,6 +222,12 @@ impl XmlConverter<'_, '_> {
             self.is_silent = is_silent;
         }
         plan.push_in("InputParameters", parameters);
+        let outputs =
+            known.iter().filter_map(|(key, kind)| Some((key.strip_prefix(OUTPUT)?, kind)));
+        let output = |(name, kind): (&str, &String)| {
+            XmlPart::new("OutputParameter").with("name", name).with("type", kind)
+        };
+        plan.push_in("OutputParameters", outputs.map(output).collect());
         self.keep_rest(body, "plans of TOSCA 1.0 have no such thing");
         let reference = self.reference(model, span);
         plan.push(XmlPart::new("PlanModelReference").with("reference", reference));

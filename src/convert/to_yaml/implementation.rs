@@ -128,6 +128,8 @@ pub(super) struct OwnArtifacts<'o> {
     owner: &'o str,
     /// Their names, and the templates that they are of.
     names: FxHashMap<String, Option<ComponentId>>,
+    /// The first of each template.
+    first_of: FxHashMap<ComponentId, String>,
     pub artifacts: YamlMap,
     /// What their templates are called.
     pub metadata: YamlMap,
@@ -135,8 +137,17 @@ pub(super) struct OwnArtifacts<'o> {
 
 impl<'o> OwnArtifacts<'o> {
     fn of(owner: &'o str) -> Self {
+        let (names, first_of) = (FxHashMap::default(), FxHashMap::default());
         let (artifacts, metadata) = (YamlMap::default(), YamlMap::default());
-        Self { owner, names: FxHashMap::default(), artifacts, metadata }
+        Self { owner, names, first_of, artifacts, metadata }
+    }
+
+    /// The artifact of a template that is meant once more: by its name, or by none.
+    fn known(&self, template: ComponentId, used: &ArtifactUse<'_>, name: &str) -> Option<String> {
+        match &used.name {
+            Some(_) => (self.names.get(name) == Some(&Some(template))).then(|| name.to_owned()),
+            None => self.first_of.get(&template).cloned(),
+        }
     }
 }
 
@@ -279,12 +290,15 @@ impl<'c, 'd> YamlConverter<'c, 'd> {
         let wanted = self.artifact_name(artifact);
         let said = self.artifact_template(from, artifact);
         let template = said.map(|(id, _)| id);
-        if template.is_some() && own.names.get(&wanted) == Some(&template) {
-            return Some(wanted);
+        if let Some(known) = template.and_then(|id| own.known(id, artifact, &wanted)) {
+            return Some(known);
         }
         let name = unique(&wanted, |name| own.names.contains_key(name));
         let path = self.artifact_file(artifact, said, &name, file)?;
         own.names.insert(name.clone(), template);
+        if let Some(template) = template {
+            own.first_of.entry(template).or_insert_with(|| name.clone());
+        }
         let called = template.map(|id| self.library.component(id).name.text.to_string());
         let usual = artifact_template_name(own.owner, &name);
         if let Some(called) = called.filter(|called| *called != usual) {
