@@ -694,11 +694,11 @@ const NARROW: [(&str, &str); 8] = [
     ("NCName", "tea"),
 ];
 
-/// The properties of a type: their definitions, and values.
-fn mappable_properties(dice: &mut Dice) -> (String, String) {
+/// The properties of a type: their definitions, the value of the first one, and those of the others.
+fn mappable_properties(dice: &mut Dice) -> (String, [String; 2]) {
     const KINDS: [(&str, &str); 4] =
         [("string", "Tea: 1"), ("boolean", "true"), ("integer", "-7"), ("double", "1.5")];
-    let (mut elements, mut values) = (String::new(), String::new());
+    let (mut elements, mut values) = (String::new(), [String::new(), String::new()]);
     for property in 0..1 + dice.roll(4) {
         let (kind, value) = match dice.roll(2) {
             0 => KINDS[usize::try_from(dice.roll(4)).unwrap()],
@@ -707,7 +707,7 @@ fn mappable_properties(dice: &mut Dice) -> (String, String) {
         let occurs = dice.one_of(&["", " minOccurs=\"0\"", " maxOccurs=\"unbounded\""]);
         elements += &format!("<xs:element name=\"p{property}\" type=\"xs:{kind}\"{occurs}/>");
         if !occurs.contains("minOccurs") || dice.roll(2) == 0 {
-            values += &format!("<s:p{property}>{value}</s:p{property}>");
+            values[usize::from(property > 0)] += &format!("<s:p{property}>{value}</s:p{property}>");
         }
     }
     (elements, values)
@@ -783,11 +783,20 @@ fn mappable_type(dice: &mut Dice, at: u64) -> String {
 fn mappable(dice: &mut Dice) -> String {
     let (mut schema, mut components, mut nodes, mut relationships) =
         (String::new(), String::new(), String::new(), String::new());
+    let (mut stands_for_node, mut shown) = (false, String::new());
     for at in 0..2 + dice.roll(4) {
-        let (elements, mut values) = mappable_properties(dice);
+        let (elements, [mut first, rest]) = mappable_properties(dice);
+        let (attribute, note) =
+            [("", ""), ("<xs:attribute name=\"note\" type=\"xs:string\"/>", " note=\"new\"")]
+                [usize::try_from(dice.roll(2)).unwrap()];
         schema += &format!(
-            "<xs:element name=\"T{at}\"><xs:complexType><xs:sequence>{elements}</xs:sequence></xs:complexType></xs:element>"
+            "<xs:element name=\"T{at}\"><xs:complexType><xs:sequence>{elements}</xs:sequence>{attribute}</xs:complexType></xs:element>"
         );
+        if at == 0 && dice.roll(2) == 0 {
+            stands_for_node = true;
+            shown = std::mem::take(&mut first);
+        }
+        let mut values = first + &rest;
         components += &mappable_type(dice, at);
         let name =
             dice.one_of(&["", " name=\"Some: node\"", " minInstances=\"2\" maxInstances=\"4\""]);
@@ -812,8 +821,8 @@ fn mappable(dice: &mut Dice) -> String {
                 ends[0], ends[1]
             );
         }
-        if !values.is_empty() {
-            values = format!("<Properties><s:T{at}>{values}</s:T{at}></Properties>");
+        if !values.is_empty() || !note.is_empty() {
+            values = format!("<Properties><s:T{at}{note}>{values}</s:T{at}></Properties>");
         }
         let artifacts = dice.one_of(&[
             "",
@@ -829,9 +838,6 @@ fn mappable(dice: &mut Dice) -> String {
             "<NodeTemplate id=\"n{at}\" type=\"s:T{at}\"{name}>{values}{requirements}\
              <Capabilities><Capability id=\"c{at}\" name=\"gives\" type=\"s:Gives\"/></Capabilities>{policies}{artifacts}</NodeTemplate>"
         );
-    }
-    if nodes.contains("s:daily") {
-        components += "<PolicyTemplate id=\"daily\" type=\"s:Saved\"><Properties><s:Saved><s:hour>3</s:hour></s:Saved></Properties></PolicyTemplate>";
     }
     schema += "<xs:element name=\"Saved\"><xs:complexType><xs:sequence><xs:element name=\"hour\" type=\"xs:integer\"/></xs:sequence></xs:complexType></xs:element>";
     let plan = |id: &str, kind: &str, gives: &str| {
@@ -849,6 +855,30 @@ fn mappable(dice: &mut Dice) -> String {
             plan("scale", "Other", gives)
         ),
     };
+    let exported = match plans.contains("\"scale\"") && stands_for_node {
+        true => {
+            "<Interfaces><Interface name=\"urn:example:shown\"><Operation name=\"go\"><Plan planRef=\"scale\"/></Operation></Interface></Interfaces>"
+        }
+        false => "",
+    };
+    let (stands_for, boundary) = match stands_for_node {
+        true => {
+            let root =
+                if shown.is_empty() { String::new() } else { format!("<s:T0>{shown}</s:T0>") };
+            let policy = dice.one_of(&["", "<Policies><Policy name=\"whole\" policyType=\"s:Saved\" policyRef=\"s:daily\"/></Policies>"]);
+            (
+                " substitutableNodeType=\"s:T0\"",
+                format!(
+                    "<BoundaryDefinitions><Properties>{root}<PropertyMappings><PropertyMapping serviceTemplatePropertyRef=\"p0\" targetObjectRef=\"n0\" targetPropertyRef=\"p0\"/></PropertyMappings></Properties>\
+                 <Capabilities><Capability name=\"gives\" ref=\"c0\"/></Capabilities>{policy}{exported}</BoundaryDefinitions>"
+                ),
+            )
+        }
+        false => ("", String::new()),
+    };
+    if nodes.contains("s:daily") || boundary.contains("s:daily") {
+        components += "<PolicyTemplate id=\"daily\" type=\"s:Saved\"><Properties><s:Saved><s:hour>3</s:hour></s:Saved></Properties></PolicyTemplate>";
+    }
     let known = match relationships.contains("b:HostedOn") {
         true => {
             "<RelationshipType name=\"HostedOn\" targetNamespace=\"http://docs.oasis-open.org/tosca/ns/2011/12/ToscaBaseTypes\"/>"
@@ -861,7 +891,7 @@ fn mappable(dice: &mut Dice) -> String {
     format!(
         "<Definitions xmlns=\"http://docs.oasis-open.org/tosca/ns/2011/12\" xmlns:s=\"urn:example:any\" xmlns:b=\"http://docs.oasis-open.org/tosca/ns/2011/12/ToscaBaseTypes\" xmlns:xs=\"http://www.w3.org/2001/XMLSchema\" id=\"any\" name=\"Any\" targetNamespace=\"urn:example:any\">\
          <Types><xs:schema targetNamespace=\"urn:example:any\" elementFormDefault=\"qualified\">{schema}</xs:schema></Types>\
-         <ServiceTemplate id=\"Any\"><TopologyTemplate>{nodes}{relationships}</TopologyTemplate>{plans}</ServiceTemplate>{components}\
+         <ServiceTemplate id=\"Any\"{stands_for}>{boundary}<TopologyTemplate>{nodes}{relationships}</TopologyTemplate>{plans}</ServiceTemplate>{components}\
          <RequirementType name=\"Needs\" requiredCapabilityType=\"s:Gives\"/><CapabilityType name=\"Gives\"/><ArtifactType name=\"Script\"/>\
          <PolicyType name=\"Saved\"><PropertiesDefinition element=\"s:Saved\"/></PolicyType><PolicyType name=\"Watched\" policyLanguage=\"urn:watch\"><AppliesTo><NodeTypeReference typeRef=\"s:T0\"/><NodeTypeReference typeRef=\"s:T1\"/></AppliesTo></PolicyType>\
          <RelationshipType name=\"Gets\"><ValidTarget typeRef=\"s:Gives\"/></RelationshipType><RelationshipType name=\"RunsOn\"/>{known}</Definitions>"

@@ -207,7 +207,10 @@ static KEYNAMES: &[(&str, &str)] = &[
         "service/metadata",
         "`Tags` of `ServiceTemplate`; `template_name` is its `id`, `definitions_id` that of `Definitions`",
     ),
-    ("metadata", "`name` is `name`; of types `Tags`; the rest is kept"),
+    (
+        "metadata",
+        "`name` is `name`; of types `Tags`; what reading definitions writes leads back; the rest is kept",
+    ),
     ("description", "`documentation`"),
     ("dsl_definitions", "kept"),
     ("repositories", "kept"),
@@ -215,7 +218,10 @@ static KEYNAMES: &[(&str, &str)] = &[
     ("artifact_types", "`ArtifactType`; file endings and media types are kept"),
     ("data_types", "types of `xs:schema`; those of values that XML Schema does not have are kept"),
     ("capability_types", "`CapabilityType`; attributes are kept"),
-    ("interface_types", "kept; their operations stand in the types that have them"),
+    (
+        "interface_types",
+        "their operations stand in the types that have them; what reading back does not make is kept",
+    ),
     ("relationship_types", "`RelationshipType`; one valid target type is `ValidTarget`"),
     (
         "node_types",
@@ -231,13 +237,16 @@ static KEYNAMES: &[(&str, &str)] = &[
     ("node_templates", "`NodeTemplate`"),
     ("relationship_templates", "`RelationshipTemplate` of each relation that names it"),
     ("groups", "kept; policies of them are policies of their members"),
-    ("policies", "`Policies` of the nodes, with a `PolicyTemplate`"),
-    ("outputs", "kept"),
+    ("policies", "`Policies` of the nodes, or of `BoundaryDefinitions`, with a `PolicyTemplate`"),
+    ("outputs", "kept; of definitions that stand for no node a `PropertyMapping`"),
     (
         "substitution_mappings",
-        "`BoundaryDefinitions`, `substitutableNodeType`; properties, attributes, interfaces and filters are kept",
+        "`BoundaryDefinitions`, `substitutableNodeType`; attributes and filters are kept",
     ),
-    ("workflows", "`Plan` where another file has the model; steps are kept"),
+    (
+        "workflows",
+        "`Plan` where another file has the model; steps are kept, but for the only one that a shown operation needs",
+    ),
     ("type", "`type`; of a node with interfaces of its own a type derived from that"),
     ("directives", "kept"),
     (

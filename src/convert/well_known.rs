@@ -52,6 +52,10 @@ const LIFECYCLES: [&str; 2] =
 /// The interface of the profile for the lifecycle of nodes, and its type.
 pub(super) const STANDARD: (&str, &str) = ("Standard", "tosca.interfaces.node.lifecycle.Standard");
 
+/// Metadata of workflows: interfaces and operations of the service template that they carry out,
+/// where substitution mappings do not say so.
+pub(super) const EXPORTED: &str = "exported_as";
+
 /// What a node does in its lifecycle, in both formats.
 const OPERATIONS: [(&str, &str); 5] = [
     ("install", "create"),

@@ -169,23 +169,11 @@ impl<'t> XmlConverter<'_, 't> {
             }
         };
         let own: BTreeSet<String> = operations.iter().map(|(name, _)| name.clone()).collect();
-        let mut all = own.iter().chain(known.iter().map(|known| &known.name));
-        let is_lifecycle = implemented.is_node
-            && name == STANDARD
-            && all.all(|name| lifecycle_operation(name).is_some());
-        let uri = match (is_lifecycle, self.settings.is_opentosca) {
-            (true, true) => OPENTOSCA_LIFECYCLE,
-            (true, false) => LIFECYCLE,
-            (false, _) => name,
-        };
-        let key = format!("interface.{name}");
-        let said = self.variant.types.definition(id).value.get("metadata");
-        let said_uri = said.and_then(|metadata| metadata.get(&key)?.text());
-        let uri = said_uri.filter(|_| !is_lifecycle || is_known_lifecycle(said_uri)).unwrap_or(uri);
-        let called = |name: &str| match lifecycle_operation(name).filter(|_| is_lifecycle) {
-            Some(other) => other.to_owned(),
-            None => as_name(name),
-        };
+        let all = own.iter().chain(known.iter().map(|known| &known.name));
+        let is_lifecycle = implemented.is_node && is_lifecycle(name, all.map(|name| &**name));
+        let said_uri = self.metadata_text(id, &format!("interface.{name}"));
+        let uri = self.uri_of(name, is_lifecycle, said_uri);
+        let called = |name: &str| called(name, is_lifecycle);
         if is_lifecycle {
             body.take("type");
         }
@@ -217,6 +205,29 @@ impl<'t> XmlConverter<'_, 't> {
         (!interface.is_empty()).then_some(interface)
     }
 
+    /// What an interface is called: as metadata say it was, by the name that others know for the
+    /// lifecycle of nodes, or as it is.
+    fn uri_of<'n>(&self, name: &'n str, is_lifecycle: bool, known: Option<&'n str>) -> &'n str {
+        let uri = match (is_lifecycle, self.settings.is_opentosca) {
+            (true, true) => OPENTOSCA_LIFECYCLE,
+            (true, false) => LIFECYCLE,
+            (false, _) => name,
+        };
+        known.filter(|_| !is_lifecycle || is_known_lifecycle(known)).unwrap_or(uri)
+    }
+
+    /// What an interface of a type is called, and whether it is the lifecycle of nodes.
+    pub(super) fn interface_name(&self, of: TypeId, key: &str) -> (String, bool) {
+        let types = self.variant.types;
+        let known = format!("interface.{key}");
+        let known = types.chain(of).find_map(|id| self.metadata_text(id, &known));
+        let part = types.effective(of).interfaces.get(key);
+        let operations = part.into_iter().flat_map(|it| it.definition.operations.keys().copied());
+        let is_lifecycle =
+            types.definition(of).family == Family::Node && is_lifecycle(key, operations);
+        (self.uri_of(key, is_lifecycle, known).to_owned(), is_lifecycle)
+    }
+
     fn operation(
         &mut self,
         id: TypeId,
@@ -244,8 +255,11 @@ impl<'t> XmlConverter<'_, 't> {
         }
         part.push_in("InputParameters", inputs);
         if let Some(outputs) = body.take("outputs") {
+            let attributes = &self.variant.types.effective(id).attributes;
             let parameters = entries(&outputs.value).map(|(name, _)| {
-                XmlPart::new("OutputParameter").with("name", &**name).with("type", "xs:string")
+                let of = attributes.get(&**name).map(|it| it.definition.schema.type_name);
+                let of = of.and_then(super::schema::parameter_type).unwrap_or("xs:string");
+                XmlPart::new("OutputParameter").with("name", &**name).with("type", of)
             });
             let parameters = parameters.collect();
             self.prefixes.of(XML_SCHEMA);
@@ -610,6 +624,19 @@ fn as_reference(name: &str) -> String {
         }
     }
     reference
+}
+
+/// Whether an interface is the lifecycle of nodes, and has no other operations.
+fn is_lifecycle<'n>(name: &str, mut operations: impl Iterator<Item = &'n str>) -> bool {
+    name == STANDARD && operations.all(|name| lifecycle_operation(name).is_some())
+}
+
+/// What an operation is called.
+pub(super) fn called(name: &str, is_lifecycle: bool) -> String {
+    match lifecycle_operation(name).filter(|_| is_lifecycle) {
+        Some(other) => other.to_owned(),
+        None => as_name(name),
+    }
 }
 
 fn is_known_lifecycle(name: Option<&str>) -> bool {

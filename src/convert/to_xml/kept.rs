@@ -42,9 +42,10 @@ impl XmlConverter<'_, '_> {
         let [was, is] = [&original, &back].map(normal);
         // What has no word of its own in XML, and comes back all the same, is neither kept nor lost.
         self.losses.retain(|loss| {
-            let comes_back = || {
-                patch::at(&was, &loss.path).is_some_and(|it| patch::at(&is, &loss.path) == Some(it))
-            };
+            let path = plural(&loss.path);
+            let is_in =
+                |was, is| patch::at(was, &path).is_some_and(|it| patch::at(is, &path) == Some(it));
+            let comes_back = || is_in(&original, &back) || is_in(&was, &is);
             matches!(loss.kind, LossKind::Supplied | LossKind::Opaque) || !comes_back()
         });
         self.tell_differences(&was, &is);
@@ -215,6 +216,27 @@ pub(super) fn singular(path: &str) -> String {
     PARTS.iter().fold(path.to_owned(), |path, (section, part)| {
         let path = path.replace(&format!(".{section}."), &format!(".{part}."));
         path.replace(&format!(".{section}["), &format!(".{part}["))
+    })
+}
+
+/// The sections in which elements of a topology are, by what they are called in paths.
+const SECTIONS: [(&str, &str); 6] = [
+    ("node.", "node_templates"),
+    ("relationship.", "relationship_templates"),
+    ("policy.", "policies"),
+    ("input.", "inputs"),
+    ("output.", "outputs"),
+    ("group.", "groups"),
+];
+
+/// A path as it leads through the template: the opposite of the above.
+fn plural(path: &str) -> String {
+    let of = SECTIONS.iter().find_map(|(part, section)| Some((path.strip_prefix(part)?, section)));
+    let Some((rest, section)) = of else { return path.to_owned() };
+    let whole = format!("topology_template.{section}.{rest}");
+    PARTS.iter().fold(whole, |path, (section, part)| {
+        let path = path.replace(&format!(".{part}."), &format!(".{section}."));
+        path.replace(&format!(".{part}["), &format!(".{section}["))
     })
 }
 

@@ -4,6 +4,7 @@
 //! A part of the template is a map whose keys are taken one by one by what converts it. What is left
 //! has no counterpart: it is kept as an extension of the element, which others may ignore, and told.
 
+mod boundary;
 mod implementation;
 mod kept;
 mod names;

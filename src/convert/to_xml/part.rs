@@ -86,6 +86,16 @@ impl XmlPart {
         self.parts.is_empty()
     }
 
+    /// Whether it has nothing at all.
+    pub(super) fn is_bare(&self) -> bool {
+        self.parts.is_empty() && self.attributes.is_empty()
+    }
+
+    /// Whether it is an element of this name.
+    pub(super) fn is(&self, name: &str) -> bool {
+        self.name == name
+    }
+
     /// Whether another one has the same name.
     pub(super) fn is_named_as(&self, other: &Self) -> bool {
         let name = |part: &Self| {

@@ -10,13 +10,33 @@ use crate::tosca::{Family, TypeId};
 use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 
-/// The policies of nodes, by their positions.
+/// Policies of nodes, and of a service template.
 #[derive(Debug, Default)]
-pub(super) struct NodePolicies(FxHashMap<usize, Vec<XmlPart>>);
+pub(super) struct NodePolicies {
+    /// By the positions of nodes.
+    of_nodes: FxHashMap<usize, Vec<XmlPart>>,
+    pub of_service: Vec<XmlPart>,
+}
 
 impl NodePolicies {
     pub(super) fn take(&mut self, node: usize) -> Vec<XmlPart> {
-        self.0.remove(&node).unwrap_or_default()
+        self.of_nodes.remove(&node).unwrap_or_default()
+    }
+}
+
+/// Plans, and which workflows they are.
+#[derive(Debug, Default)]
+pub(super) struct ConvertedPlans {
+    parts: Vec<XmlPart>,
+    /// Their ids by the names of workflows.
+    pub ids: FxHashMap<String, String>,
+}
+
+impl ConvertedPlans {
+    pub(super) fn written(self) -> Option<XmlPart> {
+        let mut all = XmlPart::new("Plans");
+        self.parts.into_iter().for_each(|plan| all.push(plan));
+        (!all.is_empty()).then_some(all)
     }
 }
 
@@ -43,11 +63,7 @@ const OUTPUT: &str = "output.";
 
 impl XmlConverter<'_, '_> {
     /// Policies become those of the nodes that they apply to, with the values of a policy template.
-    pub(super) fn policies(
-        &mut self,
-        said: Vec<(String, SaidValue)>,
-        nodes: &[String],
-    ) -> NodePolicies {
+    pub(super) fn policies(&mut self, said: Vec<(String, SaidValue)>) -> NodePolicies {
         let mut all = NodePolicies::default();
         for (at, (name, said)) in said.into_iter().enumerate() {
             let Some(policy) = self.variant.topology.policies.get(at) else { continue };
@@ -73,14 +89,16 @@ impl XmlConverter<'_, '_> {
             let why = "policies of TOSCA 1.0 have properties only";
             self.keep_rest(body, why);
             let name = called.get("name").unwrap_or(&name);
-            debug_assert!(targets.iter().all(|node| node.index() < nodes.len()));
+            let mut policy = XmlPart::new("Policy")
+                .with("name", name)
+                .with("policyType", &*type_name)
+                .with_some("policyRef", template);
+            policy.document(about);
+            if targets.is_empty() {
+                all.of_service.push(policy.clone());
+            }
             for node in targets {
-                let mut policy = XmlPart::new("Policy")
-                    .with("name", name)
-                    .with("policyType", &*type_name)
-                    .with_some("policyRef", template.as_deref());
-                policy.document(about.clone());
-                all.0.entry(node.index()).or_default().push(policy);
+                all.of_nodes.entry(node.index()).or_default().push(policy.clone());
             }
         }
         all
@@ -132,11 +150,13 @@ impl XmlConverter<'_, '_> {
         known
     }
 
-    /// The nodes that a policy applies to, each once; nothing where there are none, or others.
+    /// The nodes that a policy applies to, each once: none where it is one of the whole template.
+    /// Nothing where it applies to something else.
     fn targets(&self, policy: usize) -> Option<Vec<NodeIndex>> {
         let topology = self.variant.topology;
         let mut nodes = Vec::new();
-        for target in &topology.policies.get(policy)?.targets {
+        let targets = &topology.policies.get(policy)?.targets;
+        for target in targets {
             match target.element? {
                 TopologyElement::Node(node) => nodes.push(node),
                 TopologyElement::Group(group) => nodes.extend(topology.nodes_of(group)),
@@ -145,7 +165,7 @@ impl XmlConverter<'_, '_> {
         }
         let mut seen = rustc_hash::FxHashSet::default();
         nodes.retain(|node| seen.insert(*node));
-        (!nodes.is_empty()).then_some(nodes)
+        (targets.is_empty() || !nodes.is_empty()).then_some(nodes)
     }
 
     /// That a policy is one of groups is not said by one of their members.
@@ -159,8 +179,8 @@ impl XmlConverter<'_, '_> {
     }
 
     /// Workflows whose model somebody wrote; what steps do is kept as YAML.
-    pub(super) fn plans(&mut self, said: &mut SaidMap) -> Option<XmlPart> {
-        let mut plans = Vec::new();
+    pub(super) fn plans(&mut self, said: &mut SaidMap) -> ConvertedPlans {
+        let mut plans = ConvertedPlans::default();
         let inputs = said.clone().take("inputs");
         for (name, mut workflow) in said.take_parts("workflows", "workflow") {
             workflow.path = format!("topology_template.workflows{}", step(&name));
@@ -175,11 +195,11 @@ impl XmlConverter<'_, '_> {
             };
             // Those of definitions stood in for values that they left out.
             let of_topology = inputs.as_ref().filter(|_| name == BUILD && !self.were_definitions);
-            plans.push(self.plan((&name, &workflow), body, (&model, span), of_topology));
+            let (id, plan) = self.plan((&name, &workflow), body, (&model, span), of_topology);
+            plans.parts.push(plan);
+            plans.ids.insert(name, id);
         }
-        let mut all = XmlPart::new("Plans");
-        plans.into_iter().for_each(|plan| all.push(plan));
-        (!all.is_empty()).then_some(all)
+        plans
     }
 
     fn plan(
@@ -188,14 +208,14 @@ impl XmlConverter<'_, '_> {
         mut body: SaidMap,
         (model, span): (&str, Option<Span>),
         of_topology: Option<&SaidValue>,
-    ) -> XmlPart {
+    ) -> (String, XmlPart) {
         let mut plan = XmlPart::new("Plan");
         let is_known = |key: &str| PLAN_NAMES.contains(&key) || key.starts_with(OUTPUT);
         let known = Self::known_names(&mut body, is_known);
-        match known.get("id").map(|id| self.ids.take(id)) {
-            Some(id) => plan.set("id", id),
-            None => {
-                let id = self.ids.take(name);
+        let id = self.ids.take(known.get("id").map_or(name, |id| id));
+        match known.contains_key("id") {
+            true => plan.set("id", &*id),
+            false => {
                 let old = SaidValue { value: name.into(), ..said.clone() };
                 self.named(&mut plan, "id", &id, &old);
             }
@@ -231,6 +251,6 @@ impl XmlConverter<'_, '_> {
         self.keep_rest(body, "plans of TOSCA 1.0 have no such thing");
         let reference = self.reference(model, span);
         plan.push(XmlPart::new("PlanModelReference").with("reference", reference));
-        plan
+        (id, plan)
     }
 }

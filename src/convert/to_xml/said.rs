@@ -57,6 +57,15 @@ impl SaidMap {
         Some(SaidValue { value, path: format!("{}{}", self.path, step(&key)), span })
     }
 
+    /// Leaves of a map that a key says only these entries; where there are none, nothing.
+    pub(super) fn replace(&mut self, key: &str, left: Vec<(Arc<str>, Value)>) {
+        if left.is_empty() {
+            self.entries.retain(|entry| &*entry.key != key);
+        } else if let Some(entry) = self.entries.iter_mut().find(|entry| &*entry.key == key) {
+            entry.value = Value::Map(left.into());
+        }
+    }
+
     /// A text that a key says.
     pub(super) fn take_text(&mut self, key: &str) -> Option<String> {
         let at = self.entries.iter().position(|entry| &*entry.key == key)?;

@@ -36,8 +36,9 @@ pub(super) struct DefinedSchemas {
 /// What a property became.
 #[derive(Clone, Debug)]
 pub(super) struct DefinedField {
-    /// What its elements are called.
+    /// What its elements are called, or its attribute.
     pub name: String,
+    pub is_attribute: bool,
     /// The built-in type that its values are of, where that is narrower than theirs usually is.
     pub built_in: Option<&'static BuiltInType>,
 }
@@ -174,7 +175,11 @@ impl DefinedSchemas {
     /// What a property became.
     pub(super) fn field(&self, owner: TypeId, name: &str) -> DefinedField {
         let known = self.fields.get(&(owner, name.to_owned()));
-        known.cloned().unwrap_or_else(|| DefinedField { name: as_name(name), built_in: None })
+        known.cloned().unwrap_or_else(|| DefinedField {
+            name: as_name(name),
+            is_attribute: false,
+            built_in: None,
+        })
     }
 }
 
@@ -259,12 +264,17 @@ impl<'t> XmlConverter<'_, 't> {
         fields: Vec<XmlPart>,
     ) -> XmlPart {
         let mut sequence = XmlPart::new("xs:sequence");
-        fields.into_iter().for_each(|field| sequence.push(field));
+        let (attributes, elements): (Vec<_>, Vec<_>) =
+            fields.into_iter().partition(|field| field.is(ATTRIBUTE));
+        elements.into_iter().for_each(|field| sequence.push(field));
+        let with_all = |part: XmlPart| attributes.into_iter().fold(part, XmlPart::holding);
         let complex = XmlPart::new("xs:complexType");
-        let Some(base) = base else { return complex.holding(sequence) };
+        let Some(base) = base else { return with_all(complex.holding(sequence)) };
         self.name_schema(namespace, &base.namespace);
         let extension = XmlPart::new("xs:extension").with("base", self.prefixes.name(base));
-        complex.holding(XmlPart::new("xs:complexContent").holding(extension.holding(sequence)))
+        complex.holding(
+            XmlPart::new("xs:complexContent").holding(with_all(extension.holding(sequence))),
+        )
     }
 
     /// A namespace is named in the schema of another one.
@@ -304,9 +314,9 @@ impl<'t> XmlConverter<'_, 't> {
             let field = unique(&as_name(name), |name| taken.contains(name));
             taken.insert(field.clone());
             let (element, built_in) = self.field(namespace, (name, &field), property, said);
-            self.schemas
-                .fields
-                .insert((id, name.to_owned()), DefinedField { name: field, built_in });
+            let is_attribute = element.is(ATTRIBUTE);
+            let defined = DefinedField { name: field, is_attribute, built_in };
+            self.schemas.fields.insert((id, name.to_owned()), defined);
             fields.push(element);
         }
         fields
@@ -323,15 +333,18 @@ impl<'t> XmlConverter<'_, 't> {
     ) -> (XmlPart, Option<&'static BuiltInType>) {
         let written = self.written_form(namespace, &property.schema);
         let is_list = matches!(written.form, ValueForm::List(_));
-        let mut element = XmlPart::new("xs:element");
+        let is_attribute = matches!(written.form, ValueForm::Text(..)) && was_attribute(&mut said);
+        let mut element = XmlPart::new(if is_attribute { ATTRIBUTE } else { "xs:element" });
         let old = SaidValue { value: name.into(), path: said.path.clone(), span: said.span };
         self.named(&mut element, "name", field, &old);
         if is_list {
             element.set("maxOccurs", "unbounded");
         }
         said.take("required");
-        if !property.is_required() {
-            element.set("minOccurs", "0");
+        match (property.is_required(), is_attribute) {
+            (true, true) => element.set("use", "required"),
+            (false, false) => element.set("minOccurs", "0"),
+            (true, false) | (false, true) => {}
         }
         if let Some(description) = said.take_text("description") {
             let text = XmlPart::new("xs:documentation").with_text(description);
@@ -353,7 +366,10 @@ impl<'t> XmlConverter<'_, 't> {
         }
         let built_in = narrower(&written, &mut said, &mut constraints);
         let form = written.form.narrowed(built_in);
+        // What has to be said has no default, as an attribute.
+        let may_default = !(is_attribute && property.is_required());
         if let ValueForm::Text(..) | ValueForm::Flow = form
+            && may_default
             && let Some(default) = said.take("default")
         {
             match self.text_value(&form, &default.value) {
@@ -609,6 +625,22 @@ pub(super) fn parameter_type(name: &str) -> Option<&'static str> {
     profile::primitive(name).and_then(TextForm::of).map(TextForm::schema)
 }
 
+/// What a schema calls attributes.
+const ATTRIBUTE: &str = "xs:attribute";
+
+/// Whether metadata say that a property was an attribute, which is taken then.
+fn was_attribute(said: &mut SaidMap) -> bool {
+    let metadata = said.clone().take("metadata");
+    let mut all = metadata.iter().flat_map(|it| entries(&it.value));
+    let is_said = all.any(|(key, value)| &**key == "xml" && value.as_str() == Some("attribute"));
+    if is_said {
+        let left = metadata.iter().flat_map(|it| entries(&it.value));
+        let left: Vec<_> = left.filter(|(key, _)| &**key != "xml").cloned().collect();
+        said.replace("metadata", left);
+    }
+    is_said
+}
+
 /// What constrains the values of a property, or the items of a list where nothing constrains that
 /// itself; and what else is said of items.
 fn ruled(said: &mut SaidMap, is_list: bool) -> (Option<SaidValue>, Option<SaidValue>) {
@@ -677,9 +709,9 @@ fn narrower(
     if let Some(said) = constraints {
         said.value = rest.into();
     }
-    if metadata.is_some_and(|it| entries(&it.value).all(|(key, _)| &**key == "xsd")) {
-        said.take("metadata");
-    }
+    let left = metadata.iter().flat_map(|it| entries(&it.value));
+    let left = left.filter(|(key, _)| &**key != "xsd").cloned().collect();
+    said.replace("metadata", left);
     Some(built_in)
 }
 

@@ -41,20 +41,22 @@ pub(super) struct UndefinedType {
 
 /// What a service template has, by its parts of the template.
 #[derive(Default)]
-struct ServiceParts {
+pub(super) struct ServiceParts {
     /// The ids of nodes.
-    nodes: Vec<String>,
+    pub nodes: Vec<String>,
     /// What relations lead to, by their indices: the name of a capability, where it is known.
     ends: FxHashMap<RelationIndex, String>,
-    requirements: FxHashMap<RelationIndex, String>,
+    pub requirements: FxHashMap<RelationIndex, String>,
+    /// The ids of their relationship templates.
+    pub links: FxHashMap<RelationIndex, String>,
     /// The ids of capabilities, by nodes and names.
-    capabilities: FxHashMap<(NodeIndex, String), String>,
+    pub capabilities: FxHashMap<(NodeIndex, String), String>,
     /// Requirements that nothing fulfils and something else names, by nodes and names.
-    shown: BTreeMap<(usize, String), String>,
+    pub shown: BTreeMap<(usize, String), String>,
     /// Named relationship templates that no relation has taken.
     relationships: Vec<(String, SaidValue)>,
     taken: Vec<String>,
-    policies: NodePolicies,
+    pub policies: NodePolicies,
 }
 
 impl<'t> XmlConverter<'_, 't> {
@@ -147,8 +149,8 @@ impl<'t> XmlConverter<'_, 't> {
         });
         let policies = said.take_parts("policies", "policy");
         self.name_relations(&mut parts);
-        parts.policies = self.policies(policies, &parts.nodes);
-        let boundary = mapping.map(|mapping| self.boundary(service, mapping, &mut parts));
+        parts.policies = self.policies(policies);
+        let mut boundary = self.boundary(service, mapping, &mut parts);
         let plans = self.plans(&mut said);
         let mut relationships = Vec::new();
         for (at, (name, said)) in templates.into_iter().enumerate() {
@@ -177,9 +179,10 @@ impl<'t> XmlConverter<'_, 't> {
         }
         said.path = "topology_template".to_owned();
         self.keep_rest(said, "service templates of TOSCA 1.0 have no such thing");
-        service.push_some(boundary.flatten());
+        self.show_rest(&mut boundary, &mut parts, &plans);
+        service.push_some(boundary.written());
         service.push(topology);
-        service.push_some(plans);
+        service.push_some(plans.written());
     }
 
     /// Where a part of the topology stands.
@@ -229,14 +232,25 @@ impl<'t> XmlConverter<'_, 't> {
     }
 
     /// The id that metadata of a node say that a part of it has.
-    fn known_id(&self, node: NodeIndex, what: &str, name: &str, otherwise: String) -> String {
+    pub(super) fn known_id(
+        &self,
+        node: NodeIndex,
+        what: &str,
+        name: &str,
+        otherwise: String,
+    ) -> String {
         let metadata = &self.variant.topology.node(node).described.metadata;
         let key = format!("{what}.{name}");
         let known = metadata.iter().find(|said| said.name == key);
         known.and_then(|said| said.value.value.as_str()).map_or(otherwise, str::to_owned)
     }
 
-    fn capability_id(&mut self, parts: &mut ServiceParts, node: NodeIndex, name: &str) -> String {
+    pub(super) fn capability_id(
+        &mut self,
+        parts: &mut ServiceParts,
+        node: NodeIndex,
+        name: &str,
+    ) -> String {
         let key = (node, name.to_owned());
         if let Some(known) = parts.capabilities.get(&key) {
             return known.clone();
@@ -506,9 +520,10 @@ impl<'t> XmlConverter<'_, 't> {
             None => used.filter(|used| matches!(used.value, Value::Map(_))),
         };
         let source = parts.requirements.get(&id);
-        let source = source.unwrap_or(&parts.nodes[relation.source.index()]);
+        let source = source.unwrap_or(&parts.nodes[relation.source.index()]).clone();
         let wanted = named.clone().unwrap_or_else(|| format!("{source}_{end}"));
         let own = self.ids.take(&wanted);
+        parts.links.insert(id, own.clone());
         let mut part = XmlPart::new("RelationshipTemplate");
         match &named {
             Some(name) => {
@@ -549,7 +564,7 @@ impl<'t> XmlConverter<'_, 't> {
     }
 
     /// The type of the relationship of a relation.
-    fn relationship_kind(&self, id: RelationIndex) -> Option<TypeId> {
+    pub(super) fn relationship_kind(&self, id: RelationIndex) -> Option<TypeId> {
         let types = self.variant.types;
         let relation = self.variant.topology.relation(id);
         let said = relation.relationship_type.as_ref();
@@ -609,89 +624,6 @@ impl<'t> XmlConverter<'_, 't> {
             made.push(part);
         }
         made
-    }
-
-    /// What a service template shows of what is in it.
-    fn boundary(
-        &mut self,
-        service: &mut XmlPart,
-        said: SaidValue,
-        parts: &mut ServiceParts,
-    ) -> Option<XmlPart> {
-        let span = self.variant.topology.substitution.as_ref().map(|it| it.span);
-        let mut body = SaidValue { span, ..said }.map();
-        if let Some(name) = body.clone().take_text("node_type")
-            && let Some(id) = self.find_named(Family::Node, &name, span)
-        {
-            body.take("node_type");
-            let name = self.prefixed(id);
-            service.set("substitutableNodeType", name);
-        }
-        let mut boundary = XmlPart::new("BoundaryDefinitions");
-        for (key, element) in [("requirements", "Requirement"), ("capabilities", "Capability")] {
-            let mut shown = Vec::new();
-            let Some(all) = body.take(key) else { continue };
-            for (name, value) in listed(&all) {
-                let said = all.part(&name, &value);
-                match self.shown(&value, element == "Requirement", parts) {
-                    Some(id) => {
-                        shown.push(XmlPart::new(element).with("name", name).with("ref", id))
-                    }
-                    None => {
-                        let key = format!("substitution_mappings.{key}{}", step(&name));
-                        self.keep(&key, &said, "it leads to nothing in the template");
-                    }
-                }
-            }
-            let container = if element == "Requirement" { "Requirements" } else { "Capabilities" };
-            boundary.push_in(container, shown);
-        }
-        for (key, said) in body.rest() {
-            let key = format!("substitution_mappings{}", step(&key));
-            self.keep(&key, &said, "service templates of TOSCA 1.0 show no such thing");
-        }
-        (!boundary.is_empty()).then_some(boundary)
-    }
-
-    /// The id of a requirement or capability of a node: `[node, name]`.
-    fn shown(
-        &mut self,
-        value: &Value,
-        is_requirement: bool,
-        parts: &mut ServiceParts,
-    ) -> Option<String> {
-        let topology = self.variant.topology;
-        let Value::List(items) = value else { return None };
-        let [Value::String(node), Value::String(name)] = &**items else { return None };
-        let index = topology.node_named(node)?;
-        let effective = self.variant.types.effective(self.type_of(index)?);
-        if !is_requirement {
-            effective.capabilities.get(&**name)?;
-            return Some(self.capability_id(parts, index, name));
-        }
-        effective.requirements.get(&**name)?;
-        let mut relations = topology.node(index).relations.iter();
-        if let Some(id) = relations.find(|&&id| topology.relation(id).name == **name) {
-            return parts.requirements.get(id).cloned();
-        }
-        let key = (index.index(), name.to_string());
-        if let Some(known) = parts.shown.get(&key) {
-            return Some(known.clone());
-        }
-        let id = self.ids.take(&format!("{}_{name}", parts.nodes[index.index()]));
-        parts.shown.insert(key, id.clone());
-        Some(id)
-    }
-}
-
-/// The entries of a map, or of maps in a list.
-fn listed(said: &SaidValue) -> Vec<(String, Value)> {
-    let of = |value: &Value| -> Vec<(String, Value)> {
-        entries(value).map(|(name, value)| (name.to_string(), value.clone())).collect()
-    };
-    match &said.value {
-        Value::List(items) => items.iter().flat_map(of).collect(),
-        value => of(value),
     }
 }
 

@@ -26,46 +26,49 @@ impl<'t> XmlConverter<'_, 't> {
         let element = id.and_then(|id| self.properties_element(id));
         let types = self.variant.types;
         let mut left: Vec<_> = entries(&said.value).collect();
-        let mut written = Vec::new();
-        if let (Some(id), Some(_)) = (id, &element) {
+        let mut root = element.map(|element| XmlPart::new(self.prefixes.name(&element.name)));
+        if let (Some(id), Some(root)) = (id, &mut root) {
             let parts = &types.effective(id).properties;
             for (&name, _) in parts.iter() {
                 let Some(at) = left.iter().position(|(key, _)| **key == *name) else { continue };
                 let (owner, property) = first_definition(parts, name)?;
-                if let Some(values) = self.property(owner, property, &left[at].1, 0) {
-                    written.extend(values);
+                if self.property(root, (owner, property), &left[at].1, 0).is_some() {
                     left.remove(at);
                 }
             }
         }
         for (key, value) in left {
             let said = said.part(key, value);
-            let why = match (function_in(value), &element) {
+            let why = match (function_in(value), &root) {
                 (Some(_), _) => "XML has no functions",
                 (None, None) => "its type defines no such property",
                 (None, Some(_)) => "XML Schema has no such value",
             };
             self.keep(&format!("properties{}", super::said::step(key)), &said, why);
         }
-        let element = element.filter(|_| !written.is_empty())?;
-        let mut root = XmlPart::new(self.prefixes.name(&element.name));
-        written.into_iter().for_each(|value| root.push(value));
-        Some(XmlPart::new("Properties").holding(root))
+        Some(XmlPart::new("Properties").holding(root.filter(|root| !root.is_bare())?))
     }
 
-    /// The elements of a property that a type defines.
-    fn property(
+    /// Adds a property that a type defines to what holds those: elements, or an attribute. Nothing
+    /// where its value cannot be said.
+    pub(super) fn property(
         &mut self,
-        owner: TypeId,
-        property: &PropertyDefinition<'t>,
+        to: &mut XmlPart,
+        (owner, property): (TypeId, &PropertyDefinition<'t>),
         value: &Value,
         depth: usize,
-    ) -> Option<Vec<XmlPart>> {
+    ) -> Option<()> {
         let namespace = self.schema_of(owner);
         let field = self.schemas.field(owner, property.named.name);
         let form = self.form(&namespace, &property.schema).narrowed(field.built_in);
-        let name = self.prefixes.name(&QualifiedName { namespace, local: field.name });
-        self.elements(&name, &form, value, depth)
+        if field.is_attribute {
+            to.set(field.name, self.text_value(&form, value)?);
+        } else {
+            let name = self.prefixes.name(&QualifiedName { namespace, local: field.name });
+            let values = self.elements(&name, &form, value, depth)?;
+            values.into_iter().for_each(|value| to.push(value));
+        }
+        Some(())
     }
 
     /// The namespace of the schema that has the properties of a type.
@@ -109,8 +112,7 @@ impl<'t> XmlConverter<'_, 't> {
                         continue;
                     };
                     let (owner, property) = first_definition(parts, name)?;
-                    let written = self.property(owner, property, value, depth + 1)?;
-                    written.into_iter().for_each(|part| element.push(part));
+                    self.property(&mut element, (owner, property), value, depth + 1)?;
                 }
                 Some(vec![element])
             }
@@ -154,7 +156,7 @@ pub(super) fn called_input(value: &Value) -> Option<&str> {
 }
 
 /// Where a property is defined first, and how.
-fn first_definition<'p, 't>(
+pub(super) fn first_definition<'p, 't>(
     parts: &'p Parts<'t, PropertyDefinition<'t>>,
     name: &str,
 ) -> Option<(TypeId, &'p PropertyDefinition<'t>)> {

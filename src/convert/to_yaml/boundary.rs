@@ -2,8 +2,8 @@
 
 use super::super::layout::YamlMap;
 use super::super::loss::LossKind;
+use super::super::well_known::EXPORTED;
 use super::YamlConverter;
-use super::exported::EXPORTED;
 use super::names::{FileKey, as_name, unique};
 use super::place;
 use super::types::{outputs, parameters};

@@ -2,7 +2,7 @@
 
 use super::super::layout::YamlMap;
 use super::super::loss::LossKind;
-use super::super::well_known::lifecycle_operation;
+use super::super::well_known::{EXPORTED, lifecycle_operation};
 use super::YamlConverter;
 use super::boundary::ConvertedWorkflows;
 use super::names::{TypeName, as_name, unique};
@@ -14,10 +14,6 @@ use crate::tosca::v1_0::definitions::{
     OperationTarget,
 };
 use rustc_hash::FxHashMap;
-
-/// Metadata of workflows: interfaces and operations of the service template that they carry out,
-/// where substitution mappings do not say so.
-pub(super) const EXPORTED: &str = "exported_as";
 
 /// An interface of a service template.
 struct ShownInterface {
