@@ -28,7 +28,7 @@ pub(super) struct ImplementedType {
 }
 
 /// An operation of an interface as types define it.
-pub(super) struct DefinedOperation {
+pub(super) struct WrittenOperation {
     name: String,
     /// Whether what the type derives from has it, too.
     is_inherited: bool,
@@ -118,7 +118,7 @@ impl<'t> XmlConverter<'_, 't> {
     }
 
     /// The operations of an interface with what its type and those that it derives from say of them.
-    fn defined_operations(&self, id: TypeId, interface: &str) -> Vec<DefinedOperation> {
+    fn defined_operations(&self, id: TypeId, interface: &str) -> Vec<WrittenOperation> {
         let types = self.variant.types;
         let of = |id| types.effective(id).interfaces.get(interface);
         let inherited =
@@ -129,7 +129,7 @@ impl<'t> XmlConverter<'_, 't> {
             let place = |part: &Part<'_, OperationDefinition<'_>>| part.definition.named.key.span();
             let inputs = part.definition.inputs.iter().map(|input| input.named);
             let inputs = inputs.map(|input| (Arc::from(input.name), input.value.to_value()));
-            DefinedOperation {
+            WrittenOperation {
                 name: (*name).to_owned(),
                 is_inherited: before.is_some(),
                 is_new: before.is_none_or(|before| place(before) != place(part)),
@@ -152,7 +152,7 @@ impl<'t> XmlConverter<'_, 't> {
         &mut self,
         id: TypeId,
         (name, said, artifacts): (&str, &SaidValue, Option<&SaidValue>),
-        known: Vec<DefinedOperation>,
+        known: Vec<WrittenOperation>,
         implemented: &mut ImplementedType,
     ) -> Option<XmlPart> {
         let mut body = said.map();
@@ -191,7 +191,7 @@ impl<'t> XmlConverter<'_, 't> {
         // Definitions that were without roots have of the lifecycle what they say.
         let says_all = is_lifecycle && self.has_added_roots && !own.is_empty();
         let is_left =
-            |known: &&DefinedOperation| known.is_new && !says_all && !own.contains(&known.name);
+            |known: &&WrittenOperation| known.is_new && !says_all && !own.contains(&known.name);
         for known in known.iter().filter(is_left) {
             let mut operation = XmlPart::new("Operation").with("name", called(&known.name));
             let inputs = self.parameters(&known.inputs);
@@ -232,7 +232,7 @@ impl<'t> XmlConverter<'_, 't> {
         &mut self,
         id: TypeId,
         (interface, name): (&str, &str),
-        (said, known, artifacts): (&SaidValue, Option<&DefinedOperation>, Option<&SaidValue>),
+        (said, known, artifacts): (&SaidValue, Option<&WrittenOperation>, Option<&SaidValue>),
         implemented: &mut ImplementedType,
     ) -> XmlPart {
         let mut part = XmlPart::new("Operation").with("name", name);
