@@ -46,6 +46,8 @@ def corrected(text):
     for name in ("tConstraint", "tBoundaryDefinitions"):
         of = definition(text, name)
         text = text.replace(of, re.sub(r'<xs:any (?!minOccurs="0")', '<xs:any minOccurs="0" ', of))
+    # Elements of other namespaces are declared in the document itself.
+    text = re.sub(r'<xs:any (?![^>]*processContents)', '<xs:any processContents="lax" ', text)
     artifact = definition(text, "tImplementationArtifact")
     named = artifact.replace("</xs:extension>", '<xs:attribute name="name" type="xs:string"/></xs:extension>', 1)
     return text.replace(artifact, named)
