@@ -1,6 +1,7 @@
 //! What is read back otherwise than it was said: it is kept for whoever reads it back, and told.
 
 use super::names::EXTENSION;
+use super::one_document::TypesInOne;
 use super::part::XmlPart;
 use super::said::{entries, step};
 use super::{ConvertedVariant, XmlConverter};
@@ -89,6 +90,9 @@ impl XmlConverter<'_, '_> {
         let version = Value::from("tosca_simple_yaml_1_3");
         all.retain(|(key, _)| &**key != "tosca_definitions_version");
         all.insert(0, ("tosca_definitions_version".into(), version));
+        let in_one = TypesInOne::of(self);
+        let mut all: ValueEntries =
+            entries(&in_one.document(&Value::Map(all.into()), *file)).cloned().collect();
         let mut sections: IndexMap<&'static str, ValueEntries> = IndexMap::new();
         for id in types.ids() {
             let definition = types.definition(id);
@@ -97,13 +101,13 @@ impl XmlConverter<'_, '_> {
                 continue;
             }
             let value = definition.value.to_value();
+            let value = in_one.definition(&value, of, definition.family);
             let section = sections.entry(definition.family.keyword()).or_default();
-            section.push((definition.name.into(), self.with_names(&value, of)));
+            section.push((in_one.name(id).into(), self.with_names(&value, of)));
         }
         let sections = sections.into_iter();
         all.extend(sections.map(|(section, of)| (section.into(), Value::Map(of.into()))));
-        let all = Value::Map(all.into());
-        self.with_names(&all, *file)
+        self.with_names(&Value::Map(all.into()), *file)
     }
 
     /// A value of a file with the names that files have from the root.

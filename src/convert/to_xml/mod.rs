@@ -9,6 +9,7 @@ mod implementation;
 mod kept;
 mod names;
 mod node_links;
+mod one_document;
 mod part;
 mod policies;
 mod said;
@@ -375,6 +376,17 @@ impl<'s, 't> XmlConverter<'s, 't> {
         self.names.insert(id, name.clone());
         self.open.push_back(id);
         name
+    }
+
+    /// What a type is called in a document with another one of its name.
+    fn name_in_one(&self, id: TypeId, number: usize) -> String {
+        let name = self.variant.types.definition(id).name;
+        let prefix = self.names.get(&id).and_then(|of| self.prefixes.known(&of.namespace));
+        match (prefix, number) {
+            (Some(prefix), _) => format!("{prefix}_{name}"),
+            (None, 0) => name.to_owned(),
+            (None, number) => format!("{name}_{}", number + 1),
+        }
     }
 
     /// The same with a prefix.

@@ -69,6 +69,11 @@ impl Prefixes {
         self.known.get(namespace).map_or("", |prefix| prefix)
     }
 
+    /// The prefix that a namespace has already.
+    pub(super) fn known(&self, namespace: &str) -> Option<&str> {
+        self.known.get(namespace).map(|prefix| &**prefix)
+    }
+
     /// A name with its prefix.
     pub(super) fn name(&mut self, name: &QualifiedName) -> String {
         format!("{}:{}", self.of(&name.namespace), name.local)

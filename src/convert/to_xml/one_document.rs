@@ -1,0 +1,195 @@
+//! A template and the types that it imports as one document: there are no prefixes by which files call
+//! the types of others, and types of one name are called as reading back calls them.
+
+use super::XmlConverter;
+use super::said::entries;
+use crate::text::source::FileId;
+use crate::text::value::Value;
+use crate::tosca::{Family, TypeId, profile};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// What types are called in one document, where that is not what their files call them.
+pub(super) struct TypesInOne<'c, 's, 't> {
+    converter: &'c XmlConverter<'s, 't>,
+    names: FxHashMap<TypeId, String>,
+}
+
+/// What names of types mean where they stand.
+#[derive(Clone, Copy, Default)]
+struct NamedThere {
+    /// Of which kind what is defined there derives from something, where it is a type.
+    defines: Option<Family>,
+    /// Of which kind `type` is.
+    kind: Option<Family>,
+    /// Of which kind a text is that stands in place of a map.
+    short: Option<Family>,
+    /// Whether it is a requirement.
+    is_requirement: bool,
+}
+
+impl NamedThere {
+    fn of(kind: Family) -> Self {
+        Self { kind: Some(kind), ..Self::default() }
+    }
+
+    /// The same where a text may stand for all of it.
+    fn or_short(self) -> Self {
+        Self { short: self.kind, ..self }
+    }
+}
+
+/// The kinds of types, by the sections that define them.
+const DEFINED: [Family; 8] = [
+    Family::Artifact,
+    Family::Data,
+    Family::Capability,
+    Family::Interface,
+    Family::Relationship,
+    Family::Node,
+    Family::Group,
+    Family::Policy,
+];
+
+impl<'c, 's, 't> TypesInOne<'c, 's, 't> {
+    pub(super) fn of(converter: &'c XmlConverter<'s, 't>) -> Self {
+        let types = converter.variant.types;
+        let own = types.ids().filter(|id| {
+            let definition = types.definition(*id);
+            !profile::is_built_in(definition.key.span().file)
+        });
+        let mut alike: FxHashMap<(&str, &str), Vec<TypeId>> = FxHashMap::default();
+        for id in own {
+            let definition = types.definition(id);
+            alike.entry((definition.family.keyword(), definition.name)).or_default().push(id);
+        }
+        let mut names = FxHashMap::default();
+        for ids in alike.into_values().filter(|ids| ids.len() > 1) {
+            for (number, id) in ids.into_iter().enumerate() {
+                names.insert(id, converter.name_in_one(id, number));
+            }
+        }
+        Self { converter, names }
+    }
+
+    /// What a type is called.
+    pub(super) fn name(&self, id: TypeId) -> &str {
+        let known = self.names.get(&id).map(String::as_str);
+        known.unwrap_or(self.converter.variant.types.definition(id).name)
+    }
+
+    /// A template with the names that types have then.
+    pub(super) fn document(&self, said: &Value, file: FileId) -> Value {
+        self.within(said, file, NamedThere::default())
+    }
+
+    /// A type with such names.
+    pub(super) fn definition(&self, said: &Value, file: FileId, family: Family) -> Value {
+        self.within(said, file, NamedThere { defines: Some(family), ..NamedThere::default() })
+    }
+
+    fn within(&self, said: &Value, file: FileId, there: NamedThere) -> Value {
+        match said {
+            Value::Map(all) => {
+                let of = |(key, value): &(Arc<str>, Value)| {
+                    (Arc::clone(key), self.entry(key, value, file, there))
+                };
+                Value::Map(all.iter().map(of).collect())
+            }
+            Value::String(_) if there.short.is_some() => self.renamed(said, file, there.short),
+            other => other.clone(),
+        }
+    }
+
+    /// What a key of a map says.
+    fn entry(&self, key: &str, value: &Value, file: FileId, there: NamedThere) -> Value {
+        let is_type = there.defines.is_some();
+        let defines = |kind: Family| match is_type {
+            true => NamedThere::of(kind).or_short(),
+            false => NamedThere::of(kind),
+        };
+        if let Some(family) = DEFINED.iter().find(|family| family.keyword() == key) {
+            let types = NamedThere { defines: Some(*family), ..NamedThere::default() };
+            return self.each(value, file, types);
+        }
+        match key {
+            "topology_template" | "substitution_mappings" => {
+                self.within(value, file, NamedThere::default())
+            }
+            "derived_from" => self.renamed(value, file, there.defines),
+            "type" => self.renamed(value, file, there.kind),
+            "node_type" => self.renamed(value, file, Some(Family::Node)),
+            "node" if there.is_requirement => self.renamed(value, file, Some(Family::Node)),
+            "capability" if there.is_requirement => {
+                self.renamed(value, file, Some(Family::Capability))
+            }
+            "relationship" if there.is_requirement => {
+                self.within(value, file, NamedThere::of(Family::Relationship).or_short())
+            }
+            "node_templates" => self.each(value, file, NamedThere::of(Family::Node)),
+            "relationship_templates" => {
+                self.each(value, file, NamedThere::of(Family::Relationship))
+            }
+            "groups" => self.each(value, file, NamedThere::of(Family::Group)),
+            "policies" => self.each(value, file, NamedThere::of(Family::Policy)),
+            // Of a type they are definitions, of anything else values.
+            "properties" | "attributes" if is_type || there.short == Some(Family::Capability) => {
+                self.each(value, file, NamedThere::of(Family::Data).or_short())
+            }
+            "inputs" if there.kind.is_none() => {
+                self.each(value, file, NamedThere::of(Family::Data).or_short())
+            }
+            "entry_schema" | "key_schema" => {
+                self.within(value, file, NamedThere::of(Family::Data).or_short())
+            }
+            "capabilities" => self.each(value, file, defines(Family::Capability)),
+            "requirements" => {
+                let short = is_type.then_some(Family::Capability);
+                let there = NamedThere { is_requirement: true, short, ..NamedThere::default() };
+                self.each(value, file, there)
+            }
+            "interfaces" => self.each(value, file, NamedThere::of(Family::Interface)),
+            "artifacts" => self.each(value, file, NamedThere::of(Family::Artifact)),
+            "members" | "targets" if is_type => self.all(value, file, Family::Node),
+            "valid_source_types" => self.all(value, file, Family::Node),
+            "valid_target_types" => self.all(value, file, Family::Capability),
+            "operations" => self.each(value, file, NamedThere::default()),
+            _ if there.kind == Some(Family::Interface) => {
+                self.within(value, file, NamedThere::default())
+            }
+            _ => value.clone(),
+        }
+    }
+
+    /// The entries of a map, or of maps in a list.
+    fn each(&self, value: &Value, file: FileId, there: NamedThere) -> Value {
+        let of =
+            |(key, value): &(Arc<str>, Value)| (Arc::clone(key), self.within(value, file, there));
+        let map = |value: &Value| Value::Map(entries(value).map(of).collect());
+        match value {
+            Value::Map(_) => map(value),
+            Value::List(items) => {
+                let item = |item: &Value| match item {
+                    Value::Map(_) => map(item),
+                    other => other.clone(),
+                };
+                Value::List(items.iter().map(item).collect())
+            }
+            other => other.clone(),
+        }
+    }
+
+    fn all(&self, value: &Value, file: FileId, family: Family) -> Value {
+        let Value::List(items) = value else { return value.clone() };
+        Value::List(items.iter().map(|item| self.renamed(item, file, Some(family))).collect())
+    }
+
+    /// The name of a type, where it is one.
+    fn renamed(&self, value: &Value, file: FileId, family: Option<Family>) -> Value {
+        let types = self.converter.variant.types;
+        let (Value::String(name), Some(family)) = (value, family) else { return value.clone() };
+        let found = types.find_in(Some(file), family, name);
+        let own = found.filter(|id| !profile::is_built_in(types.definition(*id).key.span().file));
+        own.map_or_else(|| value.clone(), |id| self.name(id).into())
+    }
+}
