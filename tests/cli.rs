@@ -1292,6 +1292,16 @@ fn every_command_ends_when_its_time_is_over_and_says_what_took_it() {
             assert!(timed.iter().any(|phase| phase.starts_with(name)), "{command}: {timed:?}");
         }
     }
+    let kiosk = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/kiosk.tosca");
+    for (command, phases) in [
+        (format!("convert {kiosk}"), &["reading", "converting", "checking", "writing"][..]),
+        (format!("validate {kiosk}"), &["reading", "checking"]),
+        (format!("types {kiosk}"), &["reading"]),
+    ] {
+        let done = cuvee(&dir, &format!("{command} --timings -q")).assert().success();
+        let timed = timed(&done.get_output().stderr);
+        assert_eq!(timed, [&["starting"], phases, &["total"]].concat(), "{command}");
+    }
     // What is asked of no template has nothing but a beginning and an end.
     let done = cuvee(&dir, "--timings explain-code file").assert().success();
     assert_eq!(timed(&done.get_output().stderr), ["starting", "total"]);

@@ -3,7 +3,7 @@
 use super::args::convert::{ConvertArgs, ConvertDialect, ConvertFormat};
 use super::read::ReadFiles;
 use super::reporter::Reporter;
-use super::{Outcome, json, output, rejected, select, stricter};
+use super::{Outcome, json, output, rejected, select, stricter, watch};
 use cuvee::csar::is_archive;
 use cuvee::diagnostic::{Code, Diagnostic, Severity};
 use cuvee::explore::Answer;
@@ -49,6 +49,7 @@ pub(crate) fn run(args: &ConvertArgs, reporter: &Reporter) -> Outcome {
         let report = json(&result.losses.report(&sources));
         output::deliver(Some(file), report, &read).map_err(rejected)?;
     }
+    watch::phase("writing");
     let written = match target {
         ConvertTarget::Document(file) => output::deliver(file, result.text(), &read),
         ConvertTarget::Archive(file) => output::deliver(Some(file), result.to_csar()?, &read),

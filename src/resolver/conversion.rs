@@ -2,6 +2,7 @@
 
 use super::Resolver;
 use crate::convert::{ConvertedYaml, Losses, ToYamlSettings, TypeCounterparts, to_yaml};
+use crate::sat::progress::Progress;
 use crate::text::answer::{Answer, Failure};
 use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
 use crate::text::files::Files;
@@ -12,7 +13,7 @@ use crate::tosca::csar::{self, Meta};
 use crate::tosca::load::TemplateLocation;
 use crate::tosca::v1_0::{self, Library, LoadedDefinitions, PropertySchemas};
 use crate::validate;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// How to convert.
@@ -227,7 +228,7 @@ impl Resolver {
     /// implementation is meant; of templates as [`Resolver::resolve`].
     pub fn convert(&self, query: &ConversionQuery) -> Result<Answer<Conversion>, Failure> {
         match &self.location {
-            TemplateLocation::Path(path) => match v1_0::load(&self.files, path) {
+            TemplateLocation::Path(path) => match self.definitions(path) {
                 Some(loaded) => self.convert_definitions(&loaded, query),
                 None if !self.files.is_file(path) && !self.files.is_dir(path) => {
                     let message = format!("there is no file `{}`", path.display());
@@ -237,6 +238,12 @@ impl Resolver {
             },
             TemplateLocation::Text { .. } => self.convert_template(query),
         }
+    }
+
+    /// What definitions there are, if it is definitions.
+    pub(super) fn definitions(&self, path: &Path) -> Option<LoadedDefinitions> {
+        self.progress.clone().phase("reading");
+        v1_0::load(&self.files, path)
     }
 
     fn convert_definitions(
@@ -252,12 +259,16 @@ impl Resolver {
             counterparts: self.counterparts(query)?,
             is_single: query.is_single,
         };
-        let mut ignored = Diagnostics::default();
-        let library = Library::of(loaded, &mut ignored);
-        let schemas = PropertySchemas::of(&library, &mut ignored);
+        let mut progress = self.progress.clone();
+        progress.phase("converting");
+        let mut found = loaded.found.clone();
+        let library = Library::of(loaded, &mut found);
+        let schemas = PropertySchemas::of(&library, &mut found);
         let ConvertedYaml { files, losses, converted, .. } =
             to_yaml(&library, &schemas, &settings).map_err(|Diagnostics(found)| failure(found))?;
-        let found = counting(&validate::validate_definitions(loaded), loaded, &converted);
+        progress.phase("checking");
+        let found = validate::validate_definitions(&library, &schemas, found);
+        let found = counting(&found, loaded, &converted);
         if found.iter().any(|found| found.severity == Severity::Error) {
             return Err(failure(found));
         }

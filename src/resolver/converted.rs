@@ -6,6 +6,7 @@ use crate::convert::{
     ConvertedVariant, ConvertedXml, LocatedFile, Loss, LossKind, ToXmlSettings, to_xml,
 };
 use crate::explore::types;
+use crate::sat::progress::Progress;
 use crate::text::answer::{Answer, Failure};
 use crate::text::diagnostic::Diagnostics;
 use crate::text::source::FileId;
@@ -44,6 +45,7 @@ impl Resolver {
                     file: loaded.template(),
                     locate: &|file, name| locate(loaded, file, name),
                 };
+                self.progress.clone().phase("converting");
                 Ok(to_xml(&variant, &settings)?)
             })?;
             Ok((written(loaded, converted, query.is_single)?, warnings))

@@ -532,16 +532,16 @@ impl Resolver {
         name: Option<&str>,
     ) -> Option<Result<Answer<DefinedTypes>, Failure>> {
         let TemplateLocation::Path(path) = &self.location else { return None };
-        let loaded = v1_0::load(&self.files, path)?;
-        let mut ignored = Diagnostics::default();
-        let library = v1_0::Library::of(&loaded, &mut ignored);
-        let schemas = v1_0::PropertySchemas::of(&library, &mut ignored);
+        let loaded = self.definitions(path)?;
+        let mut found = loaded.found.clone();
+        let library = v1_0::Library::of(&loaded, &mut found);
+        let schemas = v1_0::PropertySchemas::of(&library, &mut found);
         let sources = loaded.sources.clone();
         let result = match v1_0::defined_types(&library, &schemas, name) {
             Ok(result) => result,
             Err(error) => return Some(Err(Failure { diagnostics: vec![error], sources })),
         };
-        let mut warnings = validate::validate_definitions(&loaded);
+        let mut warnings = validate::validate_definitions(&library, &schemas, found);
         warnings.retain(|found| found.severity != Severity::Note);
         Some(Ok(Answer { result, warnings, sources }))
     }
@@ -551,10 +551,14 @@ impl Resolver {
         let TemplateLocation::Path(path) = &self.location else { return None };
         let loaded = match &self.loaded {
             Some(_) => return None,
-            None => v1_0::load(&self.files, path)?,
+            None => self.definitions(path)?,
         };
+        self.progress.clone().phase("checking");
+        let mut found = loaded.found.clone();
+        let library = v1_0::Library::of(&loaded, &mut found);
+        let schemas = v1_0::PropertySchemas::of(&library, &mut found);
         Some(Validation {
-            diagnostics: validate::validate_definitions(&loaded),
+            diagnostics: validate::validate_definitions(&library, &schemas, found),
             sources: loaded.sources.clone(),
         })
     }

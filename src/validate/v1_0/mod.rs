@@ -8,15 +8,16 @@ mod properties;
 mod service;
 
 use crate::text::diagnostic::{Diagnostic, Diagnostics};
-use crate::tosca::v1_0::{Library, LoadedDefinitions, PropertySchemas};
+use crate::tosca::v1_0::{Library, PropertySchemas};
 use checker::DefinitionsChecker;
 
 /// Everything that is wrong with documents that belong together.
-pub(crate) fn validate_definitions(loaded: &LoadedDefinitions) -> Vec<Diagnostic> {
-    let mut found = loaded.found.clone();
-    let library = Library::of(loaded, &mut found);
-    let schemas = PropertySchemas::of(&library, &mut found);
-    let mut checker = DefinitionsChecker::new(&library, &schemas, found);
+pub(crate) fn validate_definitions(
+    library: &Library<'_>,
+    schemas: &PropertySchemas<'_>,
+    found: Diagnostics,
+) -> Vec<Diagnostic> {
+    let mut checker = DefinitionsChecker::new(library, schemas, found);
     checker.documents();
     checker.components();
     let Diagnostics(mut found) = checker.found;
