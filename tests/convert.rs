@@ -99,9 +99,13 @@ fn definitions(dice: &mut Dice) -> String {
     let types = 2 + dice.roll(4);
     let (mut schema, mut components, mut nodes, mut relationships) =
         (String::new(), String::new(), String::new(), String::new());
+    let (mut mapping, mut first_interface) = (String::new(), "");
     for at in 0..types {
         let (mut elements, mut values) = (String::new(), String::new());
         for property in 0..dice.roll(5) {
+            if at == 0 && property == 0 {
+                mapping = "<Properties><PropertyMappings><PropertyMapping serviceTemplatePropertyRef=\"p0\" targetObjectRef=\"n0\" targetPropertyRef=\"p0\"/></PropertyMappings></Properties>".to_owned();
+            }
             let (kind, value) = VALUES[usize::try_from(dice.roll(10)).unwrap()];
             let occurs = dice.one_of(&["", "minOccurs=\"0\"", "maxOccurs=\"3\""]);
             elements += &format!("<xs:element name=\"p{property}\" type=\"xs:{kind}\" {occurs}/>");
@@ -115,11 +119,16 @@ fn definitions(dice: &mut Dice) -> String {
         let tags = dice.one_of(&["", "<Tags><Tag name=\"since\" value=\"1.0\"/></Tags>"]);
         let bounds =
             dice.one_of(&["lowerBound=\"0\"", "lowerBound=\"0\" upperBound=\"unbounded\""]);
+        // What is shown as a requirement of another node has to be one that it has.
+        let bounds = if at == 0 { "" } else { bounds };
         let states =
             dice.one_of(&["", "<InstanceStates><InstanceState state=\"open\"/></InstanceStates>"]);
         let parameters = dice.one_of(&["", "<InputParameters><InputParameter name=\"size\" type=\"xs:int\" required=\"no\"/></InputParameters>"]);
         let interface =
             dice.one_of(&["http://opentosca.org/interfaces/lifecycle", "urn:example:life", "run"]);
+        if at == 0 {
+            first_interface = interface;
+        }
         components += &format!(
             "<NodeType name=\"T{at}\">{tags}<PropertiesDefinition element=\"s:T{at}\"/>\
              <RequirementDefinitions><RequirementDefinition name=\"needs\" requirementType=\"s:Needs\" {bounds}/></RequirementDefinitions>\
@@ -158,11 +167,22 @@ fn definitions(dice: &mut Dice) -> String {
             );
         }
     }
+    let policies =
+        dice.one_of(&["", "<Policies><Policy name=\"all\" policyType=\"s:Hours\"/></Policies>"]);
+    let boundary = match dice.roll(2) {
+        0 => String::new(),
+        _ => format!(
+            "<BoundaryDefinitions>{mapping}<Requirements><Requirement name=\"needs\" ref=\"n0_needs\"/></Requirements>\
+             <Capabilities><Capability name=\"gives\" ref=\"c0\"/></Capabilities>{policies}\
+             <Interfaces><Interface name=\"{first_interface}\"><Operation name=\"start\"><NodeOperation nodeRef=\"n0\" interfaceName=\"{first_interface}\" operationName=\"start\"/></Operation></Interface></Interfaces></BoundaryDefinitions>"
+        ),
+    };
+    let stands_for = if boundary.is_empty() { "" } else { " substitutableNodeType=\"s:T0\"" };
     let base = "http://docs.oasis-open.org/tosca/ns/2011/12";
     format!(
         "<Definitions xmlns=\"{base}\" xmlns:s=\"urn:example:any\" xmlns:xs=\"http://www.w3.org/2001/XMLSchema\" xmlns:b=\"{base}/ToscaBaseTypes\" id=\"any\" targetNamespace=\"urn:example:any\">\
          <Types><xs:schema targetNamespace=\"urn:example:any\" elementFormDefault=\"qualified\">{schema}</xs:schema></Types>\
-         <ServiceTemplate id=\"Any\"><TopologyTemplate>{nodes}{relationships}</TopologyTemplate></ServiceTemplate>{components}\
+         <ServiceTemplate id=\"Any\"{stands_for}>{boundary}<TopologyTemplate>{nodes}{relationships}</TopologyTemplate></ServiceTemplate>{components}\
          <RequirementType name=\"Needs\" requiredCapabilityType=\"s:Gives\"/><CapabilityType name=\"Gives\"/>\
          <RelationshipType name=\"Gets\"><ValidSource typeRef=\"s:Needs\"/><ValidTarget typeRef=\"s:Gives\"/></RelationshipType><RelationshipType name=\"Beside\"/>\
          <RelationshipType name=\"HostedOn\" targetNamespace=\"{base}/ToscaBaseTypes\"/>\
