@@ -49,6 +49,10 @@ fn main() -> anyhow::Result<()> {
         });
         anyhow::ensure!(convert(&resolver), "it is not converted");
         report("to YAML", &text, Some(peak("convert", file.path())?), || convert(&resolver));
+        let back = resolver.convert(&ConversionQuery::default().one_document())?.result.text();
+        let files = MemoryFiles::from([("shop.yaml", &*back)]);
+        let resolver = Resolver::new("shop.yaml").files(files);
+        report("to XML", &back, None, || convert(&resolver));
     }
     repository(427)
 }

@@ -11,7 +11,8 @@ use crate::text::value::Value;
 use crate::topology::{NodeIndex, RelationIndex, type_named};
 use crate::tosca::fit::RequirementFit;
 use crate::tosca::{Family, TypeId};
-use rustc_hash::FxHashMap;
+use indexmap::IndexMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What metadata of nodes begin with that say how parts of them were called.
@@ -53,9 +54,9 @@ pub(super) struct ServiceParts {
     pub capabilities: FxHashMap<(NodeIndex, String), String>,
     /// Requirements that nothing fulfils and something else names, by nodes and names.
     pub shown: BTreeMap<(usize, String), String>,
-    /// Named relationship templates that no relation has taken.
-    relationships: Vec<(String, SaidValue)>,
-    taken: Vec<String>,
+    /// Named relationship templates, and those that a relation has taken.
+    relationships: IndexMap<String, SaidValue>,
+    taken: FxHashSet<String>,
     pub policies: NodePolicies,
 }
 
@@ -142,7 +143,8 @@ impl<'t> XmlConverter<'_, 't> {
         let mut topology = XmlPart::new("TopologyTemplate");
         Self::describe(&mut topology, &mut said);
         let templates = said.take_parts("node_templates", "node");
-        parts.relationships = said.take_parts("relationship_templates", "relationship");
+        let relationships = said.take_parts("relationship_templates", "relationship");
+        parts.relationships = relationships.into_iter().collect();
         let mapping = said.take("substitution_mappings").map(|mapping| SaidValue {
             path: "topology_template.substitution_mappings".to_owned(),
             ..mapping
@@ -512,9 +514,8 @@ impl<'t> XmlConverter<'_, 't> {
         let named = template.and_then(|template| template.name.clone());
         let described = match &named {
             Some(name) => {
-                let known = parts.relationships.iter().find(|(known, _)| known == name);
-                let said = known.map(|(_, said)| said.clone());
-                parts.taken.push(name.clone());
+                let said = parts.relationships.get(name).cloned();
+                parts.taken.insert(name.clone());
                 said.zip(template).map(|(said, it)| SaidValue { span: Some(it.span), ..said })
             }
             None => used.filter(|used| matches!(used.value, Value::Map(_))),
