@@ -15,6 +15,8 @@ mod instances;
 mod substitution;
 #[path = "../benches/templates/substitution.rs"]
 mod substitution_templates;
+#[path = "growth/topologies.rs"]
+mod topologies;
 
 use cuvee::Resolver;
 use std::iter;
