@@ -122,21 +122,26 @@ pub(crate) fn to_xml(
         let at = Span { file: variant.file, start: 0, end: 0 };
         return Err(Diagnostic::error(Code::InvalidTemplate, message).at(at));
     }
-    let text = written(&root, &converter.prefixes);
-    converter.verify(&mut root, &text);
+    let draft = draft(&root, &converter.prefixes);
+    converter.verify(&mut root, &draft);
     let text = written(&root, &converter.prefixes);
     let losses = converter.losses.ordered();
     Ok(ConvertedXml { id, text, losses, located: converter.located })
 }
 
-/// The canonical form of a document.
-fn written(root: &XmlPart, prefixes: &Prefixes) -> String {
+/// A document that says what it is to say.
+fn draft(root: &XmlPart, prefixes: &Prefixes) -> String {
     let mut tree = XmlTree::default();
     for (prefix, namespace) in prefixes.declared() {
         tree.declare(prefix, namespace);
     }
     root.write(&mut tree);
-    let text = tree.write();
+    tree.write()
+}
+
+/// The canonical form of a document.
+fn written(root: &XmlPart, prefixes: &Prefixes) -> String {
+    let text = draft(root, prefixes);
     match parse(FileId::DETACHED, text.as_str().into(), &XmlLimits::default()) {
         Ok(document) => canonical_definitions(&document),
         Err(_) => text,
