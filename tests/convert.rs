@@ -785,7 +785,10 @@ fn mappable_type(dice: &mut Dice, at: u64) -> String {
     let abstraction = dice.one_of(&["", " final=\"yes\""]);
     let tags = dice.one_of(&["", "<Tags><Tag name=\"since\" value=\"1.0\"/></Tags>"]);
     let about = dice.one_of(&["", "<documentation>What is &lt;sold&gt;.</documentation>"]);
-    let least = dice.one_of(&["lowerBound=\"0\"", "lowerBound=\"0\" upperBound=\"unbounded\""]);
+    let least = dice.one_of(&[
+        "lowerBound=\"0\" upperBound=\"7\"",
+        "lowerBound=\"0\" upperBound=\"unbounded\"",
+    ]);
     let most = dice.one_of(&["", " upperBound=\"3\"", " upperBound=\"unbounded\""]);
     let states = dice.one_of(&["", "<InstanceStates><InstanceState state=\"urn:up\"/><InstanceState state=\"urn:down\"/></InstanceStates>"]);
     let (interfaces, components) = match dice.roll(3) {
@@ -825,8 +828,11 @@ fn mappable(dice: &mut Dice) -> String {
         let (link, ends) = match dice.roll(6) {
             _ if at == 0 => ("", [String::new(), String::new()]),
             0 | 1 => {
+                let open =
+                    format!("<Requirement id=\"open{at}\" name=\"needs\" type=\"s:Needs\"/>");
+                let open = if dice.roll(2) == 0 { "" } else { &*open };
                 requirements = format!(
-                    "<Requirements><Requirement id=\"{id}{at}_it\" name=\"needs\" type=\"s:Needs\"/></Requirements>"
+                    "<Requirements><Requirement id=\"{id}{at}_it\" name=\"needs\" type=\"s:Needs\"/>{open}</Requirements>"
                 );
                 ("s:Gets", [format!("{id}{at}_it"), format!("c{to}")])
             }

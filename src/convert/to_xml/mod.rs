@@ -36,9 +36,10 @@ use part::XmlPart;
 use rustc_hash::{FxHashMap, FxHashSet};
 use said::{SaidMap, SaidValue};
 use schema::DefinedSchemas;
-use service::UndefinedType;
+use service::{KnownIds, UndefinedType, known_ids};
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
+use std::rc::Rc;
 
 /// How a template is converted.
 #[derive(Clone, Debug, Default)]
@@ -185,6 +186,8 @@ pub(super) struct XmlConverter<'s, 't> {
     /// nodes.
     joined: Vec<(TypeId, Option<TypeId>)>,
     links: NodeLinks,
+    /// What parts of nodes were called in definitions.
+    known_ids: Rc<KnownIds<'s>>,
     /// Whether what is converted has a definition that everybody knows.
     is_silent: bool,
     /// Whether the template was made of definitions.
@@ -225,6 +228,7 @@ impl<'s, 't> XmlConverter<'s, 't> {
             undefined: BTreeMap::new(),
             joined: Vec::new(),
             links: NodeLinks::default(),
+            known_ids: Rc::new(known_ids(variant.topology)),
             is_silent: false,
             were_definitions: of_metadata("definitions_id").is_some(),
             has_added_roots: false,

@@ -8,7 +8,7 @@ use super::said::{SaidMap, SaidValue, entries, step};
 use crate::convert::loss::{Loss, LossKind};
 use crate::text::source::Span;
 use crate::text::value::Value;
-use crate::topology::{NodeIndex, RelationIndex, type_named};
+use crate::topology::{NodeIndex, RelationIndex, Topology, type_named};
 use crate::tosca::fit::RequirementFit;
 use crate::tosca::{Family, TypeId};
 use indexmap::IndexMap;
@@ -210,6 +210,7 @@ impl<'t> XmlConverter<'_, 't> {
     /// Gives requirements their ids, and the capabilities that they lead to.
     fn name_relations(&mut self, parts: &mut ServiceParts) {
         let topology = self.variant.topology;
+        let mut seen: FxHashMap<(NodeIndex, &str), usize> = FxHashMap::default();
         for id in topology.relation_ids() {
             let relation = topology.relation(id);
             if self.is_node_link(id) {
@@ -223,7 +224,14 @@ impl<'t> XmlConverter<'_, 't> {
             }
             let owner = &parts.nodes[relation.source.index()];
             let wanted = format!("{owner}_{}", relation.name);
-            let wanted = self.known_id(relation.source, "requirement", &relation.name, wanted);
+            // Of several requirements of a name, metadata number all but the first.
+            let number = seen.entry((relation.source, &relation.name)).or_default();
+            *number += 1;
+            let name = match *number {
+                1 => relation.name.clone(),
+                number => format!("{}_{number}", relation.name),
+            };
+            let wanted = self.known_id(relation.source, "requirement", &name, wanted);
             let requirement = self.ids.take(&wanted);
             parts.requirements.insert(id, requirement);
             let Some(target) = relation.target else { continue };
@@ -241,10 +249,9 @@ impl<'t> XmlConverter<'_, 't> {
         name: &str,
         otherwise: String,
     ) -> String {
-        let metadata = &self.variant.topology.node(node).described.metadata;
         let key = format!("{what}.{name}");
-        let known = metadata.iter().find(|said| said.name == key);
-        known.and_then(|said| said.value.value.as_str()).map_or(otherwise, str::to_owned)
+        let known = self.known_ids.get(&(node, &*key)).map(|known| (*known).to_owned());
+        known.unwrap_or(otherwise)
     }
 
     pub(super) fn capability_id(
@@ -316,11 +323,8 @@ impl<'t> XmlConverter<'_, 't> {
         part.push_in("Capabilities", capabilities);
         part.push_in("Policies", parts.policies.take(at));
         if let Some(artifacts) = body.take("artifacts") {
-            let metadata = &node.described.metadata;
-            let known = |key: &str| {
-                let said = metadata.iter().find(|said| said.name == key);
-                said.and_then(|said| said.value.value.as_str())
-            };
+            let known_ids = self.known_ids.clone();
+            let known = |key: &str| known_ids.get(&(index, key)).copied();
             let artifacts = self.deployment_artifacts(&id, &artifacts, known);
             part.push_in("DeploymentArtifacts", artifacts);
         }
@@ -626,6 +630,22 @@ impl<'t> XmlConverter<'_, 't> {
         }
         made
     }
+}
+
+/// What parts of nodes were called, by nodes and what metadata call them.
+pub(super) type KnownIds<'s> = FxHashMap<(NodeIndex, &'s str), &'s str>;
+
+/// What metadata of nodes say that parts of them were called.
+pub(super) fn known_ids(topology: &Topology) -> KnownIds<'_> {
+    let mut known = KnownIds::default();
+    for (at, node) in topology.nodes.iter().enumerate() {
+        let said = node.described.metadata.iter();
+        let ids = said.filter(|said| IDS.iter().any(|of| said.name.starts_with(of)));
+        known.extend(ids.filter_map(|said| {
+            Some(((NodeIndex::new(at), &*said.name), said.value.value.as_str()?))
+        }));
+    }
+    known
 }
 
 /// A lower and an upper bound that TOSCA 1.0 can have.
