@@ -29,6 +29,17 @@ pub(super) struct Boundaries {
     pub dates: bool,
 }
 
+impl Boundaries {
+    /// Adds what else is compared with.
+    pub(super) fn extend(&mut self, other: Self) {
+        self.values.extend(other.values);
+        self.keys.extend(other.keys);
+        self.lengths.extend(other.lengths);
+        self.ordered |= other.ordered;
+        self.dates |= other.dates;
+    }
+}
+
 /// Adds what a probe compares its input with.
 ///
 /// # Errors

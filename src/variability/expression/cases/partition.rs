@@ -2,7 +2,7 @@
 
 use super::boundaries::{self, Boundaries};
 use super::probe::{Probe, ProbeOutcome};
-use super::regions::{self, Axis, ValueRegion};
+use super::regions::{self, Axis, NumberLine, ValueRegion};
 use super::{CaseMembers, InputCase, OpenInput, label, pattern};
 use crate::text::diagnostic::{Code, Diagnostic};
 use crate::text::source::Span;
@@ -72,6 +72,19 @@ impl CaseMembers {
 /// The answers to each probe; the numbers of those in each class; and the members of each.
 type ValueClasses = (Vec<Vec<ProbeOutcome>>, Vec<Vec<u32>>, Vec<Vec<usize>>);
 
+/// What is compared with, and for each probe the keys of numbers at which it may come to something
+/// else, where these are all.
+type ProbedBoundaries = (Boundaries, Vec<Option<Vec<i64>>>);
+
+/// What a probe comes to in each region: the number of its answer; and the regions in which numbers
+/// get too large for it.
+#[derive(Default)]
+struct ProbeAnswers {
+    answers: Vec<ProbeOutcome>,
+    numbers: Vec<u32>,
+    beyond: Vec<usize>,
+}
+
 /// Partitions the values of one input.
 pub(super) struct Partitioner<'c, 'e, 'a> {
     pub evaluator: &'c mut Evaluator<'e, 'a>,
@@ -83,13 +96,15 @@ pub(super) struct Partitioner<'c, 'e, 'a> {
 
 impl Partitioner<'_, '_, '_> {
     pub(super) fn partition(mut self) -> Result<OpenInput, Diagnostic> {
-        let regions = match few_values(self.declaration, 0) {
-            Some(values) => regions::listed(self.declaration.primitive(), values),
+        let (regions, keys) = match few_values(self.declaration, 0) {
+            Some(values) => self.listed(values),
             None => match self.boundaries() {
-                Ok(boundaries) => regions::regions(self.declaration, &boundaries, self.known),
+                Ok((boundaries, keys)) => {
+                    (regions::regions(self.declaration, &boundaries, self.known), keys)
+                }
                 Err(span) => {
                     match few_values(self.declaration, MAX_VALUES).or_else(|| self.matching()) {
-                        Some(values) => regions::listed(self.declaration.primitive(), values),
+                        Some(values) => self.listed(values),
                         None => return Err(self.indistinct(span)),
                     }
                 }
@@ -100,7 +115,7 @@ impl Partitioner<'_, '_, '_> {
         if valid.is_empty() {
             return self.unknown();
         }
-        let (answers, mut outcomes, mut members) = self.classes(&valid);
+        let (answers, mut outcomes, mut members) = self.classes(&valid, &keys);
         let all = members.len() == 1 && valid.iter().any(|region| !region.exact);
         let mut labels = label::labels(&valid, &members);
         if let Some(rest) = labels.iter().position(|label| label == label::REST) {
@@ -125,27 +140,40 @@ impl Partitioner<'_, '_, '_> {
         })
     }
 
+    /// A region for each of these values, in all of which every probe is looked at.
+    fn listed(&self, values: Vec<Value>) -> (Vec<ValueRegion>, Vec<Option<Vec<i64>>>) {
+        let regions = regions::listed(self.declaration.primitive(), values);
+        (regions, vec![None; self.probes.len()])
+    }
+
     /// The regions that no probe tells apart, and what the probes come to in them: all answers to each,
     /// and their numbers in each class.
-    fn classes(&mut self, regions: &[ValueRegion]) -> ValueClasses {
-        let mut seen: Vec<Vec<ProbeOutcome>> = vec![Vec::new(); self.probes.len()];
-        let mut class_of: FxHashMap<Vec<u32>, usize> = FxHashMap::default();
-        let mut classes: Vec<(Vec<u32>, Vec<usize>)> = Vec::new();
+    fn classes(&mut self, regions: &[ValueRegion], keys: &[Option<Vec<i64>>]) -> ValueClasses {
+        let line = NumberLine::of(self.declaration.primitive());
+        let key = |region: &ValueRegion| match &region.value {
+            Value::Number(number) => line.and_then(|line| line.key(number)),
+            _ => None,
+        };
+        let region_keys: Vec<Option<i64>> = regions.iter().map(key).collect();
+        let mut seen = Vec::with_capacity(self.probes.len());
+        let mut outcomes = vec![Vec::with_capacity(self.probes.len()); regions.len()];
         let mut beyond = Vec::new();
-        for (index, region) in regions.iter().enumerate() {
-            self.evaluator.take_overflow();
-            let mut numbers = Vec::with_capacity(seen.len());
-            for (probe, seen) in self.probes.iter().zip(&mut seen) {
-                let outcome = probe.outcome(self.evaluator, self.input, &region.value);
-                let known = seen.iter().position(|other| *other == outcome);
-                numbers.push(known.unwrap_or(seen.len()) as u32);
-                if known.is_none() {
-                    seen.push(outcome);
-                }
-            }
-            beyond.extend(self.evaluator.take_overflow().then_some(index));
-            let class = *class_of.entry(numbers).or_insert_with_key(|numbers| {
-                classes.push((numbers.clone(), Vec::new()));
+        for (probe, keys) in self.probes.iter().zip(keys) {
+            let place = |index: usize| {
+                let key = region_keys[index]?;
+                Some(keys.as_ref()?.partition_point(|&start| start <= key))
+            };
+            let found = answers(self.evaluator, self.input, probe, regions, &place);
+            outcomes.iter_mut().zip(found.numbers).for_each(|(own, number)| own.push(number));
+            beyond.extend(found.beyond);
+            seen.push(found.answers);
+        }
+        beyond.sort_unstable();
+        let mut class_of: FxHashMap<&[u32], usize> = FxHashMap::default();
+        let mut classes: Vec<(&[u32], Vec<usize>)> = Vec::new();
+        for (index, numbers) in outcomes.iter().enumerate() {
+            let class = *class_of.entry(numbers).or_insert_with(|| {
+                classes.push((numbers, Vec::new()));
                 classes.len() - 1
             });
             classes[class].1.push(index);
@@ -158,13 +186,14 @@ impl Partitioner<'_, '_, '_> {
         }
         // Where nothing that asks for a value can be computed with it, no variant is the only one
         // that it gives.
-        let fails = |(numbers, _): &(Vec<u32>, _)| {
+        let fails = |(numbers, _): &(&[u32], _)| {
             let mut answers = numbers.iter().zip(&seen);
             !numbers.is_empty() && answers.all(|(number, seen)| seen[*number as usize].is_none())
         };
         let (failing, computed): (Vec<_>, Vec<_>) = classes.into_iter().partition(fails);
         let classes = if computed.is_empty() { failing } else { computed };
-        let (outcomes, members) = classes.into_iter().unzip();
+        let (outcomes, members) =
+            classes.into_iter().map(|(numbers, members)| (numbers.to_vec(), members)).unzip();
         (seen, outcomes, members)
     }
 
@@ -192,18 +221,19 @@ impl Partitioner<'_, '_, '_> {
     ///
     /// # Errors
     /// The place where one does something else with it.
-    fn boundaries(&mut self) -> Result<Boundaries, Span> {
-        let mut boundaries = Boundaries::default();
+    fn boundaries(&mut self) -> Result<ProbedBoundaries, Span> {
+        let line = NumberLine::of(self.declaration.primitive());
+        let mut all = Boundaries::default();
+        let mut keys = Vec::with_capacity(self.probes.len());
         for probe in &self.probes {
-            boundaries::collect(
-                self.evaluator,
-                self.input,
-                self.declaration,
-                probe,
-                &mut boundaries,
-            )?;
+            let mut own = Boundaries::default();
+            boundaries::collect(self.evaluator, self.input, self.declaration, probe, &mut own)?;
+            // Of dates, more counts than where they are on the line.
+            let line = line.filter(|_| !own.dates);
+            keys.push(line.map(|line| line.keys(&own, &[])));
+            all.extend(own);
         }
-        Ok(boundaries)
+        Ok((all, keys))
     }
 
     fn indistinct(&self, span: Span) -> Diagnostic {
@@ -241,4 +271,35 @@ impl Partitioner<'_, '_, '_> {
         let error = Diagnostic::error(Code::OpenInput, message).at(self.declaration.span);
         Err(error.help("declare a valid `default`, or assign it with `--input`"))
     }
+}
+
+/// What a probe comes to in each of some regions. In those at the same place it comes to the same.
+fn answers(
+    evaluator: &mut Evaluator<'_, '_>,
+    input: InputId,
+    probe: &Probe,
+    regions: &[ValueRegion],
+    place: &dyn Fn(usize) -> Option<usize>,
+) -> ProbeAnswers {
+    let mut found = ProbeAnswers::default();
+    let mut known: FxHashMap<usize, (u32, bool)> = FxHashMap::default();
+    evaluator.take_overflow();
+    for (index, region) in regions.iter().enumerate() {
+        let place = place(index);
+        let (number, overflows) =
+            place.and_then(|place| known.get(&place).copied()).unwrap_or_else(|| {
+                let outcome = probe.outcome(evaluator, input, &region.value);
+                let answers = &mut found.answers;
+                let number = answers.iter().position(|other| *other == outcome);
+                let number = number.unwrap_or_else(|| {
+                    answers.push(outcome);
+                    answers.len() - 1
+                });
+                (number as u32, evaluator.take_overflow())
+            });
+        known.extend(place.map(|place| (place, (number, overflows))));
+        found.numbers.push(number);
+        found.beyond.extend(overflows.then_some(index));
+    }
+    found
 }

@@ -121,6 +121,25 @@ impl NumberLine {
         }
     }
 
+    /// The keys from which on numbers compare otherwise with what they are compared with, and with
+    /// these bounds.
+    pub(super) fn keys(self, boundaries: &Boundaries, bounds: &[Value]) -> Vec<i64> {
+        let points = boundaries.values.iter().chain(bounds).filter_map(number_of);
+        let mut keys: Vec<i64> = points.flat_map(|point| self.around(point)).collect();
+        if boundaries.dates {
+            let limits = [jiff::Timestamp::MIN, jiff::Timestamp::MAX];
+            let instants = boundaries.values.iter().filter_map(instant).chain(limits);
+            let number = |instant: jiff::Timestamp| instant.as_nanosecond() as f64 / 1e6;
+            keys.extend(instants.flat_map(|at| self.around(&Number::float(number(at)))));
+        }
+        keys.extend(&boundaries.keys);
+        let (least, most) = self.ends();
+        keys.retain(|&key| key > least && key <= most);
+        keys.sort_unstable();
+        keys.dedup();
+        keys
+    }
+
     /// A number that is easy on the eye.
     fn example(self, low: i64, high: i64) -> Number {
         let (least, most) = self.ends();
@@ -156,6 +175,10 @@ impl NumberLine {
         let length = |key: i64| self.number(key).to_string().len();
         if length(next) < length(own) { (next, false) } else { (own, true) }
     }
+}
+
+fn number_of(value: &Value) -> Option<&Number> {
+    if let Value::Number(number) = value { Some(number) } else { None }
 }
 
 /// Doubles in their order; zero is one, whatever its sign.
@@ -240,28 +263,13 @@ fn numbers_of(
     boundaries: &Boundaries,
     known: &[Value],
 ) -> Vec<ValueRegion> {
-    let number =
-        |value: &Value| if let Value::Number(number) = value { Some(number.clone()) } else { None };
     let bounds: Vec<Value> = declaration.bounds().collect();
-    let mut points: Vec<Number> =
-        boundaries.values.iter().chain(&bounds).filter_map(number).collect();
-    if boundaries.dates {
-        let limits = [jiff::Timestamp::MIN, jiff::Timestamp::MAX];
-        let instants = boundaries.values.iter().filter_map(instant).chain(limits);
-        points.extend(instants.map(|instant| Number::float(instant.as_nanosecond() as f64 / 1e6)));
-    }
     let (least, most) = line.ends();
-    let mut keys: Vec<i64> = points
-        .iter()
-        .flat_map(|point| line.around(point))
-        .chain(boundaries.keys.iter().copied())
-        .collect();
-    keys.retain(|&key| key > least && key <= most);
-    keys.push(least);
-    keys.sort_unstable();
-    keys.dedup();
+    let keys = line.keys(boundaries, &bounds);
+    let keys: Vec<i64> = [least].into_iter().chain(keys).collect();
+    let number = |value: &Value| number_of(value).and_then(|number| line.key(number));
     let known: Vec<(i64, &Value)> =
-        known.iter().filter_map(|value| Some((line.key(&number(value)?)?, value))).collect();
+        known.iter().filter_map(|value| Some((number(value)?, value))).collect();
     let mut regions = Vec::new();
     let ends = keys.iter().skip(1).map(|key| key - 1).chain([most]);
     for ((&low, high), position) in keys.iter().zip(ends).zip(0..) {
