@@ -170,10 +170,10 @@ impl Space<'_, '_> {
         let elements = Projection::All.elements(graph);
         let mut models = self.valid_models();
         progress.phase("walking through variants");
-        let samples = self.samples(&mut models);
+        let mut samples = self.samples(&mut models);
         let literals: Vec<Lit> = elements.iter().map(|&id| literal(id)).collect();
         progress.phase("core and dead elements");
-        let found = backbone_beside(&samples, &literals, &mut models);
+        let found = backbone_beside(&mut samples, &literals, &mut models);
         let void = found.is_none();
         let found = found.unwrap_or_default();
         let ids = |literals: &[Lit]| {
@@ -195,7 +195,7 @@ impl Space<'_, '_> {
         let sets = if void {
             Vec::new()
         } else {
-            equivalences_beside(&samples, &nodes, &mut models).unwrap_or_default()
+            equivalences_beside(&mut samples, &nodes, &mut models).unwrap_or_default()
         };
         progress.phase("conditions in vain");
         let false_optional = if void {

@@ -408,7 +408,7 @@ impl<'s, 'a> Space<'s, 'a> {
     pub(super) fn samples(&self, models: &mut Models) -> Samples {
         let cnf = Cnf::of(self.vars(), self.valid_clauses().map(<[Lit]>::to_vec));
         let circuit = Circuit::new(&cnf, &self.input_vars());
-        circuit.map_or_else(Samples::default, |circuit| Samples::of(&circuit, &self.cases, models))
+        circuit.map_or_else(Samples::default, |circuit| Samples::of(circuit, &self.cases, models))
     }
 
     /// The same where a solver would be asked for each of many cases, else none.

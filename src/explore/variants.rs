@@ -7,7 +7,7 @@ use crate::sat::count::{Compiled, compile};
 use crate::sat::formula::{Atom, Cnf, Lit, Var};
 use crate::sat::progress::Progress;
 use crate::sat::solve::backbone::{backbone_beside, equivalences_beside};
-use crate::sat::solve::covering::{CoveringModel, covering};
+use crate::sat::solve::covering::{CoveringModel, covering_beside};
 use crate::sat::solve::random::Random;
 use crate::sat::solve::walk::Samples;
 use crate::sat::solve::{self, Limit, Models, Objective, Problem, SolverSettings, Unsolved};
@@ -201,7 +201,7 @@ impl Space<'_, '_> {
     ) -> Option<Found> {
         let mut models = self.valid_models();
         let telling = if elements.len() < MANY {
-            telling(elements, &self.samples_of_many_cases(&mut models), &mut models)
+            telling(elements, &mut self.samples_of_many_cases(&mut models), &mut models)
         } else {
             literals(elements)
         };
@@ -339,7 +339,11 @@ impl Space<'_, '_> {
         let factors: Vec<Vec<Lit>> =
             self.cases.iter().filter(|cases| cases.len() > 1).cloned().collect();
         let mut models = self.valid_models();
-        let covering = covering(strength, &factors, &mut models).ok_or_else(|| {
+        progress.phase("walking through variants");
+        let mut samples = self.samples(&mut models);
+        progress.phase("covering combinations");
+        let found = covering_beside(&mut samples, strength, &factors, &mut models);
+        let covering = found.ok_or_else(|| {
             let message = format!("there are too many combinations of {strength} inputs");
             Diagnostic::error(Code::OpenInput, message)
                 .help("assign some inputs, or cover combinations of fewer")
@@ -485,7 +489,7 @@ fn literals(elements: &[Projected]) -> Vec<Lit> {
 
 /// Literals that are enough to tell variants apart: one of those that are always equal, none of
 /// those that never change.
-fn telling(elements: &[Projected], samples: &Samples, models: &mut Models) -> Vec<Lit> {
+fn telling(elements: &[Projected], samples: &mut Samples, models: &mut Models) -> Vec<Lit> {
     let literals = literals(elements);
     let fixed = backbone_beside(samples, &literals, models).unwrap_or_default();
     let fixed: FxHashSet<_> = fixed.always.into_iter().chain(fixed.never).collect();

@@ -15,6 +15,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::equivalence::Equivalences;
 use super::models::Models;
 use super::propagator::Propagator;
 use super::random::Random;
@@ -44,12 +45,12 @@ pub struct Backbone {
 /// assert_eq!((found.always, found.never), (vec![a], vec![c]));
 /// ```
 pub fn backbone(candidates: &[Lit], models: &mut Models) -> Option<Backbone> {
-    backbone_beside(&Samples::default(), candidates, models)
+    backbone_beside(&mut Samples::default(), candidates, models)
 }
 
 /// The same, where some models are known already.
 pub(crate) fn backbone_beside(
-    samples: &Samples,
+    samples: &mut Samples,
     candidates: &[Lit],
     models: &mut Models,
 ) -> Option<Backbone> {
@@ -62,7 +63,7 @@ pub(crate) fn backbone_beside(
     let other = candidates.iter().map(|&literal| literal.negate_if(models.is_true(literal)));
     let other = other.filter(|&literal| !samples.show(literal));
     let others = other.filter(|&literal| met.insert(literal)).collect();
-    let impossible: FxHashSet<_> = impossible(others, models).into_iter().collect();
+    let impossible: FxHashSet<_> = impossible_beside(samples, others, models).into_iter().collect();
     let among = |wanted: fn(Lit) -> Lit| {
         candidates
             .iter()
@@ -77,14 +78,24 @@ pub(crate) fn backbone_beside(
 ///
 /// Propagation guesses a model in which as many as possible are true, so that few models show all
 /// that can be; one question proves the rest.
-pub(super) fn impossible(mut open: Vec<Lit>, models: &mut Models) -> Vec<Lit> {
+pub(super) fn impossible(open: Vec<Lit>, models: &mut Models) -> Vec<Lit> {
+    impossible_beside(&mut Samples::default(), open, models)
+}
+
+/// The same, where some models are known already.
+fn impossible_beside(samples: &mut Samples, mut open: Vec<Lit>, models: &mut Models) -> Vec<Lit> {
+    let mut show = |open: &mut Vec<Lit>, models: &Models| {
+        open.retain(|&literal| !models.is_true(literal));
+        let new = samples.see(models);
+        open.retain(|&literal| !samples.show_since(new, literal));
+    };
     while !open.is_empty() {
         models.solve_toward(&open);
-        open.retain(|&literal| !models.is_true(literal));
+        show(&mut open, models);
         if open.is_empty() || !models.solve_any(&open, &[]) {
             break;
         }
-        open.retain(|&literal| !models.is_true(literal));
+        show(&mut open, models);
     }
     open
 }
@@ -104,12 +115,12 @@ pub(super) fn impossible(mut open: Vec<Lit>, models: &mut Models) -> Vec<Lit> {
 /// assert_eq!(equivalences(&[a, b, c], &mut models), Some(vec![vec![a, b]]));
 /// ```
 pub fn equivalences(candidates: &[Lit], models: &mut Models) -> Option<Vec<Vec<Lit>>> {
-    equivalences_beside(&Samples::default(), candidates, models)
+    equivalences_beside(&mut Samples::default(), candidates, models)
 }
 
 /// The same, where some models are known already.
 pub(crate) fn equivalences_beside(
-    samples: &Samples,
+    samples: &mut Samples,
     candidates: &[Lit],
     models: &mut Models,
 ) -> Option<Vec<Vec<Lit>>> {
@@ -117,44 +128,37 @@ pub(crate) fn equivalences_beside(
     if !models.solve(&[]) {
         return None;
     }
-    let mut classes = Classes::new(candidates);
+    // What clauses of two literals make equal is one to begin with.
+    let same = models.equivalences();
+    let mut classes = Classes::new(candidates.iter().map(|&literal| same.of(literal)));
     classes.split(models);
-    classes.split_by(samples);
-    classes.split_at_random(models);
+    classes.tell(|literal| samples.of_literal(literal).collect::<Vec<u64>>());
+    classes.split_at_random(models, samples);
     let mut propagator = models.propagator();
-    let mut proven: FxHashSet<Vec<Lit>> = FxHashSet::default();
-    let mut asked: FxHashMap<Vec<Lit>, Lit> = FxHashMap::default();
+    let mut splits: FxHashMap<Vec<Lit>, Option<Lit>> = FxHashMap::default();
     loop {
-        let sets = classes.sets();
-        let mut splits = Vec::new();
-        for class in &sets {
-            if proven.contains(class) {
-                continue;
-            }
-            if let Some(&split) = asked.get(class) {
-                splits.push(split);
-            } else if propagates(class, &mut propagator) {
-                proven.insert(class.clone());
-            } else {
-                let split = differ(class, models);
-                asked.insert(class.clone(), split);
-                splits.push(split);
-            }
+        // What propagation does not show to be equal.
+        let mut open = Vec::new();
+        for class in classes.sets() {
+            let split = splits.entry(class).or_insert_with_key(|class| {
+                (!propagates(class, &mut propagator)).then(|| differ(class, models))
+            });
+            open.extend(*split);
         }
         // As many as can be at once, so that few models show all differences.
         let before = classes.count();
-        if !splits.is_empty() {
-            models.solve_toward(&splits);
-            classes.split(models);
+        if !open.is_empty() {
+            models.solve_toward(&open);
+            classes.split_around(models, samples);
         }
         if classes.count() > before {
             continue;
         }
-        if splits.is_empty() || !models.solve_any(&splits, &[]) {
-            asked.values().for_each(|&split| models.add_clause(&[!split]));
-            return Some(sets);
+        if open.is_empty() || !models.solve_any(&open, &[]) {
+            splits.values().flatten().for_each(|&split| models.add_clause(&[!split]));
+            return Some(classes.sets_of(candidates, &same));
         }
-        classes.split(models);
+        classes.split_around(models, samples);
     }
 }
 
@@ -190,45 +194,50 @@ fn propagates(class: &[Lit], propagator: &mut Propagator) -> bool {
 }
 
 /// How many models are looked at before the solver is asked for differences.
-const MODELS: usize = 64;
+const MODELS: usize = 1000;
 /// So many that show nothing new are enough.
 const IN_VAIN: usize = 3;
 
 /// Candidates that no model so far tells apart.
-struct Classes<'c> {
-    candidates: &'c [Lit],
+struct Classes {
+    /// Each once.
+    candidates: Vec<Lit>,
     /// The class of each candidate.
     of: Vec<u32>,
 }
 
-impl<'c> Classes<'c> {
-    fn new(candidates: &'c [Lit]) -> Self {
-        Self { candidates, of: vec![0; candidates.len()] }
+impl Classes {
+    fn new(candidates: impl Iterator<Item = Lit>) -> Self {
+        let mut met = FxHashSet::default();
+        let candidates: Vec<Lit> = candidates.filter(|&literal| met.insert(literal)).collect();
+        Self { of: vec![0; candidates.len()], candidates }
     }
 
     /// Tells apart what differs in the last model.
     fn split(&mut self, models: &Models) {
-        let mut names = FxHashMap::default();
-        for (&literal, class) in self.candidates.iter().zip(&mut self.of) {
-            let next = names.len() as u32;
-            *class = *names.entry((*class, models.is_true(literal))).or_insert(next);
-        }
+        self.tell(|literal| models.is_true(literal));
     }
 
-    /// Tells apart what differs in models that are known.
-    fn split_by(&mut self, samples: &Samples) {
+    /// The same, and what differs in models that are met on the way from it.
+    fn split_around(&mut self, models: &Models, samples: &mut Samples) {
+        self.split(models);
+        let new = samples.see(models);
+        self.tell(|literal| samples.since(new, literal).collect::<Vec<u64>>());
+    }
+
+    /// Tells apart what is not of the same kind.
+    fn tell<K: Eq + std::hash::Hash>(&mut self, kind: impl Fn(Lit) -> K) {
         let mut names = FxHashMap::default();
         for (&literal, class) in self.candidates.iter().zip(&mut self.of) {
             let next = names.len() as u32;
-            let values: Vec<u64> = samples.of_literal(literal).collect();
-            *class = *names.entry((*class, values)).or_insert(next);
+            *class = *names.entry((*class, kind(literal))).or_insert(next);
         }
     }
 
     /// Tells apart what differs in models that are as unlike each other as may be, until those show
     /// nothing new. Only what is not told apart yet has a say in them: where most of a tree is in no
     /// model by chance, what is deep in it has to be asked for.
-    fn split_at_random(&mut self, models: &mut Models) {
+    fn split_at_random(&mut self, models: &mut Models, samples: &mut Samples) {
         let mut random = Random::new(0);
         let (mut count, mut in_vain) = (self.count(), 0);
         for _ in 0..MODELS {
@@ -242,7 +251,7 @@ impl<'c> Classes<'c> {
                 wanted[index] = wanted[index].negate_if(bits & 1 == 1);
             }
             models.solve_toward(&wanted);
-            self.split(models);
+            self.split_around(models, samples);
             let found = self.count();
             in_vain = if found > count { 0 } else { in_vain + 1 };
             count = found;
@@ -258,13 +267,25 @@ impl<'c> Classes<'c> {
 
     /// The classes of two candidates or more.
     fn sets(&self) -> Vec<Vec<Lit>> {
-        let mut sets = vec![Vec::new(); self.count()];
-        for (&literal, &class) in self.candidates.iter().zip(&self.of) {
-            sets[class as usize].push(literal);
-        }
-        sets.retain(|set| set.len() > 1);
-        sets
+        let classes = self.candidates.iter().copied().zip(self.of.iter().copied());
+        sets(self.count(), classes)
     }
+
+    /// The same of all that is equal to candidates, in its order.
+    fn sets_of(&self, all: &[Lit], same: &Equivalences) -> Vec<Vec<Lit>> {
+        let classes: FxHashMap<Lit, u32> =
+            self.candidates.iter().copied().zip(self.of.iter().copied()).collect();
+        let class = |&literal: &Lit| Some((literal, *classes.get(&same.of(literal))?));
+        sets(self.count(), all.iter().filter_map(class))
+    }
+}
+
+/// What is of the same class, where that is more than one.
+fn sets(count: usize, classes: impl Iterator<Item = (Lit, u32)>) -> Vec<Vec<Lit>> {
+    let mut sets = vec![Vec::new(); count];
+    classes.for_each(|(literal, class)| sets[class as usize].push(literal));
+    sets.retain(|set| set.len() > 1);
+    sets
 }
 
 #[cfg(test)]

@@ -176,13 +176,12 @@ pub(crate) struct Lanes<'c> {
 }
 
 impl<'c> Lanes<'c> {
-    /// All lanes are this model.
-    pub(crate) fn new(circuit: &'c Circuit, is_true: &dyn Fn(Lit) -> bool) -> Self {
-        let vars = (0..circuit.kinds.len() as u32).map(Var);
-        let value = |var: Var| if is_true(var.positive()) { u64::MAX } else { 0 };
+    /// For each variable the lanes in which it is true; what is not there is yet to be set.
+    pub(crate) fn new(circuit: &'c Circuit, mut values: Vec<u64>) -> Self {
+        values.resize(circuit.kinds.len(), 0);
         Self {
             circuit,
-            values: vars.map(value).collect(),
+            values,
             changed: Vec::new(),
             open: BinaryHeap::new(),
             queued: vec![false; circuit.gates.len()],
@@ -202,6 +201,11 @@ impl<'c> Lanes<'c> {
     /// For each variable the lanes in which it is true.
     pub(crate) fn values(&self) -> &[u64] {
         &self.values
+    }
+
+    /// The same, when nothing else is asked.
+    pub(crate) fn into_values(self) -> Vec<u64> {
+        self.values
     }
 
     /// The lanes in which a literal is true.

@@ -52,7 +52,7 @@ impl Components {
             residual.push((index, first.var()));
         }
         let mut found = Self { places: vec![VarPlace::Fixed; cnf.vars()], components: Vec::new() };
-        let equivalences = Equivalences::of(cnf, fixed, techniques.has(Technique::Equivalences));
+        let equivalences = Equivalences::new(cnf, fixed, techniques.has(Technique::Equivalences));
         let small = if techniques.has(Technique::Components) { SMALL } else { usize::MAX };
         found.place_vars(fixed, &equivalences, &mut sets, &mentioned, small);
         for (index, var) in residual {

@@ -36,8 +36,10 @@
 
 use rustc_hash::FxHashMap;
 
+use super::free::FreeFactors;
 use super::models::Models;
 use super::propagator::Propagator;
+use super::walk::Samples;
 use crate::sat::formula::{Lit, Var};
 
 /// Models that cover what they can.
@@ -55,7 +57,8 @@ pub struct Covering {
 
 /// A small set of models that covers every choice of `t` cases of different factors that any model
 /// has, `t` being one at least, and the number of factors at most. `None` where there are too many
-/// choices to look at: 32,000 cases can meet in pairs, 1,200 in threes.
+/// choices to look at: 46,000 cases can meet in pairs, 1,600 in threes; those that are in no model, or
+/// go together with others in all, do not count.
 ///
 /// A factor is its cases, of which exactly one is true in each model.
 ///
@@ -72,48 +75,115 @@ pub struct Covering {
 /// assert!(covering.rows.len() < 6);
 /// ```
 pub fn covering(t: usize, factors: &[Vec<Lit>], models: &mut Models) -> Option<Covering> {
-    if factors.is_empty() {
-        let possible = usize::from(models.solve(&[]));
-        let model = CoveringModel::of(models.vars(), |literal| models.is_true(literal));
-        return Some(Covering {
-            rows: vec![Vec::new(); possible],
-            models: vec![model; possible],
-            ..Covering::default()
-        });
-    }
-    let cases = Cases::new(factors);
-    let open = Choices::new(&cases, t.clamp(1, factors.len()))?;
-    models.cover_literals(&cases.literals);
+    covering_beside(&mut Samples::default(), t, factors, models)
+}
+
+/// The same, where some models are known already.
+pub(crate) fn covering_beside(
+    samples: &mut Samples,
+    t: usize,
+    factors: &[Vec<Lit>],
+    models: &mut Models,
+) -> Option<Covering> {
+    let t = t.clamp(1, factors.len().max(1));
+    let all = all_choices(t, factors)?;
+    models.cover_literals(&factors.concat());
     // Says nothing new where factors are what they should be.
     factors.iter().for_each(|factor| models.add_clause(factor));
-    let all = open.len();
-    let mut greedy = Greedy::new(models, &cases, open);
+    let Some(free) = FreeFactors::of(samples, factors, models) else {
+        return Some(Covering { infeasible: all, ..Covering::default() });
+    };
+    let cases = Cases::new(&free.factors);
+    let (rows, models) = rows(t.min(free.factors.len()), &cases, models)?;
+    let feasible = feasible_choices(t, &rows, &cases, &free);
+    let of_factor = |model: &CoveringModel, factor: &Vec<Lit>| {
+        factor.iter().position(|&case| model.is_true(case)).unwrap_or_default()
+    };
+    let positions =
+        |model: &CoveringModel| factors.iter().map(|factor| of_factor(model, factor)).collect();
+    let rows = models.iter().map(positions).collect();
+    Some(Covering { rows, models, feasible, infeasible: all - feasible })
+}
+
+/// Rows that cover, and their models; nothing where there are too many choices to look at.
+fn rows(
+    t: usize,
+    cases: &Cases,
+    models: &mut Models,
+) -> Option<(Vec<Vec<u32>>, Vec<CoveringModel>)> {
+    if t == 0 {
+        // Nothing is left to choose in the model that was found last.
+        let model = CoveringModel::of(models.vars(), |literal| models.is_true(literal));
+        return Some((vec![Vec::new()], vec![model]));
+    }
+    let open = Choices::of_different_factors(cases, t)?;
+    let mut greedy = Greedy::new(models, cases, open);
     // Nobody should aim at what is known to be impossible.
-    let mut infeasible = (0..greedy.open.rows()).map(|others| greedy.exclude(others)).sum();
-    let (mut rows, mut models) = (Vec::new(), Vec::new());
+    (0..greedy.open.rows()).for_each(|others| greedy.exclude(others));
+    let mut found = Vec::new();
     let mut others = 0;
-    while let Some(start) = greedy.next_start(&mut others, &mut infeasible) {
+    while let Some(start) = greedy.next_start(&mut others) {
         let model = greedy.make_row(&start);
         let row = cases.row(&model);
         greedy.open.remove_all(&row);
-        rows.push(row);
-        models.push(model);
+        found.push((row, model));
     }
+    let rows: Vec<&[u32]> = found.iter().map(|(row, _)| row.as_slice()).collect();
     let kept = not_redundant(&rows, &greedy.open);
-    let positions =
-        |row: &Vec<u32>| row.iter().map(|&case| case as usize - cases.first_of(case)).collect();
-    let is_kept = |&(_, kept): &(_, &bool)| *kept;
-    Some(Covering {
-        rows: rows
-            .iter()
-            .zip(&kept)
-            .filter(|&(_, kept)| *kept)
-            .map(|(row, _)| positions(row))
-            .collect(),
-        models: models.into_iter().zip(&kept).filter(is_kept).map(|(model, _)| model).collect(),
-        feasible: all - infeasible,
-        infeasible,
-    })
+    Some(found.into_iter().zip(kept).filter_map(|(row, kept)| kept.then_some(row)).unzip())
+}
+
+/// How many choices of `t` cases of different factors there are; nothing where nobody can count them.
+fn all_choices(t: usize, factors: &[Vec<Lit>]) -> Option<u64> {
+    let mut counts = vec![0_u64; t + 1];
+    counts[0] = 1;
+    for factor in factors {
+        for size in (1..=t).rev() {
+            let with = counts[size - 1].saturating_mul(factor.len() as u64);
+            counts[size] = counts[size].saturating_add(with);
+        }
+    }
+    Some(counts[t]).filter(|&count| count < u64::MAX)
+}
+
+/// Of how many choices of `t` cases of all factors what is free is in one of these rows, which have all
+/// that can meet.
+fn feasible_choices(t: usize, rows: &[Vec<u32>], cases: &Cases, free: &FreeFactors) -> u64 {
+    let (decided, ways) = (free.ways_decided(t), free.ways(t));
+    let of_case = |case: u32| &ways[cases.factors[case as usize] as usize];
+    let mut count = decided[t];
+    for size in 1..=t.min(free.factors.len()) {
+        // Fewer choices than those that were looked at.
+        let Some(mut met) = Choices::none(cases, size) else { continue };
+        rows.iter().for_each(|row| met.add_all(row));
+        for others in
+            (0..met.rows()).filter(|&others| met.with(others).iter().any(|&word| word != 0))
+        {
+            let chosen = met.at(others);
+            let before = chosen
+                .iter()
+                .fold(decided.clone(), |before, &case| product(&before, of_case(case)));
+            let mut last = vec![0_u64; t + 1];
+            each_bit(met.with(others), |case| {
+                // Each choice is there once for each of its cases.
+                if chosen.last().is_none_or(|&chosen| case > chosen as usize) {
+                    let own = last.iter_mut().zip(of_case(case as u32));
+                    own.for_each(|(sum, own)| *sum = sum.wrapping_add(*own));
+                }
+            });
+            count = count.wrapping_add(product(&before, &last)[t]);
+        }
+    }
+    count
+}
+
+/// The product of two polynomials up to the degree that they have.
+fn product(a: &[u64], b: &[u64]) -> Vec<u64> {
+    let coefficient = |degree: usize| {
+        let pairs = a[..=degree].iter().zip(b[..=degree].iter().rev());
+        pairs.fold(0_u64, |sum, (a, b)| sum.wrapping_add(a.wrapping_mul(*b)))
+    };
+    (0..a.len()).map(coefficient).collect()
 }
 
 /// The truth of each variable in a model, a bit each.
@@ -144,7 +214,7 @@ impl CoveringModel {
 ///
 /// What is met once and what is met twice is one bit each. Most rows alone have a choice, and only of
 /// the few others has to be counted what they have beside those.
-fn not_redundant(rows: &[Vec<u32>], choices: &Choices) -> Vec<bool> {
+fn not_redundant(rows: &[&[u32]], choices: &Choices) -> Vec<bool> {
     let masks: Vec<_> = rows.iter().map(|row| mask(row, choices.words)).collect();
     let mut once = vec![0_u64; choices.bits.len()];
     let mut twice = once.clone();
@@ -179,7 +249,7 @@ fn not_redundant(rows: &[Vec<u32>], choices: &Choices) -> Vec<bool> {
 
 /// Of rows that others may make redundant, those that are needed beside what is covered.
 fn keep_needed(
-    rows: &[Vec<u32>],
+    rows: &[&[u32]],
     masks: &[Vec<u64>],
     choices: &Choices,
     covered: &[u64],
@@ -190,7 +260,7 @@ fn keep_needed(
     let mut has = Vec::with_capacity(open.len());
     for &row in &open {
         let mut own = Vec::new();
-        choices.each_others(&rows[row], |_, start| {
+        choices.each_others(rows[row], |_, start| {
             let rest = (start..).zip(&masks[row]).map(|(at, mask)| mask & !covered[at]);
             each_bit(&rest.collect::<Vec<_>>(), |case| own.push(start * 64 + case));
         });
@@ -238,11 +308,6 @@ impl Cases {
             factors.filter_map(|mut cases| cases.find(|&case| model.is_true(self.literals[case])));
         case.map(|case| case as u32).collect()
     }
-
-    /// The first case of the factor that a case is of.
-    fn first_of(&self, case: u32) -> usize {
-        self.starts[self.factors[case as usize] as usize]
-    }
 }
 
 /// Choices of `t` cases: for each choice of `t - 1` others, numbered, a set of cases. So each
@@ -257,12 +322,12 @@ struct Choices {
     bits: Vec<u64>,
 }
 
-/// So many bits are too many.
-const MOST: usize = 1 << 30;
+/// More bits are too many: three times as much is needed at once.
+const MOST: usize = 1 << 31;
 
 impl Choices {
-    /// Those of which all cases are of different factors; `None` where there are too many.
-    fn new(cases: &Cases, t: usize) -> Option<Self> {
+    /// None of those that there could be; `None` where these are too many.
+    fn none(cases: &Cases, t: usize) -> Option<Self> {
         let count = cases.literals.len();
         let mut choose = Vec::with_capacity(t - 1);
         let mut fewer = vec![1_usize; count + 1];
@@ -280,7 +345,12 @@ impl Choices {
             .map_or(1, |counts| counts[count])
             .checked_mul(words)
             .filter(|&size| size <= MOST / 64)?;
-        let mut choices = Self { t, choose, words, bits: vec![0; size] };
+        Some(Self { t, choose, words, bits: vec![0; size] })
+    }
+
+    /// Those of which all cases are of different factors; `None` where there are too many.
+    fn of_different_factors(cases: &Cases, t: usize) -> Option<Self> {
+        let mut choices = Self::none(cases, t)?;
         for others in 0..choices.rows() {
             choices.open_row(others, cases);
         }
@@ -298,11 +368,6 @@ impl Choices {
         for case in chosen.iter().flat_map(|&case| cases.of_factor(factor(case) as usize)) {
             row[case / 64] &= !(1 << (case % 64));
         }
-    }
-
-    /// How many choices there are.
-    fn len(&self) -> u64 {
-        self.bits.iter().map(|word| u64::from(word.count_ones())).sum::<u64>() / self.t as u64
     }
 
     /// The number of others, which are one fewer than `t`.
@@ -354,6 +419,15 @@ impl Choices {
 
     /// Removes all choices of some cases.
     fn remove_all(&mut self, row: &[u32]) {
+        self.update_all(row, |word, mask| word & !mask);
+    }
+
+    /// Adds all choices of some cases, and what is none since a case is in it twice.
+    fn add_all(&mut self, row: &[u32]) {
+        self.update_all(row, |word, mask| word | mask);
+    }
+
+    fn update_all(&mut self, row: &[u32], update: impl Fn(u64, u64) -> u64) {
         let mask = mask(row, self.words);
         let mut starts = Vec::new();
         self.each_others(row, |_, start| starts.push(start));
@@ -361,7 +435,7 @@ impl Choices {
             self.bits[start..start + self.words]
                 .iter_mut()
                 .zip(&mask)
-                .for_each(|(word, mask)| *word &= !mask);
+                .for_each(|(word, &mask)| *word = update(*word, mask));
         }
     }
 
@@ -468,11 +542,10 @@ impl<'c> Greedy<'c> {
         Self { models, cases, by_literal, propagator, root, open, row: RowDraft::default() }
     }
 
-    /// A choice that is in a model and in none so far. What turns out to be in no model is counted.
-    /// Up to `others` nothing is open any more.
-    fn next_start(&mut self, others: &mut usize, infeasible: &mut u64) -> Option<Vec<u32>> {
+    /// A choice that is in a model and in none so far. Up to `others` nothing is open any more.
+    fn next_start(&mut self, others: &mut usize) -> Option<Vec<u32>> {
         while *others < self.open.rows() {
-            *infeasible += self.exclude(*others);
+            self.exclude(*others);
             let mut first = None;
             each_bit(self.open.with(*others), |case| first = first.or(Some(case as u32)));
             let Some(case) = first else {
@@ -486,15 +559,14 @@ impl<'c> Greedy<'c> {
             }
             self.learn(&literals);
             self.open.remove(&choice);
-            *infeasible += 1;
         }
         None
     }
 
-    /// Removes what propagation excludes together with some others; how much that is.
-    fn exclude(&mut self, others: usize) -> u64 {
+    /// Removes what propagation excludes together with some others.
+    fn exclude(&mut self, others: usize) {
         if self.open.with(others).iter().all(|&word| word == 0) {
-            return 0;
+            return;
         }
         let chosen = self.open.at(others);
         self.restart();
@@ -506,7 +578,6 @@ impl<'c> Greedy<'c> {
             }
         });
         excluded.iter().for_each(|&case| self.open.remove(&insert(&chosen, case)));
-        excluded.len() as u64
     }
 
     fn literals(&self, cases: &[u32]) -> Vec<Lit> {
@@ -759,7 +830,7 @@ mod tests {
     fn others_are_numbered_one_after_the_other() {
         let factors: Vec<_> = (0..9).map(|var| vec![Var(var).positive()]).collect();
         for t in 1..6 {
-            let choices = Choices::new(&Cases::new(&factors), t).unwrap();
+            let choices = Choices::none(&Cases::new(&factors), t).unwrap();
             let mut indices = Vec::new();
             each_subset(&(0..9).collect::<Vec<_>>(), t - 1, |others| {
                 assert_eq!(choices.at(choices.index(others)), others);

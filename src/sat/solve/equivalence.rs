@@ -24,7 +24,7 @@ pub(super) struct Equivalences {
 impl Equivalences {
     /// Literals that imply each other through clauses of two literals; each for itself where nobody
     /// `searches`.
-    pub(super) fn of(cnf: &Cnf, fixed: &Propagation, searches: bool) -> Self {
+    pub(super) fn new(cnf: &Cnf, fixed: &Propagation, searches: bool) -> Self {
         let mut found =
             Self { same: (0..cnf.vars() as u32).map(|var| Var(var).positive()).collect() };
         let implications = if searches { implications(cnf, fixed) } else { Vec::new() };
@@ -54,6 +54,11 @@ impl Equivalences {
         for literal in literals() {
             self.same[literal.var().index()] = least.negate_if(literal.is_negative());
         }
+    }
+
+    /// The literal that stands for a literal.
+    pub(super) fn of(&self, literal: Lit) -> Lit {
+        self.of_var(literal.var()).negate_if(literal.is_negative())
     }
 
     /// The literal that a variable is equal to: the one of the first variable of its kind.

@@ -12,6 +12,7 @@ mod equivalence;
 mod exclusion;
 mod explain;
 mod forest;
+mod free;
 mod gates;
 pub(crate) mod influence;
 mod lexicographic;

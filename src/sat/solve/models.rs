@@ -1,7 +1,9 @@
 //! A solver that answers one question after the other about the same clauses.
 
 use super::SolverKind;
+use super::equivalence::Equivalences;
 use super::lexicographic::lexicographic_minimum;
+use super::propagate::Propagation;
 use super::propagator::Propagator;
 use super::solver::{Recorded, SatSolver};
 use crate::sat::formula::{Cnf, Lit, Var};
@@ -159,6 +161,12 @@ impl Models {
     pub(super) fn solve_toward(&mut self, literals: &[Lit]) -> bool {
         let preference: Vec<_> = literals.iter().map(|&literal| !literal).collect();
         lexicographic_minimum(&preference, &mut self.solver)
+    }
+
+    /// What clauses of two literals make equal.
+    pub(super) fn equivalences(&self) -> Equivalences {
+        let cnf = Cnf::of(self.vars(), self.solver.clauses().map(<[Lit]>::to_vec));
+        Equivalences::new(&cnf, &Propagation::of(&cnf), true)
     }
 
     pub(super) fn propagator(&self) -> Propagator {

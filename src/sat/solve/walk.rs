@@ -15,52 +15,105 @@ pub(crate) const WIDE: usize = 64;
 /// So many words are kept at most, whatever the cases are.
 const WORDS: usize = 1 << 23;
 
-/// Models that were met on a walk.
+/// From models that were found on the way, walking goes on for so many passes.
+const AROUND: usize = 3;
+
+/// Models that were met on walks.
 #[derive(Default)]
 pub(crate) struct Samples {
     /// For each variable the lanes in which it is true, for each time that was looked.
     rounds: Vec<Vec<u64>>,
+    /// What is walked through, where there is something.
+    ground: Option<Ground>,
+    /// The models from which to walk on, side by side, and how many there are.
+    starts: (Vec<u64>, u32),
+}
+
+/// A circuit and its factors.
+struct Ground {
+    circuit: Circuit,
+    factors: Vec<Vec<Lit>>,
 }
 
 impl Samples {
     /// Models of a circuit with these factors; none where there is no model.
-    pub(crate) fn of(circuit: &Circuit, factors: &[Vec<Lit>], models: &mut Models) -> Self {
-        let Some(mut walk) = LaneWalk::new(circuit, factors, models) else {
+    pub(crate) fn of(circuit: Circuit, factors: &[Vec<Lit>], models: &mut Models) -> Self {
+        let Some(mut walk) = LaneWalk::new(&circuit, factors, models) else {
             return Self::default();
         };
-        let mut samples = Self { rounds: vec![walk.lanes.values().to_vec()] };
-        while samples.rounds.len() < KEPT {
+        let mut rounds = vec![walk.lanes.values().to_vec()];
+        while rounds.len() < KEPT {
             walk.pass(&mut |_, _, holds| holds);
-            samples.rounds.push(walk.lanes.values().to_vec());
+            rounds.push(walk.lanes.values().to_vec());
         }
         for factor in factors.iter().filter(|factor| factor.len() > WIDE) {
-            let kept = WORDS / walk.lanes.values().len().max(1);
-            for first in
-                (0..factor.len()).step_by(64).take(kept.saturating_sub(samples.rounds.len()))
-            {
+            let kept = most_rounds(walk.lanes.values());
+            for first in (0..factor.len()).step_by(64).take(kept.saturating_sub(rounds.len())) {
                 walk.side_by_side(factor, first);
-                samples.rounds.push(walk.lanes.values().to_vec());
+                rounds.push(walk.lanes.values().to_vec());
             }
         }
-        samples
+        let ground = Some(Ground { circuit, factors: factors.to_vec() });
+        Self { rounds, ground, ..Self::default() }
+    }
+
+    /// Takes note of the model that was found last. From some at a time, walking goes on; since when
+    /// there is more then.
+    pub(super) fn see(&mut self, models: &Models) -> usize {
+        let known = self.rounds.len();
+        let Some(Ground { circuit, factors }) = &self.ground else { return known };
+        let mut walk = LaneWalk::at(circuit, factors, std::mem::take(&mut self.starts.0));
+        walk.random = Random::new(known as u64);
+        let lanes = if self.starts.1 == 0 { u64::MAX } else { share() << self.starts.1 };
+        walk.lanes.set(lanes, &|literal| models.is_true(literal));
+        self.starts.1 += 1;
+        if self.starts.1 == STARTS {
+            for _ in 0..AROUND.min(most_rounds(walk.lanes.values()).saturating_sub(known)) {
+                walk.pass(&mut |_, _, holds| holds);
+                self.rounds.push(walk.lanes.values().to_vec());
+            }
+            self.starts.1 = 0;
+        }
+        self.starts.0 = walk.lanes.into_values();
+        known
     }
 
     /// The models in which a literal is true, 64 at a time; of one that came later, nothing is known.
     pub(crate) fn of_literal(&self, literal: Lit) -> impl Iterator<Item = u64> {
+        self.since(0, literal)
+    }
+
+    /// The same, of those that were met since then.
+    pub(super) fn since(&self, known: usize, literal: Lit) -> impl Iterator<Item = u64> {
         let negated = if literal.is_negative() { u64::MAX } else { 0 };
         let value =
             move |round: &Vec<u64>| round.get(literal.var().index()).map(|value| value ^ negated);
-        self.rounds.iter().filter_map(value)
+        self.rounds[known..].iter().filter_map(value)
     }
 
     /// Whether a literal is true in one of them.
     pub(crate) fn show(&self, literal: Lit) -> bool {
-        self.of_literal(literal).any(|lanes| lanes != 0)
+        self.show_since(0, literal)
     }
+
+    /// Whether it is in one of those that were met since then.
+    pub(super) fn show_since(&self, known: usize, literal: Lit) -> bool {
+        self.since(known, literal).any(|lanes| lanes != 0)
+    }
+}
+
+/// How many rounds of so many values are kept at most.
+fn most_rounds(values: &[u64]) -> usize {
+    WORDS / values.len().max(1)
 }
 
 /// So many models are asked for; the others are neighbours of those, and of their neighbours.
 const STARTS: u32 = 8;
+
+/// The lanes of the first of so many models; those of the others stand beside.
+fn share() -> u64 {
+    u64::MAX / u64::from(2_u32.pow(64 / STARTS) - 1)
+}
 
 /// 64 models of a circuit, each of which takes a step at a time: one factor gets another case.
 pub(crate) struct LaneWalk<'c> {
@@ -81,16 +134,20 @@ impl<'c> LaneWalk<'c> {
         if !models.solve(&[]) {
             return None;
         }
-        let lanes = Lanes::new(circuit, &|literal| models.is_true(literal));
-        let mut walk = Self { circuit, factors, lanes, random: Random::new(0) };
-        let share = u64::MAX / u64::from(2_u32.pow(64 / STARTS) - 1);
+        let mut walk = Self::at(circuit, factors, Vec::new());
+        walk.lanes.set(u64::MAX, &|literal| models.is_true(literal));
         for start in 0..STARTS {
             let wanted = walk.any_cases();
             if models.solve_toward(&wanted) {
-                walk.lanes.set(share << start, &|literal| models.is_true(literal));
+                walk.lanes.set(share() << start, &|literal| models.is_true(literal));
             }
         }
         Some(walk)
+    }
+
+    /// From models that are known.
+    fn at(circuit: &'c Circuit, factors: &'c [Vec<Lit>], values: Vec<u64>) -> Self {
+        Self { circuit, factors, lanes: Lanes::new(circuit, values), random: Random::new(0) }
     }
 
     /// Some case of each factor, the factors in no order.
@@ -182,7 +239,7 @@ mod tests {
         let circuit = Circuit::new(&cnf, &inputs).expect("all variables are inputs");
         let factors = vec![cases.clone(), vec![beside, !beside]];
         let mut models = Models::of(&cnf, SolverKind::default());
-        let samples = Samples::of(&circuit, &factors, &mut models);
+        let samples = Samples::of(circuit, &factors, &mut models);
         for (case, index) in cases.iter().zip(0..) {
             assert_eq!(samples.show(*case), index % 7 != 0, "{index}");
         }

@@ -1,0 +1,108 @@
+//! What is left to choose of factors: cases that some model has, of factors that have more than one of
+//! them, and one factor of those that go together in all models.
+//!
+//! In deep trees most is in no model, or together with what it is inside of, so that there is much less
+//! to combine than there are factors. How often each combination of theirs stands for one of all
+//! factors is counted with polynomials: `(1 + x)ⁿ - 1` for `n` factors of which at least one is taken.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::backbone::{backbone_beside, equivalences_beside};
+use super::models::Models;
+use super::walk::Samples;
+use crate::sat::formula::Lit;
+
+/// What is left to choose.
+pub(super) struct FreeFactors {
+    /// The cases of each factor that some model has; one factor of those that go together.
+    pub factors: Vec<Vec<Lit>>,
+    /// How many factors go together with each, and it.
+    copies: Vec<u64>,
+    /// How many have one case in all models.
+    decided: u64,
+}
+
+impl FreeFactors {
+    /// Of these factors; nothing where there is no model.
+    pub(super) fn of(samples: &mut Samples, all: &[Vec<Lit>], models: &mut Models) -> Option<Self> {
+        let never = backbone_beside(samples, &all.concat(), models)?.never;
+        let never: FxHashSet<Lit> = never.into_iter().collect();
+        let possible =
+            |cases: &Vec<Lit>| cases.iter().copied().filter(|case| !never.contains(case)).collect();
+        let mut free: Vec<Vec<Lit>> = all.iter().map(possible).collect();
+        free.retain(|cases| cases.len() > 1);
+        let decided = (all.len() - free.len()) as u64;
+        let same = Equal::of(samples, &free, models);
+        let mut found = Self { factors: Vec::new(), copies: Vec::new(), decided };
+        let mut places: FxHashMap<Vec<Lit>, usize> = FxHashMap::default();
+        for cases in free {
+            let mut kind: Vec<Lit> = cases.iter().map(|&case| same.least(case)).collect();
+            kind.sort_unstable();
+            let place = *places.entry(kind).or_insert(found.factors.len());
+            if place == found.factors.len() {
+                found.factors.push(cases);
+                found.copies.push(0);
+            }
+            found.copies[place] += 1;
+        }
+        Some(found)
+    }
+
+    /// In how many ways so many of all factors can be taken with none of these, as a polynomial.
+    pub(super) fn ways_decided(&self, most: usize) -> Vec<u64> {
+        power(self.decided, most)
+    }
+
+    /// For each of these the ways to take at least one of those that go together with it.
+    pub(super) fn ways(&self, most: usize) -> Vec<Vec<u64>> {
+        let ways = |&copies: &u64| {
+            let mut ways = power(copies, most);
+            ways[0] = 0;
+            ways
+        };
+        self.copies.iter().map(ways).collect()
+    }
+}
+
+/// `(1 + x)ⁿ` up to a degree. What is not needed may be too large: the rest is right all the same.
+fn power(n: u64, most: usize) -> Vec<u64> {
+    let mut ways = vec![0_u64; most + 1];
+    ways[0] = 1;
+    for _ in 0..n {
+        for degree in (1..=most).rev() {
+            ways[degree] = ways[degree - 1].wrapping_add(ways[degree]);
+        }
+    }
+    ways
+}
+
+/// Literals that are equal in all models.
+struct Equal {
+    least: FxHashMap<Lit, Lit>,
+}
+
+impl Equal {
+    /// What is opposite is equal, too, once it is negated: each is looked at as it is in one model.
+    fn of(samples: &mut Samples, factors: &[Vec<Lit>], models: &mut Models) -> Self {
+        let mut least = FxHashMap::default();
+        if !models.solve(&[]) {
+            return Self { least };
+        }
+        let mut looked: Vec<Lit> = factors.concat();
+        looked
+            .iter_mut()
+            .for_each(|literal| *literal = literal.negate_if(!models.is_true(*literal)));
+        looked.sort_unstable();
+        looked.dedup();
+        for set in equivalences_beside(samples, &looked, models).unwrap_or_default() {
+            least.extend(set.iter().map(|&literal| (literal, set[0])));
+        }
+        Self { least }
+    }
+
+    /// One literal of those that are equal to this one, always the same.
+    fn least(&self, literal: Lit) -> Lit {
+        let other = || self.least.get(&!literal).map(|&least| !least);
+        self.least.get(&literal).copied().or_else(other).unwrap_or(literal)
+    }
+}
