@@ -128,6 +128,7 @@ impl<'s, 'a> Opened<'s, 'a> {
         let Prepared { type_specific, options, wrong_expressions, .. } = prepared;
         enrich::validate(&mut evaluator, type_specific, options, wrong_expressions)?;
         let open = partition(&mut evaluator, &roots(prepared), &known_values(prepared))?;
+        progress.counted("evaluations", open.iter().map(|open| open.evaluations).sum());
         let when = evaluator.open(&open);
         let mut assertions = enrich::enrich(
             &mut evaluator,

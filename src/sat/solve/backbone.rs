@@ -2,8 +2,9 @@
 //! equal.
 //!
 //! Both start from a few models that are as unlike each other as may be, which show most of what can
-//! differ. Then the solver is asked for a model in which *anything* that is left differs: either it
-//! shows something new, or all of the rest is proven in one answer.
+//! differ; where models can be had by walking, so does what is around each that is found. Then the
+//! solver is asked for a model in which *anything* that is left differs: either it shows something new,
+//! or all of the rest is proven in one answer.
 //!
 //! # References
 //!

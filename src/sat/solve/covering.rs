@@ -87,14 +87,15 @@ pub(crate) fn covering_beside(
 ) -> Option<Covering> {
     let t = t.clamp(1, factors.len().max(1));
     let all = all_choices(t, factors)?;
-    models.cover_literals(&factors.concat());
+    let literals = factors.concat();
+    models.cover_literals(&literals);
     // Says nothing new where factors are what they should be.
     factors.iter().for_each(|factor| models.add_clause(factor));
     let Some(free) = FreeFactors::of(samples, factors, models) else {
         return Some(Covering { infeasible: all, ..Covering::default() });
     };
     let cases = Cases::new(&free.factors);
-    let (rows, models) = rows(t.min(free.factors.len()), &cases, models)?;
+    let (rows, models) = rows(t.min(free.factors.len()), &cases, &literals, models)?;
     let feasible = feasible_choices(t, &rows, &cases, &free);
     let of_factor = |model: &CoveringModel, factor: &Vec<Lit>| {
         factor.iter().position(|&case| model.is_true(case)).unwrap_or_default()
@@ -105,10 +106,12 @@ pub(crate) fn covering_beside(
     Some(Covering { rows, models, feasible, infeasible: all - feasible })
 }
 
-/// Rows that cover, and their models; nothing where there are too many choices to look at.
+/// Rows that cover, and their models, which these literals decide; nothing where there are too many
+/// choices to look at.
 fn rows(
     t: usize,
     cases: &Cases,
+    deciding: &[Lit],
     models: &mut Models,
 ) -> Option<(Vec<Vec<u32>>, Vec<CoveringModel>)> {
     if t == 0 {
@@ -117,7 +120,7 @@ fn rows(
         return Some((vec![Vec::new()], vec![model]));
     }
     let open = Choices::of_different_factors(cases, t)?;
-    let mut greedy = Greedy::new(models, cases, open);
+    let mut greedy = Greedy::new(models, cases, deciding, open);
     // Nobody should aim at what is known to be impossible.
     (0..greedy.open.rows()).for_each(|others| greedy.exclude(others));
     let mut found = Vec::new();
@@ -506,6 +509,8 @@ fn each_subset(items: &[u32], size: usize, mut call: impl FnMut(&[u32])) {
 struct Greedy<'c> {
     models: &'c mut Models,
     cases: &'c Cases,
+    /// All that models are told apart by.
+    deciding: &'c [Lit],
     by_literal: FxHashMap<Lit, Vec<u32>>,
     /// What the solver knows, and what it taught us.
     propagator: Propagator,
@@ -522,7 +527,7 @@ struct RowDraft {
     decisions: Vec<Lit>,
     /// How much of the trail is taken account of.
     seen: usize,
-    /// The cases that are true, in ascending order, and as bits.
+    /// The cases that are true, in ascending order where that counts, and as bits.
     chosen: Vec<u32>,
     mask: Vec<u64>,
     /// The cases of factors of which none is true yet.
@@ -530,7 +535,7 @@ struct RowDraft {
 }
 
 impl<'c> Greedy<'c> {
-    fn new(models: &'c mut Models, cases: &'c Cases, open: Choices) -> Self {
+    fn new(models: &'c mut Models, cases: &'c Cases, deciding: &'c [Lit], open: Choices) -> Self {
         let mut by_literal: FxHashMap<Lit, Vec<u32>> = FxHashMap::default();
         cases
             .literals
@@ -539,7 +544,8 @@ impl<'c> Greedy<'c> {
             .for_each(|(&literal, case)| by_literal.entry(literal).or_default().push(case));
         let propagator = models.propagator();
         let root = propagator.trail().len();
-        Self { models, cases, by_literal, propagator, root, open, row: RowDraft::default() }
+        let row = RowDraft::default();
+        Self { models, cases, deciding, by_literal, propagator, root, open, row }
     }
 
     /// A choice that is in a model and in none so far. Up to `others` nothing is open any more.
@@ -614,7 +620,7 @@ impl<'c> Greedy<'c> {
             if let Some(model) = self.propagated() {
                 return model;
             }
-            if self.models.solve_least(&decisions, &self.cases.literals) {
+            if self.models.solve_least(&decisions, self.deciding) {
                 let Self { models, .. } = self;
                 return CoveringModel::of(models.vars(), |literal| models.is_true(literal));
             }
@@ -627,7 +633,7 @@ impl<'c> Greedy<'c> {
     /// The model in which, beside what is decided, the first case is true that can be, then the next
     /// one, ...: where propagation gets there alone, no solver has to.
     fn propagated(&mut self) -> Option<CoveringModel> {
-        for &literal in &self.cases.literals {
+        for &literal in self.deciding {
             let decided = self.propagator.value(literal).is_some();
             if !decided && !self.assume(literal) && !self.assume(!literal) {
                 return None;
@@ -726,8 +732,7 @@ impl<'c> Greedy<'c> {
     fn observe(&mut self) {
         for literal in &self.propagator.trail()[self.row.seen..] {
             for &case in self.by_literal.get(literal).into_iter().flatten() {
-                let position = self.row.chosen.partition_point(|&other| other < case);
-                self.row.chosen.insert(position, case);
+                self.row.chosen.push(case);
                 self.row.mask[case as usize / 64] |= 1 << (case % 64);
                 let factor = self.cases.factors[case as usize] as usize;
                 self.cases
@@ -736,6 +741,9 @@ impl<'c> Greedy<'c> {
             }
         }
         self.row.seen = self.propagator.trail().len();
+        if self.open.t > 2 {
+            self.row.chosen.sort();
+        }
     }
 }
 
@@ -863,6 +871,18 @@ mod tests {
             (0..1000).map(|var| vec![Var(var).negative(), Var(var).positive()]).collect();
         let mut models = Models::new(1000, std::iter::empty(), SolverKind::Batsat);
         assert_eq!(covering(3, &factors, &mut models), None);
+    }
+
+    /// `a`, `b` and `c` are one, `d` is never, and `e` is free.
+    #[test]
+    fn what_goes_together_counts_as_often_as_it_is_there() {
+        let [a, b, c, d, e] = [0, 1, 2, 3, 4].map(|var| Var(var).positive());
+        let clauses = [vec![!a, b], vec![!b, c], vec![!c, a], vec![!d, e], vec![!d, !e]];
+        let factors = [a, b, c, d, e].map(|literal| vec![!literal, literal]);
+        let mut models = Models::new(5, clauses.iter().map(Vec::as_slice), SolverKind::default());
+        let found = covering(2, &factors, &mut models).unwrap();
+        // 3 pairs of 2, 3 with `d` of 2, 3 with `e` of 4, and `d` with `e` of 2.
+        assert_eq!((found.rows.len(), found.feasible, found.infeasible), (4, 26, 14));
     }
 
     /// A single value has nothing to choose, and still takes part.

@@ -26,6 +26,8 @@ impl FreeFactors {
     /// Of these factors; nothing where there is no model.
     pub(super) fn of(samples: &mut Samples, all: &[Vec<Lit>], models: &mut Models) -> Option<Self> {
         let never = backbone_beside(samples, &all.concat(), models)?.never;
+        // Propagation need not find out again.
+        never.iter().for_each(|&case| models.add_clause(&[!case]));
         let never: FxHashSet<Lit> = never.into_iter().collect();
         let possible =
             |cases: &Vec<Lit>| cases.iter().copied().filter(|case| !never.contains(case)).collect();
@@ -95,6 +97,8 @@ impl Equal {
         looked.sort_unstable();
         looked.dedup();
         for set in equivalences_beside(samples, &looked, models).unwrap_or_default() {
+            let next = set.iter().cycle().skip(1);
+            set.iter().zip(next).for_each(|(&one, &next)| models.add_clause(&[!one, next]));
             least.extend(set.iter().map(|&literal| (literal, set[0])));
         }
         Self { least }

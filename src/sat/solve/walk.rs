@@ -26,7 +26,8 @@ pub(crate) struct Samples {
     /// What is walked through, where there is something.
     ground: Option<Ground>,
     /// The models from which to walk on, side by side, and how many there are.
-    starts: (Vec<u64>, u32),
+    starts: Vec<u64>,
+    started: u32,
 }
 
 /// A circuit and its factors.
@@ -62,19 +63,19 @@ impl Samples {
     pub(super) fn see(&mut self, models: &Models) -> usize {
         let known = self.rounds.len();
         let Some(Ground { circuit, factors }) = &self.ground else { return known };
-        let mut walk = LaneWalk::at(circuit, factors, std::mem::take(&mut self.starts.0));
-        walk.random = Random::new(known as u64);
-        let lanes = if self.starts.1 == 0 { u64::MAX } else { share() << self.starts.1 };
+        let starts = std::mem::take(&mut self.starts);
+        let mut walk = LaneWalk::at(circuit, factors, starts, known as u64);
+        let lanes = if self.started == 0 { u64::MAX } else { share() << self.started };
         walk.lanes.set(lanes, &|literal| models.is_true(literal));
-        self.starts.1 += 1;
-        if self.starts.1 == STARTS {
+        self.started += 1;
+        if self.started == STARTS {
             for _ in 0..AROUND.min(most_rounds(walk.lanes.values()).saturating_sub(known)) {
                 walk.pass(&mut |_, _, holds| holds);
                 self.rounds.push(walk.lanes.values().to_vec());
             }
-            self.starts.1 = 0;
+            self.started = 0;
         }
-        self.starts.0 = walk.lanes.into_values();
+        self.starts = walk.lanes.into_values();
         known
     }
 
@@ -134,7 +135,7 @@ impl<'c> LaneWalk<'c> {
         if !models.solve(&[]) {
             return None;
         }
-        let mut walk = Self::at(circuit, factors, Vec::new());
+        let mut walk = Self::at(circuit, factors, Vec::new(), 0);
         walk.lanes.set(u64::MAX, &|literal| models.is_true(literal));
         for start in 0..STARTS {
             let wanted = walk.any_cases();
@@ -145,9 +146,10 @@ impl<'c> LaneWalk<'c> {
         Some(walk)
     }
 
-    /// From models that are known.
-    fn at(circuit: &'c Circuit, factors: &'c [Vec<Lit>], values: Vec<u64>) -> Self {
-        Self { circuit, factors, lanes: Lanes::new(circuit, values), random: Random::new(0) }
+    /// From models that are known, or yet to be set.
+    fn at(circuit: &'c Circuit, factors: &'c [Vec<Lit>], values: Vec<u64>, seed: u64) -> Self {
+        let lanes = Lanes::new(circuit, values);
+        Self { circuit, factors, lanes, random: Random::new(seed) }
     }
 
     /// Some case of each factor, the factors in no order.

@@ -58,6 +58,8 @@ pub(crate) struct OpenInput {
     answers: Vec<Vec<ProbeOutcome>>,
     /// What the probes come to, case by case: numbers of their answers.
     outcomes: Vec<Vec<u32>>,
+    /// How often an expression was evaluated for that.
+    pub evaluations: usize,
 }
 
 impl OpenInput {

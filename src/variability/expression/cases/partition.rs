@@ -69,8 +69,16 @@ impl CaseMembers {
     }
 }
 
-/// The answers to each probe; the numbers of those in each class; and the members of each.
-type ValueClasses = (Vec<Vec<ProbeOutcome>>, Vec<Vec<u32>>, Vec<Vec<usize>>);
+/// Regions that no probe tells apart.
+struct ValueClasses {
+    /// What each probe comes to, each once.
+    answers: Vec<Vec<ProbeOutcome>>,
+    /// The numbers of these answers in each class.
+    outcomes: Vec<Vec<u32>>,
+    /// The regions of each class.
+    members: Vec<Vec<usize>>,
+    evaluations: usize,
+}
 
 /// What is compared with, and for each probe the keys of numbers at which it may come to something
 /// else, where these are all.
@@ -83,6 +91,7 @@ struct ProbeAnswers {
     answers: Vec<ProbeOutcome>,
     numbers: Vec<u32>,
     beyond: Vec<usize>,
+    evaluations: usize,
 }
 
 /// Partitions the values of one input.
@@ -115,7 +124,8 @@ impl Partitioner<'_, '_, '_> {
         if valid.is_empty() {
             return self.unknown();
         }
-        let (answers, mut outcomes, mut members) = self.classes(&valid, &keys);
+        let ValueClasses { answers, mut outcomes, mut members, evaluations } =
+            self.classes(&valid, &keys);
         let all = members.len() == 1 && valid.iter().any(|region| !region.exact);
         let mut labels = label::labels(&valid, &members);
         if let Some(rest) = labels.iter().position(|label| label == label::REST) {
@@ -137,6 +147,7 @@ impl Partitioner<'_, '_, '_> {
             probes: self.probes,
             answers,
             outcomes,
+            evaluations,
         })
     }
 
@@ -157,7 +168,7 @@ impl Partitioner<'_, '_, '_> {
         let region_keys: Vec<Option<i64>> = regions.iter().map(key).collect();
         let mut seen = Vec::with_capacity(self.probes.len());
         let mut outcomes = vec![Vec::with_capacity(self.probes.len()); regions.len()];
-        let mut beyond = Vec::new();
+        let (mut beyond, mut evaluations) = (Vec::new(), 0);
         for (probe, keys) in self.probes.iter().zip(keys) {
             let place = |index: usize| {
                 let key = region_keys[index]?;
@@ -166,6 +177,7 @@ impl Partitioner<'_, '_, '_> {
             let found = answers(self.evaluator, self.input, probe, regions, &place);
             outcomes.iter_mut().zip(found.numbers).for_each(|(own, number)| own.push(number));
             beyond.extend(found.beyond);
+            evaluations += found.evaluations;
             seen.push(found.answers);
         }
         beyond.sort_unstable();
@@ -194,7 +206,7 @@ impl Partitioner<'_, '_, '_> {
         let classes = if computed.is_empty() { failing } else { computed };
         let (outcomes, members) =
             classes.into_iter().map(|(numbers, members)| (numbers.to_vec(), members)).unzip();
-        (seen, outcomes, members)
+        ValueClasses { answers: seen, outcomes, members, evaluations }
     }
 
     fn is_valid(&self, value: &Value) -> bool {
@@ -265,6 +277,7 @@ impl Partitioner<'_, '_, '_> {
                 probes: self.probes,
                 answers: Vec::new(),
                 outcomes: Vec::new(),
+                evaluations: 0,
             });
         }
         let message = format!("no value is known that input `{}` may have", self.declaration.name);
@@ -289,6 +302,7 @@ fn answers(
         let (number, overflows) =
             place.and_then(|place| known.get(&place).copied()).unwrap_or_else(|| {
                 let outcome = probe.outcome(evaluator, input, &region.value);
+                found.evaluations += 1;
                 let answers = &mut found.answers;
                 let number = answers.iter().position(|other| *other == outcome);
                 let number = number.unwrap_or_else(|| {
