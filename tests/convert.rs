@@ -714,6 +714,13 @@ const NARROW: [(&str, &str); 8] = [
     ("NCName", "tea"),
 ];
 
+/// Properties of which no schema says what they are.
+const FRAGMENTS: [&str; 3] = [
+    "<x:conf xmlns:x=\"urn:example:x\" z=\"1\" a=\"2 &lt; 3\"><x:line>Tea <x:b>and</x:b> more</x:line><!-- so --><x:empty/></x:conf>",
+    "<conf xmlns=\"\"><a>1</a><a>s:Gives</a></conf>",
+    "<conf xmlns=\"urn:example:x\"><s:T0 s:at=\"1\">2</s:T0></conf>",
+];
+
 /// The properties of a type: their definitions, the value of the first one, and those of the others.
 fn mappable_properties(dice: &mut Dice) -> (String, [String; 2]) {
     const KINDS: [(&str, &str); 4] =
@@ -780,8 +787,12 @@ fn mappable_behavior(dice: &mut Dice, at: u64) -> (String, String) {
     (interfaces, components)
 }
 
-/// A node type, and what belongs to it.
-fn mappable_type(dice: &mut Dice, at: u64) -> String {
+/// A node type, and what belongs to it; where `has_schema`, a schema says which properties it has.
+fn mappable_type(dice: &mut Dice, at: u64, has_schema: bool) -> String {
+    let properties = match has_schema {
+        true => format!("<PropertiesDefinition element=\"s:T{at}\"/>"),
+        false => String::new(),
+    };
     let abstraction = dice.one_of(&["", " final=\"yes\""]);
     let tags = dice.one_of(&["", "<Tags><Tag name=\"since\" value=\"1.0\"/></Tags>"]);
     let about = dice.one_of(&["", "<documentation>What is &lt;sold&gt;.</documentation>"]);
@@ -796,7 +807,7 @@ fn mappable_type(dice: &mut Dice, at: u64) -> String {
         _ => mappable_behavior(dice, at),
     };
     format!(
-        "<NodeType name=\"T{at}\"{abstraction}>{about}{tags}<PropertiesDefinition element=\"s:T{at}\"/>\
+        "<NodeType name=\"T{at}\"{abstraction}>{about}{tags}{properties}\
          <RequirementDefinitions><RequirementDefinition name=\"needs\" requirementType=\"s:Needs\" {least}/></RequirementDefinitions>\
          <CapabilityDefinitions><CapabilityDefinition name=\"gives\" capabilityType=\"s:Gives\"{most}/></CapabilityDefinitions>{states}{interfaces}</NodeType>{components}"
     )
@@ -812,15 +823,21 @@ fn mappable(dice: &mut Dice) -> String {
         let (attribute, note) =
             [("", ""), ("<xs:attribute name=\"note\" type=\"xs:string\"/>", " note=\"new\"")]
                 [usize::try_from(dice.roll(2)).unwrap()];
-        schema += &format!(
-            "<xs:element name=\"T{at}\"><xs:complexType><xs:sequence>{elements}</xs:sequence>{attribute}</xs:complexType></xs:element>"
-        );
+        let fragment = match dice.roll(4) {
+            0 if at > 0 => dice.one_of(&FRAGMENTS),
+            _ => "",
+        };
+        if fragment.is_empty() {
+            schema += &format!(
+                "<xs:element name=\"T{at}\"><xs:complexType><xs:sequence>{elements}</xs:sequence>{attribute}</xs:complexType></xs:element>"
+            );
+        }
         if at == 0 && dice.roll(2) == 0 {
             stands_for_node = true;
             shown = std::mem::take(&mut first);
         }
         let mut values = first + &rest;
-        components += &mappable_type(dice, at);
+        components += &mappable_type(dice, at, fragment.is_empty());
         let name =
             dice.one_of(&["", " name=\"Some: node\"", " minInstances=\"2\" maxInstances=\"4\""]);
         let (mut requirements, id) = (String::new(), dice.one_of(&["n", "any-"]));
@@ -847,7 +864,9 @@ fn mappable(dice: &mut Dice) -> String {
                 ends[0], ends[1]
             );
         }
-        if !values.is_empty() || !note.is_empty() {
+        if !fragment.is_empty() {
+            values = format!("<Properties>{fragment}</Properties>");
+        } else if !values.is_empty() || !note.is_empty() {
             values = format!("<Properties><s:T{at}{note}>{values}</s:T{at}></Properties>");
         }
         let artifacts = dice.one_of(&[

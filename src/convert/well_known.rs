@@ -52,6 +52,12 @@ const LIFECYCLES: [&str; 2] =
 /// The interface of the profile for the lifecycle of nodes, and its type.
 pub(super) const STANDARD: (&str, &str) = ("Standard", "tosca.interfaces.node.lifecycle.Standard");
 
+/// The type of texts in XML.
+pub(super) const XML_TYPE: &str = "tosca.datatypes.xml";
+
+/// The property that holds what nobody can look into.
+pub(super) const XML_PROPERTY: &str = "xml";
+
 /// Metadata of workflows: interfaces and operations of the service template that they carry out,
 /// where substitution mappings do not say so.
 pub(super) const EXPORTED: &str = "exported_as";

@@ -20,6 +20,11 @@ impl XmlPart {
         Self { name: name.into(), ..Self::default() }
     }
 
+    /// An element that is written already, with what its prefixes mean.
+    pub(super) fn written(text: String) -> Self {
+        Self { text, ..Self::default() }
+    }
+
     /// With an attribute.
     pub(super) fn with(
         mut self,
@@ -86,9 +91,13 @@ impl XmlPart {
         self.parts.is_empty()
     }
 
+    fn is_written(&self) -> bool {
+        self.name.is_empty()
+    }
+
     /// Whether it has nothing at all.
     pub(super) fn is_bare(&self) -> bool {
-        self.parts.is_empty() && self.attributes.is_empty()
+        !self.is_written() && self.parts.is_empty() && self.attributes.is_empty()
     }
 
     /// Whether it is an element of this name.
@@ -112,6 +121,10 @@ impl XmlPart {
 
     /// Adds it to a document. Parts stand in each other no deeper than documents may be.
     pub(super) fn write<'p>(&'p self, tree: &mut XmlTree<'p>) {
+        if self.is_written() {
+            tree.written(&*self.text);
+            return;
+        }
         tree.open(&*self.name);
         for (name, value) in &self.attributes {
             tree.attribute(&**name, value);

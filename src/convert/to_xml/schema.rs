@@ -5,7 +5,7 @@ use super::part::XmlPart;
 use super::said::{SaidMap, SaidValue, entries};
 use super::{XmlConverter, construct_of};
 use crate::convert::loss::LossKind;
-use crate::convert::well_known;
+use crate::convert::well_known::{self, XML_PROPERTY, XML_TYPE};
 use crate::text::value::Value;
 use crate::text::xml::schema::{BuiltInType, XML_SCHEMA};
 use crate::tosca::value::Schema;
@@ -214,7 +214,7 @@ impl<'t> XmlConverter<'_, 't> {
         inherited: Option<&PropertiesElement>,
     ) -> Option<PropertiesElement> {
         let definition = self.variant.types.definition(id);
-        if definition.properties.is_empty() {
+        if definition.properties.is_empty() || self.has_fragments(id) {
             return None;
         }
         let QualifiedName { namespace, local } = self.type_name(id);
@@ -244,6 +244,18 @@ impl<'t> XmlConverter<'_, 't> {
         }
         self.schemas.add(&name.namespace, element);
         Some(PropertiesElement { name, of })
+    }
+
+    /// Whether what templates of a type have as properties is XML that nobody can look into.
+    pub(super) fn has_fragments(&mut self, id: TypeId) -> bool {
+        let mut parts = self.variant.types.effective(id).properties.iter();
+        let (first, second) = (parts.next(), parts.next());
+        let is_text_in_xml = |part: &PropertyDefinition<'_>| part.schema.type_name == XML_TYPE;
+        second.is_none()
+            && first.is_some_and(|(name, part)| {
+                *name == XML_PROPERTY && is_text_in_xml(&part.definition)
+            })
+            && !self.is_extended(id)
     }
 
     /// Whether properties of another type extend those of a type.

@@ -5,6 +5,8 @@ use super::names::QualifiedName;
 use super::part::XmlPart;
 use super::said::{SaidValue, entries};
 use super::schema::{TextForm, ValueForm};
+use crate::convert::fragment;
+use crate::convert::well_known::XML_PROPERTY;
 use crate::text::value::{Number, Value};
 use crate::text::xml::is_allowed;
 use crate::text::yaml::write_flow;
@@ -27,6 +29,14 @@ impl<'t> XmlConverter<'_, 't> {
         let types = self.variant.types;
         let mut left: Vec<_> = entries(&said.value).collect();
         let mut root = element.map(|element| XmlPart::new(self.prefixes.name(&element.name)));
+        let has_fragments = id.is_some_and(|id| self.has_fragments(id));
+        if has_fragments
+            && let Some(at) = left.iter().position(|(key, _)| &**key == XML_PROPERTY)
+            && let Some(fragment) = left[at].1.as_str().and_then(fragment::to_element)
+        {
+            left.remove(at);
+            root = Some(XmlPart::written(fragment));
+        }
         if let (Some(id), Some(root)) = (id, &mut root) {
             let parts = &types.effective(id).properties;
             for (&name, _) in parts.iter() {
@@ -41,6 +51,7 @@ impl<'t> XmlConverter<'_, 't> {
             let said = said.part(key, value);
             let why = match (function_in(value), &root) {
                 (Some(_), _) => "XML has no functions",
+                (None, None) if has_fragments => "it is no element that properties may be",
                 (None, None) => "its type defines no such property",
                 (None, Some(_)) => "XML Schema has no such value",
             };

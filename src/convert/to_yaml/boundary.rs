@@ -136,8 +136,7 @@ impl<'d> YamlConverter<'_, 'd> {
         let file = match (place::child(plan, "PlanModelReference"), model) {
             (Some(reference), _) => self.plan_reference(reference),
             (None, Some(model)) => {
-                let source = self.library.loaded.sources.snippet(model.whole_span());
-                let text = place::fragment(model, source).into_bytes();
+                let text = self.fragment(model).into_bytes();
                 let name = format!("{}.{ending}", as_name(id));
                 let path = self.files.inline("plans", &name, text);
                 if path.is_none() {

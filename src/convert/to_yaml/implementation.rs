@@ -436,8 +436,7 @@ impl<'c, 'd> YamlConverter<'c, 'd> {
             self.lose(artifact.element, "", construct, "it names no file", LossKind::Lost);
             return None;
         };
-        let source = self.library.loaded.sources.snippet(content.whole_span());
-        let text = place::fragment(content, source);
+        let text = self.fragment(content);
         let path = self.files.inline("artifacts", name, text.into_bytes());
         if path.is_none() {
             let construct = format!("the content of artifact `{name}`");

@@ -90,6 +90,7 @@ pub(crate) fn to_yaml<'d>(
         reserved: FxHashSet::default(),
         shown: ShownProperties::default(),
         with_fragments: FxHashSet::default(),
+        fragments: FxHashSet::default(),
     };
     Ok(converter.convert())
 }
@@ -121,6 +122,8 @@ struct YamlConverter<'c, 'd> {
     shown: ShownProperties<'d>,
     /// Types without a schema whose templates have properties all the same.
     with_fragments: FxHashSet<ComponentId>,
+    /// The places of elements that are kept as they are.
+    fragments: FxHashSet<Span>,
 }
 
 /// The sections of a file of types, in the order in which they are written.

@@ -2,19 +2,13 @@
 
 use super::super::layout::YamlMap;
 use super::super::loss::LossKind;
-use super::super::well_known::{self, ValueCounterpart};
+use super::super::well_known::{self, ValueCounterpart, XML_PROPERTY, XML_TYPE};
 use super::YamlConverter;
 use super::names::{FileKey, as_name};
 use crate::text::value::{Number, Value};
 use crate::text::xml::schema::{SchemaValueType, TextRule, ValuePart, ValueShape};
 use crate::tosca::v1_0::{ComponentId, ExpectedProperties};
 use std::borrow::Cow;
-
-/// The type of texts in XML.
-pub(super) const XML_TYPE: &str = "tosca.datatypes.xml";
-
-/// The property that holds what nobody can look into.
-pub(super) const XML_PROPERTY: &str = "xml";
 
 /// Escapes in patterns that only XML Schema knows.
 const FOREIGN_ESCAPES: [&str; 4] = ["\\i", "\\c", "\\I", "\\C"];

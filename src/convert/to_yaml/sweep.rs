@@ -11,6 +11,7 @@ use crate::text::xml::schema::XML_SCHEMA;
 use crate::text::xml::{XmlAttribute, XmlDocument, XmlElement, XmlNode};
 use crate::tosca::v1_0::definitions::ComponentKind;
 use crate::tosca::v1_0::{ComponentId, ExpectedProperties, TOSCA, WINERY};
+use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What nothing is known of.
@@ -294,7 +295,7 @@ impl<'d> YamlConverter<'_, 'd> {
 
     /// What stands in a document for people alone.
     fn comments(&mut self, document: &'d XmlDocument, path: &str) {
-        let (count, first) = comments(document);
+        let (count, first) = comments(document, &self.fragments);
         if let Some(first) = first {
             let construct = match count {
                 1 => "what a comment or processing instruction says".to_owned(),
@@ -422,12 +423,14 @@ fn says_what_counts_anyway(attribute: XmlAttribute<'_>) -> bool {
     }
 }
 
-/// How many comments and processing instructions there are, and the first of them.
-fn comments(document: &XmlDocument) -> (usize, Option<Span>) {
+/// How many comments and processing instructions there are outside of these elements, and the first of
+/// them.
+fn comments(document: &XmlDocument, fragments: &FxHashSet<Span>) -> (usize, Option<Span>) {
     let (mut count, mut first) = (0, None::<Span>);
     let mut open: Vec<_> = document.nodes().collect();
     while let Some(node) = open.pop() {
         match node {
+            XmlNode::Element(element) if fragments.contains(&element.whole_span()) => {}
             XmlNode::Element(element) => open.extend(element.nodes()),
             XmlNode::Comment(_, span) | XmlNode::Instruction(_, span) => {
                 count += 1;

@@ -1,11 +1,12 @@
 //! What stands in the properties of templates, as values.
 
+use super::super::fragment;
 use super::super::layout::YamlMap;
 use super::super::loss::LossKind;
+use super::super::well_known::XML_PROPERTY;
 use super::YamlConverter;
 use super::names::{FileKey, as_name, unique};
-use super::place;
-use super::schema::{SchemaOwner, XML_PROPERTY, typed};
+use super::schema::{SchemaOwner, typed};
 use crate::text::value::Value;
 use crate::text::xml::XmlElement;
 use crate::text::xml::schema::{SchemaValueType, ValuePart, ValueShape};
@@ -79,6 +80,12 @@ impl<'d> YamlConverter<'_, 'd> {
         }
     }
 
+    /// An element as a text of its own, with all that stands in it.
+    pub(super) fn fragment(&mut self, element: XmlElement<'d>) -> String {
+        self.fragments.insert(element.whole_span());
+        fragment::to_text(element, self.library.loaded.sources.snippet(element.whole_span()))
+    }
+
     /// The properties of a template.
     pub(super) fn properties(&mut self, holder: PropertyHolder<'_, 'd>) -> YamlMap {
         let schemas = self.schemas;
@@ -89,8 +96,7 @@ impl<'d> YamlConverter<'_, 'd> {
             ValueShape::Parts(parts) => self.parts(&parts, holder, &mut properties),
             ValueShape::Opaque | ValueShape::Text(..) => {
                 if let Some(root) = holder.root {
-                    let source = self.library.loaded.sources.snippet(root.whole_span());
-                    properties.put(XML_PROPERTY, place::fragment(root, source));
+                    properties.put(XML_PROPERTY, self.fragment(root));
                     self.lose(
                         root,
                         "",
@@ -178,7 +184,6 @@ impl<'d> YamlConverter<'_, 'd> {
                 values.into()
             }
             ValueShape::Opaque if asked.part.of != SchemaValueType::Unknown => {
-                let source = self.library.loaded.sources.snippet(element.whole_span());
                 self.lose(
                     element,
                     "",
@@ -186,7 +191,7 @@ impl<'d> YamlConverter<'_, 'd> {
                     "its schema is not one of elements with values",
                     LossKind::Opaque,
                 );
-                place::fragment(element, source).into()
+                self.fragment(element).into()
             }
             ValueShape::Opaque | ValueShape::Text(..) => {
                 for attribute in element.attributes() {

@@ -54,6 +54,8 @@ enum TreePart<'t> {
     Text(Cow<'t, str>),
     Comment(Cow<'t, str>),
     Instruction(Cow<'t, str>),
+    /// What is written already.
+    Written(Cow<'t, str>),
     Close,
 }
 
@@ -124,6 +126,13 @@ impl<'t> XmlTree<'t> {
         self.parts.push(TreePart::Instruction(text.into()));
     }
 
+    /// Adds an element that is written already, with what its prefixes mean. Whether it is in canonical
+    /// form is not looked at.
+    pub(crate) fn written(&mut self, text: impl Into<Cow<'t, str>>) {
+        self.holds_part();
+        self.parts.push(TreePart::Written(text.into()));
+    }
+
     /// Ends the element that is open.
     pub fn close(&mut self) {
         if self.open.pop().is_some() {
@@ -177,7 +186,10 @@ impl TreePart<'_> {
             Self::Attribute(name, value) | Self::Declaration(name, value) => {
                 name.len() + value.len() + 10
             }
-            Self::Text(text) | Self::Comment(text) | Self::Instruction(text) => text.len() + 10,
+            Self::Text(text)
+            | Self::Comment(text)
+            | Self::Instruction(text)
+            | Self::Written(text) => text.len() + 10,
             Self::Close => 0,
         }
     }
@@ -223,6 +235,7 @@ impl<'t> TreeWriting<'t> {
             }
             TreePart::Comment(text) => self.marked("<!--", text, "-->"),
             TreePart::Instruction(text) => self.marked("<?", text, "?>"),
+            TreePart::Written(text) => self.marked("", text, ""),
             TreePart::Close => self.end(),
         }
     }

@@ -1,0 +1,81 @@
+//! Elements of XML that nobody can look into: in YAML they are texts of their own.
+
+use crate::text::source::FileId;
+use crate::text::xml::{XmlElement, XmlLimits, parse};
+use crate::tosca::v1_0::{TOSCA, canonical_definitions};
+
+/// An element as a text of its own, in canonical form: with the namespaces that are declared around
+/// it.
+pub(super) fn to_text(element: XmlElement<'_>, source: &str) -> String {
+    let text = with_namespaces(element, source);
+    let Ok(document) = parse(FileId::DETACHED, text.as_str().into(), &XmlLimits::default()) else {
+        return text;
+    };
+    let canonical = canonical_definitions(&document);
+    let element = canonical.split_once('\n').map_or(&*canonical, |(_, element)| element);
+    element.trim_end_matches('\n').to_owned()
+}
+
+/// The element that a text is, to stand among others, where it is one that anybody may put into
+/// properties.
+pub(super) fn to_element(text: &str) -> Option<String> {
+    // There is more around it, which counts too.
+    let usual = XmlLimits::default();
+    let half = XmlLimits { depth: usual.depth / 2, bindings: usual.bindings / 2, ..usual };
+    let document = parse(FileId::DETACHED, text.into(), &half).ok()?;
+    let root = document.root();
+    let (name, whole) = (root.written_name(), root.whole_span());
+    let whole = text.get(whole.start as usize..whole.end as usize)?;
+    let rest = whole.strip_prefix('<')?.strip_prefix(name)?;
+    let says_default = root.declarations().any(|(prefix, _)| prefix.is_empty());
+    let none = if says_default || !has_unprefixed(root) { "" } else { " xmlns=\"\"" };
+    (root.name().namespace != TOSCA).then(|| format!("<{name}{none}{rest}"))
+}
+
+fn with_namespaces(element: XmlElement<'_>, source: &str) -> String {
+    let mut declared: Vec<_> = element.declarations().map(|(prefix, _)| prefix).collect();
+    let (mut added, mut at) = (String::new(), element);
+    while let Some(parent) = at.parent() {
+        for (prefix, uri) in parent.declarations() {
+            let is_used = match prefix {
+                "" => has_unprefixed(element),
+                prefix => is_named(source, prefix),
+            };
+            if is_used && !declared.contains(&prefix) {
+                let colon = if prefix.is_empty() { "" } else { ":" };
+                let uri = uri.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;");
+                added.push_str(&format!(" xmlns{colon}{prefix}=\"{uri}\""));
+            }
+            declared.push(prefix);
+        }
+        at = parent;
+    }
+    let name = 1 + element.written_name().len();
+    match (source.get(..name), source.get(name..)) {
+        (Some(start), Some(rest)) => format!("{start}{added}{rest}"),
+        _ => source.to_owned(),
+    }
+}
+
+/// Whether a text names something with a prefix.
+fn is_named(text: &str, prefix: &str) -> bool {
+    let mut found = text.match_indices(prefix);
+    found.any(|(at, _)| {
+        let (before, behind) = (text.get(..at), text.get(at + prefix.len()..));
+        let is_of_name = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+        before.is_some_and(|before| !before.ends_with(is_of_name))
+            && behind.is_some_and(|behind| behind.starts_with(':'))
+    })
+}
+
+/// Whether it, or an element in it, is written without a prefix.
+fn has_unprefixed(element: XmlElement<'_>) -> bool {
+    let mut open = vec![element];
+    while let Some(element) = open.pop() {
+        if !element.written_name().contains(':') {
+            return true;
+        }
+        open.extend(element.elements());
+    }
+    false
+}
