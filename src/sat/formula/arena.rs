@@ -255,44 +255,44 @@ impl Arena {
     ///
     /// As folding does, it looks at each operand for itself: of `a ∨ ¬a` it does not see that it
     /// holds.
-    pub fn folds_to(&mut self, formula: Formula, value: bool, atoms: &Range<u32>) -> Formula {
-        self.folds(
-            if value { formula } else { !formula },
-            atoms,
-            &mut rustc_hash::FxHashMap::default(),
-        )
-    }
-
-    fn folds(
+    ///
+    /// `known` is what was found before over the same atoms.
+    pub fn folds_to(
         &mut self,
         formula: Formula,
+        value: bool,
         atoms: &Range<u32>,
         known: &mut rustc_hash::FxHashMap<Formula, Formula>,
     ) -> Formula {
-        if let Some(&folded) = known.get(&formula) {
-            return folded;
+        let root = if value { formula } else { !formula };
+        // Without recursion, so depth does not matter.
+        let mut open = vec![root];
+        while let Some(&formula) = open.last() {
+            let folded = match self.view(formula) {
+                _ if known.contains_key(&formula) => {
+                    open.pop();
+                    continue;
+                }
+                View::Constant(value) => Formula::constant(value),
+                View::Literal(atom, _) if atoms.contains(&atom.0) => formula,
+                View::Literal(..) => Formula::FALSE,
+                View::And(operands) | View::NotAnd(operands) => {
+                    let is_and = !formula.is_negated();
+                    let operand = |it: &Formula| it.negate_if(!is_and);
+                    let found = operands.iter().map(|it| known.get(&operand(it)).copied());
+                    match found.collect::<Option<Vec<Formula>>>() {
+                        Some(operands) if is_and => self.and(operands),
+                        Some(operands) => self.or(operands),
+                        None => {
+                            open.extend(operands.iter().map(operand));
+                            continue;
+                        }
+                    }
+                }
+            };
+            known.insert(formula, folded);
         }
-        let folded = match self.view(formula) {
-            View::Constant(value) => Formula::constant(value),
-            View::Literal(atom, _) if atoms.contains(&atom.0) => formula,
-            View::Literal(..) => Formula::FALSE,
-            View::And(operands) => {
-                let operands: Vec<_> = operands.to_vec();
-                let operands: Vec<_> =
-                    operands.into_iter().map(|operand| self.folds(operand, atoms, known)).collect();
-                self.and(operands)
-            }
-            View::NotAnd(operands) => {
-                let operands: Vec<_> = operands.to_vec();
-                let operands: Vec<_> = operands
-                    .into_iter()
-                    .map(|operand| self.folds(!operand, atoms, known))
-                    .collect();
-                self.or(operands)
-            }
-        };
-        known.insert(formula, folded);
-        folded
+        known.get(&root).copied().unwrap_or(Formula::FALSE)
     }
 
     /// One step into a formula.

@@ -43,6 +43,7 @@ use partition::Partitioner;
 use probe::{Ask, Probe, ProbeFinder, ProbeOutcome};
 pub(crate) use regions::End as RangeEnd;
 use rustc_hash::FxHashMap;
+use std::rc::Rc;
 
 /// An input that is not decided, and what may become of it.
 #[derive(Clone, Debug)]
@@ -56,8 +57,8 @@ pub(crate) struct OpenInput {
     probes: Vec<Probe>,
     /// What each probe comes to in some case, each once.
     answers: Vec<Vec<ProbeOutcome>>,
-    /// What the probes come to, case by case: numbers of their answers.
-    outcomes: Vec<Vec<u32>>,
+    /// What each probe comes to, case by case: numbers of its answers.
+    outcomes: Vec<Rc<[u32]>>,
     /// How often an expression was evaluated for that.
     pub evaluations: usize,
 }
@@ -150,7 +151,8 @@ impl OpenInput {
             answers.iter().position(|answer| *answer == outcome).map(|number| number as u32)
         });
         let numbers: Vec<u32> = numbers.collect::<Option<_>>()?;
-        self.outcomes.iter().position(|other| *other == numbers)
+        (0..self.cases.len())
+            .find(|&case| self.outcomes.iter().zip(&numbers).all(|(of, own)| of[case] == *own))
     }
 
     /// The expressions of which it is known what they come to in each case, as conditions or as
@@ -158,12 +160,12 @@ impl OpenInput {
     pub(crate) fn settled<'s>(
         &'s self,
         syntax: &'s Syntax<'_>,
-    ) -> impl Iterator<Item = (ExpressionId, Vec<u32>, Vec<Value>)> + 's {
-        let answered = self.probes.iter().zip(&self.answers).enumerate();
-        answered.filter_map(move |(at, (probe, answers))| {
+    ) -> impl Iterator<Item = (ExpressionId, Rc<[u32]>, Vec<Value>)> + 's {
+        let answered = self.probes.iter().zip(&self.answers).zip(&self.outcomes);
+        answered.filter_map(move |((probe, answers), numbers)| {
             let id = probe.settles(syntax)?;
             let answers = answers.iter().cloned().collect::<Option<Vec<_>>>()?;
-            Some((id, self.outcomes.iter().map(|numbers| numbers[at]).collect(), answers))
+            Some((id, Rc::clone(numbers), answers))
         })
     }
 }

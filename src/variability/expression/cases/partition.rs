@@ -10,7 +10,9 @@ use crate::text::value::Value;
 use crate::tosca::value::Primitive;
 use crate::variability::expression::evaluate::Evaluator;
 use crate::variability::inputs::{Declaration, InputId};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+use std::hash::Hasher as _;
+use std::rc::Rc;
 
 /// More values than this are not tried one by one.
 const MAX_VALUES: i64 = 1000;
@@ -73,7 +75,7 @@ impl CaseMembers {
 struct ValueClasses {
     /// What each probe comes to, each once.
     answers: Vec<Vec<ProbeOutcome>>,
-    /// The numbers of these answers in each class.
+    /// For each probe the numbers of these answers, class by class.
     outcomes: Vec<Vec<u32>>,
     /// The regions of each class.
     members: Vec<Vec<usize>>,
@@ -92,6 +94,12 @@ struct ProbeAnswers {
     numbers: Vec<u32>,
     beyond: Vec<usize>,
     evaluations: usize,
+}
+
+impl ProbeAnswers {
+    fn answer(&self, region: usize) -> &ProbeOutcome {
+        &self.answers[self.numbers[region] as usize]
+    }
 }
 
 /// Partitions the values of one input.
@@ -129,7 +137,7 @@ impl Partitioner<'_, '_, '_> {
         let all = members.len() == 1 && valid.iter().any(|region| !region.exact);
         let mut labels = label::labels(&valid, &members);
         if let Some(rest) = labels.iter().position(|label| label == label::REST) {
-            outcomes[rest..].rotate_left(1);
+            outcomes.iter_mut().for_each(|numbers| numbers[rest..].rotate_left(1));
             members[rest..].rotate_left(1);
             labels[rest..].rotate_left(1);
         }
@@ -146,7 +154,7 @@ impl Partitioner<'_, '_, '_> {
             cases,
             probes: self.probes,
             answers,
-            outcomes,
+            outcomes: outcomes.into_iter().map(Rc::from).collect(),
             evaluations,
         })
     }
@@ -157,8 +165,7 @@ impl Partitioner<'_, '_, '_> {
         (regions, vec![None; self.probes.len()])
     }
 
-    /// The regions that no probe tells apart, and what the probes come to in them: all answers to each,
-    /// and their numbers in each class.
+    /// The regions that no probe tells apart, and what the probes come to in them.
     fn classes(&mut self, regions: &[ValueRegion], keys: &[Option<Vec<i64>>]) -> ValueClasses {
         let line = NumberLine::of(self.declaration.primitive());
         let key = |region: &ValueRegion| match &region.value {
@@ -166,47 +173,36 @@ impl Partitioner<'_, '_, '_> {
             _ => None,
         };
         let region_keys: Vec<Option<i64>> = regions.iter().map(key).collect();
-        let mut seen = Vec::with_capacity(self.probes.len());
-        let mut outcomes = vec![Vec::with_capacity(self.probes.len()); regions.len()];
-        let (mut beyond, mut evaluations) = (Vec::new(), 0);
+        let mut found = Vec::with_capacity(self.probes.len());
         for (probe, keys) in self.probes.iter().zip(keys) {
             let place = |index: usize| {
                 let key = region_keys[index]?;
                 Some(keys.as_ref()?.partition_point(|&start| start <= key))
             };
-            let found = answers(self.evaluator, self.input, probe, regions, &place);
-            outcomes.iter_mut().zip(found.numbers).for_each(|(own, number)| own.push(number));
-            beyond.extend(found.beyond);
-            evaluations += found.evaluations;
-            seen.push(found.answers);
+            found.push(answers(self.evaluator, self.input, probe, regions, &place));
         }
-        beyond.sort_unstable();
-        let mut class_of: FxHashMap<&[u32], usize> = FxHashMap::default();
-        let mut classes: Vec<(&[u32], Vec<usize>)> = Vec::new();
-        for (index, numbers) in outcomes.iter().enumerate() {
-            let class = *class_of.entry(numbers).or_insert_with(|| {
-                classes.push((numbers, Vec::new()));
-                classes.len() - 1
-            });
-            classes[class].1.push(index);
-        }
+        let mut classes = alike(regions.len(), &found);
         // Nobody asks why numbers have an end, unless nothing is before it.
+        let beyond: FxHashSet<usize> = found.iter().flat_map(|it| &it.beyond).copied().collect();
         if beyond.len() < regions.len() {
-            let is_within = |member: &usize| beyond.binary_search(member).is_err();
-            classes.iter_mut().for_each(|(_, members)| members.retain(is_within));
-            classes.retain(|(_, members)| !members.is_empty());
+            let is_within = |member: &usize| !beyond.contains(member);
+            classes.iter_mut().for_each(|members| members.retain(is_within));
+            classes.retain(|members| !members.is_empty());
         }
         // Where nothing that asks for a value can be computed with it, no variant is the only one
         // that it gives.
-        let fails = |(numbers, _): &(&[u32], _)| {
-            let mut answers = numbers.iter().zip(&seen);
-            !numbers.is_empty() && answers.all(|(number, seen)| seen[*number as usize].is_none())
+        let fails = |members: &Vec<usize>| {
+            !found.is_empty() && found.iter().all(|probe| probe.answer(members[0]).is_none())
         };
         let (failing, computed): (Vec<_>, Vec<_>) = classes.into_iter().partition(fails);
-        let classes = if computed.is_empty() { failing } else { computed };
-        let (outcomes, members) =
-            classes.into_iter().map(|(numbers, members)| (numbers.to_vec(), members)).unzip();
-        ValueClasses { answers: seen, outcomes, members, evaluations }
+        let members = if computed.is_empty() { failing } else { computed };
+        let evaluations = found.iter().map(|probe| probe.evaluations).sum();
+        let of_classes = |probe: ProbeAnswers| {
+            let number = |members: &Vec<usize>| probe.numbers[members[0]];
+            (members.iter().map(number).collect(), probe.answers)
+        };
+        let (outcomes, answers) = found.into_iter().map(of_classes).unzip();
+        ValueClasses { answers, outcomes, members, evaluations }
     }
 
     fn is_valid(&self, value: &Value) -> bool {
@@ -286,6 +282,31 @@ impl Partitioner<'_, '_, '_> {
     }
 }
 
+/// So many regions, those together in which all probes come to the same.
+fn alike(regions: usize, probes: &[ProbeAnswers]) -> Vec<Vec<usize>> {
+    let mut hashes = vec![FxHasher::default(); regions];
+    for probe in probes {
+        let numbers = probe.numbers.iter().zip(&mut hashes);
+        numbers.for_each(|(&number, hash)| hash.write_u32(number));
+    }
+    let is_alike = |one: usize, other: usize| {
+        probes.iter().all(|probe| probe.numbers[one] == probe.numbers[other])
+    };
+    let mut classes: Vec<Vec<usize>> = Vec::new();
+    let mut class_of: FxHashMap<u64, Vec<usize>> = FxHashMap::default();
+    for (region, hash) in hashes.into_iter().enumerate() {
+        let known = class_of.entry(hash.finish()).or_default();
+        match known.iter().find(|&&class| is_alike(classes[class][0], region)) {
+            Some(&class) => classes[class].push(region),
+            None => {
+                known.push(classes.len());
+                classes.push(vec![region]);
+            }
+        }
+    }
+    classes
+}
+
 /// What a probe comes to in each of some regions. In those at the same place it comes to the same.
 fn answers(
     evaluator: &mut Evaluator<'_, '_>,
@@ -296,22 +317,31 @@ fn answers(
 ) -> ProbeAnswers {
     let mut found = ProbeAnswers::default();
     let mut known: FxHashMap<usize, (u32, bool)> = FxHashMap::default();
+    // Most regions are at the same place as the one before.
+    let mut last = None;
     evaluator.take_overflow();
     for (index, region) in regions.iter().enumerate() {
         let place = place(index);
-        let (number, overflows) =
-            place.and_then(|place| known.get(&place).copied()).unwrap_or_else(|| {
-                let outcome = probe.outcome(evaluator, input, &region.value);
-                found.evaluations += 1;
-                let answers = &mut found.answers;
-                let number = answers.iter().position(|other| *other == outcome);
-                let number = number.unwrap_or_else(|| {
-                    answers.push(outcome);
-                    answers.len() - 1
-                });
-                (number as u32, evaluator.take_overflow())
+        let known_here = match (place, last) {
+            (Some(place), Some((before, known))) if place == before => Some(known),
+            (Some(place), _) => known.get(&place).copied(),
+            (None, _) => None,
+        };
+        let (number, overflows) = known_here.unwrap_or_else(|| {
+            let outcome = probe.outcome(evaluator, input, &region.value);
+            found.evaluations += 1;
+            let answers = &mut found.answers;
+            let number = answers.iter().position(|other| *other == outcome);
+            let number = number.unwrap_or_else(|| {
+                answers.push(outcome);
+                answers.len() - 1
             });
-        known.extend(place.map(|place| (place, (number, overflows))));
+            (number as u32, evaluator.take_overflow())
+        });
+        if known_here.is_none() {
+            known.extend(place.map(|place| (place, (number, overflows))));
+        }
+        last = place.map(|place| (place, (number, overflows)));
         found.numbers.push(number);
         found.beyond.extend(overflows.then_some(index));
     }

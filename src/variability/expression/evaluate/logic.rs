@@ -112,8 +112,9 @@ impl Evaluator<'_, '_> {
                 break;
             }
             if !self.opened.is_empty() {
-                let settles =
-                    self.arena.folds_to(formula, settled == Formula::TRUE, &self.opened.atoms);
+                let super::open::OpenCases { atoms, folded, .. } = &mut self.opened;
+                let value = settled == Formula::TRUE;
+                let settles = self.arena.folds_to(formula, value, atoms, folded);
                 unsettled = self.arena.and([unsettled, !settles]);
             }
         }

@@ -40,20 +40,27 @@ pub(super) type InputCases = Rc<[(Formula, Value)]>;
 pub(crate) type EvaluationFailure = (Formula, Diagnostic);
 
 /// The answer in each case, by its number, and the answers.
-type SettledCases = (Vec<u32>, Vec<Value>);
+type SettledCases = (Rc<[u32]>, Vec<Value>);
 
 /// More combinations of cases than this are too many to go through for one expression.
 const MAX_COMBINATIONS: usize = 4096;
+
+/// A run of so many cases is written as a list of them.
+const SHORT_RUN: usize = 8;
 
 /// The inputs that are open.
 #[derive(Default)]
 pub(super) struct OpenCases {
     cases: FxHashMap<InputId, InputCases>,
+    /// For each number of cases of an input that it has one of those that are listed first.
+    first: FxHashMap<InputId, Rc<[Formula]>>,
     /// What expressions come to in each case of the one input that they depend on, as it was found when
     /// the cases were told apart.
     settled: FxHashMap<ExpressionId, SettledCases>,
     /// The atoms that those cases are made of.
     pub atoms: Range<u32>,
+    /// When those atoms alone make formulas true.
+    pub folded: FxHashMap<Formula, Formula>,
     /// Values that an expression is evaluated with at the moment.
     pub assumed: FxHashMap<InputId, Value>,
 }
@@ -78,6 +85,7 @@ impl<'a> Evaluator<'_, 'a> {
         let start = self.atoms();
         let cases = inputs.iter().map(|open| self.open_input(open)).collect();
         self.opened.atoms = start..self.atoms();
+        self.opened.folded.clear();
         cases
     }
 
@@ -206,19 +214,47 @@ impl<'a> Evaluator<'_, 'a> {
     }
 
     /// What an expression comes to, and when, where that is known of all cases of its only input.
-    fn settled(&self, inputs: &[InputId], id: ExpressionId) -> Vec<OutcomeCases> {
-        let [input] = inputs else { return Vec::new() };
+    fn settled(&mut self, inputs: &[InputId], id: ExpressionId) -> Vec<OutcomeCases> {
+        let &[input] = inputs else { return Vec::new() };
+        let Some(cases) = self.cases_of(input) else { return Vec::new() };
+        let first = self.first_cases(input, &cases);
         let Some((numbers, answers)) = self.opened.settled.get(&id) else { return Vec::new() };
-        let Some(cases) = self.opened.cases.get(input).filter(|it| it.len() == numbers.len())
-        else {
+        if numbers.len() != cases.len() {
             return Vec::new();
-        };
+        }
         let mut whens: IndexMap<u32, Vec<Formula>> = IndexMap::new();
-        for (&number, (when, _)) in numbers.iter().zip(&**cases) {
-            whens.entry(number).or_default().push(*when);
+        let mut start = 0;
+        for run in numbers.chunk_by(|one, next| one == next) {
+            let whens = whens.entry(run[0]).or_default();
+            let end = start + run.len();
+            match run.len() <= SHORT_RUN {
+                true => whens.extend(cases[start..end].iter().map(|(when, _)| *when)),
+                // One of the cases holds, so it is one of these if it is before their end and not
+                // before them.
+                false => whens.push(self.arena.and([first[end], !first[start]])),
+            }
+            start = end;
         }
         let answer = |number: u32| Ok(answers[number as usize].clone());
         whens.into_iter().map(|(number, whens)| (whens, answer(number))).collect()
+    }
+
+    /// For each number of cases that one of those that are listed first holds, as it is said when
+    /// exactly one of all is to hold.
+    fn first_cases(&mut self, input: InputId, cases: &InputCases) -> Rc<[Formula]> {
+        if let Some(known) = self.opened.first.get(&input) {
+            return Rc::clone(known);
+        }
+        let mut first = vec![Formula::FALSE];
+        let mut before = Formula::FALSE;
+        for (when, _) in cases.iter().take(cases.len().saturating_sub(1)) {
+            before = self.arena.or([*when, before]);
+            first.push(before);
+        }
+        first.push(Formula::TRUE);
+        let first: Rc<[Formula]> = first.into();
+        self.opened.first.insert(input, Rc::clone(&first));
+        first
     }
 
     /// All combinations of the cases of these inputs.
