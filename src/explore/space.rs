@@ -208,6 +208,7 @@ impl<'s, 'a> Space<'s, 'a> {
             .iter()
             .map(|when| when.iter().map(|&case| encoder.literal(case)).collect())
             .collect();
+        progress.counted("clauses", encoder.cnf().len());
         progress.phase("determinising what is best");
         let inputs: Vec<Var> = evaluator.input_atoms().map(Var).collect();
         let unique = variant::uniqueness(&prepared.graph, prepared.options);

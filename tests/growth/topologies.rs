@@ -68,7 +68,7 @@ fn many_nodes_of_a_hundred_inputs_are_explored() {
 }
 
 /// Conditions that tell many values of one input apart are evaluated a few times each, not once for
-/// each of the values.
+/// each of the values, and need a few clauses each.
 #[test]
 fn many_conditions_of_one_input_are_validated() {
     let [some, more] = [400, 800].map(|conditions| {
@@ -84,7 +84,7 @@ fn many_conditions_of_one_input_are_validated() {
         let found = found.progress(work.clone()).validate().diagnostics;
         assert!(found.is_empty(), "{found:?}");
         assert!(work.of("searches") < 100, "{:?}", work.0);
-        ["gates", "evaluations"].map(|what| work.of(what))
+        ["gates", "evaluations", "clauses"].map(|what| work.of(what))
     });
     for (some, more) in some.into_iter().zip(more) {
         assert!(some > 0 && more < 3 * some, "{some} and {more}");

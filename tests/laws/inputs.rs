@@ -512,12 +512,47 @@ fn sample() -> impl Strategy<Value = Sample> {
     prop::collection::vec(any::<u8>(), 40..240).prop_map(|bytes| Sample::of(&bytes))
 }
 
+/// A condition on one of many numbers, or a few.
+fn of_many_cases(bytes: &[u8]) -> String {
+    let [kind, at, to, other] = [0, 1, 2, 3].map(|byte| bytes[byte] % 64);
+    let (x, [low, high]) = ("{variability_input: x}", [at.min(to), at.max(to)]);
+    let above = format!("{{greater_or_equal: [{x}, {at}]}}");
+    match kind % 7 {
+        0 => format!("{{in_range: [{x}, [{low}, {high}]]}}"),
+        1 => format!("{{not: {{in_range: [{x}, [{low}, {high}]]}}}}"),
+        2 => format!("{{valid_values: [{x}, [{at}, {to}, {other}]]}}"),
+        3 => format!("{{and: [{above}, {{variability_input: y}}]}}"),
+        4 => format!(
+            "{{or: [{{less: [{x}, {other}]}}, {{not: {{variability_input: y}}}}, {above}]}}"
+        ),
+        5 => format!("{{equal: [{above}, {{variability_input: y}}]}}"),
+        _ => above,
+    }
+}
+
 fn everything() -> Query {
     Query { projection: Projection::All, limit: usize::MAX, ..Query::default() }
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { max_shrink_iters: 300, ..cases(48) })]
+
+    /// Of an input that conditions cut into many cases, each value gives a variant that is listed, and
+    /// nothing else does.
+    #[test]
+    fn many_cases_are_those_of_all_values(bytes in prop::collection::vec(any::<u8>(), 60..150)) {
+        let nodes: String = (0..).zip(bytes.chunks_exact(4)).map(|(at, bytes)| {
+            let condition = of_many_cases(bytes);
+            format!("    n{at}: {{type: t, conditions: {condition}}}\n")
+        }).collect();
+        let text = format!("tosca_definitions_version: tosca_variability_1_0\ntopology_template:\n  variability:\n    options: {{mode: manual}}\n    inputs: {{x: {{type: integer}}, y: {{type: boolean}}}}\n  node_templates:\n{nodes}");
+        let resolver = Resolver::from_text("many.yaml", text.clone()).option("checks", "false");
+        let listed = resolver.variants(&everything()).unwrap().result.variants;
+        let listed: BTreeSet<_> = listed.into_iter().map(|variant| variant.present).collect();
+        let all = (-1..=65).flat_map(|x| ["true", "false"].map(|y| (x.to_string(), y)));
+        let given = all.filter_map(|(x, y)| present(&with(&resolver, &[("x", &*x), ("y", y)])));
+        prop_assert_eq!(listed, given.collect::<BTreeSet<_>>(), "{}", text);
+    }
 
     /// Of all values that inputs may have, none gives a variant that is not listed, and every
     /// example that is listed gives its variant.
