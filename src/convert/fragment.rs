@@ -2,18 +2,27 @@
 
 use crate::text::source::FileId;
 use crate::text::xml::{XmlElement, XmlLimits, parse};
-use crate::tosca::v1_0::{TOSCA, canonical_definitions};
+use crate::tosca::v1_0::{TOSCA, canonical_element};
 
 /// An element as a text of its own, in canonical form: with the namespaces that are declared around
-/// it.
+/// it. `source` is how it is written.
 pub(super) fn to_text(element: XmlElement<'_>, source: &str) -> String {
-    let text = with_namespaces(element, source);
-    let Ok(document) = parse(FileId::DETACHED, text.as_str().into(), &XmlLimits::default()) else {
-        return text;
-    };
-    let canonical = canonical_definitions(&document);
-    let element = canonical.split_once('\n').map_or(&*canonical, |(_, element)| element);
-    element.trim_end_matches('\n').to_owned()
+    let mut declared: Vec<_> = element.declarations().map(|(prefix, _)| prefix).collect();
+    let (mut around, mut at) = (Vec::new(), element);
+    while let Some(parent) = at.parent() {
+        for (prefix, uri) in parent.declarations() {
+            let is_used = || match prefix {
+                "" => has_unprefixed(element),
+                prefix => is_named(source, prefix),
+            };
+            if !declared.contains(&prefix) && is_used() {
+                around.push((prefix, uri));
+            }
+            declared.push(prefix);
+        }
+        at = parent;
+    }
+    canonical_element(element, around)
 }
 
 /// The element that a text is, to stand among others, where it is one that anybody may put into
@@ -30,31 +39,6 @@ pub(super) fn to_element(text: &str) -> Option<String> {
     let says_default = root.declarations().any(|(prefix, _)| prefix.is_empty());
     let none = if says_default || !has_unprefixed(root) { "" } else { " xmlns=\"\"" };
     (root.name().namespace != TOSCA).then(|| format!("<{name}{none}{rest}"))
-}
-
-fn with_namespaces(element: XmlElement<'_>, source: &str) -> String {
-    let mut declared: Vec<_> = element.declarations().map(|(prefix, _)| prefix).collect();
-    let (mut added, mut at) = (String::new(), element);
-    while let Some(parent) = at.parent() {
-        for (prefix, uri) in parent.declarations() {
-            let is_used = match prefix {
-                "" => has_unprefixed(element),
-                prefix => is_named(source, prefix),
-            };
-            if is_used && !declared.contains(&prefix) {
-                let colon = if prefix.is_empty() { "" } else { ":" };
-                let uri = uri.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;");
-                added.push_str(&format!(" xmlns{colon}{prefix}=\"{uri}\""));
-            }
-            declared.push(prefix);
-        }
-        at = parent;
-    }
-    let name = 1 + element.written_name().len();
-    match (source.get(..name), source.get(name..)) {
-        (Some(start), Some(rest)) => format!("{start}{added}{rest}"),
-        _ => source.to_owned(),
-    }
 }
 
 /// Whether a text names something with a prefix.

@@ -4,6 +4,7 @@ use crate::text::source::FileId;
 use crate::text::value::Value;
 use crate::text::yaml::{Document, Limits, Node, Out, OutKey, parse, write_yaml};
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
@@ -39,9 +40,9 @@ struct YamlLayout<'s> {
 }
 
 impl<'s> YamlLayout<'s> {
-    fn document(&self, document: &Value) -> Out<'s> {
+    fn document(&self, document: &'s Value) -> Out<'s> {
         let Value::Map(entries) = document else { return self.out(document, 0) };
-        let section = |key: &str, value: &Value| match key {
+        let section = |key: &'s str, value: &'s Value| match key {
             "topology_template" => self.block(value, &|key, value| match SECTIONS.contains(&key) {
                 true => self.block(value, &|key, value| self.out(value, 4 + key.len())),
                 false => self.out(value, 2 + key.len()),
@@ -55,12 +56,12 @@ impl<'s> YamlLayout<'s> {
     }
 
     /// With a line for each part.
-    fn block(&self, value: &Value, part: &dyn Fn(&str, &Value) -> Out<'s>) -> Out<'s> {
+    fn block(&self, value: &'s Value, part: &dyn Fn(&'s str, &'s Value) -> Out<'s>) -> Out<'s> {
         match value {
             Value::Map(entries) => Out::Map { entries: entries_of(entries, part), like: None },
             Value::List(items) => {
                 // What an item is called stands behind its dash.
-                let item = |item: &Value| match item {
+                let item = |item: &'s Value| match item {
                     Value::Map(entries) if !entries.is_empty() => self.block(item, part),
                     _ => part("", item),
                 };
@@ -71,7 +72,7 @@ impl<'s> YamlLayout<'s> {
     }
 
     /// In one line where it fits into it, behind `before` columns.
-    fn out(&self, value: &Value, before: usize) -> Out<'s> {
+    fn out(&self, value: &'s Value, before: usize) -> Out<'s> {
         if width(value).is_some_and(|width| before + 2 + width <= WIDTH) {
             return self.line(value);
         }
@@ -81,7 +82,7 @@ impl<'s> YamlLayout<'s> {
         })
     }
 
-    fn line(&self, value: &Value) -> Out<'s> {
+    fn line(&self, value: &'s Value) -> Out<'s> {
         match value {
             Value::Map(entries) => {
                 Out::Map { entries: entries_of(entries, &|_, it| self.line(it)), like: self.map }
@@ -96,11 +97,11 @@ impl<'s> YamlLayout<'s> {
 }
 
 fn entries_of<'s>(
-    entries: &[(Arc<str>, Value)],
-    part: &dyn Fn(&str, &Value) -> Out<'s>,
+    entries: &'s [(Arc<str>, Value)],
+    part: &dyn Fn(&'s str, &'s Value) -> Out<'s>,
 ) -> Vec<(OutKey<'s>, Out<'s>)> {
     let all = entries.iter();
-    all.map(|(key, value)| (OutKey::New(key.to_string().into()), part(key, value))).collect()
+    all.map(|(key, value)| (OutKey::New(Cow::Borrowed(&**key)), part(key, value))).collect()
 }
 
 /// Whether it is a list of which each item has a line.

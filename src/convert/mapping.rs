@@ -284,21 +284,41 @@ static KEYNAMES: &[(&str, &str)] = &[
 ];
 
 /// The rows, by the element around and the name of what is meant.
-pub(crate) struct MappingTable(FxHashMap<(&'static str, &'static str), MappingFate>);
+#[derive(Default)]
+pub(crate) struct MappingTable {
+    elements: FateOf,
+    attributes: FateOf,
+}
+
+/// By what is around, which may be anything, and the name.
+type FateOf = FxHashMap<(&'static str, &'static str), MappingFate>;
 
 impl MappingTable {
     pub(crate) fn new() -> Self {
-        let rows = MAPPINGS.iter().map(|(pattern, fate)| {
-            let key = pattern.rsplit_once('/').unwrap_or(("", pattern));
-            (key, *fate)
-        });
-        Self(rows.collect())
+        let mut table = Self::default();
+        for (pattern, fate) in MAPPINGS {
+            let (around, name) = pattern.rsplit_once('/').unwrap_or(("", pattern));
+            match name.strip_prefix('@') {
+                Some(name) => table.attributes.insert((around, name), *fate),
+                None => table.elements.insert((around, name), *fate),
+            };
+        }
+        table
     }
 
-    /// What becomes of an element, or of an attribute behind its `@`.
-    pub(crate) fn fate(&self, around: &str, name: &str) -> Option<MappingFate> {
-        self.0.get(&(around, name)).or_else(|| self.0.get(&("", name))).copied()
+    /// What becomes of an element.
+    pub(crate) fn element(&self, around: &str, name: &str) -> Option<MappingFate> {
+        fate(&self.elements, around, name)
     }
+
+    /// What becomes of an attribute.
+    pub(crate) fn attribute(&self, around: &str, name: &str) -> Option<MappingFate> {
+        fate(&self.attributes, around, name)
+    }
+}
+
+fn fate(of: &FateOf, around: &str, name: &str) -> Option<MappingFate> {
+    of.get(&(around, name)).or_else(|| of.get(&("", name))).copied()
 }
 
 #[cfg(test)]
@@ -309,6 +329,14 @@ mod tests {
     use std::collections::BTreeSet;
     use std::fmt::Write;
     use std::path::Path;
+
+    /// What becomes of an element, or of an attribute behind its `@`.
+    fn said(table: &MappingTable, around: &str, name: &str) -> Option<MappingFate> {
+        match name.strip_prefix('@') {
+            Some(name) => table.attribute(around, name),
+            None => table.element(around, name),
+        }
+    }
 
     /// What the specification lets be, as the table names it, in what is looked into.
     fn all_that_may_be(
@@ -333,11 +361,11 @@ mod tests {
     fn whatever_may_be_said_has_a_row_or_stands_in_what_is_lost() {
         let table = MappingTable::new();
         let is_kept = |of: &str, part: &str| {
-            !matches!(table.fate(of, part), None | Some(MappingFate::Lost(_)))
+            !matches!(said(&table, of, part), None | Some(MappingFate::Lost(_)))
         };
         let all = all_that_may_be(is_kept);
         let missing: Vec<_> =
-            all.iter().filter(|(of, part)| table.fate(of, part).is_none()).collect();
+            all.iter().filter(|(of, part)| said(&table, of, part).is_none()).collect();
         assert!(missing.is_empty(), "{missing:?}");
     }
 

@@ -176,8 +176,7 @@ impl<'d> YamlConverter<'_, 'd> {
                 foreign.add(name.namespace, attribute.span());
                 continue;
             }
-            let below = format!("@{}", name.local);
-            let why = match table.fate(around, &below) {
+            let why = match table.attribute(around, name.local) {
                 Some(MappingFate::As(_) | MappingFate::Told) => continue,
                 Some(MappingFate::Lost(why)) => why,
                 None => UNKNOWN,
@@ -187,7 +186,7 @@ impl<'d> YamlConverter<'_, 'd> {
             }
             let construct = format!("`{}` of `{around}`", name.local);
             self.losses.push(Loss {
-                path: format!("{}/{below}", place::path_of(element)),
+                path: format!("{}/@{}", place::path_of(element), name.local),
                 span: Some(attribute.span()),
                 construct,
                 why: why.to_owned(),
@@ -227,7 +226,7 @@ impl<'d> YamlConverter<'_, 'd> {
                 is_described = true;
                 continue;
             }
-            let why = match table.fate(around, name.local) {
+            let why = match table.element(around, name.local) {
                 Some(MappingFate::As(_) | MappingFate::Told) => {
                     open.push(child);
                     continue;

@@ -20,6 +20,7 @@ pub use read::{XmlLimits, is_xml, parse};
 pub(crate) use tree::with_line_feeds;
 pub use tree::{XmlAttribute, XmlDocument, XmlElement, XmlName, XmlNode};
 pub use walk::XmlStep;
+pub(crate) use write::XmlOutput;
 pub use write::XmlTree;
 
 /// The namespace that the prefix `xml` means.

@@ -10,6 +10,7 @@ use quick_xml::events::attributes::Attribute;
 use quick_xml::name::QName;
 use rustc_hash::FxBuildHasher;
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A document: nodes in the order of the text, each with where what is in it ends.
@@ -196,8 +197,11 @@ impl XmlDocument {
 
     /// All its elements, in the order of the text.
     pub fn elements(&self) -> impl Iterator<Item = XmlElement<'_>> {
-        let indices = 0..self.nodes.len() as u32;
-        indices.filter_map(|index| match self.nodes[index as usize].name {
+        self.elements_among(0..self.nodes.len() as u32)
+    }
+
+    fn elements_among(&self, nodes: Range<u32>) -> impl Iterator<Item = XmlElement<'_>> {
+        nodes.filter_map(|index| match self.nodes.get(index as usize)?.name {
             TEXT | CDATA | COMMENT | INSTRUCTION => None,
             _ => Some(XmlElement { document: self, index }),
         })
@@ -332,6 +336,11 @@ impl<'d> XmlElement<'d> {
             XmlNode::Element(element) => Some(element),
             _ => None,
         })
+    }
+
+    /// It, and all elements in it, in the order of the text.
+    pub(crate) fn subtree(self) -> impl Iterator<Item = XmlElement<'d>> {
+        self.document.elements_among(self.index..self.data().next)
     }
 
     /// Its attributes, but for declarations of namespaces.

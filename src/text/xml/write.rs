@@ -165,16 +165,25 @@ impl<'t> XmlTree<'t> {
 
     /// The text of the document. Elements that are still open are closed.
     pub fn write(&self) -> String {
-        let length = self.parts.iter().map(TreePart::length).sum();
-        let mut writing = TreeWriting { text: String::with_capacity(length), ..Default::default() };
-        writing.text.push_str(DECLARATION);
+        let mut output = XmlOutput::with_room(self.parts.iter().map(TreePart::length).sum());
         for part in &self.parts {
-            writing.part(part, &self.namespaces);
+            match part {
+                TreePart::Open { name, holds_text, holds_parts } => {
+                    output.open(name);
+                    if *holds_text && *holds_parts {
+                        output.as_it_is();
+                    }
+                }
+                TreePart::Attribute(name, value) => output.attribute(name, value),
+                TreePart::Declaration(prefix, uri) => output.declare_here(prefix, uri),
+                TreePart::Text(text) => output.text(text),
+                TreePart::Comment(text) => output.comment(text),
+                TreePart::Instruction(text) => output.instruction(text),
+                TreePart::Written(text) => output.marked("", text, ""),
+                TreePart::Close => output.close(),
+            }
         }
-        while !writing.open.is_empty() {
-            writing.part(&TreePart::Close, &self.namespaces);
-        }
-        writing.text
+        output.finish(&self.namespaces)
     }
 }
 
@@ -195,12 +204,15 @@ impl TreePart<'_> {
     }
 }
 
-/// A text that is being written.
+/// A document that is written while its parts are found, in the order of its text. What holds text
+/// beside other parts is told before they come.
 #[derive(Default)]
-struct TreeWriting<'t> {
+pub(crate) struct XmlOutput<'t> {
     text: String,
     /// The names of the elements that are open.
     open: Vec<&'t str>,
+    /// Behind the name of the root, where it declares namespaces.
+    declarations: Option<usize>,
     /// Whether the last start tag may still get attributes.
     is_in_tag: bool,
     /// Whether the last part stands at the end of a line of its own.
@@ -209,35 +221,92 @@ struct TreeWriting<'t> {
     as_it_is: Option<usize>,
 }
 
-impl<'t> TreeWriting<'t> {
-    fn part(&mut self, part: &'t TreePart<'t>, namespaces: &BTreeMap<Cow<'t, str>, Cow<'t, str>>) {
-        match part {
-            TreePart::Open { name, holds_text, holds_parts } => {
-                self.begin();
-                self.text.push('<');
-                self.text.push_str(name);
-                let is_root = self.open.is_empty();
-                self.open.push(name);
-                self.is_in_tag = true;
-                if *holds_text && *holds_parts && self.as_it_is.is_none() {
-                    self.as_it_is = Some(self.open.len());
-                }
-                if is_root {
-                    namespaces.iter().for_each(|(prefix, uri)| self.declaration(prefix, uri));
-                }
+impl<'t> XmlOutput<'t> {
+    /// With room for about so many bytes.
+    pub(crate) fn with_room(bytes: usize) -> Self {
+        let mut text = String::with_capacity(DECLARATION.len() + bytes);
+        text.push_str(DECLARATION);
+        Self { text, ..Self::default() }
+    }
+
+    /// Begins an element in the one that is open.
+    pub(crate) fn open(&mut self, name: &'t str) {
+        self.begin();
+        self.text.push('<');
+        self.text.push_str(name);
+        self.declarations = self.declarations.or(Some(self.text.len()));
+        self.open.push(name);
+        self.is_in_tag = true;
+    }
+
+    /// Adds nothing to what stands in the element that was opened last, not even blanks.
+    pub(crate) fn as_it_is(&mut self) {
+        self.as_it_is = self.as_it_is.or(Some(self.open.len()));
+    }
+
+    /// Declares a prefix for the element that was opened last.
+    pub(crate) fn declare_here(&mut self, prefix: &str, uri: &str) {
+        declare(prefix, uri, &mut self.text);
+    }
+
+    /// Gives the element that was opened last an attribute.
+    pub(crate) fn attribute(&mut self, name: &str, value: &str) {
+        attribute(name, value, &mut self.text);
+    }
+
+    /// Adds text to the element that is open.
+    pub(crate) fn text(&mut self, text: &str) {
+        self.end_tag();
+        escape_text(text, &mut self.text);
+        self.ends_line = false;
+    }
+
+    /// Adds a comment, which holds no `--`.
+    pub(crate) fn comment(&mut self, text: &str) {
+        self.marked("<!--", text, "-->");
+    }
+
+    /// Adds a processing instruction, which holds no `?>`.
+    pub(crate) fn instruction(&mut self, text: &str) {
+        self.marked("<?", text, "?>");
+    }
+
+    /// Ends the element that is open.
+    pub(crate) fn close(&mut self) {
+        let Some(name) = self.open.pop() else { return };
+        if std::mem::take(&mut self.is_in_tag) {
+            self.text.push_str("/>");
+        } else {
+            if self.ends_line && self.as_it_is.is_none() {
+                self.text.push('\n');
+                self.indent();
             }
-            TreePart::Attribute(name, value) => self.attribute(name, value),
-            TreePart::Declaration(prefix, uri) => self.declaration(prefix, uri),
-            TreePart::Text(text) => {
-                self.end_tag();
-                escape_text(text, &mut self.text);
-                self.ends_line = false;
-            }
-            TreePart::Comment(text) => self.marked("<!--", text, "-->"),
-            TreePart::Instruction(text) => self.marked("<?", text, "?>"),
-            TreePart::Written(text) => self.marked("", text, ""),
-            TreePart::Close => self.end(),
+            self.text.push_str("</");
+            self.text.push_str(name);
+            self.text.push('>');
         }
+        if self.as_it_is.is_some_and(|depth| depth > self.open.len()) {
+            self.as_it_is = None;
+        }
+        self.ends_line = true;
+        if self.open.is_empty() {
+            self.text.push('\n');
+        }
+    }
+
+    /// The text, with these namespaces at the root. Elements that are still open are closed.
+    pub(crate) fn finish(mut self, namespaces: &BTreeMap<Cow<'_, str>, Cow<'_, str>>) -> String {
+        while !self.open.is_empty() {
+            self.close();
+        }
+        if let Some(at) = self.declarations {
+            let mut declarations = String::new();
+            for (prefix, uri) in namespaces {
+                declare(prefix, uri, &mut declarations);
+            }
+            self.text.insert_str(at, &declarations);
+        }
+        self.text
     }
 
     /// Begins a part that has a line of its own, where that may be.
@@ -262,28 +331,6 @@ impl<'t> TreeWriting<'t> {
         }
     }
 
-    fn declaration(&mut self, prefix: &str, uri: &str) {
-        match prefix {
-            "" => self.attribute("xmlns", uri),
-            prefix => {
-                self.text.push_str(" xmlns:");
-                self.value(prefix, uri);
-            }
-        }
-    }
-
-    fn attribute(&mut self, name: &str, value: &str) {
-        self.text.push(' ');
-        self.value(name, value);
-    }
-
-    fn value(&mut self, name: &str, value: &str) {
-        self.text.push_str(name);
-        self.text.push_str("=\"");
-        escape_value(value, &mut self.text);
-        self.text.push('"');
-    }
-
     fn marked(&mut self, start: &str, text: &str, end: &str) {
         self.begin();
         self.text.push_str(start);
@@ -293,28 +340,28 @@ impl<'t> TreeWriting<'t> {
             self.text.push('\n');
         }
     }
+}
 
-    fn end(&mut self) {
-        let Some(name) = self.open.pop() else { return };
-        if std::mem::take(&mut self.is_in_tag) {
-            self.text.push_str("/>");
-        } else {
-            if self.ends_line && self.as_it_is.is_none() {
-                self.text.push('\n');
-                self.indent();
-            }
-            self.text.push_str("</");
-            self.text.push_str(name);
-            self.text.push('>');
-        }
-        if self.as_it_is.is_some_and(|depth| depth > self.open.len()) {
-            self.as_it_is = None;
-        }
-        self.ends_line = true;
-        if self.open.is_empty() {
-            self.text.push('\n');
+fn declare(prefix: &str, uri: &str, to: &mut String) {
+    match prefix {
+        "" => attribute("xmlns", uri, to),
+        prefix => {
+            to.push_str(" xmlns:");
+            value(prefix, uri, to);
         }
     }
+}
+
+fn attribute(name: &str, text: &str, to: &mut String) {
+    to.push(' ');
+    value(name, text, to);
+}
+
+fn value(name: &str, text: &str, to: &mut String) {
+    to.push_str(name);
+    to.push_str("=\"");
+    escape_value(text, to);
+    to.push('"');
 }
 
 /// Writes text as it stands in content: line ends stay.

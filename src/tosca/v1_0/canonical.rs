@@ -8,10 +8,11 @@
 use super::read::is_definitions;
 use super::rule::{AttributeKind, DEFINITIONS, DOCUMENTATION, ElementContent, ElementRule, TOSCA};
 use crate::text::xml::{
-    XML, XmlAttribute, XmlDocument, XmlElement, XmlNode, XmlTree, is_space, with_line_feeds,
+    XML, XmlAttribute, XmlDocument, XmlElement, XmlNode, XmlOutput, is_space, with_line_feeds,
 };
 use rustc_hash::FxHashSet;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// More namespaces than these are left where they are declared: who reads bounds how many there may
 /// be at one place.
@@ -37,19 +38,21 @@ const AT_ROOT: usize = 500;
 /// ```
 pub fn canonical_definitions(document: &XmlDocument) -> String {
     let rule = is_definitions(document.root()).then_some(&DEFINITIONS);
-    let mut form = CanonicalForm::of(document, rule.is_some());
-    let nodes: Vec<_> = document.nodes().collect();
-    form.steps.extend(nodes.into_iter().rev().map(|node| FormStep::Node(node, rule, false)));
-    while let Some(step) = form.steps.pop() {
-        match step {
-            FormStep::Node(XmlNode::Element(element), rule, is_kept) => {
-                form.element(element, rule, is_kept);
-            }
-            FormStep::Node(node, ..) => form.other(node),
-            FormStep::End => form.end(),
-        }
-    }
-    form.tree.write()
+    let form = CanonicalForm::of(document.root(), Vec::new(), rule.is_some());
+    form.write(document.nodes().collect(), rule)
+}
+
+/// The canonical form of an element that is not of TOSCA as a text of its own, in which these prefixes
+/// mean what they mean around it.
+pub(crate) fn canonical_element<'d>(
+    element: XmlElement<'d>,
+    around: Vec<(&'d str, Cow<'d, str>)>,
+) -> String {
+    let form = CanonicalForm::of(element, around, false);
+    let text = form.write(vec![XmlNode::Element(element)], None);
+    // Without the declaration that documents begin with.
+    let element = text.split_once('\n').map_or(&*text, |(_, element)| element);
+    element.trim_end_matches('\n').to_owned()
 }
 
 enum FormStep<'d> {
@@ -68,8 +71,16 @@ struct FormScope<'d> {
     others: usize,
 }
 
+/// What prefixes mean.
+type DeclaredPrefixes<'d> = BTreeMap<Cow<'d, str>, Cow<'d, str>>;
+
+/// A node with its place in the order of the schema, and what it is by that.
+type PlacedNode<'d> = (u8, Option<&'static ElementRule>, XmlNode<'d>);
+
 struct CanonicalForm<'d> {
-    tree: XmlTree<'d>,
+    output: XmlOutput<'d>,
+    /// What the root declares, by prefixes; the empty one is the default.
+    namespaces: DeclaredPrefixes<'d>,
     /// What is next, last first.
     steps: Vec<FormStep<'d>>,
     scopes: Vec<FormScope<'d>>,
@@ -77,41 +88,71 @@ struct CanonicalForm<'d> {
     others: Vec<(&'d str, Cow<'d, str>)>,
     /// The attributes of an element with their positions in the schema, to be sorted.
     attributes: Vec<(usize, XmlAttribute<'d>)>,
+    /// What is in an element, and the same with places.
+    nodes: Vec<XmlNode<'d>>,
+    placed: Vec<PlacedNode<'d>>,
     /// How many prefixes were made up.
     made: usize,
 }
 
 impl<'d> CanonicalForm<'d> {
-    fn of(document: &'d XmlDocument, are_definitions: bool) -> Self {
-        let (mut tree, root) = (XmlTree::default(), document.root());
-        let is_inner =
-            document.elements().skip(1).any(|element| prefixes(element).next().is_some());
-        let unbound = if is_inner { unbound_prefixes(document) } else { FxHashSet::default() };
-        let first = |element: XmlElement<'d>, tree: &mut XmlTree<'d>| {
-            for (prefix, uri) in prefixes(element) {
-                if tree.namespace(prefix).is_none() && !unbound.contains(prefix) {
-                    tree.declare(prefix, uri);
-                }
-            }
+    /// Of this root, around which these prefixes have a meaning.
+    fn of(
+        root: XmlElement<'d>,
+        around: Vec<(&'d str, Cow<'d, str>)>,
+        are_definitions: bool,
+    ) -> Self {
+        let is_inner = root.subtree().skip(1).any(|element| prefixes(element).next().is_some());
+        let unbound = if is_inner { unbound_prefixes(root) } else { FxHashSet::default() };
+        let declare = |element: XmlElement<'d>, all: &mut DeclaredPrefixes<'d>| {
+            let bound = prefixes(element).filter(|(prefix, _)| !unbound.contains(*prefix));
+            bound.for_each(|(prefix, uri)| {
+                all.entry(Cow::Borrowed(prefix)).or_insert(uri);
+            });
         };
-        document.elements().for_each(|element| first(element, &mut tree));
-        if tree.namespaces().count() + root.attributes().count() > AT_ROOT {
-            tree = XmlTree::default();
-            first(root, &mut tree);
+        let around = around.into_iter().map(|(prefix, uri)| (Cow::Borrowed(prefix), uri));
+        let mut namespaces: DeclaredPrefixes<'d> = around.collect();
+        let own = || root.declarations().find(|(prefix, _)| prefix.is_empty());
+        let read = namespaces.remove("").or_else(|| Some(own()?.1)).unwrap_or_default();
+        declare(root, &mut namespaces);
+        if is_inner {
+            let mut all = namespaces.clone();
+            root.subtree().skip(1).for_each(|element| declare(element, &mut all));
+            if all.len() + root.attributes().count() <= AT_ROOT {
+                namespaces = all;
+            }
         }
-        let read = root.namespace("").unwrap_or_default();
         let written = if are_definitions { Cow::Borrowed(TOSCA) } else { read.clone() };
         if !written.is_empty() {
-            tree.declare("", written.clone());
+            namespaces.insert(Cow::Borrowed(""), written.clone());
         }
+        let whole = root.whole_span();
         Self {
-            tree,
+            output: XmlOutput::with_room((whole.end - whole.start) as usize),
+            namespaces,
             steps: Vec::new(),
             scopes: vec![FormScope { read, written, others: 0 }],
             others: Vec::new(),
             attributes: Vec::new(),
+            nodes: Vec::new(),
+            placed: Vec::new(),
             made: 0,
         }
+    }
+
+    /// The text of these nodes, of which the element is by this rule.
+    fn write(mut self, nodes: Vec<XmlNode<'d>>, rule: Option<&'static ElementRule>) -> String {
+        self.steps.extend(nodes.into_iter().rev().map(|node| FormStep::Node(node, rule, false)));
+        while let Some(step) = self.steps.pop() {
+            match step {
+                FormStep::Node(XmlNode::Element(element), rule, is_kept) => {
+                    self.element(element, rule, is_kept);
+                }
+                FormStep::Node(node, ..) => self.other(node),
+                FormStep::End => self.end(),
+            }
+        }
+        self.output.finish(&self.namespaces)
     }
 
     fn element(
@@ -120,26 +161,29 @@ impl<'d> CanonicalForm<'d> {
         rule: Option<&'static ElementRule>,
         is_kept: bool,
     ) {
-        match rule {
-            Some(rule) => self.tree.open(rule.name),
-            None => self.tree.open(element.written_name()),
-        }
+        self.output.open(rule.map_or_else(|| element.written_name(), |rule| rule.name));
         self.scope(element, rule);
-        self.attributes(element, rule);
+        let is_said = self.attributes(element, rule);
         self.steps.push(FormStep::End);
-        let nodes: Vec<_> = element.nodes().collect();
-        let is_kept = is_kept || keeps_blanks(element, rule, &nodes);
+        let mut nodes = std::mem::take(&mut self.nodes);
+        nodes.extend(element.nodes());
+        let is_kept = is_kept || is_said || keeps_blanks(rule, &nodes);
         let is_part =
             |node: &XmlNode<'_>| !matches!(node, XmlNode::Text(..) | XmlNode::Unescaped(..));
-        let is_leaf = rule.is_none() && !nodes.iter().any(is_part);
-        let keeps_all = is_kept || is_leaf;
-        let parts = nodes.into_iter().filter(|node| keeps_all || is_part(node));
-        let mut placed = with_places(parts, rule);
+        let has_parts = nodes.iter().any(is_part);
+        if is_said || has_parts && is_kept && nodes.iter().any(holds_text) {
+            self.output.as_it_is();
+        }
+        let keeps_all = is_kept || rule.is_none() && !has_parts;
+        let mut placed = std::mem::take(&mut self.placed);
+        placed.extend(nodes.drain(..).filter(|node| keeps_all || is_part(node)).map(unplaced));
+        place(&mut placed, rule);
         if !keeps_all && !placed.is_sorted_by_key(|(place, ..)| *place) {
             placed.sort_by_key(|(place, ..)| *place);
         }
-        let steps = placed.into_iter().rev();
+        let steps = placed.drain(..).rev();
         self.steps.extend(steps.map(|(_, rule, node)| FormStep::Node(node, rule, is_kept)));
+        (self.nodes, self.placed) = (nodes, placed);
     }
 
     /// Declares what means something else here than around it.
@@ -150,21 +194,22 @@ impl<'d> CanonicalForm<'d> {
         // What TOSCA names stands in its namespace; what others name, in the one that they wrote in.
         let written = if rule.is_some() { around.written.clone() } else { read.clone() };
         if written != around.written {
-            self.tree.declare_here("", written.clone());
+            self.output.declare_here("", &written);
         }
         let scope = FormScope { read, written, others: self.others.len() };
         for (prefix, uri) in prefixes(element) {
             let known = self.others.iter().rev().find(|(other, _)| *other == prefix);
-            let known = known.map(|(_, uri)| &**uri).or_else(|| self.tree.namespace(prefix));
-            if known != Some(&*uri) {
-                self.tree.declare_here(prefix, uri.clone());
+            let known = known.map(|(_, uri)| uri).or_else(|| self.namespaces.get(prefix));
+            if known != Some(&uri) {
+                self.output.declare_here(prefix, &uri);
                 self.others.push((prefix, uri));
             }
         }
         self.scopes.push(scope);
     }
 
-    fn attributes(&mut self, element: XmlElement<'d>, rule: Option<&'static ElementRule>) {
+    /// Writes the attributes; whether one of them says that all in the element is kept as it is.
+    fn attributes(&mut self, element: XmlElement<'d>, rule: Option<&'static ElementRule>) -> bool {
         let position = |attribute: &XmlAttribute<'d>| {
             let name = attribute.name();
             let known = rule
@@ -177,6 +222,7 @@ impl<'d> CanonicalForm<'d> {
         attributes.sort_by(|(one_at, one), (other_at, other)| {
             one_at.cmp(other_at).then_with(|| one.name().cmp(&other.name()))
         });
+        let mut is_said = false;
         for (at, attribute) in attributes.drain(..) {
             let kind = rule.and_then(|rule| rule.attributes.get(at)).map(|rule| rule.kind);
             let value = match kind {
@@ -184,9 +230,12 @@ impl<'d> CanonicalForm<'d> {
                 Some(AttributeKind::Component) => self.component(attribute.collapsed()),
                 Some(_) => attribute.collapsed(),
             };
-            self.tree.attribute(attribute.written_name(), value);
+            let name = attribute.written_name();
+            is_said |= name == "xml:space" && value == "preserve";
+            self.output.attribute(name, &value);
         }
         self.attributes = attributes;
+        is_said
     }
 
     /// The name of a component: one without a prefix that is of another default namespace than that
@@ -206,9 +255,9 @@ impl<'d> CanonicalForm<'d> {
         let is_meant = |prefix: &str| {
             !prefix.is_empty() && self.others.iter().all(|(other, _)| *other != prefix)
         };
-        let mut known = self.tree.namespaces();
+        let mut known = self.namespaces.iter();
         let known = known.find(|(prefix, known)| *known == uri && is_meant(prefix));
-        known.map(|(prefix, _)| prefix.to_owned())
+        known.map(|(prefix, _)| prefix.to_string())
     }
 
     /// A prefix that nobody has, for a namespace.
@@ -217,30 +266,38 @@ impl<'d> CanonicalForm<'d> {
             self.made += 1;
             let made = format!("ns{}", self.made);
             let is_taken = self.others.iter().any(|(other, _)| *other == made);
-            if !is_taken && self.tree.namespace(&made).is_none() {
+            if !is_taken && !self.namespaces.contains_key(&*made) {
                 break made;
             }
         };
-        self.tree.declare(prefix.clone(), uri);
+        self.namespaces.insert(Cow::Owned(prefix.clone()), uri);
         prefix
     }
 
     fn other(&mut self, node: XmlNode<'d>) {
         match node {
-            XmlNode::Comment(text, _) => self.tree.comment(with_line_feeds(text)),
-            XmlNode::Instruction(text, _) => self.tree.instruction(with_line_feeds(text)),
-            XmlNode::Text(..) | XmlNode::Unescaped(..) => {
-                self.tree.text(node.text().unwrap_or_default());
+            XmlNode::Comment(text, _) => self.output.comment(&with_line_feeds(text)),
+            XmlNode::Instruction(text, _) => self.output.instruction(&with_line_feeds(text)),
+            XmlNode::Text(..) | XmlNode::Unescaped(..) if holds_text(&node) => {
+                self.output.text(&node.text().unwrap_or_default());
             }
-            XmlNode::Element(_) => {}
+            XmlNode::Text(..) | XmlNode::Unescaped(..) | XmlNode::Element(_) => {}
         }
     }
 
     fn end(&mut self) {
-        self.tree.close();
+        self.output.close();
         if let Some(scope) = self.scopes.pop() {
             self.others.truncate(scope.others);
         }
+    }
+}
+
+/// Whether it is text of any length.
+fn holds_text(node: &XmlNode<'_>) -> bool {
+    match node {
+        XmlNode::Text(text, _) | XmlNode::Unescaped(text, _) => !text.is_empty(),
+        _ => false,
     }
 }
 
@@ -251,7 +308,7 @@ fn prefixes<'d>(element: XmlElement<'d>) -> impl Iterator<Item = (&'d str, Cow<'
 
 /// The prefixes of values that mean nothing where they stand: they are not to mean something for being
 /// declared elsewhere.
-fn unbound_prefixes(document: &XmlDocument) -> FxHashSet<String> {
+fn unbound_prefixes(root: XmlElement<'_>) -> FxHashSet<String> {
     let unbound = |element: XmlElement<'_>| {
         let values = element.attributes().map(|attribute| attribute.collapsed());
         let prefixes: Vec<_> = values
@@ -260,46 +317,36 @@ fn unbound_prefixes(document: &XmlDocument) -> FxHashSet<String> {
             .collect();
         prefixes
     };
-    document.elements().flat_map(unbound).collect()
+    root.subtree().flat_map(unbound).collect()
 }
 
 /// Whether all of an element is kept as it is: text that is not blank stands in it beside other
-/// parts, or as much is said.
-fn keeps_blanks(
-    element: XmlElement<'_>,
-    rule: Option<&'static ElementRule>,
-    nodes: &[XmlNode<'_>],
-) -> bool {
+/// parts.
+fn keeps_blanks(rule: Option<&'static ElementRule>, nodes: &[XmlNode<'_>]) -> bool {
     let is_text = |node: &XmlNode<'_>| match node {
         // Blank as it is written: most of what stands between elements.
         XmlNode::Text(text, _) if text.chars().all(is_space) => false,
         node => node.text().is_some_and(|text| text.contains(|c| !is_space(c))),
     };
-    let is_mixed = rule.is_some_and(|rule| rule.content == ElementContent::Mixed);
-    let is_said = || {
-        let mut attributes = element.attributes();
-        attributes.any(|it| it.written_name() == "xml:space" && it.value() == "preserve")
-    };
-    is_mixed || nodes.iter().any(is_text) || is_said()
+    rule.is_some_and(|rule| rule.content == ElementContent::Mixed) || nodes.iter().any(is_text)
 }
 
-/// Nodes with their places in the order of the schema and what they are by it: first what is said for
-/// people, then what belongs to others. What is no element goes with the element behind it.
-fn with_places<'d>(
-    nodes: impl Iterator<Item = XmlNode<'d>>,
-    rule: Option<&'static ElementRule>,
-) -> Vec<(u8, Option<&'static ElementRule>, XmlNode<'d>)> {
-    let mut placed: Vec<_> = nodes.map(|node| (u8::MAX, None, node)).collect();
+fn unplaced(node: XmlNode<'_>) -> PlacedNode<'_> {
+    (u8::MAX, None, node)
+}
+
+/// Finds the places of nodes, and what they are by the schema: first what is said for people, then what
+/// belongs to others. What is no element goes with the element behind it.
+fn place(nodes: &mut [PlacedNode<'_>], rule: Option<&'static ElementRule>) {
     let rule = rule.filter(|rule| rule.content != ElementContent::Anything);
     let mut behind = u8::MAX;
-    for (place, child, node) in placed.iter_mut().rev() {
+    for (place, child, node) in nodes.iter_mut().rev() {
         let Some(rule) = rule else { break };
         if let XmlNode::Element(element) = node {
             (behind, *child) = child_of(rule, *element);
         }
         *place = behind;
     }
-    placed
 }
 
 /// The place of a child, and what it is by the schema.

@@ -219,8 +219,9 @@ impl<'d> Library<'d> {
     /// It, and what it derives from, the nearest first; each once, whatever derives from itself.
     pub(crate) fn ancestry(&self, id: ComponentId) -> impl Iterator<Item = ComponentId> {
         let mut seen = FxHashSet::default();
-        std::iter::successors(Some(id), |id| self.parent(*id))
-            .take_while(move |id| seen.insert(*id))
+        let parents = std::iter::successors(self.parent(id), |id| self.parent(*id));
+        let new = parents.take_while(move |parent| *parent != id && seen.insert(*parent));
+        std::iter::once(id).chain(new)
     }
 
     /// The requirements or capabilities that a node type defines or inherits, each with the type

@@ -12,6 +12,7 @@ mod rule;
 mod structure;
 
 pub use canonical::canonical_definitions;
+pub(crate) use canonical::canonical_element;
 pub(crate) use library::{ComponentId, FoundComponent, Library};
 pub(crate) use load::{DefinitionsExtent, LoadedDefinitions, load};
 pub(crate) use path::property_steps;

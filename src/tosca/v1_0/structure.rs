@@ -305,27 +305,29 @@ fn listed(names: impl Iterator<Item = &'static str>) -> Option<String> {
 /// What is wrong with how often those that share a place are there.
 fn wrong_count(rule: &ElementRule, places: &[ChildRule], count: usize) -> Option<(Code, String)> {
     if rule.name == DEFINITIONS.name {
-        let message = format!("`{}` defines nothing: it needs one component at least", rule.name);
-        return (places.len() > 1 && count == 0).then_some((Code::InvalidTemplate, message));
+        let message =
+            || format!("`{}` defines nothing: it needs one component at least", rule.name);
+        return (places.len() > 1 && count == 0).then(|| (Code::InvalidTemplate, message()));
     }
-    let names: Vec<_> = places.iter().map(|child| format!("`{}`", child.rule.name)).collect();
-    let (names, of) = (names.join(", "), rule.name);
-    match (places[0].occurs, count) {
-        (ChildOccurs::Once, 0) => Some((Code::InvalidTemplate, format!("`{of}` needs {names}"))),
+    let (of, missing) = (rule.name, Code::InvalidTemplate);
+    let names = || {
+        let names = places.iter().map(|child| format!("`{}`", child.rule.name));
+        names.collect::<Vec<_>>().join(", ")
+    };
+    Some(match (places[0].occurs, count) {
+        (ChildOccurs::Once, 0) => (missing, format!("`{of}` needs {}", names())),
         (ChildOccurs::AtLeastOnce, 0) => {
-            Some((Code::InvalidTemplate, format!("`{of}` needs one {names} at least")))
+            (missing, format!("`{of}` needs one {} at least", names()))
         }
         (ChildOccurs::SomeOfPlace, 0) => {
-            Some((Code::InvalidTemplate, format!("`{of}` needs one of {names} at least")))
+            (missing, format!("`{of}` needs one of {} at least", names()))
         }
-        (ChildOccurs::OneOfPlace, 0) => {
-            Some((Code::InvalidTemplate, format!("`{of}` needs one of {names}")))
-        }
+        (ChildOccurs::OneOfPlace, 0) => (missing, format!("`{of}` needs one of {}", names())),
         (ChildOccurs::OneOfPlace, 2..) => {
-            Some((Code::Duplicate, format!("`{of}` has one of {names}, not {count}")))
+            (Code::Duplicate, format!("`{of}` has one of {}, not {count}", names()))
         }
-        _ => None,
-    }
+        _ => return None,
+    })
 }
 
 fn unprefixed(value: &str, name: &str) -> Option<String> {
