@@ -75,6 +75,8 @@ pub fn parse(file: FileId, text: Arc<str>, limits: &XmlLimits) -> Result<XmlDocu
         limits,
         open: Vec::new(),
         scope: Vec::new(),
+        scopes: 0,
+        resolved: FxHashMap::default(),
         found: Diagnostics::default(),
         has_root: false,
         document: XmlDocument {
@@ -107,6 +109,11 @@ struct XmlReading<'t> {
     open: Vec<OpenElement<'t>>,
     /// The prefixes that are known there, and what they mean; the last one counts.
     scope: Vec<(&'t str, u32)>,
+    /// How often that has changed.
+    scopes: u32,
+    /// Names of elements and of attributes as they are written, each with its number, and since which
+    /// change of the prefixes it is that.
+    resolved: FxHashMap<(&'t str, bool), (u32, u32)>,
     found: Diagnostics,
     has_root: bool,
     document: XmlDocument,
@@ -258,7 +265,21 @@ impl<'t> XmlReading<'t> {
     }
 
     /// The number of a name; one that is none, or has an unknown prefix, is said to be wrong.
-    fn resolved(&mut self, name: &str, at: usize, is_element: bool) -> u32 {
+    fn resolved(&mut self, name: &'t str, at: usize, is_element: bool) -> u32 {
+        if let Some(&(known, since)) = self.resolved.get(&(name, is_element))
+            && since == self.scopes
+        {
+            return known;
+        }
+        let wrong = self.found.0.len();
+        let found = self.resolve(name, at, is_element);
+        if self.found.0.len() == wrong {
+            self.resolved.insert((name, is_element), (found, self.scopes));
+        }
+        found
+    }
+
+    fn resolve(&mut self, name: &str, at: usize, is_element: bool) -> u32 {
         let (prefix, local) = name.split_once(':').unwrap_or(("", name));
         if name.len() > self.limits.name {
             let message = format!("the name is longer than {} bytes", self.limits.name);
@@ -381,6 +402,7 @@ impl<'t> XmlReading<'t> {
         }
         let namespace = self.document.names.namespace(&uri);
         self.scope.push((prefix, namespace));
+        self.scopes += 1;
         if self.scope.len() > self.limits.bindings {
             let most = self.limits.bindings;
             self.wrong(at, at + written, format!("more than {most} namespaces are declared here"));
@@ -442,7 +464,10 @@ impl<'t> XmlReading<'t> {
 
     fn close(&mut self, end: usize) {
         let Some(open) = self.open.pop() else { return };
-        self.scope.truncate(open.scope);
+        if self.scope.len() > open.scope {
+            self.scope.truncate(open.scope);
+            self.scopes += 1;
+        }
         let next = position(self.document.nodes.len());
         let node = &mut self.document.nodes[open.index as usize];
         (node.end, node.next) = (position(end), next);
