@@ -635,6 +635,28 @@ fn an_archive_begins_where_it_says() {
             SEVERAL,
         ),
         ("\nName: Definitions/2.tosca\nContent-Type: application/xml\n", both, SEVERAL),
+        // Patterns count as well, and what is said later counts.
+        (
+            "\nName: */2.t?sca\nContent-Type: application/vnd.oasis.tosca.definitions\n",
+            both,
+            "Second",
+        ),
+        (&format!("\nName: *\n{BLOCK}"), both, SEVERAL),
+        (
+            &format!(
+                "\nName: *\n{BLOCK}\nName: Definitions/1.tosca\nContent-Type: application/xml\n"
+            ),
+            both,
+            "Second",
+        ),
+        (
+            &format!(
+                "\nName: Definitions/1.tosca\nContent-Type: application/xml\n\nName: *.tosca\n{BLOCK}"
+            ),
+            both,
+            SEVERAL,
+        ),
+        (&format!("\nName: *1*s*a\n{BLOCK}"), both, "First"),
         ("", ["Definitions/1.tosca", "others/2.tosca"], "First"),
         ("", ["others/1.tosca", "Definitions/2.tosca"], "Second"),
         // Names may be encoded, once or twice.

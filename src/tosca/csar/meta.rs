@@ -174,11 +174,12 @@ impl Meta {
         }
     }
 
-    /// The files that are definitions by what their blocks say.
-    pub(crate) fn definitions(&self) -> impl Iterator<Item = &str> {
+    /// What is said of the types of files, the last one counts: names, or patterns of names, and whether
+    /// these are definitions.
+    pub(crate) fn typed_files(&self) -> impl Iterator<Item = (&str, bool)> {
         self.blocks.iter().filter_map(|block| match &block[..] {
             [(name, file), (kind, media_type), ..] if name == NAME && kind == CONTENT_TYPE => {
-                (media_type == OF_A_DOCUMENT).then_some(&**file)
+                Some((&**file, media_type == OF_A_DOCUMENT))
             }
             _ => None,
         })
@@ -201,7 +202,7 @@ impl Meta {
             block.iter().for_each(|(name, value)| push_line(&mut text, name, value));
         };
         for block in &self.blocks {
-            if name_of(block).is_none_or(|name| name.contains(['*', '?', '[', '('])) {
+            if name_of(block).is_none_or(|name| is_pattern(&name)) {
                 push_block(block);
             }
         }
@@ -242,6 +243,34 @@ impl Meta {
         }
         text
     }
+}
+
+/// Whether a name stands for all that match it. Which patterns there are is left open; brackets are
+/// none of ours.
+pub(crate) fn is_pattern(name: &str) -> bool {
+    name.contains(['*', '?', '[', '('])
+}
+
+/// Whether a name is like a pattern, in which `*` is any characters and `?` is one.
+pub(crate) fn matches_pattern(name: &str, pattern: &str) -> bool {
+    let (name, pattern): (Vec<_>, Vec<_>) = (name.chars().collect(), pattern.chars().collect());
+    let (mut at, mut of, mut last) = (0, 0, None);
+    while at < name.len() {
+        match pattern.get(of) {
+            Some('*') => {
+                last = Some((at, of));
+                of += 1;
+            }
+            Some(&c) if c == '?' || c == name[at] => (at, of) = (at + 1, of + 1),
+            _ => {
+                // The last `*` is one character longer.
+                let Some((start, star)) = last else { return false };
+                last = Some((start + 1, star));
+                (at, of) = (start + 1, star + 1);
+            }
+        }
+    }
+    pattern[of..].iter().all(|&c| c == '*')
 }
 
 /// What is wrong with what a file says of an archive of TOSCA 1.0, which needs no entry; the entry,

@@ -11,6 +11,7 @@ use crate::text::xml::schema::XML_SCHEMA;
 use crate::text::xml::{self, XmlDocument, XmlElement, XmlLimits};
 use crate::tosca::csar::{
     Archive, Limits, META, META_DIRECTORY, Meta, check_definitions, has_template, is_archive,
+    is_pattern, matches_pattern,
 };
 use memchr::memmem;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -393,18 +394,29 @@ impl LoadedDefinitions {
             normalize(path).strip_prefix(&base).map(Path::to_owned).unwrap_or_default()
         };
         let paths: Vec<_> = self.documents.iter().map(path_of).collect();
+        let known: FxHashMap<&PathBuf, usize> = paths.iter().zip(0..).collect();
         let named = |name: &str| {
-            let is_read = |name: String| {
-                let path = normalize(Path::new(&name));
-                paths.iter().position(|known| *known == path)
-            };
+            let is_read = |name: String| known.get(&normalize(Path::new(&name))).copied();
             spellings(name).into_iter().find_map(is_read)
         };
-        let of_definitions = |path: &PathBuf| path.starts_with(DEFINITIONS_DIRECTORY);
+        let mut by_type = vec![false; paths.len()];
+        for (name, are_definitions) in meta.typed_files() {
+            let alike =
+                |path: &PathBuf| matches_pattern(&path.to_string_lossy().replace('\\', "/"), name);
+            match named(name) {
+                Some(at) => by_type[at] = are_definitions,
+                None if is_pattern(name) => {
+                    let of_files = by_type.iter_mut().zip(&paths);
+                    of_files.filter(|it| alike(it.1)).for_each(|(it, _)| *it = are_definitions);
+                }
+                None => {}
+            }
+        }
+        let by_place = |at: &usize| paths[*at].starts_with(DEFINITIONS_DIRECTORY);
         [
             named(&meta.entry).into_iter().collect(),
-            meta.definitions().filter_map(named).collect(),
-            (0..paths.len()).filter(|at| of_definitions(&paths[*at])).collect(),
+            (0..paths.len()).filter(|&at| by_type[at]).collect(),
+            (0..paths.len()).filter(by_place).collect(),
         ]
     }
 
