@@ -159,9 +159,7 @@ fn feasible_choices(t: usize, rows: &[Vec<u32>], cases: &Cases, free: &FreeFacto
         // Fewer choices than those that were looked at.
         let Some(mut met) = Choices::none(cases, size) else { continue };
         rows.iter().for_each(|row| met.add_all(row));
-        for others in
-            (0..met.rows()).filter(|&others| met.with(others).iter().any(|&word| word != 0))
-        {
+        for others in (0..met.rows()).filter(|&others| !met.is_none_with(others)) {
             let chosen = met.at(others);
             let before = chosen
                 .iter()
@@ -323,6 +321,8 @@ struct Choices {
     /// How many words a set of cases takes.
     words: usize,
     bits: Vec<u64>,
+    /// How many cases there are for each choice of others.
+    counts: Vec<u32>,
 }
 
 /// More bits are too many: three times as much is needed at once.
@@ -343,12 +343,9 @@ impl Choices {
             choose.push(fewer.clone());
         }
         let words = count.div_ceil(64);
-        let size = choose
-            .last()
-            .map_or(1, |counts| counts[count])
-            .checked_mul(words)
-            .filter(|&size| size <= MOST / 64)?;
-        Some(Self { t, choose, words, bits: vec![0; size] })
+        let rows = choose.last().map_or(1, |counts| counts[count]);
+        let size = rows.checked_mul(words).filter(|&size| size <= MOST / 64)?;
+        Some(Self { t, choose, words, bits: vec![0; size], counts: vec![0; rows] })
     }
 
     /// Those of which all cases are of different factors; `None` where there are too many.
@@ -371,6 +368,7 @@ impl Choices {
         for case in chosen.iter().flat_map(|&case| cases.of_factor(factor(case) as usize)) {
             row[case / 64] &= !(1 << (case % 64));
         }
+        self.counts[others] = ones(row);
     }
 
     /// The number of others, which are one fewer than `t`.
@@ -394,6 +392,11 @@ impl Choices {
         &self.bits[others * self.words..(others + 1) * self.words]
     }
 
+    /// Whether there is none with some others.
+    fn is_none_with(&self, others: usize) -> bool {
+        self.counts[others] == 0
+    }
+
     /// Calls for each set of one fewer than `t` of some cases, with where the cases to choose with
     /// it are.
     fn each_others(&self, row: &[u32], mut call: impl FnMut(&[u32], usize)) {
@@ -402,16 +405,17 @@ impl Choices {
 
     /// How many choices of others there are.
     fn rows(&self) -> usize {
-        self.bits.len().checked_div(self.words).unwrap_or(0)
+        self.counts.len()
     }
 
     /// Removes a choice.
     fn remove(&mut self, choice: &[u32]) {
         for (position, &case) in choice.iter().enumerate() {
-            let start = (self.index(&choice[..position])
-                + self.index_after(position, &choice[position + 1..]))
-                * self.words;
-            self.bits[start + case as usize / 64] &= !(1 << (case % 64));
+            let others = self.index(&choice[..position])
+                + self.index_after(position, &choice[position + 1..]);
+            let word = &mut self.bits[others * self.words + case as usize / 64];
+            self.counts[others] -= u32::from(*word >> (case % 64) & 1 == 1);
+            *word &= !(1 << (case % 64));
         }
     }
 
@@ -422,38 +426,46 @@ impl Choices {
 
     /// Removes all choices of some cases.
     fn remove_all(&mut self, row: &[u32]) {
-        self.update_all(row, |word, mask| word & !mask);
+        self.update_all(row, |count, words, mask| {
+            if *count == 0 {
+                return;
+            }
+            for (word, mask) in
+                words.iter_mut().zip(mask).filter(|(word, mask)| **word & **mask != 0)
+            {
+                *count -= (*word & mask).count_ones();
+                *word &= !mask;
+            }
+        });
     }
 
     /// Adds all choices of some cases, and what is none since a case is in it twice.
     fn add_all(&mut self, row: &[u32]) {
-        self.update_all(row, |word, mask| word | mask);
+        self.update_all(row, |count, words, mask| {
+            words.iter_mut().zip(mask).for_each(|(word, mask)| *word |= mask);
+            *count = ones(words);
+        });
     }
 
-    fn update_all(&mut self, row: &[u32], update: impl Fn(u64, u64) -> u64) {
+    fn update_all(&mut self, row: &[u32], update: impl Fn(&mut u32, &mut [u64], &[u64])) {
         let mask = mask(row, self.words);
-        let mut starts = Vec::new();
-        self.each_others(row, |_, start| starts.push(start));
-        for start in starts {
-            self.bits[start..start + self.words]
-                .iter_mut()
-                .zip(&mask)
-                .for_each(|(word, &mask)| *word = update(*word, mask));
+        let mut all = Vec::new();
+        each_subset(row, self.t - 1, |others| all.push(self.index(others)));
+        for others in all {
+            let start = others * self.words;
+            update(&mut self.counts[others], &mut self.bits[start..start + self.words], &mask);
         }
     }
 
     /// In how many choices each case is, counted several times all alike.
     fn weights(&self, cases: usize) -> Vec<u64> {
         let mut weights = vec![0; cases];
-        for (index, row) in self.bits.chunks_exact(self.words).enumerate() {
-            if self.t == 1 {
-                each_bit(row, |case| weights[case] += 1);
-                continue;
-            }
-            let count = ones(row);
-            if count > 0 {
-                self.at(index).iter().for_each(|&case| weights[case as usize] += count);
-            }
+        if self.t == 1 {
+            each_bit(self.with(0), |case| weights[case] += 1);
+            return weights;
+        }
+        for (index, &count) in self.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+            self.at(index).iter().for_each(|&case| weights[case as usize] += u64::from(count));
         }
         weights
     }
@@ -465,8 +477,8 @@ fn mask(cases: &[u32], words: usize) -> Vec<u64> {
     mask
 }
 
-fn ones(words: &[u64]) -> u64 {
-    words.iter().map(|word| u64::from(word.count_ones())).sum()
+fn ones(words: &[u64]) -> u32 {
+    words.iter().map(|word| word.count_ones()).sum()
 }
 
 /// How many bits two sets have in common.
@@ -551,6 +563,10 @@ impl<'c> Greedy<'c> {
     /// A choice that is in a model and in none so far. Up to `others` nothing is open any more.
     fn next_start(&mut self, others: &mut usize) -> Option<Vec<u32>> {
         while *others < self.open.rows() {
+            if self.open.is_none_with(*others) {
+                *others += 1;
+                continue;
+            }
             self.exclude(*others);
             let mut first = None;
             each_bit(self.open.with(*others), |case| first = first.or(Some(case as u32)));
@@ -571,7 +587,7 @@ impl<'c> Greedy<'c> {
 
     /// Removes what propagation excludes together with some others.
     fn exclude(&mut self, others: usize) {
-        if self.open.with(others).iter().all(|&word| word == 0) {
+        if self.open.is_none_with(others) {
             return;
         }
         let chosen = self.open.at(others);
@@ -684,9 +700,11 @@ impl<'c> Greedy<'c> {
         };
         let (mut decided, mut undecided) = (0, 0);
         each_subset(&row.chosen, size, |others| {
-            let with = open.with(open.index(&insert(others, case)));
-            decided += common(with, &row.mask);
-            undecided += common(with, &row.undecided);
+            let others = open.index(&insert(others, case));
+            if !open.is_none_with(others) {
+                decided += common(open.with(others), &row.mask);
+                undecided += common(open.with(others), &row.undecided);
+            }
         });
         // Those with cases that are true were met once for each of them; of a factor that is
         // undecided one case will be true.
