@@ -66,15 +66,18 @@ pub(crate) fn resolve(
     let interpreted = Interpreted::of(loaded, choice).map_err(failure)?;
     let prepared =
         Prepared::of(&interpreted, choice, InputMode::Closed, progress).map_err(failure)?;
-    let graph = &prepared.graph;
-    let written = judged(&prepared, choice, how, progress, Forms::Chosen, |variant| {
-        (emit::text(variant.document), ElementNames::of(graph, variant.presence))
+    let judged = judged(&prepared, choice, how, progress, Forms::Chosen, |variant| {
+        ElementNames::of(&prepared.graph, variant.presence)
     });
-    how.leave(prepared);
+    // The text takes about as much as what is not needed for it.
+    drop(prepared);
     let version = interpreted.template.version;
-    how.leave(interpreted);
     let advised = |errors| failure(advised(errors, loaded, version, choice, how));
-    let Judged { made: (yaml, elements), optima, warnings } = written.map_err(advised)?;
+    let Judged { made: elements, document, optima, warnings } = judged.map_err(advised)?;
+    let yaml = emit::text(&document);
+    progress.phase("cleaning up");
+    how.leave(document);
+    how.leave(interpreted);
     let (package, sources) = (loaded.package().clone(), loaded.sources().clone());
     Ok(Resolution { yaml, elements, package, optima, sources, warnings: warnings.0 })
 }
@@ -329,6 +332,8 @@ fn read_off<T>(
     let made = judged(&prepared, choice, how, progress, forms, |variant| make(variant, &read));
     let version = interpreted.template.version;
     let made = made.map_err(|errors| advised(errors, interpreted.loaded, version, choice, how))?;
+    progress.phase("cleaning up");
+    how.leave(made.document);
     Ok((made.made, made.warnings))
 }
 
@@ -384,13 +389,14 @@ enum Forms {
 }
 
 /// What was made of a variant that can be written.
-struct Judged<T> {
+struct Judged<'a, T> {
     made: T,
+    document: Out<'a>,
     optima: Vec<Optimum>,
     warnings: Diagnostics,
 }
 
-impl<T> Judged<T> {
+impl<T> Judged<'_, T> {
     /// Whether it was found out in time that no variant is better.
     fn is_proven(&self) -> bool {
         self.warnings.0.iter().all(|warning| warning.code != Code::Unproven)
@@ -402,14 +408,14 @@ impl<T> Judged<T> {
 ///
 /// # Errors
 /// As [`resolve`], behind the warnings.
-fn judged<T>(
-    prepared: &Prepared<'_>,
+fn judged<'a, T>(
+    prepared: &Prepared<'a>,
     choice: &Choice,
     how: &How,
     progress: &mut dyn Progress,
     forms: Forms,
-    make: impl FnOnce(&EmittedVariant<'_, '_>) -> T,
-) -> Result<Judged<T>, Diagnostics> {
+    make: impl FnOnce(&EmittedVariant<'_, 'a>) -> T,
+) -> Result<Judged<'a, T>, Diagnostics> {
     let mut warnings = prepared.warnings.clone();
     let judged = (|| {
         let deployment = choice.deployment_inputs(prepared.loaded)?;
@@ -429,13 +435,10 @@ fn judged<T>(
             as_written: as_written.as_ref().map(|(document, _)| document),
             presence: &presence,
         });
-        how.leave(document);
-        progress.phase("cleaning up");
-        how.leave(evaluator);
-        Ok((made, optima))
+        Ok((made, document, optima))
     })();
     match judged {
-        Ok((made, optima)) => Ok(Judged { made, optima, warnings }),
+        Ok((made, document, optima)) => Ok(Judged { made, document, optima, warnings }),
         Err(errors) => Err(warnings.before(errors)),
     }
 }
