@@ -739,7 +739,7 @@ const NARROW: [(&str, &str); 8] = [
 /// Properties of which no schema says what they are.
 const FRAGMENTS: [&str; 3] = [
     "<x:conf xmlns:x=\"urn:example:x\" z=\"1\" a=\"2 &lt; 3\"><x:line>Tea <x:b>and</x:b> more</x:line><!-- so --><x:empty/></x:conf>",
-    "<conf xmlns=\"\"><a>1</a><a>s:Gives</a></conf>",
+    "<x:conf xmlns:x=\"urn:example:x\" xmlns=\"\"><a>1</a><a>s:Gives</a></x:conf>",
     "<conf xmlns=\"urn:example:x\"><s:T0 s:at=\"1\">2</s:T0></conf>",
 ];
 

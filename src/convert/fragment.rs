@@ -38,7 +38,9 @@ pub(super) fn to_element(text: &str) -> Option<String> {
     let rest = whole.strip_prefix('<')?.strip_prefix(name)?;
     let says_default = root.declarations().any(|(prefix, _)| prefix.is_empty());
     let none = if says_default || !has_unprefixed(root) { "" } else { " xmlns=\"\"" };
-    (root.name().namespace != TOSCA).then(|| format!("<{name}{none}{rest}"))
+    // The schema of TOSCA takes elements of other namespaces, not of none.
+    let is_of_others = !["", TOSCA].contains(&root.name().namespace);
+    is_of_others.then(|| format!("<{name}{none}{rest}"))
 }
 
 /// Whether a text names something with a prefix.
