@@ -519,4 +519,21 @@ mod tests {
         assert_eq!(Formula::constant(true).as_constant(), Some(true));
         assert_eq!(a.as_constant(), None);
     }
+
+    /// `(x₁ ∨ y) ∧ (x₂ ∨ y) ∧ …`, each in the next, is true where the atoms `x` alone make it so.
+    #[test]
+    fn folding_goes_as_deep_as_formulas_do() {
+        let mut arena = Arena::with_room(100_001);
+        let other = arena.atom(Atom(100_000));
+        let [mut formula, mut folded] = [Formula::TRUE; 2];
+        for atom in 0..100_000 {
+            let own = arena.atom(Atom(atom));
+            let either = arena.or([own, other]);
+            formula = arena.and([either, formula]);
+            folded = arena.and([own, folded]);
+        }
+        let (atoms, mut known) = (0..100_000, rustc_hash::FxHashMap::default());
+        assert_eq!(arena.folds_to(formula, true, &atoms, &mut known), folded);
+        assert_eq!(arena.folds_to(formula, false, &atoms, &mut known), Formula::FALSE);
+    }
 }
