@@ -238,6 +238,7 @@ fn not_redundant(rows: &[&[u32]], choices: &Choices) -> Vec<bool> {
             any
         })
         .collect();
+    drop(once);
     let mut covered = twice;
     covered.fill(0);
     for ((row, mask), _) in rows.iter().zip(&masks).zip(&alone).filter(|&(_, &alone)| alone) {
@@ -245,38 +246,77 @@ fn not_redundant(rows: &[&[u32]], choices: &Choices) -> Vec<bool> {
             (start..).zip(mask).for_each(|(at, mask)| covered[at] |= mask);
         });
     }
-    keep_needed(rows, &masks, choices, &covered, alone)
+    keep_needed(rows, &masks, choices, covered, alone)
 }
 
-/// Of rows that others may make redundant, those that are needed beside what is covered.
+/// Of rows that others may make redundant, those that are needed beside what is covered: a row is if it
+/// has a choice that is neither covered, nor in an earlier one that is kept, nor in a later one.
 fn keep_needed(
     rows: &[&[u32]],
     masks: &[Vec<u64>],
     choices: &Choices,
-    covered: &[u64],
+    mut covered: Vec<u64>,
     mut kept: Vec<bool>,
 ) -> Vec<bool> {
-    let mut counts: FxHashMap<usize, u32> = FxHashMap::default();
     let open: Vec<usize> = (0..rows.len()).filter(|&row| !kept[row]).collect();
-    let mut has = Vec::with_capacity(open.len());
-    for &row in &open {
-        let mut own = Vec::new();
+    let each_open = |row: usize, covered: &[u64], call: &mut dyn FnMut(usize, u64)| {
         choices.each_others(rows[row], |_, start| {
-            let rest = (start..).zip(&masks[row]).map(|(at, mask)| mask & !covered[at]);
-            each_bit(&rest.collect::<Vec<_>>(), |case| own.push(start * 64 + case));
-        });
-        own.iter().for_each(|&choice| *counts.entry(choice).or_default() += 1);
-        has.push(own);
-    }
-    for (row, own) in open.into_iter().zip(has) {
-        kept[row] = own.iter().any(|choice| counts.get(choice) == Some(&1));
-        if !kept[row] {
-            for choice in own {
-                counts.entry(choice).and_modify(|count| *count -= 1);
+            for (at, mask) in (start..).zip(&masks[row]) {
+                call(at, mask & !covered[at]);
             }
+        });
+    };
+    let mut shared = Ranks { words: vec![0; covered.len()], before: Vec::new() };
+    for &row in &open {
+        each_open(row, &covered, &mut |at, word| shared.words[at] |= word);
+    }
+    let mut last = vec![0_u32; shared.count()];
+    for &row in &open {
+        each_open(row, &covered, &mut |at, word| {
+            shared.each_rank(at, word, |rank| last[rank] = row as u32);
+        });
+    }
+    for row in open {
+        each_open(row, &covered, &mut |at, word| {
+            shared.each_rank(at, word, |rank| kept[row] |= last[rank] == row as u32);
+        });
+        if kept[row] {
+            choices.each_others(rows[row], |_, start| {
+                (start..).zip(&masks[row]).for_each(|(at, mask)| covered[at] |= mask);
+            });
         }
     }
     kept
+}
+
+/// A set of bits, of which each has a number.
+struct Ranks {
+    words: Vec<u64>,
+    /// How many bits there are before each word.
+    before: Vec<u32>,
+}
+
+impl Ranks {
+    /// Numbers the bits; how many there are.
+    fn count(&mut self) -> usize {
+        let mut sum = 0;
+        let counts = self.words.iter().map(|word| {
+            let before = sum;
+            sum += word.count_ones();
+            before
+        });
+        self.before = counts.collect();
+        sum as usize
+    }
+
+    /// Calls with the numbers of some bits of a word.
+    fn each_rank(&self, at: usize, mut bits: u64, mut call: impl FnMut(usize)) {
+        while bits != 0 {
+            let lower = self.words[at] & ((1 << bits.trailing_zeros()) - 1);
+            call((self.before[at] + lower.count_ones()) as usize);
+            bits &= bits - 1;
+        }
+    }
 }
 
 /// The cases of all factors, numbered one after the other.
@@ -325,7 +365,7 @@ struct Choices {
     counts: Vec<u32>,
 }
 
-/// More bits are too many: three times as much is needed at once.
+/// More bits are too many: four times as much is needed at once.
 const MOST: usize = 1 << 31;
 
 impl Choices {
