@@ -48,6 +48,7 @@ use cuvee::Failure;
 use cuvee::diagnostic::{Diagnostic, Severity};
 use cuvee::explore::Answer;
 use serde::Serialize;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 /// What a command comes to: how to exit, or everything that is wrong.
@@ -57,17 +58,30 @@ pub(crate) type Outcome = Result<ExitCode, Failure>;
 /// means something else.
 const JSON_VERSION: u32 = 1;
 
+/// A result with its version.
+#[derive(Serialize)]
+struct Versioned<'r, T> {
+    version: u32,
+    #[serde(flatten)]
+    result: &'r T,
+}
+
+impl<'r, T: Serialize> Versioned<'r, T> {
+    fn of(result: &'r T) -> Self {
+        Self { version: JSON_VERSION, result }
+    }
+
+    /// As indented JSON.
+    fn write(&self, to: &mut dyn Write) -> io::Result<()> {
+        serde_json::to_writer_pretty(&mut *to, self)?;
+        to.write_all(b"\n")
+    }
+}
+
 /// A result with its version, as indented JSON.
 fn json<T: Serialize>(result: &T) -> String {
-    #[derive(Serialize)]
-    struct Versioned<'r, T> {
-        version: u32,
-        #[serde(flatten)]
-        result: &'r T,
-    }
     // Strings, numbers, lists and maps with string keys can always be written.
-    let mut text = serde_json::to_string_pretty(&Versioned { version: JSON_VERSION, result })
-        .unwrap_or_default();
+    let mut text = serde_json::to_string_pretty(&Versioned::of(result)).unwrap_or_default();
     text.push('\n');
     text
 }
@@ -89,11 +103,11 @@ fn written<T: Serialize>(
     format: ListFormat,
     human: impl FnOnce(&T) -> String,
 ) -> Outcome {
-    let text = match format {
-        ListFormat::Human => human(result),
-        ListFormat::Json => json(result),
+    let done = match format {
+        ListFormat::Human => output::to_stdout(human(result)),
+        ListFormat::Json => output::stream_to_stdout(|to| Versioned::of(result).write(to)),
     };
-    output::to_stdout(&text).map_err(rejected)?;
+    done.map_err(rejected)?;
     Ok(ExitCode::SUCCESS)
 }
 

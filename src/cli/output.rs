@@ -8,13 +8,15 @@ use anstream::{AutoStream, ColorChoice};
 use cuvee::diagnostic::{Code, Diagnostic};
 use std::borrow::Cow;
 use std::fs::{self, OpenOptions};
-use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::NamedTempFile;
 
 /// As many symbolic links in a row as Linux follows.
 const LINKS: usize = 40;
+/// What is made bit by bit is written when there are so many bytes of it.
+const CHUNK: usize = 1 << 16;
 /// What a shell says of a process that Ctrl-C ended; other signals that ask it to end are told by
 /// the same.
 const INTERRUPTED: i32 = 130;
@@ -86,10 +88,31 @@ pub(super) fn to_stdout(text: impl AsRef<[u8]>) -> Result<(), Diagnostic> {
     }
 }
 
+/// Writes what may take more memory than there is to standard output, as it is made; a terminal
+/// gets it at once.
+///
+/// # Errors
+/// As [`to_stdout`].
+pub(super) fn stream_to_stdout(
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), Diagnostic> {
+    if io::stdout().is_terminal() {
+        let mut text = Vec::new();
+        return told(write(&mut text)).and_then(|()| to_stdout(text));
+    }
+    watch::hide();
+    let mut stdout = BufWriter::with_capacity(CHUNK, io::stdout().lock());
+    told(write(&mut stdout).and_then(|()| stdout.flush()))
+}
+
 fn as_it_is(text: &[u8]) -> Result<(), Diagnostic> {
     watch::hide();
     let mut stdout = io::stdout().lock();
-    match stdout.write_all(text).and_then(|()| stdout.flush()) {
+    told(stdout.write_all(text).and_then(|()| stdout.flush()))
+}
+
+fn told(written: io::Result<()>) -> Result<(), Diagnostic> {
+    match written {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(Diagnostic::error(Code::File, format!("cannot write to standard output: {error}")))
         }

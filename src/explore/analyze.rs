@@ -24,6 +24,7 @@ use crate::variability::inputs::InputMode;
 use crate::variability::prepared::{Interpreted, Prepared};
 use rustc_hash::FxHashSet;
 use serde::Serialize;
+use std::sync::Arc;
 
 /// What holds of all variants.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -95,7 +96,7 @@ pub struct Rejecting {
     /// How many topologies it rejects, in decimal digits, where that could be counted.
     pub count: Option<String>,
     /// Inputs for which it does.
-    pub inputs: Vec<Assigned>,
+    pub inputs: Vec<Arc<Assigned>>,
 }
 
 /// Analyses all variants: what every one has, what none has, and what of the template is in vain.

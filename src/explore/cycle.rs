@@ -1,16 +1,15 @@
 //! Which cycles there are in some variant, where edges have conditions.
 
-use super::space::{Assigned, Examples, Space};
+use super::space::{Example, Examples, Space};
 use crate::sat::formula::Lit;
 use crate::topology::cycle::{Cycle, Edges, components, shortest_cycles};
 use rustc_hash::FxHashMap;
-use std::sync::Arc;
 
 /// So many knots are asked for.
 const MAX_KNOTS: usize = 100;
 
 /// A cycle, and inputs of a variant that has it.
-pub(crate) type CycleOfVariant<T> = (Cycle<T>, Arc<[Assigned]>);
+pub(crate) type CycleOfVariant<T> = (Cycle<T>, Example);
 
 impl Space<'_, '_> {
     /// For each part of a graph in which everything leads to everything, a cycle of a valid variant,

@@ -21,6 +21,7 @@ use crate::variability::prepared::{Interpreted, Prepared};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// Why an element is present or absent.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -80,7 +81,7 @@ pub struct Change {
     pub from: Option<Value>,
     /// What it has to be instead.
     #[serde(flatten)]
-    pub to: Assigned,
+    pub to: Arc<Assigned>,
 }
 
 /// The value that an input has, and who says so.
@@ -298,9 +299,11 @@ impl<'a> Space<'_, 'a> {
         let changed = self.assigned(&is_true).into_iter().zip(&self.open).zip(&objective.terms);
         let changed = changed.filter(|&(_, &(changed, _))| is_true(changed));
         let change =
-            |((to, open), _): ((Assigned, &crate::variability::expression::OpenInput), _)| Change {
-                from: currents.get(&open.input).and_then(|current| current.value.clone()),
-                to,
+            |((to, open), _): ((Arc<Assigned>, &crate::variability::expression::OpenInput), _)| {
+                Change {
+                    from: currents.get(&open.input).and_then(|current| current.value.clone()),
+                    to,
+                }
             };
         Some(changed.map(change).collect())
     }

@@ -3,9 +3,10 @@
 use super::Assigned;
 use crate::text::value::Value;
 use crate::text::yaml::write_flow;
+use std::sync::Arc;
 
 /// The inputs that have to be assigned to get there, as they are written on a command line.
-pub fn flags(inputs: &[Assigned]) -> String {
+pub fn flags(inputs: &[Arc<Assigned>]) -> String {
     let needed = inputs.iter().filter(|input| !input.default);
     let flags: Vec<_> =
         needed.filter_map(|input| Some(flag(&input.name, input.value.as_ref()?))).collect();

@@ -20,6 +20,7 @@ use crate::variability::prepared::Prepared;
 use crate::variability::template::PropertyValue;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
+use std::cell::OnceCell;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -39,6 +40,9 @@ pub struct Assigned {
     /// Whether it has a value of that case anyway when nothing assigns it.
     pub default: bool,
 }
+
+/// The open inputs of a variant, for all that it is an example of.
+pub(crate) type Example = Arc<[Arc<Assigned>]>;
 
 /// What decides an open input that nobody assigns.
 #[derive(Clone, Debug)]
@@ -67,6 +71,9 @@ pub(crate) struct Space<'s, 'a> {
     pub(super) prepared: &'s Prepared<'a>,
     pub(super) evaluator: Evaluator<'s, 'a>,
     pub(super) open: Vec<OpenInput>,
+    /// What is told of each case of each open input where it is not, and where it is its default:
+    /// thousands of variants share it.
+    told: Vec<Vec<[OnceCell<Arc<Assigned>>; 2]>>,
     pub(super) assertions: Assertions,
     /// The literal of each case of each open input.
     pub(super) cases: Vec<Vec<Lit>>,
@@ -248,10 +255,13 @@ impl<'s, 'a> Space<'s, 'a> {
         let weight = (variant::objective(&mut encoder, &weight), weight.measure);
         let cnf = encoder.finish();
         determinised.vars = determinised.vars.max(cnf.vars());
+        let told =
+            open.iter().map(|open| vec![<[OnceCell<_>; 2]>::default(); open.cases.len()]).collect();
         Ok(Self {
             prepared,
             evaluator,
             open,
+            told,
             assertions,
             cases,
             defaults,
@@ -285,20 +295,22 @@ impl<'s, 'a> Space<'s, 'a> {
     }
 
     /// The assignment of a model.
-    pub(super) fn assigned(&self, is_true: &dyn Fn(Lit) -> bool) -> Vec<Assigned> {
-        let assigned = self.open.iter().zip(self.chosen(is_true)).enumerate().filter_map(
-            |(index, (open, case))| {
-                let declaration = self.declaration(open.input)?;
-                let found = open.cases.get(case)?;
-                Some(Assigned {
-                    name: declaration.name.to_owned(),
-                    value: found.value.clone(),
-                    case: found.label.clone(),
-                    default: self.is_default(index, case, is_true),
-                })
-            },
-        );
+    pub(super) fn assigned(&self, is_true: &dyn Fn(Lit) -> bool) -> Vec<Arc<Assigned>> {
+        let assigned = self.chosen(is_true).into_iter().enumerate().filter_map(|(input, case)| {
+            let default = self.is_default(input, case, is_true);
+            let told = self.told[input].get(case)?[usize::from(default)]
+                .get_or_init(|| Arc::new(self.tell(input, case, default)));
+            Some(told.clone())
+        });
         assigned.collect()
+    }
+
+    /// An open input that has one of its cases.
+    fn tell(&self, input: usize, case: usize, default: bool) -> Assigned {
+        let OpenInput { input, cases, .. } = &self.open[input];
+        let InputCase { value, label, .. } = &cases[case];
+        let name = self.declaration(*input).map_or("", |declaration| declaration.name);
+        Assigned { name: name.to_owned(), value: value.clone(), case: label.clone(), default }
     }
 
     /// The clauses whose models are the best variant of each assignment, whether it is valid or
@@ -331,14 +343,14 @@ impl<'s, 'a> Space<'s, 'a> {
 
     /// For each of these sets of literals, inputs that give a valid variant in which all of them
     /// are true, where there is one; nothing where there is no valid variant at all.
-    pub(crate) fn valid_with(&self, wanted: &[Vec<Lit>]) -> Option<Vec<Option<Arc<[Assigned]>>>> {
+    pub(crate) fn valid_with(&self, wanted: &[Vec<Lit>]) -> Option<Vec<Option<Example>>> {
         let mut models = self.valid_models();
         models.solve(&[]).then(|| Examples { space: self, models }.find(wanted))
     }
 
     /// What names an element that is absent, where a check rejects the variant for it, each with
     /// inputs that lead there.
-    pub(crate) fn rejected_references(&self) -> Vec<(Diagnostic, Arc<[Assigned]>)> {
+    pub(crate) fn rejected_references(&self) -> Vec<(Diagnostic, Example)> {
         let checks =
             self.requirements.iter().filter_map(|&(literal, requirement)| match requirement {
                 VariantRequirement::Check(
@@ -463,7 +475,7 @@ impl Examples<'_, '_, '_> {
     ///
     /// What never is needs no solver of its own, and one variant is an example of whatever is true
     /// in it.
-    fn find(&mut self, wanted: &[Vec<Lit>]) -> Vec<Option<Arc<[Assigned]>>> {
+    fn find(&mut self, wanted: &[Vec<Lit>]) -> Vec<Option<Example>> {
         let mut seen = FxHashSet::default();
         let literals: Vec<_> =
             wanted.iter().flatten().copied().filter(|&literal| seen.insert(literal)).collect();
@@ -497,7 +509,7 @@ impl Examples<'_, '_, '_> {
 
     /// A variant in which these are true; as many inputs as possible are left at their defaults. It
     /// is what `models` says then.
-    pub(super) fn example(&mut self, mut wanted: Vec<Lit>) -> Option<Arc<[Assigned]>> {
+    pub(super) fn example(&mut self, mut wanted: Vec<Lit>) -> Option<Example> {
         if !self.models.solve(&wanted) {
             return None;
         }

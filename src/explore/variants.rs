@@ -17,6 +17,7 @@ use crate::variability::element::ElementKind;
 use crate::variability::graph::ElementId;
 use rustc_hash::FxHashSet;
 use serde::Serialize;
+use std::sync::Arc;
 
 /// Which variants are wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,9 +79,9 @@ pub struct Variant {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preset: Option<String>,
     /// The identifiers of its elements, in the order of the template.
-    pub present: Vec<String>,
+    pub present: Vec<Arc<str>>,
     /// An assignment of the open inputs that gives it.
-    pub inputs: Vec<Assigned>,
+    pub inputs: Vec<Arc<Assigned>>,
 }
 
 /// Variants that were found.
@@ -123,9 +124,9 @@ pub struct RejectedPreset {
 /// The variant whose nodes weigh least.
 pub(crate) struct LightestVariant {
     /// The open inputs that give it.
-    pub inputs: Vec<Assigned>,
+    pub inputs: Vec<Arc<Assigned>>,
     /// Those that give another one that is as good and has other nodes.
-    pub rival: Option<Vec<Assigned>>,
+    pub rival: Option<Vec<Arc<Assigned>>>,
     /// Where the time was over before it was known that none weighs less: what all weigh at least.
     pub least: Option<Decimal>,
 }
@@ -157,7 +158,7 @@ pub(crate) fn preset_variants(matrix: &Matrix, projection: Projection) -> Found 
         let counts = |kind: ElementKind| projection == Projection::All || kind == ElementKind::Node;
         let present =
             matrix.rows.iter().filter(|row| counts(row.kind) && row.present[index] == Some(true));
-        let present = present.map(|row| row.identifier.clone()).collect();
+        let present = present.map(|row| row.identifier.as_str().into()).collect();
         let name = preset.clone();
         found.variants.push(Variant { name, preset: Some(preset), present, inputs: Vec::new() });
     }
@@ -225,7 +226,7 @@ impl Space<'_, '_> {
         &self,
         of: &[ElementId],
         limit: usize,
-    ) -> (Vec<Vec<Assigned>>, bool) {
+    ) -> (Vec<Vec<Arc<Assigned>>>, bool) {
         let literals: Vec<_> = of.iter().map(|&element| literal(element)).collect();
         let toward = self.toward();
         let mut models = self.valid_models();
@@ -433,7 +434,7 @@ impl Space<'_, '_> {
     }
 
     /// Inputs that give the variant with exactly these of the nodes.
-    fn inputs_of(&self, nodes: &[Atom], present: &[Atom]) -> Option<Vec<Assigned>> {
+    fn inputs_of(&self, nodes: &[Atom], present: &[Atom]) -> Option<Vec<Arc<Assigned>>> {
         let present: FxHashSet<Atom> = present.iter().copied().collect();
         let nodes =
             nodes.iter().map(|node| Var(node.0).positive().negate_if(!present.contains(node)));
@@ -465,7 +466,7 @@ impl Space<'_, '_> {
     /// The elements that make a variant, with what is needed of them again and again.
     fn projected(&self, projection: Projection) -> Vec<Projected> {
         let projected = |id| {
-            let identifier = self.graph().identifier(id).to_string();
+            let identifier: Arc<str> = self.graph().identifier(id).to_string().into();
             Projected { id, hash: fnv(FNV_START, identifier.as_bytes()), identifier }
         };
         projection.elements(self.graph()).into_iter().map(projected).collect()
@@ -475,7 +476,7 @@ impl Space<'_, '_> {
 /// An element that makes a variant.
 struct Projected {
     id: ElementId,
-    identifier: String,
+    identifier: Arc<str>,
     /// Of the identifier.
     hash: u64,
 }

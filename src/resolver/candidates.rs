@@ -18,6 +18,7 @@ use crate::variability::options::Flag;
 use crate::variability::prepared::{Interpreted, Prepared};
 use crate::variability::resolve::{self, How, VariantDocuments};
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// Which variants of templates of the catalogue are candidates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -150,9 +151,9 @@ impl<'a> CandidateSearch<'_, '_, 'a> {
         let prepared = Prepared::of(self.interpreted, choice, InputMode::Open, &mut ())?;
         let space = Space::of(&prepared, true, &mut ())?;
         let LightestVariant { inputs, rival, least } = space.lightest(&self.how.limit)?;
-        let off = |inputs: Vec<Assigned>| {
+        let off = |inputs: Vec<Arc<Assigned>>| {
             let off = inputs.into_iter().filter(|input| !input.default);
-            off.filter_map(|input| Some((input.name, input.value?))).collect()
+            off.filter_map(|input| Some((input.name.clone(), input.value.clone()?))).collect()
         };
         let is_unique = prepared.options.flag(Flag::OptimizationTopologyUnique);
         let rival = rival.filter(|_| is_unique).map(off);

@@ -22,7 +22,7 @@ const COMBINATIONS: usize = 1_000;
 /// Inputs of the variants that are looked at, and what is not known of all others.
 #[derive(Default)]
 struct TellingVariants {
-    inputs: Vec<Vec<Assigned>>,
+    inputs: Vec<Vec<Arc<Assigned>>>,
     unknown: Vec<Diagnostic>,
 }
 
@@ -58,7 +58,12 @@ impl Resolver {
     }
 
     /// What cannot be substituted with these inputs, unless that is known.
-    fn lacking(&self, query: &SubstitutionQuery, inputs: &[Assigned], known: &mut Vec<Diagnostic>) {
+    fn lacking(
+        &self,
+        query: &SubstitutionQuery,
+        inputs: &[Arc<Assigned>],
+        known: &mut Vec<Diagnostic>,
+    ) {
         let chosen = inputs.iter().filter_map(|it| Some((&it.name, it.value.clone()?)));
         let resolver = chosen.fold(self.clone(), |it, (name, value)| it.input(name, value));
         let Err(Failure { diagnostics, .. }) = resolver.substitute(query) else { return };

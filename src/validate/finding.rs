@@ -8,6 +8,7 @@ use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::variability::check;
 use crate::variability::graph::ElementId;
 use crate::variability::prepared::Prepared;
+use std::sync::Arc;
 
 /// Something that is wrong in the variants in which all of `when` are present and none of `unless`
 /// is.
@@ -88,7 +89,7 @@ fn ask(
 }
 
 /// Says with which inputs it happens; where every input has its default, that goes without saying.
-fn in_variant(mut diagnostic: Diagnostic, inputs: &[Assigned]) -> Diagnostic {
+fn in_variant(mut diagnostic: Diagnostic, inputs: &[Arc<Assigned>]) -> Diagnostic {
     if inputs.iter().any(|input| !input.default) {
         diagnostic.message =
             format!("{}, for example with `{}`", diagnostic.message, flags(inputs));

@@ -6,6 +6,7 @@ use crate::text::diagnostic::{Diagnostic, Severity};
 use crate::topology::cycle::{Cycle, shortest_cycles};
 use crate::topology::waiting::{Wait, cyclic_deployment};
 use crate::variability::graph::{ElementId, Graph, NodeId, RelationElement};
+use std::sync::Arc;
 
 /// Which nodes may wait for which, as far as that may come to a cycle.
 pub(super) struct Waiting<'c, 'a> {
@@ -68,7 +69,7 @@ impl<'c, 'a> Waiting<'c, 'a> {
     }
 
     /// A cycle that is there with these inputs.
-    pub(super) fn warning(&self, cycle: &Cycle<usize>, inputs: &[Assigned]) -> Diagnostic {
+    pub(super) fn warning(&self, cycle: &Cycle<usize>, inputs: &[Arc<Assigned>]) -> Diagnostic {
         let name = |node: NodeId| self.graph.element(self.graph.node(node).id).name;
         let wait = |relation: &RelationElement<'_>| Wait {
             source: name(relation.source),

@@ -76,7 +76,7 @@ pub(crate) fn resolve(
     let Judged { made: elements, document, optima, warnings } = judged.map_err(advised)?;
     let yaml = emit::text(&document);
     progress.phase("cleaning up");
-    how.leave(document);
+    drop(document);
     how.leave(interpreted);
     let (package, sources) = (loaded.package().clone(), loaded.sources().clone());
     Ok(Resolution { yaml, elements, package, optima, sources, warnings: warnings.0 })

@@ -1,6 +1,7 @@
 //! Whatever exploring says of all variants is what resolving says of each assignment of inputs.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use cuvee::Resolver;
 use cuvee::explore::{Assigned, Goal, Projection, Query, Which};
@@ -9,7 +10,7 @@ use proptest::prelude::*;
 
 use super::generate::template;
 use super::template::Template;
-use super::{cases, files};
+use super::{cases, files, texts};
 
 /// The template with its inputs open, and with checks where asked.
 fn open(template: &Template, checks: bool) -> Resolver {
@@ -64,7 +65,7 @@ fn present(
     )
 }
 
-fn given(inputs: &[Assigned]) -> Vec<(String, Value)> {
+fn given(inputs: &[Arc<Assigned>]) -> Vec<(String, Value)> {
     inputs.iter().filter_map(|input| Some((input.name.clone(), input.value.clone()?))).collect()
 }
 
@@ -126,12 +127,12 @@ proptest! {
         match resolver.variants(&query) {
             Ok(answer) => {
                 let variants = answer.result.variants;
-                let found: BTreeSet<_> = variants.iter().map(|variant| variant.present.clone()).collect();
+                let found: BTreeSet<_> = variants.iter().map(texts).collect();
                 prop_assert_eq!(found.len(), variants.len(), "{}", template.render());
                 prop_assert_eq!(&found, &expected, "{}", template.render());
                 for variant in variants {
                     let resolved = present(&template, &with(&resolver, &given(&variant.inputs)), projection);
-                    prop_assert_eq!(resolved, Some(variant.present), "{:?}\n{}", variant.inputs, template.render());
+                    prop_assert_eq!(resolved, Some(texts(&variant)), "{:?}\n{}", variant.inputs, template.render());
                 }
             }
             Err(failure) => prop_assert!(expected.is_empty(), "{}\n{:?}\n{}", failure, expected, template.render()),
@@ -154,7 +155,7 @@ proptest! {
         }
         let wanted = 1 + u64::from(pick) % (all.len() as u64 + 1);
         let sample = resolver.variants(&query(Which::Sample(wanted, seed))).unwrap().result;
-        let sampled: BTreeSet<_> = sample.variants.iter().map(|variant| variant.present.clone()).collect();
+        let sampled: BTreeSet<_> = sample.variants.iter().map(texts).collect();
         prop_assert_eq!(sampled.len(), sample.variants.len());
         prop_assert_eq!(sampled.len() as u64, wanted.min(all.len() as u64));
         prop_assert!(sampled.is_subset(&all));
@@ -164,7 +165,7 @@ proptest! {
         let selected: BTreeSet<_> = all.iter().filter(|present| present.contains(&node)).cloned().collect();
         let found = resolver.only_where(format!("{{node_presence: {}}}", &node["node.".len()..])).variants(&query(Which::All));
         let found = found.map(|answer| answer.result.variants).unwrap_or_default();
-        prop_assert_eq!(found.into_iter().map(|variant| variant.present).collect::<BTreeSet<_>>(), selected);
+        prop_assert_eq!(found.iter().map(texts).collect::<BTreeSet<_>>(), selected);
     }
 
     /// The best over all inputs is the best of all assignments.
@@ -184,7 +185,7 @@ proptest! {
         let (weight_found, count_found) = (best(Goal::Weight), best(Goal::Count));
         prop_assert_eq!(weight_found.cost.unwrap().parse::<f64>().unwrap(), least_weight, "{}", template.render());
         prop_assert_eq!(count_found.cost.unwrap(), least_count.to_string());
-        prop_assert_eq!(nodes(&count_found.variants[0].present).len(), least_count);
+        prop_assert_eq!(nodes(&texts(&count_found.variants[0])).len(), least_count);
     }
 
     /// What is core is in every variant, what is dead is in none, and checks reject what they say.
@@ -266,7 +267,7 @@ proptest! {
         let smallest = others.map(distance).min();
         prop_assert_eq!(explanation.change.as_ref().map(Vec::len), smallest, "{}\n{:?}\n{}", id, now.inputs, template.render());
         if let Some(change) = explanation.change {
-            let changed = change.into_iter().map(|change| (change.to.name, change.to.value.unwrap())).collect::<Vec<_>>();
+            let changed = change.into_iter().map(|change| (change.to.name.clone(), change.to.value.clone().unwrap())).collect::<Vec<_>>();
             let present = present(&template, &with(&with(&resolver, &now.inputs), &changed), Projection::All).unwrap();
             prop_assert_eq!(present.contains(id), !explanation.present);
         }

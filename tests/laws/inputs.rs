@@ -13,7 +13,7 @@ use cuvee::explore::{Projection, Query};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 
-use super::cases;
+use super::{cases, texts};
 
 /// A type of inputs, and texts to make something of it.
 struct Type {
@@ -548,7 +548,7 @@ proptest! {
         let text = format!("tosca_definitions_version: tosca_variability_1_0\ntopology_template:\n  variability:\n    options: {{mode: manual}}\n    inputs: {{x: {{type: integer}}, y: {{type: boolean}}}}\n  node_templates:\n{nodes}");
         let resolver = Resolver::from_text("many.yaml", text.clone()).option("checks", "false");
         let listed = resolver.variants(&everything()).unwrap().result.variants;
-        let listed: BTreeSet<_> = listed.into_iter().map(|variant| variant.present).collect();
+        let listed: BTreeSet<_> = listed.iter().map(texts).collect();
         let all = (-1..=65).flat_map(|x| ["true", "false"].map(|y| (x.to_string(), y)));
         let given = all.filter_map(|(x, y)| present(&with(&resolver, &[("x", &*x), ("y", y)])));
         prop_assert_eq!(listed, given.collect::<BTreeSet<_>>(), "{}", text);
@@ -569,7 +569,7 @@ proptest! {
                 return Ok(());
             }
         };
-        let found: BTreeSet<_> = answer.iter().map(|variant| variant.present.clone()).collect();
+        let found: BTreeSet<_> = answer.iter().map(texts).collect();
         prop_assert_eq!(found.len(), answer.len(), "{}", sample.text);
         for variant in &answer {
             let given = |but: Option<&str>| {
@@ -581,11 +581,11 @@ proptest! {
             };
             let resolved = given(None).resolve();
             prop_assert!(resolved.is_ok(), "{:?}\n{}\n{}", variant, resolved.unwrap_err(), sample.text);
-            prop_assert_eq!(present(&given(None)), Some(variant.present.clone()), "{:?}\n{}", variant.inputs, sample.text);
+            prop_assert_eq!(present(&given(None)), Some(texts(variant)), "{:?}\n{}", variant.inputs, sample.text);
             // What has the value by default needs no assignment.
             for input in variant.inputs.iter().filter(|input| input.default) {
                 let left_out = present(&given(Some(&input.name)));
-                prop_assert_eq!(left_out, Some(variant.present.clone()), "{} in {:?}\n{}", input.name, variant.inputs, sample.text);
+                prop_assert_eq!(left_out, Some(texts(variant)), "{} in {:?}\n{}", input.name, variant.inputs, sample.text);
             }
         }
         for inputs in sample.assignments(150) {

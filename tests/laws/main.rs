@@ -19,6 +19,7 @@ mod topology;
 use std::collections::BTreeSet;
 
 use cuvee::diagnostic::Severity;
+use cuvee::explore::Variant;
 use cuvee::solve::SolverKind;
 use cuvee::source::MemoryFiles;
 use cuvee::{Failure, Resolver};
@@ -27,6 +28,11 @@ use oracle::{Oracle, Outcome};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use template::{Kind, Template};
+
+/// What is present in a variant.
+fn texts(variant: &Variant) -> Vec<String> {
+    variant.present.iter().map(|id| id.to_string()).collect()
+}
 
 /// So many cases, or as many as the environment asks for.
 fn cases(cases: u32) -> ProptestConfig {
