@@ -7,15 +7,14 @@
 //! 1. All choices of `t` cases that are open are kept as bits: for each choice of `t - 1` cases, the
 //!    cases that it has not met. What propagation shows to be impossible is taken out at once, so that
 //!    no row aims at it.
-//! 2. A row starts with the first open choice that is in a model at all, which the solver says. That it
-//!    is in none is an answer as well, and the choice is counted as infeasible. So each row covers
-//!    something new, and the search ends.
+//! 2. A row starts with the first open choice. That it is in no model is an answer as well, and the
+//!    choice is counted as infeasible. So each row covers something new, and the search ends.
 //! 3. The other factors follow, those with most open choices first. Each takes the case that makes most
 //!    of the open choices meet: surely with the cases that are decided, and on average with those of
 //!    factors that are not. Propagation sees after each step which cases are excluded by then.
-//! 4. The solver completes the row. Where propagation had not seen that the cases cannot be together,
-//!    it names those that conflict: they are remembered as a clause, the row goes back to before the
-//!    last of them, and goes on from there.
+//! 4. Propagation completes the row, or else the solver. Where propagation had not seen that the cases
+//!    cannot be together, the solver names those that conflict: they are remembered as a clause, the row
+//!    goes back to before the last of them, and goes on from there.
 //! 5. What the completed model covers is no longer open.
 //!
 //! Early rows are chosen with little knowledge, and later ones may cover all that was theirs. So in the
@@ -126,7 +125,10 @@ fn rows(
     let mut found = Vec::new();
     let mut others = 0;
     while let Some(start) = greedy.next_start(&mut others) {
-        let model = greedy.make_row(&start);
+        let Some(model) = greedy.make_row(&start) else {
+            greedy.open.remove(&start);
+            continue;
+        };
         let row = cases.row(&model);
         greedy.open.remove_all(&row);
         found.push((row, model));
@@ -600,7 +602,8 @@ impl<'c> Greedy<'c> {
         Self { models, cases, deciding, by_literal, propagator, root, open, row }
     }
 
-    /// A choice that is in a model and in none so far. Up to `others` nothing is open any more.
+    /// A choice that propagation does not exclude and that is in no model so far. Up to `others` nothing
+    /// is open any more.
     fn next_start(&mut self, others: &mut usize) -> Option<Vec<u32>> {
         while *others < self.open.rows() {
             if self.open.is_none_with(*others) {
@@ -610,17 +613,10 @@ impl<'c> Greedy<'c> {
             self.exclude(*others);
             let mut first = None;
             each_bit(self.open.with(*others), |case| first = first.or(Some(case as u32)));
-            let Some(case) = first else {
-                *others += 1;
-                continue;
-            };
-            let choice = insert(&self.open.at(*others), case);
-            let literals = self.literals(&choice);
-            if self.models.solve(&literals) {
-                return Some(choice);
+            if let Some(case) = first {
+                return Some(insert(&self.open.at(*others), case));
             }
-            self.learn(&literals);
-            self.open.remove(&choice);
+            *others += 1;
         }
         None
     }
@@ -661,24 +657,36 @@ impl<'c> Greedy<'c> {
         core
     }
 
-    /// Makes a model that has some cases, and as much else as it can.
-    fn make_row(&mut self, start: &[u32]) -> CoveringModel {
+    /// Makes a model that has some cases, and as much else as it can; nothing where there is none. That
+    /// mostly shows without the solver.
+    fn make_row(&mut self, start: &[u32]) -> Option<CoveringModel> {
         let weights = self.open.weights(self.cases.literals.len());
         let weight = |factor: usize| weights[self.cases.of_factor(factor)].iter().sum::<u64>();
         let mut factors: Vec<_> =
             (0..self.cases.starts.len() - 1).filter(|&factor| weight(factor) > 0).collect();
         factors.sort_by_key(|&factor| std::cmp::Reverse(weight(factor)));
         self.restart();
-        self.decide_all(&self.literals(start));
+        let start = self.literals(start);
+        if !self.decide_all(&start) {
+            self.learn(&start);
+            return None;
+        }
+        let mut is_possible = false;
         loop {
             factors.iter().for_each(|&factor| self.extend(factor));
             let decisions = std::mem::take(&mut self.row.decisions);
             if let Some(model) = self.propagated() {
-                return model;
+                return Some(model);
             }
             if self.models.solve_least(&decisions, self.deciding) {
                 let Self { models, .. } = self;
-                return CoveringModel::of(models.vars(), |literal| models.is_true(literal));
+                let is_true = |literal| models.is_true(literal);
+                return Some(CoveringModel::of(models.vars(), is_true));
+            }
+            is_possible = is_possible || self.models.solve(&start);
+            if !is_possible {
+                self.learn(&start);
+                return None;
             }
             let core = self.learn(&decisions);
             let kept = decisions.iter().rposition(|decision| core.contains(decision)).unwrap_or(0);
