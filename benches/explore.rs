@@ -45,8 +45,6 @@ struct ModelQuestion {
     name: &'static str,
     ask: fn(&Resolver) -> Result<String, cuvee::Failure>,
     goals: [Option<u32>; 4],
-    /// Larger models are asked about only where that is wished for.
-    most: usize,
 }
 
 const MODEL_QUESTIONS: [ModelQuestion; 6] = [
@@ -54,38 +52,19 @@ const MODEL_QUESTIONS: [ModelQuestion; 6] = [
         name: "open",
         ask: |model| list(model, &Query { limit: 1, ..Query::default() }),
         goals: [None; 4],
-        most: usize::MAX,
     },
-    ModelQuestion {
-        name: "count",
-        ask: |model| count(model, &Query::default()),
-        goals: [None; 4],
-        most: usize::MAX,
-    },
+    ModelQuestion { name: "count", ask: |model| count(model, &Query::default()), goals: [None; 4] },
     ModelQuestion {
         name: "sample 10",
         ask: |model| list(model, &Query { which: Which::Sample(10, 1), ..Query::default() }),
         goals: [None; 4],
-        most: usize::MAX,
     },
-    ModelQuestion {
-        name: "inputs",
-        ask: inputs,
-        goals: [None, Some(1_000), Some(5_000), None],
-        most: usize::MAX,
-    },
-    ModelQuestion {
-        name: "analyze",
-        ask: analyze,
-        goals: [None, Some(5_000), Some(30_000), None],
-        most: usize::MAX,
-    },
+    ModelQuestion { name: "inputs", ask: inputs, goals: [None, Some(1_000), Some(5_000), None] },
+    ModelQuestion { name: "analyze", ask: analyze, goals: [None, Some(5_000), Some(30_000), None] },
     ModelQuestion {
         name: "pairwise",
         ask: |model| list(model, &Query { which: Which::Covering(2), ..Query::default() }),
         goals: [None, Some(20_000), None, None],
-        // Thousands of rows that list 18,600 inputs each take tens of gigabytes.
-        most: 10_000,
     },
 ];
 
@@ -96,9 +75,9 @@ fn feature_models(shapes: &[features::FeatureShape]) -> anyhow::Result<()> {
         "\n{:<26} {:>9} {:>9} {:>7} {:>9}  answer",
         "question", "features", "ms", "growth", "goal"
     );
-    for ModelQuestion { name, ask, goals, most } in &MODEL_QUESTIONS {
+    for ModelQuestion { name, ask, goals } in &MODEL_QUESTIONS {
         let mut before: Option<(usize, Duration)> = None;
-        for shape in shapes.iter().filter(|shape| shapes.len() == 1 || shape.features <= *most) {
+        for shape in shapes {
             let resolver = Resolver::from_text("features.yaml", features::template(*shape));
             let start = Instant::now();
             // What is refused says so.
