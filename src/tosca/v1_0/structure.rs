@@ -12,6 +12,7 @@ use crate::text::diagnostic::{
 use crate::text::source::Span;
 use crate::text::xml::{XmlAttribute, XmlDocument, XmlElement, XmlNode, is_unprefixed_name};
 use rustc_hash::FxHashMap;
+use std::collections::hash_map::Entry;
 
 /// By a section of TOSCA 1.0.
 pub(crate) fn by(section: &'static str) -> Rule {
@@ -130,12 +131,17 @@ impl<'d> StructureChecker<'_, 'd> {
         if let Some(found) = found {
             self.say(found, section);
         } else if rule.kind == AttributeKind::Id {
-            if let Some(&first) = self.ids.get(&value) {
-                let message = format!("something else in this document has the id `{value}`");
-                let error = Diagnostic::error(Code::Duplicate, message);
-                self.say(error.at(at).label(first, "this"), section);
-            } else {
-                self.ids.insert(value, at);
+            match self.ids.entry(value) {
+                Entry::Vacant(new) => {
+                    new.insert(at);
+                }
+                Entry::Occupied(known) => {
+                    let message =
+                        format!("something else in this document has the id `{}`", known.key());
+                    let error = Diagnostic::error(Code::Duplicate, message).at(at);
+                    let error = error.label(*known.get(), "this");
+                    self.say(error, section);
+                }
             }
         }
     }

@@ -41,12 +41,14 @@ impl NamedKind {
     }
 }
 
-type ServiceElements = FxHashMap<String, ServiceElement>;
+type ServiceElements<'s> = FxHashMap<&'s str, ServiceElement>;
 
 impl<'l, 'd> DefinitionsChecker<'l, 'd> {
     /// Section 5.2.
     pub(super) fn service(&mut self, document: usize, service: &DefinedService<'d>) {
         let mut named = ServiceElements::default();
+        // Nodes mostly have a feature or two.
+        named.reserve(2 * service.nodes.len() + service.relationships.len());
         let sources = service.relationships.iter().filter_map(|it| it.source.as_ref());
         let leaving: FxHashSet<&str> = sources.map(|source| &*source.text).collect();
         for node in &service.nodes {
@@ -56,18 +58,20 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
                 self.least_requirements(type_id, node);
             }
         }
+        let mut types = Vec::with_capacity(service.relationships.len());
         for relationship in &service.relationships {
             let kind = ComponentKind::RelationshipType;
             let type_id = self.template(kind, document, &relationship.template, "5.2");
             let element = ServiceElement { kind: NamedKind::Relationship, type_id };
-            named.insert(relationship.id.text.to_string(), element);
+            named.insert(&relationship.id.text, element);
+            types.push(type_id);
         }
         for plan in &service.plans {
             let element = ServiceElement { kind: NamedKind::Plan, type_id: None };
-            named.insert(plan.id.text.to_string(), element);
+            named.insert(&plan.id.text, element);
         }
-        for relationship in &service.relationships {
-            self.relationship(relationship, &named);
+        for (relationship, type_id) in service.relationships.iter().zip(types) {
+            self.relationship(relationship, type_id, &named);
         }
         self.plans(service);
         let substitutable = service.substitutable.as_ref();
@@ -87,15 +91,15 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
         }
     }
 
-    fn node(
+    fn node<'s>(
         &mut self,
         document: usize,
-        node: &DefinedNode<'d>,
-        named: &mut ServiceElements,
+        node: &'s DefinedNode<'d>,
+        named: &mut ServiceElements<'s>,
     ) -> Option<ComponentId> {
         let type_id = self.template(ComponentKind::NodeType, document, &node.template, "5.2");
         let element = ServiceElement { kind: NamedKind::Node, type_id };
-        named.insert(node.id.text.to_string(), element);
+        named.insert(&node.id.text, element);
         self.bounds(node.least, node.most, node.id.span);
         for (kind, features) in [
             (FeatureKind::Requirement, &node.requirements),
@@ -105,7 +109,7 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
             for feature in features {
                 let type_id = self.node_feature(document, kind, type_id, feature);
                 let element = ServiceElement { kind: NamedKind::Feature(kind), type_id };
-                named.insert(feature.id.text.to_string(), element);
+                named.insert(&feature.id.text, element);
             }
         }
         let names = node.policies.iter().filter_map(|policy| policy.name.as_ref());
@@ -262,10 +266,14 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
     }
 
     /// Where a relationship leads from and to (statements C10 and C12).
-    fn relationship(&mut self, relationship: &DefinedRelationship<'d>, named: &ServiceElements) {
+    fn relationship(
+        &mut self,
+        relationship: &DefinedRelationship<'d>,
+        type_id: Option<ComponentId>,
+        named: &ServiceElements<'_>,
+    ) {
         let source = self.end(relationship.source.as_ref(), named, REQUIREMENT);
         let target = self.end(relationship.target.as_ref(), named, CAPABILITY);
-        let type_id = named.get(&*relationship.id.text).and_then(|it| it.type_id);
         if let Some(type_id) = type_id {
             let valid_source = self.valid(type_id, FeatureKind::Requirement);
             let valid_target = self.valid(type_id, FeatureKind::Capability);
@@ -285,7 +293,7 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
     fn end(
         &mut self,
         reference: Option<&SaidText<'d>>,
-        named: &ServiceElements,
+        named: &ServiceElements<'_>,
         other: NamedKind,
     ) -> Option<ServiceElement> {
         self.named_here(reference?, named, &[NamedKind::Node, other])
@@ -295,11 +303,11 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
     fn named_here(
         &mut self,
         reference: &SaidText<'d>,
-        named: &ServiceElements,
+        named: &ServiceElements<'_>,
         kinds: &[NamedKind],
     ) -> Option<ServiceElement> {
         let is_meant = |element: &ServiceElement| kinds.contains(&element.kind);
-        let all: Vec<_> = kinds.iter().map(|kind| kind.what()).collect();
+        let all = |or: &str| kinds.iter().map(|kind| kind.what()).collect::<Vec<_>>().join(or);
         match named.get(&*reference.text) {
             Some(element) if is_meant(element) => Some(*element),
             Some(element) => {
@@ -307,13 +315,13 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
                     "`{}` is a {}, not a {}",
                     reference.text,
                     element.kind.what(),
-                    all.join(" or a ")
+                    all(" or a ")
                 );
                 self.error(Code::UnknownElement, reference.span, "5.2", message);
                 None
             }
             None => {
-                let what = all.join(" or ");
+                let what = all(" or ");
                 let message =
                     format!("there is no {what} `{}` in this service template", reference.text);
                 let known = named.iter().filter(|(_, it)| is_meant(it)).map(|(name, _)| &**name);
@@ -398,7 +406,7 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
         &mut self,
         document: usize,
         boundary: &BoundaryDefinitions<'d>,
-        named: &ServiceElements,
+        named: &ServiceElements<'_>,
         own: ExpectedProperties,
     ) {
         self.unique(&boundary.constraints, "constraint of", "5.2", Severity::Error);
@@ -439,7 +447,12 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
     }
 
     /// An operation of something inside (statement C16).
-    fn carried(&mut self, by: &OperationReference<'d>, named: &ServiceElements, kind: NamedKind) {
+    fn carried(
+        &mut self,
+        by: &OperationReference<'d>,
+        named: &ServiceElements<'_>,
+        kind: NamedKind,
+    ) {
         let Some(of) = &by.of else { return };
         let Some(element) = self.named_here(of, named, &[kind]) else { return };
         let type_id = element.type_id.filter(|id| self.library.is_whole(*id));
@@ -452,7 +465,7 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
     fn property_mapping(
         &mut self,
         mapping: &PropertyMapping<'d>,
-        named: &ServiceElements,
+        named: &ServiceElements<'_>,
         own: ExpectedProperties,
     ) {
         let kinds = [NamedKind::Node, NamedKind::Relationship, REQUIREMENT, CAPABILITY];
@@ -482,7 +495,7 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
         &mut self,
         type_id: ComponentId,
         boundary: &BoundaryDefinitions<'d>,
-        named: &ServiceElements,
+        named: &ServiceElements<'_>,
         at: Span,
     ) {
         if !self.library.is_whole(type_id) {
@@ -517,7 +530,7 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
         type_id: ComponentId,
         kind: FeatureKind,
         feature: &ExposedFeature<'d>,
-        named: &ServiceElements,
+        named: &ServiceElements<'_>,
     ) {
         let Some(name) = &feature.name else { return };
         let what = kind.what();
