@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Checks with another program that `cuvee import` reads feature models right: features.py CUVEE [MODELS [FIRST]]
 
-Makes random models, each as UVL and, where that can say it, as `model.xml` of FeatureIDE. `cuvee import --nodes` makes a template of each, of
-which `cuvee variants --count` counts the variants. flamapy (`pip install flamapy-fm flamapy-sat`) reads the same file and lists its products.
+Makes random models, half of them as UVL, the others, of what it can say, as `model.xml` of FeatureIDE. `cuvee import --nodes` makes a template of
+each, of which `cuvee variants --count` counts the variants, and `cuvee export` a model again. flamapy (`pip install flamapy-fm flamapy-sat`)
+reads the first file and the exported one, and lists their products. Exported is UVL, since flamapy reads no more than two operands of FeatureIDE.
 Ends with 1 where the numbers differ, and leaves the file for whoever wants to know why; and with 2 where nothing was compared.
 """
 
@@ -103,17 +104,19 @@ def xml(root, constraints):
     return "\n".join(["<featureModel>", *lines, "</featureModel>"]) + "\n"
 
 
-def ours(cuvee, file):
-    """How many variants there are, or what is wrong."""
+def ours(cuvee, file, exported):
+    """How many variants there are, or what is wrong; exports the model again."""
     with tempfile.TemporaryDirectory() as directory:
         template = f"{directory}/template.yaml"
-        made = subprocess.run([cuvee, "import", file, "--nodes", "-o", template], capture_output=True, text=True)
-        if made.returncode:
-            return made.stderr
-        found = subprocess.run([cuvee, "variants", template, "--count", "--format", "json"], capture_output=True, text=True)
-        if found.returncode:
-            return found.stderr
-        return int(json.loads(found.stdout)["count"])
+        for command in (
+            ["import", file, "--nodes", "-o", template],
+            ["export", template, "--format", "uvl", "-o", exported],
+            ["variants", template, "--count", "--format", "json"],
+        ):
+            done = subprocess.run([cuvee, *command], capture_output=True, text=True)
+            if done.returncode:
+                return done.stderr
+        return int(json.loads(done.stdout)["count"])
 
 
 def theirs(file):
@@ -139,13 +142,16 @@ def main():
             chance = random.Random(f"{seed}{suffix}")
             file = directory / f"model{seed}{suffix}"
             file.write_text(write(*model(chance, chance.randint(2, 16), plain)))
-            own, other = ours(cuvee, file), theirs(file)
+            exported = file.with_suffix(".exported.uvl")
+            own, other = ours(cuvee, file, exported), theirs(file)
+            again = theirs(exported) if isinstance(own, int) else own
             compared += 1
-            if own == other:
+            if own == other == again:
                 file.unlink()
+                exported.unlink()
             else:
                 different += 1
-                print(f"{file}: we count {own}, flamapy {other}")
+                print(f"{file}: we count {own}, flamapy {other}, and exported {again}")
     print(f"{compared} models, {different} different")
     sys.exit(2 if compared == 0 else int(different > 0))
 
