@@ -13,7 +13,7 @@
 //!
 //! let shop = Resolver::new("examples/shop").preset("prod");
 //! let found = shop.variants(&Query { projection: Projection::Nodes, limit: 3, ..Query::default() })?.result;
-//! assert!(found.variants.iter().all(|variant| variant.present.contains(&"node.shop".to_owned())));
+//! assert!(found.variants.iter().all(|variant| variant.present.contains(&"node.shop".into())));
 //! # Ok::<(), cuvee::Failure>(())
 //! ```
 
