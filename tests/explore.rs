@@ -1396,3 +1396,33 @@ fn solvers_do_not_change_a_byte() {
         }
     }
 }
+
+/// A list is written while it is made. Whoever stops reading ends it, and a full disk is told.
+#[cfg(target_os = "linux")]
+#[test]
+fn lists_end_where_they_cannot_be_written() {
+    use std::io::Read;
+    use std::process;
+    let run = |to: process::Stdio| {
+        process::Command::new(cargo_bin("cuvee"))
+            .args(["variants", "examples/shop", "--limit", "1000", "--format", "json"])
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .stdout(to)
+            .stderr(process::Stdio::piped())
+            .spawn()
+            .unwrap()
+    };
+    let mut read = run(process::Stdio::piped());
+    let mut beginning = [0; 16];
+    // More follows than fits into a pipe, which is closed after this.
+    read.stdout.take().unwrap().read_exact(&mut beginning).unwrap();
+    let read = read.wait_with_output().unwrap();
+    assert_eq!((&beginning, read.status.code()), (b"{\n  \"version\": 1", Some(0)));
+    assert!(read.stderr.is_empty());
+
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let full = run(full.into()).wait_with_output().unwrap();
+    assert_eq!(full.status.code(), Some(1));
+    let message = String::from_utf8(full.stderr).unwrap();
+    assert!(message.starts_with("error[file]: cannot write to standard output"), "{message}");
+}
