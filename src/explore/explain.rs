@@ -298,14 +298,11 @@ impl<'a> Space<'_, 'a> {
             |literal: Lit| solution.is_true(Atom(literal.var().0)) != literal.is_negative();
         let changed = self.assigned(&is_true).into_iter().zip(&self.open).zip(&objective.terms);
         let changed = changed.filter(|&(_, &(changed, _))| is_true(changed));
-        let change =
-            |((to, open), _): ((Arc<Assigned>, &crate::variability::expression::OpenInput), _)| {
-                Change {
-                    from: currents.get(&open.input).and_then(|current| current.value.clone()),
-                    to,
-                }
-            };
-        Some(changed.map(change).collect())
+        let changes = changed.map(|((to, open), _)| Change {
+            from: currents.get(&open.input).and_then(|current| current.value.clone()),
+            to,
+        });
+        Some(changes.collect())
     }
 }
 
