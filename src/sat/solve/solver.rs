@@ -160,15 +160,20 @@ struct Budget {
     left: Cell<Option<u64>>,
     asked: Cell<u64>,
     limit: Limit,
+    /// Whether the limit was seen to be reached.
+    is_over: Cell<bool>,
 }
 
 impl batsat::Callbacks for Budget {
-    /// Is asked before each decision.
+    /// Is asked before each decision, and again by what then decides whether to restart: so it stays
+    /// with its answer.
     fn stop(&self) -> bool {
         self.left.set(self.left.get().map(|left| left.saturating_sub(1)));
         self.asked.set(self.asked.get().wrapping_add(1));
-        self.left.get() == Some(0)
-            || self.asked.get().is_multiple_of(PATIENCE) && self.limit.is_over()
+        if self.asked.get().is_multiple_of(PATIENCE) && self.limit.is_over() {
+            self.is_over.set(true);
+        }
+        self.left.get() == Some(0) || self.is_over.get()
     }
 }
 
@@ -244,12 +249,21 @@ fn from_batsat(literal: batsat::Lit) -> Lit {
 
 #[cfg(test)]
 mod tests {
+    use batsat::Callbacks;
     use proptest::prelude::*;
+    use std::time::Duration;
 
     use super::super::tests::{KINDS, clauses, holds};
     use super::*;
 
     const VARS: u32 = 6;
+
+    #[test]
+    fn who_is_to_stop_is_told_so_again() {
+        let budget = Budget { limit: Limit::after(Duration::ZERO), ..Budget::default() };
+        assert!((0..PATIENCE).any(|_| budget.stop()));
+        assert!((0..3 * PATIENCE).all(|_| budget.stop()));
+    }
 
     proptest! {
         /// Answers, models and cores, over several calls on the same solver.
