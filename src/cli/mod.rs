@@ -58,32 +58,24 @@ pub(crate) type Outcome = Result<ExitCode, Failure>;
 /// means something else.
 const JSON_VERSION: u32 = 1;
 
-/// A result with its version.
-#[derive(Serialize)]
-struct Versioned<'r, T> {
-    version: u32,
-    #[serde(flatten)]
-    result: &'r T,
+/// Writes a result with its version, as indented JSON.
+fn write_json<T: Serialize>(result: &T, to: &mut dyn Write) -> io::Result<()> {
+    #[derive(Serialize)]
+    struct Versioned<'r, T> {
+        version: u32,
+        #[serde(flatten)]
+        result: &'r T,
+    }
+    serde_json::to_writer_pretty(&mut *to, &Versioned { version: JSON_VERSION, result })?;
+    to.write_all(b"\n")
 }
 
-impl<'r, T: Serialize> Versioned<'r, T> {
-    fn of(result: &'r T) -> Self {
-        Self { version: JSON_VERSION, result }
-    }
-
-    /// As indented JSON.
-    fn write(&self, to: &mut dyn Write) -> io::Result<()> {
-        serde_json::to_writer_pretty(&mut *to, self)?;
-        to.write_all(b"\n")
-    }
-}
-
-/// A result with its version, as indented JSON.
+/// The same as a text.
 fn json<T: Serialize>(result: &T) -> String {
-    // Strings, numbers, lists and maps with string keys can always be written.
-    let mut text = serde_json::to_string_pretty(&Versioned::of(result)).unwrap_or_default();
-    text.push('\n');
-    text
+    let mut text = Vec::new();
+    // Strings, numbers, lists and maps with string keys can always be written, and are UTF-8.
+    let written = write_json(result, &mut text).ok();
+    written.and_then(|()| String::from_utf8(text).ok()).unwrap_or_default()
 }
 
 /// Writes what a question came to, behind its warnings.
@@ -105,7 +97,7 @@ fn written<T: Serialize>(
 ) -> Outcome {
     let done = match format {
         ListFormat::Human => output::to_stdout(human(result)),
-        ListFormat::Json => output::stream_to_stdout(|to| Versioned::of(result).write(to)),
+        ListFormat::Json => output::stream_to_stdout(|to| write_json(result, to)),
     };
     done.map_err(rejected)?;
     Ok(ExitCode::SUCCESS)

@@ -111,6 +111,7 @@ fn as_it_is(text: &[u8]) -> Result<(), Diagnostic> {
     told(stdout.write_all(text).and_then(|()| stdout.flush()))
 }
 
+/// What writing to standard output came to.
 fn told(written: io::Result<()>) -> Result<(), Diagnostic> {
     match written {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {

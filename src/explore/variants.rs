@@ -148,6 +148,8 @@ pub struct Count {
 /// The variant of each preset.
 pub(crate) fn preset_variants(matrix: &Matrix, projection: Projection) -> Found {
     let mut found = Found::of(Vec::new(), false);
+    let identifiers: Vec<Arc<str>> =
+        matrix.rows.iter().map(|row| row.identifier.as_str().into()).collect();
     for (index, column) in matrix.columns.iter().enumerate() {
         let Some(preset) = column.preset.clone() else { continue };
         if !column.rejected.is_empty() {
@@ -156,9 +158,12 @@ pub(crate) fn preset_variants(matrix: &Matrix, projection: Projection) -> Found 
             continue;
         }
         let counts = |kind: ElementKind| projection == Projection::All || kind == ElementKind::Node;
-        let present =
-            matrix.rows.iter().filter(|row| counts(row.kind) && row.present[index] == Some(true));
-        let present = present.map(|row| row.identifier.as_str().into()).collect();
+        let present = matrix
+            .rows
+            .iter()
+            .zip(&identifiers)
+            .filter(|(row, _)| counts(row.kind) && row.present[index] == Some(true));
+        let present = present.map(|(_, identifier)| identifier.clone()).collect();
         let name = preset.clone();
         found.variants.push(Variant { name, preset: Some(preset), present, inputs: Vec::new() });
     }

@@ -76,6 +76,7 @@ pub(crate) fn resolve(
     let Judged { made: elements, document, optima, warnings } = judged.map_err(advised)?;
     let yaml = emit::text(&document);
     progress.phase("cleaning up");
+    // What comes next may need as much memory: names of files are changed in a tree of the text.
     drop(document);
     how.leave(interpreted);
     let (package, sources) = (loaded.package().clone(), loaded.sources().clone());

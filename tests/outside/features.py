@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Checks with another program that `cuvee import` reads feature models right: features.py CUVEE [MODELS [FIRST]]
 
-Makes random models, half of them as UVL, the others, of what it can say, as `model.xml` of FeatureIDE. `cuvee import --nodes` makes a template of
+Makes so many random models (200) as UVL, and as many, of what it can say, as `model.xml` of FeatureIDE. `cuvee import --nodes` makes a template of
 each, of which `cuvee variants --count` counts the variants, and `cuvee export` a model again. flamapy (`pip install flamapy-fm flamapy-sat`)
 reads the first file and the exported one, and lists their products. Exported is UVL, since flamapy reads no more than two operands of FeatureIDE.
-Ends with 1 where the numbers differ, and leaves the file for whoever wants to know why; and with 2 where nothing was compared.
+Ends with 1 where the numbers differ, and leaves the file for whoever wants to know why; and with 2 where nothing was compared, as without flamapy.
 """
 
 import json
@@ -15,6 +15,14 @@ import sys
 import tempfile
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
+
+try:
+    from flamapy.metamodels.fm_metamodel.transformations import FeatureIDEReader, UVLReader
+    from flamapy.metamodels.pysat_metamodel.operations import PySATConfigurationsNumber
+    from flamapy.metamodels.pysat_metamodel.transformations import FmToPysat
+except ImportError as missing:
+    print(missing, file=sys.stderr)
+    sys.exit(2)
 
 # What a name begins with; some have to be quoted in UVL, and some are nearly words of its own.
 WORDS = ["F", "Web_Server", "Type", "Integer", "or", "Größe", "Data Store", "x-", "features "]
@@ -120,10 +128,6 @@ def ours(cuvee, file, exported):
 
 
 def theirs(file):
-    from flamapy.metamodels.fm_metamodel.transformations import FeatureIDEReader, UVLReader
-    from flamapy.metamodels.pysat_metamodel.operations import PySATConfigurationsNumber
-    from flamapy.metamodels.pysat_metamodel.transformations import FmToPysat
-
     reader = {".uvl": UVLReader, ".xml": FeatureIDEReader}[file.suffix]
     formula = FmToPysat(reader(str(file)).transform()).transform()
     return PySATConfigurationsNumber().execute(formula).get_result()

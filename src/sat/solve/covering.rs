@@ -126,7 +126,7 @@ fn rows(
     let mut others = 0;
     while let Some(start) = greedy.next_start(&mut others) {
         let Some(model) = greedy.make_row(&start) else {
-            greedy.open.remove(&start);
+            greedy.forbid(&start);
             continue;
         };
         let row = cases.row(&model);
@@ -642,6 +642,12 @@ impl<'c> Greedy<'c> {
         cases.iter().map(|&case| self.cases.literals[case as usize]).collect()
     }
 
+    /// Remembers that a choice is in no model.
+    fn forbid(&mut self, choice: &[u32]) {
+        self.learn(&self.literals(choice));
+        self.open.remove(choice);
+    }
+
     /// Remembers which of some decisions fail together, and forgets the row; those that do.
     fn learn(&mut self, decisions: &[Lit]) -> Vec<Lit> {
         self.propagator.undo(self.root);
@@ -668,7 +674,6 @@ impl<'c> Greedy<'c> {
         self.restart();
         let start = self.literals(start);
         if !self.decide_all(&start) {
-            self.learn(&start);
             return None;
         }
         let mut is_possible = false;
@@ -685,7 +690,6 @@ impl<'c> Greedy<'c> {
             }
             is_possible = is_possible || self.models.solve(&start);
             if !is_possible {
-                self.learn(&start);
                 return None;
             }
             let core = self.learn(&decisions);

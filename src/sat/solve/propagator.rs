@@ -73,7 +73,7 @@ impl Propagator {
     }
 
     pub(super) fn value(&self, literal: Lit) -> Option<bool> {
-        self.values[literal.var().index()].map(|value| value != literal.is_negative())
+        value(&self.values, literal)
     }
 
     /// Makes so many variables known.
@@ -176,9 +176,7 @@ impl Propagator {
                 clause.swap(0, 1);
             }
             let other = clause[0];
-            let value = |literal: Lit| {
-                self.values[literal.var().index()].map(|is| is != literal.is_negative())
-            };
+            let value = |literal: Lit| value(&self.values, literal);
             if value(other) == Some(true) {
                 watch.other = other;
                 return true;
@@ -214,4 +212,9 @@ impl Propagator {
             self.values[literal.var().index()] = None;
         }
     }
+}
+
+/// What a literal is where variables have these values.
+fn value(values: &[Option<bool>], literal: Lit) -> Option<bool> {
+    values[literal.var().index()].map(|value| value != literal.is_negative())
 }
