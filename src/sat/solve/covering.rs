@@ -244,9 +244,7 @@ fn not_redundant(rows: &[&[u32]], choices: &Choices) -> Vec<bool> {
     let mut covered = twice;
     covered.fill(0);
     for ((row, mask), _) in rows.iter().zip(&masks).zip(&alone).filter(|&(_, &alone)| alone) {
-        choices.each_others(row, |_, start| {
-            (start..).zip(mask).for_each(|(at, mask)| covered[at] |= mask);
-        });
+        choices.cover(row, mask, &mut covered);
     }
     keep_needed(rows, &masks, choices, covered, alone)
 }
@@ -283,9 +281,7 @@ fn keep_needed(
             shared.each_rank(at, word, |rank| kept[row] |= last[rank] == row as u32);
         });
         if kept[row] {
-            choices.each_others(rows[row], |_, start| {
-                (start..).zip(&masks[row]).for_each(|(at, mask)| covered[at] |= mask);
-            });
+            choices.cover(rows[row], &masks[row], &mut covered);
         }
     }
     kept
@@ -443,6 +439,13 @@ impl Choices {
     /// it are.
     fn each_others(&self, row: &[u32], mut call: impl FnMut(&[u32], usize)) {
         each_subset(row, self.t - 1, |others| call(others, self.index(others) * self.words));
+    }
+
+    /// Adds what a row has, whose cases these are as bits, to bits that lie as these do.
+    fn cover(&self, row: &[u32], mask: &[u64], covered: &mut [u64]) {
+        self.each_others(row, |_, start| {
+            (start..).zip(mask).for_each(|(at, mask)| covered[at] |= mask);
+        });
     }
 
     /// How many choices of others there are.
