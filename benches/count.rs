@@ -1,14 +1,14 @@
-//! How long it takes to count, draw and list models, find covering sets and backbones: `cargo bench
-//! --bench count`.
+//! Measures how long it takes to count, draw and list models, and to find covering sets and
+//! backbones: `cargo bench --bench count`.
 
 use std::time::Instant;
 
-use cuvee::count::compile;
-use cuvee::formula::{Lit, Var};
-use cuvee::solve::backbone::{backbone, equivalences};
-use cuvee::solve::covering::covering;
-use cuvee::solve::random::Random;
-use cuvee::solve::{Models, SolverKind};
+use cuvee::parts::count::compile;
+use cuvee::parts::formula::{Lit, Var};
+use cuvee::parts::solve::backbone::{backbone, equivalences};
+use cuvee::parts::solve::covering::covering;
+use cuvee::parts::solve::random::Random;
+use cuvee::parts::solve::{Models, SolverKind};
 
 fn main() {
     let problems = [
@@ -42,12 +42,12 @@ fn main() {
 struct Problem {
     vars: u32,
     clauses: Vec<Vec<Lit>>,
-    /// Cases of which exactly one is true in each model.
+    /// The cases of each factor; exactly one of them is true in each model.
     factors: Vec<Vec<Lit>>,
 }
 
 impl Problem {
-    /// Variables that are factors of two cases each.
+    /// A problem in which each variable is a factor with two cases.
     fn boolean(vars: u32, clauses: Vec<Vec<Lit>>) -> Self {
         Self {
             vars,
@@ -61,22 +61,22 @@ fn below(bound: usize, random: &mut Random) -> u32 {
     (random.next() % bound as u64) as u32
 }
 
-/// Clauses of two to four variables out of windows of five.
+/// Clauses of two to four variables, from windows of five.
 fn chain(vars: u32) -> Problem {
     let mut random = Random::new(1);
     let clauses = (0..vars - 4).map(|start| {
         let length = 2 + below(3, &mut random);
         let mut clause: Vec<_> =
             (0..length).map(|_| Lit(2 * start + below(10, &mut random))).collect();
-        // One model at least: that in which all are true.
+        // The problem has a model: the one in which all variables are true.
         clause[0] = clause[0].var().positive();
         clause
     });
     Problem::boolean(vars, clauses.collect())
 }
 
-/// A tree of features, mandatory, optional, alternatives or any of them, and some constraints
-/// across it.
+/// A tree of features that are mandatory, optional, alternatives or any of a group, with some
+/// constraints across the tree.
 fn features(vars: u32, across: u32) -> Problem {
     let mut random = Random::new(2);
     let mut children = vec![Vec::new(); vars as usize];
@@ -115,7 +115,7 @@ fn features(vars: u32, across: u32) -> Problem {
     Problem::boolean(vars, clauses)
 }
 
-/// Clauses of two or three variables that are next to each other.
+/// Clauses of two or three variables that are neighbours in a grid.
 fn grid(width: u32, height: u32) -> Problem {
     let mut random = Random::new(3);
     let mut clauses = Vec::new();
@@ -136,7 +136,7 @@ fn grid(width: u32, height: u32) -> Problem {
     Problem::boolean(width * height, clauses)
 }
 
-/// Clauses of any three variables: nothing falls apart.
+/// Clauses of any three variables, so that the problem has no independent parts.
 fn tangle(vars: u32) -> Problem {
     let mut random = Random::new(5);
     let clauses =
@@ -144,7 +144,7 @@ fn tangle(vars: u32) -> Problem {
     Problem::boolean(vars, clauses.collect())
 }
 
-/// Inputs with several cases, each of which excludes a case of one of the next three.
+/// Inputs with several cases. Each case excludes a case of one of the next three inputs.
 fn choices(inputs: u32, cases: u32) -> Problem {
     let mut random = Random::new(4);
     let factors: Vec<Vec<_>> = (0..inputs)
@@ -222,8 +222,8 @@ fn common(name: &str, problem: &Problem) {
     println!("; {} sets of equals in {:.1?}", classes.len(), start.elapsed());
 }
 
-/// Beside the size stands what no set can be below: the product of the numbers of cases of the `t`
-/// largest factors.
+/// Prints the size of a covering set beside a bound that every set reaches without constraints: the
+/// product of the numbers of cases of the `t` largest factors.
 fn cover(t: usize, name: &str, problem: &Problem) {
     let start = Instant::now();
     let Some(found) = covering(t, &problem.factors, &mut models(problem)) else {

@@ -1,8 +1,8 @@
-//! How long it takes to answer questions about all variants of a template: `cargo bench --bench
-//! explore`.
+//! Measures how long it takes to answer questions about all variants of a template: `cargo bench
+//! --bench explore`.
 //!
-//! With numbers behind it, only feature models of so many features are asked about: `-- 2500`; with
-//! directories, their templates are written there: `-- DIRECTORY/`.
+//! With numbers as arguments, it only asks about feature models with these numbers of features: `--
+//! 2500`. With a directory, it writes their templates there: `-- DIRECTORY/`.
 
 #[path = "templates/features.rs"]
 mod features;
@@ -13,11 +13,11 @@ use std::time::{Duration, Instant};
 
 use cuvee::Resolver;
 use cuvee::explore::{Goal, Projection, Query, Which};
-use cuvee::solve::random::Random;
+use cuvee::parts::solve::random::Random;
 
-/// Boolean inputs, and as many nodes.
+/// The number of boolean inputs, and of nodes.
 const INPUTS: usize = 200;
-/// Runs that count; the median of them is printed.
+/// How many runs are made; their median is printed.
 const RUNS: usize = 5;
 
 fn main() -> anyhow::Result<()> {
@@ -40,7 +40,7 @@ fn main() -> anyhow::Result<()> {
     feature_models(&shapes.collect::<Vec<_>>())
 }
 
-/// A question about a model, with the milliseconds that it may take at each of the sizes.
+/// A question about a model, with the milliseconds that the answer may take at each size.
 struct ModelQuestion {
     name: &'static str,
     ask: fn(&Resolver) -> Result<String, cuvee::Failure>,
@@ -68,8 +68,8 @@ const MODEL_QUESTIONS: [ModelQuestion; 6] = [
     },
 ];
 
-/// Each question once about each model, from the text of its template to the answer. How much longer
-/// it takes than at the size before, in relation to how much larger that is, stands beside it.
+/// Asks each question once about each model, from the text of its template to the answer. Beside
+/// the time is how much it grew since the size before, in proportion to the size.
 fn feature_models(shapes: &[features::FeatureShape]) -> anyhow::Result<()> {
     println!(
         "\n{:<26} {:>9} {:>9} {:>7} {:>9}  answer",
@@ -80,7 +80,7 @@ fn feature_models(shapes: &[features::FeatureShape]) -> anyhow::Result<()> {
         for shape in shapes {
             let resolver = Resolver::from_text("features.yaml", features::template(*shape));
             let start = Instant::now();
-            // What is refused says so.
+            // An answer that is refused shows its error.
             let answer = ask(&resolver).unwrap_or_else(|failure| {
                 failure.diagnostics.first().map_or_else(String::new, |first| first.message.clone())
             });
@@ -165,7 +165,7 @@ fn list(resolver: &Resolver, query: &Query) -> Result<String, cuvee::Failure> {
     Ok(format!("{count} variant{}{covered}{cost}", if count == 1 { "" } else { "s" }))
 }
 
-/// Everything from the text to the answer, again each time.
+/// Measures everything from the text to the answer, in each run.
 fn row(name: &str, ask: impl Fn() -> Result<String, cuvee::Failure>) -> anyhow::Result<()> {
     let mut times = Vec::new();
     let mut answer = String::new();
@@ -180,8 +180,8 @@ fn row(name: &str, ask: impl Fn() -> Result<String, cuvee::Failure>) -> anyhow::
     Ok(())
 }
 
-/// A node for each input, relations between neighbours, and constraints that concern neighbours
-/// only.
+/// A template with a node for each input, relations between neighbours, and constraints that only
+/// concern neighbours.
 fn template() -> String {
     let mut random = Random::new(1);
     let mut below = |bound: usize| (random.next() % bound as u64) as usize;

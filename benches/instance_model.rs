@@ -1,22 +1,22 @@
-//! How long it takes to ask a model of an instance, to write it, and to read it back:
+//! Measures how long it takes to query a model of an instance, to write it, and to read it back:
 //! `cargo bench --bench instance_model`.
 
-use cuvee::instance::{
+use cuvee::deploy::instance::{
     InstanceModel, InstanceQuery, ModelExport, ModelReading, diff_models, export_json, export_yaml,
     import_model, view_entity,
 };
+use cuvee::parts::yaml::{Limits, parse};
 use cuvee::source::FileId;
-use cuvee::yaml::{Limits, parse};
 use serde_json::json;
 use std::error::Error;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 const NODES: [usize; 3] = [2_500, 10_000, 40_000];
-/// Of how many runs the fastest counts.
+/// How many runs are made; the fastest counts.
 const RUNS: usize = 5;
 
-/// What is asked.
+/// The paths that are queried.
 const PATHS: [&str; 5] = [
     "nodes/*/properties",
     "nodes[type=tosca.nodes.Compute,state=started]/attributes/value_7",
@@ -89,7 +89,8 @@ fn fastest(task: impl Fn() -> usize) -> Duration {
     (0..RUNS).map(run).min().unwrap_or_default()
 }
 
-/// Nodes in a chain, each with another relation, five properties and five attributes.
+/// A model whose nodes form a chain, each with another relation, five properties and five
+/// attributes.
 fn model(count: usize) -> Result<InstanceModel, serde_json::Error> {
     let node = |at: usize| {
         let property = |name: usize| (format!("value_{name}"), json!(at % (name + 4)));

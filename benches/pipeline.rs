@@ -1,15 +1,15 @@
-//! The whole pipeline as a process of its own: time and peak memory against what the YAML layer
-//! alone takes for the same files.
+//! Measures the whole pipeline as a process of its own: time and peak memory, compared with the
+//! YAML layer alone on the same files.
 //!
-//! `cargo bench --bench pipeline` prints one row a template, then how cost grows;
-//! `benches/README.md` says what the columns mean.
+//! `cargo bench --bench pipeline` prints a row for each template, and then how cost grows;
+//! `benches/README.md` describes the columns.
 
 mod measured;
 mod modular;
 mod templates;
 
+use cuvee::parts::yaml::{Limits, Out, parse, write_yaml};
 use cuvee::source::FileId;
-use cuvee::yaml::{Limits, Out, parse, write_yaml};
 use measured::peak_memory;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,18 +18,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use templates::growth::CASES;
 
-/// Runs that count; the median of them is printed.
+/// How many runs are made; their median is printed.
 const RUNS: usize = 7;
-/// Where a file is larger than this, fewer will do.
+/// Files of more bytes than this are measured with fewer runs.
 const LARGE: u64 = 50_000_000;
 const FEW: usize = 3;
 
-/// What a child process does, once.
+/// The tasks of a child process, which it does once.
 const MODES: [&str; 4] = ["start", "yaml", "library", "resolve"];
 
 fn main() -> anyhow::Result<()> {
     let args: Vec<String> = std::env::args().collect();
-    // The child of a measurement: does one thing once and says how much memory it took.
+    // The child process of a measurement does one task once, and prints how much memory it took.
     if let [_, mode, path, inputs @ ..] = &args[..]
         && MODES.contains(&mode.as_str())
     {
@@ -77,7 +77,7 @@ fn rows(directory: &Path) -> anyhow::Result<()> {
     row("industry, 6 MB of types", 170, &industry, &["site=plant"])
 }
 
-/// A template beside a library of files with so many types each.
+/// A template beside a library of files with the given number of types each.
 fn with_library(
     directory: &Path,
     name: &str,
@@ -119,8 +119,8 @@ fn row(name: &str, templates: usize, path: &Path, inputs: &[&str]) -> anyhow::Re
     Ok(())
 }
 
-/// How cost grows: with the number of templates, then with what is deep, wide or long, at a size
-/// and at twice that.
+/// Prints how cost grows: with the number of templates, and then in one respect at a time, such as
+/// depth or width, from one size to twice that.
 fn growth(directory: &Path) -> anyhow::Result<()> {
     let start = measure("start", directory, &[])?;
     println!("\n{:<28} {:>9} {:>9} {:>9} {:>9}", "growth", "n", "ms", "us each", "bytes each");
@@ -150,7 +150,7 @@ fn growth(directory: &Path) -> anyhow::Result<()> {
 
 struct Measured {
     time: Duration,
-    /// In bytes.
+    /// The peak of memory, in bytes.
     peak: f64,
 }
 
@@ -158,7 +158,7 @@ fn ms(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 
-/// The median time of whole processes, and the largest peak of their memory.
+/// The median time of whole processes, and the highest peak of their memory.
 fn measure(mode: &str, path: &Path, inputs: &[&str]) -> anyhow::Result<Measured> {
     let runs = if fs::metadata(path)?.len() > LARGE { FEW } else { RUNS };
     let mut times = Vec::new();

@@ -1,17 +1,21 @@
-//! How long plans take, beyond resolving, and how much memory: `cargo bench --bench plan [-- NAME]`.
+//! Measures how long plans take beyond resolving, and how much memory: `cargo bench --bench plan
+//! [-- NAME]`.
 
 mod measured;
 
 use cuvee::Resolver;
-use cuvee::draw::plan::{PlanDocument, human};
-use cuvee::plan::{Adaptation, OrderOptions, PlanQuery, SimulationOptions, StartStates, simulate};
+use cuvee::deploy::plan::{
+    Adaptation, OrderOptions, PlanQuery, SimulationOptions, StartStates, simulate,
+};
+use cuvee::output::draw::plan::{PlanDocument, human};
 use measured::peak_memory;
 use std::error::Error;
 use std::fmt::Write;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Templates by name: what is deployed, and what it is to become, if that is measured.
+/// The name of a problem, its template at present (`false`) or after a change (`true`), and its
+/// number of nodes.
 type Problem = (&'static str, fn(usize, bool) -> String, usize);
 
 const PROBLEMS: [Problem; 10] = [
@@ -27,7 +31,7 @@ const PROBLEMS: [Problem; 10] = [
     ("dense cycles 300", dense_cycles, 300),
 ];
 
-/// How many plans a process keeps that is measured beside one that keeps one.
+/// How many plans are kept by a process that is compared with one that keeps one plan.
 const KEPT: usize = 3;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -50,7 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What a process of its own does: keeps so many plans and says how much memory it took.
+/// Keeps the given number of plans, as a process of its own, and prints how much memory it took.
 fn keep(name: &str, kept: usize) -> Result<(), Box<dyn Error>> {
     let (_, template, count) =
         PROBLEMS.into_iter().find(|problem| problem.0 == name).ok_or("no such template")?;
@@ -62,8 +66,8 @@ fn keep(name: &str, kept: usize) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The memory that a plan takes, in KB, where the system tells it: that by which processes differ
-/// that keep some, or one.
+/// The memory of one plan in KB, where the system tells it: by how much processes differ that keep
+/// several plans or one.
 fn memory(name: &str) -> Result<f64, Box<dyn Error>> {
     let peak = |kept: usize| -> Result<f64, Box<dyn Error>> {
         let own = std::env::current_exe()?;
@@ -73,11 +77,11 @@ fn memory(name: &str) -> Result<f64, Box<dyn Error>> {
     Ok((peak(KEPT)? - peak(1)?) / 1024.0 / (KEPT - 1) as f64)
 }
 
-/// One row; times of which resolving is a part are given without it.
+/// Prints a row. Times that include resolving are printed without it.
 fn measure(name: &str, template: &str, later: &str, nodes: usize) -> Result<(), Box<dyn Error>> {
     let load = |text| Resolver::from_text("template.yaml", text).load();
     let (now, later) = (load(template)?, load(later)?);
-    // Once for nothing: types are read when somebody first asks.
+    // Types are read at the first question, which is not measured.
     now.topology()?;
     let (resolving, _) = timed(|| now.topology());
     let (resolving_later, _) = timed(|| later.topology());
@@ -142,7 +146,7 @@ topology_template:
   node_templates:
 ";
 
-/// A node, which in the later template listens elsewhere in one of four cases.
+/// Writes a node; in the later template, one of four nodes has another port.
 fn node(text: &mut String, index: usize, host: Option<usize>, links: &[usize], later: bool) {
     let kind = if host.is_some() { "Software" } else { "Compute" };
     writeln!(text, "    n{index}:\n      type: {kind}").ok();
@@ -161,7 +165,8 @@ fn node(text: &mut String, index: usize, host: Option<usize>, links: &[usize], l
     }
 }
 
-/// Three on top of each other on a machine; each but the first ones needs one of the chain before.
+/// Stacks of three nodes, each on a machine. Except in the first stack, each node needs the one at
+/// its height in the stack before.
 fn chains_of_hosts(count: usize, later: bool) -> String {
     let mut text = TYPES.to_owned();
     for index in 0..count {
@@ -180,7 +185,7 @@ fn one_host(count: usize, later: bool) -> String {
     text
 }
 
-/// All need the same one.
+/// A template in which all nodes need the same one.
 fn one_target(count: usize, later: bool) -> String {
     let mut text = TYPES.to_owned();
     node(&mut text, 0, None, &[], later);
@@ -191,7 +196,7 @@ fn one_target(count: usize, later: bool) -> String {
     text
 }
 
-/// One needs all others, which are others later.
+/// A template in which one node needs all others, and after the change entirely different ones.
 fn one_source(count: usize, later: bool) -> String {
     let mut text = TYPES.to_owned();
     let others: Vec<_> = (2..count).map(|index| index + if later { count } else { 0 }).collect();
@@ -211,7 +216,8 @@ fn chain(count: usize, later: bool) -> String {
     text
 }
 
-/// Everything leads to everything, each in two ways.
+/// A template in which every node can be reached from every other one, with two relations from
+/// each.
 fn cycles(count: usize, later: bool) -> String {
     let mut text = TYPES.to_owned();
     for index in 0..count {
@@ -221,7 +227,7 @@ fn cycles(count: usize, later: bool) -> String {
     text
 }
 
-/// Likewise, but the order of the template says nothing of it.
+/// Likewise, but without any help from the order of the template.
 fn mixed_cycles(count: usize, later: bool) -> String {
     const PRIME: usize = 7_919;
     let mut text = TYPES.to_owned();
@@ -240,7 +246,7 @@ fn ring(count: usize, later: bool) -> String {
     text
 }
 
-/// Each leads to all others.
+/// A template in which each node needs all others.
 fn dense_cycles(count: usize, later: bool) -> String {
     let mut text = TYPES.to_owned();
     for index in 0..count {

@@ -1,9 +1,10 @@
-//! How long it takes to prove an optimum: with each solver, and with each technique switched off or
-//! on.
+//! Measures how long it takes to prove an optimum: with each solver, and with each technique turned
+//! off or on.
 //!
-//! `cargo bench --bench solve` prints one table a question. To compare with other programs, `cargo
-//! bench --bench solve -- PROBLEM.wcnf...` proves the optima of problems as `cuvee export --format
-//! wcnf` writes them, and `cargo bench --bench solve -- DIRECTORY/` writes those of the tables.
+//! `cargo bench --bench solve` prints a table for each of these. To compare with other programs,
+//! `cargo bench --bench solve -- PROBLEM.wcnf...` proves the optima of problems in the format of
+//! `cuvee export --format wcnf`, and `cargo bench --bench solve -- DIRECTORY/` writes the problems
+//! of the tables.
 
 #[path = "modular/encode.rs"]
 mod encode;
@@ -11,8 +12,8 @@ mod encode;
 mod families;
 mod modular;
 
-use cuvee::formula::{Cnf, Lit, Var};
-use cuvee::solve::{
+use cuvee::parts::formula::{Cnf, Lit, Var};
+use cuvee::parts::solve::{
     Limit, Objective, Problem, SolverKind, SolverSettings, Technique, Unsolved, solve,
 };
 use encode::Encoded;
@@ -21,14 +22,14 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Runs that count; the shortest of them is printed.
+/// How many runs are made; the time of the shortest is printed.
 const RUNS: usize = 3;
 
-/// The problems that techniques are compared by.
+/// The problems on which techniques are compared.
 const COMPARED: [&str; 5] =
     ["modular 64", "modular 500", "modular 2000", "shared 400", "technologies 1000"];
 
-/// Who has not come to an end by then is given up.
+/// A run that takes longer than this is given up.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn main() -> anyhow::Result<()> {
@@ -71,7 +72,7 @@ fn problems() -> Vec<(String, Encoded)> {
         .collect()
 }
 
-/// One row a problem, one column a solver.
+/// Prints a row for each problem, with a column for each solver.
 fn solvers() {
     print!("{:<24} {:>8} {:>8}", "problem", "vars", "clauses");
     SolverKind::ALL.iter().for_each(|kind| print!(" {:>24}", format!("{kind:?}")));
@@ -85,8 +86,8 @@ fn solvers() {
     }
 }
 
-/// One row a technique, one column a problem: how many times as long it takes with this technique
-/// the other way round.
+/// Prints a row for each technique, with a column for each problem: by which factor the time grows
+/// if this technique is toggled.
 fn techniques() {
     let problems: Vec<_> =
         problems().into_iter().filter(|(name, _)| COMPARED.contains(&name.as_str())).collect();
@@ -97,7 +98,7 @@ fn techniques() {
         let direction = if techniques.has(technique) { "with" } else { "without" };
         print!("\n{:<24}", format!("{direction} {technique:?}"));
         for (_, problem) in &problems {
-            // By turns, so that both meet the same noise.
+            // The two settings run in turns, so that noise affects both.
             let (mut usual, mut other) = (Some(Duration::MAX), Some(Duration::MAX));
             for _ in 0..RUNS {
                 usual = usual.min(run(problem, &SolverSettings::default()).1);
@@ -114,7 +115,7 @@ fn techniques() {
     println!();
 }
 
-/// What a run came to.
+/// The result of a run in words.
 fn prove(problem: &Encoded, settings: &SolverSettings) -> String {
     match run(problem, settings) {
         (result, None) => result,
@@ -126,7 +127,7 @@ fn prove(problem: &Encoded, settings: &SolverSettings) -> String {
     }
 }
 
-/// The optimum or what became of it, and the time that took where it was found out.
+/// The optimum or why there is none, and the time that a result took.
 fn run(problem: &Encoded, settings: &SolverSettings) -> (String, Option<Duration>) {
     let Encoded { cnf, objective, preference } = problem;
     let settings = SolverSettings { limit: Limit::after(PATIENCE), ..settings.clone() };
@@ -163,7 +164,7 @@ fn wcnf(problem: &Encoded) -> String {
     text
 }
 
-/// A problem in the WCNF format of MaxSAT evaluations since 2022.
+/// Reads a problem in the WCNF format of the MaxSAT evaluations since 2022.
 fn read(text: &str) -> anyhow::Result<Encoded> {
     let (mut vars, mut clauses, mut soft) = (0, Vec::new(), Vec::new());
     for line in text.lines().filter(|line| !line.starts_with('c') && !line.trim().is_empty()) {
@@ -184,8 +185,8 @@ fn read(text: &str) -> anyhow::Result<Encoded> {
     }
     let mut terms = Vec::new();
     for (clause, weight) in soft {
-        // A clause of one literal costs its negation; a longer one a variable that is true where
-        // the clause fails.
+        // The cost of a soft clause is a literal: the negation of its only literal, or else a new
+        // variable that is true where the clause fails.
         let cost = if let [literal] = clause[..] { !literal } else { Var(vars).positive() };
         if clause.len() != 1 {
             vars += 1;

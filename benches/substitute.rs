@@ -1,4 +1,5 @@
-//! How long substituting and fulfilling take, beside resolving alone: `cargo bench --bench substitute [-- NAME]`.
+//! Measures how long substituting and fulfilling take, beside resolving alone: `cargo bench --bench
+//! substitute [-- NAME]`.
 
 #[path = "templates/substitution.rs"]
 mod substitution;
@@ -23,7 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// One row: the best of three runs.
+/// Prints a row with the fastest of three runs.
 fn measure(case: &SubstitutionCase, size: usize) -> Result<(), Box<dyn Error>> {
     let (resolver, query) = (case.make)(size);
     let mut best = [Duration::MAX; 2];

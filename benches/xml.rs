@@ -1,16 +1,18 @@
-//! Speed and memory of the XML layer beside other libraries, of writing in canonical form, of
-//! validating and of converting, on a service template with many nodes: `cargo bench --bench xml [-- NODES]`; 25,000 are
-//! 13.5 MB. And of validating a directory of many small files.
+//! Measures speed and memory of the XML layer beside other libraries, and of canonical form,
+//! validation and conversion, on a service template with many nodes: `cargo bench --bench xml [--
+//! NODES]`; 25,000 nodes are 13.5 MB. Also measures the validation of a directory with many small
+//! files.
 
 mod measured;
 #[path = "measured/reading.rs"]
 mod reading;
 
+use cuvee::Resolver;
 use cuvee::diagnostic::Severity;
+use cuvee::output::convert::ConversionQuery;
+use cuvee::parts::tosca::canonical_definitions;
+use cuvee::parts::xml::{XmlLimits, parse};
 use cuvee::source::{FileId, MemoryFiles};
-use cuvee::tosca::canonical_definitions;
-use cuvee::xml::{XmlLimits, parse};
-use cuvee::{ConversionQuery, Resolver};
 use measured::peak_memory;
 use reading::{heading, measured_apart, report};
 use std::fmt::Write;
@@ -61,7 +63,7 @@ fn convert(resolver: &Resolver) -> bool {
     resolver.convert(&ConversionQuery::default().one_document()).is_ok()
 }
 
-/// Validates a directory of so many small files that use each other.
+/// Measures the validation of a directory with `files` small files that use each other.
 fn repository(files: usize) -> anyhow::Result<()> {
     let directory = tempfile::tempdir()?;
     let mut all = String::new();
@@ -103,7 +105,7 @@ fn others(text: &str) -> bool {
     xot::Xot::new().parse_with_span_info(text).is_ok()
 }
 
-/// A service template of so many nodes, each with properties, a requirement and a relationship.
+/// A service template with `nodes` nodes, each with properties, a requirement and a relationship.
 fn service(nodes: usize) -> String {
     let mut text = String::from(HEAD);
     for index in 0..nodes {
@@ -145,7 +147,8 @@ const TAIL: &str = r#"    </TopologyTemplate>
 </Definitions>
 "#;
 
-/// The peak of a process that does nothing but this, over that of one that only reads the file.
+/// The peak memory of a process that does only this, beyond that of a process that only reads the
+/// file.
 fn peak(what: &str, file: &Path) -> anyhow::Result<f64> {
     Ok(measured_apart(what, file)? - measured_apart("nothing", file)?)
 }

@@ -1,12 +1,12 @@
-//! Speed and memory of the YAML layer beside other libraries, on a document like the large
+//! Measures speed and memory of the YAML layer beside other libraries, on a document like large
 //! templates: `cargo bench --bench yaml [-- TEMPLATES]`.
 
 mod measured;
 #[path = "measured/reading.rs"]
 mod reading;
 
+use cuvee::parts::yaml::{Document, Limits, Out, parse, write_yaml};
 use cuvee::source::FileId;
-use cuvee::yaml::{Document, Limits, Out, parse, write_yaml};
 use measured::peak_memory;
 use reading::{heading, measured_apart, report};
 use saphyr::{LoadableYamlNode, MarkedYaml};
@@ -16,7 +16,7 @@ use std::hint::black_box;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Whatever a library makes of a document.
+/// The result that a library makes of a document.
 trait Tree {}
 impl<T> Tree for T {}
 
@@ -65,7 +65,7 @@ fn main() -> anyhow::Result<()> {
     report("write", &text, None, || write_yaml(&Out::Source(document.root())));
     report("serde_yaml write", &text, None, || serde_yaml::to_string(&theirs).ok());
     let types = library(templates);
-    // With an anchor in it, only the parser can read it.
+    // The quick reader does not support anchors, so the parser has to read this.
     let anchored: Arc<str> = format!("{types}last: &anchor 0\n").into();
     let types: Arc<str> = types.into();
     report("types, one core", &types, None, || ours(&types, 1).is_some());
@@ -73,7 +73,7 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// By how many bytes this process grows at most that reads a file into a tree.
+/// Prints by how many bytes at most a process grows that reads a file into a tree.
 fn memory(name: &str, path: &Path) -> anyhow::Result<()> {
     let before = peak_memory();
     let text: Arc<str> = fs::read_to_string(path)?.into();
@@ -84,7 +84,7 @@ fn memory(name: &str, path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Types as people write them: in blocks, and in flow where that is shorter.
+/// Types as people write them: in block style, and in flow style where that is shorter.
 fn library(types: usize) -> String {
     let mut text = "tosca_definitions_version: tosca_simple_yaml_1_3\nnode_types:\n".to_owned();
     for index in 0..types {

@@ -1,5 +1,6 @@
-//! Resolves Variability4TOSCA: a variable service template and a choice of inputs in, the plain
-//! TOSCA template of that variant out.
+//! Resolves Variability4TOSCA: a [`Resolver`] takes a variable service template and a choice of
+//! inputs. It returns the plain TOSCA template of that variant as a [`Resolution`], or a
+//! [`Failure`] with every [`diagnostic`] that it found.
 //!
 //! ```
 //! use cuvee::Resolver;
@@ -45,102 +46,133 @@
 //! # Ok::<(), cuvee::Failure>(())
 //! ```
 //!
-//! Without the feature `cli`, which is on by default, nothing of a terminal is compiled; what else
-//! the features bring and what is promised is in `docs/library.md`.
+//! Without the feature `cli`, which is on by default, no code for the command line is compiled.
+//! `docs/library.md` lists the other features and says what the library promises.
 //!
-//! Everything starts at [`Resolver`]; what it gives is a [`Resolution`], or a [`Failure`] that
-//! holds every [`diagnostic`] found, each with its place. Files are read through
-//! [`source::FileSystem`] and through nothing else, so templates may as well live in memory.
-//! [`testing`] runs the tests that lie beside a template, [`options`] says which options there are
-//! and where each takes its value from.
-//!
-//! Open to whoever builds on a part of it, and without a promise, are the layers below: [`yaml`]
-//! keeps how a document is written, [`tosca`] knows types and values, [`topology`] is a variant as
-//! data, [`formula`] turns formulas
-//! into clauses, [`solve`] finds the best model of those, and [`count`] counts them.
+//! Files are read only through [`source::FileSystem`], so templates may also be in memory.
+//! [`explore`] has the questions about all variants at once, [`validate`] finds what is wrong with
+//! a template, [`deploy`] plans and keeps instances, [`output`] draws and converts.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-pub mod convert;
-pub mod draw;
-pub mod exchange;
+mod convert;
+pub mod diagnostic;
+mod draw;
+mod exchange;
 pub mod explore;
 mod orchestrate;
-pub mod report;
+mod report;
 mod resolver;
-mod sat;
 pub mod testing;
-mod text;
 pub mod topology;
-pub mod tosca;
+mod tosca;
 pub mod validate;
 mod variability;
 
-/// What is deployed, what happened to it, and what to do next.
-///
-/// [`StoredInstance`](instance::StoredInstance) is the way in; all below it works with any
-/// [`Store`](instance::Store).
-pub mod instance {
-    pub use crate::orchestrate::instance::*;
-    pub use crate::resolver::{
-        InstancePlanQuery, InstanceSettings, NextLines, RecordAuthorNow, ReportLines,
-        StoredInstance, TakenReports, plan_instance, remove_instance, repair_instance,
-        with_derivation,
-    };
-}
-
-/// What is there already, and may be taken where a template leaves something open.
-///
-/// [`Resolver::fulfil`] selects and fulfils, and [`Resolver::inventory`] makes an inventory of a
-/// template.
-pub mod fulfil {
-    pub use crate::orchestrate::fulfil::{Inventory, InventoryCapability, InventoryNode};
-}
-
-/// What substitutes nodes, and why.
-///
-/// [`Resolver::substitute`] is the way in.
-pub mod substitute {
-    pub use crate::orchestrate::substitute::{
-        ChosenTemplate, ExplainedFulfilment, ExplainedMapping, ExplainedRefusal,
-        ExplainedRequirement, ExplainedRunnerUp, ExplainedSelection, ExplainedSubstitution,
-        SubstitutionExplanation, human,
-    };
-    pub use crate::resolver::{
-        CandidateVariants, NestedTemplate, SubstitutedTemplate, SubstitutionQuery,
-    };
-}
-
-pub use explore::{matrix, outline};
-pub use orchestrate::plan;
-pub use resolver::{
-    CanonicalDocument, Conversion, ConversionDialect, ConversionFormat, ConversionQuery, Resolver,
-};
-pub use sat::progress;
-pub use sat::solve::SolverKind;
-/// Not promised: may change with any version.
-///
-pub use sat::{count, formula, solve};
-pub use text::answer::Failure;
-#[cfg(feature = "render")]
-pub use text::render;
-/// Not promised: may change with any version.
-///
-pub use text::xml;
-/// Not promised: may change with any version.
-///
-pub use text::yaml;
-pub use text::{diagnostic, source, value};
-pub use topology::diff;
-pub use tosca::csar;
-pub use variability::assign::{
-    AssignedTechnologies, NodeTechnology, TechnologyQuality, TechnologyScenario,
-    UnsupportedTechnology,
-};
-pub use variability::element::ElementKind;
-pub use variability::find::Optimum;
+pub use cuvee_text::answer::Failure;
+pub use resolver::Resolver;
 pub use variability::resolution::Resolution;
-pub use variability::{clock, options};
+
+/// The sources of templates: files, places in them, archives and values.
+pub mod source {
+    pub use crate::tosca::csar;
+    pub use cuvee_text::source::*;
+    pub use cuvee_text::value;
+}
+
+/// The options that steer resolving, and the clock and the solver that resolving uses.
+pub mod options {
+    pub use crate::variability::clock;
+    pub use crate::variability::options::*;
+    pub use cuvee_sat::solve::SolverKind;
+}
+
+/// Plans, instances, and the substitution of nodes and fulfilment of requirements.
+pub mod deploy {
+    pub use crate::orchestrate::plan;
+
+    /// Instances: what is deployed, what happened to it, and what to do next.
+    ///
+    /// [`StoredInstance`](instance::StoredInstance) is the entry point; everything below it works
+    /// with any [`Store`](instance::Store).
+    pub mod instance {
+        pub use crate::orchestrate::instance::*;
+        pub use crate::resolver::{
+            InstancePlanQuery, InstanceSettings, NextLines, RecordAuthorNow, ReportLines,
+            StoredInstance, TakenReports, plan_instance, remove_instance, repair_instance,
+            with_derivation,
+        };
+    }
+
+    /// Inventories: nodes that already exist and may fill what a template leaves open.
+    ///
+    /// [`Resolver::fulfil`](crate::Resolver::fulfil) selects nodes and fulfils requirements from an
+    /// inventory. [`Resolver::inventory`](crate::Resolver::inventory) makes an inventory of a
+    /// template.
+    pub mod fulfil {
+        pub use crate::orchestrate::fulfil::{Inventory, InventoryCapability, InventoryNode};
+    }
+
+    /// Which templates substitute nodes, and why.
+    ///
+    /// [`Resolver::substitute`](crate::Resolver::substitute) is the entry point.
+    pub mod substitute {
+        pub use crate::orchestrate::substitute::{
+            ChosenTemplate, ExplainedFulfilment, ExplainedMapping, ExplainedRefusal,
+            ExplainedRequirement, ExplainedRunnerUp, ExplainedSelection, ExplainedSubstitution,
+            SubstitutionExplanation, human,
+        };
+        pub use crate::resolver::{
+            CandidateVariants, NestedTemplate, SubstitutedTemplate, SubstitutionQuery,
+        };
+    }
+}
+
+/// Drawings, pages and other formats.
+pub mod output {
+    /// Converts between TOSCA 1.0 and TOSCA Simple Profile 1.3, and lists what has no counterpart
+    /// there.
+    pub mod convert {
+        pub use crate::convert::*;
+        pub use crate::resolver::{
+            CanonicalDocument, Conversion, ConversionDialect, ConversionFormat, ConversionQuery,
+        };
+    }
+
+    /// Draws topologies, instances and plans, and writes them as text.
+    pub mod draw {
+        pub use crate::draw::*;
+    }
+
+    /// Formulas for solvers and feature models.
+    pub mod exchange {
+        pub use crate::exchange::*;
+    }
+
+    /// Writes one page with a configurator; the page works offline.
+    pub mod report {
+        pub use crate::report::*;
+    }
+}
+
+/// The technologies of plain templates: which ones rules assign, and how good they are.
+pub mod technology {
+    pub use crate::variability::assign::{
+        AssignedTechnologies, NodeTechnology, TechnologyQuality, TechnologyScenario,
+        UnsupportedTechnology,
+    };
+}
+
+/// The layers below, for code that builds on one of them. They may change with any version.
+pub mod parts {
+    /// The type system of TOSCA: shapes of entities, types, values and functions.
+    pub mod tosca {
+        pub use crate::tosca::*;
+    }
+
+    pub use cuvee_sat::{count, formula, solve};
+    pub use cuvee_text::{xml, yaml};
+}
 
 /// Runs the examples of the README.
 #[cfg(doctest)]

@@ -1,4 +1,4 @@
-//! The command line.
+//! The entry point of the command line: reads the arguments and runs the command that they name.
 
 mod cli;
 

@@ -1,8 +1,9 @@
-//! Commands on an instance of 10,000 nodes with 20,000 relations and ten values each, and on a log
-//! of a million records; each a process of its own, beside what it is meant to take.
+//! Measures commands on an instance of 10,000 nodes with 20,000 relations and ten values each, and
+//! on a log of a million records. Each command is a process of its own; its time is printed beside
+//! the goal.
 
 use super::{Measured, told};
-use cuvee::instance::{
+use cuvee::deploy::instance::{
     Draft, Event, EventLog, LockHolder, ModelAt, OsStore, RecordOrigin, read_model,
 };
 use std::error::Error;
@@ -14,19 +15,20 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 const NODES: usize = 10_000;
-/// Records of the long log.
+/// The number of records in the long log.
 const RECORDS: usize = 1_000_000;
-/// Records behind the snapshot.
+/// The number of records behind the snapshot.
 const TAIL: usize = 5_000;
-/// Reports that are measured as they come.
+/// The number of reports in a measured stream.
 const REPORTS: usize = 200_000;
-/// Of how many runs the fastest counts.
+/// How many runs are made; the fastest counts.
 const RUNS: usize = 5;
 
-/// With this word a process reads a log, and says how long that took and how much memory.
+/// The argument with which a process reads a log, and prints how long that took and how much
+/// memory.
 pub(super) const REPLAY: &str = "replay";
 
-/// What is measured, what it is meant to take, and how it is done.
+/// What is measured, its goal, and how to measure it.
 type Row = (&'static str, &'static str, fn(&Load) -> Result<String, Box<dyn Error>>);
 
 const ROWS: [Row; 17] = [
@@ -57,7 +59,7 @@ const ROWS: [Row; 17] = [
     }),
 ];
 
-/// One row a task of which the name has this in it.
+/// Prints a row for each task whose name contains `wanted`.
 pub(super) fn measure(wanted: Option<&str>) -> Measured {
     let mut rows =
         ROWS.iter().filter(|(name, ..)| wanted.is_none_or(|wanted| name.contains(wanted)));
@@ -69,7 +71,7 @@ pub(super) fn measure(wanted: Option<&str>) -> Measured {
     Ok(())
 }
 
-/// What a process of its own does: reads a log from its beginning.
+/// Reads a log from its beginning, as a process of its own.
 pub(super) fn replay(directory: &Path) -> Measured {
     let start = Instant::now();
     let model = read_model(&OsStore::new(directory), "long", ModelAt::Latest).map_err(told)?;
@@ -79,13 +81,14 @@ pub(super) fn replay(directory: &Path) -> Measured {
     Ok(())
 }
 
-/// Two instances in a store.
+/// A directory with a store of two instances.
 struct Load(tempfile::TempDir);
 
 impl Load {
-    /// `large`, with a snapshot and records behind it; `long`, without.
+    /// Makes `large`, with a snapshot and records behind it, and `long`, without a snapshot.
     fn prepare() -> Result<Self, Box<dyn Error>> {
-        // On the disk that builds are on: a file system in memory would sync for nothing.
+        // The directory is on the disk of the builds: in a file system in memory, syncing would
+        // cost nothing.
         let load = Self(tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?);
         for (name, every) in [("now.yaml", None), ("some.yaml", Some(100)), ("all.yaml", Some(1))] {
             fs::write(load.0.path().join(name), template(every))?;
@@ -112,7 +115,7 @@ impl Load {
         Ok(load)
     }
 
-    /// Lets the log of `long` have a million records, and no snapshot.
+    /// Extends the log of `long` to a million records, without a snapshot.
     fn fill(&self) -> Measured {
         const GROUP: usize = 1_000;
         let store = OsStore::new(self.store());
@@ -157,7 +160,7 @@ impl Load {
         self.0.path().join("store")
     }
 
-    /// What a command takes that is given this.
+    /// The time that a command takes with this input.
     fn run(&self, words: &[&str], input: &str) -> Result<Duration, Box<dyn Error>> {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cuvee"));
         command.current_dir(self.0.path()).env("CUVEE_STORE", self.store()).args(words);
@@ -185,7 +188,7 @@ impl Load {
         Ok(millis(times?.into_iter().min().unwrap_or_default()))
     }
 
-    /// What is left to a disk when a record is made durable.
+    /// Measures what a disk needs to make a record durable.
     fn sync(&self) -> Result<String, Box<dyn Error>> {
         let mut file = fs::File::create(self.0.path().join("synced"))?;
         let mut times = Vec::new();
@@ -215,7 +218,7 @@ impl Load {
         ))
     }
 
-    /// As many reports as come, from the start of the process until all are answered.
+    /// Measures a stream of reports, from the start of the process until the last is answered.
     fn stream(&self, has_keys: bool) -> Result<String, Box<dyn Error>> {
         let name = if has_keys { "new-0" } else { "new-1" };
         if self.run(&["instance", "show", name, "n_1"], "").is_err() {
@@ -227,7 +230,7 @@ impl Load {
         Ok(format!("{} {:>10.0}/s", millis(Duration::from_secs_f64(time)), REPORTS as f64 / time))
     }
 
-    /// One report a process; each says something else.
+    /// Measures processes with one report each; each report has other values.
     fn record(&self, words: &[&str]) -> Result<String, Box<dyn Error>> {
         let mut times = Vec::new();
         for run in 0..RUNS {
@@ -267,12 +270,12 @@ fn millis(time: Duration) -> String {
     format!("{:>9.1} ms", time.as_secs_f64() * 1e3)
 }
 
-/// A line for each node.
+/// The text of a line for each node.
 fn all(line: impl Fn(usize) -> String) -> String {
     (0..NODES).map(|node| line(node) + "\n").collect()
 }
 
-/// Reports of attributes, a line each.
+/// Reports of attributes, one on each line.
 fn attributes(from: usize, count: usize, key: Option<&str>) -> String {
     let line = |number: usize| {
         let key = key.map_or_else(String::new, |key| format!(r#","key":"{key}{number}""#));
@@ -285,8 +288,8 @@ fn attributes(from: usize, count: usize, key: Option<&str>) -> String {
     (from..from + count).map(line).collect()
 }
 
-/// Nodes in a chain, each with another relation, five properties and five attributes; of every so
-/// many one has another property.
+/// A template whose nodes form a chain. Each node has another relation, five properties and five
+/// attributes, and one of every `every` nodes has a different property.
 fn template(every: Option<usize>) -> String {
     let mut text = String::from(
         "tosca_definitions_version: tosca_simple_yaml_1_3\nnode_types:\n  Item:\n    derived_from: tosca.nodes.Root\n    properties:\n",

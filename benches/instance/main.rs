@@ -1,5 +1,5 @@
-//! How long instances take: first the store alone, then commands on a large instance, beside what they
-//! are meant to take: `cargo bench --bench instance [-- NAME]`.
+//! Measures how long instances take: first the store alone, then commands on a large instance,
+//! beside their goals: `cargo bench --bench instance [-- NAME]`.
 
 mod load;
 #[path = "../measured/mod.rs"]

@@ -1,18 +1,21 @@
-//! The store alone: records and snapshots, whatever they say.
+//! Measures the store alone: records and snapshots, whatever their content.
 
 use super::{Measured, told};
+use cuvee::deploy::instance::{
+    Draft, Event, EventLog, LockHolder, OsStore, RecordOrigin, Store, verify,
+};
 use cuvee::diagnostic::{Code, Diagnostic};
-use cuvee::instance::{Draft, Event, EventLog, LockHolder, OsStore, RecordOrigin, Store, verify};
-use cuvee::value::Value;
+use cuvee::source::value::Value;
 use std::time::{Duration, Instant};
 
-/// Records of the large log: with these events about 180 MB, in three segments.
+/// The number of records in the large log; with these events it has about 180 MB, in three
+/// segments.
 const RECORDS: usize = 1_000_000;
-/// Records that share one write and one sync.
+/// How many records share one write and one sync.
 const GROUP: usize = 1_000;
-/// Entries of the snapshot.
+/// The number of entries in the snapshot.
 const ENTRIES: usize = 30_000;
-/// Records behind the snapshot.
+/// The number of records behind the snapshot.
 const TAIL: usize = 5_000;
 
 type Row = (&'static str, fn(&dyn Store) -> Result<String, Diagnostic>);
@@ -29,9 +32,10 @@ const ROWS: [Row; 9] = [
     ("one entry of it", read_entry),
 ];
 
-/// One row a task of which the name has this in it.
+/// Prints a row for each task whose name contains `wanted`.
 pub(super) fn measure(wanted: Option<&str>) -> Measured {
-    // On the disk that builds are on: a file system in memory would sync for nothing.
+    // The directory is on the disk of the builds: in a file system in memory, syncing would cost
+    // nothing.
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
     let store = OsStore::new(directory.path());
     let mut rows =
@@ -45,7 +49,7 @@ pub(super) fn measure(wanted: Option<&str>) -> Measured {
     Ok(())
 }
 
-/// The log of a million records, and another one with a snapshot.
+/// Makes the log of a million records, and another one with a snapshot.
 fn prepare(store: &dyn Store) -> Result<(), Diagnostic> {
     fill(store, "large", RECORDS)?;
     fill(store, "small", GROUP)?;
@@ -56,7 +60,7 @@ fn holder() -> LockHolder {
     LockHolder { actor: "orchestrator".to_owned(), process: std::process::id() }
 }
 
-/// What a report of a node says.
+/// The event of a report about a node.
 fn report(number: usize) -> [Event; 1] {
     [Event::Attribute {
         entity: format!("node.n{}", number % 10_000).into(),
@@ -77,7 +81,7 @@ fn draft<'a>(events: &'a [Event], key: Option<&'a str>) -> Draft<'a> {
     }
 }
 
-/// Adds so many records to an instance, which is made where it is not there.
+/// Adds records to an instance, which is created if it does not exist.
 fn fill(store: &dyn Store, name: &str, records: usize) -> Result<(), Diagnostic> {
     let mut log = opened(store, name)?;
     let mut writer = log.writer(&holder(), Duration::ZERO)?;
@@ -95,7 +99,8 @@ fn opened<'s>(store: &'s dyn Store, name: &str) -> Result<EventLog<'s>, Diagnost
     begun.map(|(log, _)| log).or_else(|_| EventLog::open(store, name))
 }
 
-/// Each as a process of its own would: takes the lock, looks for what is new, writes, syncs.
+/// Appends records as separate processes would: each takes the lock, looks for new records, writes
+/// and syncs.
 fn append_single(store: &dyn Store) -> Result<String, Diagnostic> {
     const TIMES: usize = 500;
     let mut log = opened(store, "single")?;
@@ -114,7 +119,8 @@ fn append_groups(store: &dyn Store) -> Result<String, Diagnostic> {
     Ok(rate(TIMES, start.elapsed()))
 }
 
-/// As a stream of reports: each has a key, and the lock is let go of between groups.
+/// Appends records as a stream of reports does: each has a key, and the lock is released between
+/// groups.
 fn append_keyed(store: &dyn Store) -> Result<String, Diagnostic> {
     const TIMES: usize = 200_000;
     let mut log = opened(store, "keyed")?;
@@ -185,7 +191,7 @@ fn read_entry(store: &dyn Store) -> Result<String, Diagnostic> {
     })
 }
 
-/// The best of seven runs.
+/// The time of the fastest of seven runs.
 fn best(mut run: impl FnMut() -> Result<(), Diagnostic>) -> Result<String, Diagnostic> {
     let mut best = Duration::MAX;
     for _ in 0..7 {

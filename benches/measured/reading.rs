@@ -1,4 +1,4 @@
-//! Reading a text, by one library and by others.
+//! Measures how fast libraries read a text.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 const ROUNDS: usize = 7;
 
-/// One row, with the best of some rounds, since all that disturbs a round makes it slower; the peak
-/// is in sizes of the text.
+/// Prints a row with the time of the fastest of some rounds, since every disturbance makes a round
+/// slower. The peak of memory is printed as a multiple of the size of the text.
 pub(crate) fn report<T>(name: &str, text: &str, peak: Option<f64>, work: impl Fn() -> T) {
     let round = || {
         let start = Instant::now();
@@ -21,12 +21,13 @@ pub(crate) fn report<T>(name: &str, text: &str, peak: Option<f64>, work: impl Fn
     println!("{name:<20} {size:>8.1} {:>8.1} {:>8.1} {peak:>12}", best * 1e3, size / best);
 }
 
-/// The heading of such rows.
+/// Prints the heading of the rows.
 pub(crate) fn heading() {
     println!("{:<20} {:>8} {:>8} {:>8} {:>12}", "", "MB", "ms", "MB/s", "peak x file");
 }
 
-/// What a process of its own says that does this with a file, in bytes.
+/// Runs this program as a process that does `what` with a file, and returns the number of bytes
+/// that it prints.
 pub(crate) fn measured_apart(what: &str, file: &Path) -> anyhow::Result<f64> {
     let own = std::env::current_exe()?;
     let output = Command::new(own).args(["memory", what]).arg(file).output()?;

@@ -1,18 +1,19 @@
-//! The same problems as clauses, for what works below templates.
+//! Encodes the problems as clauses, for layers below templates.
 
-use crate::modular::Template;
-use cuvee::formula::{Arena, Atom, Cnf, Encoder, Formula, OriginId};
-use cuvee::solve::Objective;
+use super::modular::Template;
+use cuvee::parts::formula::{Arena, Atom, Cnf, Encoder, Formula, OriginId};
+use cuvee::parts::solve::Objective;
 
-/// A problem ready to be solved: atoms are the nodes, each followed by its relations.
+/// A problem that is ready to be solved. Its atoms are the nodes, each followed by its relations.
 pub(crate) struct Encoded {
     pub cnf: Cnf,
     pub objective: Objective,
     pub preference: Vec<Atom>,
 }
 
-/// A relation is present where both of its ends are. A node is present only with a present incoming
-/// relation and a present host, and then exactly one of its hosting relations is.
+/// Encodes a template: a relation is present where both of its ends are. A node is only present
+/// with a present incoming relation and a present host, and then with exactly one of its hosting
+/// relations.
 pub(crate) fn encode(template: &Template) -> Encoded {
     let mut arena = Arena::default();
     let mut next = 0;
@@ -32,7 +33,7 @@ pub(crate) fn encode(template: &Template) -> Encoded {
             .zip(relations)
             .for_each(|(&host, &relation)| incoming[host].push(relation));
     }
-    // Each clause set is an element with its conditions, or a constraint alone.
+    // Each set of clauses is an element with its conditions, or a constraint alone.
     let mut conditions: Vec<(Formula, Vec<Formula>)> = Vec::new();
     let mut constraints = Vec::new();
     for ((node, (present, relations)), incoming) in

@@ -1,13 +1,14 @@
-//! Other kinds of problems, as clauses: what is fast on one kind of problem may be slow on another.
+//! Other kinds of optimisation problems, as clauses, since what is fast on one kind may be slow on
+//! another.
 
 use super::encode::Encoded;
 use super::modular::Random;
-use cuvee::formula::{Arena, Atom, Encoder, Formula, OriginId};
-use cuvee::solve::Objective;
+use cuvee::parts::formula::{Arena, Atom, Encoder, Formula, OriginId};
+use cuvee::parts::solve::Objective;
 
-/// Components that each stand on exactly one of four hosts, which they share with their neighbours;
-/// hosts need one of two stacks. The weight of hosts and stacks is to be minimal: buying what many
-/// can use pays, so that no component can be looked at alone.
+/// Components that are each hosted on exactly one of four hosts, which neighbours share; each host
+/// needs one of two stacks. The weight of hosts and stacks has to be minimal. It pays to take what
+/// many components can use, so that no component can be decided alone.
 pub(crate) fn shared(components: usize, seed: u64) -> Encoded {
     let mut random = Random::new(seed);
     let (hosts, stacks) = (components, components / 4 + 2);
@@ -28,8 +29,8 @@ pub(crate) fn shared(components: usize, seed: u64) -> Encoded {
     problem.encode(&costs)
 }
 
-/// Components that each are deployed by exactly one of four technologies, of which neighbours
-/// exclude some; how well the technologies suit, added up, is to be maximal.
+/// Components that are each deployed by exactly one of four technologies, where neighbours exclude
+/// some; the sum of how well the technologies fit has to be maximal.
 pub(crate) fn technologies(components: usize, seed: u64) -> Encoded {
     let mut random = Random::new(seed);
     let mut problem = Problem::new(4 * components);
@@ -49,7 +50,7 @@ pub(crate) fn technologies(components: usize, seed: u64) -> Encoded {
     problem.encode(&costs)
 }
 
-/// So many alternatives, of which exactly one is to be taken, the heaviest if possible.
+/// A choice of exactly one of `count` alternatives, if possible the heaviest.
 pub(crate) fn alternatives(count: usize) -> Encoded {
     let mut problem = Problem::new(count);
     let atoms = problem.atoms.clone();

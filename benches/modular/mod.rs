@@ -1,11 +1,11 @@
-//! Optimisation problems of the size of real systems, as clauses: services in modules of eight,
-//! each on exactly one of four runtimes of its own; runtimes stand on the module's stacks, stacks
-//! on one of two platforms; some runtimes exclude each other, mostly inside a module. The sum of
-//! the weights of what is present is to be minimal.
+//! Optimisation problems of the size of real systems. Services form modules of eight, each service
+//! on exactly one of four runtimes of its own. Runtimes are hosted on stacks of the module, and
+//! stacks on one of two platforms; some runtimes exclude each other, mostly in the same module. The
+//! weight of what is present has to be minimal.
 
 pub(crate) struct Node {
     pub weight: u64,
-    /// Positions of the nodes that can host it.
+    /// The positions of the nodes that can host it.
     pub hosts: Vec<usize>,
     pub persistent: bool,
 }
@@ -16,7 +16,7 @@ pub(crate) struct Template {
     pub excluded: Vec<(usize, usize)>,
 }
 
-/// Deterministic numbers that look random (SplitMix64).
+/// Deterministic numbers that look random, by SplitMix64.
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -38,7 +38,7 @@ const MODULE: usize = 8;
 const PLATFORMS: usize = 6;
 
 impl Template {
-    /// `size / 4` services and what they stand on.
+    /// Makes a problem of `size / 4` services and the nodes that host them.
     pub(crate) fn modular(size: usize, seed: u64) -> Self {
         let mut random = Random::new(seed);
         let mut template = Self::default();

@@ -1,19 +1,19 @@
-//! Templates whose inputs are a feature model: a tree of features with groups, and constraints across
-//! it, as dense as in published models of that size. Each feature is an input, and a node that is there
-//! where it is selected.
+//! Generates templates whose inputs are a feature model: a tree of features with groups, and as
+//! many constraints across the tree as published models of that size have. Each feature is an
+//! input, and a node that is present where the feature is selected.
 
-use cuvee::solve::random::Random;
+use cuvee::parts::solve::random::Random;
 use std::fmt::Write;
 
-/// How large a model is.
+/// The size of a model.
 #[derive(Clone, Copy)]
 pub(crate) struct FeatureShape {
     pub features: usize,
-    /// How many constraints stand across its tree.
+    /// The number of constraints across the tree.
     pub constraints: usize,
 }
 
-/// As published models of about that size are: the larger, the fewer constraints a feature has.
+/// Sizes as in published models: the larger a model, the fewer constraints for each feature.
 pub(crate) const SHAPES: [FeatureShape; 4] = [
     FeatureShape { features: 500, constraints: 200 },
     FeatureShape { features: 2_500, constraints: 2_800 },
@@ -21,12 +21,13 @@ pub(crate) const SHAPES: [FeatureShape; 4] = [
     FeatureShape { features: 18_600, constraints: 1_400 },
 ];
 
-/// Keywords of groups, and how many features of a hundred are in one.
+/// The keywords of groups, and how many of a hundred features are in a group of each kind.
 const GROUPS: [(&str, usize); 4] =
     [("mandatory", 25), ("optional", 45), ("choices", 15), ("alternatives", 15)];
-/// So many configurations stay possible whatever the constraints are.
+/// How many configurations stay possible, whatever the constraints are.
 const KEPT: u32 = 30;
-/// Constraints mostly concern features that stand close together: so many levels up, and down again.
+/// Most constraints concern features that are near each other in the tree: at most this many levels
+/// up, and down again.
 const NEAR: usize = 3;
 
 struct Group {
@@ -44,7 +45,7 @@ impl Generator {
         (self.random.next() % bound.max(1) as u64) as usize
     }
 
-    /// Groups of features, each behind its parent, which has one of each kind at most.
+    /// Groups of features, each after its parent. A parent has at most one group of each kind.
     fn groups(&mut self, features: usize) -> Vec<Group> {
         let (mut groups, mut open, mut next): (Vec<Group>, _, _) = (Vec::new(), vec![0], 1);
         while next < features {
@@ -79,7 +80,7 @@ impl Generator {
         kind.map_or("optional", |(keyword, _)| *keyword)
     }
 
-    /// For each feature, in which of a few configurations it is selected.
+    /// For each feature, in which of the kept configurations it is selected.
     fn configurations(&mut self, features: usize, groups: &[Group]) -> Vec<u32> {
         let mut selected = vec![0; features];
         selected[0] = (1 << KEPT) - 1;
@@ -103,7 +104,7 @@ impl Generator {
         selected
     }
 
-    /// A feature that stands close to another one in the tree; one of a hundred is any.
+    /// A feature near another one in the tree; one of a hundred may be anywhere.
     fn near(&mut self, feature: usize, tree: &Tree) -> usize {
         if self.below(100) == 0 {
             return self.below(tree.parents.len());
@@ -118,7 +119,7 @@ impl Generator {
         found
     }
 
-    /// Clauses across the tree, which all those configurations fulfil: what a feature requires or
+    /// Clauses across the tree that all kept configurations fulfil: what a feature requires or
     /// excludes, and disjunctions of three.
     fn constraints(
         &mut self,
@@ -149,7 +150,7 @@ impl Generator {
     }
 }
 
-/// The parent of each feature, the root's being itself, and its children.
+/// The parent of each feature, where the root is its own parent, and the children of each feature.
 struct Tree {
     parents: Vec<usize>,
     children: Vec<Option<std::ops::Range<usize>>>,
@@ -160,7 +161,7 @@ impl Tree {
         let (mut parents, mut children) = (vec![0; features], vec![None; features]);
         for Group { parent, members, .. } in groups {
             members.clone().for_each(|member| parents[member] = *parent);
-            // The groups of a parent stand one behind the other.
+            // The groups of a parent follow each other.
             let known: &mut Option<std::ops::Range<usize>> = &mut children[*parent];
             *known = Some(known.as_ref().map_or(members.start, |known| known.start)..members.end);
         }
@@ -168,7 +169,7 @@ impl Tree {
     }
 }
 
-/// A template whose inputs are a feature model of this shape; the same each time.
+/// A template whose inputs are a feature model of this size, the same in each run.
 pub(crate) fn template(shape: FeatureShape) -> String {
     let mut generator = Generator { random: Random::new(shape.features as u64) };
     let groups = generator.groups(shape.features);
@@ -182,7 +183,7 @@ pub(crate) fn template(shape: FeatureShape) -> String {
         };
         add(keyword);
         if matches!(keyword, "choices" | "alternatives") {
-            // They are selected with their parent only.
+            // The members can only be selected with their parent.
             add("optional");
         }
     }

@@ -1,9 +1,10 @@
-//! Templates that are deep, wide or long in one respect, and as small as they can be in all others.
+//! Generates templates that are deep, wide or long in one respect, and as small as possible in all
+//! others.
 
 use std::fmt::Write;
 
-/// What grows, and how a template of some size is made; all of them resolve with the input `mode`
-/// at 5.
+/// The name of what grows, and a function that makes a template of some size. All templates resolve
+/// with the input `mode` at 5.
 pub(crate) struct Case {
     pub name: &'static str,
     pub make: fn(usize) -> String,
@@ -26,7 +27,7 @@ pub(crate) const CASES: [Case; 14] = [
     Case { name: "uses of an expression", make: uses },
 ];
 
-/// A template with these options, this in its variability besides, and these node templates.
+/// A template with these options, further lines below `variability`, and these node templates.
 fn template(options: &str, variability: &str, nodes: &str) -> String {
     format!(
         "tosca_definitions_version: tosca_variability_1_0\ntopology_template:\n  variability:\n    inputs: {{mode: {{type: integer}}}}\n    \
@@ -34,7 +35,7 @@ fn template(options: &str, variability: &str, nodes: &str) -> String {
     )
 }
 
-/// One line for each number up to a size.
+/// A line for each number below a size.
 fn lines(size: usize, line: impl Fn(usize) -> String) -> String {
     (0..size).fold(String::new(), |mut text, number| {
         // Writing to a string cannot fail.
@@ -58,7 +59,7 @@ fn leaves(size: usize) -> String {
     lines(size, |i| format!("    node_{i}: {{type: node}}"))
 }
 
-/// A node with a list under a key, and nodes besides.
+/// A template with a node that has a list under a key, and with further nodes.
 fn hub(key: &str, size: usize, item: impl Fn(usize) -> String, nodes: &str) -> String {
     let typed = if key == "type" { "" } else { "      type: node\n" };
     format!(
@@ -98,8 +99,7 @@ fn types(size: usize) -> String {
     template("", "", &hub("type", size, |i| format!("type_{i}: {{{}}}", selected(i)), ""))
 }
 
-/// A constraint over the presence of nodes, of which exactly one is absent, or exactly one is
-/// present.
+/// A constraint on the presence of nodes, of which exactly one is absent or exactly one is present.
 fn operands(operator: &str, size: usize) -> String {
     let list = lines(size, |i| format!("          - node_presence: node_{i}"));
     let nodes = lines(size, |i| {
@@ -135,7 +135,7 @@ fn constraints(size: usize) -> String {
     template("", &format!("    constraints:\n{list}"), &leaves(size))
 }
 
-/// Each expression needs the next one.
+/// Expressions that each need the next one.
 fn expressions(size: usize) -> String {
     let list = lines(size, |i| match i + 1 {
         next if next == size => format!("      expression_{i}: {{node_presence: node}}"),
@@ -145,7 +145,7 @@ fn expressions(size: usize) -> String {
     template(", optimization_topology: max", &format!("    expressions:\n{list}"), nodes)
 }
 
-/// One expression needs all others.
+/// An expression that needs all others.
 fn uses(size: usize) -> String {
     let list = lines(size, |i| format!("          - logic_expression: expression_{i}"));
     let all = lines(size, |i| {

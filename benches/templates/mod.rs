@@ -1,12 +1,12 @@
-//! Generated templates, the same on every machine.
+//! Generates templates that are the same on every machine.
 
 pub(crate) mod growth;
 
 use crate::modular::Template;
 use std::fmt::Write;
 
-/// `2·seed` nodes and as many relations in a ring, of which `mode` keeps half: the growth of the
-/// pipeline.
+/// `2·seed` nodes and as many relations in a ring, of which `mode` keeps half; with these, the
+/// growth of the pipeline is measured.
 pub(crate) fn chain(seed: usize) -> String {
     let mut text = String::from(
         "tosca_definitions_version: tosca_variability_1_0\ntopology_template:\n    variability:\n        inputs:\n            mode:\n                \
@@ -52,7 +52,7 @@ fn relations(text: &mut String, i: usize, next: usize) {
     }
 }
 
-/// An optimisation problem of the size of real systems, see [`Template`].
+/// An optimisation problem of the size of real systems; see [`Template`].
 pub(crate) fn modular(size: usize, seed: u64) -> String {
     let template = Template::modular(size, seed);
     let mut text = String::from(
@@ -86,7 +86,7 @@ pub(crate) fn modular(size: usize, seed: u64) -> String {
     text
 }
 
-/// A library of node types, about 1.3 KB each.
+/// A library of node types of about 1.3 KB each.
 pub(crate) fn library(types: usize) -> String {
     let mut text = String::from("tosca_definitions_version: tosca_simple_yaml_1_3\nnode_types:\n");
     for i in 0..types {
@@ -114,8 +114,8 @@ pub(crate) fn library(types: usize) -> String {
     text
 }
 
-/// An industry-sized template: stations with a gateway that connects to the controllers and sensors
-/// of its line, each on one of two kinds of hosts.
+/// A template of industrial size: stations with a gateway that connects to the controllers and
+/// sensors of its line, each on one of two kinds of hosts.
 pub(crate) fn industry() -> String {
     const STATIONS: usize = 10;
     const DEVICES: usize = 5;
@@ -158,7 +158,7 @@ pub(crate) fn industry() -> String {
     text
 }
 
-/// The ten lines that a first template has.
+/// A template of ten lines, as a first one has.
 pub(crate) fn small() -> String {
     "tosca_definitions_version: tosca_variability_1_0\ntopology_template:\n  variability:\n    inputs: {mode: {type: string}}\n    \
      options: {type_default_condition: true}\n  node_templates:\n    shop: {type: shop}\n    monitor:\n      type: monitor\n      \

@@ -1,16 +1,16 @@
-//! Templates of which much is substituted or left open.
+//! Generates templates with many nodes to substitute or many requirements that are left open.
 
 use cuvee::Resolver;
+use cuvee::deploy::substitute::SubstitutionQuery;
 use cuvee::source::MemoryFiles;
-use cuvee::substitute::SubstitutionQuery;
 use std::fmt::Write;
 
-/// A template and its catalogue that grow in one respect.
+/// A template and its catalogue, which grow in one respect.
 pub(crate) struct SubstitutionCase {
     pub name: &'static str,
     pub make: fn(usize) -> (Resolver, SubstitutionQuery),
     pub sizes: &'static [usize],
-    /// So many milliseconds it may take at its first size.
+    /// How many milliseconds it may take at its first size.
     pub goal: Option<u32>,
 }
 
@@ -99,7 +99,7 @@ fn asked(
     (Resolver::new("shop.yaml").files(files), query)
 }
 
-/// Nodes of one type, of which each needs one of ten servers, and templates for that type.
+/// Nodes of one type that each need one of ten servers, and templates for that type.
 fn candidates(size: usize) -> (Resolver, SubstitutionQuery) {
     let mut nodes: String =
         (0..10).map(|at| format!("    server{at}: {{type: Server}}\n")).collect();
@@ -125,7 +125,8 @@ fn candidates(size: usize) -> (Resolver, SubstitutionQuery) {
     asked(&nodes, (0..50).map(template).collect(), "")
 }
 
-/// A node whose template has one of the next type, and so on: `choices` templates for each type.
+/// A chain of substitutions: the template for a node has a node of the next type, with `choices`
+/// templates for each type.
 fn nested(depth: usize, choices: usize) -> (Resolver, SubstitutionQuery) {
     let types: String =
         (0..depth).map(|at| format!("  Level{at}: {{derived_from: Client}}\n")).collect();
@@ -156,7 +157,7 @@ fn wide_and_deep(size: usize) -> (Resolver, SubstitutionQuery) {
     nested(size, 2)
 }
 
-/// Nodes that need one of a kind of servers, of which there are 20 each.
+/// Nodes that each need a server of one kind, of which there are 20.
 fn open_by_type(size: usize) -> (Resolver, SubstitutionQuery) {
     const KINDS: usize = 50;
     let mut types = String::new();
@@ -179,7 +180,7 @@ fn open_by_type(size: usize) -> (Resolver, SubstitutionQuery) {
     asked(&nodes, Vec::new(), &types)
 }
 
-/// Nodes that need any of the servers.
+/// Nodes that each need any of the servers.
 fn open(size: usize, servers: usize, server: &str) -> (Resolver, SubstitutionQuery) {
     let mut nodes = String::new();
     for at in 0..servers {
@@ -199,7 +200,7 @@ fn open_bounded(size: usize) -> (Resolver, SubstitutionQuery) {
     open(size, size.div_ceil(10), "Scarce")
 }
 
-/// A node with many relations, each mapped onto another node.
+/// A node with many relations, each of which is mapped onto a different node.
 fn mappings(size: usize) -> (Resolver, SubstitutionQuery) {
     let mut nodes: String =
         (0..size).map(|at| format!("    server{at}: {{type: Server}}\n")).collect();

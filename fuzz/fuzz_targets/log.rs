@@ -1,6 +1,6 @@
 #![no_main]
 
-#[path = "../../tests/fuzzed/targets.rs"]
+#[path = "../../tests/limits/fuzzed/targets.rs"]
 #[allow(dead_code, reason = "each target is one of its functions")]
 mod targets;
 

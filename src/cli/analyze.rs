@@ -1,4 +1,4 @@
-//! `cuvee analyze`
+//! Runs `cuvee analyze`.
 
 use super::args::AnalyzeArgs;
 use super::reporter::Reporter;
@@ -20,11 +20,11 @@ pub(crate) fn run(args: &AnalyzeArgs, reporter: &Reporter) -> Outcome {
     if !args.strict || wrong.is_empty() {
         return Ok(ExitCode::SUCCESS);
     }
-    let message = format!("by `--strict` the template is rejected: {}", wrong.join(", "));
+    let message = format!("`--strict` rejects the template: {}", wrong.join(", "));
     Err(rejected(Diagnostic::error(Code::InVain, message)))
 }
 
-/// How much there is that no template is meant to have.
+/// Counts the flaws that no template is meant to have.
 fn wrong(analysis: &Analysis) -> Vec<String> {
     let Analysis { void, dead, false_optional, idle_inputs, constraints, presets, .. } = analysis;
     let idle = idle_inputs.iter().filter(|input| input.values.is_empty()).count();
@@ -104,7 +104,8 @@ fn rejecting(check: &Rejecting) -> String {
     format!("{}: {count}for example {}{element}", check.check, flags(&check.inputs))
 }
 
-/// Presets with why they give no variant; those that do for the same reasons stand together.
+/// Lists the presets that give no variant, with the reasons. Presets with the same reasons share an
+/// entry.
 fn presets(rejected: &[RejectedPreset]) -> Vec<String> {
     let alike = rejected.chunk_by(|a, b| (&a.reasons, a.void) == (&b.reasons, b.void));
     let line = |presets: &[RejectedPreset]| {

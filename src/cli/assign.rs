@@ -1,13 +1,13 @@
-//! `cuvee assign`
+//! Runs `cuvee assign`.
 
 use super::args::{AssignArgs, AssignFormat};
 use super::read::ReadFiles;
 use super::reporter::Reporter;
 use super::{Outcome, json, output, rejected, select};
-use cuvee::NodeTechnology;
+use cuvee::technology::NodeTechnology;
 use std::process::ExitCode;
 
-/// Assigns technologies, and says why which.
+/// Assigns technologies, and prints the reasons.
 pub(crate) fn run(args: &AssignArgs, reporter: &Reporter) -> Outcome {
     output::clean_up_on_interrupt();
     let read = ReadFiles::default();
@@ -16,7 +16,7 @@ pub(crate) fn run(args: &AssignArgs, reporter: &Reporter) -> Outcome {
     let assigned = answer.result;
     if let Some(file) = &args.output {
         output::deliver(Some(file), &assigned.yaml, &read).map_err(rejected)?;
-        // What was asked for on standard output is not to be mixed with anything.
+        // The template on standard output is not mixed with a table.
         if output::is_stdout(file) {
             return Ok(ExitCode::SUCCESS);
         }
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &AssignArgs, reporter: &Reporter) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A line for each node, in columns.
+/// Writes a table with a line for each node.
 pub(super) fn table(nodes: &[NodeTechnology]) -> String {
     let rows: Vec<_> = nodes.iter().map(row).collect();
     let width = |column: usize| {

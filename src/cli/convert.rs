@@ -1,17 +1,20 @@
-//! `cuvee convert`
+//! Runs `cuvee convert`.
 
 use super::args::convert::{ConvertArgs, ConvertDialect, ConvertFormat};
 use super::read::ReadFiles;
 use super::reporter::Reporter;
 use super::{Outcome, json, output, rejected, select, stricter, watch};
-use cuvee::csar::is_archive;
 use cuvee::diagnostic::{Code, Diagnostic, Severity};
 use cuvee::explore::Answer;
-use cuvee::{ConversionDialect, ConversionFormat, ConversionQuery, Failure, Resolver};
+use cuvee::output::convert::ConversionDialect;
+use cuvee::output::convert::ConversionFormat;
+use cuvee::output::convert::ConversionQuery;
+use cuvee::source::csar::is_archive;
+use cuvee::{Failure, Resolver};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// What is written.
+/// The form of the output.
 enum ConvertTarget<'t> {
     /// One document, to a file or to standard output.
     Document(Option<&'t Path>),
@@ -19,7 +22,7 @@ enum ConvertTarget<'t> {
     Directory(&'t Path),
 }
 
-/// Converts, and says what has no counterpart.
+/// Converts, and reports the parts that have no counterpart.
 pub(crate) fn run(args: &ConvertArgs, reporter: &Reporter) -> Outcome {
     output::clean_up_on_interrupt();
     let read = ReadFiles::default();
@@ -30,7 +33,7 @@ pub(crate) fn run(args: &ConvertArgs, reporter: &Reporter) -> Outcome {
     }
     if args.check {
         let error = Diagnostic::error(Code::Usage, "`--check` is for `--to xml`");
-        return Err(rejected(error.help("YAML is written as its conversion says")));
+        return Err(rejected(error.help("add `--to xml`, or leave out `--check`")));
     }
     let target = target(args.output.as_deref());
     if is_xml {
@@ -59,7 +62,7 @@ pub(crate) fn run(args: &ConvertArgs, reporter: &Reporter) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes a document in its canonical form, or says whether it is.
+/// Writes a document in its canonical form, or reports whether it has that form.
 fn canonical(args: &ConvertArgs, resolver: &Resolver, read: &ReadFiles) -> Outcome {
     let form = resolver.canonical_document()?;
     if !args.check {
@@ -95,7 +98,7 @@ fn query(args: &ConvertArgs, target: &ConvertTarget<'_>) -> ConversionQuery {
     args.implementations.iter().fold(query, ConversionQuery::implementation)
 }
 
-/// What is called so.
+/// The form of the output, derived from its name.
 fn target(output: Option<&Path>) -> ConvertTarget<'_> {
     let Some(path) = output.filter(|path| !output::is_stdout(path)) else {
         return ConvertTarget::Document(None);
@@ -111,7 +114,7 @@ fn target(output: Option<&Path>) -> ConvertTarget<'_> {
     ConvertTarget::Document(Some(path))
 }
 
-/// Whether what is written is what was asked for, and what the file is called.
+/// Checks that the output format suits the request and the name of the output.
 fn fits(
     args: &ConvertArgs,
     target: &ConvertTarget<'_>,
@@ -123,12 +126,12 @@ fn fits(
     };
     if args.to.is_some_and(|wanted| wanted != written) {
         let message = match written {
-            ConvertFormat::Xml => "this is YAML already",
-            ConvertFormat::Yaml => "only single files of XML are written as XML",
+            ConvertFormat::Xml => "the template is YAML already",
+            ConvertFormat::Yaml => "only a single file of XML can be written as XML",
         };
         let help = match written {
-            ConvertFormat::Xml => "`cuvee resolve` writes a variant of it as YAML",
-            ConvertFormat::Yaml => "name one of its documents",
+            ConvertFormat::Xml => "write a variant of it with `cuvee resolve`",
+            ConvertFormat::Yaml => "name one of the documents",
         };
         return Err(Diagnostic::error(Code::Usage, message).help(help));
     }
@@ -140,17 +143,19 @@ fn fits(
         (Some("yaml" | "yml" | "json"), ConvertFormat::Xml) => ("YAML", "XML", ".tosca"),
         _ => return Ok(()),
     };
-    let message =
-        format!("`{}` is called like {called}, and {is_written} is written", path.display());
+    let message = format!(
+        "the ending of `{}` is one of {called}, but {is_written} is written",
+        path.display()
+    );
     let help = match written {
         ConvertFormat::Yaml => ", or write XML with `--to xml`",
         ConvertFormat::Xml => "",
     };
-    let help = format!("call it `{other}`, end it in `/` for a directory{help}");
+    let help = format!("use the ending `{other}`, or `/` for a directory{help}");
     Err(Diagnostic::error(Code::Usage, message).help(help))
 }
 
-/// Whether all that is said is for the format that is written.
+/// Checks that all given arguments apply to the output format.
 fn meant_for(args: &ConvertArgs, format: ConversionFormat) -> Result<(), Diagnostic> {
     let choose = &args.choose;
     let of_templates = [

@@ -1,4 +1,4 @@
-//! `cuvee diff`
+//! Runs `cuvee diff`.
 
 use super::args::{DiffArgs, ListFormat, SelectArgs};
 use super::diff_files::{ComparedFile, compared};
@@ -7,10 +7,10 @@ use super::{Outcome, json, output, rejected, select};
 use clap::ColorChoice;
 use clap::builder::styling::{AnsiColor, Style};
 use cuvee::diagnostic::Diagnostic;
-use cuvee::diff::{Change, Diff, Edit, diff};
+use cuvee::parts::yaml::write_flow;
 use cuvee::source::SourceMap;
-use cuvee::value::Value;
-use cuvee::yaml::write_flow;
+use cuvee::source::value::Value;
+use cuvee::topology::diff::{Change, Diff, Edit, diff};
 use cuvee::{Failure, Resolution, Resolver};
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -18,14 +18,14 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// How much of a value is shown.
+/// How many characters of a value are shown.
 const SHOWN: usize = 60;
-/// How much of what both values begin with is shown in front of where they part.
+/// How many characters of the common beginning are shown before the values part.
 const SHARED: usize = 20;
-/// Names longer than this push their values to the right without the others.
+/// The largest width of the name column. Only the values of longer names are shifted further right.
 const WIDEST: usize = 48;
 
-/// A difference as it is written to JSON.
+/// A difference in its JSON form.
 #[derive(Serialize)]
 struct DiffDocument<'a> {
     from: Option<&'a str>,
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &DiffArgs, color: ColorChoice, reporter: &Reporter) -> O
             [(from, to), (to, from)].map(|(file, other)| compared(file, other).map(Side::File))
         }
         (None, Some(select)) => variants(select, names)?,
-        // Then both are files.
+        // Without a template, both sides are files.
         (None, None) => return Ok(ExitCode::FAILURE),
     };
     tell(names, args.other.is_some(), &found, reporter);
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &DiffArgs, color: ColorChoice, reporter: &Reporter) -> O
     tell_difference(&diff(&from.value(), &to.value()), names, args.exit_code, args.format, color)
 }
 
-/// The files that are compared as they are, where no variants are.
+/// The names of the files that are compared directly. Returns nothing if variants are compared.
 fn files(args: &DiffArgs) -> Option<[String; 2]> {
     match (&args.select, &args.other) {
         (Some(select), Some(other)) => {
@@ -65,7 +65,8 @@ fn files(args: &DiffArgs) -> Option<[String; 2]> {
     }
 }
 
-/// Writes what differs between two sides; with `exit_code`, whether something does is how it ends.
+/// Writes the differences between two sides. With `exit_code`, the exit code tells whether there
+/// are any.
 pub(super) fn tell_difference(
     diff: &Diff,
     [from, to]: [Option<&str>; 2],
@@ -81,7 +82,7 @@ pub(super) fn tell_difference(
     Ok(ExitCode::from(u8::from(exit_code && !diff.is_empty())))
 }
 
-/// What is compared.
+/// One side of a comparison.
 enum Side {
     Variant(Resolution),
     File(ComparedFile),
@@ -98,14 +99,15 @@ impl Side {
 
 type BothSides = [Result<Side, Failure>; 2];
 
-/// Both variants of a template, whatever becomes of the other.
+/// Resolves both variants of a template, even if one of them fails.
 fn variants(args: &SelectArgs, names: [Option<&str>; 2]) -> Result<BothSides, Failure> {
     let resolver = select::resolver(args)?.load()?;
     let [from, to] = names.map(|name| choose(resolver.clone(), name));
     Ok([from?, to?].map(|resolver| resolver.resolve().map(Side::Variant)))
 }
 
-/// Lays presets and files over what both sides share; a file is what exists under no preset's name.
+/// Adds presets and files to the choices that both sides share. A name is a file if it exists and
+/// no preset has that name.
 pub(super) fn choose(mut resolver: Resolver, names: Option<&str>) -> Result<Resolver, Failure> {
     for name in names.into_iter().flat_map(|names| names.split(',')) {
         let path = Path::new(name);
@@ -117,7 +119,7 @@ pub(super) fn choose(mut resolver: Resolver, names: Option<&str>) -> Result<Reso
     Ok(resolver)
 }
 
-/// Tells what is wrong with which side; what is wrong with both is told once.
+/// Reports the problems of each side, those of both sides once.
 fn tell(names: [Option<&str>; 2], are_files: bool, found: &BothSides, reporter: &Reporter) {
     let [from, to] = found.each_ref().map(diagnostics);
     let lines = |(diagnostics, sources): (&[Diagnostic], &SourceMap)| -> HashSet<String> {
@@ -184,7 +186,7 @@ impl Sign {
         }
     }
 
-    /// The sign, its colour, and what it says of an element.
+    /// The sign, its colour, and the word for the change of an element.
     fn look(self) -> (char, AnsiColor, &'static str) {
         match self {
             Self::Added => ('+', AnsiColor::Green, "added"),
@@ -215,7 +217,7 @@ fn human(diff: &Diff) -> String {
     format!("{list}\n{}\n", counts.join(", "))
 }
 
-/// The elements, and below each what changed in it.
+/// Lists the elements, and the changes in each.
 fn rows(diff: &Diff) -> Vec<DifferenceLine> {
     let mut elements: IndexMap<&str, Vec<&Change>> = IndexMap::new();
     for change in &diff.changes {
@@ -252,7 +254,7 @@ fn rows(diff: &Diff) -> Vec<DifferenceLine> {
 }
 
 impl DifferenceLine {
-    /// How far the name reaches, where something stands behind it.
+    /// The width of the name, if details follow it.
     fn width(&self) -> usize {
         if self.detail.is_empty() { 0 } else { self.indent + self.name.chars().count() }
     }
@@ -267,7 +269,7 @@ impl DifferenceLine {
     }
 }
 
-/// Of a whole element its type tells most, or its value.
+/// The detail of a whole element: its type, or else its value.
 fn whole_detail(edit: &Edit) -> String {
     match edit {
         Edit::Added { to: Value::Map(entries) } | Edit::Removed { from: Value::Map(entries) } => {
@@ -279,7 +281,7 @@ fn whole_detail(edit: &Edit) -> String {
                 .map(|text| cut(&text, 0))
                 .unwrap_or_else(|| detail(edit))
         }
-        // A file is named already.
+        // The name of a file is shown already.
         Edit::Added { to: Value::String(_) } | Edit::Removed { from: Value::String(_) } => {
             String::new()
         }
@@ -300,7 +302,7 @@ fn detail(edit: &Edit) -> String {
     }
 }
 
-/// Nothing in a name moves the cursor.
+/// Escapes control characters in a name, which could move the cursor.
 fn printable(name: &str) -> String {
     let mut text = String::with_capacity(name.len());
     for c in name.chars() {
@@ -349,7 +351,7 @@ mod tests {
             change("group.g", "", Edit::Changed { from: 1.into(), to: Value::Null }),
             change("node.shop", "members", Edit::Removed { from: "a".into() }),
             change("node.shop", &"p".repeat(60), Edit::Added { to: Value::Null }),
-            // The document is one, wherever in it something changed.
+            // There is only one document, whatever changed in it.
             change("document", "description", Edit::Removed { from: "é\u{1b}[2J".into() }),
         ];
         assert_data_eq!(

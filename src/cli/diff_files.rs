@@ -1,56 +1,58 @@
-//! The files that `cuvee diff` compares: plain templates, or definitions of TOSCA 1.0, which are
-//! compared as the templates that they become.
+//! Reads the files that `cuvee diff` compares: plain templates, or definitions of TOSCA 1.0, which
+//! are converted to templates first.
 
 use super::streams::CommandFiles;
 use cuvee::diagnostic::{Code, Diagnostic};
-use cuvee::diff::read;
 use cuvee::explore::Answer;
+use cuvee::output::convert::Conversion;
+use cuvee::output::convert::ConversionQuery;
+use cuvee::source::value::Value;
 use cuvee::source::{MemoryFiles, SourceMap};
-use cuvee::value::Value;
-use cuvee::{Conversion, ConversionQuery, Failure, Resolver};
+use cuvee::topology::diff::read;
+use cuvee::{Failure, Resolver};
 use std::path::Path;
 
-/// A file that is compared.
+/// A file of a comparison.
 pub(super) struct ComparedFile {
     pub value: Value,
-    /// What there is to say of it.
+    /// The diagnostics about the file.
     pub told: Vec<Diagnostic>,
     pub sources: SourceMap,
 }
 
-/// Reads a file that is compared with another one.
+/// Reads a file for a comparison with another one.
 ///
 /// # Errors
-/// As reading a template, or converting definitions, gives them.
+/// The errors of reading a template, or of converting definitions.
 pub(super) fn compared(name: &str, other: &str) -> Result<ComparedFile, Failure> {
     let path = Path::new(name);
     let Some(converted) = converted(path, &ConversionQuery::default().one_document())? else {
         let (told, sources) = (Vec::new(), SourceMap::default());
         return Ok(ComparedFile { value: read(path, &CommandFiles)?, told, sources });
     };
-    // Where the other one has its types in files of their own, so has this one.
+    // If the other file imports its types, this one has them in separate files, too.
     let has_imports = read(Path::new(other), &CommandFiles).is_ok_and(|value| imports(&value));
     let converted = match has_imports {
         true => self::converted(path, &ConversionQuery::default())?.unwrap_or(converted),
         false => converted,
     };
-    // What is wrong with them is for who validates or converts them.
+    // Errors in definitions are reported when they are validated or converted.
     let Answer { result, sources, .. } = converted;
     let mut told = Vec::new();
     let lost = result.losses.entries().len();
     if lost > 0 {
         let message = format!(
-            "what has no counterpart in YAML is not compared: {lost} {} of the conversion",
+            "parts without a counterpart in YAML are not compared: {lost} {} of the conversion",
             if lost == 1 { "message" } else { "messages" }
         );
-        let help = format!("`cuvee convert {name}` tells");
+        let help = format!("`cuvee convert {name}` lists them");
         told.push(Diagnostic::note(Code::ConversionLoss, message).help(help));
     }
     let files = MemoryFiles::from([("converted.yaml", &*result.text())]);
     Ok(ComparedFile { value: read(Path::new("converted.yaml"), &files)?, told, sources })
 }
 
-/// What definitions of TOSCA 1.0 become; nothing where a path leads to none.
+/// Converts definitions of TOSCA 1.0. Returns nothing where the path does not lead to any.
 fn converted(path: &Path, query: &ConversionQuery) -> Result<Option<Answer<Conversion>>, Failure> {
     let resolver = Resolver::new(path).files(CommandFiles);
     if !resolver.names_definitions() {
@@ -67,9 +69,13 @@ fn converted(path: &Path, query: &ConversionQuery) -> Result<Option<Answer<Conve
     }
 }
 
-/// What of several is meant is said when converting.
+/// Adds the advice to convert first, because only that command can choose between several
+/// templates.
 fn to_be_chosen(path: &Path, failure: Failure) -> Failure {
-    let help = format!("convert `{}` first: `cuvee convert` can be told which", path.display());
+    let help = format!(
+        "convert `{}` first: flags of `cuvee convert` choose which one is meant",
+        path.display()
+    );
     let diagnostics = failure.diagnostics.into_iter().map(|found| found.help(help.clone()));
     Failure { diagnostics: diagnostics.collect(), sources: failure.sources }
 }

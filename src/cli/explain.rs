@@ -1,17 +1,17 @@
-//! `cuvee explain`
+//! Runs `cuvee explain`.
 
 use super::args::{ExplainArgs, ListFormat};
 use super::reporter::Reporter;
 use super::{Outcome, answered, select, written};
 use cuvee::Resolver;
 use cuvee::explore::{Change, Explanation, Reason, ReasonKind, flag};
-use cuvee::yaml::write_flow;
+use cuvee::parts::yaml::write_flow;
 use serde::Serialize;
 use std::collections::HashSet;
 use std::fmt::Write;
 use std::process::ExitCode;
 
-/// So many steps down reasons are given where nobody says how many.
+/// The default number of levels of reasons.
 const DEPTH: usize = 4;
 
 /// Explains an element, or the variant as a whole.
@@ -35,7 +35,7 @@ fn exit(is_failure: bool) -> ExitCode {
     if is_failure { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
-/// Leaves out what is deeper.
+/// Removes the reasons below this depth.
 fn cut(reasons: &mut Vec<Reason>, depth: usize) {
     match depth.checked_sub(1) {
         None => reasons.clear(),
@@ -43,15 +43,15 @@ fn cut(reasons: &mut Vec<Reason>, depth: usize) {
     }
 }
 
-/// Whether inputs give a variant, and what would have to change.
+/// Whether the inputs give a variant, and the inputs that would have to change otherwise.
 #[derive(Serialize)]
 struct Outlook {
     resolves: bool,
     change: Option<Vec<Change>>,
 }
 
-/// Says whether there is a variant and what would change that; what is wrong is reported behind it
-/// as `resolve` reports it.
+/// Prints whether there is a variant, and the changes that would give one. Errors are reported
+/// afterwards, as `resolve` reports them.
 fn outlook(resolver: &Resolver, args: &ExplainArgs, reporter: &Reporter) -> Outcome {
     let (outlook, diagnostics, sources) = match resolver.resolve() {
         Ok(resolution) => {
@@ -63,7 +63,7 @@ fn outlook(resolver: &Resolver, args: &ExplainArgs, reporter: &Reporter) -> Outc
                 let outlook = Outlook { resolves: false, change: answer.result };
                 (outlook, failure.diagnostics, failure.sources)
             }
-            // What is wrong with the template whatever the inputs is the same again.
+            // Errors in the template itself, independent of the inputs, are not reported twice.
             Err(same) if same.diagnostics.iter().all(|it| failure.diagnostics.contains(it)) => {
                 return Err(failure);
             }
@@ -99,7 +99,7 @@ fn human(explanation: &Explanation, depth: usize) -> String {
     text
 }
 
-/// The answer: why, and what would change it.
+/// The answer in one sentence: why, and what would change it.
 fn sentence(Explanation { element, present, because, change, .. }: &Explanation) -> String {
     let word = |present: bool| if present { "present" } else { "absent" };
     let (is, other) = (word(*present), word(!present));
@@ -108,7 +108,7 @@ fn sentence(Explanation { element, present, because, change, .. }: &Explanation)
     };
     let mut met = HashSet::new();
     inputs(because, &mut met);
-    // Some are changed only because others are.
+    // Some inputs change only as a consequence of others.
     let is_met = |change: &&Change| met.contains(&*change.to.name);
     let causes: Vec<_> = change.iter().filter(is_met).collect();
     let causes = if causes.is_empty() { change.iter().collect() } else { causes };
@@ -121,7 +121,7 @@ fn sentence(Explanation { element, present, because, change, .. }: &Explanation)
     )
 }
 
-/// The names of the inputs that reasons end with.
+/// Collects the names of the inputs at the ends of reasons.
 fn inputs<'r>(reasons: &'r [Reason], names: &mut HashSet<&'r str>) {
     for reason in reasons {
         names.extend(reason.input.as_deref());
@@ -129,8 +129,8 @@ fn inputs<'r>(reasons: &'r [Reason], names: &mut HashSet<&'r str>) {
     }
 }
 
-/// Adds reasons, and says whether there are deeper ones; that there is nothing further to say fits
-/// anywhere.
+/// Adds reasons to the text. Returns whether deeper reasons were left out; the mark that nothing
+/// follows does not count as one.
 fn tree(reasons: &[Reason], indent: &str, depth: usize, text: &mut String) -> bool {
     let is_cut = |reasons: &[Reason], depth: usize| {
         depth == 0 && reasons.iter().any(|reason| reason.kind != ReasonKind::End)
@@ -153,7 +153,7 @@ fn tree(reasons: &[Reason], indent: &str, depth: usize, text: &mut String) -> bo
     is_any_cut
 }
 
-/// What an input is now.
+/// The current value of an input.
 fn now(change: &Change) -> String {
     match &change.from {
         Some(value) => format!("{} is {}", change.to.name, write_flow(value)),
@@ -161,7 +161,7 @@ fn now(change: &Change) -> String {
     }
 }
 
-/// What an input has to be, as it is written on a command line.
+/// The required value of an input, as on a command line.
 fn to(change: &Change) -> String {
     match &change.to.value {
         Some(value) => flag(&change.to.name, value),
@@ -169,7 +169,7 @@ fn to(change: &Change) -> String {
     }
 }
 
-/// Changes as they are written on a command line, and what is now.
+/// The changes as on a command line, with the current values.
 fn flags(changes: &[Change]) -> String {
     let from = |change: &Change| match &change.from {
         Some(value) => format!("{}={}", change.to.name, write_flow(value)),

@@ -1,4 +1,4 @@
-//! `cuvee explain-code`
+//! Runs `cuvee explain-code`.
 
 use super::args::ExplainCodeArgs;
 use super::{Outcome, output, rejected};
@@ -14,7 +14,7 @@ pub(crate) fn run(args: &ExplainCodeArgs) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The first sentence says what a code means, the rest what to do.
+/// Splits the description of a code into its meaning, which is the first sentence, and the advice.
 pub(crate) fn parts(code: Code) -> (&'static str, &'static str) {
     let text = code.description();
     text.find(". ").map_or((text, ""), |end| (&text[..=end], text[end + 1..].trim_start()))
@@ -26,7 +26,7 @@ fn explanation(code: Code) -> String {
     let shown = match code.example() {
         CodeExample::Repair(lines) => format!("{LEGEND}\n\n{lines}"),
         CodeExample::Instead(text) => text.to_owned(),
-        // What the library may have later has its words there.
+        // The enum is non-exhaustive, so the library may add variants later.
         _ => String::new(),
     };
     format!("{code}\n\n{meaning}\n{gap}{advice}{gap}\n{shown}")

@@ -1,9 +1,9 @@
-//! `cuvee export`
+//! Runs `cuvee export`.
 
 use super::args::{ExportArgs, ExportFormat};
 use super::read::ReadFiles;
 use super::{Outcome, output, rejected, select};
-use cuvee::diagnostic::Diagnostic;
+use cuvee::output::exchange::overflowing;
 use std::process::ExitCode;
 
 /// Writes the formula or the feature model.
@@ -16,7 +16,7 @@ pub(crate) fn run(args: &ExportArgs) -> Outcome {
         ExportFormat::Wcnf => resolver
             .optimization_formula()?
             .wcnf()
-            .map_err(|error| rejected(Diagnostic::from(error)))?
+            .map_err(|error| rejected(overflowing(&error)))?
             .to_string(),
         ExportFormat::Uvl => resolver.feature_model()?.to_uvl(),
         ExportFormat::Featureide => resolver.feature_model()?.to_feature_ide(),

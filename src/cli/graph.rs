@@ -1,14 +1,14 @@
-//! `cuvee graph`
+//! Runs `cuvee graph`.
 
 use super::args::{ChooseArgs, DrawingFormat, GraphArgs};
 use super::read::ReadFiles;
 use super::reporter::Reporter;
 use super::{Outcome, json, output, rejected, select, stored};
-use cuvee::draw::{Drawing, Svg};
+use cuvee::output::draw::{Drawing, Svg};
 use cuvee::{Failure, Resolution, Resolver};
 use std::process::ExitCode;
 
-/// Draws the topology, and a variant or the difference between two over it.
+/// Draws the topology, optionally with a variant or the difference between two.
 pub(crate) fn run(args: &GraphArgs, reporter: &Reporter) -> Outcome {
     output::clean_up_on_interrupt();
     let read = ReadFiles::default();
@@ -25,7 +25,7 @@ pub(crate) fn run(args: &GraphArgs, reporter: &Reporter) -> Outcome {
     } else if !args.compare_to.is_empty() {
         let first = resolve(&resolver)?;
         let second = resolver.only_presets(&args.compare_to).resolve()?;
-        // Most of what there is to say of one variant is to say of the other too.
+        // Most warnings concern both variants, and are reported once.
         let news: Vec<_> = second
             .warnings()
             .iter()

@@ -1,14 +1,14 @@
-//! `cuvee import`
+//! Runs `cuvee import`.
 
 use super::args::ImportArgs;
 use super::read::ReadFiles;
 use super::{Outcome, output, rejected, select, watch};
-use cuvee::exchange;
+use cuvee::output::exchange;
 use cuvee::source::MemoryFiles;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Writes the inputs and constraints that a feature model stands for, or a template of them.
+/// Writes the inputs and constraints of a feature model, or a template with them.
 pub(crate) fn run(args: &ImportArgs) -> Outcome {
     output::clean_up_on_interrupt();
     let read = ReadFiles::default();

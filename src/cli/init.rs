@@ -1,4 +1,4 @@
-//! `cuvee init`
+//! Runs `cuvee init`.
 
 use super::args::InitArgs;
 use super::read::ReadFiles;
@@ -7,14 +7,14 @@ use super::{Outcome, output, rejected, select};
 use cuvee::diagnostic::{Code, Diagnostic};
 use std::process::ExitCode;
 
-/// Writes a variable template out of a plain one, where nothing is yet.
+/// Turns a plain template into a variable one, unless the output file exists already.
 pub(crate) fn run(args: &InitArgs, reporter: &Reporter) -> Outcome {
     let target = args.output.as_deref();
     if let Some(file) = target.filter(|target| !output::is_stdout(target) && target.exists()) {
         let message = format!("`{}` is there already", file.display());
         let error = Diagnostic::error(Code::File, message);
         return Err(rejected(
-            error.help("write to another file: what is there is never overwritten"),
+            error.help("write to another file: `cuvee init` never overwrites one"),
         ));
     }
     output::clean_up_on_interrupt();

@@ -1,14 +1,14 @@
-//! `cuvee inputs`
+//! Runs `cuvee inputs`.
 
 use super::args::InputsArgs;
 use super::reporter::Reporter;
 use super::{Outcome, answered, select};
 use cuvee::explore::{InputReport, InputsReport};
-use cuvee::yaml::write_flow;
+use cuvee::parts::yaml::write_flow;
 use std::collections::HashSet;
 use std::fmt::Write;
 
-/// More elements than this are counted instead of named.
+/// How many elements are named at most. If there are more, the rest is only counted.
 const SHOWN: usize = 8;
 
 /// Lists inputs.
@@ -55,7 +55,7 @@ fn rows(input: &InputReport) -> Vec<(&'static str, String)> {
     rows.into_iter().filter(|(_, value)| !value.is_empty()).collect()
 }
 
-/// Nodes come first, as they say most; what is inside of others goes without saying.
+/// Lists elements, nodes first. Elements inside of other listed ones are left out.
 fn shown(elements: &[String]) -> String {
     let all: HashSet<&str> = elements.iter().map(String::as_str).collect();
     let is_inner = |id: &str| id.match_indices('.').any(|(dot, _)| all.contains(&id[dot + 1..]));

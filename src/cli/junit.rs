@@ -1,11 +1,11 @@
-//! Tests as the XML that JUnit began with, and that builds show.
+//! Writes test reports as XML in the format of JUnit, which build servers display.
 
+use cuvee::parts::xml::XmlText;
 use cuvee::testing::{Case, Report};
-use cuvee::xml::XmlText;
 use std::fmt::Write;
 use std::path::Path;
 
-/// A suite for each directory of cases.
+/// Writes a report with a suite for each directory of cases.
 pub(super) fn document(report: &Report) -> String {
     let mut text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned();
     // Writing into a string does not fail.
@@ -41,7 +41,7 @@ pub(super) fn document(report: &Report) -> String {
     text
 }
 
-/// A case, run or not.
+/// A case that ran or was skipped.
 enum Tested<'r> {
     Run(&'r Case),
     Skipped(&'r Path),

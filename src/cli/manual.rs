@@ -1,14 +1,14 @@
-//! What the help and the manual say beside the flags: what commands are for, and how they are
-//! called.
+//! Writes the parts of the help and the manual beside the flags: the commands by purpose, and
+//! examples of their use.
 
 use clap::Command;
 use clap_mangen::roff::{Roff, bold, roman};
 use std::fmt::Write;
 
-/// So wide is the list of commands.
+/// The width of the list of commands in characters.
 const WIDTH: usize = 80;
 
-/// The commands by what they are for.
+/// The commands by purpose.
 const PURPOSES: &[(&str, &[&str])] = &[
     ("Begin", &["init"]),
     ("Resolve", &["resolve", "options"]),
@@ -21,8 +21,8 @@ const PURPOSES: &[(&str, &[&str])] = &[
     ("Set up", &["completions", "man", "help"]),
 ];
 
-/// How each command is called, and what for. They are run by a test, beside what
-/// `tests/packaging.rs` writes.
+/// Examples of how to call each command, with their purposes. A test runs them in a project that
+/// also contains what `tests/project/packaging.rs` writes.
 #[rustfmt::skip]
 const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     ("init", &[("cuvee init old.yaml -o variable.yaml", "with an input and a preset, explained by comments")]),
@@ -115,7 +115,7 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     ("man", &[("cuvee man resolve", "one page, for `man -l -`")]),
 ];
 
-/// How commands exit.
+/// The exit codes of commands, with their meanings.
 const EXIT_CODES: [(&str, &str); 3] = [
     ("0", "Done; there may be warnings."),
     (
@@ -125,7 +125,7 @@ const EXIT_CODES: [(&str, &str); 3] = [
     ("2", "Wrong use: an unknown flag, a missing argument."),
 ];
 
-/// The command with its list of commands by purpose, and with examples.
+/// Adds the list of commands by purpose, and the examples.
 pub(super) fn described(command: Command) -> Command {
     let list = list(&command);
     let command = command.help_template(format!(
@@ -143,7 +143,7 @@ fn examples(command: &str) -> &'static [(&'static str, &'static str)] {
     EXAMPLES.iter().find(|(name, _)| *name == command).map_or(&[], |(_, examples)| examples)
 }
 
-/// Each line of code below what it is for.
+/// Writes each example below its purpose.
 fn shown(examples: &[(&str, &str)]) -> String {
     let mut text = String::new();
     for (index, (line, purpose)) in examples.iter().enumerate() {
@@ -154,7 +154,7 @@ fn shown(examples: &[(&str, &str)]) -> String {
     text
 }
 
-/// The commands by purpose; one that has none comes last.
+/// Lists the commands by purpose. Commands without a purpose come last.
 fn list(command: &Command) -> String {
     let about = |name: &str| {
         let about = command.find_subcommand(name).and_then(Command::get_about);
@@ -183,7 +183,7 @@ fn list(command: &Command) -> String {
     text
 }
 
-/// Lines of words that are not longer than this, where the words are not.
+/// Wraps a text into lines that are at most this wide, unless a single word is wider.
 fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -198,7 +198,7 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// The sections of a page behind its flags: examples and exit codes.
+/// The sections of a manual page behind its flags: examples and exit codes.
 pub(super) fn sections(command: &str) -> Roff {
     let mut page = Roff::new();
     let examples = examples(command);

@@ -1,9 +1,9 @@
-//! `cuvee matrix`
+//! Runs `cuvee matrix`.
 
 use super::args::{Elements, MatrixArgs, MatrixFormat};
 use super::{Outcome, json, output, rejected, select};
-use cuvee::ElementKind;
-use cuvee::matrix::{Column, Matrix, Row};
+use cuvee::explore::ElementKind;
+use cuvee::explore::matrix::{Column, Matrix, Row};
 use std::process::ExitCode;
 
 /// Shows which elements are present with which preset.
@@ -24,7 +24,7 @@ fn title(column: &Column) -> &str {
     column.preset.as_deref().unwrap_or("-")
 }
 
-/// Among nodes only, it goes without saying that they are nodes.
+/// The label of a row. If there are only nodes, the prefix `node.` is dropped.
 fn label(row: &Row, elements: Elements) -> &str {
     match elements {
         Elements::Nodes => row.identifier.strip_prefix("node.").unwrap_or(&row.identifier),
@@ -40,7 +40,7 @@ fn sign(present: Option<bool>) -> &'static str {
     }
 }
 
-/// How many elements are present in each column.
+/// The number of present elements in each column.
 fn counts(matrix: &Matrix) -> impl Iterator<Item = String> {
     (0..matrix.columns.len()).map(|at| {
         let present =
@@ -90,7 +90,7 @@ fn human(matrix: &Matrix, elements: Elements) -> String {
     text
 }
 
-/// Why columns are empty; of those that are for the same reasons it is said once.
+/// The reasons why columns are empty. Adjacent columns with the same reasons share a note.
 fn notes(matrix: &Matrix) -> Vec<(String, &str)> {
     let alike = matrix.columns.chunk_by(|a, b| a.rejected == b.rejected);
     let notes = alike.flat_map(|columns| {

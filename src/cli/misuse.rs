@@ -1,4 +1,4 @@
-//! What is said of a command line that is wrong, before any command runs.
+//! Reports wrong command lines, before any command runs.
 
 use super::args::{MessageFormat, Messages};
 use super::reporter::Reporter;
@@ -6,8 +6,8 @@ use clap::ColorChoice;
 use cuvee::diagnostic::{Code, Diagnostic};
 use cuvee::source::SourceMap;
 
-/// Says what is wrong, or shows the help that was asked for, and ends the process: with exit code 2
-/// for wrong use, with 0 for help.
+/// Reports the error, or shows the requested help, and ends the process: with exit code 2 for wrong
+/// usage, with 0 for help.
 pub(crate) fn exit(error: &clap::Error, format: MessageFormat) -> ! {
     if format == MessageFormat::Json && error.use_stderr() {
         let messages = Messages { message_format: format, color: ColorChoice::Never, quiet: false };
@@ -17,7 +17,8 @@ pub(crate) fn exit(error: &clap::Error, format: MessageFormat) -> ! {
     error.exit()
 }
 
-/// The message of the error apart from what it advises: tips where it has some, else the usage.
+/// Splits the text of an error into a message and advice. The advice is its tips if there are any,
+/// or else the usage.
 fn diagnostic(error: &clap::Error) -> Diagnostic {
     let text = error.render().to_string();
     let mut paragraphs = text.split("\n\n").map(one_line);

@@ -1,4 +1,5 @@
-//! What only the binary does: arguments, environment, clock, terminal, files that are written.
+//! Contains the parts that only the binary needs: arguments, environment, clock, terminal, and
+//! files that are written.
 
 pub(crate) mod analyze;
 pub(crate) mod args;
@@ -51,11 +52,11 @@ use serde::Serialize;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-/// What a command comes to: how to exit, or everything that is wrong.
+/// The result of a command: the exit code, or all errors.
 pub(crate) type Outcome = Result<ExitCode, Failure>;
 
-/// The version of every JSON document that a command writes; it grows when something is removed or
-/// means something else.
+/// The version of every JSON document that a command writes. It grows when a part is removed or
+/// changes its meaning.
 const JSON_VERSION: u32 = 1;
 
 /// Writes a result with its version, as indented JSON.
@@ -70,7 +71,7 @@ fn write_json<T: Serialize>(result: &T, to: &mut dyn Write) -> io::Result<()> {
     to.write_all(b"\n")
 }
 
-/// The same as a text.
+/// Writes a result with its version as a text of JSON.
 fn json<T: Serialize>(result: &T) -> String {
     let mut text = Vec::new();
     // Strings, numbers, lists and maps with string keys can always be written, and are UTF-8.
@@ -78,7 +79,7 @@ fn json<T: Serialize>(result: &T) -> String {
     written.and_then(|()| String::from_utf8(text).ok()).unwrap_or_default()
 }
 
-/// Writes what a question came to, behind its warnings.
+/// Writes the answer to a query, after reporting its warnings.
 fn answered<T: Serialize>(
     answer: &Answer<T>,
     format: ListFormat,
@@ -103,7 +104,7 @@ fn written<T: Serialize>(
     Ok(ExitCode::SUCCESS)
 }
 
-/// An error where there is a warning.
+/// Turns a warning into an error.
 fn stricter(mut found: Diagnostic) -> Diagnostic {
     if found.severity == Severity::Warning {
         found.severity = Severity::Error;
@@ -111,7 +112,7 @@ fn stricter(mut found: Diagnostic) -> Diagnostic {
     found
 }
 
-/// A failure that has no place in a file.
+/// A failure whose diagnostic has no place in a file.
 fn rejected(diagnostic: Diagnostic) -> Failure {
     diagnostic.into()
 }

@@ -1,4 +1,4 @@
-//! `cuvee options`
+//! Runs `cuvee options`.
 
 use super::args::{ChooseArgs, OptionsArgs};
 use super::reporter::Reporter;
@@ -9,7 +9,7 @@ use cuvee::source::SourceMap;
 use serde::Serialize;
 use std::borrow::Cow;
 
-/// An option as it is listed.
+/// An option in the list.
 #[derive(Serialize)]
 struct OptionRow<'a> {
     name: &'a str,
@@ -18,7 +18,7 @@ struct OptionRow<'a> {
     description: &'a str,
 }
 
-/// All that are listed.
+/// The list of options.
 #[derive(Serialize)]
 struct OptionList<'a> {
     options: Vec<OptionRow<'a>>,
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &OptionsArgs, reporter: &Reporter) -> Outcome {
     written(&OptionList { options: rows.collect() }, args.format, |list| table(&list.options))
 }
 
-/// That flags are given on which no option depends.
+/// Warns of flags that are given although no option depends on them.
 fn idle(choose: &ChooseArgs) -> Option<Diagnostic> {
     let given = [
         ("--preset", !choose.presets.is_empty()),

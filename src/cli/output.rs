@@ -1,4 +1,4 @@
-//! Where results go: standard output, or a file that is replaced as a whole.
+//! Writes results: to standard output, or to a file that is replaced as a whole.
 
 use super::read::ReadFiles;
 use super::watch;
@@ -13,51 +13,51 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::NamedTempFile;
 
-/// As many symbolic links in a row as Linux follows.
+/// How many symbolic links are followed in a row, which is the limit of Linux.
 const LINKS: usize = 40;
-/// What is made bit by bit is written when there are so many bytes of it.
+/// The number of bytes at which streamed output is flushed.
 const CHUNK: usize = 1 << 16;
-/// What a shell says of a process that Ctrl-C ended; other signals that ask it to end are told by
-/// the same.
+/// The exit code of a process that Ctrl-C ended, as shells report it. It is also used for other
+/// signals that end the process.
 const INTERRUPTED: i32 = 130;
 
-/// The file that is being written. Whoever creates, renames or removes it holds the lock, so that
-/// an interrupt finds it settled.
+/// The temporary file that is being written. Creating, renaming and removing it requires the lock,
+/// so that an interrupt never happens in between.
 static PENDING: Mutex<Option<PathBuf>> = Mutex::new(None);
 
 fn pending() -> MutexGuard<'static, Option<PathBuf>> {
     PENDING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// From now on Ctrl-C, and whatever else asks the process to end, removes what is half-written and
-/// exits.
+/// Installs a handler for Ctrl-C and other requests to end the process. The handler removes the
+/// unfinished file and exits.
 pub(super) fn clean_up_on_interrupt() {
-    // Without a handler an interrupt ends the process all the same.
+    // Without the handler, an interrupt also ends the process, but the unfinished file remains.
     let _ = ctrlc::set_handler(|| {
         leave_nothing_behind();
         std::process::exit(INTERRUPTED);
     });
 }
 
-/// Removes what is half-written, and lets nothing be written any more: the process is about to end.
+/// Removes the unfinished file and prevents further writing, because the process is about to end.
 pub(super) fn leave_nothing_behind() {
     let mut pending = pending();
     discard(&mut pending);
-    // The lock is kept: nothing may be created between here and the end.
+    // The lock is never released, so that no file is created before the end.
     std::mem::forget(pending);
 }
 
 fn discard(pending: &mut Option<PathBuf>) {
     if let Some(path) = pending.take() {
-        // There is nobody left to tell.
+        // The process is ending, so a failure is not reported.
         let _ = fs::remove_file(path);
     }
 }
 
-/// What a terminal would obey, as the escapes that YAML and JSON have for it; as it is for whoever
-/// else reads.
+/// Replaces control characters by the escapes of YAML and JSON, if the output is a terminal. Other
+/// outputs get the text unchanged.
 ///
-/// Results hold what others wrote, and a terminal does what some control characters say.
+/// Results contain text of other authors, and a terminal would act on some control characters.
 pub(super) fn harmless<'t>(text: &'t str, to: &impl IsTerminal) -> Cow<'t, str> {
     if to.is_terminal() { escaped(text) } else { text.into() }
 }
@@ -77,10 +77,10 @@ fn escaped(text: &str) -> Cow<'_, str> {
     escaped.into()
 }
 
-/// Writes to standard output; that its reader wants no more is no mistake.
+/// Writes to standard output. A closed pipe is not an error.
 ///
 /// # Errors
-/// A `file` diagnostic for anything else that goes wrong.
+/// `file` for every other failure of writing.
 pub(super) fn to_stdout(text: impl AsRef<[u8]>) -> Result<(), Diagnostic> {
     match std::str::from_utf8(text.as_ref()) {
         Ok(text) => as_it_is(harmless(text, &io::stdout()).as_bytes()),
@@ -88,8 +88,8 @@ pub(super) fn to_stdout(text: impl AsRef<[u8]>) -> Result<(), Diagnostic> {
     }
 }
 
-/// Writes what may take more memory than there is to standard output, as it is made; a terminal
-/// gets it at once.
+/// Writes to standard output while the content is produced, because the whole may not fit into
+/// memory. On a terminal the content is collected, escaped and written at the end.
 ///
 /// # Errors
 /// As [`to_stdout`].
@@ -111,7 +111,7 @@ fn as_it_is(text: &[u8]) -> Result<(), Diagnostic> {
     told(stdout.write_all(text).and_then(|()| stdout.flush()))
 }
 
-/// What writing to standard output came to.
+/// The result of writing to standard output. A closed pipe is not an error.
 fn told(written: io::Result<()>) -> Result<(), Diagnostic> {
     match written {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
@@ -121,8 +121,8 @@ fn told(written: io::Result<()>) -> Result<(), Diagnostic> {
     }
 }
 
-/// Writes text with styles to standard output, and leaves them out where they are not wished for.
-/// What others wrote is [`harmless`] in it already.
+/// Writes styled text to standard output. The styles are removed where they are not wanted. Text of
+/// other authors in it has to be [`harmless`] already.
 ///
 /// # Errors
 /// As [`to_stdout`].
@@ -133,7 +133,7 @@ pub(super) fn to_stdout_styled(text: &str, wish: clap::ColorChoice) -> Result<()
     }
 }
 
-/// Whether to colour what is written to a stream.
+/// Whether to colour the output on a stream.
 pub(super) fn color(wish: clap::ColorChoice, stream: &impl RawStream) -> ColorChoice {
     match wish {
         clap::ColorChoice::Always => ColorChoice::Always,
@@ -142,7 +142,8 @@ pub(super) fn color(wish: clap::ColorChoice, stream: &impl RawStream) -> ColorCh
     }
 }
 
-/// Writes where `--output` says: to standard output where it says nothing or `-`, else to a file.
+/// Writes to the target of `--output`: a file, or standard output where there is no target or it is
+/// `-`.
 ///
 /// # Errors
 /// As [`to_stdout`] and [`to_unread_file`].
@@ -157,12 +158,12 @@ pub(super) fn deliver(
     }
 }
 
-/// Whether `--output` says that standard output is meant.
+/// Whether the target of `--output` is standard output.
 pub(super) fn is_stdout(target: &Path) -> bool {
     target == Path::new("-")
 }
 
-/// The directory that a file is written to, for the names in it; nothing where there is none, as
+/// The directory that a file is written to, to which the names in it are relative. Returns nothing
 /// for standard output, devices and pipes.
 pub(super) fn directory_of(target: &Path) -> Option<&Path> {
     let is_file = fs::metadata(target).map_or(true, |there| there.is_file());
@@ -170,10 +171,10 @@ pub(super) fn directory_of(target: &Path) -> Option<&Path> {
     directory.filter(|_| is_file && !is_stdout(target))
 }
 
-/// Creates a directory, where it is not there yet.
+/// Creates a directory, unless it exists.
 ///
 /// # Errors
-/// A `file` diagnostic.
+/// `file` where the directory cannot be created.
 pub(super) fn create_directory(path: &Path) -> Result<(), Diagnostic> {
     fs::create_dir_all(path).map_err(|error| {
         let message = format!("cannot create the directory `{}`: {error}", path.display());
@@ -181,7 +182,8 @@ pub(super) fn create_directory(path: &Path) -> Result<(), Diagnostic> {
     })
 }
 
-/// Writes files below a directory; none where one of them would overwrite what was read.
+/// Writes files below a directory. If one of them would overwrite a file that was read, none is
+/// written.
 ///
 /// # Errors
 /// As [`to_unread_file`] and [`create_directory`].
@@ -198,10 +200,10 @@ pub(super) fn to_directory(
     })
 }
 
-/// As [`to_file`], unless the file is one that the content was made of.
+/// As [`to_file`], unless the content was made from the target itself.
 ///
 /// # Errors
-/// As [`to_file`].
+/// As [`to_file`], and where the target is a file that was read.
 pub(super) fn to_unread_file(
     target: &Path,
     content: impl AsRef<[u8]>,
@@ -214,19 +216,19 @@ pub(super) fn to_unread_file(
 fn unread(target: &Path, read: &ReadFiles) -> Result<(), Diagnostic> {
     if read.contain(target) {
         let message =
-            format!("`{}` would be overwritten, from which the result is made", target.display());
+            format!("the result would overwrite `{}`, from which it is made", target.display());
         return Err(Diagnostic::error(Code::File, message).help("write to another file"));
     }
     Ok(())
 }
 
-/// Replaces a file as a whole: it is written beside its place and renamed.
+/// Replaces a file as a whole: writes a temporary file beside it and renames that.
 ///
-/// An existing file keeps its permissions, a symbolic link keeps pointing to it, and a device or a
-/// pipe is written into.
+/// An existing file keeps its permissions. A symbolic link is followed and stays. A device or a
+/// pipe is written to directly.
 ///
 /// # Errors
-/// A `file` diagnostic; the old file is untouched then.
+/// `file` where writing fails. The old file is then unchanged.
 pub(super) fn to_file(target: &Path, content: impl AsRef<[u8]>) -> Result<(), Diagnostic> {
     let bytes = content.as_ref();
     let written = followed(target).and_then(|place| match fs::metadata(&place) {
@@ -234,7 +236,7 @@ pub(super) fn to_file(target: &Path, content: impl AsRef<[u8]>) -> Result<(), Di
             OpenOptions::new().write(true).open(&place)?.write_all(bytes)
         }
         Ok(meta) => {
-            // A file that may not be written may not be replaced either.
+            // A file that is not writable must not be replaced either.
             OpenOptions::new().write(true).open(&place)?;
             replace(&place, Some(meta.permissions()), bytes)
         }
@@ -246,7 +248,7 @@ pub(super) fn to_file(target: &Path, content: impl AsRef<[u8]>) -> Result<(), Di
     })
 }
 
-/// Where the links lead, also when there is nothing yet.
+/// The end of a chain of symbolic links, even if nothing exists there.
 fn followed(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..LINKS {
@@ -262,7 +264,8 @@ fn directory(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Without the name of a file that nobody knows, and that is gone.
+/// Removes the name of the temporary file from an error, because users do not know it and it no
+/// longer exists.
 fn unnamed(error: io::Error) -> io::Error {
     match error.to_string().split_once(" at path ") {
         Some((why, _)) => io::Error::new(error.kind(), why),
@@ -278,7 +281,7 @@ fn replace(place: &Path, permissions: Option<fs::Permissions>, bytes: &[u8]) -> 
     });
     let mut pending = pending();
     *pending = None;
-    // Dropping the file removes it, where something went wrong.
+    // If writing failed, dropping the file removes it.
     written.map_err(unnamed)?;
     file.persist(place).map(drop).map_err(|error| error.error)
 }
@@ -290,7 +293,7 @@ fn create(directory: &Path) -> io::Result<NamedTempFile> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // What any new file gets; the user's mask is applied to it.
+        // These are the permissions of any new file. The umask of the user restricts them.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
     let file = builder.tempfile_in(directory)?;
@@ -311,7 +314,7 @@ mod tests {
         names
     }
 
-    /// What is pending is pending for the whole process, so one test at a time writes.
+    /// The pending file belongs to the whole process, so only one test at a time may write.
     static ALONE: Mutex<()> = Mutex::new(());
 
     fn alone() -> MutexGuard<'static, ()> {

@@ -1,4 +1,4 @@
-//! `cuvee completions` and `cuvee man`: what packages bring along beside the binary.
+//! Runs `cuvee completions` and `cuvee man`, whose output packages ship with the binary.
 
 use super::args::{CommandLine, CompletionsArgs, ManArgs};
 use super::{Outcome, manual, output, rejected};
@@ -12,7 +12,8 @@ use std::process::ExitCode;
 
 /// Prints the script that completes command lines.
 pub(crate) fn completions(args: &CompletionsArgs) -> Outcome {
-    // These ask us for names of the template; of others the flags have to do.
+    // The scripts for these shells call the program for names in the template. Other shells
+    // complete flags only.
     match args.shell {
         Shell::Bash => print(include_bytes!("complete/bash.sh")),
         Shell::Zsh => print(include_bytes!("complete/zsh.zsh")),
@@ -28,7 +29,7 @@ pub(crate) fn completions(args: &CompletionsArgs) -> Outcome {
 /// Prints a page of the manual.
 pub(crate) fn man(args: &ManArgs) -> Outcome {
     let mut command = CommandLine::command().disable_help_subcommand(true);
-    // Only now the commands know that they are `cuvee-resolve` and the like.
+    // Building gives the commands their names such as `cuvee-resolve`.
     command.build();
     let named = args.command.as_deref().and_then(|name| command.find_subcommand(name));
     let named = match (named, args.subcommand.as_deref()) {
@@ -44,7 +45,7 @@ pub(crate) fn man(args: &ManArgs) -> Outcome {
     print(&page)
 }
 
-/// A command of a command.
+/// The subcommand of a command.
 fn below<'c>(command: &'c clap::Command, name: &str) -> Result<&'c clap::Command, Failure> {
     command.find_subcommand(name).ok_or_else(|| {
         let message = format!("`{}` has no command `{name}`", command.get_name());
@@ -53,11 +54,11 @@ fn below<'c>(command: &'c clap::Command, name: &str) -> Result<&'c clap::Command
     })
 }
 
-/// The page of a command, or of all of them.
+/// The manual page of a command. An empty name gives the page of the whole program.
 fn page(command: clap::Command, name: &str) -> io::Result<Vec<u8>> {
     let of_all = name.is_empty();
     let has_commands = command.has_subcommands();
-    // The page says itself how commands exit.
+    // The page has its own section about exit codes.
     let command = if of_all { command.after_help(None) } else { command };
     let has_notes = command.get_after_help().is_some();
     let man = Man::new(command);

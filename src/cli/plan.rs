@@ -1,23 +1,25 @@
-//! `cuvee plan`
+//! Runs `cuvee plan`.
 
 use super::args::{AdaptArgs, OrderArgs, OrderFormat, PlanArgs, PlanFormat};
 use super::diff::choose;
 use super::read::ReadFiles;
 use super::reporter::Reporter;
 use super::{Outcome, json, output, rejected, select, simulate};
-use cuvee::draw::plan::{PlanDocument, bpmn, dot, human, make, mermaid, svg, workflows, yaml};
+use cuvee::deploy::plan::{Adaptation, OrderOptions, Plan, PlanQuery, Relaxation, WorkflowOutline};
 use cuvee::explore::Answer;
-use cuvee::plan::{Adaptation, OrderOptions, Plan, PlanQuery, Relaxation, WorkflowOutline};
+use cuvee::output::draw::plan::{
+    PlanDocument, bpmn, dot, human, make, mermaid, svg, workflows, yaml,
+};
+use cuvee::parts::yaml::{Limits, parse};
+use cuvee::source::value::Value;
 use cuvee::source::{FileId, SourceMap};
-use cuvee::value::Value;
-use cuvee::yaml::{Limits, parse};
 use cuvee::{Failure, Resolver};
 use serde::Serialize;
 use std::io::{IsTerminal, stdout};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Plans a workflow of a variant, or what leads from one to another.
+/// Plans a workflow of a variant, or the change from one variant to another.
 pub(crate) fn run(args: &PlanArgs, reporter: &Reporter) -> Outcome {
     output::clean_up_on_interrupt();
     let read = ReadFiles::default();
@@ -38,14 +40,14 @@ pub(crate) fn run(args: &PlanArgs, reporter: &Reporter) -> Outcome {
     Ok(ExitCode::from(u8::from(args.adapt.exit_code && !plan.steps.is_empty())))
 }
 
-/// What is shown of a plan.
+/// Which parts of a plan are shown.
 #[derive(Clone, Copy)]
 pub(super) struct ShownPlan {
     pub(super) all_steps: bool,
     pub(super) reveal: bool,
 }
 
-/// A plan in a format.
+/// Writes a plan in a format.
 pub(super) fn drawn(
     plan: &Plan,
     format: PlanFormat,
@@ -66,7 +68,7 @@ pub(super) fn drawn(
     })
 }
 
-/// The format that a file is called after.
+/// The format that the extension of a file stands for.
 pub(super) fn named(file: &Path) -> Option<PlanFormat> {
     match file.extension()?.to_str()? {
         "json" => Some(PlanFormat::Json),
@@ -80,10 +82,10 @@ pub(super) fn named(file: &Path) -> Option<PlanFormat> {
     }
 }
 
-/// Nobody reads more lines than this on a terminal.
+/// How many lines are printed on a terminal at most.
 const LINES: usize = 200;
 
-/// All of a text; on a terminal its first lines, and how many more there are.
+/// The whole text. On a terminal, its first lines and the number of the remaining ones.
 fn whole_or_start(text: String, output: Option<&Path>) -> String {
     let is_shown = output.is_none_or(output::is_stdout) && stdout().is_terminal();
     if is_shown { start(text) } else { text }
@@ -122,7 +124,7 @@ fn planned(args: &PlanArgs, read: &ReadFiles) -> Result<Answer<Plan>, Failure> {
     from?.adapt(&to?, &adaptation(&args.adapt), &order)
 }
 
-/// The value of an input of the workflow, read as YAML.
+/// Parses the YAML value of an input of the workflow.
 fn workflow_input((name, text): &(String, String)) -> Result<(String, Value), Failure> {
     let document = parse(FileId::DETACHED, text.as_str().into(), &Limits::default());
     match document {
@@ -150,7 +152,7 @@ fn list(args: &PlanArgs, read: &ReadFiles, reporter: &Reporter) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The workflows of a variant as they are written to JSON.
+/// The workflows of a variant, in their JSON form.
 #[derive(Serialize)]
 struct WorkflowList<'w> {
     workflows: &'w [WorkflowOutline],

@@ -1,25 +1,25 @@
-//! A spinner for whoever waits at a terminal.
+//! Shows a spinner on the terminal during a long wait.
 
-use cuvee::progress::Progress;
+use cuvee::explore::progress::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-/// Nobody wants to read about what takes less.
+/// How long a command runs before the spinner appears.
 const PATIENCE: Duration = Duration::from_secs(1);
 const TICK: Duration = Duration::from_millis(100);
 
-/// Shows the phase after a second, and vanishes when dropped.
+/// A spinner with the current phase. It appears after a second, and vanishes when dropped.
 pub(super) struct Spinner {
     bar: ProgressBar,
     phase: &'static str,
-    /// Hanging up ends the wait for the second to pass.
+    /// Dropping the sender ends the wait for the second to pass.
     waiting: Option<(Sender<()>, thread::JoinHandle<()>)>,
 }
 
 impl Spinner {
-    /// One that is never seen unless it is `shown`.
+    /// A new spinner. It never appears unless `shown` is set.
     pub(super) fn new(shown: bool) -> Self {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden())
             .with_style(ProgressStyle::default_spinner());
@@ -49,7 +49,8 @@ impl Progress for Spinner {
     }
 }
 
-/// Weights are scaled to whole numbers on the way, so what counts is how far apart the bounds are.
+/// The progress of optimization. The solver scales weights to whole numbers, so only the relative
+/// distance of the bounds is meaningful.
 fn message(phase: &str, objective: usize, lower: u64, upper: u64) -> String {
     let gap = upper.saturating_sub(lower) as f64 * 100.0 / upper.max(1) as f64;
     format!("{phase}: objective {}, between {lower} and {upper} ({gap:.1} % apart)", objective + 1)
@@ -59,7 +60,8 @@ impl Drop for Spinner {
     fn drop(&mut self) {
         if let Some((hang_up, thread)) = self.waiting.take() {
             drop(hang_up);
-            // It ends at once; a bar that appears after it was cleared would stay.
+            // The thread ends at once. Without the join, the bar could appear after it was cleared,
+            // and stay.
             let _ = thread.join();
         }
         self.bar.finish_and_clear();

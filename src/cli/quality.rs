@@ -1,11 +1,12 @@
-//! `cuvee quality`
+//! Runs `cuvee quality`.
 
 use super::args::QualityArgs;
 use super::reporter::Reporter;
 use super::{Outcome, answered, assign, select};
-use cuvee::{TechnologyQuality, UnsupportedTechnology};
+use cuvee::technology::TechnologyQuality;
+use cuvee::technology::UnsupportedTechnology;
 
-/// Says what technologies are worth.
+/// Prints how well the technologies of a plain template suit its nodes.
 pub(crate) fn run(args: &QualityArgs, reporter: &Reporter) -> Outcome {
     let unsupported = match args.leave_out {
         true => UnsupportedTechnology::LeftOut,

@@ -1,4 +1,4 @@
-//! The files that a run reads, so that none of them is overwritten by what it writes.
+//! Records the files that a run reads, so that the run does not overwrite any of them.
 
 use super::streams::CommandFiles;
 use cuvee::source::FileSystem;
@@ -7,13 +7,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The files of the command, which remember which of them were read.
+/// The file system of a command, which records the files that were read.
 #[derive(Clone, Default)]
 pub(super) struct ReadFiles(Arc<Mutex<BTreeSet<PathBuf>>>);
 
 impl ReadFiles {
-    /// Whether this is a file that was read, by whatever name; a device or a pipe may be both read
-    /// and written.
+    /// Whether this path leads to a file that was read, under any name. Devices and pipes do not
+    /// count, because they may be both read and written.
     pub(super) fn contain(&self, path: &Path) -> bool {
         let Some(target) = path.canonicalize().ok().filter(|target| target.is_file()) else {
             return false;

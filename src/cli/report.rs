@@ -1,12 +1,12 @@
-//! `cuvee report`
+//! Runs `cuvee report`.
 
 use super::args::{ReportArgs, SelectArgs};
 use super::read::ReadFiles;
 use super::{Outcome, output, rejected, select, stored};
-use cuvee::report::ReportedInstance;
+use cuvee::output::report::ReportedInstance;
 use std::process::ExitCode;
 
-/// Writes the page.
+/// Writes the page of the report.
 pub(crate) fn run(args: &ReportArgs) -> Outcome {
     output::clean_up_on_interrupt();
     let read = ReadFiles::default();
@@ -23,7 +23,7 @@ pub(crate) fn run(args: &ReportArgs) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The words of the command line that resolves what is chosen.
+/// The command line that resolves the chosen variant.
 fn command(select: &SelectArgs) -> Vec<String> {
     let mut words =
         vec!["cuvee".to_owned(), "resolve".to_owned(), select.template.display().to_string()];

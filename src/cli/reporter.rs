@@ -1,18 +1,19 @@
-//! Diagnostics on standard error: for people as rustc shows them, for programs as one JSON object a
-//! line.
+//! Writes diagnostics to standard error: for people in the style of rustc, for programs as one JSON
+//! object a line.
 
 use super::args::{MessageFormat, Messages};
 use anstream::{AutoStream, ColorChoice};
+use cuvee::Failure;
+use cuvee::diagnostic::render;
 use cuvee::diagnostic::{Code, Diagnostic, Severity};
 use cuvee::source::SourceMap;
-use cuvee::{Failure, render};
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
-/// A diagnostic, and the files that it points into.
+/// A diagnostic, with the sources that it points into.
 pub(crate) type LocatedDiagnostic<'d> = (&'d Diagnostic, &'d SourceMap);
 
-/// Whoever is told what went wrong.
+/// Writes diagnostics in the requested way.
 #[derive(Clone)]
 pub(crate) struct Reporter {
     format: MessageFormat,
@@ -21,44 +22,44 @@ pub(crate) struct Reporter {
 }
 
 impl Reporter {
-    /// As the flags wish.
+    /// The reporter that the flags describe.
     pub(crate) fn new(messages: &Messages) -> Self {
         let color = super::output::color(messages.color, &io::stderr());
         Self { format: messages.message_format, color, quiet: messages.quiet }
     }
 
-    /// Whether somebody sits there who would like to know that we are not stuck.
+    /// Whether to show progress: standard error is a terminal, and the messages are for people.
     pub(crate) fn shows_progress(&self) -> bool {
         !self.quiet && self.format == MessageFormat::Human && io::stderr().is_terminal()
     }
 
-    /// Reports what went wrong, and says how to exit.
+    /// Reports a failure, and returns the exit code.
     pub(crate) fn failed(&self, failure: &Failure) -> ExitCode {
         self.report(&failure.diagnostics, &failure.sources);
         ExitCode::FAILURE
     }
 
-    /// Ends the process, for the time is over.
+    /// Ends the process because the time limit was reached.
     pub(crate) fn give_up(&self) {
         super::output::leave_nothing_behind();
         let over =
             Diagnostic::error(Code::Unproven, "the time was over before there was an answer");
-        self.failed(&over.help("allow more with `--timeout`").into());
+        self.failed(&over.help("allow more time with `--timeout`").into());
         std::process::exit(1);
     }
 
-    /// Whether this is worth telling: somebody may want to hear of nothing but errors.
+    /// Whether diagnostics of this severity are shown. With `quiet`, only errors are.
     pub(crate) fn tells(&self, severity: Severity) -> bool {
         !self.quiet || severity == Severity::Error
     }
 
-    /// Reports all of them, except for warnings that nobody wants to hear.
+    /// Reports all diagnostics that are shown.
     pub(crate) fn report(&self, diagnostics: &[Diagnostic], sources: &SourceMap) {
         let told = diagnostics.iter().filter(|diagnostic| self.tells(diagnostic.severity));
         self.tell(&told.map(|diagnostic| (diagnostic, sources)).collect::<Vec<_>>());
     }
 
-    /// Tells all of them.
+    /// Writes all of these diagnostics.
     pub(crate) fn tell(&self, found: &[LocatedDiagnostic<'_>]) {
         if found.is_empty() {
             return;
@@ -72,7 +73,7 @@ impl Reporter {
                 super::output::harmless(&render::json(found), &io::stderr()).into_owned()
             }
         };
-        // Whoever closed standard error does not want to know.
+        // If standard error is closed, nobody reads the message.
         let _ = AutoStream::new(io::stderr(), self.color).write_all(text.as_bytes());
     }
 }

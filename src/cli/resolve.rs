@@ -1,11 +1,11 @@
-//! `cuvee resolve`
+//! Runs `cuvee resolve`.
 
 use super::args::{ResolveArgs, ResultFormat, WatchArgs};
 use super::read::ReadFiles;
 use super::reporter::Reporter;
 use super::{Outcome, output, rejected, select, watch};
-use cuvee::csar::is_archive;
 use cuvee::diagnostic::{Code, Diagnostic, Severity};
+use cuvee::source::csar::is_archive;
 use cuvee::{Failure, Resolution};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -16,13 +16,17 @@ pub(crate) fn run(args: &ResolveArgs, watch: &WatchArgs, reporter: &Reporter) ->
     if let Some(target) =
         args.output.as_deref().filter(|target| packs_itself(&args.select.template, target))
     {
-        let message = format!("`{}` would be packed into itself the next time", target.display());
+        let message = format!(
+            "the archive `{}` would contain itself when it is written again",
+            target.display()
+        );
         return Err(rejected(
-            Diagnostic::error(Code::Csar, message).help("write it elsewhere, or call it `.csar`"),
+            Diagnostic::error(Code::Csar, message)
+                .help("write the archive to another directory, or give it the ending `.csar`"),
         ));
     }
     output::clean_up_on_interrupt();
-    // The process ends right after.
+    // The memory need not be freed, because the process ends right afterwards.
     let read = ReadFiles::default();
     let mut resolver = select::resolver(&args.select)?.files(read.clone()).keep_memory();
     if args.edmm {
@@ -58,7 +62,7 @@ pub(crate) fn run(args: &ResolveArgs, watch: &WatchArgs, reporter: &Reporter) ->
     Ok(if is_accepted { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The result and what it names.
+/// The result and the files that it names.
 fn files(
     resolution: &Resolution,
     format: ResultFormat,
@@ -71,7 +75,7 @@ fn files(
     Ok(files)
 }
 
-/// The warnings; that nothing is proven is an error unless it is accepted.
+/// The warnings. An unproven result is an error unless it is accepted.
 fn warnings(resolution: &Resolution, accept_unproven: bool) -> Vec<Diagnostic> {
     let mut warnings = resolution.warnings().to_vec();
     for warning in
@@ -82,7 +86,8 @@ fn warnings(resolution: &Resolution, accept_unproven: bool) -> Vec<Diagnostic> {
     warnings
 }
 
-/// Whether an archive would lie in the directory that is packed, under a name that is packed too.
+/// Whether the archive would be written into the directory that it packs, under a name that is
+/// packed as well.
 fn packs_itself(template: &Path, target: &Path) -> bool {
     let is_packed =
         is_archive(target) && target.extension().is_none_or(|extension| extension != "csar");

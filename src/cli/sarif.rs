@@ -1,13 +1,13 @@
-//! Diagnostics as a document of SARIF 2.1.0, the format in which tools hand their findings to code
-//! review.
+//! Writes diagnostics as a document of SARIF 2.1.0, a format in which tools pass their findings to
+//! code review.
 //!
-//! Only the objects that are written are here; the names of their fields are those of the format.
+//! Only the objects that are used are defined here. Their fields have the names of the format.
 
 use super::explain_code::parts;
 use super::reporter::LocatedDiagnostic;
 use cuvee::diagnostic::{Code, Diagnostic, Fix, Label, Severity};
+use cuvee::parts::tosca::profile;
 use cuvee::source::{FileId, SourceMap, Span};
-use cuvee::tosca::profile;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -54,7 +54,7 @@ struct ReportingDescriptor {
     help: Option<Message<&'static str>>,
 }
 
-/// A `result` of the format.
+/// The object `result` of SARIF.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct SarifResult<'d> {
@@ -70,7 +70,7 @@ struct SarifResult<'d> {
     properties: Option<Properties>,
 }
 
-/// A `fix` of the format.
+/// The object `fix` of SARIF.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct SarifFix {
@@ -120,7 +120,7 @@ struct ArtifactLocation {
     uri: String,
 }
 
-/// Lines and columns count from 1; the end is behind the last character.
+/// A region of a text. Lines and columns count from 1, and the end is behind the last character.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Region {
@@ -135,10 +135,11 @@ struct Message<T> {
     text: T,
 }
 
-/// The document of all that was found, each with the template in which it was: what has no place is
-/// wrong with that as a whole.
+/// Writes all findings, each with its template. A finding without a place concerns the whole
+/// template.
 pub(super) fn document(found: &[(&Path, LocatedDiagnostic<'_>)]) -> String {
-    let codes: BTreeSet<Code> = found.iter().map(|(_, (diagnostic, _))| diagnostic.code).collect();
+    let codes: BTreeSet<Code> =
+        found.iter().filter_map(|(_, (diagnostic, _))| Code::named(diagnostic.code)).collect();
     let driver = Driver {
         name: env!("CARGO_PKG_NAME"),
         version: env!("CARGO_PKG_VERSION"),
@@ -192,8 +193,8 @@ fn finding<'d>(
         locations: [SarifLocation { id: None, physical_location: own, message: None }],
         related_locations: diagnostic.labels.iter().enumerate().map(related).collect(),
         fixes: diagnostic.fix(sources).map(|fix| change(fix, sources)).into_iter().collect(),
-        properties: diagnostic.rule.map(|rule| Properties {
-            specification: rule.specification.title(),
+        properties: diagnostic.rule.as_ref().map(|rule| Properties {
+            specification: rule.specification.title,
             section: rule.section,
         }),
     }
@@ -209,7 +210,7 @@ fn change(Fix { span, replacement, .. }: Fix, sources: &SourceMap) -> SarifFix {
 
 fn place(span: Span, sources: &SourceMap) -> PhysicalLocation {
     let path = uri(sources.file(span.file).path());
-    // What is built in is no file of anybody's repository.
+    // A built-in file is not in the user's repository.
     let uri = if profile::is_built_in(span.file) { format!("cuvee:profiles/{path}") } else { path };
     PhysicalLocation {
         artifact_location: ArtifactLocation { uri },
@@ -223,13 +224,14 @@ fn region(span: Span, sources: &SourceMap) -> Region {
     Region { start_line, start_column, end_line, end_column }
 }
 
-/// Line and column of an offset, the column in code units of UTF-16.
+/// The line and the column of an offset. The column counts code units of UTF-16.
 fn point(file: FileId, at: u32, sources: &SourceMap) -> (usize, usize) {
     let span = Span { file, start: at, end: at };
     (sources.location(span).line, sources.utf16_column(span))
 }
 
-/// A path as a URI: a relative one stays relative, and what has a meaning in URIs is escaped.
+/// Writes a path as a URI. A relative path stays relative, and characters with a meaning in URIs
+/// are escaped.
 fn uri(path: &Path) -> String {
     let mut segments = Vec::new();
     for component in path.components() {
@@ -297,7 +299,7 @@ mod tests {
         // The clef is one character, four bytes and two code units.
         assert_eq!(region(6, 15), expect(2, 1, 2, 8));
         assert_eq!(region(12, 17), expect(2, 5, 3, 2));
-        // Behind the end of the text, and the wrong way round, is still a place.
+        // Offsets behind the end of the text, or in the wrong order, still give a region.
         assert_eq!(region(21, 99), expect(4, 1, 4, 1));
         assert_eq!(region(4, 0), expect(1, 4, 1, 4));
     }

@@ -1,4 +1,4 @@
-//! From arguments to a resolver: which template, and what is chosen of it.
+//! Makes a resolver from arguments: for a template, with the choices for it.
 
 use super::args::{ChooseArgs, EvaluateArgs, OptionArgs, SelectArgs};
 use super::streams::{CommandFiles, STANDARD_INPUT};
@@ -8,12 +8,12 @@ use cuvee::diagnostic::{Code, Diagnostic};
 use cuvee::{Failure, Resolver};
 use std::path::{Path, PathBuf};
 
-/// The resolver for what the arguments choose.
+/// The resolver for the template and the choices in the arguments.
 pub(super) fn resolver(args: &SelectArgs) -> Result<Resolver, Failure> {
     chosen(&args.template, &args.choose)
 }
 
-/// The resolver for what is chosen of the template of this name.
+/// The resolver for the template at a path, with these choices.
 pub(super) fn chosen(path: &Path, args: &ChooseArgs) -> Result<Resolver, Failure> {
     let mut resolver = template(path)?
         .environment(environment()?)
@@ -38,7 +38,7 @@ pub(super) fn chosen(path: &Path, args: &ChooseArgs) -> Result<Resolver, Failure
     Ok(resolver)
 }
 
-/// With the values of functions, where they are asked for.
+/// Adds the evaluation of functions, if the arguments request it.
 pub(super) fn evaluated(mut resolver: Resolver, args: &EvaluateArgs) -> Resolver {
     if args.evaluate {
         resolver = resolver.evaluate_functions();
@@ -46,7 +46,7 @@ pub(super) fn evaluated(mut resolver: Resolver, args: &EvaluateArgs) -> Resolver
     with_deployment(resolver, &args.deployment_files, &args.deployment_inputs)
 }
 
-/// With the values of topology inputs.
+/// Adds the values of topology inputs.
 pub(super) fn with_deployment(
     mut resolver: Resolver,
     files: &[PathBuf],
@@ -61,7 +61,7 @@ pub(super) fn with_deployment(
     resolver
 }
 
-/// With the edition and the options that are asked for.
+/// Adds the edition and the options in the arguments.
 pub(super) fn with_options(mut resolver: Resolver, args: &OptionArgs) -> Resolver {
     for (name, value) in &args.set {
         resolver = resolver.option(name, value);
@@ -69,7 +69,7 @@ pub(super) fn with_options(mut resolver: Resolver, args: &OptionArgs) -> Resolve
     args.edition.iter().fold(resolver, Resolver::edition)
 }
 
-/// For the template of this name, or for what comes on standard input or another stream.
+/// A resolver for the template at a path, on standard input, or on another stream.
 pub(super) fn template(path: &Path) -> Result<Resolver, Failure> {
     let resolver = match stream(path)? {
         Some((name, text)) => Resolver::from_text(name, text),
@@ -78,8 +78,7 @@ pub(super) fn template(path: &Path) -> Result<Resolver, Failure> {
     Ok(resolver.files(CommandFiles).progress(WatchedRun))
 }
 
-/// What comes on a stream, and what to call it, where this is the name of one: `-` is standard
-/// input.
+/// The name and the text of a stream, if the path is one. `-` is standard input.
 pub(super) fn stream(path: &Path) -> Result<Option<(String, String)>, Failure> {
     if path != Path::new(STANDARD_INPUT) && !streams::is_stream(path) {
         return Ok(None);
@@ -94,7 +93,7 @@ pub(super) fn stream(path: &Path) -> Result<Option<(String, String)>, Failure> {
     Ok(Some((name, text)))
 }
 
-/// The variables that are meant for us; what else is in the environment is nobody's business.
+/// The environment variables for this program. All others are ignored.
 fn environment() -> Result<Vec<(String, String)>, Failure> {
     let all =
         std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));

@@ -1,15 +1,15 @@
-//! `cuvee plan --simulate`
+//! Runs `cuvee plan --simulate`.
 
 use super::args::{AssumeFormat, PlanArgs, PlanFormat, SimulateArgs};
 use super::read::ReadFiles;
 use super::reporter::Reporter;
 use super::{Outcome, json, output, rejected, stored};
 use cuvee::Failure;
+use cuvee::deploy::plan::{Plan, SimulationOptions, StartStates, simulate};
 use cuvee::diagnostic::{Code, Diagnostic, Diagnostics};
-use cuvee::draw::plan::{PlanDocument, simulated};
-use cuvee::plan::{Plan, SimulationOptions, StartStates, simulate};
+use cuvee::output::draw::plan::{PlanDocument, simulated};
+use cuvee::parts::yaml::{Limits, parse};
 use cuvee::source::{FileSystem, SourceMap};
-use cuvee::yaml::{Limits, parse};
 use std::process::ExitCode;
 
 /// Simulates a plan.
@@ -29,7 +29,7 @@ pub(super) fn run(
     let simulation = simulate(plan, &start, &how).map_err(failed)?;
     let Diagnostics(found) = &simulation.diagnostics;
     let text = match format {
-        // What may not begin has nothing to show.
+        // A simulation that may not begin has no output.
         PlanFormat::Human if simulation.diagnostics.has_errors() => None,
         PlanFormat::Human => Some(simulated(plan, &simulation)),
         PlanFormat::Json => {
@@ -52,7 +52,7 @@ pub(super) fn run(
     Ok(ExitCode::from(u8::from(simulation.has_failed)))
 }
 
-/// What is said of how things are before.
+/// The states before the simulation, from the arguments.
 fn start_states(
     args: &SimulateArgs,
     sources: &SourceMap,

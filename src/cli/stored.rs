@@ -1,19 +1,20 @@
-//! Instances that commands are told of: those of a store, and what was exported.
+//! Finds the instances that arguments name: in a store, or in an exported file.
 
 use super::read::ReadFiles;
 use super::{args, rejected};
 use cuvee::Failure;
+use cuvee::deploy::instance::{InstanceModel, ModelAt, OsStore, import_model, read_model};
 use cuvee::diagnostic::{Code, Diagnostic, Diagnostics};
-use cuvee::instance::{InstanceModel, ModelAt, OsStore, import_model, read_model};
+use cuvee::parts::yaml::{Document, Limits, parse};
 use cuvee::source::{FileSystem, SourceMap};
-use cuvee::yaml::{Document, Limits, parse};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The model that a file says, with nothing added: who imports it gives it a lineage of its own.
+/// Reads the model in an exported file without adding anything. An import would give it a new
+/// lineage.
 ///
 /// # Errors
-/// Everything that is wrong with the file, each at its place.
+/// All errors in the file, each at its place.
 pub(super) fn exported(path: &Path, read: &ReadFiles) -> Result<InstanceModel, Failure> {
     let sources = SourceMap::default();
     let found = document(path, read, &sources).map_err(Diagnostics::from);
@@ -21,7 +22,7 @@ pub(super) fn exported(path: &Path, read: &ReadFiles) -> Result<InstanceModel, F
     found.map_err(|Diagnostics(diagnostics)| Failure { diagnostics, sources })
 }
 
-/// A document of its own.
+/// Reads and parses a file, and adds its text to `sources`.
 pub(super) fn document(
     path: &Path,
     read: &ReadFiles,
@@ -37,7 +38,7 @@ pub(super) fn document(
     parse(sources.add(path, Arc::clone(&text)), text, &Limits::default())
 }
 
-/// The store that is meant.
+/// The store in this directory, in that of the environment variable, or else in `.cuvee`.
 pub(super) fn store(directory: Option<&Path>) -> OsStore {
     let said = directory.map(Path::to_owned);
     let variable =
@@ -45,7 +46,7 @@ pub(super) fn store(directory: Option<&Path>) -> OsStore {
     OsStore::new(said.or_else(variable).unwrap_or_else(|| PathBuf::from(".cuvee")))
 }
 
-/// Which state of an instance a text means: a revision, or a time.
+/// Parses a revision, or a time.
 pub(super) fn at(text: &str) -> Result<ModelAt, Failure> {
     if let Ok(revision) = text.parse() {
         return Ok(ModelAt::Revision(revision));
@@ -59,14 +60,14 @@ pub(super) fn at(text: &str) -> Result<ModelAt, Failure> {
     }
 }
 
-/// What a name means: a state of an instance, or what was exported to a file.
+/// The meaning of a name: a state of an instance, or an exported file.
 pub(super) enum NamedModel<'n> {
     Instance(&'n str, ModelAt),
     File(&'n Path),
 }
 
 impl<'n> NamedModel<'n> {
-    /// Of `NAME`, `NAME@REVISION`, or a file.
+    /// Parses `NAME`, `NAME@REVISION`, or the path of a file.
     pub(super) fn of(name: &'n str, revision: Option<&'n str>) -> Result<Self, Failure> {
         let is_file =
             name.contains(['/', '\\']) || name.ends_with(".yaml") || name.ends_with(".json");
@@ -81,7 +82,7 @@ impl<'n> NamedModel<'n> {
     }
 }
 
-/// The model that a name means: that of an instance, `NAME@REVISION`, or a file.
+/// Reads the model of `NAME`, `NAME@REVISION`, or an exported file.
 pub(super) fn model(
     name: &str,
     revision: Option<&str>,
@@ -93,12 +94,12 @@ pub(super) fn model(
     }
 }
 
-/// The name of the instance that `NAME` or `NAME@REVISION` means.
+/// The name of the instance in `NAME` or `NAME@REVISION`.
 pub(super) fn instance_name(name: &str) -> &str {
     name.split_once('@').map_or(name, |(name, _)| name)
 }
 
-/// The model that `instance:NAME`, `instance:NAME@REVISION` or a file means.
+/// Reads the model of `instance:NAME`, `instance:NAME@REVISION`, or an exported file.
 pub(super) fn model_of(source: &str, directory: Option<&Path>) -> Result<InstanceModel, Failure> {
     let name = source.strip_prefix("instance:");
     match name {

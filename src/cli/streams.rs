@@ -1,25 +1,25 @@
-//! Files as the command line names them: those of the operating system, and what a shell hands over
-//! under a name, which is standard input (`/dev/stdin`) and what other commands write
-//! (`<(command)`, which is `/dev/fd/63` or the like).
+//! Reads files as the command line names them: files of the operating system, and streams that a
+//! shell passes under a name. Such streams are standard input (`/dev/stdin`) and the output of
+//! other commands (`<(command)`, which is `/dev/fd/63` or the like).
 //!
-//! Such a stream is read once, up to the size that a file may have, and only where the command line
-//! names it: what a template imports is a file.
+//! A stream is read once, up to the size limit of files, and only where the command line names it.
+//! Imports of a template are always files.
 
+use cuvee::parts::yaml::Limits;
 use cuvee::source::{FileSystem, OsFiles};
-use cuvee::yaml::Limits;
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, Error, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-/// What is standard input where a template is asked for.
+/// The path that means standard input in place of a template.
 pub(super) const STANDARD_INPUT: &str = "-";
 
 /// The files that a command reads.
 pub(super) struct CommandFiles;
 
-/// What the arguments name: all of one, or what is behind `=` or between commas in it.
+/// The streams in the arguments: a whole argument, the part behind `=`, or a part between commas.
 static NAMED: LazyLock<HashSet<PathBuf>> = LazyLock::new(|| {
     let arguments = std::env::args_os().filter_map(|argument| argument.into_string().ok());
     let parts = |argument: String| -> Vec<PathBuf> {
@@ -28,13 +28,13 @@ static NAMED: LazyLock<HashSet<PathBuf>> = LazyLock::new(|| {
     arguments.flat_map(parts).collect()
 });
 
-/// What reading a stream came to.
+/// The result of reading a stream.
 type Read = Result<Vec<u8>, String>;
 
-/// What was read of streams: there is nothing left to be read again.
+/// The results of streams, because a stream cannot be read again.
 static READ: LazyLock<Mutex<HashMap<PathBuf, Read>>> = LazyLock::new(Mutex::default);
 
-/// Whether this is the name of something that is open already.
+/// Whether this is the path of an open file descriptor.
 pub(super) fn is_stream(path: &Path) -> bool {
     let descriptors = ["/dev/fd", "/proc/self/fd"].map(Path::new);
     cfg!(unix)
@@ -42,8 +42,8 @@ pub(super) fn is_stream(path: &Path) -> bool {
             || path.parent().is_some_and(|parent| descriptors.contains(&parent)))
 }
 
-/// What messages call the template that comes from a stream; relative names in it start where the
-/// command runs.
+/// The name of a template from a stream in messages. Relative names in such a template start in the
+/// working directory.
 pub(super) fn label(path: &Path) -> String {
     let number = path.file_name().and_then(|name| name.to_str());
     match number.filter(|number| !matches!(*number, "-" | "stdin" | "0")) {
@@ -52,10 +52,10 @@ pub(super) fn label(path: &Path) -> String {
     }
 }
 
-/// All of a stream, where it is not too large.
+/// Reads all of a stream, if it is not too large.
 ///
 /// # Errors
-/// As the system gives them.
+/// The errors of the system.
 pub(super) fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut streams = READ.lock().unwrap_or_else(PoisonError::into_inner);
     let read = streams.entry(path.to_owned()).or_insert_with(|| {

@@ -1,4 +1,4 @@
-//! `cuvee substitute`
+//! Runs `cuvee substitute`.
 
 use super::args::WatchArgs;
 use super::args::substitute::{SubstituteArgs, SubstituteFormat};
@@ -6,22 +6,25 @@ use super::read::ReadFiles;
 use super::reporter::Reporter;
 use super::stored::{NamedModel, exported, store};
 use super::{Outcome, json, output, rejected, select, stricter};
-use cuvee::csar::is_archive;
+use cuvee::deploy::fulfil::Inventory;
+use cuvee::deploy::instance::{StoredInstance, read_model};
+use cuvee::deploy::substitute::{SubstitutionExplanation, SubstitutionQuery, human};
 use cuvee::diagnostic::{Code, Diagnostic, Severity};
-use cuvee::fulfil::Inventory;
-use cuvee::instance::{StoredInstance, read_model};
 use cuvee::source::FileSystem;
-use cuvee::substitute::{SubstitutionExplanation, SubstitutionQuery, human};
+use cuvee::source::csar::is_archive;
 use cuvee::{Failure, Resolver};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Selects, fulfils, substitutes, and writes.
+/// Selects nodes, fulfils requirements, substitutes nodes, and writes the result.
 pub(crate) fn run(args: &SubstituteArgs, watch: &WatchArgs, reporter: &Reporter) -> Outcome {
     output::clean_up_on_interrupt();
     if args.nest && !args.output.as_deref().is_some_and(is_archive) {
-        let error = Diagnostic::error(Code::Usage, "`--nest` writes an archive");
-        return Err(rejected(error.help("give it a name with `-o`, such as `shop.csar`")));
+        let error = Diagnostic::error(
+            Code::Usage,
+            "`--nest` writes an archive and needs a file name for it",
+        );
+        return Err(rejected(error.help("name the archive with `-o`, such as `-o shop.csar`")));
     }
     let format = format(args)?;
     let read = ReadFiles::default();
@@ -78,7 +81,7 @@ fn is_warning(found: &Diagnostic) -> bool {
     found.severity == Severity::Warning
 }
 
-/// What was said, or what the file is called after.
+/// The requested format, or else the one that the extension of the file stands for.
 fn format(args: &SubstituteArgs) -> Result<SubstituteFormat, Failure> {
     let is_json = args.output.as_deref().and_then(Path::extension).is_some_and(|it| it == "json");
     let (default, wrong) = match args.explain {
@@ -93,7 +96,7 @@ fn format(args: &SubstituteArgs) -> Result<SubstituteFormat, Failure> {
             false => ("a template", "`yaml` or `json`"),
         };
         let error = Diagnostic::error(Code::Usage, format!("{what} is not written in this format"));
-        return Err(rejected(error.help(format!("its formats are {formats}"))));
+        return Err(rejected(error.help(format!("choose {formats}"))));
     }
     Ok(format)
 }
@@ -105,7 +108,7 @@ fn explained(explained: &SubstitutionExplanation, format: SubstituteFormat) -> S
     }
 }
 
-/// What is there: an instance, an export of one, or a template.
+/// The available nodes: of an instance, an export of one, or a template.
 fn inventory(
     source: &str,
     directory: Option<&Path>,

@@ -1,4 +1,4 @@
-//! `cuvee test`
+//! Runs `cuvee test`.
 
 use super::args::{TestArgs, TestFormat};
 use super::{Outcome, json, junit, output, rejected, watch};
@@ -11,8 +11,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Runs the tests of all directories, and reports them as one; each directory must hold some, and
-/// some of all must be wanted.
+/// Runs the tests of all directories, and writes a single report. Each directory needs at least one
+/// test, and the filter has to match at least one in all.
 pub(crate) fn run(args: &TestArgs) -> Outcome {
     let wanted = |case: &Path| {
         args.filter.as_ref().is_none_or(|text| case.to_string_lossy().contains(text.as_str()))
@@ -55,7 +55,7 @@ fn exit(report: &Report) -> ExitCode {
     if report.is_success() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Writes what failing cases would have to expect, each behind what differs.
+/// Writes the expectations with which failing cases would pass, each after the differences.
 fn update(report: &mut Report) -> Outcome {
     let mut written: HashMap<PathBuf, String> = HashMap::new();
     let mut updated = 0;
@@ -84,14 +84,14 @@ fn update(report: &mut Report) -> Outcome {
     Ok(exit(report))
 }
 
-/// What was expected, and what is.
+/// The differences between expected and actual results of a case.
 fn difference(case: &Case) -> String {
     let lines =
         case.problems.iter().map(|problem| format!("    {}\n", problem.replace('\n', "\n    ")));
     format!("UPDATE {}\n{}", case.path.display(), lines.collect::<String>())
 }
 
-/// The report for programs.
+/// The report in its JSON form.
 #[derive(Serialize)]
 struct TestResult<'r> {
     passed: usize,
@@ -129,14 +129,14 @@ fn refused(dir: &Path, why: &str) -> Diagnostic {
     Diagnostic::error(Code::File, format!("cannot test `{}`: {why}", dir.display()))
 }
 
-/// No test is called so; perhaps one of these is meant.
+/// The error for a filter that matches no test, with a suggestion from the other tests.
 fn unmatched(filter: &str, others: &[PathBuf]) -> Diagnostic {
     let names = others.iter().filter_map(|path| path.file_name()?.to_str());
     Diagnostic::error(Code::File, format!("no test has `{filter}` in its path"))
         .help_opt(did_you_mean(filter, names))
 }
 
-/// The directory under a name that tells what is above it, which `.` does not.
+/// The path of a directory with a name from which its parents can be found, unlike `.`.
 fn named(dir: &Path) -> io::Result<PathBuf> {
     if !dir.metadata()?.is_dir() {
         return Err(io::Error::from(io::ErrorKind::NotADirectory));

@@ -1,10 +1,10 @@
-//! How long each phase of a run takes, for whoever looks for what is slow.
+//! Measures how long each phase of a run takes.
 
-use cuvee::progress::Progress;
+use cuvee::explore::progress::Progress;
 use std::fmt;
 use std::time::{Duration, Instant};
 
-/// Notes when each phase begins and what is counted meanwhile. Displays as a table.
+/// Records the beginning of each phase and the counts during it. It displays as a table.
 pub(super) struct Timings {
     /// The phases in the order of their beginning; each ends where the next one begins.
     phases: Vec<(&'static str, Instant)>,
@@ -13,7 +13,7 @@ pub(super) struct Timings {
 }
 
 impl Timings {
-    /// Starts the clock with this phase.
+    /// Starts the clock with this first phase.
     pub(super) fn start(phase: &'static str) -> Self {
         let now = Instant::now();
         Self { phases: vec![(phase, now)], counts: Vec::new(), end: now }
@@ -24,7 +24,8 @@ impl Timings {
         self.end = Instant::now();
     }
 
-    /// How long each phase took; one that began more than once stands where it began first.
+    /// The duration of each phase. A phase that began several times is listed at its first
+    /// beginning.
     fn durations(&self) -> Vec<(&'static str, Duration)> {
         let mut durations: Vec<(&str, Duration)> = Vec::with_capacity(self.phases.len());
         let ends = self.phases.iter().skip(1).map(|&(_, begin)| begin).chain([self.end]);

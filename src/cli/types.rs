@@ -1,16 +1,18 @@
-//! `cuvee types`
+//! Runs `cuvee types`.
 
 use super::args::TypesArgs;
 use super::reporter::Reporter;
 use super::{Outcome, answered, select};
 use cuvee::diagnostic::{Diagnostic, Severity};
-use cuvee::tosca::{DefinedTypes, Family, PartOrigin, PropertyReport, TypeReport, TypesReport};
+use cuvee::parts::tosca::{
+    DefinedTypes, Family, PartOrigin, PropertyReport, TypeReport, TypesReport,
+};
 use serde::Serialize;
 use std::fmt::Write;
 use std::process::ExitCode;
 
-/// Lists types, or shows what one effectively is. Wrong definitions are reported, and what is right
-/// is shown all the same.
+/// Lists types, or shows an effective type. Invalid definitions are reported, and valid ones are
+/// still shown.
 pub(crate) fn run(args: &TypesArgs, reporter: &Reporter) -> Outcome {
     let resolver = select::resolver(&args.select)?;
     let resolver = if args.non_normative { resolver.non_normative_types() } else { resolver };
@@ -43,13 +45,13 @@ pub(crate) fn run(args: &TypesArgs, reporter: &Reporter) -> Outcome {
     Ok(exit(&diagnostics))
 }
 
-/// Wrong definitions are a failure.
+/// The exit code, which is a failure if any definition is invalid.
 fn exit(diagnostics: &[Diagnostic]) -> ExitCode {
     let wrong = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
     if wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
-/// A name may stand for types of several families.
+/// The types of a name. There may be one in each of several families.
 #[derive(Serialize)]
 struct TypesOfName {
     definitions: Vec<TypeReport>,
@@ -73,7 +75,7 @@ fn list(report: &TypesReport) -> String {
     text
 }
 
-/// A title and below it a table; nothing where there are no rows.
+/// Writes a title and a table below it. Without rows, nothing is written.
 fn section<const N: usize>(text: &mut String, indent: &str, title: &str, rows: &[[String; N]]) {
     if rows.is_empty() {
         return;
@@ -127,7 +129,7 @@ fn effective(report: &TypeReport) -> String {
     text
 }
 
-/// Capabilities and interfaces, which have parts of their own.
+/// Writes the capabilities and the interfaces, which have parts of their own.
 fn parts(text: &mut String, report: &TypeReport) {
     for capability in &report.capabilities {
         let sources = match capability.valid_source_types.join(", ") {
@@ -149,7 +151,7 @@ fn parts(text: &mut String, report: &TypeReport) {
     }
 }
 
-/// A part that has parts.
+/// Writes the heading of a part that has parts itself.
 fn heading(text: &mut String, title: &str, said: &[&str]) {
     let said: Vec<_> = said.iter().filter(|said| !said.is_empty()).copied().collect();
     let _ = writeln!(text, "  {title}  {}", said.join("  "));
@@ -179,9 +181,9 @@ fn operations(
     text: &mut String,
     indent: &str,
     title: &str,
-    operations: &[cuvee::tosca::OperationReport],
+    operations: &[cuvee::parts::tosca::OperationReport],
 ) {
-    let row = |operation: &cuvee::tosca::OperationReport| {
+    let row = |operation: &cuvee::parts::tosca::OperationReport| {
         let implementation =
             operation.implementation.as_ref().map(ToString::to_string).unwrap_or_default();
         [
@@ -194,7 +196,7 @@ fn operations(
     section(text, indent, title, &operations.iter().map(row).collect::<Vec<_>>());
 }
 
-/// Who says it where, and what that refines.
+/// The definition of a part, with the definitions that it refines.
 fn origin(origin: &PartOrigin) -> String {
     let refined: Vec<_> =
         origin.refines.iter().map(|said| format!("{} {}", said.kind, said.place)).collect();
@@ -206,7 +208,7 @@ fn origin(origin: &PartOrigin) -> String {
     format!("{} {}{refines}", origin.said.kind, origin.said.place)
 }
 
-/// Types of TOSCA 1.0, by their kinds.
+/// Lists types of TOSCA 1.0 by their kinds.
 fn list_defined(report: &DefinedTypes) -> String {
     let mut text = String::new();
     for kind in DefinedTypes::kinds() {
@@ -222,7 +224,7 @@ fn list_defined(report: &DefinedTypes) -> String {
     text
 }
 
-/// Types of TOSCA 1.0, each with all that it has.
+/// Writes types of TOSCA 1.0 with all of their parts.
 fn defined(report: &DefinedTypes) -> String {
     let mut text = String::new();
     for it in &report.types {

@@ -1,27 +1,27 @@
-//! `cuvee validate`
+//! Runs `cuvee validate`.
 
 use super::args::{FindingsFormat, ValidateArgs};
 use super::reporter::{LocatedDiagnostic, Reporter};
 use super::{Outcome, output, rejected, sarif, select, streams};
-use cuvee::csar;
+use cuvee::deploy::substitute::SubstitutionQuery;
 use cuvee::diagnostic::Severity;
-use cuvee::render;
+use cuvee::diagnostic::render;
+use cuvee::parts::yaml::{Limits, parse_filtered};
+use cuvee::source::csar;
 use cuvee::source::{FileId, FileSystem, OsFiles};
-use cuvee::substitute::SubstitutionQuery;
 use cuvee::validate::Validation;
-use cuvee::yaml::{Limits, parse_filtered};
 use memchr::memmem;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// What every file of TOSCA says.
+/// The keyname that every TOSCA file has.
 const VERSION: &str = "tosca_definitions_version";
 
-/// The namespace of those of TOSCA 1.0, which are XML.
+/// The namespace of definitions of TOSCA 1.0, which are XML.
 const DEFINITIONS: &str = "http://docs.oasis-open.org/tosca/ns/2011/12";
 
-/// Reports what is wrong with each template.
+/// Reports the errors in each template.
 pub(crate) fn run(args: &ValidateArgs, reporter: &Reporter) -> Outcome {
     let named = args.templates.iter().map(PathBuf::as_path);
     let templates: Vec<_> =
@@ -50,13 +50,13 @@ pub(crate) fn run(args: &ValidateArgs, reporter: &Reporter) -> Outcome {
     Ok(if wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Whether this has to be looked at where a command line names files of many kinds: all but files
-/// that can be read, and are none of TOSCA. Most of those never say the word, so few are parsed.
+/// Whether a path has to be validated with `--only-tosca`. Only readable files without TOSCA
+/// content are skipped. Most of them do not contain the keyname at all, so few files are parsed.
 fn may_be_tosca(path: &Path) -> bool {
     if !OsFiles.is_file(path) || csar::is_archive(path) || streams::is_stream(path) {
         return true;
     }
-    // What cannot be read, or is too large for that, is an error later on.
+    // A file that cannot be read, or is too large, is reported as an error later on.
     let is_small = OsFiles.size(path).is_ok_and(|size| size <= Limits::default().bytes);
     let bytes = is_small.then(|| OsFiles.read(path).ok()).flatten();
     let Some(bytes) = bytes else { return true };
@@ -72,8 +72,8 @@ fn may_be_tosca(path: &Path) -> bool {
     parsed.map_or(true, |document| document.root().get(VERSION).is_some())
 }
 
-/// What is wrong with one template, and what substitutes its nodes not; that it cannot be read is one
-/// of these things.
+/// Validates a template, and also whether its nodes can be substituted if that is requested. A
+/// template that cannot be read gives a finding as well.
 fn validate(template: &Path, args: &ValidateArgs) -> Vec<Validation> {
     let mut resolver = match select::chosen(template, &args.choose) {
         Ok(resolver) => resolver,
@@ -95,8 +95,8 @@ fn validate(template: &Path, args: &ValidateArgs) -> Vec<Validation> {
     }
 }
 
-/// Everything that was found, in the order of the templates; of files that several of them import
-/// it is said once.
+/// All findings in the order of the templates. A finding in a file that several templates import is
+/// listed once.
 fn findings<'v>(validated: &'v [(&Path, Validation)]) -> Vec<(&'v Path, LocatedDiagnostic<'v>)> {
     let all = validated.iter().flat_map(|(template, validation)| {
         validation
@@ -114,7 +114,7 @@ fn findings<'v>(validated: &'v [(&Path, Validation)]) -> Vec<(&'v Path, LocatedD
     .collect()
 }
 
-/// One line for each template of which nothing is wrong.
+/// Writes a line for each valid template.
 fn valid(validated: &[(&Path, Validation)]) -> String {
     let of_one = validated.chunk_by(|(one, _), (other, _)| one == other);
     let valid = of_one.filter(|all| all.iter().all(|(_, validation)| validation.is_valid(false)));
@@ -122,7 +122,7 @@ fn valid(validated: &[(&Path, Validation)]) -> String {
     names.map(|template| format!("`{template}` is valid\n")).collect()
 }
 
-/// How many files were none of TOSCA.
+/// Reports the number of skipped files.
 fn passed_over(count: usize) -> String {
     match count {
         0 => String::new(),

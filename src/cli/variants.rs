@@ -1,4 +1,4 @@
-//! `cuvee variants`
+//! Runs `cuvee variants`.
 
 use super::args::VariantsArgs;
 use super::read::ReadFiles;
@@ -98,7 +98,7 @@ fn variants(count: &str) -> String {
     format!("{count} variant{}", if count == "1" { "" } else { "s" })
 }
 
-/// The names of the nodes, and how many elements there are beside them.
+/// The names of the present nodes, and the number of other present elements.
 fn nodes(variant: &Variant) -> String {
     let names: Vec<_> = variant.present.iter().filter_map(|id| id.strip_prefix("node.")).collect();
     let others = variant.present.len() - names.len();
@@ -106,11 +106,11 @@ fn nodes(variant: &Variant) -> String {
     if others == 0 { names } else { format!("{names} (+{others})") }
 }
 
-/// What is in a directory of resolved variants.
+/// The list of files in a directory of resolved variants.
 #[derive(Serialize)]
 struct Manifest<'f> {
     variants: Vec<WrittenVariant<'f>>,
-    /// Whether there are variants beyond these.
+    /// Whether there are further variants.
     more: bool,
 }
 
@@ -121,10 +121,10 @@ struct WrittenVariant<'f> {
     variant: &'f Variant,
 }
 
-/// The file that says what the others are.
+/// The name of the manifest.
 const MANIFEST: &str = "manifest.json";
 
-/// Resolves every variant into a file of its name, and says in a manifest what each is.
+/// Resolves every variant into a file with its name, and lists the files in a manifest.
 fn write_all(
     resolver: &Resolver,
     found: &Found,
@@ -135,7 +135,7 @@ fn write_all(
     output::clean_up_on_interrupt();
     output::create_directory(dir).map_err(rejected)?;
     let mut entries = Vec::new();
-    // Each variant has the same.
+    // All variants give the same warnings about file names, so each is reported once.
     let mut told: Vec<Diagnostic> = Vec::new();
     for variant in &found.variants {
         let values =
@@ -160,8 +160,8 @@ fn write_all(
     output::to_unread_file(&dir.join(MANIFEST), json(&manifest), read).map_err(rejected)
 }
 
-/// The name of a preset may be anything; this is the name of a file in the directory, a different
-/// one for each.
+/// The file name for the name of a preset, which may contain any characters. Different presets have
+/// different file names.
 fn file_name(name: &str) -> String {
     let mut text = String::new();
     for (index, c) in name.char_indices() {

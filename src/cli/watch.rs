@@ -1,12 +1,12 @@
-//! Whoever waits for a command sees after a second what happens, is told how long what took, and
-//! waits no longer than for a set time.
+//! Watches a running command: shows its phase after a second, measures its phases, and stops it at
+//! the time limit.
 //!
-//! There is one process, one who waits for it, and one terminal: so is this.
+//! The state is global, because there is one process with one terminal.
 
 use super::args::WatchArgs;
 use super::progress::Spinner;
 use super::timings::Timings;
-use cuvee::progress::Progress;
+use cuvee::explore::progress::Progress;
 use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -16,21 +16,20 @@ static WATCH: Mutex<Option<Watch>> = Mutex::new(None);
 
 struct Watch {
     timings: Timings,
-    /// What is shown; nothing while something is written.
+    /// The visible spinner. `None` while output is written.
     spinner: Option<Spinner>,
     is_shown: bool,
 }
 
-/// From now on every run is watched; `is_shown` says whether somebody sits there who would like to know
-/// that we are not stuck.
+/// Starts to watch all runs. `is_shown` tells whether to show a spinner.
 pub(crate) fn begin(is_shown: bool) {
     let watch = Watch { timings: Timings::start("starting"), spinner: None, is_shown };
     *WATCH.lock().unwrap_or_else(PoisonError::into_inner) = Some(watch);
 }
 
-/// Does this, which is to end the process, where it takes longer.
+/// Calls `give_up`, which has to end the process, if the command takes longer than this.
 pub(crate) fn give_up_after(time: Duration, give_up: impl FnOnce() + Send + 'static) {
-    // Without a thread nobody looks at the clock, as if no time had been set.
+    // Without the thread, there is no time limit.
     let _ = thread::Builder::new().spawn(move || {
         thread::sleep(time);
         if WATCH.lock().unwrap_or_else(PoisonError::into_inner).is_some() {
@@ -39,22 +38,22 @@ pub(crate) fn give_up_after(time: Duration, give_up: impl FnOnce() + Send + 'sta
     });
 }
 
-/// Says how long what took, where somebody wants to know.
+/// Stops watching, and prints the durations of the phases if they are requested.
 pub(crate) fn end(args: &WatchArgs) {
     let watch = WATCH.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some(Watch { mut timings, .. }) = watch.filter(|_| args.timings) {
         timings.stop();
-        // Whoever closed standard error does not want to know.
+        // If standard error is closed, nobody reads the durations.
         let _ = write!(io::stderr(), "{timings}");
     }
 }
 
-/// Clears the terminal for what is written to it now.
+/// Clears the spinner before other output.
 pub(super) fn hide() {
     with(|watch| watch.spinner = None);
 }
 
-/// A phase of the command itself begins.
+/// Begins a phase of the command itself.
 pub(super) fn phase(name: &'static str) {
     WatchedRun.phase(name);
 }
@@ -71,7 +70,7 @@ impl Watch {
     }
 }
 
-/// What runs tell.
+/// Receives the progress of runs.
 pub(super) struct WatchedRun;
 
 impl Progress for WatchedRun {

@@ -1,11 +1,11 @@
-//! Elements of XML that nobody can look into: in YAML they are texts of their own.
+//! Turns XML elements without a schema into texts for YAML, and back.
 
-use crate::text::source::FileId;
-use crate::text::xml::{XmlElement, XmlLimits, parse};
 use crate::tosca::v1_0::{TOSCA, canonical_element};
+use cuvee_text::source::FileId;
+use cuvee_text::xml::{XmlElement, XmlLimits, parse};
 
-/// An element as a text of its own, in canonical form: with the namespaces that are declared around
-/// it. `source` is how it is written.
+/// An element as a text of its own, in canonical form, together with the namespaces that are
+/// declared around it. `source` is the text of the element in its document.
 pub(super) fn to_text(element: XmlElement<'_>, source: &str) -> String {
     let mut declared: Vec<_> = element.declarations().map(|(prefix, _)| prefix).collect();
     let (mut around, mut at) = (Vec::new(), element);
@@ -25,10 +25,10 @@ pub(super) fn to_text(element: XmlElement<'_>, source: &str) -> String {
     canonical_element(element, around)
 }
 
-/// The element that a text is, to stand among others, where it is one that anybody may put into
-/// properties.
+/// The element that a text contains, in a form that can be written among other elements. `None` if
+/// it is not an element that may be used in properties.
 pub(super) fn to_element(text: &str) -> Option<String> {
-    // There is more around it, which counts too.
+    // The element will be nested in a document, so only half of the usual limits is available.
     let usual = XmlLimits::default();
     let half = XmlLimits { depth: usual.depth / 2, bindings: usual.bindings / 2, ..usual };
     let document = parse(FileId::DETACHED, text.into(), &half).ok()?;
@@ -38,12 +38,13 @@ pub(super) fn to_element(text: &str) -> Option<String> {
     let rest = whole.strip_prefix('<')?.strip_prefix(name)?;
     let says_default = root.declarations().any(|(prefix, _)| prefix.is_empty());
     let none = if says_default || !has_unprefixed(root) { "" } else { " xmlns=\"\"" };
-    // The schema of TOSCA takes elements of other namespaces, not of none.
+    // The schema of TOSCA allows elements of other namespaces here, but not elements without a
+    // namespace.
     let is_of_others = !["", TOSCA].contains(&root.name().namespace);
     is_of_others.then(|| format!("<{name}{none}{rest}"))
 }
 
-/// Whether a text names something with a prefix.
+/// Whether a text contains a name with this prefix.
 fn is_named(text: &str, prefix: &str) -> bool {
     let mut found = text.match_indices(prefix);
     found.any(|(at, _)| {
@@ -54,7 +55,7 @@ fn is_named(text: &str, prefix: &str) -> bool {
     })
 }
 
-/// Whether it, or an element in it, is written without a prefix.
+/// Whether the element or a descendant is written without a prefix.
 fn has_unprefixed(element: XmlElement<'_>) -> bool {
     let mut open = vec![element];
     while let Some(element) = open.pop() {

@@ -1,20 +1,20 @@
-//! How converted templates are written: sections in blocks, what is short in one line.
+//! Writes converted templates as YAML: sections as blocks, short values on one line.
 
-use crate::text::source::FileId;
-use crate::text::value::Value;
-use crate::text::yaml::{Document, Limits, Node, Out, OutKey, parse, write_yaml};
+use cuvee_text::source::FileId;
+use cuvee_text::value::Value;
+use cuvee_text::yaml::{Document, Limits, Node, Out, OutKey, parse, write_yaml};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-/// What is longer is not put into one line.
+/// The greatest width of a line.
 const WIDTH: usize = 100;
 
-/// What one line looks like.
+/// The style of maps and lists on one line.
 const STYLE: &str = "map: { a: b }\nlist: [a]\n";
 
-/// Parts of the document that have parts of their own: each of these gets lines.
+/// The sections whose entries are themselves written as blocks.
 const SECTIONS: [&str; 7] = [
     "inputs",
     "node_templates",
@@ -25,7 +25,7 @@ const SECTIONS: [&str; 7] = [
     "workflows",
 ];
 
-/// Writes a document.
+/// Writes a document as YAML.
 pub(super) fn write(document: &Value) -> String {
     let style = parse(FileId::DETACHED, STYLE.into(), &Limits::default()).ok();
     let like = |key| style.as_ref().map(Document::root).and_then(|root| root.get(key));
@@ -33,9 +33,9 @@ pub(super) fn write(document: &Value) -> String {
 }
 
 struct YamlLayout<'s> {
-    /// A map in one line.
+    /// The style of a map on one line.
     map: Option<Node<'s>>,
-    /// A list in one line.
+    /// The style of a list on one line.
     list: Option<Node<'s>>,
 }
 
@@ -55,12 +55,12 @@ impl<'s> YamlLayout<'s> {
         Out::Map { entries: entries_of(entries, &section), like: None }
     }
 
-    /// With a line for each part.
+    /// Writes a value as a block, with each part on lines of its own.
     fn block(&self, value: &'s Value, part: &dyn Fn(&'s str, &'s Value) -> Out<'s>) -> Out<'s> {
         match value {
             Value::Map(entries) => Out::Map { entries: entries_of(entries, part), like: None },
             Value::List(items) => {
-                // What an item is called stands behind its dash.
+                // The first entry of an item is written on the line of its dash.
                 let item = |item: &'s Value| match item {
                     Value::Map(entries) if !entries.is_empty() => self.block(item, part),
                     _ => part("", item),
@@ -71,7 +71,7 @@ impl<'s> YamlLayout<'s> {
         }
     }
 
-    /// In one line where it fits into it, behind `before` columns.
+    /// Writes a value on one line if it fits after `before` columns, otherwise as a block.
     fn out(&self, value: &'s Value, before: usize) -> Out<'s> {
         if width(value).is_some_and(|width| before + 2 + width <= WIDTH) {
             return self.line(value);
@@ -104,12 +104,12 @@ fn entries_of<'s>(
     all.map(|(key, value)| (OutKey::New(Cow::Borrowed(&**key)), part(key, value))).collect()
 }
 
-/// Whether it is a list of which each item has a line.
+/// Whether the value is a list whose items are written on lines of their own.
 fn is_listed(key: &str, value: &Value) -> bool {
     key == "requirements" && matches!(value, Value::List(items) if !items.is_empty())
 }
 
-/// How wide something is in one line; nothing where it needs several.
+/// The width of a value on one line; `None` if it needs several lines.
 fn width(value: &Value) -> Option<usize> {
     match value {
         Value::Map(entries) => {
@@ -125,14 +125,15 @@ fn width(value: &Value) -> Option<usize> {
     }
 }
 
-/// So many entries are looked through faster than looked up.
+/// In a map with up to this many entries, a linear search is faster than a lookup.
 const LOOKED_THROUGH: usize = 16;
 
-/// A map that is being made.
+/// A map under construction.
 #[derive(Default)]
 pub(super) struct YamlMap {
     entries: Vec<(Arc<str>, Value)>,
-    /// Where the first entry of a name is, of maps that are not looked through.
+    /// The position of the first entry of each name, for maps that are too large for a linear
+    /// search.
     places: FxHashMap<Arc<str>, usize>,
 }
 
@@ -159,21 +160,21 @@ impl YamlMap {
         }
     }
 
-    /// Where there is something to put.
+    /// Adds an entry if there is a value.
     pub(super) fn put_some(&mut self, key: &str, value: Option<impl Into<Value>>) {
         if let Some(value) = value {
             self.put(key, value);
         }
     }
 
-    /// Where there is anything in it.
+    /// Adds a map unless it is empty.
     pub(super) fn put_map(&mut self, key: &str, map: Self) {
         if !map.is_empty() {
             self.put(key, map);
         }
     }
 
-    /// Where there is anything in it.
+    /// Adds a list unless it is empty.
     pub(super) fn put_list(&mut self, key: &str, items: Vec<Value>) {
         if !items.is_empty() {
             self.put(key, Value::List(items.into()));
@@ -200,7 +201,7 @@ impl YamlMap {
         self.entries.get(at).map(|(_, value)| value)
     }
 
-    /// With the entries of another one behind its own.
+    /// Appends the entries of another map.
     pub(super) fn append(&mut self, other: Self) {
         other.entries.into_iter().for_each(|(key, value)| self.push(key, value));
     }

@@ -1,33 +1,34 @@
-//! What a conversion cannot say in the other format, as people and programs are told it.
+//! Reports what a conversion cannot express in the other format, for people and for programs.
 //!
-//! Whatever a document says is mapped, kept as an extension, or in this report: there is no fourth
-//! way. Entries are in the order of the document.
+//! Every part of a document is either mapped, kept as an extension, or listed in this report. The
+//! entries are in the order of the document.
 
-use crate::text::diagnostic::{Code, Diagnostic, Severity};
-use crate::text::source::{SourceMap, Span};
+use crate::diagnostic::{Code, Diagnostic, Severity};
+use cuvee_text::source::{SourceMap, Span};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-/// So many losses are told as messages; the report has all.
+/// How many losses are shown as messages; the report contains all.
 const TOLD: usize = 20;
 
-/// What became of something that has no counterpart.
+/// What happened to a part that has no counterpart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum LossKind {
-    /// It is gone, or nothing enforces it any more.
+    /// The part is dropped, or nothing enforces it any more.
     Lost,
-    /// It stands in an extension, from where it can be led back, and which others may ignore.
+    /// The part is kept in an extension. It can be converted back from there, and others may ignore
+    /// it.
     KeptAsExtension,
-    /// Something had to be added that the document does not say.
+    /// Something had to be added that the document does not contain.
     Supplied,
-    /// It is kept as text that nobody looks into.
+    /// The part is kept as text that is not interpreted.
     Opaque,
 }
 
 impl LossKind {
-    /// As messages say it.
+    /// The kind as the predicate of a message.
     fn verb(self) -> &'static str {
         match self {
             Self::Lost => "is lost",
@@ -45,57 +46,58 @@ impl LossKind {
     }
 }
 
-/// One thing that a conversion could not just say.
+/// A part that a conversion could not simply map.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loss {
-    /// Where it is in what is converted: elements of XML from below the root, with what
-    /// identifies them, or keys of YAML.
+    /// The path in the source: XML elements below the root, each with its id or name, or keys of
+    /// YAML.
     pub path: String,
-    /// Where that stands.
+    /// The place in the source.
     pub span: Option<Span>,
-    /// What it is, as messages call it.
+    /// The name of the part for messages.
     pub construct: String,
-    /// Why it has no counterpart.
+    /// The reason why it has no counterpart.
     pub why: String,
-    /// What became of it.
+    /// What happened to the part.
     pub kind: LossKind,
 }
 
 impl Loss {
-    /// It and others like it as a message.
+    /// The loss as a message that also stands for `count - 1` similar ones.
     fn diagnostic(&self, count: usize) -> Diagnostic {
         let mut message = format!("{} {}: {}", self.construct, self.kind.verb(), self.why);
         if count > 1 {
             message.push_str(&format!(" ({count} times)"));
         }
         let found = Diagnostic::note(Code::ConversionLoss, message).at(self.span);
-        Diagnostic { severity: self.kind.severity(), ..found }
+        found.with_severity(self.kind.severity())
     }
 }
 
-/// All that a conversion could not just say.
+/// All parts that a conversion could not simply map.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Losses {
     entries: Vec<Loss>,
 }
 
 impl Losses {
-    /// Adds one.
+    /// Adds a loss.
     pub fn push(&mut self, loss: Loss) {
         self.entries.push(loss);
     }
 
-    /// Adds all of others.
+    /// Adds several losses.
     pub fn extend(&mut self, others: impl IntoIterator<Item = Loss>) {
         self.entries.extend(others);
     }
 
-    /// Leaves out all but these.
+    /// Keeps only the losses for which `stays` is true.
     pub(super) fn retain(&mut self, stays: impl Fn(&Loss) -> bool) {
         self.entries.retain(stays);
     }
 
-    /// Puts them into the order of the document, each once; those without a place come last.
+    /// Sorts the losses by their place in the document, and removes duplicates; losses without a
+    /// place come last.
     pub fn ordered(mut self) -> Self {
         let place =
             |loss: &Loss| (loss.span.is_none(), loss.span.map(|span| (span.file, span.start)));
@@ -107,17 +109,17 @@ impl Losses {
         self
     }
 
-    /// The entries, in the order in which they are told.
+    /// The entries, in the order in which they are reported.
     pub fn entries(&self) -> &[Loss] {
         &self.entries
     }
 
-    /// Whether anything is gone.
+    /// Whether anything is lost.
     pub fn has_lost(&self) -> bool {
         self.entries.iter().any(|loss| loss.kind == LossKind::Lost)
     }
 
-    /// The first of them as messages, what is alike as one, and how many there are besides.
+    /// The first losses as messages; similar ones are merged, and the remaining ones counted.
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
         let mut alike: Vec<(&Loss, usize)> = Vec::new();
         let mut places: FxHashMap<(LossKind, &str, &str), usize> = FxHashMap::default();
@@ -135,17 +137,18 @@ impl Losses {
             let count: usize = rest.iter().map(|(_, count)| count).sum();
             let lost = rest.iter().filter(|(loss, _)| loss.kind == LossKind::Lost);
             let lost: usize = lost.map(|(_, count)| count).sum();
-            let message = format!("there are {count} more, of which {lost} are lost");
+            let message =
+                format!("{count} more parts have no exact counterpart, of which {lost} are lost");
             let more = match lost {
                 0 => Diagnostic::note(Code::ConversionLoss, message),
                 _ => Diagnostic::warning(Code::ConversionLoss, message),
             };
-            told.push(more.help("`--loss FILE` writes all of them"));
+            told.push(more.help("write all of them to a file with `--loss FILE`"));
         }
         told
     }
 
-    /// The report for programs.
+    /// The report in its serialisable form.
     pub fn report(&self, sources: &SourceMap) -> LossReport {
         let entries = self.entries.iter().map(|loss| LossEntry {
             path: loss.path.clone(),
@@ -158,37 +161,37 @@ impl Losses {
     }
 }
 
-/// What `--loss` writes.
+/// The report that `--loss` writes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LossReport {
-    /// In the order of the document.
+    /// The entries, in the order of the document.
     pub entries: Vec<LossEntry>,
 }
 
-/// One thing that a conversion could not just say.
+/// An entry of the report: a part that a conversion could not simply map.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LossEntry {
-    /// Where it is in what is converted.
+    /// The path in the source.
     pub path: String,
-    /// File, line and column, where it has them.
+    /// The file, line and column, if the part has a place.
     pub place: Option<String>,
-    /// What it is.
+    /// The name of the part.
     pub construct: String,
-    /// Why it has no counterpart.
+    /// The reason why it has no counterpart.
     pub why: String,
-    /// What became of it.
+    /// What happened to the part.
     pub kind: LossKind,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::source::FileId;
+    use cuvee_text::source::FileId;
 
     fn loss(start: Option<u32>, kind: LossKind) -> Loss {
         Loss {
             path: format!("NodeType[A]/@x{}", start.unwrap_or_default()),
-            span: start.map(|start| Span { file: FileId(0), start, end: start + 1 }),
+            span: start.map(|start| Span { file: FileId::new(0), start, end: start + 1 }),
             construct: "`abstract`".into(),
             why: "nothing enforces it".into(),
             kind,
@@ -234,7 +237,10 @@ mod tests {
         }));
         let told = losses.ordered().diagnostics();
         assert_eq!(told.len(), 21);
-        assert_eq!(told[20].message, "there are 10 more, of which 2 are lost");
+        assert_eq!(
+            told[20].message,
+            "10 more parts have no exact counterpart, of which 2 are lost"
+        );
         assert_eq!(told[20].severity, Severity::Warning);
     }
 }

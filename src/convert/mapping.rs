@@ -1,27 +1,27 @@
-//! What each element and attribute of TOSCA 1.0 becomes, as a table: what is not in it is lost, and
-//! the report says so.
+//! The table of what each element and attribute of TOSCA 1.0 becomes. Whatever is not in the table
+//! is lost, and the report says so.
 
 use rustc_hash::FxHashMap;
 
-/// What becomes of an element or attribute.
+/// What becomes of an element or an attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MappingFate {
-    /// It is this in YAML.
+    /// It becomes this in YAML.
     As(&'static str),
     /// It has no counterpart, for this reason.
     Lost(&'static str),
 
-    /// It is told where it is converted.
+    /// The code that converts it reports what becomes of it.
     Told,
 }
 
-/// A row: the name of an element, or, behind `@`, of an attribute, perhaps with that of the element
-/// around it, and what becomes of it.
+/// A row of the table: the name of an element, or of an attribute after `@`, optionally after the
+/// name of the parent element; and what becomes of it.
 pub(crate) type MappingRow = (&'static str, MappingFate);
 
 use MappingFate::{As, Lost, Told};
 
-/// A row that names the element around counts before one that does not.
+/// All rows. A row that names the parent element takes precedence over one that does not.
 pub(crate) static MAPPINGS: &[MappingRow] = &[
     // M1, M3
     ("Definitions/@id", As("metadata `definitions_id`")),
@@ -190,15 +190,15 @@ pub(crate) static MAPPINGS: &[MappingRow] = &[
     ("PlanModel", As("the file of `implementation`")),
     ("PlanModelReference", As("`implementation`")),
     ("PlanModelReference/@reference", As("`implementation`")),
-    // Types that are sections.
+    // The components that become entries of sections of types.
     ("NodeType", As("a node type")),
     ("RelationshipType", As("a relationship type")),
     ("CapabilityType", As("a capability type")),
     ("ArtifactType", As("an artifact type")),
 ];
 
-/// What each keyname of a template becomes on the way to XML, as the page says it; behind what has it
-/// where that matters.
+/// What each keyname of a template becomes in XML, in the words of the documentation page. The
+/// keyname follows the name of its owner where that matters.
 #[cfg(test)]
 static KEYNAMES: &[(&str, &str)] = &[
     ("tosca_definitions_version", "the namespace of `Definitions`"),
@@ -283,14 +283,14 @@ static KEYNAMES: &[(&str, &str)] = &[
     ("checksum_algorithm", "kept"),
 ];
 
-/// The rows, by the element around and the name of what is meant.
+/// The rows, indexed by the parent element and the name.
 #[derive(Default)]
 pub(crate) struct MappingTable {
     elements: FateOf,
     attributes: FateOf,
 }
 
-/// By what is around, which may be anything, and the name.
+/// The fates by parent element and name; an empty parent stands for any.
 type FateOf = FxHashMap<(&'static str, &'static str), MappingFate>;
 
 impl MappingTable {
@@ -330,7 +330,7 @@ mod tests {
     use std::fmt::Write;
     use std::path::Path;
 
-    /// What becomes of an element, or of an attribute behind its `@`.
+    /// What becomes of an element, or of an attribute written with `@`.
     fn said(table: &MappingTable, around: &str, name: &str) -> Option<MappingFate> {
         match name.strip_prefix('@') {
             Some(name) => table.attribute(around, name),
@@ -338,7 +338,8 @@ mod tests {
         }
     }
 
-    /// What the specification lets be, as the table names it, in what is looked into.
+    /// All elements and attributes that the specification allows, in the notation of the table, as
+    /// far as `looks_into` accepts their parents.
     fn all_that_may_be(
         looks_into: impl Fn(&str, &str) -> bool,
     ) -> BTreeSet<(&'static str, String)> {
@@ -380,13 +381,13 @@ mod tests {
         }
     }
 
-    /// The keynames of a template, each behind what has it.
+    /// All keynames of a template, each with the name of its owner.
     fn all_keynames() -> BTreeSet<(&'static str, &'static str)> {
         let mut all = BTreeSet::new();
         let mut open = vec![("service", &SERVICE)];
         let mut seen = BTreeSet::new();
         while let Some((of, shape)) = open.pop() {
-            // What has no keynames of the language is a value.
+            // Parts without keynames of the language are values.
             if matches!(of, "import" | "input" | "output" | "property" | "attribute")
                 || !seen.insert(of)
             {
@@ -421,7 +422,7 @@ mod tests {
         }
     }
 
-    /// `UPDATE_DOCS=1 cargo test --lib mapping` writes the table of the page anew.
+    /// `UPDATE_DOCS=1 cargo test --lib mapping` regenerates the table of the page.
     #[test]
     fn the_page_has_the_table() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/tosca-1.0.md");

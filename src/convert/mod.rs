@@ -1,5 +1,5 @@
-//! TOSCA 1.0 into TOSCA Simple Profile 1.3, and back: what a document says is said in the other
-//! format, or is in a report of what could not be.
+//! Converts TOSCA 1.0 to TOSCA Simple Profile 1.3, and back. Every part of a document is either
+//! expressed in the other format or listed in a report of losses.
 
 mod fragment;
 mod layout;

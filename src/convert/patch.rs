@@ -1,30 +1,30 @@
-//! What a template has to be told to become another one: parts to set, and parts to leave out. So
-//! definitions in XML keep what only YAML can say.
+//! Computes the difference between two templates as patches: parts to set, and parts to remove.
+//! Definitions in XML use them to keep what only YAML can express.
 
-use crate::text::digest::sha256;
-use crate::text::source::FileId;
-use crate::text::value::Value;
-use crate::text::yaml::{Limits, parse, write_flow};
+use crate::tosca::digest::sha256;
+use cuvee_text::source::FileId;
+use cuvee_text::value::Value;
+use cuvee_text::yaml::{Limits, parse, write_flow};
 use indexmap::IndexMap;
 use std::sync::Arc;
 
-/// One step of the way to a part.
+/// A step of a path.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum PatchStep {
     Key(Arc<str>),
     Item(usize),
 }
 
-/// What becomes of one part.
+/// The change of one part.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Patch {
-    /// The way to it: `topology_template.node_templates["a.b"].requirements[0].host`.
+    /// The path of the part: `topology_template.node_templates["a.b"].requirements[0].host`.
     pub path: String,
-    /// What it is; nothing where it is left out.
+    /// The new value; `None` if the part is removed.
     pub value: Option<Value>,
 }
 
-/// What makes a value of another one.
+/// The patches that turn one value into another.
 pub(super) fn between(from: &Value, to: &Value) -> Vec<Patch> {
     let mut patches = Vec::new();
     compare(&mut String::new(), from, to, &mut patches);
@@ -66,13 +66,14 @@ fn compare(path: &mut String, from: &Value, to: &Value, patches: &mut Vec<Patch>
     }
 }
 
-/// By what it is told whether definitions still say what they said when something was kept of them.
+/// A digest of definitions, by which a reader can tell whether they still have the content for
+/// which patches were kept.
 pub(super) fn digest(said: &Value) -> String {
     let digest = sha256(write_flow(said).as_bytes());
     digest.get(..16).unwrap_or_default().to_owned()
 }
 
-/// Whether two values are the same to the letter: `1` is not `1.0`.
+/// Whether two values are written identically: `1` differs from `1.0`.
 fn is_written_alike(one: &Value, other: &Value) -> bool {
     one == other && write_flow(one) == write_flow(other)
 }
@@ -87,7 +88,7 @@ fn push_key(path: &mut String, key: &str) {
     }
 }
 
-/// What a path leads to.
+/// The part of a value at a path.
 pub(super) fn at<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
     steps(path)?.iter().try_fold(value, |value, step| match (step, value) {
         (PatchStep::Key(key), Value::Map(entries)) => {
@@ -98,7 +99,7 @@ pub(super) fn at<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
     })
 }
 
-/// The steps that a path says.
+/// The steps of a path.
 fn steps(path: &str) -> Option<Vec<PatchStep>> {
     let mut steps = Vec::new();
     let mut rest = path;
@@ -122,7 +123,7 @@ fn steps(path: &str) -> Option<Vec<PatchStep>> {
     (!steps.is_empty()).then_some(steps)
 }
 
-/// A text up to its closing quotation mark, and what comes behind that.
+/// The text up to its closing quotation mark, and the rest after it.
 fn unquoted(text: &str) -> Option<(String, &str)> {
     let mut key = String::new();
     let mut chars = text.char_indices();
@@ -136,17 +137,17 @@ fn unquoted(text: &str) -> Option<(String, &str)> {
     None
 }
 
-/// Patches by the steps to what they are of.
+/// Patches as a tree of the steps of their paths.
 #[derive(Debug, Default)]
 pub(super) struct PatchTree {
-    /// What becomes of this part.
+    /// The patch of this part itself, if there is one; the inner `None` removes the part.
     own: Option<Option<Value>>,
     below: IndexMap<PatchStep, PatchTree>,
 }
 
 impl PatchTree {
-    /// Adds what is kept of a part: YAML, or nothing where it is left out. Says no where that is not
-    /// understood.
+    /// Adds the patch of a path: YAML text, or `None` to remove the part. Returns false if the path
+    /// or the text cannot be parsed.
     pub(super) fn add(&mut self, path: &str, text: Option<&str>) -> bool {
         let value = match text.map(|text| parse(FileId::DETACHED, text.into(), &Limits::default()))
         {
@@ -163,7 +164,7 @@ impl PatchTree {
         true
     }
 
-    /// The value with its patches; those that belong to nothing are left out and counted.
+    /// The value with the patches applied; `left` counts the patches whose path does not exist.
     pub(super) fn applied(&self, value: &Value, left: &mut usize) -> Value {
         match value {
             Value::Map(entries) => {

@@ -1,24 +1,24 @@
-//! Types of both formats that mean the same.
+//! Lists the types that mean the same in both formats.
 
-use crate::text::value::Value;
 use crate::tosca::v1_0::definitions::ComponentKind;
+use cuvee_text::value::Value;
 use std::borrow::Cow;
 
-/// What a relationship needs at its target: the name of the capability, and its type.
+/// The capability that a relationship needs at its target: its name and its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct WantedCapability {
     pub name: &'static str,
     pub type_name: &'static str,
 }
 
-/// What all nodes have.
+/// The capability that all nodes have.
 pub(super) const FEATURE: WantedCapability =
     WantedCapability { name: "feature", type_name: "tosca.capabilities.Node" };
 
-/// Namespaces whose relationship types are those of the profile, by how they end.
+/// The last parts of namespaces whose relationship types are those of the profile.
 const NAMESPACES: [&str; 2] = ["ToscaBaseTypes", "ToscaNormativeTypes"];
 
-/// Relationship types there, and what they are called in the profile.
+/// The relationship types of these namespaces, with their names in the profile.
 const RELATIONSHIPS: [(&str, &str); 7] = [
     ("AttachesTo", "tosca.relationships.AttachesTo"),
     ("AttachTo", "tosca.relationships.AttachesTo"),
@@ -29,7 +29,7 @@ const RELATIONSHIPS: [(&str, &str); 7] = [
     ("RoutesTo", "tosca.relationships.RoutesTo"),
 ];
 
-/// What relationships of the profile lead to where their definitions name no capability.
+/// The capabilities that relationships of the profile lead to if their definitions name none.
 const TARGETS: [(&str, WantedCapability); 3] = [
     (
         "tosca.relationships.HostedOn",
@@ -45,24 +45,24 @@ const TARGETS: [(&str, WantedCapability); 3] = [
     ),
 ];
 
-/// Interfaces of nodes that are the lifecycle of the profile.
+/// Interfaces of nodes that correspond to the lifecycle of the profile.
 const LIFECYCLES: [&str; 2] =
     ["http://opentosca.org/interfaces/lifecycle", "http://www.example.com/interfaces/lifecycle"];
 
-/// The interface of the profile for the lifecycle of nodes, and its type.
+/// The lifecycle interface of nodes in the profile, and its type.
 pub(super) const STANDARD: (&str, &str) = ("Standard", "tosca.interfaces.node.lifecycle.Standard");
 
-/// The type of texts in XML.
+/// The data type of texts that contain XML.
 pub(super) const XML_TYPE: &str = "tosca.datatypes.xml";
 
-/// The property that holds what nobody can look into.
+/// The property that holds a fragment of XML without a schema.
 pub(super) const XML_PROPERTY: &str = "xml";
 
-/// Metadata of workflows: interfaces and operations of the service template that they carry out,
-/// where substitution mappings do not say so.
+/// Metadata of workflows: the exposed interfaces and operations that they implement, where
+/// substitution mappings do not contain them.
 pub(super) const EXPORTED: &str = "exported_as";
 
-/// What a node does in its lifecycle, in both formats.
+/// The operations of the lifecycle, in both formats.
 const OPERATIONS: [(&str, &str); 5] = [
     ("install", "create"),
     ("configure", "configure"),
@@ -71,7 +71,7 @@ const OPERATIONS: [(&str, &str); 5] = [
     ("uninstall", "delete"),
 ];
 
-/// The type of the profile that a component is.
+/// The type of the profile that a component corresponds to.
 pub(super) fn normative(kind: ComponentKind, namespace: &str, name: &str) -> Option<&'static str> {
     let last = namespace.trim_end_matches('/').rsplit(['/', ':']).next().unwrap_or_default();
     if kind != ComponentKind::RelationshipType || !NAMESPACES.contains(&last) {
@@ -80,18 +80,18 @@ pub(super) fn normative(kind: ComponentKind, namespace: &str, name: &str) -> Opt
     RELATIONSHIPS.iter().find(|(known, _)| *known == name).map(|(_, normative)| *normative)
 }
 
-/// What a relationship type of the profile leads to.
+/// The capability that a relationship type of the profile leads to.
 pub(super) fn target_of(relationship: &str) -> WantedCapability {
     let found = TARGETS.iter().find(|(known, _)| *known == relationship);
     found.map_or(FEATURE, |(_, wanted)| *wanted)
 }
 
-/// Whether relationships of the profile lead to capabilities of a type.
+/// Whether relationships of the profile lead to capabilities of this type.
 pub(super) fn is_wanted(type_name: &str) -> bool {
     TARGETS.iter().any(|(_, wanted)| wanted.type_name == type_name)
 }
 
-/// Whether an interface is the lifecycle of nodes, and has no other operations.
+/// Whether an interface is the lifecycle of nodes, without further operations.
 pub(super) fn is_lifecycle<'n>(
     interface: &str,
     mut operations: impl Iterator<Item = &'n str>,
@@ -99,12 +99,12 @@ pub(super) fn is_lifecycle<'n>(
     LIFECYCLES.contains(&interface) && operations.all(|name| lifecycle_operation(name).is_some())
 }
 
-/// What an operation of the lifecycle is called in the profile.
+/// The name of a lifecycle operation in the profile.
 pub(super) fn lifecycle_operation(name: &str) -> Option<&'static str> {
     OPERATIONS.iter().find(|(known, _)| *known == name).map(|(_, normative)| *normative)
 }
 
-/// What everything of a kind derives from in the profile; requirement types have no counterpart.
+/// The root type of a kind in the profile; requirement types have no counterpart.
 pub(super) fn root_of(kind: ComponentKind) -> Option<&'static str> {
     Some(match kind {
         ComponentKind::NodeType => "tosca.nodes.Root",
@@ -116,7 +116,7 @@ pub(super) fn root_of(kind: ComponentKind) -> Option<&'static str> {
     })
 }
 
-/// The section of a template in which types of a kind are defined.
+/// The section of a template that defines types of this kind.
 pub(super) fn section_of(kind: ComponentKind) -> Option<&'static str> {
     Some(match kind {
         ComponentKind::NodeType => "node_types",
@@ -128,8 +128,8 @@ pub(super) fn section_of(kind: ComponentKind) -> Option<&'static str> {
     })
 }
 
-/// A type of XML Schema as one of the profile: its name, bounds that come with it, and whether the
-/// way back is clear.
+/// The type of the profile for a type of XML Schema: its name, the bounds that it implies, and
+/// whether it can be converted back unambiguously.
 pub(super) struct ValueCounterpart {
     pub type_name: &'static str,
     pub least: Option<i64>,
@@ -138,7 +138,7 @@ pub(super) struct ValueCounterpart {
 }
 
 impl ValueCounterpart {
-    /// The constraint that says the bounds.
+    /// The constraint for the bounds.
     pub(super) fn bounds(&self) -> Option<Value> {
         let (name, operand) = match (self.least, self.most) {
             (Some(least), Some(most)) => {
@@ -152,7 +152,7 @@ impl ValueCounterpart {
     }
 }
 
-/// What values of a built-in type are.
+/// The type of the profile for a built-in type.
 pub(super) fn value_type(name: &str) -> ValueCounterpart {
     let of = |type_name, least, most, leads_back| ValueCounterpart {
         type_name,
@@ -184,16 +184,16 @@ pub(super) fn value_type(name: &str) -> ValueCounterpart {
     }
 }
 
-/// What a parameter is in YAML.
+/// The type of a parameter in YAML.
 pub(super) struct ParameterCounterpart {
     pub type_name: &'static str,
-    /// Whether the way back to it is clear.
+    /// Whether the type can be converted back unambiguously.
     pub leads_back: bool,
-    /// Whether it is written as that is led back.
+    /// Whether the type is written as converting back writes it.
     pub is_usual: bool,
 }
 
-/// What a type of a parameter is in YAML; tools write `String` for what XML Schema calls `string`.
+/// The type of a parameter in YAML. Tools write `String` for what XML Schema calls `string`.
 pub(super) fn parameter_type(written: &str) -> ParameterCounterpart {
     let local = written.rsplit(':').next().unwrap_or_default();
     let lower = match local {
@@ -206,12 +206,12 @@ pub(super) fn parameter_type(written: &str) -> ParameterCounterpart {
     ParameterCounterpart { type_name, leads_back: leads_back && *lower == *local, is_usual }
 }
 
-/// What the data type is called that has the states of a type.
+/// The name of the data type with the states of a type.
 pub(super) fn state_type_name(name: &str) -> String {
     format!("{name}_state")
 }
 
-/// What the template of an artifact is called where nothing else is said.
+/// The default name of the template of an artifact.
 pub(super) fn artifact_template_name(owner: &str, artifact: &str) -> String {
     format!("{owner}_{artifact}")
 }

@@ -1,23 +1,23 @@
-//! Large topologies at one look: what is alike is drawn as one.
+//! Simplifies drawings of large topologies: similar nodes are drawn as one.
 
 use super::{Drawing, State, short_types};
 use crate::explore::outline::{Outline, OutlineNode, OutlineRelation};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
-/// With more nodes a drawing is not read as a whole.
+/// A drawing with more nodes than this cannot be read as a whole.
 const LEGIBLE: usize = 60;
-/// So few that are alike are drawn one by one.
+/// Up to this many similar nodes are drawn one by one.
 const FEW: usize = 3;
 
 impl Drawing<'_> {
-    /// Whether there are more nodes than can be read as a whole.
+    /// Whether the drawing has too many nodes to be read as a whole.
     pub fn is_large(&self) -> bool {
         self.nodes.len() > LEGIBLE
     }
 
-    /// Draws nodes as one that are in the same state, and whose names and types differ in digits
-    /// only; and so the relations between them. Unless there are more than a few, they stay as they
+    /// Merges nodes that are in the same state and whose names and types differ only in digits,
+    /// together with the relations between them. Groups of only a few similar nodes stay as they
     /// are.
     pub fn collapsed(self) -> Drawing<'static> {
         let mut kinds: FxHashMap<_, Vec<usize>> = FxHashMap::default();
@@ -48,7 +48,7 @@ impl Drawing<'_> {
         Drawing { outline, nodes: states, relations: relation_states, names: self.names }
     }
 
-    /// One relation for all that lead from one group to another and are alike.
+    /// Merges similar relations that lead from one group to another.
     fn relations_between(&self, group_of: &[usize]) -> (Vec<OutlineRelation>, Vec<State>) {
         let mut known: FxHashMap<_, usize> = FxHashMap::default();
         let (mut found, mut states) = (Vec::<OutlineRelation>::new(), Vec::new());
@@ -77,7 +77,7 @@ impl Drawing<'_> {
     }
 }
 
-/// What stands for nodes that are alike.
+/// The node that represents several similar nodes.
 fn alike<'n>(mut nodes: impl ExactSizeIterator<Item = &'n OutlineNode>) -> OutlineNode {
     let count = nodes.len();
     let Some(mut one) = nodes.next().cloned() else { return OutlineNode::default() };
@@ -98,12 +98,12 @@ fn alike<'n>(mut nodes: impl ExactSizeIterator<Item = &'n OutlineNode>) -> Outli
     one
 }
 
-/// Conditions that differ from one to the next.
+/// The condition of merged elements whose conditions differ.
 fn various() -> Vec<String> {
     vec!["its own conditions hold".to_owned()]
 }
 
-/// A name with a star for each number in it.
+/// A name with every number replaced by a star.
 fn shape(name: &str) -> String {
     let mut shape = String::with_capacity(name.len());
     for c in name.chars() {

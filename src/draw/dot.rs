@@ -1,16 +1,16 @@
-//! DOT, for Graphviz.
+//! Writes drawings in DOT, for Graphviz.
 
 use super::frames::FrameItem;
 use super::{Drawing, State, cut, short_types};
 use crate::explore::outline::OutlineNode;
 use std::fmt::Write;
 
-/// Names longer than this make boxes too wide.
+/// Longer names are cut, because they make boxes too wide.
 pub(super) const LABEL: usize = 48;
 
 impl Drawing<'_> {
-    /// As a graph in DOT: bold lines lead to hosts, dashed ones are connections; conditions are in
-    /// the tooltips.
+    /// The drawing as a graph in DOT. Bold lines lead to hosts, dashed lines are connections;
+    /// conditions are in the tooltips.
     pub fn to_dot(&self) -> String {
         let mut out = String::from("digraph topology {\n");
         line(
@@ -122,7 +122,8 @@ pub(super) fn line_color(state: State) -> &'static str {
     }
 }
 
-/// Text for between quotes. Graphviz knows escapes of its own there, and the entities of HTML.
+/// A text for use between quotes. There, Graphviz has escapes of its own and knows the entities of
+/// HTML.
 pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,29 +1,30 @@
-//! Frames around what became of nodes that were substituted, those of nested ones within each other.
+//! Draws frames around the nodes that replaced substituted ones; frames of nested substitutions are
+//! nested.
 
 use super::Drawing;
 use super::cut;
 use super::layout::{Point, Size};
 use super::svg::Ink;
-use crate::text::xml::XmlText;
+use cuvee_text::xml::XmlText;
 use rustc_hash::FxHashMap;
 
-/// How far a frame is from what it is around.
+/// The distance between a frame and its contents.
 const ROOM: f64 = 7.0;
-/// And above that, for its name.
+/// The additional space above the contents, for the name of the frame.
 const TITLE: f64 = 13.0;
-/// Longer names are cut; all of it is in the tooltip.
+/// Longer names are cut; the tooltip contains the whole name.
 const LABEL: usize = 32;
-/// Around more scattered parts a frame stays in parts.
+/// If a frame has more scattered parts than this, they are not merged further.
 const SCATTERED: usize = 64;
 
-/// A frame: the path of nodes that were substituted, outermost first.
+/// A frame: the path of substituted nodes, outermost first.
 pub(super) struct NodeFrame<'d> {
     path: &'d [String],
     parent: Option<usize>,
 }
 
 impl NodeFrame<'_> {
-    /// The node that was substituted.
+    /// The name of the substituted node.
     pub(super) fn name(&self) -> &str {
         self.path.last().map_or("", String::as_str)
     }
@@ -33,14 +34,14 @@ impl NodeFrame<'_> {
     }
 }
 
-/// All frames of a drawing; those around others before them.
+/// All frames of a drawing; outer frames come before inner ones.
 pub(super) struct Frames<'d> {
     all: Vec<NodeFrame<'d>>,
-    /// For each node the innermost one that it is in.
+    /// For each node, the innermost frame around it.
     of: Vec<Option<usize>>,
 }
 
-/// A line of a drawing that is written as text.
+/// A step of a drawing that is written as text.
 pub(super) enum FrameItem<'f, 'd> {
     Node(usize),
     Open(usize, &'f NodeFrame<'d>),
@@ -69,8 +70,8 @@ impl Drawing<'_> {
 }
 
 impl<'d> Frames<'d> {
-    /// Nodes and frames as they are written one after the other: a frame with all that is in it
-    /// where the first of that is. Each with its indentation.
+    /// Nodes and frames in the order in which they are written, each with its indentation. A frame,
+    /// with all its contents, comes where the first of its nodes does.
     pub(super) fn written(&self) -> Vec<(String, FrameItem<'_, 'd>)> {
         let mut inside: Vec<Vec<FramePart>> = vec![Vec::new(); self.all.len() + 1];
         let slot = |frame: Option<usize>| frame.map_or(0, |frame| frame + 1);
@@ -108,14 +109,14 @@ impl<'d> Frames<'d> {
         }
     }
 
-    /// Where frames are around boxes: in one part if nothing else is between, else in several.
+    /// The frames around placed boxes. A frame has several parts if other boxes are in between.
     pub(super) fn placed(self, centres: &[Point], sizes: &[Size]) -> PlacedFrames<'d> {
         let boxes = self.of.iter().zip(centres.iter().zip(sizes));
         let boxes =
             boxes.map(|(&frame, (&centre, &size))| (frame, FramedArea::around(centre, size)));
         let boxes: Vec<_> = boxes.collect();
         let mut parts: Vec<Vec<FramedArea>> = vec![Vec::new(); self.all.len()];
-        // Those within others come first.
+        // Inner frames come first.
         for frame in (0..self.all.len()).rev() {
             let is_inside = |other: Option<usize>| self.is_inside(other, frame);
             let own = boxes.iter().filter(|(of, _)| *of == Some(frame)).map(|(_, area)| *area);
@@ -130,7 +131,7 @@ impl<'d> Frames<'d> {
         PlacedFrames { frames: self.all, parts }
     }
 
-    /// Whether a frame is another one or within it.
+    /// Whether a frame is another frame or inside it.
     fn is_inside(&self, frame: Option<usize>, outer: usize) -> bool {
         let around = |&frame: &usize| self.all[frame].parent;
         std::iter::successors(frame, around).any(|frame| frame == outer)
@@ -143,14 +144,14 @@ enum FramePart {
     Frame(usize),
 }
 
-/// Frames where they are drawn, each perhaps in several parts.
+/// Frames with their places, each in one or more parts.
 pub(super) struct PlacedFrames<'d> {
     frames: Vec<NodeFrame<'d>>,
     parts: Vec<Vec<FramedArea>>,
 }
 
 impl PlacedFrames<'_> {
-    /// How far they reach over something of this size, to the sides and up and down.
+    /// How far the frames extend beyond an area of this size, horizontally and vertically.
     pub(super) fn beyond(&self, size: Size) -> Point {
         let mut over = Point::default();
         for area in self.parts.iter().flatten() {
@@ -181,7 +182,7 @@ impl PlacedFrames<'_> {
     }
 }
 
-/// An area that a frame takes.
+/// The area of a part of a frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct FramedArea {
     left: f64,
@@ -222,7 +223,8 @@ impl FramedArea {
     }
 }
 
-/// As few areas as are found around all of these, with room, that hold none of the others.
+/// As few areas as the search finds that cover all units, with some room, and touch none of the
+/// other areas.
 fn joined(mut units: Vec<FramedArea>, others: &[FramedArea]) -> Vec<FramedArea> {
     let is_free = |area: FramedArea| others.iter().all(|other| !area.framed().touches(*other));
     if let Some(whole) = units.iter().copied().reduce(FramedArea::with)
@@ -281,7 +283,7 @@ mod tests {
         assert_eq!(written, "ax(y(b)d)c");
     }
 
-    /// A row of boxes, each so wide, at these places.
+    /// A row of boxes of equal width at these places.
     fn row(places: &[f64]) -> (Vec<Point>, Vec<Size>) {
         let centres = places.iter().map(|&x| Point { x, y: 0.0 }).collect();
         (centres, vec![Size { width: 80.0, height: 40.0 }; places.len()])

@@ -1,27 +1,27 @@
-//! Instances for people: what is there, and what questions about it came to.
+//! Writes instances for people: their contents, and the results of queries.
 
+use crate::diagnostic::Diagnostic;
 use crate::orchestrate::instance::{
     CapabilityView, EntityView, Event, LogRecord, ModelView, NodeLine, QueryRow, RelationView,
     StepStatus, ValueView,
 };
-use crate::text::diagnostic::Diagnostic;
-use crate::text::value::Value;
-use crate::text::yaml::write_flow;
 use crate::topology::sensitive::masked;
+use cuvee_text::value::Value;
+use cuvee_text::yaml::write_flow;
 use std::sync::Arc;
 
-/// A line: columns that stand below each other, the last one as long as it is.
+/// A line of aligned columns; only the last column has any length.
 type ShownLine = Vec<String>;
 
-/// What a question came to: a line a row.
+/// The result of a query, one row a line.
 ///
 /// ```
-/// use cuvee::instance::{InstanceModel, InstanceQuery, ModelReading, NodeInstance};
+/// use cuvee::deploy::instance::{InstanceModel, InstanceQuery, ModelReading, NodeInstance};
 /// use cuvee::source::FileId;
 /// let mut model = InstanceModel::default();
 /// model.nodes.insert("shop".into(), NodeInstance::default());
 /// let rows = InstanceQuery::parse("nodes/shop/state", FileId::DETACHED)?.run(&model, &ModelReading::default())?.rows;
-/// assert_eq!(cuvee::draw::instance::rows(&rows), "node.shop  state  initial\n");
+/// assert_eq!(cuvee::output::draw::instance::rows(&rows), "node.shop  state  initial\n");
 /// # Ok::<(), cuvee::diagnostic::Diagnostic>(())
 /// ```
 pub fn rows(rows: &[QueryRow]) -> String {
@@ -41,7 +41,7 @@ pub fn rows(rows: &[QueryRow]) -> String {
     table(0, rows.iter().map(line).collect())
 }
 
-/// All of a model in short.
+/// A summary of a whole model.
 pub fn model(view: &ModelView) -> String {
     let mut text = String::new();
     let head = [
@@ -88,7 +88,7 @@ pub fn model(view: &ModelView) -> String {
     text
 }
 
-/// One entity with all that is known of it.
+/// An entity with all its details.
 pub fn entity(view: &EntityView) -> String {
     let mut head = vec![printable(&view.entity), printable(&view.type_name)];
     head.extend(view.state.as_deref().map(printable));
@@ -132,7 +132,7 @@ pub fn entity(view: &EntityView) -> String {
     text
 }
 
-/// `3 started, 1 error`
+/// The number of nodes in each state: `3 started, 1 error`.
 fn states(view: &ModelView) -> String {
     let counts: Vec<_> =
         view.states.iter().map(|(state, count)| format!("{count} {state}")).collect();
@@ -176,7 +176,7 @@ fn age(revision: Option<u64>, time: Option<&str>) -> String {
     }
 }
 
-/// A value in one line: a string as it is, where it is one; else as YAML has it.
+/// A value on one line: a plain string as it is, anything else as YAML.
 pub fn told(value: &Value) -> String {
     match value {
         Value::String(text) if !text.contains(char::is_control) && !text.is_empty() => {
@@ -186,7 +186,7 @@ pub fn told(value: &Value) -> String {
     }
 }
 
-/// Nothing in a name moves the cursor.
+/// Escapes control characters, so that a name cannot move the cursor.
 fn printable(text: &str) -> String {
     match text.contains(char::is_control) {
         true => text
@@ -205,7 +205,7 @@ fn section(text: &mut String, name: &str, lines: Vec<ShownLine>) {
     }
 }
 
-/// Columns as wide as what is widest in them, within reason.
+/// A table with columns as wide as their widest cells, up to a limit.
 fn table(indent: usize, lines: Vec<ShownLine>) -> String {
     const WIDEST: usize = 60;
     let width = |text: &str| text.chars().count();
@@ -234,10 +234,10 @@ fn table(indent: usize, lines: Vec<ShownLine>) -> String {
     text
 }
 
-/// A record of a log, in a line for people: its revision, its time, who wrote it, and what happened.
+/// A record of a log as one line: its revision, its time, its author, and its events.
 ///
 /// # Errors
-/// `store-corrupt` where it has no events.
+/// `store-corrupt` if the record has no events.
 pub fn log_line(record: &LogRecord<'_>) -> Result<String, Diagnostic> {
     const SHOWN: usize = 4;
     let events = record.events()?;
@@ -249,7 +249,7 @@ pub fn log_line(record: &LogRecord<'_>) -> Result<String, Diagnostic> {
     Ok(format!("{revision}  {time}  {actor}  {}", told.join("; ")))
 }
 
-/// What happened, for people.
+/// An event in words.
 fn event(event: &Event) -> String {
     let value = |value: &Option<Value>| {
         value.as_ref().map_or_else(|| "nothing".to_owned(), |value| told(&shown_value(value)))
@@ -288,7 +288,7 @@ fn event(event: &Event) -> String {
     }
 }
 
-/// A value without what is secret in it.
+/// A value with its secret parts hidden.
 fn shown_value(value: &Value) -> Value {
     masked(value).unwrap_or_else(|| value.clone())
 }

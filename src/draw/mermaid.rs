@@ -1,14 +1,14 @@
-//! Mermaid flowcharts: for READMEs and merge requests, which show them as pictures.
+//! Writes drawings as mermaid flowcharts, which READMEs and merge requests show as pictures.
 
 use super::frames::FrameItem;
 use super::{Drawing, State, cut, short_conditions, short_types};
 use crate::explore::outline::OutlineNode;
 use std::fmt::Write;
 
-/// Labels longer than this spoil the picture.
+/// Longer labels are cut, because they spoil the picture.
 pub(super) const LABEL: usize = 40;
 
-/// How nodes look; grey goes well with light and dark.
+/// The styles of nodes; grey suits light and dark backgrounds.
 const CLASSES: [(State, &str); 4] = [
     (State::Present, "fill:#ddf4ff,stroke:#0969da,color:#0a3069"),
     (State::Absent, "fill:transparent,stroke:#afb8c1,color:#8c959f,stroke-dasharray:3 3"),
@@ -16,7 +16,7 @@ const CLASSES: [(State, &str); 4] = [
     (State::Added, "fill:#dafbe1,stroke:#1a7f37,color:#044f1e"),
 ];
 
-/// How lines look.
+/// The styles of lines.
 const LINES: [(State, &str); 4] = [
     (State::Present, "stroke:#0969da"),
     (State::Absent, "stroke:#afb8c1,color:#8c959f"),
@@ -25,8 +25,8 @@ const LINES: [(State, &str); 4] = [
 ];
 
 impl Drawing<'_> {
-    /// As a mermaid flowchart: thick lines lead to hosts, dashed ones are connections; conditions
-    /// stand at the lines.
+    /// The drawing as a mermaid flowchart. Thick lines lead to hosts, dashed lines are connections;
+    /// conditions are labels of the lines.
     pub fn to_mermaid(&self) -> String {
         let mut out = String::from("flowchart TB\n");
         for (indent, item) in self.frames().written() {
@@ -85,7 +85,7 @@ pub(super) fn line(out: &mut String, content: std::fmt::Arguments<'_>) {
     let _ = writeln!(out, "    {content}");
 }
 
-/// How nodes look in a state.
+/// The style of nodes in a state.
 pub(super) fn style(state: State) -> Option<&'static str> {
     CLASSES.iter().find_map(|&(of, style)| (of == state).then_some(style))
 }
@@ -94,7 +94,7 @@ fn class(state: State) -> String {
     if state == State::Plain { String::new() } else { format!(":::{}", state.as_str()) }
 }
 
-/// The name, where it says more than the line does, and the conditions.
+/// The label of a line: its name, unless the line itself conveys it, and its conditions.
 fn label(name: &str, hosting: bool, conditions: &[String]) -> String {
     let name = if hosting && name == "host" { "" } else { name };
     let conditions = short_conditions(conditions, LABEL);
@@ -105,8 +105,8 @@ fn label(name: &str, hosting: bool, conditions: &[String]) -> String {
     }
 }
 
-/// Text for between quotes. Whatever might mean something to mermaid, or to the HTML that it makes,
-/// is named by its number.
+/// A text for use between quotes. Every character that mermaid, or the HTML that it generates,
+/// might interpret is written by its number.
 pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

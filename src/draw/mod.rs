@@ -1,7 +1,7 @@
-//! Pictures of a topology: as mermaid, as DOT, as SVG.
+//! Draws topologies: as mermaid, as DOT, as SVG.
 //!
-//! A [`Drawing`] is an [`Outline`] and a [`State`] for everything in it. So one variant can be
-//! drawn over the whole outline, and the difference between two.
+//! A [`Drawing`] is an [`Outline`] with a [`State`] for each of its elements. So it can show a
+//! single variant within the whole outline, or the difference between two variants.
 
 mod collapse;
 mod dot;
@@ -25,30 +25,30 @@ use serde::Serialize;
 use serde::ser::SerializeStruct;
 use std::borrow::Cow;
 
-/// What is to be shown of a node or a relation.
+/// How a node or a relation is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum State {
-    /// That it may be there: no variant is chosen.
+    /// The element may be present: no variant is chosen.
     #[default]
     Plain,
-    /// That it is present; of two variants: in both.
+    /// The element is present; of two variants, in both.
     Present,
-    /// That it is absent; of two variants: in both.
+    /// The element is absent; of two variants, in both.
     Absent,
-    /// That it is present in the first of two variants only.
+    /// The element is present in the first of two variants only.
     Removed,
-    /// That it is present in the second of two variants only.
+    /// The element is present in the second of two variants only.
     Added,
 }
 
 impl State {
-    /// All of them.
+    /// All states.
     pub const ALL: [Self; 5] =
         [Self::Plain, Self::Present, Self::Absent, Self::Removed, Self::Added];
 
-    /// Its name: the class in SVG and mermaid.
+    /// The name of the state, which is also its class in SVG and mermaid.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Plain => "plain",
@@ -59,7 +59,7 @@ impl State {
         }
     }
 
-    /// From its presence in two variants.
+    /// The state of an element, from its presence in two variants.
     pub fn between(first: bool, second: bool) -> Self {
         match (first, second) {
             (true, true) => Self::Present,
@@ -74,7 +74,7 @@ impl State {
 ///
 /// ```
 /// use cuvee::Resolver;
-/// use cuvee::draw::{Drawing, Svg};
+/// use cuvee::output::draw::{Drawing, Svg};
 /// let shop = Resolver::new("examples/shop");
 /// let outline = shop.outline()?;
 /// let (dev, prod) = (shop.clone().preset("dev").resolve()?, shop.preset("prod").resolve()?);
@@ -88,29 +88,29 @@ impl State {
 #[derive(Clone, Debug)]
 pub struct Drawing<'t> {
     outline: Cow<'t, Outline>,
-    /// For each node.
+    /// The state of each node.
     nodes: Vec<State>,
-    /// For each relation.
+    /// The state of each relation.
     relations: Vec<State>,
     names: SideNames,
 }
 
-/// What removed and added mean, and the others where that is said.
+/// The names of the states for the legend.
 #[derive(Clone, Debug)]
 struct SideNames {
     removed: String,
     added: String,
-    /// What is plain, and what is absent.
+    /// The names of plain and of absent, if there are any.
     others: Option<[String; 2]>,
 }
 
 impl<'t> Drawing<'t> {
-    /// A topology of which nothing is chosen.
+    /// A drawing without a chosen variant.
     pub fn of(outline: &'t Outline) -> Self {
         Self::with(outline, |_| State::Plain)
     }
 
-    /// A variant over the whole topology.
+    /// A drawing of a variant within the whole topology.
     pub fn of_variant(outline: &'t Outline, variant: &Resolution) -> Self {
         let present = present(variant);
         Self::with(outline, |identifier| {
@@ -118,7 +118,7 @@ impl<'t> Drawing<'t> {
         })
     }
 
-    /// What two variants have in common, and how they differ.
+    /// A drawing of what two variants have in common and how they differ.
     pub fn of_difference(outline: &'t Outline, first: &Resolution, second: &Resolution) -> Self {
         let (first, second) = (present(first), present(second));
         Self::with(outline, |identifier| {
@@ -126,13 +126,13 @@ impl<'t> Drawing<'t> {
         })
     }
 
-    /// What an instance has of a topology: what runs as what was added, what went wrong as what was
-    /// removed; plain is what is neither, and absent what it does not have. Of several nodes of one
-    /// template the worst counts.
+    /// A drawing of an instance within the topology. Running nodes are shown as added, failed ones
+    /// as removed, other ones as plain, and nodes that the instance does not have as absent. If a
+    /// template has several nodes, the worst state counts.
     ///
     /// ```
-    /// use cuvee::draw::Drawing;
-    /// use cuvee::instance::{InstanceModel, NodeInstance};
+    /// use cuvee::output::draw::Drawing;
+    /// use cuvee::deploy::instance::{InstanceModel, NodeInstance};
     /// let outline = cuvee::Resolver::new("examples/shop").outline()?;
     /// let mut model = InstanceModel::default();
     /// model.nodes.insert("shop".into(), NodeInstance::default());
@@ -173,7 +173,7 @@ impl<'t> Drawing<'t> {
         drawing
     }
 
-    /// A topology with the state of each node and relation by its identifier.
+    /// A drawing with the state of each node and relation, by its identifier.
     pub fn with(outline: &'t Outline, mut state: impl FnMut(&str) -> State) -> Self {
         let outline = sound(outline);
         let nodes = outline.nodes.iter().map(|node| state(&node.identifier)).collect();
@@ -187,15 +187,15 @@ impl<'t> Drawing<'t> {
         Self { outline, nodes, relations, names }
     }
 
-    /// Says what removed and added mean, for the legend.
+    /// Names the states removed and added in the legend.
     pub fn named(mut self, removed: impl Into<String>, added: impl Into<String>) -> Self {
         let (removed, added) = (removed.into(), added.into());
         self.names = SideNames { removed, added, others: None };
         self
     }
 
-    /// Leaves out what is absent. Relations go with their source; those to a node that goes have no
-    /// target then.
+    /// Leaves out absent elements. A relation is left out together with its source; a relation
+    /// whose target is left out has no target then.
     pub fn without_absent(self) -> Drawing<'static> {
         let mut kept = Outline::default();
         let (mut nodes, mut relations) = (Vec::new(), Vec::new());
@@ -226,7 +226,7 @@ impl<'t> Drawing<'t> {
         self.outline.relations.iter().zip(self.relations.iter().copied())
     }
 
-    /// What a state means in this drawing, where that goes without saying in none.
+    /// The meaning of a state in this drawing; `None` if it needs no explanation.
     fn meaning(&self, state: State) -> Option<&str> {
         let compared = || {
             self.nodes
@@ -247,7 +247,7 @@ impl<'t> Drawing<'t> {
         }
     }
 
-    /// All that is known of a node, a line each.
+    /// The details of a node, one a line.
     fn about_node(node: &OutlineNode) -> String {
         let mut text = node.name.clone();
         let mut line = |what: &str, value: &str| text.extend(["\n", what, value]);
@@ -265,7 +265,7 @@ impl<'t> Drawing<'t> {
         text
     }
 
-    /// All that is known of a relation, a line each.
+    /// The details of a relation, one a line.
     fn about_relation(&self, relation: &OutlineRelation) -> String {
         let name = |index: usize| self.outline.nodes.get(index).map_or("", |node| &node.name);
         let target = relation.target.map_or("whatever an orchestrator chooses", name);
@@ -275,7 +275,8 @@ impl<'t> Drawing<'t> {
     }
 }
 
-/// Nodes and relations with their states: `{"nodes": [...], "relations": [...]}`.
+/// The serialised form contains nodes and relations with their states:
+/// `{"nodes": [...], "relations": [...]}`.
 impl Serialize for Drawing<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut object = serializer.serialize_struct("Drawing", 2)?;
@@ -298,7 +299,8 @@ struct Stated<'t, T> {
     state: State,
 }
 
-/// Without what leads nowhere: anybody may make an outline, and ends are positions.
+/// The outline without relations to missing nodes. Anybody may construct an outline, and its ends
+/// are positions.
 fn sound(outline: &Outline) -> Cow<'_, Outline> {
     let known = |index: &usize| *index < outline.nodes.len();
     if outline
@@ -316,20 +318,20 @@ fn sound(outline: &Outline) -> Cow<'_, Outline> {
     Cow::Owned(sound)
 }
 
-/// The identifiers of what is present.
+/// The identifiers of the present elements.
 fn present(variant: &Resolution) -> FxHashSet<String> {
     variant.presence().filter_map(|(identifier, present)| present.then_some(identifier)).collect()
 }
 
-/// The names of types without their namespaces.
+/// The names of the node's types without their namespaces.
 fn short_types(node: &OutlineNode) -> String {
     let short =
         |name: &String| name.rsplit('.').find(|part| !part.is_empty()).unwrap_or(name).to_owned();
     node.types.iter().map(short).collect::<Vec<_>>().join(" | ")
 }
 
-/// The conditions of a relation for a label: without the keywords that are clear from what they
-/// hold, and cut where they are long.
+/// The conditions of a relation for a label: without the keywords that are clear from their
+/// operands, and cut if they are long.
 fn short_conditions(conditions: &[String], limit: usize) -> String {
     let text = conditions
         .join(" and ")
@@ -338,7 +340,7 @@ fn short_conditions(conditions: &[String], limit: usize) -> String {
     cut(&text, limit)
 }
 
-/// At most so many characters.
+/// A text cut to at most this many characters.
 fn cut(text: &str, limit: usize) -> String {
     match text.char_indices().nth(limit) {
         None => text.to_owned(),

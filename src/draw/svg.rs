@@ -1,21 +1,21 @@
-//! SVG, laid out by ourselves.
+//! Draws topologies as SVG, with our own layout.
 
 use super::layout::{Layout, LayoutEdge, Point, Route, Size, layout};
 use super::{Drawing, State, cut, short_types};
 use crate::explore::outline::{OutlineNode, OutlineRelation};
-use crate::text::xml::XmlText;
+use cuvee_text::xml::XmlText;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt::{self, Write};
 
 /// The style sheet of the drawings, for a page that embeds several of them and includes it once.
 pub const STYLE: &str = include_str!("style.css");
 
-/// How an SVG is written.
+/// The settings of an SVG.
 #[derive(Clone, Copy, Debug)]
 pub struct Svg {
-    /// Whether the style sheet is in it; a page that embeds it may have [`STYLE`] already.
+    /// Whether the SVG contains the style sheet; a page that embeds it may have [`STYLE`] already.
     pub style: bool,
-    /// Whether there is a legend below the drawing.
+    /// Whether a legend is drawn below.
     pub legend: bool,
 }
 
@@ -25,34 +25,34 @@ impl Default for Svg {
     }
 }
 
-/// Around everything.
+/// The margin around the whole drawing.
 pub(super) const MARGIN: f64 = 24.0;
 pub(super) const BOX_HEIGHT: f64 = 48.0;
 const BOX_PADDING: f64 = 16.0;
 const BOX_WIDTH: f64 = 92.0;
-/// How wide a box gets for each line at one of its sides, and how wide at most.
+/// The width that a box gets for each line at one of its sides; below, the greatest width.
 const BETWEEN_HEADS: f64 = 12.0;
 const WIDEST: f64 = 480.0;
-/// The end of a relation without a target.
+/// The size of the open end of a relation without a target.
 const OPEN_END: f64 = 12.0;
-/// Longer texts are cut; all of it is in the tooltip.
+/// Longer texts are cut; the tooltip contains the whole text.
 const LABEL: usize = 32;
 const NAME_SIZE: f64 = 14.0;
 const TYPE_SIZE: f64 = 11.0;
 pub(super) const LEGEND_SIZE: f64 = 12.0;
-/// How long an arrow head is.
+/// The length of an arrow head.
 const HEAD: f64 = 9.0;
 
 impl Drawing<'_> {
-    /// As SVG. Groups have classes: `node` or `relation hosting` or `relation connection`, and the
-    /// state; `data-id` is the identifier.
+    /// The drawing as SVG. The classes of a group are `node`, `relation hosting` or
+    /// `relation connection`, followed by the state. `data-id` is the identifier.
     pub fn to_svg(&self, svg: &Svg) -> String {
         let boxes: Vec<_> =
             self.nodes().map(|(node, _)| BoxLabel::of(&node.name, &short_types(node))).collect();
         let (sizes, edges) = self.shapes(&boxes);
         let layout = layout(&sizes, &edges);
         let frames = self.frames().placed(&layout.centres, &sizes);
-        // Frames reach further than what they are around.
+        // Frames extend beyond their contents.
         let over = frames.beyond(layout.size);
         let legend = if svg.legend { self.legend() } else { Legend::default() };
         let drawn = Size {
@@ -77,7 +77,7 @@ impl Drawing<'_> {
         ink.close()
     }
 
-    /// The boxes of nodes and the open ends of relations, and what connects them.
+    /// The boxes of nodes and the open ends of relations, with the edges between them.
     fn shapes(&self, boxes: &[BoxLabel]) -> (Vec<Size>, Vec<LayoutEdge>) {
         let mut sizes: Vec<_> =
             boxes.iter().map(|label| Size { width: label.width, height: BOX_HEIGHT }).collect();
@@ -103,8 +103,9 @@ impl Drawing<'_> {
         (sizes, edges)
     }
 
-    /// For each relation the number of its fork, if it is one of several alternatives: of one node
-    /// those of one name of which each has conditions, or that host it.
+    /// For each relation the number of its fork, if it is one of several alternatives. These are
+    /// relations of one node with the same name that either all have conditions or all lead to
+    /// hosts.
     fn forks(&self) -> Vec<Option<usize>> {
         let mut numbers: FxHashMap<(usize, &str, bool), (usize, bool)> = FxHashMap::default();
         let mut of = Vec::with_capacity(self.relations.len());
@@ -121,7 +122,7 @@ impl Drawing<'_> {
         of.into_iter().map(|number| is_fork[number].then_some(number)).collect()
     }
 
-    /// What is absent lies below what is there.
+    /// Absent relations are drawn first, so that they are below the others.
     fn draw_relations(&self, ink: &mut Ink, layout: &Layout) {
         let mut open_ends = layout.centres.iter().skip(self.nodes.len());
         let ends: Vec<_> = self
@@ -154,7 +155,7 @@ impl Drawing<'_> {
         ));
         ink.put(format_args!("<title>{}</title>", XmlText(&self.about_relation(relation))));
         let line = DrawnLine::along(route, fork, relation.hosting);
-        // A broad line that is not seen, for the pointer to find.
+        // An invisible broad line, which is easier to point at.
         ink.put(format_args!(
             "<path class=\"reach\" d=\"{}\"/><path class=\"line\" d=\"{}\"/>",
             line.path, line.path
@@ -179,7 +180,7 @@ impl Drawing<'_> {
         ink.put(format_args!("</g>\n"));
     }
 
-    /// What lines and colours mean, of what is in the drawing.
+    /// The legend for the lines and colours that occur in the drawing.
     fn legend(&self) -> Legend {
         let mut legend = Legend::default();
         let has =
@@ -208,7 +209,7 @@ impl Drawing<'_> {
     }
 }
 
-/// The two lines in a box, and the width that they need.
+/// The two lines of text in a box, and the width that they need.
 pub(super) struct BoxLabel {
     name: String,
     below: String,
@@ -255,18 +256,18 @@ fn draw_node(
         ink.rect("inner", Point { x: corner.x + 3.5, y: corner.y + 3.5 }, inner, 5.0);
     }
     label.draw(ink, centre);
-    // Colours alone do not tell everybody what is new and what is gone; the style sheet shows the
-    // sign of the state only.
+    // Colours alone do not tell everybody what was added or removed. The style sheet shows only the
+    // sign of the state.
     let (x, y) = (Length(corner.x + size.width - 4.0), Length(corner.y + 4.0));
     ink.put(format_args!("<g class=\"sign\" transform=\"translate({x} {y})\"><circle r=\"8\"/><path class=\"minus\" d=\"M-4 0H4\"/><path class=\"plus\" d=\"M0 -4V4\"/></g>"));
     ink.put(format_args!("</g>\n"));
 }
 
-/// The ink of one line.
+/// The paths of a line.
 pub(super) struct DrawnLine {
     pub(super) path: String,
     pub(super) head: String,
-    /// Where the sign of a condition is.
+    /// The place for the sign of a condition.
     option: Point,
 }
 
@@ -297,7 +298,8 @@ impl DrawnLine {
         }
     }
 
-    /// Upright at each point: straight where two are above each other, else an S.
+    /// A line that is vertical at each point: straight between points above each other, otherwise
+    /// an S.
     fn through(points: &[Point], fork: usize, filled: bool) -> Self {
         let (Some(&first), Some(&last)) = (points.first(), points.last()) else {
             return Self { path: String::new(), head: String::new(), option: Point::default() };
@@ -331,14 +333,15 @@ impl DrawnLine {
     }
 }
 
-/// Where the sign of a condition is: at the start of a line, or behind the fork that it is a tine of.
+/// The place for the sign of a condition: at the start of a line, or after the fork if it is a
+/// branch.
 fn option_at(points: &[Point], fork: usize, down: f64) -> Point {
     let own = points.get(fork..).unwrap_or_default();
-    // Behind the joint a tine is straight for a while.
+    // After the joint, a branch is straight for some length.
     let parting = own.windows(2).find(|pair| (pair[0].x - pair[1].x).abs() > 0.05);
     match parting.or(Some(own)) {
         Some([from, to, ..]) if fork > 0 => {
-            // Well down the way, where tines stand apart from each other.
+            // Far enough along the curve that branches are apart from each other.
             Point {
                 x: 0.156 * from.x + 0.844 * to.x,
                 y: from.y + (0.5 * 0.5625 + 0.4219) * (to.y - from.y),
@@ -349,7 +352,7 @@ fn option_at(points: &[Point], fork: usize, down: f64) -> Point {
     }
 }
 
-/// An arrow head whose tip is here, and that comes from this direction.
+/// An arrow head with this tip; `from` is the direction that the arrow comes from.
 fn head(tip: Point, from: Point, filled: bool) -> String {
     let half = if filled { HEAD * 0.5 } else { HEAD * 0.42 };
     let length = if filled { HEAD } else { HEAD * 0.75 };
@@ -371,7 +374,7 @@ fn head(tip: Point, from: Point, filled: bool) -> String {
     )
 }
 
-/// What stands in front of a line of the legend.
+/// The sample in front of an entry of the legend.
 #[derive(Clone, Copy)]
 enum Sample {
     Line(&'static str),
@@ -379,7 +382,7 @@ enum Sample {
     State(State),
 }
 
-/// What lines and colours mean, in one row.
+/// The legend: entries in one row.
 #[derive(Default)]
 struct Legend {
     entries: Vec<(f64, Sample, String)>,
@@ -387,7 +390,7 @@ struct Legend {
 }
 
 impl Legend {
-    /// The room of a sample, and the space between two entries.
+    /// The width of a sample, and the space between two entries.
     const SAMPLE: f64 = 36.0;
     const SPACE: f64 = 22.0;
 
@@ -450,7 +453,7 @@ impl Legend {
     }
 }
 
-/// What is written so far.
+/// The SVG text written so far.
 #[derive(Default)]
 pub(super) struct Ink(String);
 
@@ -500,15 +503,15 @@ pub(super) struct Length(pub(super) f64);
 impl fmt::Display for Length {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let tenths = (self.0 * 10.0).round();
-        // Zero has no sign.
+        // Zero is written without a sign.
         write!(f, "{}", if tenths == 0.0 { 0.0 } else { tenths / 10.0 })
     }
 }
 
-/// Bold letters are wider.
+/// The factor by which bold text is wider.
 const BOLD: f64 = 1.08;
 
-/// How wide a text is at most in the fonts that are usual, of which DejaVu is the widest.
+/// The greatest width of a text in the usual fonts, of which DejaVu is the widest.
 pub(super) fn text_width(text: &str, size: f64) -> f64 {
     let em = |c: char| match c {
         'i' | 'j' | 'l' | '|' | '.' | ',' | ':' | ';' | '\'' | ' ' | '!' => 0.35,
@@ -517,7 +520,7 @@ pub(super) fn text_width(text: &str, size: f64) -> f64 {
         '0'..='9' | 'a'..='z' | '_' | '+' | '=' => 0.63,
         'A'..='Z' => 0.74,
         _ if (c as u32) < 0x250 => 0.75,
-        // Wide scripts, and all whose letters we do not know.
+        // Wide scripts, and all letters of unknown width.
         _ => 1.05,
     };
     text.chars().map(em).sum::<f64>() * size

@@ -1,4 +1,4 @@
-//! The laws of drawings, over random topologies with names that nobody would give.
+//! Tests the laws of drawings with random topologies that have unusual names.
 
 use super::*;
 use proptest::prelude::*;
@@ -56,7 +56,7 @@ fn topologies() -> impl Strategy<Value = (Outline, Vec<State>)> {
     })
 }
 
-/// How many frames there are around its nodes.
+/// The number of frames around the nodes of an outline.
 fn framed(outline: &Outline) -> usize {
     let paths = outline.nodes.iter().map(|node| &node.substitutes);
     let paths = paths.flat_map(|path| (1..=path.len()).map(|depth| &path[..depth]));
@@ -68,7 +68,7 @@ fn drawing<'t>(outline: &'t Outline, states: &[State]) -> Drawing<'t> {
     Drawing::with(outline, |_| states.next().unwrap())
 }
 
-/// The classes and the identifiers of all groups that have one, and the text of all titles.
+/// The class and the identifier of each group with an identifier, and the text of all titles.
 fn groups(svg: &str) -> Vec<(String, String)> {
     let mut reader = quick_xml::Reader::from_str(svg);
     let mut groups = Vec::new();
@@ -94,13 +94,13 @@ fn groups(svg: &str) -> Vec<(String, String)> {
     }
 }
 
-/// What XML can say of a text.
+/// A text without characters that XML cannot contain.
 fn sayable(text: &str) -> String {
     let is_sayable = |c: char| !c.is_control() || "\n\r\t".contains(c);
     text.chars().map(|c| if is_sayable(c) { c } else { '\u{fffd}' }).collect()
 }
 
-/// The statements of a text in DOT: what is between semicolons and braces, except in quotes.
+/// The statements of a text in DOT: the parts between semicolons and braces, except within quotes.
 fn statements(dot: &str) -> Vec<String> {
     let (mut found, mut current, mut quoted) = (Vec::new(), String::new(), false);
     let mut chars = dot.chars();
@@ -194,7 +194,7 @@ proptest! {
                 prop_assert_eq!(name(&kept.outline, now), name(&outline, before));
             }
         }
-        // What is left can be drawn.
+        // The rest can still be drawn.
         let drawn = groups(&kept.to_svg(&Svg { style: false, legend: false }));
         prop_assert_eq!(drawn.len(), kept.nodes.len() + kept.relations.len() + framed(&kept.outline));
     }

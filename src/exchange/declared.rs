@@ -1,25 +1,25 @@
-//! From declared inputs to a feature model with the same valid configurations.
+//! Converts declared inputs to a feature model with the same valid configurations.
 //!
-//! In the tree `c ⇒ p` holds for a child `c` of `p`. So `c` becomes a child where a rule of `p`
-//! says that, which `mandatory` and `optional` do; `choices` and `alternatives` among such children
-//! become groups. Each feature has one parent: whatever the tree does not say is a constraint
-//! across it.
+//! In the tree, `c ⇒ p` holds for every child `c` of `p`. So `c` may become a child if a rule of
+//! `p` implies that, as `mandatory` and `optional` do; `choices` and `alternatives` among such
+//! children become groups. Each feature has only one parent, so rules that the tree does not
+//! express become constraints across it.
 
 use super::logic::{Domain, Logic};
 use super::model::{Feature, FeatureId, FeatureModel, FeatureType, GroupKind, Proposition};
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::source::{SourceMap, Span};
-use crate::text::value::Value;
-use crate::text::yaml::{NodeKind, Out, write_yaml};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::tosca::value::{Clause, Primitive};
 use crate::variability::inputs::{
     Declaration, Declarations, FeatureKeyword, FeatureRule, InputId, InputValue, InputValues,
 };
 use crate::variability::prepared::Prepared;
+use cuvee_text::source::{SourceMap, Span};
+use cuvee_text::value::Value;
+use cuvee_text::yaml::{NodeKind, Out, write_yaml};
 use petgraph::unionfind::UnionFind;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What the model does not say, and where that stands.
+/// A part that the model does not express, with its place.
 struct Note(Span, String);
 
 impl Note {
@@ -28,10 +28,10 @@ impl Note {
     }
 }
 
-/// The inputs that templates declare, their rules and constraints, as a feature model.
+/// The feature model of the inputs that templates declare, with their rules and constraints.
 ///
 /// # Errors
-/// Where constraints are wrong, or two features would share a name.
+/// Errors in constraints, or two features that would share a name.
 pub(crate) fn feature_model(prepared: &Prepared<'_>) -> Result<FeatureModel, Diagnostics> {
     let (mut model, notes) = declared(prepared)?;
     model.notes = notes.into_iter().map(|note| note.text(prepared.sources())).collect();
@@ -73,7 +73,7 @@ fn declared(prepared: &Prepared<'_>) -> Result<(FeatureModel, Vec<Note>), Diagno
             Some(proposition) => builder.model.constrain(proposition),
             None => builder.notes.push(Note(
                 constraint.span(),
-                "a constraint is left out: it speaks of more than features".into(),
+                "a constraint is left out: it refers to more than features".into(),
             )),
         }
     }
@@ -81,7 +81,7 @@ fn declared(prepared: &Prepared<'_>) -> Result<(FeatureModel, Vec<Note>), Diagno
     Ok((builder.model, builder.notes))
 }
 
-/// `inputs`, or what no input is called.
+/// The name of the root: `inputs`, with underscores appended if an input has this name.
 fn root_name(declarations: &Declarations<'_>) -> String {
     let mut name = String::from("inputs");
     while declarations.id(&name).is_some() {
@@ -90,14 +90,14 @@ fn root_name(declarations: &Declarations<'_>) -> String {
     name
 }
 
-/// Which inputs are features, and which of them is below which.
+/// The tree of features: which inputs are features, and which is the parent of which.
 struct FeatureTree {
     features: Vec<bool>,
-    /// Of each input: its parent, and in what kind of group of it.
+    /// For each input, its parent, and the kind of the group there.
     parents: Vec<Option<(InputId, GroupKind)>>,
-    /// Of each input: its groups.
+    /// For each input, its groups.
     groups: Vec<Vec<(GroupKind, Vec<InputId>)>>,
-    /// Which rules the tree says: input and position.
+    /// The rules that the tree expresses, by input and position.
     said: FxHashSet<(InputId, usize)>,
 }
 
@@ -124,8 +124,8 @@ impl FeatureTree {
         self.features.get(id.index()).copied().unwrap_or_default()
     }
 
-    /// Makes groups of the children that `choices` and `alternatives` list, where all of them may
-    /// be children.
+    /// Makes a group of the children that `choices` or `alternatives` lists, if all of them may
+    /// become children.
     fn group(&mut self, parent: InputId, rules: &[FeatureRule], joined: &mut UnionFind<u32>) {
         let demanding = rules.iter().filter(|rule| {
             matches!(rule.keyword, FeatureKeyword::Mandatory | FeatureKeyword::Optional)
@@ -151,7 +151,8 @@ impl FeatureTree {
         }
     }
 
-    /// Makes children of what else `mandatory` and `optional` list; what is both is mandatory.
+    /// Makes the remaining inputs that `mandatory` and `optional` list children. An input in both
+    /// lists is mandatory.
     fn single(&mut self, parent: InputId, rules: &[FeatureRule], joined: &mut UnionFind<u32>) {
         let keywords = [
             (FeatureKeyword::Mandatory, GroupKind::Mandatory),
@@ -168,8 +169,8 @@ impl FeatureTree {
         }
     }
 
-    /// Whether a feature may become a child of another: it has no parent, and is not above the
-    /// other. A feature without parent is the root of what is joined with it.
+    /// Whether a feature may become a child of another: it has no parent, and is not an ancestor of
+    /// the other. A feature without a parent is the root of its set in `joined`.
     fn is_free(&self, child: InputId, parent: InputId, joined: &UnionFind<u32>) -> bool {
         self.is_feature(child)
             && self.parents.get(child.index()) == Some(&None)
@@ -191,8 +192,7 @@ impl FeatureTree {
     }
 }
 
-/// Which inputs stand for features: booleans, and those of no known type that are there for the
-/// rules alone.
+/// Which inputs are features: booleans, and inputs without a known type that only serve rules.
 fn features(declarations: &Declarations<'_>) -> Vec<bool> {
     let rules = declarations.iter().flat_map(|(_, declaration)| &declaration.rules);
     let listed: FxHashSet<InputId> = rules.flat_map(|rule| rule.targets.iter().copied()).collect();
@@ -213,7 +213,7 @@ fn named_type(declaration: &Declaration<'_>) -> Option<&'static str> {
     declaration.primitive().map(Primitive::name)
 }
 
-/// The values that an input can have, where they are listed.
+/// The valid values of an input, if its declaration lists values.
 fn valid_values(declaration: &Declaration<'_>) -> Option<Vec<Value>> {
     let listed = declaration.listed_values()?;
     let mut valid: Vec<Value> = Vec::new();
@@ -235,7 +235,7 @@ struct FeatureModelBuilder<'b, 'a> {
 }
 
 impl<'b> FeatureModelBuilder<'b, '_> {
-    /// Adds the features: those without parent below the root, each followed by what is below it.
+    /// Adds the features: those without a parent below the root, each followed by its descendants.
     fn features(&mut self) {
         let root = self.model.root();
         for (id, declaration) in self.declarations.iter() {
@@ -264,7 +264,7 @@ impl<'b> FeatureModelBuilder<'b, '_> {
         }
     }
 
-    /// Adds what is below a feature.
+    /// Adds the descendants of a feature.
     fn below(&mut self, top: InputId, feature_of_top: FeatureId) {
         let mut open = vec![(top, feature_of_top)];
         while let Some((input, id)) = open.pop() {
@@ -286,7 +286,7 @@ impl<'b> FeatureModelBuilder<'b, '_> {
     }
 
     fn alternatives(&mut self, id: InputId, declaration: &Declaration<'_>, values: Vec<Value>) {
-        // What values of the other types are shows in how they are written.
+        // For strings, integers and floats, the type follows from how the values are written.
         let value_type =
             named_type(declaration).filter(|name| !matches!(*name, "string" | "integer" | "float"));
         let value_type = value_type.map(str::to_owned);
@@ -353,20 +353,20 @@ impl<'b> FeatureModelBuilder<'b, '_> {
         for (_, feature) in self.model.features() {
             if let Some(first) = spans.insert(&*feature.name, feature.span) {
                 let message =
-                    format!("two features of the model would be called `{}`", feature.name);
+                    format!("two inputs would become features with the name `{}`", feature.name);
                 let error = Diagnostic::error(Code::Duplicate, message)
                     .at(feature.span)
                     .help("rename one of the inputs");
                 return Err(first
                     .into_iter()
-                    .fold(error, |error, first| error.label(first, "because of this input")));
+                    .fold(error, |error, first| error.label(first, "the other input")));
             }
         }
         Ok(())
     }
 
-    /// What inputs may be: a boolean that its constraints leave one value, and inputs that have
-    /// their value already.
+    /// Adds constraints for booleans that can have only one value, and for inputs that are already
+    /// assigned.
     fn chosen(&mut self) {
         for (id, declaration) in self.declarations.iter() {
             match (&self.domains[id.index()], self.assigned(id)) {
@@ -396,7 +396,7 @@ impl<'b> FeatureModelBuilder<'b, '_> {
         }
     }
 
-    /// The rules that the tree does not say.
+    /// Adds constraints for the rules that the tree does not express.
     fn rules(&mut self) {
         for (id, declaration) in self.declarations.iter() {
             for (position, rule) in declaration.rules.iter().enumerate() {
@@ -415,7 +415,7 @@ impl<'b> FeatureModelBuilder<'b, '_> {
                 };
                 if propositions.contains(&None) {
                     let text = format!(
-                        "`{}` is left out where it is about an input that is no feature",
+                        "`{}` is left out for an input that is no feature",
                         rule.keyword.as_str()
                     );
                     self.notes.push(Note(rule.span, text));
@@ -428,7 +428,8 @@ impl<'b> FeatureModelBuilder<'b, '_> {
         }
     }
 
-    /// What a rule about all of its inputs together says; nothing where one of them is no feature.
+    /// A rule about all of its inputs together, as a proposition; `None` if one of them is not a
+    /// feature.
     fn of_all(&self, id: InputId, rule: &FeatureRule) -> Option<Proposition> {
         let listed =
             rule.targets.iter().map(|&target| self.truth(target)).collect::<Option<Vec<_>>>()?;
@@ -440,8 +441,8 @@ impl<'b> FeatureModelBuilder<'b, '_> {
         Some(self.truth(id)?.implies(demanded))
     }
 
-    /// What a rule says about one of its inputs, beyond what the tree says; nothing where that is
-    /// no feature.
+    /// A rule about one of its inputs, as a proposition, beyond what the tree expresses; `None` if
+    /// the input is not a feature.
     fn of_each(
         &self,
         id: InputId,
@@ -493,11 +494,11 @@ fn feature(declaration: &Declaration<'_>, name: String) -> Feature {
     }
 }
 
-/// A value as YAML writes it, or JSON where that takes several lines.
+/// A value as YAML on one line, or as JSON if YAML needs several lines.
 fn in_one_line(value: &Value) -> String {
     let text = write_yaml(&Out::Value(value.clone()));
     match text.trim_end_matches('\n') {
-        // Values always serialise.
+        // Values can always be serialised.
         text if text.contains('\n') => serde_json::to_string(value).unwrap_or_default(),
         text => text.to_owned(),
     }

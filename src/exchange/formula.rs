@@ -1,16 +1,15 @@
-//! The formula of a template, for solvers.
+//! Exports the formula of a template for solvers.
 
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::explore::{Opened, Projection, Space};
-use crate::sat::dimacs::{DimacsFormula, WeightOverflow};
-use crate::sat::formula::{Cnf, Lit};
-use crate::sat::solve;
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::variability::find as variant;
 use crate::variability::graph::{ElementId, Graph};
 use crate::variability::prepared::Prepared;
+use cuvee_sat::dimacs::{DimacsFormula, WeightOverflow};
+use cuvee_sat::formula::{Cnf, Lit};
+use cuvee_sat::solve;
 
-/// The problem that resolving solves: what must hold before the best is taken, and what is
-/// optimised.
+/// The problem that resolving solves: the clauses that must hold, and the objectives.
 ///
 /// # Errors
 /// As [`Opened::new`].
@@ -30,11 +29,11 @@ impl Space<'_, '_> {
     }
 }
 
-/// What resolving solves.
+/// The encoded problem of resolving.
 struct Encoded {
     cnf: Cnf,
     objectives: Vec<solve::Objective>,
-    /// When open inputs are in which case.
+    /// The literal of each case of each open input, with its label.
     cases: Vec<(String, Lit)>,
 }
 
@@ -48,11 +47,11 @@ fn encoded(prepared: &Prepared<'_>) -> Result<Encoded, Diagnostics> {
     Ok(Encoded { cnf: encoder.finish(), objectives, cases })
 }
 
-/// Names what variables mean: identifiers of elements such as `node.shop`, and choices of inputs
+/// Names the variables: by identifiers of elements such as `node.shop`, and by choices of inputs
 /// such as `input stack = cluster`.
 ///
-/// An element's id is the number of its atom, and an atom that of its variable; DIMACS counts from
-/// 1.
+/// The id of an element is the number of its atom, which is the number of its variable. DIMACS
+/// counts from 1.
 fn named<'c>(
     graph: &Graph<'_>,
     vars: usize,
@@ -62,24 +61,22 @@ fn named<'c>(
     objectives: &[solve::Objective],
 ) -> DimacsFormula {
     let elements = graph.ids().map(|id| (id.0 + 1, graph.identifier(id).to_string()));
-    // A case that is the negation of another is named by that one.
+    // A case that is the negation of another one needs no name of its own.
     let cases = cases.iter().filter(|(_, literal)| !literal.is_negative());
     let cases = cases.map(|(name, literal)| (literal.var().0 + 1, name.clone()));
-    DimacsFormula {
-        names: elements.chain(cases).collect(),
-        projection: projection.iter().map(|id| id.0 as i32 + 1).collect(),
-        ..DimacsFormula::new(vars, clauses, objectives)
-    }
+    let mut formula = DimacsFormula::new(vars, clauses, objectives);
+    formula.names = elements.chain(cases).collect();
+    formula.projection = projection.iter().map(|id| id.0 as i32 + 1).collect();
+    formula
 }
 
-impl From<WeightOverflow> for Diagnostic {
-    fn from(error: WeightOverflow) -> Self {
-        Self::error(Code::InvalidTemplate, error.to_string())
-            .help("round the weights, or leave out an objective with `--option optimization_technologies=false`")
-    }
+/// The error that a file for solvers cannot express the weights of a template, with a remedy.
+pub fn overflowing(error: &WeightOverflow) -> Diagnostic {
+    Diagnostic::error(Code::InvalidTemplate, error.to_string())
+        .help("round the weights, or leave out an objective with `--option optimization_technologies=false`")
 }
 
-/// What resolving solves, and what the best variant costs; nothing where there is no variant.
+/// The problem of resolving, and the costs of the best variant; `None` if there is no variant.
 #[cfg(test)]
 pub(super) fn solved(
     resolver: &crate::Resolver,

@@ -1,27 +1,27 @@
-//! From a feature model to the definition of variability inputs with the same configurations.
+//! Converts a feature model to variability inputs with the same configurations.
 
 use super::model::{
     Feature, FeatureGroup, FeatureId, FeatureModel, FeatureType, GroupKind, Proposition,
 };
 use super::{read_feature_ide, read_uvl};
-use crate::text::answer::Failure;
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::files::Files;
-use crate::text::source::{FileId, FileSystem, Span};
-use crate::text::value::Value;
-use crate::text::xml;
-use crate::text::yaml::{self, Document, Limits, Node, Out, OutKey, write_yaml};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::variability::inputs::input_name;
+use cuvee_text::answer::Failure;
+use cuvee_text::files::Files;
+use cuvee_text::source::{FileId, FileSystem, Span};
+use cuvee_text::value::Value;
+use cuvee_text::xml;
+use cuvee_text::yaml::{self, Document, Limits, Node, Out, OutKey, write_yaml};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::Path;
 
 /// Reads a feature model, `model.xml` of FeatureIDE or UVL, and writes it as the `variability` of a
-/// template: `inputs` and `constraints`.
+/// template, with `inputs` and `constraints`.
 ///
 /// ```
 /// use cuvee::source::MemoryFiles;
 /// let files = MemoryFiles::from([("shop.uvl", "features\n\tshop {abstract}\n\t\toptional\n\t\t\t\"Gift Cards\"\n")]);
-/// assert_eq!(cuvee::exchange::import(&files, "shop.uvl".as_ref())?, "\
+/// assert_eq!(cuvee::output::exchange::import(&files, "shop.uvl".as_ref())?, "\
 /// topology_template:
 ///   variability:
 ///     inputs:
@@ -34,19 +34,19 @@ use std::path::Path;
 /// ```
 ///
 /// # Errors
-/// A [`Failure`] where the file cannot be read, is no feature model, says what variability inputs
-/// cannot, or has features whose inputs would share a name.
+/// A [`Failure`] if the file cannot be read, is not a feature model, contains something that
+/// variability inputs cannot express, or has features whose inputs would share a name.
 pub fn import(files: &dyn FileSystem, path: &Path) -> Result<String, Failure> {
     written(files, path, FeatureModel::to_inputs)
 }
 
-/// The same as a whole template, in which each feature that is an input is a node that is there where
-/// the feature is selected.
+/// Reads a feature model and writes it as a whole template. Each feature that is an input becomes a
+/// node, which is present if the feature is selected.
 ///
 /// ```
 /// use cuvee::source::MemoryFiles;
 /// let files = MemoryFiles::from([("shop.uvl", "features\n\tshop {abstract}\n\t\toptional\n\t\t\tcard\n")]);
-/// let template = cuvee::exchange::import_template(&files, "shop.uvl".as_ref())?;
+/// let template = cuvee::output::exchange::import_template(&files, "shop.uvl".as_ref())?;
 /// let shop = cuvee::Resolver::from_text("shop.yaml", template).input("card", true).resolve()?;
 /// assert!(shop.to_yaml().contains("card:"));
 /// # Ok::<(), cuvee::Failure>(())
@@ -80,10 +80,10 @@ fn written(
     })
 }
 
-/// What every TOSCA template has and no feature model.
+/// The key that every TOSCA template has and no feature model.
 const TEMPLATE_KEY: &str = "tosca_definitions_version";
 
-/// Where a TOSCA template says that it is one.
+/// The position of this key, if the text is a TOSCA template.
 fn template_key(text: &str) -> Option<u32> {
     let mut at = 0;
     let mut lines = text.split_inclusive('\n').map(|line| {
@@ -103,35 +103,36 @@ fn no_model(span: Span) -> Diagnostic {
         .help("`cuvee export --format uvl` writes the feature model of its inputs")
 }
 
-/// What becomes of a feature.
+/// What a feature becomes.
 #[derive(Clone)]
 enum Role {
-    /// It is always selected, and no input.
+    /// The feature is always selected, and not an input.
     Always,
-    /// An input of this name: whether the feature is selected.
+    /// A boolean input of this name, true if the feature is selected.
     Input(String),
-    /// An input of this name, and its values.
+    /// An input of this name with these values.
     Choice(String, Vec<Value>),
-    /// That the input of this name has this value.
+    /// A value of the input of this name.
     Value(String, Value),
-    /// An input of this name: the value of the feature.
+    /// An input of this name that holds the value of the feature.
     Typed(String),
 }
 
 impl FeatureModel {
     /// The model as the `variability` of a template, in YAML.
     ///
-    /// A feature is a boolean input, and its groups are the feature keywords of it. The root is
-    /// true by a constraint; an abstract one is left out. Alternatives `name = value` of a
-    /// mandatory feature `name =` below the root are an input with `valid_values`.
+    /// A feature becomes a boolean input, and its groups become feature keywords of the input. A
+    /// constraint makes the root true; an abstract root is left out. A mandatory feature `name =`
+    /// below the root with alternatives `name = value` becomes an input with `valid_values`.
     ///
     /// # Errors
-    /// `duplicate` where two inputs would have one name.
+    /// `duplicate` if two inputs would have the same name.
     pub fn to_inputs(&self) -> Result<String, Diagnostic> {
         Ok(self.imported()?.write(false))
     }
 
-    /// The same as a whole template, with a node for each feature that is an input or a value of one.
+    /// The model as a whole template, with a node for each feature that is an input or a value of
+    /// one.
     ///
     /// # Errors
     /// As [`FeatureModel::to_inputs`].
@@ -182,14 +183,14 @@ impl FeatureModel {
         Ok(roles.into_iter().map(|role| role.unwrap_or(Role::Always)).collect())
     }
 
-    /// What several features would be called as inputs: they keep the names that they have.
+    /// The input names that several features would share; these features keep their original names.
     fn shared_names(&self) -> FxHashSet<String> {
         let mut once = FxHashSet::default();
         let names = self.features.iter().map(|feature| input_name(&feature.name));
         names.filter(|name| !once.insert(name.clone())).collect()
     }
 
-    /// The input and the values that a feature stands for by its name and those of its
+    /// The input and the values that a feature represents, by its name and those of its
     /// alternatives.
     fn choice(&self, feature: &Feature) -> Option<(String, Vec<(FeatureId, Value)>)> {
         let base = feature.name.strip_suffix(" =")?;
@@ -218,7 +219,7 @@ fn clash(name: &str, first: &Feature, second: &Feature) -> Diagnostic {
         .fold(error, |error, span: Span| error.label(span, "this is the other one"))
 }
 
-/// YAML that is in no file.
+/// Parses YAML that is not from a file.
 fn parsed(text: &str) -> Option<Document> {
     yaml::parse(FileId::DETACHED, text.into(), &Limits::default()).ok()
 }
@@ -232,9 +233,9 @@ struct ImportedModel<'m> {
 }
 
 impl ImportedModel<'_> {
-    /// The inputs and constraints; as a template with nodes besides.
+    /// Writes the inputs and constraints; with `is_template`, also a whole template with nodes.
     fn write(mut self, is_template: bool) -> String {
-        // Lists and conditions stand in one line, as in these.
+        // Lists and conditions are written on one line, in the style of this example.
         let style = parsed("[{ a: b }]");
         let style = style.as_ref().map(Document::root);
         let style = ListStyle { list: style, map: style.and_then(|list| list.items().next()) };
@@ -278,7 +279,7 @@ impl ImportedModel<'_> {
         write_yaml(&block(template))
     }
 
-    /// The node that stands for a feature: it is there where that is selected.
+    /// The node for a feature, with the condition that the feature is selected.
     fn node<'o>(
         &self,
         id: FeatureId,
@@ -299,8 +300,8 @@ impl ImportedModel<'_> {
         Some((OutKey::New(name.clone().into()), block(body)))
     }
 
-    /// The declaration of an input. `always` says that the tree alone has it selected in all
-    /// configurations.
+    /// The declaration of an input. `always` means that the tree alone implies that the feature is
+    /// selected in all configurations.
     fn input<'o>(
         &mut self,
         id: FeatureId,
@@ -371,8 +372,8 @@ impl ImportedModel<'_> {
         Some((OutKey::New(name.into()), block(body)))
     }
 
-    /// What a feature demands of its children: keywords of its input, and constraints where the
-    /// keyword is taken or there is no input.
+    /// Writes the groups of a feature as keywords of its input. They become constraints if the
+    /// keyword is already used or the feature is not an input.
     fn groups<'o>(
         &mut self,
         id: FeatureId,
@@ -428,7 +429,7 @@ impl ImportedModel<'_> {
         }
     }
 
-    /// A proposition without the features that are always selected.
+    /// A proposition with the features that are always selected replaced by true.
     fn settled(&self, proposition: &Proposition) -> Proposition {
         proposition.folded(&|id| match self.roles.get(id.index()) {
             Some(Role::Input(_) | Role::Value(..)) => Proposition::Feature(id),
@@ -472,7 +473,7 @@ impl ImportedModel<'_> {
     }
 }
 
-/// Collections whose style others take.
+/// Nodes whose style is used for lists and maps.
 struct ListStyle<'o> {
     list: Option<Node<'o>>,
     map: Option<Node<'o>>,
@@ -486,7 +487,7 @@ fn entry<'o>(key: &'static str, value: Out<'o>) -> (OutKey<'o>, Out<'o>) {
     (OutKey::New(key.into()), value)
 }
 
-/// A value in one line.
+/// A value on one line.
 fn flow<'o>(value: &Value, style: &ListStyle<'o>) -> Out<'o> {
     match value {
         Value::List(items) => Out::Seq {
@@ -497,7 +498,7 @@ fn flow<'o>(value: &Value, style: &ListStyle<'o>) -> Out<'o> {
     }
 }
 
-/// A constraint clause, its operand in one line.
+/// A constraint clause with its operand on one line.
 fn clause<'o>(clause: &Value, style: &ListStyle<'o>) -> Out<'o> {
     match clause {
         Value::Map(entries) => block(
@@ -510,7 +511,7 @@ fn clause<'o>(clause: &Value, style: &ListStyle<'o>) -> Out<'o> {
     }
 }
 
-/// The type that all values have.
+/// The type of all values, if they have the same.
 fn type_of(values: &[Value]) -> Option<&'static str> {
     let all = |is: fn(&Value) -> bool| values.iter().all(is);
     if all(|value| matches!(value, Value::String(_))) {

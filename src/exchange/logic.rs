@@ -1,8 +1,6 @@
-//! Conditions over inputs as propositions over features.
+//! Translates conditions over inputs to propositions over features.
 
 use super::model::{FeatureId, MAX_DEPTH, Proposition};
-use crate::text::value::Value;
-use crate::text::yaml::Node;
 use crate::tosca::value::Primitive;
 use crate::variability::graph::Graph;
 use crate::variability::inputs::Declarations;
@@ -10,36 +8,39 @@ use crate::variability::operators::ValueOperator;
 use crate::variability::syntax::{
     Application, Connective, ExpressionId, ExpressionOperator, ReadAs, Syntax, Term,
 };
+use cuvee_text::value::Value;
+use cuvee_text::yaml::Node;
 use rustc_hash::FxHashMap;
 
-/// How an input is represented by features.
+/// The features that represent an input.
 pub(super) enum Domain {
-    /// It is true where the feature is selected.
+    /// A feature that is selected if the input is true.
     Feature(FeatureId),
-    /// It has one of these values, and of their features exactly one is selected.
+    /// The values of the input, each with its feature; exactly one of the features is selected.
     Values(Vec<(Value, FeatureId)>),
-    /// Not at all.
+    /// No features.
     Other,
 }
 
-/// What an expression means.
+/// The meaning of an expression.
 enum ExpressionMeaning {
-    /// A truth.
+    /// A proposition.
     Logic(Proposition),
-    /// Values, each in the cases that a proposition describes; exactly one of these holds.
+    /// Values, each with the proposition under which the expression has it; exactly one of these
+    /// holds.
     Cases(Vec<(Value, Proposition)>),
 }
 
-/// As large as a proposition may get: named expressions are written out wherever they are used.
+/// The greatest size of a proposition. Named expressions are expanded wherever they are used.
 const MAX_SIZE: usize = 20_000;
 
-/// Translates conditions.
+/// Translates conditions to propositions.
 pub(super) struct Logic<'l, 'a> {
     declarations: &'l Declarations<'a>,
     domains: &'l [Domain],
     syntax: &'l Syntax<'a>,
     expressions: FxHashMap<&'a str, ExpressionId>,
-    /// What is left of [`MAX_SIZE`].
+    /// The remaining part of [`MAX_SIZE`].
     budget: usize,
     nested: usize,
 }
@@ -59,8 +60,8 @@ impl<'l, 'a> Logic<'l, 'a> {
         Self { declarations, domains, syntax, expressions, budget: 0, nested: 0 }
     }
 
-    /// A condition as a proposition; nothing where it is about more than features, or too large to
-    /// be written out.
+    /// A condition as a proposition; `None` if it is about anything other than features, or becomes
+    /// too large.
     pub(super) fn proposition(&mut self, condition: Node<'a>) -> Option<Proposition> {
         (self.budget, self.nested) = (MAX_SIZE, 0);
         self.condition(self.syntax.read(condition))
@@ -68,7 +69,7 @@ impl<'l, 'a> Logic<'l, 'a> {
     }
 
     fn condition(&mut self, id: ExpressionId) -> Option<Proposition> {
-        // A string is the name of an element.
+        // A string is the name of an element, not of a feature.
         if self.syntax.get(id).scalar().and_then(Node::as_str).is_some() {
             return None;
         }
@@ -164,7 +165,8 @@ impl<'l, 'a> Logic<'l, 'a> {
     fn input(&mut self, operand: ExpressionId) -> Option<ExpressionMeaning> {
         let id = self.declarations.id(self.syntax.get(operand).text()?)?;
         match self.domains.get(id.index())? {
-            // Of an input without type, the feature says whether it counts as true, not what it is.
+            // For an input without a type, the feature only represents whether it counts as true,
+            // not its value.
             Domain::Feature(feature)
                 if self.declarations.get(id)?.primitive() == Some(Primitive::Boolean) =>
             {
@@ -187,7 +189,8 @@ impl<'l, 'a> Logic<'l, 'a> {
         Some(Proposition::and([Proposition::or(copies), Proposition::at_most_one(operands)]))
     }
 
-    /// The first against every other: the cases in which both have one value.
+    /// The proposition that the first operand equals every other one, as the cases in which both
+    /// have the same value.
     fn equal(&mut self, list: ExpressionId) -> Option<Proposition> {
         let operands = self.syntax.items(list).iter().map(|item| self.cases(item));
         let mut operands = operands.collect::<Option<Vec<_>>>()?.into_iter();
@@ -205,7 +208,7 @@ impl<'l, 'a> Logic<'l, 'a> {
         Some(Proposition::and(equal))
     }
 
-    /// A copy, as far as the budget allows.
+    /// A copy of a proposition, as far as the budget allows.
     fn copy(&mut self, proposition: &Proposition) -> Option<Proposition> {
         self.budget = self.budget.checked_sub(size(proposition))?;
         Some(proposition.clone())

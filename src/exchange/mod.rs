@@ -1,19 +1,19 @@
-//! Exchange with other tools: the formula of a template for solvers, and the feature model of its
-//! inputs for feature-model editors.
+//! Exchanges data with other tools: the formula of a template for solvers, and the feature model of
+//! its inputs for feature-model editors.
 //!
-//! In a feature model, an input that is true or false is a feature of its name. An input with
-//! `valid_values` is a feature `name =` with the alternatives `name = value`, each value as YAML
-//! writes it in one line. Any other input is a feature with a value below the root, `Integer
-//! visitors`, where the format has such; else a note says what is left out. The root `inputs` is
-//! abstract and no input.
+//! In a feature model, a boolean input is a feature of its name. An input with `valid_values` is a
+//! feature `name =` with the alternatives `name = value`, each value as YAML writes it on one line.
+//! Any other input is a feature with a value below the root, such as `Integer visitors`, if the
+//! format has such features; otherwise a note says what is left out. The root `inputs` is abstract
+//! and not an input.
 //!
-//! The other way round, a feature is a boolean input named as the
-//! [configurations](crate::Resolver::inputs_file) of FeatureIDE are read: in lower case, with
-//! underscores for spaces. Those configurations choose values, too: that `name = value` is selected
-//! assigns the value.
+//! In the other direction, a feature becomes a boolean input. Its name is formed as for the
+//! [configurations](crate::Resolver::inputs_file) of FeatureIDE: in lower case, with underscores
+//! for spaces. Those configurations also choose values: if `name = value` is selected, the input is
+//! assigned the value.
 //!
-//! All formats are written in linear time, but for `amo`, `exo` and crossing `alternatives` in UVL,
-//! which has no operator for them: there each pair is excluded.
+//! All formats are written in linear time, except `amo`, `exo` and overlapping `alternatives` in
+//! UVL. UVL has no operator for them, so each pair is excluded.
 
 mod declared;
 mod feature_ide;
@@ -24,10 +24,11 @@ mod model;
 mod names;
 mod uvl;
 
-pub use crate::sat::dimacs::{DimacsFormula, WeightOverflow};
+pub use cuvee_sat::dimacs::{DimacsFormula, WeightOverflow};
 pub(crate) use declared::feature_model;
 pub use feature_ide::read as read_feature_ide;
 pub(crate) use formula::optimization;
+pub use formula::overflowing;
 pub use imported::{import, import_template};
 pub use model::{
     Feature, FeatureGroup, FeatureId, FeatureModel, FeatureType, GroupKind, Proposition,

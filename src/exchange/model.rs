@@ -1,36 +1,36 @@
-//! What feature models have in common, whatever the format: a tree of features, and propositions
+//! Represents feature models independently of the format: a tree of features, and propositions
 //! across it.
 
-use crate::text::source::Span;
-use crate::text::value::Value;
+use cuvee_text::source::Span;
+use cuvee_text::value::Value;
 
 /// A feature of a [`FeatureModel`], by its position; a parent comes before its children.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FeatureId(pub(super) u32);
 
 impl FeatureId {
-    /// The position.
+    /// The position of the feature in the model.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// What a feature is beside being selected or not.
+/// The type of a feature's value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FeatureType {
-    /// Nothing.
+    /// The feature has no value; it is only selected or not.
     #[default]
     Boolean,
-    /// It has a whole number.
+    /// The value is an integer.
     Integer,
-    /// It has a number.
+    /// The value is a number.
     Real,
-    /// It has a text.
+    /// The value is a text.
     String,
 }
 
 impl FeatureType {
-    /// The TOSCA type of the inputs that it stands for.
+    /// The TOSCA type of the input for the feature.
     pub(super) fn value_type(self) -> &'static str {
         match self {
             Self::Boolean => "boolean",
@@ -41,13 +41,13 @@ impl FeatureType {
     }
 }
 
-/// What a parent `p` demands of the members `c` of a group; every one of them demands its parent:
+/// What a parent `p` demands of the members `c` of a group. Every member demands its parent, too:
 /// `c ⇒ p`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupKind {
-    /// `p ⇒ c` for each
+    /// `p ⇒ c` for each `c`
     Mandatory,
-    /// nothing
+    /// No demand
     Optional,
     /// `p ⇒` at least one `c`
     Or,
@@ -55,38 +55,38 @@ pub enum GroupKind {
     Alternative,
 }
 
-/// Children of one feature that belong together.
+/// A group of children of one feature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FeatureGroup {
-    /// What the parent demands of them.
+    /// What the parent demands of the members.
     pub kind: GroupKind,
-    /// The children.
+    /// The members.
     pub members: Vec<FeatureId>,
 }
 
 /// One feature.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Feature {
-    /// The name, as it is written in a model.
+    /// The name, as it is written in the model.
     pub name: String,
-    /// What it is beside being selected or not.
+    /// The type of the feature's value.
     pub kind: FeatureType,
     /// Whether it only structures the model.
     pub is_abstract: bool,
-    /// For people.
+    /// The description, for people.
     pub description: Option<String>,
-    /// What it is where nobody decides.
+    /// The value if nobody decides.
     pub default: Option<Value>,
-    /// The TOSCA type of its value, where that says more than `kind`.
+    /// The TOSCA type of the value, if it is more specific than `kind`.
     pub value_type: Option<String>,
-    /// What its value must fulfil: TOSCA constraint clauses such as `in_range: [1, 4]`, each a map
-    /// of one entry.
+    /// The constraints on the value: TOSCA constraint clauses such as `in_range: [1, 4]`, each a
+    /// map with one entry.
     pub clauses: Vec<Value>,
-    /// What else a model says of it, such as a price; nothing depends on it.
+    /// Further attributes, such as a price; nothing depends on them.
     pub attributes: Vec<(String, Value)>,
-    /// Where it stands in the file that it was read from.
+    /// The place in the file that the feature was read from.
     pub span: Option<Span>,
-    /// Its children.
+    /// The groups of children.
     pub(super) groups: Vec<FeatureGroup>,
 }
 
@@ -96,40 +96,40 @@ impl Feature {
         Self { name: name.into(), ..Self::default() }
     }
 
-    /// Whether it only structures the model, and nothing else is said of it.
+    /// Whether the feature only structures the model and has no attributes.
     pub(super) fn is_bare(&self) -> bool {
         self.is_abstract && self.attributes.is_empty()
     }
 
-    /// Its children, group by group.
+    /// The groups of children.
     pub fn groups(&self) -> &[FeatureGroup] {
         &self.groups
     }
 }
 
-/// What must hold between features wherever they stand in the tree.
+/// A constraint between features, independent of the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Proposition {
-    /// Always or never.
+    /// True or false.
     Constant(bool),
     /// The feature is selected.
     Feature(FeatureId),
-    /// It does not hold.
+    /// The proposition does not hold.
     Not(Box<Proposition>),
-    /// All hold.
+    /// All propositions hold.
     And(Vec<Proposition>),
-    /// At least one holds.
+    /// At least one proposition holds.
     Or(Vec<Proposition>),
-    /// At most one holds.
+    /// At most one proposition holds.
     AtMostOne(Vec<Proposition>),
-    /// The second holds where the first does.
+    /// If the first proposition holds, so does the second.
     Implies(Box<[Proposition; 2]>),
-    /// Both hold or neither does.
+    /// Both propositions hold, or neither does.
     Iff(Box<[Proposition; 2]>),
 }
 
-/// How deep propositions may nest: what is imported as YAML nests twice as deep, which has to stay
-/// readable.
+/// The greatest depth of propositions. An imported model is written as YAML that nests twice as
+/// deep and has to stay within the limits of the parser.
 pub(super) const MAX_DEPTH: usize = 48;
 
 impl std::ops::Not for Proposition {
@@ -145,17 +145,17 @@ impl std::ops::Not for Proposition {
 }
 
 impl Proposition {
-    /// All of these, folded.
+    /// The conjunction of these propositions, simplified.
     pub(super) fn and(operands: impl IntoIterator<Item = Self>) -> Self {
         Self::fold(operands, true, Self::And)
     }
 
-    /// At least one of these, folded.
+    /// The disjunction of these propositions, simplified.
     pub(super) fn or(operands: impl IntoIterator<Item = Self>) -> Self {
         Self::fold(operands, false, Self::Or)
     }
 
-    /// Without the operands that change nothing; one of the other kind settles it.
+    /// Combines operands without the neutral constant; the opposite constant determines the result.
     fn fold(
         operands: impl IntoIterator<Item = Self>,
         neutral: bool,
@@ -179,7 +179,7 @@ impl Proposition {
         }
     }
 
-    /// `self ⇒ then`, folded.
+    /// `self ⇒ then`, simplified.
     pub(super) fn implies(self, then: Self) -> Self {
         match (self, then) {
             (Self::Constant(true), then) => then,
@@ -189,7 +189,7 @@ impl Proposition {
         }
     }
 
-    /// `self ⇔ other`, folded.
+    /// `self ⇔ other`, simplified.
     pub(super) fn iff(self, other: Self) -> Self {
         match (self, other) {
             (Self::Constant(true), one) | (one, Self::Constant(true)) => one,
@@ -198,7 +198,8 @@ impl Proposition {
         }
     }
 
-    /// At most one of these, folded: where one always holds, none of the others does.
+    /// At most one of these propositions, simplified: if one of them is always true, none of the
+    /// others may hold.
     pub(super) fn at_most_one(operands: impl IntoIterator<Item = Self>) -> Self {
         let (mut kept, mut certain) = (Vec::new(), 0);
         for operand in operands {
@@ -216,13 +217,14 @@ impl Proposition {
         }
     }
 
-    /// Exactly one of these.
+    /// Exactly one of these propositions.
     pub(super) fn exactly_one(operands: Vec<Self>) -> Self {
         let any = Self::or(operands.iter().cloned());
         Self::and([any, Self::at_most_one(operands)])
     }
 
-    /// An odd number of these; balanced, so that it is no deeper than it has to be.
+    /// An odd number of these propositions, as a balanced tree, so that the depth is as small as
+    /// possible.
     pub(super) fn xor(mut operands: Vec<Self>) -> Self {
         while operands.len() > 1 {
             let mut pairs = Vec::with_capacity(operands.len().div_ceil(2));
@@ -238,7 +240,7 @@ impl Proposition {
         operands.pop().unwrap_or(Self::Constant(false))
     }
 
-    /// With something else for each feature, folded from there on.
+    /// Replaces each feature by a proposition, and simplifies the result.
     pub(super) fn folded(&self, feature: &dyn Fn(FeatureId) -> Self) -> Self {
         let all = |operands: &[Self]| {
             operands.iter().map(|operand| operand.folded(feature)).collect::<Vec<_>>()
@@ -255,7 +257,7 @@ impl Proposition {
         }
     }
 
-    /// What it consists of.
+    /// The operands of the proposition.
     pub(super) fn operands(&self) -> &[Self] {
         match self {
             Self::Constant(_) | Self::Feature(_) => &[],
@@ -265,17 +267,17 @@ impl Proposition {
         }
     }
 
-    /// How deep it nests; what is built is bounded by [`MAX_DEPTH`] from the bottom up, so that
-    /// this may recurse.
+    /// The depth of the proposition. It is bounded by [`MAX_DEPTH`] while a proposition is built,
+    /// so recursion is safe.
     pub(super) fn depth(&self) -> usize {
         1 + self.operands().iter().map(Self::depth).max().unwrap_or(0)
     }
 }
 
-/// A tree of features, and what must hold across it.
+/// A tree of features, and constraints across it.
 ///
 /// ```
-/// use cuvee::exchange::{Feature, FeatureModel, GroupKind};
+/// use cuvee::output::exchange::{Feature, FeatureModel, GroupKind};
 ///
 /// let mut model = FeatureModel::new(Feature::new("shop"));
 /// let payments = model.add(model.root(), GroupKind::Optional, Feature::new("payments"));
@@ -299,17 +301,17 @@ pub struct FeatureModel {
 }
 
 impl FeatureModel {
-    /// A model of a root alone; it is always selected.
+    /// A model with only a root, which is always selected.
     pub fn new(root: Feature) -> Self {
         Self { features: vec![root], constraints: Vec::new(), notes: Vec::new() }
     }
 
-    /// The root.
+    /// The root feature.
     pub fn root(&self) -> FeatureId {
         FeatureId(0)
     }
 
-    /// Adds a feature to the last group of this kind below a feature; there is one then.
+    /// Adds a feature to the last group of this kind below a feature, or to a new group.
     pub fn add(&mut self, parent: FeatureId, kind: GroupKind, feature: Feature) -> FeatureId {
         let groups =
             self.features.get(parent.index()).map(|parent| &parent.groups[..]).unwrap_or_default();
@@ -320,7 +322,7 @@ impl FeatureModel {
         self.add_to(parent, group, feature)
     }
 
-    /// Adds an empty group below a feature; it must not stay empty.
+    /// Adds an empty group below a feature; the caller must add members.
     pub(super) fn add_group(&mut self, parent: FeatureId, kind: GroupKind) -> usize {
         let Some(parent) = self.features.get_mut(parent.index()) else { return 0 };
         parent.groups.push(FeatureGroup { kind, members: Vec::new() });
@@ -350,7 +352,7 @@ impl FeatureModel {
         self.features.get_mut(parent.index())?.groups.get_mut(group)
     }
 
-    /// Adds what must hold, without what always does.
+    /// Adds a constraint, simplified; a constraint that always holds is dropped.
     pub fn constrain(&mut self, constraint: Proposition) {
         let constraint = constraint.folded(&Proposition::Feature);
         if constraint != Proposition::Constant(true) {
@@ -358,7 +360,7 @@ impl FeatureModel {
         }
     }
 
-    /// A feature.
+    /// The feature with this id.
     pub fn feature(&self, id: FeatureId) -> Option<&Feature> {
         self.features.get(id.index())
     }
@@ -368,18 +370,18 @@ impl FeatureModel {
         self.features.iter().enumerate().map(|(index, feature)| (FeatureId(index as u32), feature))
     }
 
-    /// What must hold across the tree.
+    /// The constraints across the tree.
     pub fn constraints(&self) -> &[Proposition] {
         &self.constraints
     }
 
-    /// What the model does not say, for whoever reads it.
+    /// Notes about what the model does not express.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// Walks the tree in the order in which it is written; without recursion, so its depth does not
-    /// matter.
+    /// Walks the tree in the order in which it is written. There is no recursion, so any depth is
+    /// possible.
     pub(super) fn walk(&self, mut visit: impl FnMut(FeatureStep<'_>)) {
         let mut open = vec![Visit::Feature(self.root(), None)];
         let mut depth = 0;
@@ -421,10 +423,10 @@ enum Visit {
 
 /// A step of [`FeatureModel::walk`].
 pub(super) enum FeatureStep<'m> {
-    /// A feature begins: the group that it belongs to, if it has a parent, and how many features
-    /// are above it.
+    /// A feature begins: the kind of its group, if it has a parent, and the number of its
+    /// ancestors.
     Feature { feature: &'m Feature, depth: usize, group: Option<GroupKind> },
-    /// A group of the feature that began last at this depth begins.
+    /// A group begins, in the feature that began last at this depth.
     Group { kind: GroupKind, depth: usize },
     /// A feature ends.
     End { feature: &'m Feature, depth: usize },

@@ -1,19 +1,20 @@
-//! The names of a model that is being read, and what is wrong with one.
+//! Finds features of a model by name while it is read, and words the errors of readers.
 
 use super::model::{FeatureId, FeatureModel, FeatureType, MAX_DEPTH, Proposition};
-use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::text::source::Span;
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+use cuvee_text::source::Span;
 use rustc_hash::FxHashMap;
 
-/// The features by name.
+/// The features, by name.
 #[derive(Default)]
 pub(super) struct FeatureNames(FxHashMap<String, FeatureId>);
 
 impl FeatureNames {
-    /// Takes note of a feature.
+    /// Adds a feature.
     ///
     /// # Errors
-    /// `duplicate` where there is one of that name, `invalid-input` where it has none.
+    /// `duplicate` if there is already a feature of that name, `invalid-input` if the name is
+    /// empty.
     pub(super) fn declare(
         &mut self,
         model: &FeatureModel,
@@ -37,15 +38,15 @@ impl FeatureNames {
         })
     }
 
-    /// Whether there is a feature of this name.
+    /// Whether a feature of this name exists.
     pub(super) fn has(&self, name: &str) -> bool {
         self.0.contains_key(name)
     }
 
-    /// What it means that a feature is selected. One with a value is always there.
+    /// The proposition that a feature is selected; an always-selected feature with a value is true.
     ///
     /// # Errors
-    /// `invalid-input` where there is no such feature.
+    /// `invalid-input` if there is no such feature.
     pub(super) fn find(
         &self,
         model: &FeatureModel,
@@ -62,7 +63,8 @@ impl FeatureNames {
             }
             Some(&id) => Ok(Proposition::Feature(id)),
             None => {
-                // In the order of the model, so that the suggestion is the same every time.
+                // The names are in the order of the model, so that the suggestion is always the
+                // same.
                 let names = model.features().map(|(_, feature)| feature.name.as_str());
                 Err(Diagnostic::error(Code::InvalidInput, format!("there is no feature `{name}`"))
                     .at(span)
@@ -72,12 +74,12 @@ impl FeatureNames {
     }
 }
 
-/// The model is not well-formed.
+/// The error that the model is not well-formed.
 pub(super) fn syntax(span: Span, message: impl Into<String>) -> Diagnostic {
     Diagnostic::error(Code::Syntax, message).at(span)
 }
 
-/// The model is well-formed and says what variability inputs cannot.
+/// The error that the model contains something that variability inputs cannot express.
 pub(super) fn unsupported(span: Span, what: &str) -> Diagnostic {
     Diagnostic::error(
         Code::InvalidInput,
@@ -86,7 +88,7 @@ pub(super) fn unsupported(span: Span, what: &str) -> Diagnostic {
     .at(span)
 }
 
-/// A proposition that nests too deep.
+/// The error that a proposition is nested too deep.
 pub(super) fn too_deep(span: Span) -> Diagnostic {
     syntax(span, format!("this nests deeper than {MAX_DEPTH} levels"))
         .help("split the constraint in several")

@@ -1,25 +1,25 @@
-//! Laws over random models, against readings of the rules that share nothing with the code.
+//! Tests laws with random models, against an independent implementation of the rules.
 
-#[path = "../../tests/oracle/mod.rs"]
+#[path = "../../tests/shared/oracle.rs"]
 mod oracle;
 
 use super::formula::solved;
 use super::*;
 use crate::Resolver;
-use crate::sat::solve::SolverKind;
-use crate::text::source::{FileId, MemoryFiles};
+use cuvee_sat::solve::SolverKind;
+use cuvee_text::source::{FileId, MemoryFiles};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-const FILE: FileId = FileId(0);
+const FILE: FileId = FileId::new(0);
 
 /// The names of the selected features.
 type SelectedFeatures = BTreeSet<String>;
 
-/// Whether a selection, a bit for each feature, is a configuration: read off the tree and the
-/// propositions.
+/// Whether a selection, one bit for each feature, is a configuration, computed from the tree and
+/// the propositions.
 fn is_configuration(model: &FeatureModel, selection: u32) -> bool {
     let selected = |id: FeatureId| selection >> id.index() & 1 == 1;
     let group_holds = |parent: bool, group: &FeatureGroup| {
@@ -55,7 +55,7 @@ fn truth(proposition: &Proposition, selected: &dyn Fn(FeatureId) -> bool) -> boo
     }
 }
 
-/// All configurations, by the names of features that satisfy `counts`.
+/// All configurations, as the names of those features that satisfy `counts`.
 fn configurations(
     model: &FeatureModel,
     counts: impl Fn(&Feature) -> bool,
@@ -77,10 +77,10 @@ const VALUES: [&str; 3] = ["one", "2", "'3.10'"];
 const KEYWORDS: [&str; 6] =
     ["mandatory", "optional", "choices", "alternatives", "requires", "excludes"];
 
-/// Boolean inputs `A` to `D`, an input `size` with valid values, rules and constraints.
+/// The boolean inputs `A` to `D` and an input `size` with valid values, with rules and constraints.
 #[derive(Clone, Debug)]
 struct DeclaredInput {
-    /// Of each input: keyword and listed inputs.
+    /// The rules: an input, a keyword, and the listed inputs.
     rules: Vec<(usize, usize, Vec<usize>)>,
     constraints: Vec<Condition>,
 }
@@ -89,7 +89,7 @@ struct DeclaredInput {
 enum Condition {
     Input(usize),
     Size(usize),
-    /// An operator, and its operands.
+    /// An operator with its operands.
     Operator(&'static str, Vec<Condition>),
 }
 
@@ -182,7 +182,7 @@ impl DeclaredInput {
         (0..1 << INPUTS).flat_map(|inputs| (0..VALUES.len()).map(move |size| (inputs, size)))
     }
 
-    /// The names of what is selected, where this is admitted.
+    /// The configurations that the rules and constraints allow, as names of the selected features.
     fn configurations(&self) -> BTreeSet<SelectedFeatures> {
         let named = |(inputs, size): (u32, usize)| {
             let selected = (0..INPUTS)
@@ -213,7 +213,7 @@ fn declared() -> impl Strategy<Value = DeclaredInput> {
     let rule = (0..INPUTS, 0..KEYWORDS.len(), proptest::collection::vec(0..INPUTS, 1..4));
     (proptest::collection::vec(rule, 0..8), proptest::collection::vec(condition(), 0..3)).prop_map(
         |(mut rules, constraints)| {
-            // Of each keyword an input has one.
+            // An input has each keyword at most once.
             let mut met = BTreeSet::new();
             rules.retain(|(owner, keyword, _)| met.insert((*owner, *keyword)));
             DeclaredInput { rules, constraints }
@@ -221,7 +221,7 @@ fn declared() -> impl Strategy<Value = DeclaredInput> {
     )
 }
 
-/// A model that a text in either format stands for.
+/// The model of a text in either format.
 fn read(text: &str) -> FeatureModel {
     let model =
         if text.starts_with('<') { read_feature_ide(text, FILE) } else { read_uvl(text, FILE) };
@@ -288,7 +288,7 @@ proptest! {
     }
 }
 
-/// Models with names of all sorts.
+/// Random models with unusual names.
 fn model() -> impl Strategy<Value = FeatureModel> {
     let kinds =
         vec![GroupKind::Mandatory, GroupKind::Optional, GroupKind::Or, GroupKind::Alternative];
@@ -340,7 +340,7 @@ fn proposition() -> impl Strategy<Value = Proposition> {
     })
 }
 
-/// The proposition over the features that there are.
+/// A proposition with its features mapped to existing ones.
 fn within(proposition: Proposition, count: u32) -> Proposition {
     let all =
         |operands: Vec<Proposition>| operands.into_iter().map(|one| within(one, count)).collect();
@@ -399,7 +399,7 @@ fn depth_does_not_matter_to_trees_and_is_refused_in_rules() {
     assert!(errors.0[0].message.contains("deeper than"), "{}", errors.0[0].message);
     let values = format!("features\n\ta {{x {}", "[".repeat(DEEP));
     assert!(read_uvl(&values, FILE).unwrap_err().0.remove(0).message.contains("deeper than"));
-    // Long is not deep.
+    // A long proposition is not a deep one.
     assert!(
         read_uvl(&format!("features\n\ta\nconstraints\n\t{}\n", vec!["a"; DEEP].join(" | ")), FILE)
             .is_ok()
@@ -498,44 +498,6 @@ fn comments_and_line_ends_do_not_matter() {
 }
 
 #[test]
-fn weights_combine_exactly_or_not_at_all() {
-    let formula = |objectives: &[&[(u64, i32)]]| DimacsFormula {
-        vars: 2,
-        objectives: objectives.iter().map(|terms| terms.to_vec()).collect(),
-        ..DimacsFormula::default()
-    };
-    let text =
-        formula(&[&[(2, 1), (3, -2), (1, 1)], &[], &[(0, 1), (5, 2)]]).wcnf().unwrap().to_string();
-    assert!(text.ends_with("18 2 0\n18 -1 0\n5 -2 0\n"), "{text}");
-    assert!(
-        text.contains(
-            "c objective 1: o / 6 % 7\nc objective 2: o / 6 % 1\nc objective 3: o / 1 % 6\n"
-        ),
-        "{text}"
-    );
-
-    assert!(formula(&[&[(u64::MAX, 1)]]).wcnf().is_ok());
-    assert!(formula(&[&[(1, 1)], &[(u64::MAX / 2, 1)]]).wcnf().is_ok());
-    for refused in [
-        &[&[(1, 1)][..], &[(u64::MAX, 1)]][..],
-        &[&[(u64::MAX, 1), (1, 2)]],
-        &[&[(1, 1)], &[(1, 1)], &[(u64::MAX / 2, 1)]],
-    ] {
-        assert!(formula(refused).wcnf().is_err());
-    }
-}
-
-#[test]
-fn names_stay_in_their_comment() {
-    let formula = DimacsFormula {
-        vars: 1,
-        names: vec![(1, "node.a\n-1 0 é".into())],
-        ..DimacsFormula::default()
-    };
-    assert_eq!(formula.dimacs().to_string(), "c 1 node.a\\n-1 0 é\nc p show 0\np cnf 1 0\n");
-}
-
-#[test]
 fn what_is_left_out_is_said_with_its_place() {
     let template = "\
 tosca_definitions_version: tosca_variability_1_0
@@ -556,9 +518,9 @@ topology_template:
 ";
     let model = Resolver::from_text("t.yaml", template).feature_model().unwrap();
     let expected = [
-        "line 5: `requires` is left out where it is about an input that is no feature",
+        "line 5: `requires` is left out for an input that is no feature",
         "line 8: `hosts` is left out: it is a list",
-        "line 15: a constraint is left out: it speaks of more than features",
+        "line 15: a constraint is left out: it refers to more than features",
     ];
     assert_eq!(model.notes(), expected);
     let text = model.to_uvl();
@@ -575,7 +537,7 @@ fn a_name_for_two_features_is_refused() {
         Resolver::from_text("t.yaml", template).feature_model().unwrap_err().to_string()
     };
     let error = refused("{x: {constraints: [valid_values: [a]]}, x =: {type: boolean}}");
-    assert!(error.contains("two features of the model would be called `x =`"), "{error}");
+    assert!(error.contains("two inputs would become features with the name `x =`"), "{error}");
     let text = "features\n\tr\n\t\toptional\n\t\t\tsize\n\t\tmandatory\n\t\t\t\"size =\"\n\t\t\t\talternative\n\t\t\t\t\t\"size = 1\"\n";
     let files = MemoryFiles::from([("m.uvl", text)]);
     let error = import(&files, "m.uvl".as_ref()).unwrap_err().to_string();
@@ -585,8 +547,8 @@ fn a_name_for_two_features_is_refused() {
     );
 }
 
-/// Names of several features that would be one name of an input stay as they are, and configurations
-/// mean those.
+/// If the names of several features would become one input name, the inputs keep these names, and
+/// configurations refer to them.
 #[test]
 fn names_that_differ_in_case_are_kept() {
     let text = "features\n\tRoot {abstract}\n\t\toptional\n\t\t\tGift\n\t\t\tgift\n\t\t\t\"My Card\"\n\t\t\tmy_card\n\t\t\tOther\n";
@@ -605,8 +567,8 @@ fn names_that_differ_in_case_are_kept() {
     assert_eq!(nodes, ["node.Gift", "node.my_card", "node.other"]);
 }
 
-/// What published models have beside the language: keywords as names, texts in double quotes, one of
-/// everything, and numbers of a group.
+/// Constructs of published models that go beyond the language: keywords as names, texts in double
+/// quotes, cardinality of single features, and group cardinalities.
 #[test]
 fn what_others_write_is_read() {
     let text = "features\n\tType {cost 3, \"the owner\" \"me\"}\n\t\t[2..3]\n\t\t\tInteger cardinality [1..1]\n\t\t\tString String\n\t\t\tsum\n\t\t\tas\nconstraints\n\tsum => as\n";
@@ -632,10 +594,10 @@ fn what_others_write_is_read() {
     }
     let many: String = (0..60).map(|feature| format!("\t\t\tf{feature}\n")).collect();
     let error = read_uvl(&format!("features\n\tr\n\t\t[20..40]\n{many}"), FILE).unwrap_err();
-    assert!(error.0[0].message.contains("such a number"), "{}", error.0[0].message);
+    assert!(error.0[0].message.contains("with bounds on how many"), "{}", error.0[0].message);
 }
 
-/// A template of which every part of the formula is in use: choices, exclusions, two objectives, a
+/// A template that uses every part of the formula: choices, exclusions, two objectives, and a
 /// weight with a fraction.
 const CHOICES: &str = "\
 tosca_definitions_version: tosca_variability_1_0
@@ -704,13 +666,13 @@ fn the_best_model_of_the_wcnf_costs_what_ours_does() {
         optimum / scale.parse::<u64>().unwrap() % modulus.parse::<u64>().unwrap()
     });
     assert_eq!(split.collect::<Vec<_>>(), costs);
-    // Models are told apart by the elements alone.
+    // The models differ in the elements alone.
     let elements: u64 = formula.projection.iter().map(|var| 1 << (var - 1)).sum();
     let projected: BTreeSet<u64> = models.iter().map(|model| model & elements).collect();
     assert_eq!(projected.len(), models.len());
 }
 
-/// All models, variable by variable; a partial one that violates a clause is given up.
+/// All models, found variable by variable; a partial model that violates a clause is dropped.
 fn models(clauses: &[Vec<i64>], vars: usize) -> Vec<u64> {
     let mut partial = vec![0_u64];
     for var in 1..=vars as i64 {
@@ -734,7 +696,7 @@ fn models(clauses: &[Vec<i64>], vars: usize) -> Vec<u64> {
     partial
 }
 
-/// All YAML files below a directory.
+/// Collects all YAML files below a directory.
 fn templates(directory: &Path, found: &mut Vec<PathBuf>) {
     for path in std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()) {
         if path.is_dir() {
@@ -748,9 +710,9 @@ fn templates(directory: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Whatever is optimised anywhere in the tests and examples, with each preset and with none: both
-/// solvers agree, a circuit of adders confirms that nothing is better, and where there are few
-/// variables, so does looking at everything.
+/// Every problem that any template of the tests and examples optimises, with each preset and
+/// without one: both solvers agree, a circuit of adders confirms that nothing is better, and if
+/// there are few variables, so does a search of all assignments.
 #[test]
 fn every_optimum_is_confirmed() {
     let mut paths = Vec::new();

@@ -1,4 +1,5 @@
-//! What holds of all variants at once, and what of the template is in vain.
+//! Analyses all variants at once: what they have in common, and which parts of the template have no
+//! effect.
 
 use super::inputs::InputReport;
 use super::inputs::InputsReport;
@@ -8,80 +9,82 @@ use super::space::Assigned;
 use super::space::{Projection, Space, VariantRequirement, literal};
 use super::variants::preset_variants;
 use super::variants::{Query, RejectedPreset};
-use crate::sat::count::compile;
-use crate::sat::formula::{Cnf, Lit, OriginId};
-use crate::sat::progress::Progress;
-use crate::sat::solve::Models;
-use crate::sat::solve::backbone::{backbone_beside, equivalences_beside};
-use crate::sat::solve::redundancy::ConstraintQuestion;
-use crate::sat::solve::walk::Samples;
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::source::SourceMap;
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::variability::choice::Choice;
 use crate::variability::enrich::Origin;
 use crate::variability::graph::ElementId;
 use crate::variability::inputs::InputMode;
 use crate::variability::prepared::{Interpreted, Prepared};
+use cuvee_sat::count::compile;
+use cuvee_sat::formula::{Cnf, Lit, OriginId};
+use cuvee_sat::progress::Progress;
+use cuvee_sat::solve::Models;
+use cuvee_sat::solve::backbone::{backbone_beside, equivalences_beside};
+use cuvee_sat::solve::redundancy::ConstraintQuestion;
+use cuvee_sat::solve::walk::Samples;
+use cuvee_text::source::SourceMap;
 use rustc_hash::FxHashSet;
 use serde::Serialize;
 use std::sync::Arc;
 
-/// What holds of all variants.
+/// The facts that hold for all variants.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Analysis {
-    /// Whether there is no variant at all.
+    /// Whether the template has no variant at all.
     pub void: bool,
-    /// The elements that every variant has; of those inside of one that is named, none.
+    /// The elements that every variant has, without those inside another element of the list.
     pub core: Vec<String>,
-    /// The elements that no variant has; of those inside of one that is named, none.
+    /// The elements that no variant has, without those inside another element of the list.
     pub dead: Vec<Placed>,
-    /// The elements whose conditions make no difference: they are present whenever what they belong
-    /// to is.
+    /// The elements whose conditions make no difference: they are present whenever their container
+    /// is.
     pub false_optional: Vec<Placed>,
-    /// Nodes that are in the same variants, where some variants have them and some do not.
+    /// Sets of nodes that are present in exactly the same variants, in some but not in all.
     pub atomic_sets: Vec<Vec<String>>,
-    /// The inputs that decide about no element.
+    /// The inputs that do not affect the presence of any element.
     pub idle_inputs: Vec<IdleInput>,
-    /// The constraints that make no difference, or leave no variant.
+    /// The constraints that are redundant, or that leave no variant.
     pub constraints: Vec<Verdict>,
     /// The checks that reject variants.
     pub checks: Vec<Rejecting>,
-    /// The presets that give no variant.
+    /// The presets that lead to no variant.
     pub presets: Vec<RejectedPreset>,
 }
 
-/// Something and where it is.
+/// An element and its place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Placed {
-    /// Its identifier.
+    /// The identifier of the element.
     pub element: String,
-    /// `file:line:column`
+    /// The place: `file:line:column`
     pub place: String,
 }
 
-/// An input that decides about no element.
+/// An input that does not affect the presence of any element.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct IdleInput {
     /// Its name.
     pub name: String,
-    /// `file:line:column`
+    /// The place: `file:line:column`
     pub place: String,
-    /// The properties whose values are computed from it; without any, it changes nothing.
+    /// The properties whose values are computed from the input; if there are none, it has no
+    /// effect.
     pub values: Vec<String>,
 }
 
-/// What is wrong with a constraint.
+/// A constraint that is redundant or leaves no variant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Verdict {
-    /// `file:line:column`
+    /// The place: `file:line:column`
     pub place: String,
-    /// What it says, on one line.
+    /// The constraint as it is written, on one line.
     pub constraint: String,
-    /// Whether the rest of the template implies it; else there is no variant because of it.
+    /// Whether the rest of the template implies the constraint; otherwise it is a reason why there
+    /// is no variant.
     pub redundant: bool,
 }
 
@@ -91,19 +94,19 @@ pub struct Verdict {
 pub struct Rejecting {
     /// The code of the check.
     pub check: String,
-    /// An element because of which.
+    /// The element that the check rejects variants for.
     pub element: Option<String>,
-    /// How many topologies it rejects, in decimal digits, where that could be counted.
+    /// The number of topologies that it rejects, in decimal digits, if it could be counted.
     pub count: Option<String>,
-    /// Inputs for which it does.
+    /// Inputs for which the check rejects the variant.
     pub inputs: Vec<Arc<Assigned>>,
 }
 
-/// Analyses all variants: what every one has, what none has, and what of the template is in vain.
-/// Dead elements are warnings, too.
+/// Analyses all variants: which elements every variant has, which none has, and which parts of the
+/// template have no effect. Dead elements are also reported as warnings.
 ///
 /// # Errors
-/// What is wrong with the template whatever the inputs; `open-input` where an input cannot stay
+/// The errors of the template that do not depend on inputs; `open-input` if an input cannot stay
 /// open.
 pub(crate) fn analyze(
     interpreted: &Interpreted<'_>,
@@ -134,7 +137,7 @@ fn idle_inputs(report: InputsReport) -> Vec<IdleInput> {
         .collect()
 }
 
-/// Presets that give no variant, those first that give none whatever the other inputs are.
+/// The presets that lead to no variant; first those that do so whatever the other inputs are.
 fn rejected_presets(
     interpreted: &Interpreted<'_>,
     choice: &Choice,
@@ -157,7 +160,7 @@ fn rejected_presets(
     rejected
 }
 
-/// So many steps are taken to count what a check rejects.
+/// How many steps are taken at most to count the variants that a check rejects.
 const EFFORT: u64 = 100_000;
 
 impl Space<'_, '_> {
@@ -230,7 +233,7 @@ impl Space<'_, '_> {
         }
     }
 
-    /// Those that are not inside of others of these.
+    /// The elements that are not inside another of these elements.
     fn outermost(&self, ids: &[ElementId]) -> Vec<ElementId> {
         let all: FxHashSet<_> = ids.iter().copied().collect();
         let container = |id: &ElementId| self.graph().element(*id).container;
@@ -240,7 +243,7 @@ impl Space<'_, '_> {
         ids.iter().copied().filter(|id| !is_inner(id)).collect()
     }
 
-    /// Elements with conditions of their author that are present whenever what they belong to is.
+    /// Elements that have conditions of their author, but are present whenever their container is.
     fn false_optional(
         &self,
         elements: &[ElementId],
@@ -285,8 +288,8 @@ impl Space<'_, '_> {
         open.into_iter().map(|(id, _)| id).collect()
     }
 
-    /// Constraints that the rest implies; where they leave no variant, those without which there
-    /// would be one.
+    /// The constraints that the rest of the template implies. If there is no variant, the
+    /// constraints without which there would be one.
     fn verdicts(&self, sources: &SourceMap, progress: &mut dyn Progress) -> Vec<Verdict> {
         let constraints: FxHashSet<OriginId> =
             self.constraints.iter().map(|&(origin, _)| origin).collect();
@@ -304,7 +307,7 @@ impl Space<'_, '_> {
             factors: &self.cases,
             constraints: &all,
         };
-        // Where variants only fail the checks, no constraint is to blame.
+        // If variants exist but fail the checks, no constraint is to blame.
         let found = question.answer(self.prepared.solver, progress);
         let told = self.constraints.iter().zip(found.may_fail);
         told.filter(|&(_, may_fail)| may_fail == found.void)
@@ -341,7 +344,7 @@ impl Space<'_, '_> {
             };
             let violations: Vec<Lit> = own().map(|&(literal, _)| !literal).collect();
             let passed = self.passed_before(checked);
-            // Of thousands, most are seen at once not to be violated.
+            // Most of possibly thousands of checks are quickly seen never to be violated.
             let open = models.not_excluded(&violations, &passed);
             if open.is_empty() || !models.solve_any(&open, &passed) {
                 return None;
@@ -362,8 +365,8 @@ impl Space<'_, '_> {
         codes.into_iter().filter_map(rejecting).collect()
     }
 
-    /// What was asked before a check is: variants are unique by nodes, then by technologies, then
-    /// the others are conducted.
+    /// The requirements that are checked before this one: first that nodes are unique, then that
+    /// technologies are, then all other checks.
     fn passed_before(&self, check: Code) -> Vec<Lit> {
         let earlier: &[Code] = match check {
             Code::AmbiguousTopology => &[],
@@ -377,7 +380,7 @@ impl Space<'_, '_> {
         passed.map(|&(literal, _)| literal).collect()
     }
 
-    /// In how many topologies at least one of the first holds, and all of the second.
+    /// Counts the topologies in which at least one of `violations` and all of `passed` hold.
     fn count_violating(&self, violations: Vec<Lit>, passed: Vec<Lit>) -> Option<String> {
         let projection: Vec<_> = Projection::All
             .elements(self.graph())

@@ -1,37 +1,38 @@
-//! Everything that is needed to configure a variant elsewhere, such as in a page: open inputs, and
-//! clauses whose models are the valid variants.
+//! Exports what is needed to configure a variant elsewhere, such as in a web page: the open inputs,
+//! and clauses whose models are the valid variants.
 
 use super::explain::Currents;
 use super::space::{Default, Space, VariantRequirement, literal};
 use super::words::words;
 use super::{CaseReport, one_line};
-use crate::sat::formula::{Lit, OriginId};
-use crate::text::diagnostic::Code;
-use crate::text::source::{SourceMap, Span};
-use crate::text::yaml::{Node, write_line};
+use crate::diagnostic::Code;
 use crate::tosca::value::{Operator, Primitive};
 use crate::variability::enrich::Origin;
 use crate::variability::expression::{NumberRange, OpenInput};
 use crate::variability::graph::Graph;
 use crate::variability::inputs::{Declaration, InputId};
 use crate::variability::prepared::Prepared;
+use cuvee_sat::formula::{Lit, OriginId};
+use cuvee_text::source::{SourceMap, Span};
+use cuvee_text::yaml::{Node, write_line};
 use indexmap::IndexSet;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The inputs of a template that are open, and what holds of them.
+/// The open inputs of a template, and the clauses that relate them to its elements.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Configuration {
-    /// In the order of the template.
+    /// The inputs, in the order of the template.
     pub inputs: Vec<Configurable>,
-    /// The literal of each element's presence, with its identifier, in the order of the template.
+    /// The identifier of each element and the literal of its presence, in the order of the
+    /// template.
     pub elements: Vec<(String, i32)>,
-    /// What holds.
+    /// The clauses that every valid variant satisfies.
     pub clauses: Clauses,
-    /// For each of the resolvers that were asked for, the case that it gives to each input; nothing
-    /// where it gives none.
+    /// For each given choice of inputs, the case of each open input; `None` if the choice leaves
+    /// the input without a case.
     pub chosen: Vec<Vec<Option<usize>>>,
 }
 
@@ -41,44 +42,46 @@ pub struct Configuration {
 pub struct Configurable {
     /// Its name.
     pub name: String,
-    /// The case that it has where nothing assigns it.
+    /// The case that the input has if nothing assigns it.
     pub default: Option<usize>,
-    /// The expression that decides about it where nothing assigns it.
+    /// The expression that determines the input if nothing assigns it.
     pub computed: Option<String>,
-    /// Its cases.
+    /// The cases of the input.
     pub cases: Vec<CaseReport>,
-    /// The literal of each case; exactly one is true.
+    /// The literal of each case; exactly one of them is true.
     pub literals: Vec<i32>,
-    /// Where an expression decides: for each case the literal that it comes to this case.
+    /// If an expression determines the input: for each case, the literal that its value is in this
+    /// case.
     pub follows: Vec<i32>,
-    /// What values it takes beside those that its cases name; nothing where they name all, or where
-    /// only conditions tell them apart.
+    /// The values that may be typed, beyond those that the cases name. `None` if the cases name all
+    /// values, or if only conditions distinguish them.
     pub typed: Option<TypedValues>,
 }
 
-/// Values that may be typed, and which case each belongs to.
+/// Values that may be typed, and the case that each belongs to.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum TypedValues {
     /// Numbers.
     Numbers {
-        /// Whether they are integers.
+        /// Whether the numbers are integers.
         whole: bool,
-        /// For each case its ranges: lower and upper end, each with whether it belongs to the range.
+        /// For each case its ranges: the lower and upper end, each with whether the end is
+        /// included.
         ranges: Vec<Vec<NumberRange>>,
     },
     /// Texts.
     Texts {
-        /// For each case the texts that it names.
+        /// For each case, the texts that it names.
         named: Vec<Vec<String>>,
-        /// The case of all others.
+        /// The case of all other texts.
         others: usize,
-        /// How many characters they have at least.
+        /// The least number of characters.
         shortest: Option<usize>,
-        /// How many characters they have at most.
+        /// The greatest number of characters.
         longest: Option<usize>,
-        /// The regular expressions that they match as a whole.
+        /// The regular expressions that the whole text has to match.
         patterns: Vec<String>,
     },
 }
@@ -122,7 +125,7 @@ impl TypedValues {
                     }));
                 }
                 Operator::Pattern => patterns.push(clause.operand.as_str()?.to_owned()),
-                // What else there is to fulfil only a resolver can tell.
+                // Any other constraint can only be checked by a resolver.
                 _ => return None,
             }
         }
@@ -130,24 +133,25 @@ impl TypedValues {
     }
 }
 
-/// Clauses whose models, projected to inputs, are the assignments that give a variant; inputs
-/// determine all else.
+/// Clauses whose models, projected to inputs, are the assignments that lead to a variant. The
+/// inputs determine all other variables.
 ///
 /// Literals are those of DIMACS: variable 7 is `7`, its negation `-7`.
 #[derive(Clone, Debug, std::default::Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Clauses {
-    /// How many variables there are; the first is 1.
+    /// The number of variables; the first is 1.
     pub vars: usize,
-    /// Each a disjunction.
+    /// The clauses, each a disjunction of literals.
     pub clauses: Vec<Vec<i32>>,
-    /// Why each clause is there: a position in `reasons`; nothing for what only defines a variable.
+    /// The reason of each clause, as a position in `reasons`; `None` for a clause that only defines
+    /// a variable.
     pub origins: Vec<Option<usize>>,
-    /// Reasons for people, with their places.
+    /// The reasons as text, with their places.
     pub reasons: Vec<String>,
 }
 
-/// The conditions that authors wrote, by their places: all together where they are listed, and each.
+/// The conditions that authors wrote, by place: each one, and each list of conditions as a whole.
 fn written_conditions<'a>(graph: &Graph<'a>) -> FxHashMap<Span, Node<'a>> {
     let own = graph.elements.iter().filter_map(|element| element.conditions);
     let own = own.map(|conditions| graph.syntax.get(conditions).node());
@@ -157,7 +161,7 @@ fn written_conditions<'a>(graph: &Graph<'a>) -> FxHashMap<Span, Node<'a>> {
     own.chain(groups).chain(constraints).flat_map(each).collect()
 }
 
-/// The values that inputs have, as YAML on one line; nothing where they cannot be told.
+/// The known values of the inputs, as YAML on one line.
 pub(crate) fn written(prepared: &Prepared<'_>, currents: &Currents) -> BTreeMap<String, String> {
     let written = |(id, declaration): (InputId, &Declaration<'_>)| {
         Some((declaration.name.to_owned(), write_line(currents.get(&id)?.value.as_ref()?)))
@@ -166,8 +170,8 @@ pub(crate) fn written(prepared: &Prepared<'_>, currents: &Currents) -> BTreeMap<
 }
 
 impl Space<'_, '_> {
-    /// What is needed to configure a variant without resolving; and which cases these choices give
-    /// to inputs.
+    /// Everything that is needed to configure a variant without resolving it, and the cases that
+    /// the given choices lead to.
     pub(crate) fn configuration(&mut self, choices: &[Option<Currents>]) -> Configuration {
         let sources = self.prepared.sources();
         let chosen = choices.iter().map(|currents| match currents {
@@ -221,7 +225,7 @@ impl Space<'_, '_> {
                 lemma,
                 Some(
                     reasons
-                        .insert_full("of what these inputs admit, this is the best variant".into())
+                        .insert_full("this is the best variant that these inputs allow".into())
                         .0,
                 ),
             );
@@ -234,7 +238,7 @@ impl Space<'_, '_> {
         found
     }
 
-    /// The reasons of the template, the most telling first, and which each origin has.
+    /// The distinct reasons of the template, most informative first, and the reason of each origin.
     fn telling_reasons(
         &self,
         sources: &SourceMap,
@@ -250,7 +254,7 @@ impl Space<'_, '_> {
         (reasons, of_origin)
     }
 
-    /// Why a clause of the template is there, with what its author wrote, and where.
+    /// The reason of a clause of the template: what its author wrote, and where.
     fn reason(
         &self,
         origin: OriginId,

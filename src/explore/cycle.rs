@@ -1,20 +1,20 @@
-//! Which cycles there are in some variant, where edges have conditions.
+//! Finds the cycles that occur in some variant, in a graph whose edges depend on conditions.
 
 use super::space::{Example, Examples, Space};
-use crate::sat::formula::Lit;
 use crate::topology::cycle::{Cycle, Edges, components, shortest_cycles};
+use cuvee_sat::formula::Lit;
 use rustc_hash::FxHashMap;
 
-/// So many knots are asked for.
+/// How many strongly connected components are examined at most.
 const MAX_KNOTS: usize = 100;
 
-/// A cycle, and inputs of a variant that has it.
+/// A cycle, and inputs that lead to a variant with this cycle.
 pub(crate) type CycleOfVariant<T> = (Cycle<T>, Example);
 
 impl Space<'_, '_> {
-    /// For each part of a graph in which everything leads to everything, a cycle of a valid variant,
-    /// where there is one: the shortest one of all edges, if some variant has that. An edge is
-    /// there where all of its literals are true.
+    /// For each strongly connected component, a cycle that a valid variant has, if any does. The
+    /// shortest cycle of all edges is preferred if some variant has it. An edge is present if all
+    /// literals that `when` gives for it are true.
     pub(crate) fn cycles<T: Copy>(
         &self,
         edges: &Edges<T>,
@@ -40,7 +40,7 @@ impl Space<'_, '_> {
     }
 }
 
-/// The members of a knot, each with the edges that stay in it.
+/// The members of the component `wanted`, each with the edges that stay within it.
 fn knot<T: Copy>(
     edges: &Edges<T>,
     knots: &[usize],
@@ -53,10 +53,11 @@ fn knot<T: Copy>(
 }
 
 impl Examples<'_, '_, '_> {
-    /// Any cycle of a knot that a variant has.
+    /// Any cycle of a component that some variant has.
     ///
-    /// There is one if, and only if, there are members each of which leads to another one of them:
-    /// one question, however many cycles the knot has.
+    /// A variant has a cycle if and only if there is a set of members each of which has an edge to
+    /// another member of the set. So a single query is enough, however many cycles the component
+    /// has.
     fn cycle_among<T: Copy>(
         &mut self,
         knot: &[(usize, Vec<(usize, T)>)],

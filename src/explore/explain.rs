@@ -1,23 +1,23 @@
-//! Why an element is present or absent, and what would change that.
+//! Explains why an element is present or absent, and which change of inputs would alter that.
 //!
-//! An element is present exactly when all of its conditions hold, so its reasons are its
-//! conditions; theirs are the atoms that decide them: elements, which have reasons of their own,
-//! and inputs, where the chain ends. Conditions are looked at with all inputs open, because with
-//! values they would fold away.
+//! An element is present exactly if all of its conditions hold, so its reasons are its conditions.
+//! A condition depends on atoms: elements, which have reasons of their own, and inputs, where the
+//! chain of reasons ends. Conditions are examined with all inputs open, because with values
+//! assigned they would be folded to constants.
 
 use super::space::{Default, Space, literal};
 use super::{Assigned, one_line};
-use crate::sat::formula::{Atom, Cnf, Formula, Lit, Var, View};
-use crate::sat::progress::Progress;
-use crate::sat::solve::{self, Objective, Problem};
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::source::{SourceMap, Span};
-use crate::text::value::Value;
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::variability::choice::Choice;
 use crate::variability::enrich::Origin;
 use crate::variability::graph::{ElementId, Graph};
 use crate::variability::inputs::{InputId, InputMode, Inputs};
 use crate::variability::prepared::{Interpreted, Prepared};
+use cuvee_sat::formula::{Atom, Cnf, Formula, Lit, Var, View};
+use cuvee_sat::progress::Progress;
+use cuvee_sat::solve::{self, Objective, Problem};
+use cuvee_text::source::{SourceMap, Span};
+use cuvee_text::value::Value;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 use std::rc::Rc;
@@ -27,19 +27,19 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Explanation {
-    /// Its identifier.
+    /// The identifier of the element.
     pub element: String,
-    /// Where it is declared.
+    /// The place where the element is declared.
     pub place: String,
-    /// Whether it is present.
+    /// Whether the element is present.
     pub present: bool,
-    /// Why.
+    /// The reasons why it is present or absent.
     pub because: Vec<Reason>,
-    /// The smallest change of inputs that makes it the opposite; nothing where no change does.
+    /// The smallest change of inputs that reverses the presence; `None` if no change does.
     pub change: Option<Vec<Change>>,
 }
 
-/// What a link of the chain is about.
+/// The subject of a reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -50,26 +50,26 @@ pub enum ReasonKind {
     Element,
     /// The value of an input.
     Input,
-    /// There is nothing further to say.
+    /// The chain ends here, without a further reason.
     End,
 }
 
-/// A link of the chain: something that holds or does not, and why.
+/// A link in the chain of reasons: a fact that holds or does not hold, and why.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Reason {
-    /// What it is about.
+    /// The kind of the fact.
     pub kind: ReasonKind,
-    /// What, for people.
+    /// The fact, as text for people.
     pub what: String,
-    /// The name of the input, where it is about one.
+    /// The name of the input, if the fact is about one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input: Option<String>,
-    /// Whether it holds.
+    /// Whether the fact holds.
     pub holds: bool,
-    /// Where it stands: `file:line:column`.
+    /// Where the fact is written: `file:line:column`.
     pub place: Option<String>,
-    /// Why it holds or does not; empty at the end of a chain.
+    /// The reasons why the fact holds or not; empty at the end of a chain.
     pub because: Vec<Reason>,
 }
 
@@ -77,18 +77,18 @@ pub struct Reason {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Change {
-    /// The value now; nothing where it has none.
+    /// The current value; `None` if the input has none.
     pub from: Option<Value>,
-    /// What it has to be instead.
+    /// The new value.
     #[serde(flatten)]
     pub to: Arc<Assigned>,
 }
 
-/// The value that an input has, and who says so.
+/// The value that an input has, and the source of that value.
 pub(crate) struct Current {
     pub(crate) value: Option<Value>,
     assigned: bool,
-    /// `default`, ``the preset `prod` ``
+    /// The source of the value: `default`, ``the preset `prod` ``
     source: String,
     place: Option<Span>,
 }
@@ -99,7 +99,7 @@ impl<'a> Space<'_, 'a> {
     /// Explains why an element is present or absent in the variant of these inputs.
     ///
     /// # Errors
-    /// `unknown-element`, and why there is no variant to explain.
+    /// `unknown-element` or `ambiguous-element`, or the reasons why there is no variant to explain.
     pub(crate) fn explain(
         &mut self,
         identifier: &str,
@@ -121,16 +121,16 @@ impl<'a> Space<'_, 'a> {
         })
     }
 
-    /// The smallest change of these inputs that leads to a variant; nothing where no change does.
+    /// The smallest change of these inputs that leads to a variant; `None` if no change does.
     pub(crate) fn remedy(&mut self, currents: &Currents) -> Option<Vec<Change>> {
         self.change(currents, None)
     }
 }
 
-/// The only element that is meant by a part of its identifier.
+/// The only element whose identifier contains this part.
 ///
 /// # Errors
-/// `ambiguous-element` where several are, `unknown-element` where none is.
+/// `ambiguous-element` if there are several such elements, `unknown-element` if there is none.
 fn meant(graph: &Graph<'_>, part: &str) -> Result<ElementId, Diagnostic> {
     const LISTED: usize = 10;
     match &graph.by_part(part)[..] {
@@ -154,10 +154,11 @@ fn meant(graph: &Graph<'_>, part: &str) -> Result<ElementId, Diagnostic> {
     }
 }
 
-/// Asks about what is around one assignment of all inputs: as many of them are open as can be.
+/// Asks a question about the variants around one assignment of all inputs; as many inputs as
+/// possible are open.
 ///
 /// # Errors
-/// What is wrong with the template, and what the question ends with.
+/// The errors of the template, and those of the question.
 pub(crate) fn around<T>(
     interpreted: &Interpreted<'_>,
     choice: &Choice,
@@ -183,7 +184,7 @@ pub(crate) fn around<T>(
     })
 }
 
-/// The values that inputs have as they are given.
+/// The values that the inputs are given, with their sources.
 pub(crate) fn currents(prepared: &Prepared<'_>) -> Currents {
     let mut evaluator = prepared.evaluator();
     let Inputs { declarations, values } = &prepared.inputs;
@@ -202,7 +203,7 @@ pub(crate) fn currents(prepared: &Prepared<'_>) -> Currents {
 }
 
 impl<'a> Space<'_, 'a> {
-    /// The case that each open input is in.
+    /// The case that the value of each open input is in.
     pub(super) fn current_cases(&mut self, currents: &Currents) -> Vec<Option<usize>> {
         let Self { open, evaluator, .. } = self;
         let case = |open: &crate::variability::expression::OpenInput| {
@@ -233,7 +234,8 @@ impl<'a> Space<'_, 'a> {
             .into())
     }
 
-    /// What is in a variant cannot be told where an input that conditions ask for has no value.
+    /// The error that an input which conditions depend on has no value, so that the variant is not
+    /// determined.
     fn without_value(&self, input: InputId) -> Diagnostic {
         let declaration = self.declaration(input);
         let name = declaration.map_or("", |declaration| declaration.name);
@@ -259,14 +261,15 @@ impl<'a> Space<'_, 'a> {
             let changed = Var((self.determinised.vars + terms.len()) as u32).positive();
             terms.push((changed, 1));
             if open.cases.len() == 1 {
-                // No condition tells its values apart, so that none of them changes anything.
+                // No condition distinguishes values of this input, so changing it has no effect.
                 clauses.push(vec![!changed]);
                 continue;
             }
             let assigned = currents.get(&open.input).is_some_and(|current| current.assigned);
             for (case, &chosen) in self.cases[index].iter().enumerate() {
                 match &self.defaults[index] {
-                    // What nobody assigns follows its default wherever that goes.
+                    // An unassigned input follows its computed default, whichever case that leads
+                    // to.
                     Default::Follows(follows) if !assigned => {
                         clauses.push(vec![!chosen, follows[case], changed])
                     }
@@ -278,8 +281,8 @@ impl<'a> Space<'_, 'a> {
         let mut preference: Vec<Atom> =
             terms.iter().map(|(changed, _)| Atom(changed.var().0)).collect();
         let mut vars = self.determinised.vars + terms.len();
-        // Of what an input can be changed to, the first that will do: as long as they can be, later
-        // cases are absent.
+        // Of the cases that an input may change to, the first possible one is preferred: later
+        // cases are absent whenever they can be.
         for &case in self.cases.iter().flat_map(|cases| cases.iter().skip(1).rev()) {
             let is_chosen = Var(vars as u32).positive();
             clauses.extend([vec![!is_chosen, case], vec![is_chosen, !case]]);
@@ -306,27 +309,27 @@ impl<'a> Space<'_, 'a> {
     }
 }
 
-/// Conditions by the element that they are of, or by the atom that stands for all of them.
+/// Gives the reasons of elements. The conditions are grouped by the element they belong to.
 struct Explainer<'x, 's, 'a> {
     space: &'x Space<'s, 'a>,
     truth: &'x [bool],
     currents: &'x Currents,
     sources: &'x SourceMap,
     conditions: FxHashMap<ElementId, Vec<(Formula, Origin)>>,
-    /// What the atoms mean that stand for the author's conditions of an element.
+    /// The meaning of each atom that represents an author's conditions of an element.
     manual: FxHashMap<Atom, Formula>,
-    /// The open input of each of their atoms.
+    /// The open input that each atom about an input belongs to.
     inputs: FxHashMap<Atom, usize>,
     explained: FxHashSet<ElementId>,
-    /// What decides each formula that was looked at.
+    /// The decisive atoms of each formula that was examined.
     decided: FxHashMap<Formula, Rc<[Atom]>>,
-    /// The elements whose reasons are being given, one for the other.
+    /// The elements whose reasons are being collected, each because of the one before it.
     path: Vec<ElementId>,
 }
 
-/// Chains of more elements than this are cut.
+/// A chain of reasons is cut after this many elements.
 const DEPTH: usize = 40;
-/// A condition is cut to so many characters.
+/// A condition is cut after this many characters.
 const SNIPPET: usize = 60;
 
 impl<'x, 's, 'a> Explainer<'x, 's, 'a> {
@@ -344,7 +347,8 @@ impl<'x, 's, 'a> Explainer<'x, 's, 'a> {
                 (Some(id), &[_, formula]) => {
                     conditions.entry(id).or_default().push((formula, *origin))
                 }
-                // Both directions, as one of them is left out where it always holds.
+                // The definition consists of clauses for both directions; one is omitted where it
+                // always holds, so both are read.
                 (None, &[atom, formula]) if matches!(origin, Origin::ManualDefinition(_)) => {
                     if let View::Literal(atom, sign) = space.evaluator.arena.view(atom) {
                         manual.insert(atom, if sign { !formula } else { formula });
@@ -373,7 +377,8 @@ impl<'x, 's, 'a> Explainer<'x, 's, 'a> {
         }
     }
 
-    /// The conditions of an element: all, if it is present, else those that fail.
+    /// The conditions of an element as reasons: all of them if it is present, otherwise those that
+    /// fail.
     fn conditions(&mut self, id: ElementId) -> Vec<Reason> {
         self.explained.insert(id);
         self.path.push(id);
@@ -395,7 +400,7 @@ impl<'x, 's, 'a> Explainer<'x, 's, 'a> {
         if !reasons.is_empty() {
             return reasons;
         }
-        let what = if present { "nothing is said that could remove it" } else { "it is left out" };
+        let what = if present { "no condition could remove it" } else { "it is left out" };
         vec![Reason {
             kind: ReasonKind::End,
             what: what.into(),
@@ -427,11 +432,11 @@ impl<'x, 's, 'a> Explainer<'x, 's, 'a> {
             Origin::Input(..) => "the variability input of its name".into(),
             Origin::DefaultAlternative(_) => "default alternative: no other is present".into(),
             Origin::NoDefaultAlternative(_) => "no condition selects this alternative".into(),
-            Origin::Technology(_) => "what its technology rule stands on".into(),
+            Origin::Technology(_) => "the condition of its technology rule".into(),
             Origin::VariabilityGroup(_) => {
                 "a variability group only hands its conditions on".into()
             }
-            Origin::Follows(_) => "it goes with what it is the type of".into(),
+            Origin::Follows(_) => "a type is present with the element that has it".into(),
             other => other.generated_name(graph, options).unwrap_or_default(),
         };
         let atoms = self.decisive(formula);
@@ -446,13 +451,13 @@ impl<'x, 's, 'a> Explainer<'x, 's, 'a> {
         }
     }
 
-    /// The atoms that make a formula what it is: where one operand is enough, those of the operand
-    /// that takes fewest.
+    /// The atoms that decide the value of a formula. If one operand is enough, the atoms of the
+    /// operand with the fewest atoms.
     fn decisive(&mut self, formula: Formula) -> Rc<[Atom]> {
         if let Some(known) = self.decided.get(&formula) {
             return known.clone();
         }
-        // What an author says of an element may mention itself.
+        // An author's condition of an element may mention the element itself.
         self.decided.insert(formula, Rc::default());
         let space = self.space;
         let atoms: Rc<[Atom]> = match space.evaluator.arena.view(formula) {
@@ -460,7 +465,7 @@ impl<'x, 's, 'a> Explainer<'x, 's, 'a> {
             View::Literal(atom, _) => match self.manual.get(&atom) {
                 Some(&meaning) => self.decisive(meaning),
                 None if self.is_known(atom) => [atom].into(),
-                // What an author says of an element may be that it says so, and nothing else.
+                // A condition that consists only of a reference to itself has no atoms.
                 None => Rc::default(),
             },
             View::And(operands) | View::NotAnd(operands) => {
@@ -478,7 +483,7 @@ impl<'x, 's, 'a> Explainer<'x, 's, 'a> {
         atoms
     }
 
-    /// Whether an atom is that of an element or of an input.
+    /// Whether an atom represents an element or an input.
     fn is_known(&self, atom: Atom) -> bool {
         (atom.0 as usize) < self.space.graph().elements.len() || self.inputs.contains_key(&atom)
     }
@@ -487,7 +492,7 @@ impl<'x, 's, 'a> Explainer<'x, 's, 'a> {
         let mut seen = FxHashSet::default();
         let mut reasons = Vec::new();
         for &atom in atoms {
-            // Several atoms may be of one input.
+            // Several atoms may belong to one input.
             if seen.insert(self.inputs.get(&atom).map_or(Err(atom), |&input| Ok(input))) {
                 reasons.push(self.atom(atom));
             }
@@ -506,8 +511,8 @@ impl<'x, 's, 'a> Explainer<'x, 's, 'a> {
         let ends = again || self.path.len() > DEPTH;
         let because = if ends { Vec::new() } else { self.conditions(id) };
         let aside = match (again, present) {
-            // What is absent because of itself could as well be present: it is the choice of the
-            // best variant.
+            // An element that is absent only because of itself could as well be present: its
+            // absence is a choice of the best variant.
             (true, false) if self.path.contains(&id) => {
                 ", see above: they need each other, and the best variant does without them"
             }

@@ -1,11 +1,11 @@
-//! Inputs as they are written on a command line.
+//! Writes inputs as flags of a command line.
 
 use super::Assigned;
-use crate::text::value::Value;
-use crate::text::yaml::write_flow;
+use cuvee_text::value::Value;
+use cuvee_text::yaml::write_flow;
 use std::sync::Arc;
 
-/// The inputs that have to be assigned to get there, as they are written on a command line.
+/// The flags for those inputs that have to be assigned because their defaults do not suffice.
 pub fn flags(inputs: &[Arc<Assigned>]) -> String {
     let needed = inputs.iter().filter(|input| !input.default);
     let flags: Vec<_> =
@@ -13,7 +13,8 @@ pub fn flags(inputs: &[Arc<Assigned>]) -> String {
     if flags.is_empty() { "as it is".into() } else { flags.join(" ") }
 }
 
-/// The flag that assigns an input, quoted so that a shell hands on what is then read as this value.
+/// The flag that assigns a value to an input, quoted for a shell so that the same value is read
+/// back.
 pub fn flag(name: &str, value: &Value) -> String {
     let word = format!("{name}={}", write_flow(value));
     let is_plain = |c: char| c.is_alphanumeric() || "_-+=.,:/@%^".contains(c);

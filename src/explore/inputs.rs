@@ -1,23 +1,23 @@
-//! What inputs there are, and what they influence.
+//! Reports the inputs of a template, and what each of them influences.
 
 use super::Projection;
 use super::space::{Space, literal};
-use crate::sat::formula::{Cnf, Lit, Var};
-use crate::sat::progress::Progress;
-use crate::sat::solve::influence::InfluenceQuestion;
-use crate::text::diagnostic::Diagnostics;
-use crate::text::value::Value;
+use crate::diagnostic::Diagnostics;
 use crate::variability::expression::InputCase;
 use crate::variability::graph::ElementId;
 use crate::variability::inputs::{InputId, InputValue};
 use crate::variability::template::PropertyValue;
+use cuvee_sat::formula::{Cnf, Lit, Var};
+use cuvee_sat::progress::Progress;
+use cuvee_sat::solve::influence::InfluenceQuestion;
+use cuvee_text::value::Value;
 use serde::Serialize;
 
 /// All inputs of a template.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct InputsReport {
-    /// In the order of the template.
+    /// The inputs, in the order of the template.
     pub inputs: Vec<InputReport>,
 }
 
@@ -29,39 +29,39 @@ pub struct InputReport {
     pub name: String,
     /// Where it is declared: `file:line:column`.
     pub place: String,
-    /// Its type, as it is declared; nothing where it has none.
+    /// The type as it is declared; `None` if none is.
     #[serde(rename = "type")]
     pub kind: Option<String>,
-    /// For people.
+    /// The description, for people.
     pub description: Option<String>,
-    /// What its values have to fulfil: `in_range: [1, 4]`.
+    /// The constraints on values: `in_range: [1, 4]`.
     pub constraints: Vec<String>,
-    /// Its default.
+    /// The default.
     pub default: Option<Value>,
-    /// The expression whose value it has by default.
+    /// The expression that computes the default.
     pub computed: Option<String>,
-    /// The value that the call assigns, which leaves it no choice.
+    /// The value that the caller assigns, so that the input is not open.
     pub assigned: Option<Value>,
-    /// Its cases; none where it is assigned.
+    /// The cases of the input; empty if it is assigned.
     pub cases: Vec<CaseReport>,
-    /// What presets assign to it.
+    /// The values that presets assign to the input.
     pub presets: Vec<PresetValue>,
-    /// The elements that differ between some two assignments that differ in this input alone.
+    /// The elements whose presence differs between two assignments that differ in this input only.
     pub influences: Vec<String>,
-    /// The properties whose values are computed from it.
+    /// The properties whose values are computed from the input.
     pub values: Vec<String>,
-    /// Whether a constraint or a rule between inputs mentions it, so that it decides which variants
-    /// there are.
+    /// Whether a constraint or a rule between inputs mentions the input, so that it affects which
+    /// variants exist.
     pub constrained: bool,
 }
 
-/// Values of an input that no condition tells apart.
+/// Values of an input that no condition distinguishes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CaseReport {
-    /// All of them, for people: `≥ 500`, `laptop`, `something else`.
+    /// All values of the case as text for people: `≥ 500`, `laptop`, `something else`.
     pub label: String,
-    /// One of them that is valid, where one is known.
+    /// A valid value of the case, if one is known.
     pub value: Option<Value>,
 }
 
@@ -71,19 +71,19 @@ impl CaseReport {
     }
 }
 
-/// What a preset assigns to an input.
+/// The value that a preset assigns to an input.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct PresetValue {
-    /// The preset.
+    /// The name of the preset.
     pub preset: String,
-    /// The value.
+    /// The assigned value.
     pub value: Value,
 }
 
 impl<'s, 'a> Space<'s, 'a> {
-    /// The inputs of a template, what cases open ones have, and what each influences, apart from
-    /// what the others allow it to do.
+    /// The inputs of a template, the cases of the open ones, and what each influences if the rules
+    /// between inputs are ignored.
     ///
     /// # Errors
     /// As [`Space::of`].
@@ -101,7 +101,7 @@ impl<'s, 'a> Space<'s, 'a> {
         }
     }
 
-    /// The same, where only inputs count that fulfil what this space asks of them.
+    /// Reports the inputs as [`Self::inputs_apart`] does, but under the rules that this space has.
     pub(crate) fn inputs(&mut self, progress: &mut dyn Progress) -> InputsReport {
         let sources = self.prepared.sources();
         let mut influences = self.influences(progress);
@@ -141,8 +141,8 @@ impl<'s, 'a> Space<'s, 'a> {
         InputsReport { inputs: inputs.collect() }
     }
 
-    /// For each open input the elements in which two variants may differ, whether they pass checks or
-    /// not, when all other inputs are the same.
+    /// For each open input, the elements in which two variants may differ when all other inputs are
+    /// equal. Variants count whether or not they pass the checks.
     fn influences(&self, progress: &mut dyn Progress) -> Vec<Vec<ElementId>> {
         let cnf = Cnf::of(self.vars(), self.best_clauses().map(<[Lit]>::to_vec));
         let inputs = self.input_vars();
@@ -177,7 +177,7 @@ impl<'s, 'a> Space<'s, 'a> {
         values.collect()
     }
 
-    /// The properties whose value expressions mention an input, by name or through named
+    /// The properties whose value expressions mention an input, directly or through named
     /// expressions.
     pub(super) fn values_of(&self, input: InputId) -> Vec<String> {
         let mentions = |property: &&crate::variability::graph::PropertyElement<'a>| match property

@@ -1,8 +1,6 @@
-//! Which elements are present with which preset.
+//! Tabulates which elements are present with which preset.
 
-use crate::text::diagnostic::{Diagnostics, Severity};
-use crate::text::source::SourceMap;
-use crate::text::yaml::Out;
+use crate::diagnostic::{Diagnostics, Severity};
 use crate::variability::choice::Choice;
 use crate::variability::element::ElementKind;
 use crate::variability::graph::Graph;
@@ -10,38 +8,41 @@ use crate::variability::inputs::InputMode;
 use crate::variability::prepared::{Interpreted, Prepared};
 use crate::variability::presence::Presence;
 use crate::variability::resolve;
+use cuvee_text::source::SourceMap;
+use cuvee_text::yaml::Out;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-/// The elements of a template, and with which presets each is present.
+/// The elements of a template, and the presets with which each is present.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Matrix {
-    /// What is chosen: first nothing, then each preset in the order of the template.
+    /// The columns: first the variant without a preset, then one for each preset, in the order of
+    /// the template.
     pub columns: Vec<Column>,
-    /// The elements in the order of the template.
+    /// The rows: the elements in the order of the template.
     pub rows: Vec<Row>,
 }
 
-/// What is chosen.
+/// A column: one choice of a preset.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Column {
-    /// The preset; nothing for the variant without any of the template's presets.
+    /// The preset; `None` for the variant without any of the template's presets.
     pub preset: Option<String>,
-    /// What the template says of the preset.
+    /// The description of the preset.
     pub description: Option<String>,
-    /// Why there is no such variant, a line each; empty where there is one.
+    /// The reasons why there is no such variant, one a line; empty if there is one.
     pub rejected: Vec<String>,
 }
 
-/// An element.
+/// A row: one element.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
-    /// Its identifier, such as `node.shop`.
+    /// The identifier of the element, such as `node.shop`.
     pub identifier: String,
-    /// Its kind.
+    /// The kind of the element.
     #[serde(serialize_with = "name")]
     pub kind: ElementKind,
-    /// For each column whether it is present; nothing where there is no such variant.
+    /// For each column, whether the element is present; `None` if there is no such variant.
     pub present: Vec<Option<bool>>,
 }
 
@@ -49,9 +50,10 @@ fn name<S: serde::Serializer>(kind: &ElementKind, serializer: S) -> Result<S::Ok
     serializer.serialize_str(kind.as_str())
 }
 
-/// Resolves once as chosen, and once with each preset of the template laid over that; what rejects
-/// a column is told as well. `open` is the template whatever its inputs are; `look` sees each choice
-/// before it is resolved, where it can be, and `read` the document of each.
+/// Resolves the template once as chosen, and once with each of its presets applied on top. Also
+/// returns the errors that reject columns. `open` is the template with its inputs open. `look` is
+/// called with each prepared choice before it is resolved, `read` with the document of each
+/// variant.
 pub(crate) fn columns(
     interpreted: &Interpreted<'_>,
     choice: &Choice,
@@ -96,14 +98,14 @@ pub(crate) fn columns(
     (matrix, failures)
 }
 
-/// Adds a column: what a variant does not have at all is absent in it.
+/// Adds a column; an element that a variant does not even declare is absent in it.
 fn add(rows: &mut [Row], all: &Graph<'_>, graph: &Graph<'_>, presence: &Presence) {
     let same = |id| {
         let (one, other) = (all.element(id), graph.element(id));
         (one.kind, one.name, one.index, one.container)
             == (other.kind, other.name, other.index, other.container)
     };
-    // Mostly the elements are the same, and then need no names to be found.
+    // In most cases the elements are the same, and need not be looked up by name.
     if all.elements.len() == graph.elements.len() && all.ids().all(same) {
         for (row, id) in rows.iter_mut().zip(graph.ids()) {
             row.present.push(Some(presence.is(id)));
@@ -126,7 +128,7 @@ fn reasons(errors: &Diagnostics, sources: &SourceMap) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::Resolver;
-    use crate::text::source::MemoryFiles;
+    use cuvee_text::source::MemoryFiles;
 
     const TEMPLATE: &str = "\
 tosca_definitions_version: tosca_variability_1_0

@@ -1,11 +1,11 @@
-//! Explores all variants of a template: which combinations of inputs exist, what each contains, and
-//! why.
+//! Explores all variants of a template: which combinations of inputs exist, what each variant
+//! contains, and why.
 //!
-//! Inputs that nothing assigns stay open and become finitely many [cases](InputReport::cases):
-//! values that no condition tells apart. A *variant* is a distinct resolved topology, for one of
-//! the [projections](Projection); what values of properties come to does not distinguish variants.
-//! Only what `resolve` would give counts: where it optimises, the best variant of each assignment;
-//! where it rejects an assignment, none.
+//! Inputs that nothing assigns stay open. Their values fall into finitely many
+//! [cases](InputReport::cases): sets of values that no condition distinguishes. A *variant* is a
+//! distinct resolved topology under one of the [projections](Projection); property values do not
+//! distinguish variants. Only results that `resolve` would give count: where it optimises, that is
+//! the best variant of each assignment; an assignment that it rejects has no variant.
 //!
 //! ```
 //! use cuvee::Resolver;
@@ -42,9 +42,12 @@ pub(crate) use space::{Opened, Space, literal};
 pub(crate) use variants::LightestVariant;
 pub use variants::{Count, Found, Goal, Query, RejectedPreset, Variant, Which};
 
-pub use crate::text::answer::Answer;
+pub use crate::variability::element::ElementKind;
+pub use crate::variability::find::Optimum;
+pub use cuvee_sat::progress;
+pub use cuvee_text::answer::Answer;
 
-/// What an author wrote over several lines, on one.
+/// A text that may span several lines, on one line.
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -1,15 +1,15 @@
-//! What a template has names for, for whoever is about to name something of it.
+//! Lists the names that a template defines, for tools that complete or offer them.
 
 use super::CaseReport;
 use super::space::{known_values, roots};
-use crate::text::value::Value;
-use crate::text::yaml::write_flow;
 use crate::variability::expression::{OpenInput, partition};
 use crate::variability::inputs::{Declaration, InputId};
 use crate::variability::prepared::Prepared;
+use cuvee_text::value::Value;
+use cuvee_text::yaml::write_flow;
 use serde::Serialize;
 
-/// What can be named of a template.
+/// The names of a template.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Names {
@@ -27,7 +27,7 @@ pub struct Names {
 pub struct NamedPreset {
     /// Its name.
     pub name: String,
-    /// For people.
+    /// The description, for people.
     pub description: Option<String>,
 }
 
@@ -37,14 +37,15 @@ pub struct NamedPreset {
 pub struct NamedInput {
     /// Its name.
     pub name: String,
-    /// For people.
+    /// The description, for people.
     pub description: Option<String>,
-    /// A value of each of its cases where these can be told, else those that the template names.
+    /// A value of each of the input's cases if these can be computed, otherwise the values that the
+    /// template names.
     pub values: Vec<CaseReport>,
 }
 
 impl Names {
-    /// As far as the template can be understood.
+    /// Collects the names of a template, as far as it can be interpreted.
     pub(crate) fn of(prepared: &Prepared<'_>) -> Self {
         let presets = prepared.presets.iter().map(|preset| NamedPreset {
             name: preset.id.to_owned(),
@@ -73,7 +74,7 @@ fn cases(open: &[OpenInput], input: InputId) -> Option<Vec<CaseReport>> {
     Some(open.cases.iter().map(CaseReport::of).collect())
 }
 
-/// The values that the declaration lists, or else those that it and presets assign.
+/// The values that the declaration lists, followed by the other values that it and presets assign.
 fn named(declaration: &Declaration<'_>, known: Vec<Value>) -> Vec<CaseReport> {
     let mut values = declaration.listed_values().unwrap_or_default();
     for value in known {
@@ -88,7 +89,7 @@ fn named(declaration: &Declaration<'_>, known: Vec<Value>) -> Vec<CaseReport> {
 #[cfg(test)]
 mod tests {
     use crate::Resolver;
-    use crate::text::source::MemoryFiles;
+    use cuvee_text::source::MemoryFiles;
 
     const TEMPLATE: &str = "\
 tosca_definitions_version: tosca_variability_1_0

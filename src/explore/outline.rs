@@ -1,12 +1,11 @@
-//! The outline of a template, before anything is chosen: what there may be, and under which
-//! conditions.
+//! The outline of a template before anything is chosen: its possible elements and their conditions.
 //!
-//! It is owned and serialisable, so that drawings, reports and other programs can be made from it.
+//! The outline is owned and serialisable, so that drawings, reports and other programs can use it.
 
-use crate::text::source::SourceMap;
-use crate::text::value::Value;
-use crate::text::yaml::{Node, NodeKind, write_line};
 use crate::variability::graph::{ElementId, Graph};
+use cuvee_text::source::SourceMap;
+use cuvee_text::value::Value;
+use cuvee_text::yaml::{Node, NodeKind, write_line};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
@@ -28,18 +27,19 @@ pub struct OutlineNode {
     pub identifier: String,
     /// Its name.
     pub name: String,
-    /// The names of its types; more than one where it has alternatives.
+    /// The names of the node's types; several if they are alternatives.
     pub types: Vec<String>,
-    /// What its presence costs when the topology is optimised.
+    /// The cost of the node when the topology is optimised.
     pub weight: f64,
-    /// What its author wrote under `conditions`, here and at the variability groups it is a member
-    /// of: one line of YAML each, all of which must hold.
+    /// The conditions that the author wrote for the node and for the variability groups it is a
+    /// member of. Each is one line of YAML; all of them must hold.
     pub conditions: Vec<String>,
-    /// Where it is declared: `file:line:column`.
+    /// The place of the declaration: `file:line:column`.
     pub place: String,
-    /// Whether it is used from outside.
+    /// Whether the node is used from outside.
     pub persistent: bool,
-    /// The nodes that it substitutes, each a part of what substitutes the one before it.
+    /// The nodes that this node helps to substitute, outermost first; each is a part of what
+    /// substitutes the one before it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub substitutes: Vec<String>,
 }
@@ -52,20 +52,20 @@ pub struct OutlineRelation {
     pub identifier: String,
     /// Its name.
     pub name: String,
-    /// Where it starts: a position in [`Outline::nodes`].
+    /// The source node, as a position in [`Outline::nodes`].
     pub source: usize,
-    /// Where it ends; nothing where the target is left to an orchestrator.
+    /// The target node, likewise; `None` if the target is left to an orchestrator.
     pub target: Option<usize>,
     /// Whether the target hosts the source.
     pub hosting: bool,
-    /// As for nodes.
+    /// The conditions, as for nodes.
     pub conditions: Vec<String>,
-    /// Where it is declared: `file:line:column`.
+    /// The place of the declaration: `file:line:column`.
     pub place: String,
 }
 
 impl Outline {
-    /// The outline of a template, whatever its inputs are.
+    /// The outline of a template, with all inputs left open.
     pub(crate) fn of(graph: &Graph<'_>, sources: &SourceMap) -> Self {
         let groups = group_conditions(graph);
         let conditions =
@@ -94,10 +94,10 @@ impl Outline {
     }
 }
 
-/// Deeper than templates substitute each other nobody can have written this.
+/// The greatest depth of substitution that is read; deeper nesting does not occur in practice.
 const DEPTH: usize = 64;
 
-/// The nodes that a node says in its metadata to substitute, outermost first.
+/// The nodes that a node substitutes according to its metadata, outermost first.
 fn substituted_nodes(template: Node<'_>) -> Vec<String> {
     let said = |name: &str| template.get("metadata")?.get(name)?.text().filter(|it| !it.is_empty());
     let Some(innermost) = said("substitutes") else { return Vec::new() };
@@ -105,7 +105,7 @@ fn substituted_nodes(template: Node<'_>) -> Vec<String> {
     around.take(DEPTH).chain([innermost]).map(str::to_owned).collect()
 }
 
-/// What the variability groups demand of their members.
+/// The conditions that variability groups impose on their members.
 pub(crate) fn group_conditions<'a>(graph: &Graph<'a>) -> FxHashMap<ElementId, Vec<Node<'a>>> {
     let mut demanded: FxHashMap<_, Vec<_>> = FxHashMap::default();
     for group in graph.groups.iter().filter(|group| group.variability) {
@@ -116,8 +116,8 @@ pub(crate) fn group_conditions<'a>(graph: &Graph<'a>) -> FxHashMap<ElementId, Ve
     demanded
 }
 
-/// The author's conditions of an element. A default alternative has none of its own: that it is the
-/// default is what decides.
+/// The author's conditions of an element. A default alternative has none of its own: it is selected
+/// because it is the default.
 pub(crate) fn conditions(
     graph: &Graph<'_>,
     id: ElementId,
@@ -137,7 +137,7 @@ pub(crate) fn conditions(
         let (one, several) = ((!list).then_some(written), written.items());
         found.extend(one.into_iter().chain(several).map(Node::to_value));
     }
-    // Declares an alternative that nothing selects.
+    // An alternative that declares not to be the default and has no conditions is never selected.
     if found.is_empty() && element.default_alternative() == Some(false) {
         return default(false);
     }
@@ -147,7 +147,7 @@ pub(crate) fn conditions(
 #[cfg(test)]
 mod tests {
     use crate::Resolver;
-    use crate::text::source::MemoryFiles;
+    use cuvee_text::source::MemoryFiles;
 
     const TEMPLATE: &str = "\
 tosca_definitions_version: tosca_variability_1_0

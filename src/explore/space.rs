@@ -1,13 +1,7 @@
-//! All variants of a template as clauses: a model for each valid assignment of the open inputs.
+//! Encodes all variants of a template as clauses, with one model for each valid assignment of the
+//! open inputs.
 
-use crate::sat::formula::{Cnf, Encoder, Formula, Lit, OriginId, Var};
-use crate::sat::progress::Progress;
-use crate::sat::solve::backbone::backbone;
-use crate::sat::solve::circuit::Circuit;
-use crate::sat::solve::walk::{Samples, WIDE};
-use crate::sat::solve::{self, Determinised, Models, Objective, Problem, Question, Unique};
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::value::Value;
+use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
 use crate::variability::check::{self, Demand};
 use crate::variability::enrich::{self, Assertions};
 use crate::variability::expression::{Evaluator, InputCase, OpenInput, Roots, partition};
@@ -18,13 +12,20 @@ use crate::variability::objectives;
 use crate::variability::options::{Flag, Optimization, TopologyMode};
 use crate::variability::prepared::Prepared;
 use crate::variability::template::PropertyValue;
+use cuvee_sat::formula::{Cnf, Encoder, Formula, Lit, OriginId, Var};
+use cuvee_sat::progress::Progress;
+use cuvee_sat::solve::backbone::backbone;
+use cuvee_sat::solve::circuit::Circuit;
+use cuvee_sat::solve::walk::{Samples, WIDE};
+use cuvee_sat::solve::{self, Determinised, Models, Objective, Problem, Question, Unique};
+use cuvee_text::value::Value;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 use std::cell::OnceCell;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// So many contexts of choices are looked at; beyond that, inputs have to be assigned.
+/// How many contexts of choices are examined at most; beyond that, inputs have to be assigned.
 const MAX_CONTEXTS: usize = 20_000;
 
 /// The value of an open input in a variant.
@@ -33,36 +34,37 @@ const MAX_CONTEXTS: usize = 20_000;
 pub struct Assigned {
     /// The name of the input.
     pub name: String,
-    /// A value with which it gives the variant; nothing where it has no known value and needs none.
+    /// A value of the input that leads to the variant; `None` if no value is known and none is
+    /// needed.
     pub value: Option<Value>,
-    /// All values that do, for people.
+    /// All values that lead to the variant, as text for people.
     pub case: String,
-    /// Whether it has a value of that case anyway when nothing assigns it.
+    /// Whether the input has a value of this case by default.
     pub default: bool,
 }
 
-/// The open inputs of a variant, for all that it is an example of.
+/// An assignment of the open inputs that serves as an example.
 pub(crate) type Example = Arc<[Arc<Assigned>]>;
 
-/// What decides an open input that nobody assigns.
+/// The value of an open input that nobody assigns.
 #[derive(Clone, Debug)]
 pub(super) enum Default {
-    /// This case.
+    /// The value is in this case.
     Case(usize),
-    /// The case whose literal is true.
+    /// The value is in the case whose literal is true.
     Follows(Vec<Lit>),
-    /// Nothing: it has to be assigned, or what its expression comes to cannot be told.
+    /// The input has to be assigned, or the value of its expression is not known.
     None,
 }
 
-/// What a variant has to fulfil beyond being the best of its inputs.
+/// A requirement on a variant beyond being the best for its inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum VariantRequirement {
-    /// A check, because of an element.
+    /// The variant must pass a check that concerns an element.
     Check(Code, Option<ElementId>),
-    /// No other variant is as good.
+    /// No other variant may be as good.
     Unique(Code),
-    /// It was asked for.
+    /// The condition that the caller asked for.
     Where,
 }
 
@@ -71,25 +73,25 @@ pub(crate) struct Space<'s, 'a> {
     pub(super) prepared: &'s Prepared<'a>,
     pub(super) evaluator: Evaluator<'s, 'a>,
     pub(super) open: Vec<OpenInput>,
-    /// What is told of each case of each open input where it is not, and where it is its default:
+    /// The report of each case of each open input, once as a non-default and once as the default;
     /// thousands of variants share it.
     told: Vec<Vec<[OnceCell<Arc<Assigned>>; 2]>>,
     pub(super) assertions: Assertions,
     /// The literal of each case of each open input.
     pub(super) cases: Vec<Vec<Lit>>,
     pub(super) defaults: Vec<Default>,
-    /// What has to hold before the best is chosen, each clause with its origin.
+    /// The clauses that hold before the best variant is chosen, each with its origin.
     pub(super) cnf: Cnf,
-    /// The same, with one model for each assignment of inputs.
+    /// These clauses made deterministic, with one model for each assignment of inputs.
     pub(super) determinised: Determinised,
-    /// Literals that every valid variant fulfils, and why.
+    /// The literals that every valid variant satisfies, and why.
     pub(super) requirements: Vec<(Lit, VariantRequirement)>,
-    /// The constraints of the author and the rules between inputs, each with the literal that it
-    /// holds.
+    /// The author's constraints and the rules between inputs, each with the literal that is true if
+    /// it holds.
     pub(super) constraints: Vec<(OriginId, Lit)>,
-    /// The number of different technologies.
+    /// The objective that counts different technologies.
     pub(super) technologies: Objective,
-    /// The weight of the nodes, and what it means.
+    /// The objective that weighs the nodes, and the meaning of its numbers.
     pub(super) weight: (Objective, objectives::ObjectiveMeasure),
 }
 
@@ -98,25 +100,25 @@ pub(crate) fn literal(id: ElementId) -> Lit {
     Var(id.0).positive()
 }
 
-/// What has to hold of a template with its inputs open, before any clause is made.
+/// The formulas of a template with open inputs, before they are turned into clauses.
 pub(crate) struct Opened<'s, 'a> {
     pub(crate) evaluator: Evaluator<'s, 'a>,
     open: Vec<OpenInput>,
-    /// When each case of each open input holds.
+    /// The formula for each case of each open input.
     when: Vec<Vec<Formula>>,
     pub(crate) assertions: Assertions,
-    /// What was asked for besides.
+    /// The conditions that the caller asked for.
     wanted: Vec<Formula>,
-    /// What the template optimises.
+    /// The objectives of the template.
     pub(crate) objectives: Vec<objectives::WeightedSum>,
 }
 
 impl<'s, 'a> Opened<'s, 'a> {
-    /// Builds the formulas for all inputs at once; with `features`, only for inputs that fulfil the
-    /// rules between them.
+    /// Builds the formulas for all inputs at once; with `features`, only for inputs that satisfy
+    /// the rules between them.
     ///
     /// # Errors
-    /// What is wrong with the template whatever the inputs, and `open-input` where an input cannot
+    /// The errors of the template that do not depend on inputs, and `open-input` if an input cannot
     /// stay open.
     pub(crate) fn new(
         prepared: &'s Prepared<'a>,
@@ -154,13 +156,13 @@ impl<'s, 'a> Opened<'s, 'a> {
         Ok(Self { evaluator, open, when, assertions, wanted, objectives })
     }
 
-    /// When each case of each open input holds, and what it is for people.
+    /// The formula of each case of each open input, with its label.
     pub(crate) fn cases(&self, declarations: &Declarations<'_>) -> Vec<(String, Formula)> {
         named(&self.open, &self.when, declarations)
     }
 }
 
-/// Something for each case of each open input, with what the case is for people.
+/// Pairs an item for each case of each open input with the label of the case.
 fn named<T: Copy>(
     open: &[OpenInput],
     of: &[Vec<T>],
@@ -176,7 +178,8 @@ fn named<T: Copy>(
 }
 
 impl<'s, 'a> Space<'s, 'a> {
-    /// All variants of all inputs; with `features`, of those that fulfil the rules between them.
+    /// Encodes all variants for all inputs; with `features`, only for inputs that satisfy the rules
+    /// between them.
     ///
     /// # Errors
     /// As [`Opened::new`] and [`Space::new`].
@@ -188,10 +191,10 @@ impl<'s, 'a> Space<'s, 'a> {
         Self::new(prepared, Opened::new(prepared, features, progress)?, progress)
     }
 
-    /// Determinises what is best for each assignment of inputs.
+    /// Encodes the formulas, and determinises the best variant of each assignment of inputs.
     ///
     /// # Errors
-    /// `open-input` where that depends on inputs in too many ways.
+    /// `open-input` if the best variant depends on inputs in too many ways.
     pub(crate) fn new(
         prepared: &'s Prepared<'a>,
         opened: Opened<'s, 'a>,
@@ -274,17 +277,17 @@ impl<'s, 'a> Space<'s, 'a> {
         })
     }
 
-    /// The literal of each case of each open input, and what it is for people.
+    /// The literal of each case of each open input, with its label.
     pub(crate) fn named_cases(&self) -> Vec<(String, Lit)> {
         named(&self.open, &self.cases, &self.prepared.inputs.declarations)
     }
 
-    /// How many variables the clauses have.
+    /// The number of variables of the clauses.
     pub(crate) fn vars(&self) -> usize {
         self.determinised.vars
     }
 
-    /// The elements.
+    /// The graph of the template's elements.
     pub(crate) fn graph(&self) -> &'s Graph<'a> {
         &self.prepared.graph
     }
@@ -294,7 +297,7 @@ impl<'s, 'a> Space<'s, 'a> {
         self.prepared.inputs.declarations.get(input)
     }
 
-    /// The assignment of a model.
+    /// The assignment of inputs in a model.
     pub(super) fn assigned(&self, is_true: &dyn Fn(Lit) -> bool) -> Vec<Arc<Assigned>> {
         let assigned = self.chosen(is_true).into_iter().enumerate().filter_map(|(input, case)| {
             let default = self.is_default(input, case, is_true);
@@ -305,7 +308,7 @@ impl<'s, 'a> Space<'s, 'a> {
         assigned.collect()
     }
 
-    /// An open input that has one of its cases.
+    /// Describes an open input that is in one of its cases.
     fn tell(&self, input: usize, case: usize, default: bool) -> Assigned {
         let OpenInput { input, cases, .. } = &self.open[input];
         let InputCase { value, label, .. } = &cases[case];
@@ -322,12 +325,12 @@ impl<'s, 'a> Space<'s, 'a> {
             .chain(self.determinised.lemmas.iter().map(Vec::as_slice))
     }
 
-    /// The best variant of each assignment, whether it is valid or not.
+    /// A solver whose models are the best variant of each assignment, whether it is valid or not.
     pub(super) fn best_models(&self) -> Models {
         Models::new(self.determinised.vars, self.best_clauses(), self.prepared.solver)
     }
 
-    /// The valid variants.
+    /// A solver whose models are the valid variants.
     pub(super) fn valid_models(&self) -> Models {
         let mut models = self.best_models();
         self.requirements.iter().for_each(|&(literal, _)| models.add_clause(&[literal]));
@@ -341,15 +344,15 @@ impl<'s, 'a> Space<'s, 'a> {
         self.best_clauses().chain(requirements)
     }
 
-    /// For each of these sets of literals, inputs that give a valid variant in which all of them
-    /// are true, where there is one; nothing where there is no valid variant at all.
+    /// For each of these sets of literals, inputs that lead to a valid variant in which all of them
+    /// are true, if there are any. `None` if there is no valid variant at all.
     pub(crate) fn valid_with(&self, wanted: &[Vec<Lit>]) -> Option<Vec<Option<Example>>> {
         let mut models = self.valid_models();
         models.solve(&[]).then(|| Examples { space: self, models }.find(wanted))
     }
 
-    /// What names an element that is absent, where a check rejects the variant for it, each with
-    /// inputs that lead there.
+    /// The relations that may be present while their source or target is absent, so that a check
+    /// rejects the variant; each with inputs that lead there.
     pub(crate) fn rejected_references(&self) -> Vec<(Diagnostic, Example)> {
         let checks =
             self.requirements.iter().filter_map(|&(literal, requirement)| match requirement {
@@ -365,7 +368,7 @@ impl<'s, 'a> Space<'s, 'a> {
         let rejected = checks.into_iter().zip(found).filter_map(|((code, element), found)| {
             let end = if code == Code::RelationSource { "source" } else { "target" };
             let message = format!(
-                "the {end} of {} may be absent while it is present",
+                "the {end} of {} may be absent while the relation itself is present",
                 self.graph().display(element)
             );
             let help = format!(
@@ -379,8 +382,8 @@ impl<'s, 'a> Space<'s, 'a> {
         rejected.collect()
     }
 
-    /// Why no assignment of inputs gives a variant: a conflict of the template, or else nothing
-    /// passes the checks.
+    /// The reason why no assignment of inputs leads to a variant: a conflict in the template, or
+    /// that no variant passes the checks.
     pub(crate) fn void(&self) -> Diagnostic {
         let problem = Problem { cnf: &self.cnf, objectives: &[], preference: &[] };
         match solve::solve(&problem, &self.prepared.solver.into(), &mut ()) {
@@ -390,7 +393,7 @@ impl<'s, 'a> Space<'s, 'a> {
                 self.prepared.options,
                 &conflict,
             ),
-            // Without a limit nothing is interrupted.
+            // A solver without a limit is never interrupted.
             Ok(_) | Err(solve::Unsolved::Interrupted) if self.passes_checks() => {
                 let message = "no variant fulfils the condition that was asked for";
                 let place = self.prepared.conditions.first().map(|condition| condition.span());
@@ -404,7 +407,7 @@ impl<'s, 'a> Space<'s, 'a> {
         }
     }
 
-    /// Whether there are variants, apart from what was asked for.
+    /// Whether there are variants if the condition that the caller asked for is ignored.
     fn passes_checks(&self) -> bool {
         let checks = self
             .requirements
@@ -413,19 +416,21 @@ impl<'s, 'a> Space<'s, 'a> {
         self.best_models().solve(&checks.map(|&(literal, _)| literal).collect::<Vec<_>>())
     }
 
-    /// The variables of open inputs, from which all else follows.
+    /// The variables of open inputs; they determine all others.
     pub(super) fn input_vars(&self) -> Vec<Var> {
         self.evaluator.input_atoms().map(Var).collect()
     }
 
-    /// Some valid variants, where they can be had without a solver; `models` are the valid ones.
+    /// Some valid variants, if they can be obtained without a solver. The models of `models` must
+    /// be the valid variants.
     pub(super) fn samples(&self, models: &mut Models) -> Samples {
         let cnf = Cnf::of(self.vars(), self.valid_clauses().map(<[Lit]>::to_vec));
         let circuit = Circuit::new(&cnf, &self.input_vars());
         circuit.map_or_else(Samples::default, |circuit| Samples::of(circuit, &self.cases, models))
     }
 
-    /// The same where a solver would be asked for each of many cases, else none.
+    /// Such samples if some input has many cases, each of which would need a query to the solver;
+    /// otherwise none.
     pub(super) fn samples_of_many_cases(&self, models: &mut Models) -> Samples {
         let has_many = self.cases.iter().any(|cases| cases.len() > WIDE);
         if has_many { self.samples(models) } else { Samples::default() }
@@ -438,8 +443,8 @@ impl<'s, 'a> Space<'s, 'a> {
         self.cases.iter().map(chosen).collect()
     }
 
-    /// That each open input has its default, as far as that does not depend on others; without one,
-    /// its first case.
+    /// The literals that put each open input in its default case if that does not depend on other
+    /// inputs; an input without a default in its first case.
     pub(super) fn default_cases(&self) -> impl Iterator<Item = Lit> {
         self.cases.iter().zip(&self.defaults).filter_map(|(cases, default)| match default {
             Default::Case(case) => cases.get(*case).copied(),
@@ -448,7 +453,7 @@ impl<'s, 'a> Space<'s, 'a> {
         })
     }
 
-    /// Whether, in a model, an open input has this case also when nothing assigns it.
+    /// Whether, in a model, an unassigned open input would be in this case.
     pub(super) fn is_default(
         &self,
         input: usize,
@@ -463,18 +468,18 @@ impl<'s, 'a> Space<'s, 'a> {
     }
 }
 
-/// Looks for examples among some variants.
+/// Finds examples among the variants of a solver.
 pub(super) struct Examples<'v, 's, 'a> {
     pub(super) space: &'v Space<'s, 'a>,
     pub(super) models: Models,
 }
 
 impl Examples<'_, '_, '_> {
-    /// For each of these sets of literals, inputs of a variant in which all of them are true, where
+    /// For each of these sets of literals, inputs of a variant in which all of them are true, if
     /// there is one.
     ///
-    /// What never is needs no solver of its own, and one variant is an example of whatever is true
-    /// in it.
+    /// Literals that are never true need no query of their own, and one variant is an example for
+    /// every set that is true in it.
     fn find(&mut self, wanted: &[Vec<Lit>]) -> Vec<Option<Example>> {
         let mut seen = FxHashSet::default();
         let literals: Vec<_> =
@@ -486,7 +491,8 @@ impl Examples<'_, '_, '_> {
         let may_be = |&at: &usize| wanted[at].iter().all(|literal| !never.contains(literal));
         let mut open: VecDeque<_> = (0..wanted.len()).filter(may_be).collect();
         let mut found = vec![None; wanted.len()];
-        // With all inputs at their defaults first, so that no others are named without need.
+        // The first try has all inputs at their defaults, so that examples do not name others
+        // needlessly.
         let mut asked = None;
         while !open.is_empty() {
             if let Some(example) =
@@ -507,8 +513,8 @@ impl Examples<'_, '_, '_> {
         found
     }
 
-    /// A variant in which these are true; as many inputs as possible are left at their defaults. It
-    /// is what `models` says then.
+    /// A variant in which these literals are true, with as many inputs as possible at their
+    /// defaults. Afterwards `models` holds this variant.
     pub(super) fn example(&mut self, mut wanted: Vec<Lit>) -> Option<Example> {
         if !self.models.solve(&wanted) {
             return None;
@@ -547,8 +553,8 @@ fn determinise(
     })
 }
 
-/// Where conditions start: those of the template, those asked for, and inputs that are conditions
-/// by their names or rules.
+/// The roots of conditions: the conditions of the template and those asked for, and the inputs that
+/// act as conditions by their names or rules.
 pub(super) fn roots(prepared: &Prepared<'_>) -> Roots {
     let mut roots = Roots::of(&prepared.graph, &prepared.type_specific);
     let wanted = prepared.conditions.iter().map(|&node| prepared.graph.syntax.read(node));
@@ -566,7 +572,7 @@ pub(super) fn roots(prepared: &Prepared<'_>) -> Roots {
     roots
 }
 
-/// Values that authors use: defaults and those of presets.
+/// The values of each input that authors use: defaults, and values from presets.
 pub(super) fn known_values(prepared: &Prepared<'_>) -> FxHashMap<InputId, Vec<Value>> {
     let declarations = &prepared.inputs.declarations;
     let mut known: FxHashMap<InputId, Vec<Value>> = FxHashMap::default();
@@ -584,14 +590,14 @@ pub(super) fn known_values(prepared: &Prepared<'_>) -> FxHashMap<InputId, Vec<Va
     known
 }
 
-/// A default before it is encoded.
+/// The value of an unassigned open input, before it is encoded as literals.
 enum Follows {
     Case(usize),
     Cases(Vec<Formula>),
     None,
 }
 
-/// What an open input is where nothing assigns it.
+/// Computes the value that an open input has if nothing assigns it.
 fn follows<'a>(
     evaluator: &mut Evaluator<'_, 'a>,
     all: &[OpenInput],
@@ -605,7 +611,7 @@ fn follows<'a>(
         return input.case_of(evaluator, &value).map_or(Follows::None, Follows::Case);
     }
     let Some(expression) = declaration.computed_default() else {
-        // What nothing asks for needs no value.
+        // An input that no condition and no value depends on needs no value.
         let expression = |property: &PropertyElement<'a>| match property.property.value {
             PropertyValue::Expression(expression) => Some(expression),
             PropertyValue::Value(_) => None,
@@ -620,7 +626,8 @@ fn follows<'a>(
             || values.chain(defaults).any(|expression| evaluator.mentions(expression, input.input));
         return if is_asked { Follows::None } else { Follows::Case(0) };
     };
-    // Of a case that stands for several values, only what conditions make of them is known.
+    // If a case stands for several values, the value of an expression over them is not known
+    // exactly.
     let exact = |id: InputId| {
         all.iter().any(|open| open.input == id && open.cases.iter().all(|case| case.exact))
     };
@@ -647,7 +654,7 @@ fn encode_default(encoder: &mut Encoder<'_>, default: &Follows) -> Default {
     }
 }
 
-/// What a check demands, as a formula.
+/// The requirement of a check as a formula.
 fn rule_formula(evaluator: &mut Evaluator<'_, '_>, rule: &check::PresenceRule) -> Formula {
     let of: Vec<_> = rule.of.iter().map(|&id| evaluator.atom(id)).collect();
     let guard = rule.guard.map_or(Formula::TRUE, |guard| evaluator.atom(guard));
@@ -658,19 +665,19 @@ fn rule_formula(evaluator: &mut Evaluator<'_, '_>, rule: &check::PresenceRule) -
     evaluator.arena.implies(guard, demand)
 }
 
-/// Which elements make a variant.
+/// Determines which elements distinguish variants.
 #[derive(Clone, Copy, Debug, std::default::Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Projection {
-    /// Variants with the same nodes are one.
+    /// Variants with the same nodes count as one.
     Nodes,
-    /// Variants with the same elements are one.
+    /// Variants with the same elements count as one.
     #[default]
     All,
 }
 
 impl Projection {
-    /// The elements that count, in the order of the template.
+    /// The elements that distinguish variants, in the order of the template.
     pub(crate) fn elements(self, graph: &Graph<'_>) -> Vec<ElementId> {
         match self {
             Self::Nodes => graph.nodes.iter().map(|node| node.id).collect(),

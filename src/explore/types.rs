@@ -1,18 +1,18 @@
-//! The types of a template, as they are shown.
+//! Gives access to the types of a template.
 
-use crate::text::diagnostic::Diagnostics;
-use crate::text::source::Span;
+use crate::diagnostic::Diagnostics;
 use crate::tosca::Types;
 use crate::tosca::load::Loaded;
 use crate::variability::choice::Choice;
 use crate::variability::graph::VARIABILITY_GROUPS;
 use crate::variability::inputs::InputMode;
 use crate::variability::prepared::documents;
+use cuvee_text::source::Span;
 
-/// Asks something about all types of a template, and says what is wrong with them.
+/// Calls `ask` with all types of a template, and also returns the errors in the types.
 ///
 /// # Errors
-/// Where a file cannot be read, and what the question ends with.
+/// Errors of reading a file, and those of the question.
 pub(crate) fn ask<T>(
     loaded: &Loaded,
     choice: &Choice,
@@ -22,7 +22,7 @@ pub(crate) fn ask<T>(
     known(loaded, choice, mode, |types| Ok((ask(types)?, types.validate())))
 }
 
-/// Asks something about all types of a template, however they are.
+/// Calls `ask` with all types of a template, without validating them.
 ///
 /// # Errors
 /// As [`ask`].
@@ -35,10 +35,10 @@ pub(crate) fn known<T>(
     ask(&linked(loaded, choice, mode)?)
 }
 
-/// All types of a template, however they are.
+/// All types of a template, without validating them.
 ///
 /// # Errors
-/// Where a file cannot be read.
+/// Errors of reading a file.
 pub(crate) fn linked<'l>(
     loaded: &'l Loaded,
     choice: &Choice,
@@ -47,7 +47,7 @@ pub(crate) fn linked<'l>(
     linked_of(loaded, choice, mode, &|_| true)
 }
 
-/// Those of the imports that are asked for, by their places.
+/// All types of a template, but only from those imports that `is_asked_for` accepts by their place.
 ///
 /// # Errors
 /// As [`linked`].

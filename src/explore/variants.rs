@@ -1,34 +1,34 @@
 //! Lists, counts, samples and covers variants: distinct topologies, each with one assignment of
-//! inputs that gives it.
+//! inputs that leads to it.
 
 use super::matrix::Matrix;
 use super::space::{self, Assigned, Projection, Space, literal};
-use crate::sat::count::{Compiled, compile};
-use crate::sat::formula::{Atom, Cnf, Lit, Var};
-use crate::sat::progress::Progress;
-use crate::sat::solve::backbone::{backbone_beside, equivalences_beside};
-use crate::sat::solve::covering::{CoveringModel, covering_beside};
-use crate::sat::solve::random::Random;
-use crate::sat::solve::walk::Samples;
-use crate::sat::solve::{self, Limit, Models, Objective, Problem, SolverSettings, Unsolved};
-use crate::text::decimal::Decimal;
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::variability::element::ElementKind;
 use crate::variability::graph::ElementId;
+use cuvee_sat::count::{Compiled, compile};
+use cuvee_sat::formula::{Atom, Cnf, Lit, Var};
+use cuvee_sat::progress::Progress;
+use cuvee_sat::solve::backbone::{backbone_beside, equivalences_beside};
+use cuvee_sat::solve::covering::{CoveringModel, covering_beside};
+use cuvee_sat::solve::random::Random;
+use cuvee_sat::solve::walk::Samples;
+use cuvee_sat::solve::{self, Limit, Models, Objective, Problem, SolverSettings, Unsolved};
+use cuvee_text::decimal::Decimal;
 use rustc_hash::FxHashSet;
 use serde::Serialize;
 use std::sync::Arc;
 
-/// Which variants are wanted.
+/// A query for variants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Query {
-    /// What makes a variant.
+    /// The elements that distinguish variants.
     pub projection: Projection,
-    /// Which of them.
+    /// The selection of variants.
     pub which: Which,
-    /// At most so many.
+    /// The greatest number of variants.
     pub limit: usize,
-    /// How many steps may be taken to count them, where that is needed.
+    /// How many steps may be taken to count the variants, where counting is needed.
     pub effort: u64,
 }
 
@@ -43,24 +43,26 @@ impl Default for Query {
     }
 }
 
-/// Which variants of all.
+/// A selection among all variants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Which {
-    /// Any.
+    /// Any variants.
     All,
-    /// The best by this, over all open inputs.
+    /// The best variants by this goal, over all open inputs.
     Best(Goal),
-    /// So many different ones, drawn with equal probability by random numbers from a seed.
+    /// This many different variants, drawn with equal probability; the second number is the random
+    /// seed.
     Sample(u64, u64),
-    /// As few as cover every combination of cases of so many open inputs that any variant has.
+    /// As few variants as possible that together cover, for any group of this many open inputs,
+    /// every combination of cases that some variant has.
     Covering(usize),
 }
 
-/// What to minimise over all inputs.
+/// A quantity to minimise over all inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Goal {
-    /// The weight of all present nodes.
+    /// The total weight of the present nodes.
     Weight,
     /// The number of present nodes.
     Count,
@@ -72,33 +74,33 @@ pub enum Goal {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Variant {
-    /// A short name that depends on nothing but what is present; that of a preset, where it is its
-    /// variant.
+    /// A short name that depends only on the present elements; for the variant of a preset, the
+    /// name of the preset.
     pub name: String,
-    /// The variability preset that it is of, where presets are listed.
+    /// The variability preset of the variant, if presets are listed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preset: Option<String>,
-    /// The identifiers of its elements, in the order of the template.
+    /// The identifiers of the present elements, in the order of the template.
     pub present: Vec<Arc<str>>,
-    /// An assignment of the open inputs that gives it.
+    /// An assignment of the open inputs that leads to the variant.
     pub inputs: Vec<Arc<Assigned>>,
 }
 
-/// Variants that were found.
+/// The result of a query.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Found {
     /// The variants.
     pub variants: Vec<Variant>,
-    /// Whether there are more.
+    /// Whether there are more variants.
     pub more: bool,
-    /// What the best costs, where something is minimised.
+    /// The cost of the best variant, if something is minimised.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<String>,
-    /// How many combinations of cases are covered, where that is asked for.
+    /// The number of combinations of cases that are covered, if that is asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub covered: Option<u64>,
-    /// The presets that give no variant, where presets are listed.
+    /// The presets that lead to no variant, if presets are listed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rejected: Vec<RejectedPreset>,
 }
@@ -109,38 +111,39 @@ impl Found {
     }
 }
 
-/// A preset that gives no variant.
+/// A preset that leads to no variant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct RejectedPreset {
     /// Its name.
     pub preset: String,
-    /// Why, a line each.
+    /// The reasons, one a line.
     pub reasons: Vec<String>,
-    /// Whether it gives none whatever the inputs are that it leaves open.
+    /// Whether the preset leads to no variant whatever the remaining open inputs are.
     pub void: bool,
 }
 
-/// The variant whose nodes weigh least.
+/// The variant whose nodes have the least total weight.
 pub(crate) struct LightestVariant {
-    /// The open inputs that give it.
+    /// The open inputs that lead to it.
     pub inputs: Vec<Arc<Assigned>>,
-    /// Those that give another one that is as good and has other nodes.
+    /// Open inputs that lead to another variant, with different nodes but the same weight.
     pub rival: Option<Vec<Arc<Assigned>>>,
-    /// Where the time was over before it was known that none weighs less: what all weigh at least.
+    /// If the time ran out before optimality was proved: a lower bound on the weight of all
+    /// variants.
     pub least: Option<Decimal>,
 }
 
-/// How many variants there are.
+/// The number of variants.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Count {
     /// The number, in decimal digits.
     pub count: String,
-    /// Whether that is all of them; else there are at least so many.
+    /// Whether the number is exact; otherwise it is a lower bound.
     pub exact: bool,
-    /// Where there are more, which were counted: those in which so many open inputs have the values
-    /// that they have in one variant.
+    /// If only some variants were counted: the number of open inputs that were fixed to the values
+    /// of one variant to count these.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fixed: Option<usize>,
 }
@@ -170,11 +173,12 @@ pub(crate) fn preset_variants(matrix: &Matrix, projection: Projection) -> Found 
     found
 }
 
-/// So few variants are counted one by one where they cannot be counted otherwise.
+/// Up to this many variants are listed one by one if they cannot be counted otherwise.
 const FEW: usize = 100;
-/// Where not all variants can be counted, each attempt to count some takes this part of the effort.
+/// If not all variants can be counted, each attempt to count a part takes this fraction of the
+/// effort.
 const PARTS: u64 = 20;
-/// Each such attempt takes so many steps in any case.
+/// Each such attempt may take at least this many steps.
 const PART: u64 = 100_000;
 
 impl Space<'_, '_> {
@@ -225,8 +229,8 @@ impl Space<'_, '_> {
         Some(Found::of(variants, false))
     }
 
-    /// Which of these elements variants have together: for each combination that occurs, open inputs
-    /// that give it, defaults first; and whether there are more than so many.
+    /// The combinations of these elements that occur in variants: for each, open inputs that lead
+    /// to it, defaults first. Also whether there are more than `limit`.
     pub(crate) fn combinations(
         &self,
         of: &[ElementId],
@@ -247,14 +251,14 @@ impl Space<'_, '_> {
         (found, false)
     }
 
-    /// Compiles the valid variants in which these are true.
+    /// Compiles the valid variants in which the literals of `fixed` are true.
     fn compiled(&self, elements: &[Projected], fixed: &[Lit], effort: u64) -> Option<Compiled> {
         let projection: Vec<_> = elements.iter().map(|element| literal(element.id).var()).collect();
         let clauses = self.valid_clauses().chain(fixed.iter().map(std::slice::from_ref));
         compile(self.determinised.vars, clauses, &projection, effort)
     }
 
-    /// Counts variants: exactly, or a part of them when the effort is spent.
+    /// Counts the variants exactly, or only some of them if the effort is spent.
     pub(crate) fn count(&self, query: &Query, progress: &mut dyn Progress) -> Count {
         let elements = self.projected(query.projection);
         let mut models = self.valid_models();
@@ -274,8 +278,8 @@ impl Space<'_, '_> {
         self.count_around(&|literal| models.is_true(literal), &elements, effort)
     }
 
-    /// Counts the variants in which some inputs are as in a model: as few inputs as it takes to come
-    /// to an end.
+    /// Counts the variants that agree with a model on some inputs, with as few inputs fixed as it
+    /// takes to finish.
     fn count_around(
         &self,
         is_true: &dyn Fn(Lit) -> bool,
@@ -293,7 +297,7 @@ impl Space<'_, '_> {
                 .compiled(elements, fixed, effort)
                 .map(|compiled| (compiled.count().to_string(), fixed.len()));
         }
-        // One there is in any case.
+        // At least the variant of the model exists.
         let (count, fixed) = count.unwrap_or_else(|| ("1".into(), chosen.len()));
         Count { count, exact: false, fixed: Some(fixed) }
     }
@@ -326,7 +330,7 @@ impl Space<'_, '_> {
         if all {
             variants.extend(compiled.models().filter_map(|values| complete(&values)));
         }
-        // What was drawn before is drawn again, which leaves the others equally probable.
+        // Samples that were drawn before are discarded, which keeps the others equally probable.
         while !all && (variants.len() as u64) < count {
             let Some(values) = compiled.sample(&mut || random.next()) else { break };
             if drawn.insert(values.clone()) {
@@ -392,10 +396,11 @@ impl Space<'_, '_> {
         Some(Found { cost: Some(cost), ..Found::of(vec![variant], more) })
     }
 
-    /// The variant whose nodes weigh least, with as few open inputs off their defaults as that needs.
+    /// The variant whose nodes have the least total weight, with as few open inputs off their
+    /// defaults as possible.
     ///
     /// # Errors
-    /// Why there is no variant, or `unproven` where none was found in time.
+    /// The reason why there is no variant, or `unproven` if none was found in time.
     pub(crate) fn lightest(&self, limit: &Limit) -> Result<LightestVariant, Diagnostics> {
         let cnf = Cnf::of(self.determinised.vars, self.valid_clauses().map(<[Lit]>::to_vec));
         let nodes: Vec<Atom> = self.graph().nodes.iter().map(|node| node.id.into()).collect();
@@ -425,7 +430,7 @@ impl Space<'_, '_> {
         Ok(LightestVariant { inputs, rival, least: None })
     }
 
-    /// How many open inputs are off their defaults.
+    /// The objective that counts open inputs off their defaults.
     fn off_defaults(&self) -> Objective {
         let of_default = |(cases, default): (&Vec<Lit>, &space::Default)| match default {
             space::Default::Case(at) => {
@@ -438,7 +443,7 @@ impl Space<'_, '_> {
         Objective { terms: off.into_iter().flatten().map(|(_, case)| (case, 1)).collect() }
     }
 
-    /// Inputs that give the variant with exactly these of the nodes.
+    /// Inputs that lead to the variant with exactly these of the nodes.
     fn inputs_of(&self, nodes: &[Atom], present: &[Atom]) -> Option<Vec<Arc<Assigned>>> {
         let present: FxHashSet<Atom> = present.iter().copied().collect();
         let nodes =
@@ -448,8 +453,9 @@ impl Space<'_, '_> {
         found.then(|| self.assigned(&|literal| models.is_true(literal)))
     }
 
-    /// What a model is taken by, so that no solver's luck is in it: inputs have their defaults where
-    /// they can, then their first cases. All else follows from inputs.
+    /// The literals that are preferred in a model, so that the result does not depend on the
+    /// solver: each input takes its default if possible, else its first possible case. The inputs
+    /// determine all else.
     fn toward(&self) -> Vec<Lit> {
         self.default_cases().chain(self.cases.iter().flatten().copied()).collect()
     }
@@ -460,7 +466,7 @@ impl Space<'_, '_> {
         let hash =
             present.clone().fold(FNV_START, |hash, element| fnv(hash, &element.hash.to_le_bytes()));
         Variant {
-            // Twelve digits tell apart what people list.
+            // Twelve hexadecimal digits are enough to distinguish the variants of a list.
             name: format!("{:012x}", hash >> 16),
             preset: None,
             present: present.map(|element| element.identifier.clone()).collect(),
@@ -468,7 +474,7 @@ impl Space<'_, '_> {
         }
     }
 
-    /// The elements that make a variant, with what is needed of them again and again.
+    /// The elements that distinguish variants, with their identifiers and hashes computed once.
     fn projected(&self, projection: Projection) -> Vec<Projected> {
         let projected = |id| {
             let identifier: Arc<str> = self.graph().identifier(id).to_string().into();
@@ -478,23 +484,23 @@ impl Space<'_, '_> {
     }
 }
 
-/// An element that makes a variant.
+/// An element that distinguishes variants.
 struct Projected {
     id: ElementId,
     identifier: Arc<str>,
-    /// Of the identifier.
+    /// The hash of the identifier.
     hash: u64,
 }
 
-/// Of so many elements it does not pay to look for few that tell variants apart.
+/// With this many elements, it does not pay to look for a smaller set that distinguishes variants.
 const MANY: usize = 5_000;
 
 fn literals(elements: &[Projected]) -> Vec<Lit> {
     elements.iter().map(|element| literal(element.id)).collect()
 }
 
-/// Literals that are enough to tell variants apart: one of those that are always equal, none of
-/// those that never change.
+/// A set of literals that is enough to distinguish variants: none that never changes, and one of
+/// each set that is always equal.
 fn telling(elements: &[Projected], samples: &mut Samples, models: &mut Models) -> Vec<Lit> {
     let literals = literals(elements);
     let fixed = backbone_beside(samples, &literals, models).unwrap_or_default();
@@ -506,10 +512,10 @@ fn telling(elements: &[Projected], samples: &mut Samples, models: &mut Models) -
     changing.into_iter().filter(|literal| !repeated.contains(literal)).collect()
 }
 
-/// Where a 64 bit FNV-1a hash starts.
+/// The offset basis of the 64 bit FNV-1a hash.
 const FNV_START: u64 = 0xcbf2_9ce4_8422_2325;
 
-/// The FNV-1a hash of what was hashed so far and some bytes.
+/// Continues an FNV-1a hash with some bytes.
 fn fnv(hash: u64, bytes: &[u8]) -> u64 {
     bytes.iter().fold(hash, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }

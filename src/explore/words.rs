@@ -1,9 +1,9 @@
-//! Conditions in words, for people who do not know how they are written.
+//! Puts conditions into words, for readers who do not know their syntax.
 
-use crate::text::value::Value;
-use crate::text::yaml::write_line;
+use cuvee_text::value::Value;
+use cuvee_text::yaml::write_line;
 
-/// Operators that stand between their operands, and how these are read.
+/// Operators that are written between their operands, with the words for them.
 const BETWEEN: [(&str, &str); 17] = [
     ("and", " and "),
     ("or", " or "),
@@ -24,7 +24,7 @@ const BETWEEN: [(&str, &str); 17] = [
     ("div", " ÷ "),
 ];
 
-/// Presence of something that has a name of its own, or a container.
+/// Presence operators, with the words for the kind of their operands.
 const PRESENCE: [(&str, &str); 9] = [
     ("node_presence", ""),
     ("relation_presence", "relation "),
@@ -37,8 +37,8 @@ const PRESENCE: [(&str, &str); 9] = [
     ("import_presence", "import "),
 ];
 
-/// A condition in words: `live and not debug`, `stack = cluster`, `broker is present`. What there
-/// are no words for stays as it is written.
+/// A condition in words: `live and not debug`, `stack = cluster`, `broker is present`. A condition
+/// without known words stays as it is written.
 pub(crate) fn words(condition: &Value) -> String {
     let Some((operator, operand)) = single(condition) else { return plain(condition) };
     if matches!(operator, "variability_input" | "logic_expression" | "value_expression") {
@@ -65,7 +65,7 @@ pub(crate) fn words(condition: &Value) -> String {
     }
 }
 
-/// Conditions that all have to hold.
+/// A conjunction of conditions in words.
 pub(crate) fn all(conditions: &[Value]) -> String {
     match conditions {
         [one] => words(one),
@@ -73,7 +73,7 @@ pub(crate) fn all(conditions: &[Value]) -> String {
     }
 }
 
-/// An operand, in parentheses where it would read otherwise.
+/// An operand in words, in parentheses where the meaning would otherwise change.
 fn nested(operand: &Value) -> String {
     let text = words(operand);
     let stands_between = single(operand).is_some_and(|(operator, operand)| {
@@ -83,7 +83,7 @@ fn nested(operand: &Value) -> String {
     if stands_between { format!("({text})") } else { text }
 }
 
-/// What an operator that takes one operand has in a list.
+/// The operand of an operator that takes one operand, also if it is written as a list.
 fn one(operand: &Value) -> &Value {
     match operand {
         Value::List(operands) if operands.len() == 1 => &operands[0],
@@ -91,7 +91,7 @@ fn one(operand: &Value) -> &Value {
     }
 }
 
-/// The only entry of a map.
+/// The key and value of a map with one entry.
 fn single(value: &Value) -> Option<(&str, &Value)> {
     match value {
         Value::Map(entries) if entries.len() == 1 => {
@@ -108,8 +108,8 @@ fn plain(value: &Value) -> String {
     }
 }
 
-/// `broker is present`, `relation host of shop is present`, `import 2 is present`; positions count
-/// from one, as people do.
+/// The presence of an element in words: `broker is present`, `relation host of shop is present`,
+/// `import 2 is present`. Positions count from one.
 fn present(kind: &str, operand: &Value) -> String {
     let name = |part: &Value| match part {
         Value::Number(number) => match number.as_int().and_then(|position| position.checked_add(1))
@@ -130,8 +130,8 @@ fn present(kind: &str, operand: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::source::FileId;
-    use crate::text::yaml::{Limits, parse};
+    use cuvee_text::source::FileId;
+    use cuvee_text::yaml::{Limits, parse};
 
     fn said(condition: &str) -> String {
         let document = parse(FileId::DETACHED, condition.into(), &Limits::default()).unwrap();

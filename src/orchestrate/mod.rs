@@ -1,4 +1,5 @@
-//! What has to happen so that a topology is there, or is another one.
+//! Plans and records how a topology is deployed or changed: substitution of nodes, fulfilment of
+//! requirements, plans and instances.
 
 pub(crate) mod fulfil;
 pub(crate) mod instance;

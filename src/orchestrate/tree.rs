@@ -1,9 +1,10 @@
-//! Output trees, taken apart and put together again: what is not touched stays as it is written.
+//! Takes output trees apart and puts them together again. Parts that do not change keep their
+//! source text.
 
-use crate::text::value::Value;
-use crate::text::yaml::{Out, OutKey};
+use cuvee_text::value::Value;
+use cuvee_text::yaml::{Out, OutKey};
 
-/// A map of an output tree while it is changed.
+/// The entries of a map of an output tree while they are changed.
 pub(crate) type MapEntries<'a> = Vec<(OutKey<'a>, Out<'a>)>;
 
 /// The document with the sections of its topology changed.
@@ -24,7 +25,8 @@ pub(crate) fn within_topology<'a>(
     like(document, all)
 }
 
-/// Gives an entry of a map another value, or none; a new one comes last.
+/// Sets an entry of a map to what `value` makes of its old value, or removes it; a new entry comes
+/// last.
 pub(crate) fn set<'a>(
     all: &mut MapEntries<'a>,
     name: &str,
@@ -78,7 +80,7 @@ pub(crate) fn items<'a>(out: &Out<'a>) -> Vec<Out<'a>> {
     }
 }
 
-/// A map in the place of another one.
+/// A map of these entries that takes the place of `old` and keeps its position in the source.
 pub(crate) fn like<'a>(old: &Out<'a>, entries: MapEntries<'a>) -> Out<'a> {
     match old {
         Out::Source(node) => Out::Map { entries, like: Some(*node) },
@@ -96,8 +98,8 @@ pub(crate) fn rebuilt<'a>(old: Option<&Out<'a>>, entries: MapEntries<'a>) -> Out
     }
 }
 
-/// Lets the body of an assignment say how many relations stay open: in TOSCA 2.0, which knows no range
-/// here, `count` of them, which are `optional` where none has to be.
+/// Writes into the body of a requirement assignment how many relations stay open. TOSCA 2.0 has no
+/// range here: it gets `count`, and `optional` where relations may be missing.
 pub(super) fn set_open<'a>(body: &mut MapEntries<'a>, item: &Out<'a>, (min, max): (Value, Value)) {
     let source = match item {
         Out::Source(node) => Some(*node),

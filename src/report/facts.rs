@@ -1,10 +1,10 @@
-//! What is known of nodes and relations whatever else is there, and what has to be imported for it.
+//! Computes the facts about nodes and relations that hold in all variants, and the imports that
+//! these facts depend on.
 
 use super::ways::OpenTopology;
 use crate::draw::plan::{ToldStep, told_apart};
 use crate::explore::types;
 use crate::orchestrate::plan::{self, Deployment, PlanStepIndex};
-use crate::text::source::Span;
 use crate::topology::NodeIndex;
 use crate::tosca::Types;
 use crate::tosca::load::Loaded;
@@ -12,23 +12,24 @@ use crate::variability::choice::Choice;
 use crate::variability::graph::ElementId;
 use crate::variability::inputs::InputMode;
 use crate::variability::prepared::Prepared;
+use cuvee_text::source::Span;
 
-/// So many imports may have conditions.
+/// How many conditional imports are supported at most.
 const IMPORTS: usize = 8;
 
-/// What nodes and relations are and do.
+/// The facts about all nodes and relations.
 pub(super) struct Facts {
     pub(super) nodes: Vec<PartFacts>,
     pub(super) relations: Vec<PartFacts>,
 }
 
-/// What a node or a relation is and does.
+/// The facts about a node or a relation.
 #[derive(Clone, Default)]
 pub(super) struct PartFacts {
-    /// Its types, the nearest first.
+    /// The types, the nearest first.
     types: Vec<String>,
     does: Vec<String>,
-    /// The numbers of imports without which that is not so.
+    /// The numbers of the imports without which the facts would differ.
     pub(super) needs: Vec<i64>,
 }
 
@@ -84,7 +85,7 @@ impl Facts {
         Self { nodes, relations }
     }
 
-    /// Whether it makes no difference in which of two ways a node is there.
+    /// Whether two ways of writing a node have the same effects.
     pub(super) fn are_alike(&self, open: &OpenTopology, one: NodeIndex, other: NodeIndex) -> bool {
         let alike =
             |one: &PartFacts, other: &PartFacts| one.does == other.does && one.needs == other.needs;
@@ -105,7 +106,7 @@ impl Facts {
     }
 }
 
-/// Imports that are there under conditions, without which what they bring is not known.
+/// The conditional imports; types that come from them are only known if they are present.
 pub(super) struct Imports<'l, 'c> {
     loaded: &'l Loaded,
     choice: &'c Choice,
@@ -122,10 +123,10 @@ impl<'l, 'c> Imports<'l, 'c> {
         Self { loaded: prepared.loaded, choice, conditional }
     }
 
-    /// The types with those of the conditional imports that are asked for, by position.
+    /// The types, with those of the conditional imports that `is_asked_for` accepts by position.
     ///
     /// # Errors
-    /// What is wrong with imports.
+    /// The errors of the imports, as text.
     pub(super) fn types(&self, is_asked_for: &dyn Fn(usize) -> bool) -> Result<Types<'l>, String> {
         let is_there = |span: Span| {
             let mut conditional = self.conditional.iter();
@@ -148,11 +149,11 @@ impl<'l, 'c> Imports<'l, 'c> {
         Ok(Facts::of(open, &deployment, &told_apart(&deployment.plan)))
     }
 
-    /// The facts with what each needs: what is as it is with all imports is so with these alone,
-    /// whichever others there are.
+    /// The facts, each with the imports that it needs: with these imports alone, the facts are the
+    /// same as with all imports, whichever others are present.
     ///
     /// # Errors
-    /// Where that cannot be said.
+    /// The reason why the needed imports cannot be determined.
     pub(super) fn needed(&self, open: &OpenTopology, mut facts: Facts) -> Result<Facts, String> {
         let count = self.conditional.len();
         if count == 0 {

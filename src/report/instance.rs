@@ -1,4 +1,4 @@
-//! What there is of a template: an instance, as the page shows it.
+//! Adds an instance of the template to the page.
 
 use crate::draw::{Drawing, State};
 use crate::explore::outline::Outline;
@@ -6,28 +6,28 @@ use crate::orchestrate::instance::InstanceModel;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// An instance that a page shows beside variants.
+/// An instance that a page shows along with the variants.
 #[derive(Clone, Copy, Debug)]
 pub struct ReportedInstance<'m> {
-    /// Where it comes from, as it was named: `instance:shop@17`, or a file.
+    /// The source as the caller named it: `instance:shop@17`, or a file.
     pub source: &'m str,
-    /// What it is.
+    /// The model of the instance.
     pub model: &'m InstanceModel,
 }
 
-/// What the page knows of it.
+/// The data of the instance for the page.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct PageInstance {
     source: String,
     revision: u64,
     time: String,
-    /// Whether a change is going on.
+    /// Whether a change of the instance is in progress.
     open: bool,
-    /// What elements look like, by their identifiers; what is not there looks absent.
+    /// The states in which elements are drawn, by identifier; missing elements are drawn as absent.
     looks: BTreeMap<String, State>,
-    /// Of node templates, by their identifiers, what there is of them: ids, states, notes.
+    /// For each node template, by identifier, its nodes: ids, states, notes.
     states: BTreeMap<String, Vec<(String, String, Option<String>)>>,
-    /// Ids of nodes that the template does not have.
+    /// The ids of nodes without a node template.
     others: Vec<String>,
 }
 

@@ -1,9 +1,9 @@
-//! A report of all variants in one self-contained page: presets, topology, differences, and a
+//! Reports all variants in one self-contained page: presets, topology, differences, and a
 //! configurator.
 //!
-//! The configurator asks a solver of its own, in the page, about the clauses of the template, so
-//! that every answer is exact. Where a template has no such clauses, because an input cannot stay
-//! open, the page says so and has none.
+//! The page contains a solver, which the configurator queries about the clauses of the template, so
+//! every answer is exact. If an input cannot stay open, there are no such clauses; then the page
+//! says so and has no configurator.
 
 mod facts;
 mod instance;
@@ -23,15 +23,12 @@ use self::template::{ElementReport, TemplateReport};
 use self::texts::Texts;
 use self::words::PlanWords;
 use self::writing::Writing;
+use crate::diagnostic::{Code, Diagnostics};
 use crate::draw::{Drawing, State, Svg};
 use crate::explore::explain::{self, Currents};
 use crate::explore::matrix::{self, Matrix};
 use crate::explore::outline::Outline;
 use crate::explore::{Clauses, Configuration, InputsReport, Space, TypedValues, configure};
-use crate::sat::progress::Progress;
-use crate::text::answer::Failure;
-use crate::text::diagnostic::{Code, Diagnostics};
-use crate::text::yaml::{Out, write_line};
 use crate::tosca::csar::TEMPLATE_NAMES;
 use crate::variability::choice::Choice;
 use crate::variability::emit;
@@ -39,6 +36,9 @@ use crate::variability::inputs::InputMode;
 use crate::variability::prepared::{Interpreted, Prepared};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use cuvee_sat::progress::Progress;
+use cuvee_text::answer::Failure;
+use cuvee_text::yaml::{Out, write_line};
 use memchr::memchr2;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -56,7 +56,7 @@ const SCRIPTS: [&str; 4] = [
     include_str!("app.js"),
 ];
 
-/// What the page knows; everything that it shows is made of it.
+/// The data from which the page generates everything that it shows.
 #[derive(Clone, Debug, Serialize)]
 struct Data {
     version: u32,
@@ -64,34 +64,34 @@ struct Data {
     template: String,
     description: Option<String>,
     generator: String,
-    /// The words of a command line that inputs are added to.
+    /// The command line that flags for inputs are appended to.
     command: Vec<String>,
     presets: Vec<Preset>,
-    /// What every choice resolves to, as far as the page can tell.
+    /// The text that each choice resolves to, as far as the page can compute it.
     writing: Option<Writing>,
-    /// What the presets resolve to of which that does not tell.
+    /// The resolved text of those presets for which `writing` does not give it.
     resolved: Texts,
     elements: Vec<PageElement>,
     inputs: Vec<Input>,
     cnf: Option<Clauses>,
-    /// Why there are no clauses.
+    /// The reason why there are no clauses.
     inexact: Option<String>,
     plans: Plans,
-    /// What there is, where that is shown.
+    /// The instance, if one is shown.
     instance: Option<PageInstance>,
     svg: String,
 }
 
 #[derive(Clone, Debug, Serialize)]
 struct Preset {
-    /// Nothing for the variant without a preset.
+    /// The name of the preset; `None` for the variant without a preset.
     id: Option<String>,
     description: Option<String>,
-    /// The values of inputs, as a command line takes them.
+    /// The values of inputs, in the notation of the command line.
     inputs: BTreeMap<String, String>,
     /// The case of each open input.
     cases: Vec<Option<usize>>,
-    /// Positions of elements.
+    /// The positions of the present elements.
     present: Vec<usize>,
     error: Option<String>,
 }
@@ -100,7 +100,7 @@ struct Preset {
 struct PageElement {
     #[serde(flatten)]
     report: ElementReport,
-    /// Where it is in the clauses.
+    /// The literal of the element's presence in the clauses.
     literal: Option<i32>,
 }
 
@@ -111,9 +111,9 @@ struct Input {
     kind: Option<String>,
     description: Option<String>,
     default: Option<usize>,
-    /// The expression that decides where nothing is assigned.
+    /// The expression that computes the value if none is assigned.
     follows: Option<String>,
-    /// For each case the literal that the expression comes to this case.
+    /// For each case, the literal that the expression has a value of this case.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     coming: Vec<i32>,
     typed: Option<TypedValues>,
@@ -124,7 +124,7 @@ struct Input {
 #[derive(Clone, Debug, Serialize)]
 struct PageCase {
     label: String,
-    /// One of its values, as a command line takes it, where one is known.
+    /// A value of the case in the notation of the command line, if one is known.
     value: Option<String>,
     literal: i32,
 }
@@ -132,7 +132,7 @@ struct PageCase {
 /// The report as HTML; see [`Resolver::report`](crate::Resolver::report).
 ///
 /// # Errors
-/// What is wrong with the template whatever its inputs are.
+/// The errors of the template that do not depend on inputs.
 pub(crate) fn report(
     interpreted: &Interpreted<'_>,
     choice: &Choice,
@@ -196,7 +196,7 @@ pub(crate) fn report(
     }))
 }
 
-/// Does two things at once; where there is no thread to be had, one after the other.
+/// Runs two closures in parallel, or one after the other if no thread can be started.
 fn both<A: Send, B>(one: impl FnOnce() -> A + Send, other: impl FnOnce() -> B) -> (Option<A>, B) {
     let one = Mutex::new(Some(one));
     let run = || one.lock().ok().and_then(|mut one| one.take()).map(|one| one());
@@ -208,16 +208,16 @@ fn both<A: Send, B>(one: impl FnOnce() -> A + Send, other: impl FnOnce() -> B) -
     (early.or_else(run), other)
 }
 
-/// What the configurator knows.
+/// The data of the configurator.
 #[derive(Default)]
 struct Configured {
     configuration: Option<Configuration>,
     inputs: Vec<Input>,
-    /// Why there is no configuration.
+    /// The reason why there is no configuration.
     inexact: Option<String>,
-    /// What every choice resolves to.
+    /// The text that each choice resolves to.
     writing: Option<Writing>,
-    /// What all plans consist of, or why that is not here.
+    /// The parts that all plans consist of, or the reason why they are missing.
     parts: Option<Result<PlanParts, String>>,
 }
 
@@ -257,7 +257,7 @@ impl Configured {
     }
 }
 
-/// The open inputs with all that is to be said of them.
+/// The open inputs with their descriptions.
 fn configurable(configuration: &Configuration, described: InputsReport) -> Vec<Input> {
     let mut described: BTreeMap<_, _> =
         described.inputs.into_iter().map(|input| (input.name.clone(), input)).collect();
@@ -290,8 +290,8 @@ fn configurable(configuration: &Configuration, described: InputsReport) -> Vec<I
     configuration.inputs.iter().map(input).collect()
 }
 
-/// The name that the template has, or else its file; where files of that name are templates of what
-/// their directory names, the directory.
+/// The title of the template: its own, or else its file name. If the file has one of the usual
+/// template names, the name of its directory is used instead.
 fn title(template: &TemplateReport) -> String {
     let path = Path::new(&template.path);
     let is_usual =
@@ -331,7 +331,7 @@ fn columns(
     matrix.columns.iter().enumerate().zip(written).map(column).collect()
 }
 
-/// What presets resolve to, where the page does not put the same together of its pieces.
+/// The resolved texts of presets for which the page cannot compute the same text from its pieces.
 fn untold(
     presets: &[Preset],
     texts: Vec<Option<String>>,
@@ -347,11 +347,11 @@ fn untold(
     resolved
 }
 
-/// The page with its data.
+/// The HTML page with its data.
 fn page(data: &Data) -> String {
     let script = SCRIPTS.concat();
     let hash = format!("sha256-{}", BASE64_STANDARD.encode(Sha256::digest(script.as_bytes())));
-    // Strings, numbers, lists and maps with string keys can always be written.
+    // Strings, numbers, lists and maps with string keys can always be serialised.
     let json = serde_json::to_string(data).unwrap_or_default();
     let parts: [(&str, &str); 6] = [
         ("title", &escaped(&data.title)),
@@ -364,13 +364,13 @@ fn page(data: &Data) -> String {
     filled(TEMPLATE, &parts)
 }
 
-/// JSON for a script element, where nothing may look like its end or like a comment, and in old
-/// scripts two separators of lines end a string.
+/// JSON for a script element. Nothing may look like the end of the element or like a comment, and
+/// in old versions of JavaScript two line separators end a string.
 fn in_script(json: &str) -> String {
     let mut safe = String::with_capacity(json.len() + json.len() / 16);
     let mut rest = json;
     let mut from = 0;
-    // Both separators begin with this byte in UTF-8, and nothing else is looked at.
+    // In UTF-8 both separators begin with this byte, so the search skips everything else.
     while let Some(at) = memchr2(b'<', 0xe2, &rest.as_bytes()[from..]).map(|at| from + at) {
         let special = rest[at..].chars().next().unwrap_or_default();
         from = at + special.len_utf8();
@@ -383,8 +383,8 @@ fn in_script(json: &str) -> String {
     safe + rest
 }
 
-/// A template with `{{name}}` replaced by the part of that name, in one pass: parts may look like
-/// templates themselves.
+/// Replaces each `{{name}}` in a template by the part of that name. It does so in a single pass,
+/// because parts may look like templates.
 fn filled(template: &str, parts: &[(&str, &str)]) -> String {
     let mut page = String::with_capacity(
         template.len() + parts.iter().map(|(_, part)| part.len()).sum::<usize>(),

@@ -1,29 +1,29 @@
-//! What the plans of all variants consist of: for each node what it does, for each relation what it
-//! adds and what comes first by it, each with the condition under which it is there. The page puts
-//! the plan of what is present together of it.
+//! Computes the parts that the plans of all variants consist of: the work of each node, and the
+//! work and the order that each relation adds, each with the condition under which it applies. From
+//! these, the page composes the plan of the present elements.
 
 use super::facts::{Facts, Imports};
 use super::ways::OpenTopology;
 use super::words::PlanWords;
 use crate::draw::plan::{ToldStep, told_apart};
 use crate::orchestrate::plan::{self, CallPlace, Deployment, PlanStepIndex, Unhosted};
-use crate::sat::formula::Formula;
 use crate::topology::{NodeIndex, RelationIndex};
 use crate::variability::choice::Choice;
 use crate::variability::emit::OpenDocument;
 use crate::variability::prepared::Prepared;
+use cuvee_sat::formula::Formula;
 use indexmap::IndexSet;
 use serde::Serialize;
 
-/// So many steps plans may consist of.
+/// How many steps the plans may consist of at most.
 const STEPS: usize = 20_000;
 
-/// What plans consist of. Conditions are numbers of what is written; words are positions.
+/// The parts of plans. Conditions are numbers as in the text of all variants; words are positions.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct PlanParts {
     nodes: Vec<NodeParts>,
     relations: Vec<RelationParts>,
-    /// What nodes do, one stage after the other.
+    /// The work of nodes, as consecutive stages.
     works: Vec<Vec<StageParts>>,
 }
 
@@ -32,23 +32,23 @@ pub(super) struct PlanParts {
 struct NodeParts {
     when: i64,
     name: usize,
-    /// The same with how often it is there.
+    /// The name with the number of instances.
     element: usize,
-    /// What it may be, of which one is where it is there.
+    /// The ways to write the node; exactly one applies if the node is present.
     ways: Vec<WayParts>,
 }
 
 #[derive(Clone, Debug, Serialize)]
 struct WayParts {
     when: i64,
-    /// What has to be imported so that this is known.
+    /// The imports that must be present for these facts to hold.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     needs: Vec<i64>,
-    /// What it does; nothing where it is there already.
+    /// The work of the node; `None` if it already exists.
     does: Option<usize>,
-    /// Whether operations of relations run on it.
+    /// Whether operations of relations run on this node.
     machine: bool,
-    /// Relations with which it cannot be brought.
+    /// Relations with which the node cannot be deployed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     impossible: Vec<usize>,
     relations: Vec<usize>,
@@ -64,12 +64,12 @@ struct RelationParts {
     orders: bool,
     /// Whether the target hosts the source.
     hosts: bool,
-    /// What is said of it, where it does anything.
+    /// The name of the relation, if it does anything.
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<usize>,
 }
 
-/// What is done at one time, or what is reached.
+/// A stage: operations that may run in parallel, or a state that is reached.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(untagged)]
 enum StageParts {
@@ -77,19 +77,21 @@ enum StageParts {
     Done(Vec<CallParts>),
 }
 
-/// The relation whose call it is, if it is one; the operation; what it runs; and on whose host, and
-/// how where nothing hosts that: nothing where the orchestrator brings the node.
+/// A call: the relation it belongs to, if any; the operation; the implementation; and the node
+/// whose host runs it, with what applies if nothing hosts that node. The last is `None` if the
+/// orchestrator deploys the node.
 type CallParts = (Option<usize>, usize, usize, Option<(i64, u8)>);
 
-/// Whose host it is, where that is none of a node of the template.
+/// The value in place of a node if the orchestrator runs the call.
 const ORCHESTRATOR: i64 = -1;
 const OWN: i64 = -2;
 
 impl PlanParts {
-    /// The conditions are those that are added to the document, by position.
+    /// Computes the parts. Their conditions are positions of conditions that are added to the
+    /// document.
     ///
     /// # Errors
-    /// Why the page cannot have them.
+    /// The reason why the page cannot have the parts.
     pub(super) fn of(
         prepared: &Prepared<'_>,
         choice: &Choice,
@@ -114,7 +116,7 @@ impl PlanParts {
         Ok(PartsMaker::new(&topology, &deployment, &told, &facts, open, words).parts())
     }
 
-    /// With the numbers of its conditions instead of their positions.
+    /// Replaces positions of conditions by the numbers of the conditions.
     pub(super) fn numbered(mut self, numbers: &[i64]) -> Self {
         let number = |when: &mut i64| {
             *when =
@@ -129,7 +131,7 @@ impl PlanParts {
     }
 }
 
-/// Makes parts of a deployment.
+/// Computes the parts of a deployment.
 struct PartsMaker<'m, 'a> {
     topology: &'m OpenTopology,
     deployment: &'m Deployment<'m>,
@@ -137,9 +139,9 @@ struct PartsMaker<'m, 'a> {
     facts: &'m Facts,
     open: &'m mut OpenDocument<'a>,
     words: &'m mut PlanWords,
-    /// Which node of the template each node is a way of.
+    /// The node of the template that each way of writing a node belongs to.
     node_of: Vec<usize>,
-    /// The relations that are told, by position.
+    /// The positions of the relations that are part of the result.
     relations: Vec<Option<usize>>,
     works: IndexSet<Vec<StageParts>>,
 }
@@ -178,7 +180,8 @@ impl<'m, 'a> PartsMaker<'m, 'a> {
         PlanParts { nodes, relations, works: self.works.into_iter().collect() }
     }
 
-    /// Of ways in which all is the same, one, and when it is any of them.
+    /// Merges ways with the same effects: one of them represents all, with the disjunction of their
+    /// conditions.
     fn told_ways(&mut self, all: &[NodeIndex]) -> Vec<(NodeIndex, Formula)> {
         let mut told: Vec<(NodeIndex, Vec<Formula>)> = Vec::new();
         for &way in all {
@@ -195,7 +198,7 @@ impl<'m, 'a> PartsMaker<'m, 'a> {
         told.into_iter().map(|(way, whens)| (way, arena.or(whens))).collect()
     }
 
-    /// The position of a condition.
+    /// Adds a condition, and returns its position.
     fn when(&mut self, when: Formula) -> i64 {
         self.open.conditions.push(when);
         self.open.conditions.len() as i64 - 1
@@ -240,7 +243,7 @@ impl<'m, 'a> PartsMaker<'m, 'a> {
         for index in steps.clone() {
             let id = PlanStepIndex::new(index);
             let (step, told) = (plan.step(id), &self.told[index]);
-            // What waits for the same may be done at one time.
+            // Steps that wait for the same steps may run in parallel.
             let before = index.checked_sub(1).filter(|before| steps.contains(before));
             let is_next =
                 before.is_none_or(|it| plan.after(PlanStepIndex::new(it)) != plan.after(id));
@@ -259,7 +262,8 @@ impl<'m, 'a> PartsMaker<'m, 'a> {
         stages
     }
 
-    /// Nothing where it is of a relation that is told in another way.
+    /// The data of a call; `None` if it belongs to a relation that another way of writing it
+    /// represents.
     fn call(&mut self, way: NodeIndex, index: usize, told: &ToldStep<'_>) -> Option<CallParts> {
         let step = &self.deployment.steps[index];
         let relation = match step.relation {

@@ -1,13 +1,12 @@
-//! The plans that the page shows: what deploys each preset, and what makes one of another.
+//! Computes the plans that the page shows: those that deploy each preset, and those that change one
+//! preset to another.
 
 use super::parts::PlanParts;
 use super::words::PlanWords;
+use crate::diagnostic::Diagnostics;
 use crate::draw::plan::{ToldPlan, ToldStep, told};
 use crate::explore::types;
 use crate::orchestrate::plan::{self, Adaptation, OrderOptions, Plan, PlanQuery, VariantOfPlan};
-use crate::text::diagnostic::Diagnostics;
-use crate::text::value::Value;
-use crate::text::yaml::{Out, OutNode};
 use crate::topology::Topology;
 use crate::tosca::Types;
 use crate::tosca::load::Loaded;
@@ -15,12 +14,14 @@ use crate::variability::choice::Choice;
 use crate::variability::graph::Graph;
 use crate::variability::inputs::InputMode;
 use crate::variability::resolve;
+use cuvee_text::value::Value;
+use cuvee_text::yaml::{Out, OutNode};
 use serde::Serialize;
 
-/// So many presets are planned from each to each.
+/// Up to this many presets, there is a plan from each preset to each other.
 const PAIRED: usize = 6;
 
-/// So many steps the page has.
+/// How many steps the page contains at most.
 const STEPS: usize = 20_000;
 
 /// A preset that resolves.
@@ -29,7 +30,7 @@ pub(super) struct PresetVariant {
     document: Value,
 }
 
-/// With its types, or what is wrong with those.
+/// A variant with its types, or the errors in those types.
 type TypedVariant<'v, 'a> = Result<(&'v PresetVariant, Types<'a>), Diagnostics>;
 
 impl PresetVariant {
@@ -56,29 +57,31 @@ impl PresetVariant {
     }
 }
 
-/// Plans, whose words are kept once.
+/// The plans, with each word stored once.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(super) struct Plans {
     words: PlanWords,
-    /// For each preset what deploys it, as far as that is in the page.
+    /// For each preset the plan that deploys it, if it is part of the page.
     deploy: Vec<Option<PagePlan>>,
-    /// For each preset what makes each other of it; empty where there are too many.
+    /// For each preset the plans that change it to each other preset; empty if there are too many
+    /// presets.
     adapt: Vec<Vec<Option<PagePlan>>>,
-    /// What that of everything else consists of.
+    /// The parts of the plans of all other variants.
     parts: Option<PlanParts>,
-    /// Why there are no parts.
+    /// The reason why there are no parts.
     apart: Option<String>,
     #[serde(skip)]
     steps: usize,
 }
 
-/// A plan: positions of words, but for the rounds.
+/// A plan. All numbers are positions of words, except for the rounds.
 #[derive(Clone, Debug, Serialize)]
 struct PagePlan {
     head: String,
-    /// The element, how it changes, and why.
+    /// For each change the element, its kind of change, and the reasons.
     changes: Vec<[usize; 3]>,
-    /// The round, the element, the operation, what it runs, where, and the state afterwards.
+    /// For each step the round, the element, the operation, the implementation, the host, and the
+    /// state after it.
     steps: Vec<[usize; 6]>,
 }
 
@@ -115,7 +118,7 @@ impl Plans {
         plans
     }
 
-    /// A plan as the page has it; nothing where there is none, or no room for it.
+    /// A plan in the form of the page; `None` if there is no plan or no room for it.
     fn page(&mut self, plan: Option<Result<Plan, Diagnostics>>) -> Option<PagePlan> {
         let plan = plan?;
         let told = plan.as_ref().map_or_else(why_none, told);
@@ -124,7 +127,7 @@ impl Plans {
     }
 }
 
-/// What is told where there is no plan.
+/// The errors in place of a plan.
 fn why_none(errors: &Diagnostics) -> ToldPlan<'_> {
     let messages: Vec<_> = errors.0.iter().map(|error| error.message.as_str()).collect();
     ToldPlan { head: messages.join("; "), changes: Vec::new(), steps: Vec::new() }
@@ -147,14 +150,14 @@ impl PagePlan {
     }
 }
 
-/// What deploys a preset.
+/// The plan that deploys a preset.
 fn deploying(preset: &TypedVariant<'_, '_>) -> Result<Plan, Diagnostics> {
     let (variant, types) = preset.as_ref().map_err(Clone::clone)?;
     let (plan, _) = plan::plan(&variant.topology, None, types, &PlanQuery::default())?;
     Ok(plan)
 }
 
-/// What makes one preset of another.
+/// The plan that changes one preset to another.
 fn adapting<'a>(
     loaded: &Loaded,
     from: &TypedVariant<'_, 'a>,

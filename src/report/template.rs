@@ -1,4 +1,4 @@
-//! What a report says of a template, whatever its inputs.
+//! Describes a template for a report, independently of its inputs.
 
 use crate::explore::outline::{conditions, group_conditions};
 use crate::explore::words;
@@ -6,41 +6,41 @@ use crate::variability::element::ElementKind;
 use crate::variability::prepared::Prepared;
 use serde::Serialize;
 
-/// An element for reports.
+/// An element in a report.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct ElementReport {
-    /// Its identifier.
+    /// The identifier of the element.
     pub id: String,
-    /// Its name, as its author wrote it.
+    /// The name, as the author wrote it.
     pub name: String,
-    /// Its kind: `node`.
+    /// The kind, such as `node`.
     pub kind: &'static str,
-    /// The position of what it belongs to.
+    /// The position of the containing element.
     pub container: Option<usize>,
-    /// What its author says about its presence, in words.
+    /// The author's conditions, in words.
     pub conditions: Option<String>,
-    /// Of a relation that hosts its node, the position of the host.
+    /// For a relation to a host, the position of the host.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<usize>,
-    /// `file:line:column`
+    /// The place: `file:line:column`
     pub place: String,
 }
 
-/// What a report says of a template as a whole.
+/// The description of a whole template.
 #[derive(Clone, Debug)]
 pub(super) struct TemplateReport {
-    /// Its name, from its metadata, or else that of its file.
+    /// The name from the template's metadata.
     pub title: Option<String>,
-    /// For people.
+    /// The description, for people.
     pub description: Option<String>,
-    /// The file.
+    /// The path of the file.
     pub path: String,
-    /// Its elements, in order.
+    /// The elements, in order.
     pub elements: Vec<ElementReport>,
 }
 
 impl TemplateReport {
-    /// What a report says of the template, whatever its inputs.
+    /// Describes a template, with all inputs left open.
     pub(super) fn of(prepared: &Prepared<'_>) -> Self {
         let (graph, sources) = (&prepared.graph, prepared.sources());
         let root = graph.template.root;

@@ -1,29 +1,28 @@
-//! Several texts that have most of their lines in common.
+//! Stores several texts that share most of their lines.
 
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-/// Texts as runs of lines, each of which is kept once.
+/// Texts as runs of lines; each line is stored once.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(super) struct Texts {
-    /// The lines of all texts.
+    /// The distinct lines of all texts.
     lines: Vec<String>,
-    /// For each text where runs of its lines start, and how long they are; nothing where there is no
-    /// text.
+    /// For each text, the start and the length of its runs of lines; `None` if there is no text.
     texts: Vec<Option<Vec<[usize; 2]>>>,
-    /// Where each line was first seen.
+    /// The first position of each line.
     #[serde(skip)]
     known: FxHashMap<String, usize>,
 }
 
 impl Texts {
-    /// Adds a text, or that there is none.
+    /// Adds a text, or an entry without one.
     pub(super) fn add(&mut self, text: Option<&str>) {
         let runs = text.map(|text| {
             let mut runs: Vec<[usize; 2]> = Vec::new();
             for line in text.split('\n') {
                 let next = runs.last().map(|[start, length]| start + length);
-                // Lines are often the same; what continues a run costs nothing.
+                // Consecutive lines often repeat; a line that continues a run costs nothing.
                 let continued =
                     next.filter(|&next| self.lines.get(next).is_some_and(|it| it == line));
                 let at = continued.unwrap_or_else(|| self.position(line, next));
@@ -37,8 +36,8 @@ impl Texts {
         self.texts.push(runs);
     }
 
-    /// Where a line is kept. What would continue a run at the end of all lines is kept again, so that
-    /// the first text is one run.
+    /// The position of a line. In the first text, a repeated line at the end of all lines is stored
+    /// again, so that this text is a single run.
     fn position(&mut self, line: &str, next: Option<usize>) -> usize {
         let end = self.lines.len();
         let known = self.known.get(line).copied();

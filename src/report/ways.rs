@@ -1,47 +1,50 @@
-//! The topology of all variants at once: each node and each relation stands in it once for each way
-//! in which it may be written, as far as that says what is to be done.
+//! Computes the topology of all variants at once. It contains each node and each relation once for
+//! each way in which it may be written, as far as the differences affect plans.
 
-use crate::sat::formula::{Arena, Formula};
-use crate::text::yaml::{Node, Out, OutKey, OutNode};
 use crate::topology::{NodeIndex, RelationIndex, Topology};
 use crate::variability::emit::OpenDocument;
 use crate::variability::graph::Graph;
 use crate::variability::resolve;
+use cuvee_sat::formula::{Arena, Formula};
+use cuvee_text::yaml::{Node, Out, OutKey, OutNode};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// In so many ways one part may be written.
+/// In how many ways a part may be written at most.
 const WAYS: usize = 32;
 
-/// Nodes and relations are so many in all ways together.
+/// How many nodes and relations there may be at most, counted in all ways.
 const PARTS: usize = 20_000;
 
-/// What says nothing of what is to be done.
+/// The keynames that do not affect plans.
 const SILENT: [&str; 2] = ["properties", "attributes"];
 
-/// When something is written, and what then.
+/// A way to write a part, with its condition.
 type Way<'a> = (Formula, Out<'a>);
 
-/// The same of what may be left out.
+/// A way to write a part that may be missing, with its condition.
 type MaybeWay<'a> = (Formula, Option<Out<'a>>);
 
-/// The same of a collection, of which each part is called something.
+/// A way to write a collection with named parts, with its condition.
 type CollectionWay<'a, K> = (Formula, Vec<(K, Out<'a>)>);
 
 /// The topology of all variants.
 pub(super) struct OpenTopology {
-    /// Nodes of one name stand side by side; each relation has a position of its own.
+    /// The topology. Nodes of the same name are consecutive; each relation has a position of its
+    /// own.
     pub(super) topology: Topology,
-    /// The nodes of the template: when each is there, and where its ways stand.
+    /// For each node of the template, the condition of its presence, and its ways.
     pub(super) nodes: Vec<(Formula, Vec<NodeIndex>)>,
-    /// When each way is the one, where its node is there.
+    /// For each way, the condition under which it applies if its node is present.
     pub(super) node_whens: Vec<Formula>,
-    /// When each relation is there, where its source is there in this way.
+    /// For each relation, the condition of its presence if its source is present in this way.
     pub(super) relation_whens: Vec<Formula>,
 }
 
 impl OpenTopology {
+    /// Builds the topology of all variants.
+    ///
     /// # Errors
-    /// Why there is none.
+    /// The reason why it cannot be built.
     pub(super) fn of(open: &mut OpenDocument<'_>, graph: &Graph<'_>) -> Result<Self, String> {
         let root = OutNode::root(&open.document);
         let workflows = root.get("topology_template").and_then(|body| body.get("workflows"));
@@ -71,11 +74,11 @@ impl OpenTopology {
     }
 }
 
-/// Why something is not written in all ways.
+/// The reason that there are too many ways to write a part.
 const TOO_MANY: &str = "may be written in too many ways";
 const UNKNOWN: &str = "is not known before it is resolved";
 
-/// The entries of a map that is there if any of them is.
+/// The entries of a map that is present if any of its entries is.
 fn entries<'o, 'a>(out: &'o Out<'a>) -> impl Iterator<Item = (&'o str, &'o Out<'a>)> {
     let entries = match bare(out) {
         Out::Map { entries, .. } => &entries[..],
@@ -84,7 +87,7 @@ fn entries<'o, 'a>(out: &'o Out<'a>) -> impl Iterator<Item = (&'o str, &'o Out<'
     entries.iter().map(|(key, value)| (text(key), value))
 }
 
-/// What is there if any part of it is.
+/// The contents of a part that is present if any part of it is.
 fn bare<'o, 'a>(out: &'o Out<'a>) -> &'o Out<'a> {
     match out {
         Out::Cases(cases) if cases.len() == 1 => bare(&cases[0].1),
@@ -100,17 +103,17 @@ fn text<'o>(key: &'o OutKey<'_>) -> &'o str {
     }
 }
 
-/// Finds the ways in which parts of the document of all variants may be written.
+/// Finds the ways in which parts of the document may be written.
 struct Ways<'o, 'a> {
     arena: &'o mut Arena,
     conditions: &'o [Formula],
-    /// Those of relationship templates.
+    /// The ways to write each relationship template.
     relationships: FxHashMap<&'o str, Vec<Way<'a>>>,
 }
 
 impl<'a> Ways<'_, 'a> {
-    /// All ways to write a part where it is there; without what says nothing. Nothing where there
-    /// are too many, or one is not known.
+    /// All ways to write a part that is present, without keynames that do not affect plans. An
+    /// error if there are too many ways, or one is not known.
     fn of(&mut self, out: &Out<'a>, is_short: bool) -> Result<Vec<Way<'a>>, &'static str> {
         let all = match out {
             Out::Source(_) | Out::String(_) | Out::Value(_) => vec![(Formula::TRUE, out.clone())],
@@ -150,7 +153,7 @@ impl<'a> Ways<'_, 'a> {
         if all.len() <= WAYS { Ok(self.united(all)) } else { Err(TOO_MANY) }
     }
 
-    /// All ways to write a part, and not to write it.
+    /// All ways to write a part that may be missing.
     fn maybe(&mut self, out: &Out<'a>, is_short: bool) -> Result<Vec<MaybeWay<'a>>, &'static str> {
         if let Out::Lifted(_, out) | Out::Below(_, out) = out {
             return self.maybe(out, is_short);
@@ -166,7 +169,7 @@ impl<'a> Ways<'_, 'a> {
         Ok(all.chain((none != Formula::FALSE).then_some((none, None))).collect())
     }
 
-    /// All ways to write all parts of a collection, each with what it is called.
+    /// All combinations of ways to write the parts of a collection, each part with its name.
     fn together<K: Clone>(
         &mut self,
         parts: Vec<(K, Vec<MaybeWay<'a>>)>,
@@ -195,7 +198,7 @@ impl<'a> Ways<'_, 'a> {
         Ok(all)
     }
 
-    /// Those that are written alike are one.
+    /// Merges ways with the same contents.
     fn united(&mut self, all: Vec<Way<'a>>) -> Vec<Way<'a>> {
         if all.len() < 2 {
             return all;
@@ -211,7 +214,8 @@ impl<'a> Ways<'_, 'a> {
         united.into_iter().map(|(_, whens, out)| (self.arena.or(whens), out)).collect()
     }
 
-    /// A requirement assignment in all ways; a relationship template that it names stands in it.
+    /// All ways to write a requirement assignment, with the relationship template that it names
+    /// written in place.
     fn relation(&mut self, out: &Out<'a>) -> Result<Vec<Way<'a>>, &'static str> {
         let mut all = Vec::new();
         for (when, out) in self.of(out, true)? {
@@ -222,7 +226,7 @@ impl<'a> Ways<'_, 'a> {
                 all.push((when, out));
                 continue;
             };
-            // Where a relation is that uses it, the template is.
+            // A relationship template is present whenever a relation that uses it is.
             let is_only = templates.len() == 1;
             for (own, template) in templates.clone() {
                 let own = if is_only { Formula::TRUE } else { own };
@@ -237,7 +241,7 @@ fn map<'a>(entries: Vec<(OutKey<'a>, Out<'a>)>, like: Option<Node<'a>>) -> Out<'
     Out::Map { entries, like }
 }
 
-/// A requirement assignment with this for its relationship.
+/// A requirement assignment with its relationship replaced.
 fn with_relationship<'a>(out: &Out<'a>, relationship: Out<'a>) -> Out<'a> {
     let Out::Map { entries: named, like } = out else { return out.clone() };
     let Some((name, body)) = named.first() else { return out.clone() };
@@ -246,7 +250,7 @@ fn with_relationship<'a>(out: &Out<'a>, relationship: Out<'a>) -> Out<'a> {
     map(vec![(name.clone(), map(others.chain([own]).collect(), None))], *like)
 }
 
-/// The entries of a map, of what is no map none.
+/// The entries of a map; none for any other value.
 fn parts<'a>(out: &Out<'a>) -> Vec<(OutKey<'a>, Out<'a>)> {
     let part = |(key, value)| (OutKey::Source(key), Out::Source(value));
     match out {
@@ -256,7 +260,7 @@ fn parts<'a>(out: &Out<'a>) -> Vec<(OutKey<'a>, Out<'a>)> {
     }
 }
 
-/// Nodes in all ways, as they are written.
+/// All ways of nodes, as they are written.
 #[derive(Default)]
 struct WrittenNodes<'a> {
     entries: Vec<(OutKey<'a>, Out<'a>)>,
@@ -309,7 +313,8 @@ impl<'a> WrittenNodes<'a> {
         Ok(())
     }
 
-    /// Nothing where it is not read as it is written.
+    /// Reads the topology; `None` if the result does not have the nodes and relations that were
+    /// written.
     fn read(self, graph: &Graph<'_>) -> Option<OpenTopology> {
         let Self { entries, nodes, node_whens, relation_whens } = self;
         let below = |name: &'static str, out| map(vec![(OutKey::New(name.into()), out)], None);
@@ -317,7 +322,7 @@ impl<'a> WrittenNodes<'a> {
         let mut topology =
             Topology::read(&document, &|relation| resolve::is_hosting(graph, relation));
         for (_, own) in &nodes {
-            // A target is found by its name, and so in one of its ways.
+            // A target is found by its name, which only leads to one of the ways of a node.
             let mut incoming: Vec<RelationIndex> =
                 own.iter().flat_map(|id| &topology.node(*id).incoming).copied().collect();
             incoming.sort_unstable();

@@ -1,9 +1,9 @@
-//! The words of plans, each of which the page has once.
+//! Stores the words of plans, each only once.
 
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-/// Words, and where each is.
+/// Words, with their positions.
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(transparent)]
 pub(super) struct PlanWords {

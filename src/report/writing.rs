@@ -1,33 +1,33 @@
-//! The resolved YAML of every variant at once, as the page puts it together: pieces of text, each
-//! there under a condition.
+//! Writes the resolved YAML of all variants at once, as pieces of text with conditions from which
+//! the page composes each variant.
 
 use crate::explore::Configurable;
 use crate::explore::explain::Currents;
-use crate::sat::formula::{Arena, Formula, View};
-use crate::text::yaml::{OpenMark, OpenText, write_line, write_open};
 use crate::variability::emit::{InputEquals, KnownValues, OpenDocument, emit_open};
 use crate::variability::expression::Evaluator;
 use crate::variability::prepared::Prepared;
+use cuvee_sat::formula::{Arena, Formula, View};
+use cuvee_text::yaml::{OpenMark, OpenText, write_line, write_open};
 use indexmap::IndexSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 
-/// What computed values add to a template may be this much, however small that is.
+/// The length that computed values may always add to a template, even to a small one.
 const ADDED: usize = 1 << 16;
 
 /// The text of all variants.
 ///
-/// ConditionNumbers are numbers: elements from 1 on, then values, then conjunctions; of what must not
-/// hold, the negative ones.
+/// Conditions are numbers: elements from 1 on, then values, then conjunctions. Negative numbers are
+/// negations.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Writing {
-    /// That inputs, by position, have these values.
+    /// The conditions that an input, by position, has a value.
     values: Vec<(usize, String)>,
-    /// What holds where all of these do; each is of numbers before its own.
+    /// The conjunctions. Each consists of conditions with smaller numbers.
     ands: Vec<Vec<i64>>,
-    /// Values that are not in the text: the position of the input whose value each is, where it is
-    /// just that; the element; and the position of why.
+    /// Values that are not part of the text: the position of the input that gives the value, if it
+    /// is just an input; the element; and the position of the reason in `whys`.
     later: Vec<(Option<usize>, usize, usize)>,
     whys: Vec<String>,
     pieces: Vec<TextPiece>,
@@ -35,7 +35,8 @@ pub(super) struct Writing {
     elements: usize,
 }
 
-/// A piece of text: a string, a list of a condition and pieces, or an object.
+/// A piece of text. It is serialised as a string, as a list of a condition and pieces, or as an
+/// object.
 #[derive(Clone, Debug)]
 enum TextPiece {
     Text(String),
@@ -62,20 +63,22 @@ impl Serialize for TextPiece {
     }
 }
 
-/// The document of all variants; nothing where there are too many ways to write it.
+/// The document of all variants; `None` if there are too many ways to write it.
 pub(super) fn open_document<'p>(
     prepared: &Prepared<'p>,
     inputs: &[Configurable],
     currents: &[Option<Currents>],
 ) -> Option<OpenDocument<'p>> {
     let Prepared { graph, types, inputs: declared, .. } = prepared;
-    // What the clock says when the page is made is not what it says to the command.
+    // The evaluator has no clock, because the time when the page is made differs from that of the
+    // command.
     let evaluator = Evaluator::new(graph, types, declared, None);
     emit_open(evaluator, known_values(prepared, inputs, currents))
 }
 
 impl Writing {
-    /// With the numbers of all conditions of the document; nothing where the page cannot have it.
+    /// The text, and the numbers of all conditions of the document; `None` if the page cannot
+    /// contain it.
     pub(super) fn of(
         prepared: &Prepared<'_>,
         open: &OpenDocument<'_>,
@@ -108,8 +111,8 @@ impl Writing {
         Some((writing, numbers))
     }
 
-    /// The text where these elements are present and inputs have these values, both by position;
-    /// nothing where a value in it is not known.
+    /// The text of a variant, given by positions of present elements and by the values of inputs;
+    /// `None` if it contains an unknown value.
     pub(super) fn text<'v>(
         &self,
         present: &[usize],
@@ -130,8 +133,8 @@ fn holds(truth: &[bool], number: i64) -> bool {
     truth.get(number.unsigned_abs() as usize).copied().unwrap_or_default() == (number > 0)
 }
 
-/// Appends pieces; `begun` says whether anything of the collection around them is there. Whether all
-/// values in them are known.
+/// Appends pieces; `begun` tells whether the enclosing collection has any entries yet. Returns
+/// whether all values are known.
 fn write(pieces: &[TextPiece], truth: &[bool], begun: &mut bool, into: &mut String) -> bool {
     pieces.iter().all(|piece| match piece {
         TextPiece::Text(text) => {
@@ -150,7 +153,7 @@ fn write(pieces: &[TextPiece], truth: &[bool], begun: &mut bool, into: &mut Stri
     })
 }
 
-/// The values that the page knows of open inputs: those of cases, and those that presets give them.
+/// The known values of open inputs: those of cases, and those that presets assign.
 fn known_values(
     prepared: &Prepared<'_>,
     inputs: &[Configurable],
@@ -168,10 +171,10 @@ fn known_values(
     inputs.iter().filter_map(known).collect()
 }
 
-/// Formulas as numbers.
+/// Numbers formulas as conditions.
 struct ConditionNumbers<'o> {
     arena: &'o Arena,
-    /// The numbers of what is no element.
+    /// The numbers of formulas other than elements.
     numbers: FxHashMap<Formula, i64>,
     ands: Vec<Vec<i64>>,
     /// The number of the first conjunction.
@@ -196,7 +199,7 @@ impl<'o> ConditionNumbers<'o> {
         })
     }
 
-    /// The number of a formula; its parts have theirs before it.
+    /// The number of a formula; numbers its parts first.
     fn number(&mut self, formula: Formula) -> i64 {
         let mut open = vec![formula];
         while let Some(&next) = open.last() {
@@ -222,7 +225,7 @@ impl<'o> ConditionNumbers<'o> {
     }
 }
 
-/// The pieces between marks.
+/// Splits a text at its marks into pieces.
 fn pieces(open: &OpenText, conditions: &[i64]) -> Vec<TextPiece> {
     let mut around = Vec::new();
     let mut pieces = Vec::new();

@@ -1,33 +1,33 @@
-//! Instances that begin.
+//! Creates instances: writes the first events of an instance to a store.
 
 use super::Resolver;
+use crate::diagnostic::{Code, Diagnostic};
 use crate::orchestrate::instance::{
     BegunInstance, Draft, EventLog, InstanceModel, InstanceTarget, KeptSecrets, RecordAuthor,
     SecretsMode, Store, choice_of, random_name,
 };
-use crate::text::answer::{Answer, Failure};
-use crate::text::diagnostic::{Code, Diagnostic};
-use crate::text::value::Value;
+use cuvee_text::answer::{Answer, Failure};
+use cuvee_text::value::Value;
 
-/// How an instance begins.
+/// The settings that a new instance starts with.
 #[derive(Clone, Debug, Default)]
 pub struct InstanceSettings {
-    /// How secrets are kept.
+    /// How the instance keeps secrets.
     pub secrets: SecretsMode,
-    /// Further parts of names whose values are secret.
+    /// Further parts of names: a value whose name contains one of them is secret.
     pub sensitive: Vec<String>,
-    /// Who it is for.
+    /// The tenant that the instance is for.
     pub tenant: String,
-    /// What it runs in.
+    /// The runtime that the instance runs in.
     pub runtime: String,
 }
 
 impl Resolver {
-    /// Makes an instance of the variant, of which nothing is there yet.
+    /// Creates an instance of the variant in a store; nothing of it is deployed yet.
     ///
     /// ```
-    /// use cuvee::instance::InstanceSettings;
-    /// use cuvee::instance::{LockHolder, MemoryStore, RecordAuthor, RecordOrigin};
+    /// use cuvee::deploy::instance::InstanceSettings;
+    /// use cuvee::deploy::instance::{LockHolder, MemoryStore, RecordAuthor, RecordOrigin};
     /// use std::time::Duration;
     /// let store = MemoryStore::new(1);
     /// let holder = LockHolder { actor: "ann".to_owned(), process: 1 };
@@ -44,7 +44,8 @@ impl Resolver {
     /// ```
     ///
     /// # Errors
-    /// As [`Resolver::instance_target`], `instance-name`, `instance-exists`, `store-locked`, `file`.
+    /// As [`Resolver::instance_target`], `instance-name`, `instance-exists`, `store-locked`, and
+    /// `file`.
     pub fn init_instance(
         &self,
         store: &dyn Store,
@@ -60,7 +61,7 @@ impl Resolver {
                 Ok(target) => target,
                 Err(failure) => {
                     told = Some(Err(failure));
-                    // What is wrong is told below.
+                    // The caller gets `failure` itself, by way of `told`.
                     return Err(Diagnostic::error(Code::UnresolvedInstance, "no target"));
                 }
             };
@@ -96,7 +97,7 @@ impl Resolver {
         }
     }
 
-    /// What is kept of what is chosen.
+    /// The part of the choice that is kept with the instance.
     fn instance_choice(&self, digest: &str, inputs: &[(String, Value)]) -> InstanceTarget {
         InstanceTarget {
             digest: digest.into(),
@@ -106,10 +107,10 @@ impl Resolver {
     }
 }
 
-/// What is to be said of secrets that anybody may read who can read the store.
+/// Warns if secrets are kept as they are, because everybody who can read the store can read them.
 fn kept_plain(secrets: SecretsMode, name: &str) -> Option<Diagnostic> {
     let message = format!("secrets of `{name}` are kept as they are");
-    let help = "only who may know them should be able to read the store";
+    let help = "let only people read the store who may know these secrets";
     (secrets == SecretsMode::Keep)
         .then(|| Diagnostic::warning(Code::SensitivePlain, message).help(help))
 }

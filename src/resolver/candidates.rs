@@ -1,15 +1,12 @@
-//! The variants of a template of the catalogue that may substitute a node.
+//! Finds the variants of a catalogue template that may substitute a node.
 
 use super::demands::demands;
+use crate::diagnostic::{Code, Diagnostics, Severity};
 use crate::explore::{Assigned, LightestVariant, Space};
 use crate::orchestrate::substitute::candidate::{
     CandidateVariant, CatalogueTemplate, Facade, Refusal, RefusalKind,
 };
 use crate::orchestrate::substitute::view::TemplateView;
-use crate::text::decimal::Decimal;
-use crate::text::diagnostic::{Code, Diagnostics, Severity};
-use crate::text::value::Value;
-use crate::text::yaml::{OutNode, write_yaml};
 use crate::tosca::Types;
 use crate::tosca::function::function_in;
 use crate::variability::choice::{Choice, InputSource};
@@ -17,50 +14,53 @@ use crate::variability::inputs::InputMode;
 use crate::variability::options::Flag;
 use crate::variability::prepared::{Interpreted, Prepared};
 use crate::variability::resolve::{self, How, VariantDocuments};
+use cuvee_text::decimal::Decimal;
+use cuvee_text::value::Value;
+use cuvee_text::yaml::{OutNode, write_yaml};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Which variants of templates of the catalogue are candidates.
+/// Which variants of catalogue templates are candidates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CandidateVariants {
-    /// That of the defaults, and those of the presets that the template declares.
+    /// The variant of the defaults, and the variants of the presets that the template declares.
     #[default]
     Presets,
-    /// That of the defaults only.
+    /// Only the variant of the defaults.
     Defaults,
-    /// The best of all, whatever the inputs are that nobody fixes.
+    /// The best of all variants; inputs that nobody fixes may have any value.
     Open,
 }
 
-/// What gives a variant, beside what a node fixes.
+/// What chooses one variant, beside what the node to substitute fixes.
 #[derive(Clone, Default)]
 struct VariantChoice {
     preset: Option<String>,
     inputs: Vec<(String, Value)>,
-    /// Inputs that give another variant that is as good.
+    /// Inputs of another variant that is equally good.
     rival: Option<Vec<(String, Value)>>,
-    /// What is proven of the weight, where less is not ruled out.
+    /// The proven lower bound of the weight, if the variant is not proven to be the lightest.
     least: Option<Decimal>,
 }
 
-/// Finds variants of one template for nodes.
+/// Finds the variants of one template that may substitute nodes.
 pub(super) struct CandidateSearch<'s, 'l, 'a> {
     pub interpreted: &'a Interpreted<'l>,
     pub template: &'s CatalogueTemplate<'a>,
     pub types: &'s Types<'l>,
     pub choice: &'s Choice,
     pub which: CandidateVariants,
-    /// Variability inputs that are given for nodes: `node.input` and its value.
+    /// Variability inputs that are given for nodes: each node, and the input with its value.
     pub inputs: &'s [(String, InputSource)],
     pub how: &'s How,
 }
 
 impl<'a> CandidateSearch<'_, '_, 'a> {
-    /// The variants of what is chosen for a node: that of the defaults first, each once.
+    /// The variants for a node, that of the defaults first. Equal variants are listed once.
     ///
     /// # Errors
-    /// Why there is none.
+    /// The first reason why a variant is refused, if there is no variant at all.
     pub(super) fn variants(&self, choice: &Choice) -> Result<Vec<CandidateVariant<'a>>, Refusal> {
         let (mut found, mut refused) = (Vec::<CandidateVariant<'a>>::new(), None);
         let mut texts = Vec::new();
@@ -85,7 +85,7 @@ impl<'a> CandidateSearch<'_, '_, 'a> {
         }
     }
 
-    /// The variant of a preset or of inputs.
+    /// The variant of one preset, or of certain inputs.
     fn variant(
         &self,
         choice: &Choice,
@@ -124,7 +124,7 @@ impl<'a> CandidateSearch<'_, '_, 'a> {
         })
     }
 
-    /// Presets, or inputs, that give the candidates.
+    /// The presets or inputs that the candidates are resolved with.
     fn choices(&self, choice: &Choice) -> Result<Vec<VariantChoice>, Refusal> {
         let by_defaults = VariantChoice::default();
         if self.interpreted.template.is_plain() {
@@ -146,7 +146,8 @@ impl<'a> CandidateSearch<'_, '_, 'a> {
         })
     }
 
-    /// Inputs that give the variant of least weight, as few as possible of them off their defaults.
+    /// Inputs of the variant of least weight; as few as possible of them differ from their
+    /// defaults.
     fn best(&self, choice: &Choice) -> Result<VariantChoice, Diagnostics> {
         let prepared = Prepared::of(self.interpreted, choice, InputMode::Open, &mut ())?;
         let space = Space::of(&prepared, true, &mut ())?;
@@ -160,8 +161,8 @@ impl<'a> CandidateSearch<'_, '_, 'a> {
         Ok(VariantChoice { preset: None, inputs: off(inputs), rival, least })
     }
 
-    /// What is chosen of the template for a node: what its properties fix, what is given, and what it
-    /// asks for.
+    /// The choice for the template when it substitutes a node: inputs that the node's properties
+    /// fix, inputs that the user gives for the node, and the demands of the node.
     pub(super) fn choice_for(&self, facade: &Facade<'_, 'a>) -> Choice {
         let mut choice = self.choice.clone();
         if self.interpreted.template.is_plain() {
@@ -188,11 +189,12 @@ impl<'a> CandidateSearch<'_, '_, 'a> {
         choice
     }
 
-    /// A mapping to an input means one of the topology, else one of the variability.
+    /// Whether a mapping to an input of this name leads to a variability input: an input of the
+    /// topology comes first.
     pub(super) fn is_variability_input(&self, name: &str) -> bool {
         let template = &self.interpreted.template;
         let topology = template.root.get("topology_template").and_then(|it| it.get("inputs"));
-        let has = |inputs: Option<crate::text::yaml::Node<'_>>| {
+        let has = |inputs: Option<cuvee_text::yaml::Node<'_>>| {
             inputs.is_some_and(|inputs| inputs.get(name).is_some())
         };
         !has(topology) && has(template.variability.inputs)
@@ -208,7 +210,7 @@ impl<'a> CandidateSearch<'_, '_, 'a> {
         let at = first.and_then(|error| error.span);
         let at = at.unwrap_or_else(|| self.template.substitution.node.span());
         let why = first.map_or("", |error| &*error.message);
-        let kind = match first.map(|error| error.code) {
+        let kind = match first.and_then(|error| Code::named(error.code)) {
             Some(Code::AmbiguousTopology) => RefusalKind::Ambiguous,
             Some(Code::Unproven) => RefusalKind::Interrupted,
             _ => RefusalKind::Unfit,

@@ -1,22 +1,22 @@
-//! Conversion between formats.
+//! Converts between TOSCA 1.0 and TOSCA Simple Profile 1.3, and writes the canonical form of XML.
 
 use super::Resolver;
 use crate::convert::{ConvertedYaml, Losses, ToYamlSettings, TypeCounterparts, to_yaml};
-use crate::sat::progress::Progress;
-use crate::text::answer::{Answer, Failure};
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
-use crate::text::files::Files;
-use crate::text::source::Span;
-use crate::text::xml::{self, XmlLimits};
-use crate::text::yaml::{Limits, parse};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
 use crate::tosca::csar::{self, Meta};
 use crate::tosca::load::TemplateLocation;
 use crate::tosca::v1_0::{self, Library, LoadedDefinitions, PropertySchemas};
 use crate::validate;
+use cuvee_sat::progress::Progress;
+use cuvee_text::answer::{Answer, Failure};
+use cuvee_text::files::Files;
+use cuvee_text::source::Span;
+use cuvee_text::xml::{self, XmlLimits};
+use cuvee_text::yaml::{Limits, parse};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How to convert.
+/// The settings of a conversion.
 #[derive(Clone, Debug, Default)]
 pub struct ConversionQuery {
     service_template: Option<String>,
@@ -28,7 +28,7 @@ pub struct ConversionQuery {
     pub(super) dialect: ConversionDialect,
 }
 
-/// In which format definitions and templates are.
+/// The format of definitions and templates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConversionFormat {
@@ -38,56 +38,57 @@ pub enum ConversionFormat {
     Yaml,
 }
 
-/// How definitions of TOSCA 1.0 are written where the specification leaves it open.
+/// How to write definitions of TOSCA 1.0 where the specification leaves a choice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConversionDialect {
-    /// As the specification has it.
+    /// As the specification writes them.
     #[default]
     Plain,
-    /// As OpenTOSCA reads it: inputs in values as `get_input: NAME`, its name of the lifecycle.
+    /// As OpenTOSCA reads them: inputs in values as `get_input: NAME`, and OpenTOSCA's own name of
+    /// the lifecycle interface.
     OpenTosca,
 }
 
 impl ConversionQuery {
-    /// Whatever may be one document without files beside it is that.
+    /// Writes one document without files beside it, wherever that is possible.
     pub fn one_document(mut self) -> Self {
         self.is_single = true;
         self
     }
 
-    /// Converts the service template of this id, or of this `{namespace}id`.
+    /// Converts the service template with this id, or with this `{namespace}id`.
     pub fn service_template(mut self, name: impl Into<String>) -> Self {
         self.service_template = Some(name.into());
         self
     }
 
-    /// Takes this implementation where a type has several.
+    /// Chooses this implementation for a type with several.
     pub fn implementation(mut self, name: impl Into<String>) -> Self {
         self.implementations.push(name.into());
         self
     }
 
-    /// What only TOSCA Simple Profile 1.3 can say is left out of definitions of TOSCA 1.0, and lost,
-    /// instead of being kept as an extension.
+    /// Leaves out, and so loses, constructs that only TOSCA Simple Profile 1.3 has, instead of
+    /// keeping them as extensions in the definitions of TOSCA 1.0.
     pub fn without_extensions(mut self) -> Self {
         self.leaves_out = true;
         self
     }
 
-    /// Definitions of TOSCA 1.0 say by tags which variability inputs gave the variant.
+    /// Records in the definitions of TOSCA 1.0, as tags, which variability inputs gave the variant.
     pub fn record_inputs(mut self) -> Self {
         self.records_inputs = true;
         self
     }
 
-    /// Definitions of TOSCA 1.0 are written in this dialect.
+    /// Writes definitions of TOSCA 1.0 in this dialect.
     pub fn dialect(mut self, dialect: ConversionDialect) -> Self {
         self.dialect = dialect;
         self
     }
 
-    /// Takes types for others that a file names: a map of `{namespace}name` to names in YAML.
+    /// Translates types as a file says: a map of `{namespace}name` to names in YAML.
     pub fn types(mut self, path: impl Into<PathBuf>) -> Self {
         self.types = Some(path.into());
         self
@@ -97,18 +98,18 @@ impl ConversionQuery {
 /// A converted template.
 #[derive(Clone, Debug)]
 pub struct Conversion {
-    /// The files that belong together, by their names; that of the service template comes first.
+    /// The files of the conversion by their names; the file of the service template comes first.
     pub files: Vec<(PathBuf, Vec<u8>)>,
-    /// What could not be said.
+    /// Constructs that the target format cannot express.
     pub losses: Losses,
-    /// What is written.
+    /// The format of the files.
     pub format: ConversionFormat,
-    /// What the archive that was read says of itself and of its files.
+    /// The metadata of the archive that was read, about itself and about its files.
     pub(super) meta: Option<Meta>,
 }
 
 impl Conversion {
-    /// The first document.
+    /// The text of the first file.
     pub fn text(&self) -> String {
         let first = self.files.first().map(|(_, content)| &**content);
         String::from_utf8_lossy(first.unwrap_or_default()).into_owned()
@@ -117,7 +118,7 @@ impl Conversion {
     /// The files as an archive.
     ///
     /// # Errors
-    /// `csar` where a name cannot be one in an archive.
+    /// `csar` where the name of a file is not allowed in an archive.
     pub fn to_csar(&self) -> Result<Vec<u8>, Diagnostic> {
         match self.format {
             ConversionFormat::Xml => csar::pack_definitions(&self.files, self.meta.as_ref()),
@@ -125,7 +126,8 @@ impl Conversion {
         }
     }
 
-    /// The files as a directory: definitions of TOSCA 1.0 with what says that they belong together.
+    /// The files for a directory; definitions of TOSCA 1.0 come with the metadata file that links
+    /// them.
     pub fn to_files(&self) -> Vec<(PathBuf, Vec<u8>)> {
         let meta = (self.format == ConversionFormat::Xml)
             .then(|| csar::definitions_meta(&self.files, self.meta.as_ref()));
@@ -137,15 +139,15 @@ impl Conversion {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CanonicalDocument {
-    /// The document in that form.
+    /// The text in canonical form.
     pub text: String,
-    /// Whether it is written so already.
+    /// Whether the document is already written in this form.
     pub is_canonical: bool,
 }
 
 impl Resolver {
-    /// The canonical form of one file of XML: definitions in the order of their schema, two blanks a
-    /// level, all namespaces at the root.
+    /// The canonical form of one XML file: definitions are in the order of their schema, each level
+    /// is indented by two blanks, and all namespaces are declared at the root.
     ///
     /// ```
     /// let resolver = cuvee::Resolver::from_text("a.tosca", "<a><b></b></a>");
@@ -156,8 +158,8 @@ impl Resolver {
     /// ```
     ///
     /// # Errors
-    /// `file` where it cannot be read, `syntax` where it is not well-formed, `unsupported-version` where
-    /// it is no XML.
+    /// `file` where the file cannot be read, `syntax` where it is not well-formed,
+    /// `unsupported-version` where it is no XML.
     pub fn canonical_document(&self) -> Result<CanonicalDocument, Failure> {
         let files = Files::default();
         let written = self.canonical_of(&files);
@@ -177,17 +179,16 @@ impl Resolver {
         let text = files.text(file);
         if !xml::is_xml(text) {
             let start = Span { file, start: 0, end: 0 };
-            let error = Diagnostic::error(Code::UnsupportedVersion, "this is no XML").at(start);
-            return Err(error
-                .help("one document of TOSCA 1.0 is written in its canonical form")
-                .into());
+            let error =
+                Diagnostic::error(Code::UnsupportedVersion, "the file is not XML").at(start);
+            return Err(error.help("name one document of TOSCA 1.0").into());
         }
         let document = xml::parse(file, Arc::clone(text), &XmlLimits::default())?;
         let written = v1_0::canonical_definitions(&document);
         Ok(CanonicalDocument { is_canonical: written == **text, text: written })
     }
 
-    /// Whether what is named are definitions of TOSCA 1.0: a file, an archive, or a directory.
+    /// Whether the named file, archive or directory has definitions of TOSCA 1.0.
     pub fn names_definitions(&self) -> bool {
         match &self.location {
             TemplateLocation::Path(path) => v1_0::load(&self.files, path).is_some(),
@@ -195,7 +196,7 @@ impl Resolver {
         }
     }
 
-    /// Whether it is one file of XML that is named.
+    /// Whether the template is one XML file.
     pub fn is_xml_document(&self) -> bool {
         match &self.location {
             TemplateLocation::Path(path) if csar::is_archive(path) || !self.files.is_file(path) => {
@@ -210,11 +211,12 @@ impl Resolver {
         }
     }
 
-    /// Converts documents of TOSCA 1.0 to TOSCA Simple Profile 1.3, and the variant of a template to
-    /// documents of TOSCA 1.0.
+    /// Converts definitions of TOSCA 1.0 to TOSCA Simple Profile 1.3, or the variant of a template
+    /// to definitions of TOSCA 1.0.
     ///
     /// ```
-    /// use cuvee::{ConversionQuery, Resolver};
+    /// use cuvee::Resolver;
+    /// use cuvee::output::convert::ConversionQuery;
     /// let query = ConversionQuery::default().one_document();
     /// let converted = Resolver::new("examples/kiosk.tosca").convert(&query)?.result;
     /// assert!(converted.text().starts_with("tosca_definitions_version: tosca_simple_yaml_1_3\n"));
@@ -224,8 +226,8 @@ impl Resolver {
     /// ```
     ///
     /// # Errors
-    /// A [`Failure`] where the documents are wrong, or it cannot be told which service template or
-    /// implementation is meant; of templates as [`Resolver::resolve`].
+    /// A [`Failure`] where the definitions are wrong, or where it is unclear which service template
+    /// or implementation is meant; for templates as [`Resolver::resolve`].
     pub fn convert(&self, query: &ConversionQuery) -> Result<Answer<Conversion>, Failure> {
         match &self.location {
             TemplateLocation::Path(path) => match self.definitions(path) {
@@ -240,7 +242,7 @@ impl Resolver {
         }
     }
 
-    /// What definitions there are, if it is definitions.
+    /// Loads the definitions of TOSCA 1.0 at a path; `None` if the path has none.
     pub(super) fn definitions(&self, path: &Path) -> Option<LoadedDefinitions> {
         self.progress.clone().phase("reading");
         v1_0::load(&self.files, path)
@@ -295,7 +297,7 @@ impl Resolver {
     }
 }
 
-/// What is wrong with what is converted; of a repository the rest does not count.
+/// The diagnostics about what is converted. In a repository, those about other parts do not count.
 fn counting(
     found: &[Diagnostic],
     loaded: &LoadedDefinitions,
@@ -307,7 +309,7 @@ fn counting(
             .any(|of| of.file == span.file && of.start <= span.start && span.start < of.end)
     };
     let is_whole = loaded.extent == v1_0::DefinitionsExtent::File || loaded.is_archive();
-    // Documents of repositories do not import each other, and what is written of them does.
+    // Documents of repositories do not import each other, but the converted files do.
     let counts = |found: &&Diagnostic| {
         is_whole || found.code != Code::MissingImport && found.span.as_ref().is_some_and(is_within)
     };

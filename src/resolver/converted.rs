@@ -1,26 +1,26 @@
-//! Conversion of a variant to TOSCA 1.0.
+//! Converts a variant to TOSCA 1.0.
 
 use super::Resolver;
 use super::conversion::{Conversion, ConversionDialect, ConversionFormat, ConversionQuery};
 use crate::convert::{
     ConvertedVariant, ConvertedXml, LocatedFile, Loss, LossKind, ToXmlSettings, to_xml,
 };
+use crate::diagnostic::Diagnostics;
 use crate::explore::types;
-use crate::sat::progress::Progress;
-use crate::text::answer::{Answer, Failure};
-use crate::text::diagnostic::Diagnostics;
-use crate::text::source::FileId;
 use crate::tosca::load::{Extent, Loaded};
 use crate::variability::inputs::InputMode;
 use crate::variability::prepared::Interpreted;
 use crate::variability::resolve::{self, PlainVariant};
+use cuvee_sat::progress::Progress;
+use cuvee_text::answer::{Answer, Failure};
+use cuvee_text::source::FileId;
 use std::path::Path;
 
-/// The directory of definitions in an archive.
+/// The directory of an archive that holds its definitions.
 const DEFINITIONS: &str = "Definitions";
 
 impl Resolver {
-    /// The variant that is chosen, as definitions of TOSCA 1.0.
+    /// Converts the chosen variant to definitions of TOSCA 1.0.
     pub(super) fn convert_template(
         &self,
         query: &ConversionQuery,
@@ -53,7 +53,7 @@ impl Resolver {
     }
 }
 
-/// What a name in a file leads to, and what that is called from the root.
+/// The file that a name in another file leads to, and its path from the root of the package.
 fn locate(loaded: &Loaded, file: FileId, name: &str) -> Option<LocatedFile> {
     let package = loaded.package();
     let directory = loaded.sources().file(file).asked().parent().unwrap_or(Path::new(""));
@@ -61,7 +61,7 @@ fn locate(loaded: &Loaded, file: FileId, name: &str) -> Option<LocatedFile> {
     Some(LocatedFile { name: package.below_root(&path), path })
 }
 
-/// What is written of a conversion: the definitions, and the files that they name.
+/// The files of a conversion: the definitions, and the files that they name.
 fn written(
     loaded: &Loaded,
     converted: ConvertedXml,

@@ -1,21 +1,21 @@
-//! What a node that is to be substituted asks of the variants of a template (V2), as conditions over
-//! the elements of that.
+//! Finds what a node to be substituted demands of the variants of a template (V2), as conditions
+//! over the elements of that template.
 
 use crate::orchestrate::substitute::candidate::{CatalogueTemplate, Facade};
-use crate::text::yaml::{Node, NodeKind};
 use crate::tosca::Types;
 use crate::tosca::mapping::{CountBounds, MappingShare};
 use crate::tosca::requirement::{AssignedCount, bounds};
 use crate::tosca::substitution::SubstitutionMapping;
 use crate::variability::choice::{DemandCondition, VariantDemand};
+use cuvee_text::yaml::{Node, NodeKind};
 use rustc_hash::FxHashMap;
 
-/// Conditions that are larger, or of more mappings, are left to who judges the variants that are
-/// found.
+/// The largest condition, and the most mappings of one requirement, that become a demand. Larger
+/// ones are dropped: the check of the variants that are found decides then.
 const PARTS: usize = 100_000;
 const MAPPINGS: usize = 300;
 
-/// Says what a node asks of variants of a template.
+/// The demands of a node on the variants of a template.
 pub(super) fn demands(
     template: &CatalogueTemplate<'_>,
     root: Node<'_>,
@@ -36,26 +36,27 @@ struct DemandedTemplate<'d, 'a, 't> {
     types: &'d Types<'t>,
 }
 
-/// A requirement of a node onto which something is mapped.
+/// A node and the requirement of it that a mapping leads to.
 type Onto<'d> = (&'d str, &'d str);
 
-/// How many relations one takes that have to be there.
+/// The relations that a requirement of a node must have.
 struct OpenAssignments {
     min: u64,
-    /// The positions of assignments without a target, with how many relations they need.
+    /// Positions of assignments without a target, each with the relations that it must have at
+    /// least.
     open: Vec<(usize, u64)>,
-    /// Likewise those with one, with how many they are.
+    /// Positions of assignments with a target, each with the number of their relations.
     fulfilled: Vec<(usize, u64)>,
 }
 
-/// Entries of one mapping.
+/// The entries that one mapping stands for.
 struct DemandedEntries<'d> {
     onto: Vec<Onto<'d>>,
     share: MappingShare,
 }
 
 impl<'d> DemandedTemplate<'d, '_, '_> {
-    /// Where relations lead there are nodes.
+    /// The demands of capabilities: a node that relations of others lead to must be present.
     fn capabilities(&self, facade: &Facade<'_, '_>) -> Vec<VariantDemand> {
         let used = |name: &str| facade.capabilities.contains_key(name);
         let mapped = self.template.substitution.capabilities.iter();
@@ -68,8 +69,8 @@ impl<'d> DemandedTemplate<'d, '_, '_> {
         mapped.filter_map(demand).collect()
     }
 
-    /// Of the mappings of a requirement, those onto mandatory ones are at most as many as there are
-    /// relations for certain (R13).
+    /// The demands of requirements: at most as many mappings of a requirement may lead to mandatory
+    /// requirements as the node certainly has relations (R13).
     fn requirements(&self, facade: &Facade<'_, '_>) -> Vec<VariantDemand> {
         let Some(kind) = self.template.kind else { return Vec::new() };
         let mut demands = Vec::new();
@@ -103,14 +104,15 @@ impl<'d> DemandedTemplate<'d, '_, '_> {
         DemandedEntries { onto, share: mapping.share }
     }
 
-    /// When each entry leads onto a mandatory requirement: no more of one mapping than are enough.
+    /// The condition under which each entry leads to a mandatory requirement. Of one mapping, this
+    /// gives at most `enough` conditions.
     fn mandatory(&self, all: &[DemandedEntries<'d>], enough: usize) -> Vec<DemandCondition> {
         let enough = enough as u64;
         let mut used: FxHashMap<Onto<'d>, u64> = FxHashMap::default();
         let mut found = Vec::new();
         for (position, entries) in all.iter().enumerate() {
             let count = match entries.share {
-                // Where it is the only one, it takes as many as there are.
+                // A mapping that is the only one stands for as many entries as its targets take.
                 MappingShare::One | MappingShare::Rest => enough,
                 MappingShare::Times(count) => count.min(enough),
             };
@@ -143,8 +145,8 @@ impl<'d> DemandedTemplate<'d, '_, '_> {
         found
     }
 
-    /// When a requirement of a node has so many relations at least that need targets; nothing where
-    /// it never has.
+    /// The condition under which a requirement of a node has at least `count` relations that need
+    /// targets; `None` if it never has.
     fn takes_for_certain(&self, onto: Onto<'d>, count: u64) -> Option<DemandCondition> {
         let (node, _) = onto;
         let OpenAssignments { min, open, fulfilled } = self.assignments(onto)?;
@@ -170,8 +172,8 @@ impl<'d> DemandedTemplate<'d, '_, '_> {
         (!ways.is_empty()).then(|| DemandCondition::all(vec![there, needs]))
     }
 
-    /// What a node assigns to a requirement; nothing where its type has none of that name, or is not
-    /// the same in all variants.
+    /// The assignments of a node to a requirement; `None` if the node's type has no such
+    /// requirement, or if the type differs between variants.
     fn assignments(&self, (node, requirement): Onto<'_>) -> Option<OpenAssignments> {
         let body = self.nodes?.get(node)?;
         let kind =
@@ -195,7 +197,7 @@ impl<'d> DemandedTemplate<'d, '_, '_> {
     }
 }
 
-/// That nothing is there onto which others are mapped.
+/// The condition that no target of the other mappings is present.
 fn none_of(all: &[DemandedEntries<'_>], but: usize) -> DemandCondition {
     let others = all
         .iter()
@@ -206,7 +208,7 @@ fn none_of(all: &[DemandedEntries<'_>], but: usize) -> DemandCondition {
     DemandCondition::at_most(0, nodes.collect())
 }
 
-/// The assignments of a list, or of a map as earlier versions have it.
+/// The requirement assignments of a list, or of a map as earlier versions write them.
 fn listed<'d>(requirements: Option<Node<'d>>) -> impl Iterator<Item = (Node<'d>, Node<'d>)> {
     let is_map = requirements.is_some_and(|it| it.kind() == NodeKind::Mapping);
     let entries = requirements.filter(|_| is_map).into_iter().flat_map(Node::entries);

@@ -1,15 +1,12 @@
-//! What a variant leaves open: selected and fulfilled from what is there.
+//! Fulfils what a variant leaves open: selects nodes and targets of requirements from an inventory.
 
 use super::instances::{KeptSide, PlannedExtent};
 use super::{Resolver, StoredInstance};
+use crate::diagnostic::Diagnostics;
 use crate::explore::types;
 use crate::orchestrate::fulfil::{self, FulfilQuestion, Inventory};
 use crate::orchestrate::instance::{self, InstanceModel, Overlay};
 use crate::orchestrate::substitute::line_of;
-use crate::sat::solve::SolverSettings;
-use crate::text::answer::{Answer, Failure};
-use crate::text::diagnostic::Diagnostics;
-use crate::text::yaml::{Out, OutNode};
 use crate::topology::Topology;
 use crate::tosca::Types;
 use crate::tosca::load::{Extent, Loaded};
@@ -18,11 +15,14 @@ use crate::variability::inputs::InputMode;
 use crate::variability::prepared::Interpreted;
 use crate::variability::resolution::Resolution;
 use crate::variability::resolve::{self, EvaluatedVariant};
+use cuvee_sat::solve::SolverSettings;
+use cuvee_text::answer::{Answer, Failure};
+use cuvee_text::yaml::{Out, OutNode};
 use rustc_hash::FxHashMap;
 
 impl Resolver {
-    /// The nodes of the variant as an inventory: all of them are there. Each is told from everything else
-    /// by the template, as it was named, and its name.
+    /// An inventory of the nodes of the variant, as if all of them existed. The URI of a node
+    /// consists of the template, as the caller named it, and of the node's name.
     ///
     /// ```
     /// let inventory = cuvee::Resolver::new("examples/guestbook").inventory()?.result;
@@ -45,9 +45,9 @@ impl Resolver {
         })
     }
 
-    /// The variant with what it leaves open taken from itself and from an inventory: nodes that are to be
-    /// selected, and targets of requirements; all at once, and as few nodes of the inventory as
-    /// possible.
+    /// The variant with its open parts filled from its own nodes and from an inventory. Open parts
+    /// are nodes to select and targets of requirements. All of them are filled at once, with as few
+    /// nodes of the inventory as possible.
     ///
     /// ```
     /// use cuvee::Resolver;
@@ -93,9 +93,8 @@ impl Resolver {
         Ok(Resolution::rewritten(yaml, package, sources, warnings))
     }
 
-    /// The nodes of an instance that are started, as an inventory; what is known of their types is what
-    /// this template knows. For an instance that is stored with its types see
-    /// [`StoredInstance::inventory_of`].
+    /// An inventory of the started nodes of an instance, with types as this template knows them.
+    /// For an instance that is stored with its types see [`StoredInstance::inventory_of`].
     ///
     /// # Errors
     /// Where a file of the template cannot be read.
@@ -113,7 +112,8 @@ impl Resolver {
         })
     }
 
-    /// Makes something of the variant, with the values of its functions as far as they are known.
+    /// Calls `make` with the variant, in which functions have their values as far as these are
+    /// known.
     fn with_evaluated<T>(
         &self,
         make: impl FnOnce(
@@ -138,8 +138,8 @@ impl Resolver {
 }
 
 impl StoredInstance<'_> {
-    /// What it is, or was in this state of it, as an inventory: its nodes that are started, with the
-    /// types of what it is meant to be.
+    /// An inventory of the started nodes of the instance in the state of `model`, which may be the
+    /// present or an earlier one. Types come from the target of that state.
     ///
     /// # Errors
     /// Where the target cannot be read.

@@ -1,6 +1,8 @@
-//! From what is chosen to instances: what a variant is as one, and what turns one into a variant.
+//! Connects variants and instances: makes the target of an instance from a variant, and plans the
+//! changes that turn an instance into a variant.
 
 use super::Resolver;
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::explore::types;
 use crate::orchestrate::instance::{
     self, Derived, InstanceModel, InstanceState, KeptSecrets, Overlay, TargetSources, TargetTypes,
@@ -10,11 +12,6 @@ use crate::orchestrate::plan::{
     self, Adaptation, ChangeClass, ElementChange, Observed, OrderOptions, Plan, PlanBase,
     PlanQuery, PlanTarget, PlannedInstance, UnknownValue, VariantOfPlan,
 };
-use crate::text::answer::{Answer, Failure};
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::source::{FileId, MemoryFiles, is_yaml, normalize};
-use crate::text::value::Value;
-use crate::text::yaml::{self, Limits, Node, Out, OutNode, write_yaml};
 use crate::topology::Topology;
 use crate::topology::sensitive::masked;
 use crate::tosca::csar;
@@ -24,21 +21,26 @@ use crate::variability::inputs::InputMode;
 use crate::variability::prepared::Interpreted;
 use crate::variability::resolution::EXTENSION;
 use crate::variability::resolve::{self, EvaluatedVariant};
+use cuvee_text::answer::{Answer, Failure};
+use cuvee_text::source::{FileId, MemoryFiles, is_yaml, normalize};
+use cuvee_text::value::Value;
+use cuvee_text::yaml::{self, Limits, Node, Out, OutNode, write_yaml};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Larger files that a template names are not kept with an instance of it.
+/// The size of the largest file that is kept with an instance. Larger files that its template names
+/// are not kept.
 const KEPT: usize = 1 << 20;
 
 impl Resolver {
-    /// What is kept of the variant with an instance of it: its texts, its sources, and what an
-    /// instance is that nothing is there of yet. Functions are evaluated, with the deployment
-    /// inputs that are given.
+    /// What an instance keeps of the variant: its texts, its sources, and the model of an instance
+    /// of which nothing is deployed yet. Functions are evaluated with the deployment inputs that
+    /// are given.
     ///
     /// ```
-    /// use cuvee::instance::{KeptSecrets, SecretsMode};
+    /// use cuvee::deploy::instance::{KeptSecrets, SecretsMode};
     /// let mut secrets = KeptSecrets::new(SecretsMode::Digest, [7; 32], [""; 0]);
     /// let target = cuvee::Resolver::new("examples/guestbook").instance_target(&mut secrets)?.result;
     /// assert!(target.model.nodes.contains_key("book"));
@@ -55,7 +57,8 @@ impl Resolver {
         Ok(Answer { result: result.0, warnings, sources })
     }
 
-    /// The same with the variability inputs that were given beside presets.
+    /// As [`Resolver::instance_target`], with the variability inputs that were given beside
+    /// presets.
     pub(super) fn target_as_chosen(
         &self,
         secrets: &mut KeptSecrets,
@@ -65,12 +68,12 @@ impl Resolver {
         })
     }
 
-    /// What has to happen so that an instance becomes the variant; with what is kept of that.
-    /// `targets` gives what was kept of a target under its digest.
+    /// Plans what turns an instance into the variant. The answer also has what the instance keeps
+    /// of the variant. `targets` gives the target that was kept under a digest.
     ///
     /// # Errors
-    /// As [`Resolver::adapt`], and `unresolved-instance`; `invalid-plan` where somebody has changed
-    /// what would be changed back.
+    /// As [`Resolver::adapt`], and `unresolved-instance`; `invalid-plan` where the plan would undo
+    /// a change that somebody made past the orchestrator.
     pub fn adapt_instance(
         &self,
         model: &InstanceModel,
@@ -83,7 +86,8 @@ impl Resolver {
         Ok(Answer { result: (plan, kept), warnings, sources })
     }
 
-    /// The same with what is to be kept of the variant, each under its digest.
+    /// As [`Resolver::adapt_instance`], with the texts to keep of the variant, each under its
+    /// digest.
     pub(super) fn adapted(
         &self,
         model: &InstanceModel,
@@ -91,7 +95,8 @@ impl Resolver {
         secrets: &mut KeptSecrets,
         query: &InstancePlanQuery,
     ) -> Result<Answer<(Plan, TargetSources, KeptTexts)>, Failure> {
-        // What came from elsewhere brought no template: it is seen as what it is to become.
+        // An instance that came from elsewhere has no kept template: the new target stands in for
+        // it.
         let kept = match model.target.is_kept() {
             true => None,
             false => Some(self.instance_target(&mut secrets.clone())?.result),
@@ -135,7 +140,7 @@ impl Resolver {
         Ok(Answer { result: (plan, kept, blobs), warnings, sources })
     }
 
-    /// The template, as it was named.
+    /// The path of the template, as the caller gave it.
     pub(super) fn named_template(&self) -> String {
         let (TemplateLocation::Path(path) | TemplateLocation::Text { name: path, .. }) =
             &self.location;
@@ -150,7 +155,7 @@ impl Resolver {
         target.sources(loaded, self.choice.non_normative)
     }
 
-    /// Makes something of the variant as a target of instances.
+    /// Calls `make` with the variant as a target of instances.
     fn with_target<T>(
         &self,
         secrets: &mut KeptSecrets,
@@ -174,24 +179,24 @@ impl Resolver {
     }
 }
 
-/// How it is planned for an instance.
+/// The settings of a plan for an instance.
 #[derive(Clone, Debug, Default)]
 pub struct InstancePlanQuery {
     /// The name of the instance.
     pub name: String,
-    /// How one becomes another.
+    /// How one variant becomes another.
     pub adaptation: Adaptation,
-    /// What changes the order.
+    /// Options that change the order of steps.
     pub order: OrderOptions,
-    /// Whether what somebody changed past the orchestrator may be changed back.
+    /// Whether the plan may undo changes that somebody made past the orchestrator.
     pub overwrite: bool,
-    /// Whether workflows of the template are left aside.
+    /// Whether to ignore workflows of the template.
     pub generated: bool,
 }
 
 impl InstancePlanQuery {
-    /// The plan between two sides: where nothing is there, a workflow of the template may say what
-    /// deploys it (statement O-9); with its warnings.
+    /// The plan between two sides, with its warnings. If one side is empty, the template's own
+    /// workflow `deploy` or `undeploy` is the plan, if there is one (statement O-9).
     fn planned(
         &self,
         from: VariantOfPlan<'_, '_>,
@@ -209,7 +214,7 @@ impl InstancePlanQuery {
         plan::adapt(from, to, &self.adaptation, &self.order)
     }
 
-    /// The plan of a workflow of the template, where it has one of that name.
+    /// The plan of the template's workflow of this name; `None` if there is none.
     fn written(
         &self,
         side: VariantOfPlan<'_, '_>,
@@ -221,7 +226,7 @@ impl InstancePlanQuery {
         Some(plan::plan_instance(side, &query))
     }
 
-    /// The plan with what it was made for.
+    /// Adds to a plan the instance and the target that it was made for.
     fn finished(
         &self,
         mut plan: Plan,
@@ -232,7 +237,7 @@ impl InstancePlanQuery {
             self.refuse_edited(&plan, model)?;
         }
         if target.is_some() {
-            // What somebody took in stays until all goes.
+            // Nodes that somebody adopted stay until the whole instance is removed.
             let is_adopted = |element: &str| {
                 let node = element.strip_prefix("node.").and_then(|id| model.nodes.get(id));
                 node.is_some_and(|node| node.template.is_none())
@@ -256,7 +261,7 @@ impl InstancePlanQuery {
         Ok(plan)
     }
 
-    /// What somebody changed past the orchestrator is not changed back unless that is said.
+    /// Refuses a plan that would undo changes that somebody made past the orchestrator.
     fn refuse_edited(&self, plan: &Plan, model: &InstanceModel) -> Result<(), Diagnostics> {
         let mut found = Diagnostics::default();
         for change in plan.changes.iter().filter(|change| change.class != ChangeClass::Keep) {
@@ -274,7 +279,7 @@ impl InstancePlanQuery {
                 );
                 found.push(
                     Diagnostic::error(Code::InvalidPlan, message)
-                        .help("`--overwrite` plans it all the same"),
+                        .help("plan it all the same with `--overwrite`"),
                 );
             }
         }
@@ -282,7 +287,7 @@ impl InstancePlanQuery {
     }
 }
 
-/// The values of what changes that only carrying a plan out will bring.
+/// The values of changed nodes that are known only once the plan is carried out.
 fn unknown(plan: &Plan, to: &InstanceModel) -> Vec<UnknownValue> {
     let changed = plan.changes.iter().filter(|change| change.class != ChangeClass::Keep);
     let nodes = changed.filter_map(|change| {
@@ -296,7 +301,7 @@ fn unknown(plan: &Plan, to: &InstanceModel) -> Vec<UnknownValue> {
     values.collect()
 }
 
-/// What turns an instance into what it is meant to be already.
+/// Plans what turns an instance into its own target, for example after failures.
 ///
 /// # Errors
 /// As [`Resolver::adapt_instance`].
@@ -332,7 +337,7 @@ pub fn repair_instance(
     answered(planned, &side)
 }
 
-/// What lets an instance go, whole.
+/// Plans the removal of a whole instance.
 ///
 /// # Errors
 /// As [`Resolver::adapt_instance`].
@@ -349,10 +354,11 @@ pub fn remove_instance(
     answered(planned, &side)
 }
 
-/// A plain template of what a model says: its target with the nodes, relations and values that it has.
+/// A plain template of a model: the target of the model, with the nodes, relations and values that
+/// the model has.
 ///
 /// # Errors
-/// As `targets` gives them, and where what was kept cannot be read.
+/// Those of `targets`, and where the kept target cannot be read.
 pub(super) fn template_of(
     model: &InstanceModel,
     targets: &dyn Fn(&str) -> Result<TargetSources, Diagnostic>,
@@ -373,23 +379,23 @@ fn answered(
     }
 }
 
-/// A variant as a target: secrets replaced, each node as often as it is there.
+/// A variant as a target: secrets are replaced, and each node occurs as often as its count says.
 struct VariantTarget<'a> {
     document: Out<'a>,
     written: Out<'a>,
     model: InstanceModel,
     secrets: KeptSecrets,
-    /// The variability inputs that it was chosen by, beside presets.
+    /// The variability inputs that the variant was chosen by, beside presets.
     inputs: GivenInputs,
 }
 
 /// Variability inputs by name.
 type GivenInputs = Vec<(String, Value)>;
 
-/// What is kept under digests.
+/// Texts to keep under their digests.
 type KeptTexts = Vec<Vec<u8>>;
 
-/// A variability input as everybody may see it.
+/// A variability input with its secrets hidden.
 fn shown((name, value): (String, Value), secrets: &KeptSecrets) -> (String, Value) {
     let value = secrets.sealed(&name, &value);
     (name, masked(&value).unwrap_or(value))
@@ -418,7 +424,7 @@ impl<'a> VariantTarget<'a> {
         Ok(Self { document, written, model, secrets: secrets.clone(), inputs: Vec::new() })
     }
 
-    /// What is kept of it.
+    /// What an instance keeps of the target.
     fn sources(&self, loaded: &Loaded, non_normative: bool) -> Result<TargetSources, Diagnostics> {
         let concrete = write_yaml(&self.document);
         let package = loaded.package();
@@ -451,7 +457,7 @@ impl<'a> VariantTarget<'a> {
         })
     }
 
-    /// A file as it is kept, if it is.
+    /// The content under which a file is kept; `None` if it is not kept.
     fn kept(&self, path: &Path, bytes: Vec<u8>) -> Option<Vec<u8>> {
         if bytes.len() > KEPT {
             return None;
@@ -474,14 +480,14 @@ impl<'a> VariantTarget<'a> {
     }
 }
 
-/// A file by its name.
+/// The name of a file, and its content.
 type KeptFile = (PathBuf, Vec<u8>);
 
-/// Where copies of what is elsewhere are kept: nobody writes such a name in a template.
+/// The directory for copies of files from elsewhere. No template has a path with this name.
 const COPIES: &str = ".copies";
 
-/// What a template imports from elsewhere, as far as that is mapped: the copies under names of their
-/// own, and which address each of these stands for.
+/// The files that a template imports from mapped addresses: copies under names of their own, and
+/// the copy that each address is mapped to.
 fn copies(loaded: &Loaded, template: &str) -> (Vec<KeptFile>, Vec<(String, String)>) {
     let (copies, mapped) = loaded.copies(template.to_owned());
     let sources = loaded.sources();
@@ -502,28 +508,28 @@ fn copies(loaded: &Loaded, template: &str) -> (Vec<KeptFile>, Vec<(String, Strin
     (files, maps)
 }
 
-/// What of a model is a side of a plan.
+/// Which part of a model a side of a plan has.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum PlannedExtent {
-    /// What is there, as far as it has come.
+    /// What is deployed, as far as its deployment has come.
     Present,
-    /// All that is to be there.
+    /// Everything, deployed or not.
     All,
-    /// Nothing.
+    /// Nothing: the side is empty.
     Nothing,
 }
 
-/// Targets that were kept, with the model that is planned from or to.
+/// The targets that were kept of an instance, for one side of a plan.
 pub(super) struct KeptSide {
     sources: TargetSources,
     pub(super) loaded: Arc<Loaded>,
-    /// Those of nodes that are not of the present target.
+    /// The targets of nodes that do not have the present target.
     others: Vec<OtherTarget>,
     written: yaml::Document,
     resolver: Resolver,
 }
 
-/// A target of which some nodes are still, or already.
+/// A target that some nodes of the instance still have, or have already.
 struct OtherTarget {
     digest: Arc<str>,
     concrete: yaml::Document,
@@ -552,8 +558,8 @@ impl KeptSide {
         Ok(Self { sources, loaded, others, written, resolver })
     }
 
-    /// A document of the target with what a model says; with its values, or with functions as they
-    /// are written.
+    /// A document of the target with the state of a model; with the model's values, or with
+    /// functions as they are written.
     fn overlaid<'d>(
         &'d self,
         model: &InstanceModel,
@@ -569,7 +575,7 @@ impl KeptSide {
         Overlay { model, with_initial, with_values, others }.document(&Out::Source(target))
     }
 
-    /// Makes something of a model as a side of a plan.
+    /// Calls `make` with a model as a side of a plan.
     pub(super) fn with<T>(
         &self,
         model: &InstanceModel,
@@ -602,18 +608,18 @@ impl KeptSide {
     }
 }
 
-/// The template of a node that is one of several of it.
+/// The template of a node that is one of several with this template.
 fn counted_template<'m>(model: &'m InstanceModel, name: &str) -> Option<&'m str> {
     let node = model.nodes.get(name).filter(|node| node.index.is_some())?;
     node.template.as_deref()
 }
 
-/// How far a node has come.
+/// How far the deployment of a node has come.
 fn observed(model: &InstanceModel, name: &str) -> Option<Observed> {
     let node = model.nodes.get(name)?;
     let known = |state: &InstanceState| match state {
         InstanceState::Known(state) => *state,
-        // What a workflow calls otherwise is stable: nothing is left to do.
+        // A workflow may set states of its own; they count as stable, with nothing left to do.
         InstanceState::Other(_) => NodeState::Started,
     };
     let state = known(&node.state);
@@ -623,7 +629,7 @@ fn observed(model: &InstanceModel, name: &str) -> Option<Observed> {
 }
 
 impl TargetSources {
-    /// A resolver of the template that was kept: plain, and of exactly the variant.
+    /// A resolver of the kept template, which is plain and is exactly the variant.
     pub fn resolver(&self) -> Resolver {
         let resolver = Resolver::new(&self.template).files(self.system(&self.concrete));
         let mapped =
@@ -634,7 +640,7 @@ impl TargetSources {
 }
 
 impl TargetTypes {
-    /// Asks something with the types of what was kept.
+    /// Calls `ask` with the types that were kept.
     pub(super) fn with_types<T, E: Into<Diagnostics>>(
         &self,
         ask: impl FnOnce(&Types<'_>) -> Result<T, E>,

@@ -1,4 +1,5 @@
-//! The public way in: what is chosen, and the questions that can be asked.
+//! The public entry point, [`Resolver`]: it collects what a caller chooses, and its methods answer
+//! questions about the template. Each file below holds the methods of one topic.
 
 mod begun;
 mod candidates;
@@ -24,17 +25,17 @@ pub use stored::{
 };
 pub use substitution::{NestedTemplate, SubstitutedTemplate, SubstitutionQuery};
 
-use crate::sat::progress::{Progress, SharedProgress};
-use crate::sat::solve::{Limit, SolverKind};
-use crate::text::answer::Failure;
-use crate::text::source::{FileSystem, OsFiles};
-use crate::text::value::Value;
 use crate::tosca::csar::Package;
 use crate::tosca::load::{Extent, Loaded, Mapping, TemplateLocation};
 use crate::variability::choice::{Choice, InputSource};
 use crate::variability::clock::Clock;
 use crate::variability::options;
 use crate::variability::resolve::How;
+use cuvee_sat::progress::{Progress, SharedProgress};
+use cuvee_sat::solve::{Limit, SolverKind};
+use cuvee_text::answer::Failure;
+use cuvee_text::source::{FileSystem, OsFiles};
+use cuvee_text::value::Value;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -42,8 +43,8 @@ use std::time::Duration;
 
 /// Resolves one variant of one template.
 ///
-/// Only what is given counts: without [`Resolver::environment`] no environment variable is read,
-/// and without [`Resolver::now`] there is no clock.
+/// A resolver uses only what its caller gives it: without [`Resolver::environment`] it reads no
+/// environment variable, and without [`Resolver::now`] it has no clock.
 ///
 /// ```
 /// let resolution = cuvee::Resolver::new("examples/shop").preset("prod").input("visitors", 4000).resolve()?;
@@ -62,21 +63,21 @@ pub struct Resolver {
     timeout: Option<Duration>,
     stop: Option<Arc<AtomicBool>>,
     progress: SharedProgress,
-    /// Whether memory is left to the end of the process.
+    /// Whether the memory of a run is left for the end of the process to free.
     keeps_memory: bool,
-    /// What was read, where that is done already.
+    /// The files that were already read, after [`Resolver::load`].
     loaded: Option<Arc<Loaded>>,
 }
 
 impl Resolver {
-    /// For a template file, an archive (see [`crate::tosca::csar`]), or a directory that holds a
-    /// template under its usual name.
+    /// A resolver for a template file, an archive (see [`crate::tosca::csar`]), or a directory that
+    /// holds a template under its usual name.
     pub fn new(template: impl Into<PathBuf>) -> Self {
         Self::of(TemplateLocation::Path(template.into()))
     }
 
-    /// For a template at hand; `name` says where it would be, for messages and for relative paths
-    /// in it.
+    /// A resolver for a template in memory. `name` is the path that the template would have:
+    /// messages show it, and relative paths in the template start from it.
     pub fn from_text(name: impl Into<PathBuf>, text: impl Into<String>) -> Self {
         Self::of(TemplateLocation::Text { name: name.into(), text: text.into().into() })
     }
@@ -95,7 +96,7 @@ impl Resolver {
         }
     }
 
-    /// Reads files through this instead of from the operating system.
+    /// Reads files through `files` instead of from the operating system.
     pub fn files(mut self, files: impl FileSystem + Send + 'static) -> Self {
         self.files = Arc::new(files);
         self.loaded = None;
@@ -108,7 +109,7 @@ impl Resolver {
         self
     }
 
-    /// Chooses these variability presets instead of those chosen so far; later ones win.
+    /// Chooses these variability presets and drops those chosen so far; later ones win.
     pub fn only_presets(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.choice.presets = names.into_iter().map(Into::into).collect();
         self
@@ -127,26 +128,26 @@ impl Resolver {
         self
     }
 
-    /// Assigns an input; wins over files.
+    /// Assigns an input; this wins over files.
     pub fn input(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.choice.inputs.push(InputSource::Value(name.into(), value.into()));
         self
     }
 
-    /// Assigns an input from text read as YAML; wins over files.
+    /// Assigns an input from text read as YAML; this wins over files.
     pub fn input_text(mut self, name: impl Into<String>, text: impl Into<String>) -> Self {
         self.choice.inputs.push(InputSource::Text(name.into(), text.into()));
         self
     }
 
-    /// Sets a variability option over the template's; the value is read as YAML.
+    /// Sets a variability option, which wins over the template's; the value is read as YAML.
     pub fn option(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.choice.options.push((name.into(), value.into()));
         self
     }
 
-    /// Takes the options that nobody sets from this revision of the specification, such as `2025-07`,
-    /// whatever the template's option `edition` says.
+    /// Takes the defaults of options from this revision of the specification, such as `2025-07`,
+    /// whatever the option `edition` of the template says.
     ///
     /// ```
     /// let shop = cuvee::Resolver::new("examples/shop").preset("prod").edition("2025-07");
@@ -158,20 +159,21 @@ impl Resolver {
         self.option(options::EDITION, name)
     }
 
-    /// Explores only variants in which this holds: a variability condition in YAML, such as
-    /// `{node_presence: cache}`.
+    /// Explores only variants that fulfil this variability condition, which is written in YAML,
+    /// such as `{node_presence: cache}`.
     ///
-    /// Resolving takes no notice of it.
+    /// Resolving ignores the condition.
     pub fn only_where(mut self, condition: impl Into<String>) -> Self {
         self.choice.conditions.push(condition.into());
         self
     }
 
-    /// Lets a local file or directory stand for a URL and everything below it, so that imports find
-    /// their files; the longest URL wins.
+    /// Maps a URL and everything below it to a local file or directory, so that imports find their
+    /// files; the longest mapped URL wins.
     ///
-    /// Nothing is ever fetched: resolving leaves an import of a URL that nothing stands for to an
-    /// orchestrator, validating rejects it. The name of a profile can be mapped as well.
+    /// Nothing is ever fetched. For an import of a URL that is not mapped, resolving leaves the
+    /// import to an orchestrator, and validating rejects it. The name of a profile can be mapped as
+    /// well.
     ///
     /// ```
     /// use cuvee::source::MemoryFiles;
@@ -192,8 +194,8 @@ impl Resolver {
         self
     }
 
-    /// Sets the clock, in the time zone that `weekday` means; needed only by templates that ask for
-    /// it.
+    /// Sets the clock to this time, in the time zone that `weekday` uses; only templates that ask
+    /// for the time need it.
     pub fn now(self, now: jiff::Zoned) -> Self {
         self.clock(move || now)
     }
@@ -210,9 +212,10 @@ impl Resolver {
         self
     }
 
-    /// Takes the best variant that is found in so much time, reading included, where none is proven
-    /// to be the best by then: see [`is_proven`](crate::Resolution::is_proven). What is found may then depend on the
-    /// machine. Exploring knows no time limit.
+    /// Limits the time of a run, reading included. If no variant is proven to be the best by then,
+    /// the run takes the best one that it has found: see
+    /// [`is_proven`](crate::Resolution::is_proven). The result may then depend on the machine.
+    /// Exploring has no time limit.
     ///
     /// ```
     /// use std::time::Duration;
@@ -225,20 +228,20 @@ impl Resolver {
         self
     }
 
-    /// Stops as with a [`timeout`](Self::timeout) once this is set, by another thread or a handler
-    /// of signals.
+    /// Stops, as with a [`timeout`](Self::timeout), once this flag is set by another thread or a
+    /// signal handler.
     pub fn stop_when(mut self, stop: Arc<AtomicBool>) -> Self {
         self.stop = Some(stop);
         self
     }
 
-    /// Tells this what happens in every run of this resolver and of its clones; what `_with` is in the
-    /// name of is told whom that is given.
+    /// Reports the progress of every run of this resolver and of its clones to `told`. Methods with
+    /// `_with` in their name report to the progress that they are given instead.
     ///
     /// ```
     /// use std::sync::{Arc, Mutex};
     /// struct Phases(Arc<Mutex<Vec<&'static str>>>);
-    /// impl cuvee::progress::Progress for Phases {
+    /// impl cuvee::explore::progress::Progress for Phases {
     ///     fn phase(&mut self, name: &'static str) {
     ///         self.0.lock().unwrap().push(name);
     ///     }
@@ -253,15 +256,14 @@ impl Resolver {
         self
     }
 
-    /// Takes the non-normative types of TOSCA's chapter 9 for defined as well, where types are
-    /// judged; resolving knows the normative ones only.
+    /// Also treats the non-normative types of TOSCA's chapter 9 as defined where types are checked;
+    /// resolving knows only the normative ones.
     pub fn non_normative_types(mut self) -> Self {
         self.choice.non_normative = true;
         self
     }
 
-    /// Adds notes on what is valid and refused by orchestrators all the same, where a template is
-    /// validated.
+    /// Makes validation add notes on constructs that are valid but that orchestrators refuse.
     ///
     /// ```
     /// let text = "
@@ -277,8 +279,8 @@ impl Resolver {
         self
     }
 
-    /// Replaces the functions of TOSCA whose values need no run time by their values: those that
-    /// take from topology inputs and properties.
+    /// Replaces the functions of TOSCA that need no run time by their values: those that read
+    /// topology inputs and properties.
     ///
     /// ```
     /// let text = "
@@ -298,8 +300,8 @@ impl Resolver {
         self
     }
 
-    /// Lets nodes keep their types and say `technology` in the result, instead of having the types that
-    /// technologies assign.
+    /// Lets nodes keep their types and name their `technology` in the result, instead of getting
+    /// the types that technologies assign.
     ///
     /// ```
     /// let notes = cuvee::Resolver::new("examples/technologies").preset("cluster").name_technologies();
@@ -311,24 +313,25 @@ impl Resolver {
         self
     }
 
-    /// Adds a file of values of topology inputs, by which functions are evaluated: YAML or JSON;
-    /// later ones win.
+    /// Adds a file with values of topology inputs, which functions are evaluated with: YAML or
+    /// JSON; later files win.
     pub fn deployment_inputs_file(self, path: impl Into<PathBuf>) -> Self {
         self.deployment_source(InputSource::File(path.into()))
     }
 
-    /// Assigns a topology input, by which functions are evaluated; wins over files.
+    /// Assigns a topology input, which functions are evaluated with; this wins over files.
     pub fn deployment_input(self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.deployment_source(InputSource::Value(name.into(), value.into()))
     }
 
-    /// Assigns a topology input from text read as YAML, by which functions are evaluated; wins over
-    /// files.
+    /// Assigns a topology input, which functions are evaluated with, from text read as YAML; this
+    /// wins over files.
     pub fn deployment_input_text(self, name: impl Into<String>, text: impl Into<String>) -> Self {
         self.deployment_source(InputSource::Text(name.into(), text.into()))
     }
 
-    /// The same of a value that counts for want of another one, and only where there is such an input.
+    /// Assigns a topology input a value that any other assignment overrides; ignored if the
+    /// template has no such input.
     pub(crate) fn known_deployment_input(self, name: &str, value: Value) -> Self {
         self.deployment_source(InputSource::Known(name.to_owned(), value))
     }
@@ -338,16 +341,16 @@ impl Resolver {
         self
     }
 
-    /// Does not give back the memory of a run: for a process that ends right after it, which gives
-    /// back all of it at once.
+    /// Does not free the memory of a run. This is for a process that ends right after the run and
+    /// so frees all of it at once.
     pub fn keep_memory(mut self) -> Self {
         self.keeps_memory = true;
         self
     }
 
-    /// Reads the template and what comes with it now, once for all questions that are asked of
-    /// this resolver and of its clones from then on, whatever they choose. Otherwise each question
-    /// reads anew, and so sees what has changed.
+    /// Reads the template and its files now, once for all later questions to this resolver and to
+    /// its clones, whatever they choose. Without this, each question reads the files again, and so
+    /// sees changes to them.
     ///
     /// ```
     /// let shop = cuvee::Resolver::new("examples/shop").load()?;
@@ -364,7 +367,7 @@ impl Resolver {
         Ok(self)
     }
 
-    /// What was read, or is read now.
+    /// The files that were already read; reads them now if there are none yet.
     fn loaded(&self, extent: Extent) -> Result<Arc<Loaded>, Failure> {
         match &self.loaded {
             Some(loaded) => Ok(Arc::clone(loaded)),
@@ -376,7 +379,7 @@ impl Resolver {
         }
     }
 
-    /// The files of a directory that holds no template; nothing for all else.
+    /// The files of a directory that holds no template; `None` for any other location.
     fn library(&self) -> Option<Result<Arc<Loaded>, Failure>> {
         let TemplateLocation::Path(path) = &self.location else { return None };
         let is_library = self.loaded.is_none() && Package::is_library(&*self.files, path);
@@ -388,7 +391,7 @@ impl Resolver {
         is_library.then(open)
     }
 
-    /// How a run is made that starts now.
+    /// The settings of a run that starts now.
     fn how(&self) -> How {
         let limit = self.timeout.map(Limit::after).unwrap_or_default();
         let limit = self.stop.iter().fold(limit, |limit, stop| limit.or_when(Arc::clone(stop)));

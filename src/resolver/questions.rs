@@ -1,7 +1,8 @@
-//! What can be asked of a template. Each question is a function of a room below; here it gets what
-//! it needs.
+//! Answers questions about a template. Each method reads what its question needs, and calls the
+//! function of another module that answers it.
 
 use super::Resolver;
+use crate::diagnostic::{Diagnostics, Severity};
 use crate::exchange::{self, FeatureModel};
 use crate::explore::matrix::{self, Matrix};
 use crate::explore::outline::Outline;
@@ -13,10 +14,6 @@ use crate::orchestrate::plan::{
     self, Adaptation, OrderOptions, Plan, PlanQuery, VariantOfPlan, WorkflowOutline,
 };
 use crate::report::{self, ReportedInstance};
-use crate::sat::progress::Progress;
-use crate::text::answer::{Answer, Failure};
-use crate::text::diagnostic::{Diagnostics, Severity};
-use crate::text::source::SourceMap;
 use crate::topology::Topology;
 use crate::tosca::load::{Extent, Loaded, TemplateLocation};
 use crate::tosca::{DefinedTypes, TypeReport, TypesReport, v1_0};
@@ -30,12 +27,15 @@ use crate::variability::options::Options;
 use crate::variability::prepared::{Interpreted, Prepared};
 use crate::variability::resolution::Resolution;
 use crate::variability::resolve;
+use cuvee_sat::progress::Progress;
+use cuvee_text::answer::{Answer, Failure};
+use cuvee_text::source::SourceMap;
 
-/// What a question comes to, with warnings.
+/// The answer to a question, with warnings.
 type Told<T> = Result<(T, Diagnostics), Diagnostics>;
 
 impl Resolver {
-    /// Resolves.
+    /// Resolves the template to the chosen variant.
     ///
     /// # Errors
     /// A [`Failure`] with everything that is wrong.
@@ -43,7 +43,7 @@ impl Resolver {
         self.resolve_with(&mut self.progress.clone())
     }
 
-    /// Resolves, and tells what happens meanwhile.
+    /// Resolves the template to the chosen variant, and reports progress.
     ///
     /// # Errors
     /// As [`Resolver::resolve`].
@@ -56,9 +56,9 @@ impl Resolver {
         resolution
     }
 
-    /// A variable template out of a plain one, which stays as it is but for its version and a
-    /// variability definition with an input and a preset `prod` to begin with. With that preset, it
-    /// resolves to the plain one.
+    /// Makes a variable template out of a plain one. Only its version changes, and it gets a
+    /// variability definition with an input and a preset `prod` to begin with. With that preset,
+    /// the variable template resolves to the plain one.
     ///
     /// ```
     /// let plain = "\
@@ -82,7 +82,7 @@ impl Resolver {
         init::variable(&*self.loaded(Extent::Needed)?)
     }
 
-    /// The effective options of the template, and the files their origins point into.
+    /// The effective options of the template, and the files that the options come from.
     ///
     /// # Errors
     /// A [`Failure`] where the template cannot be read or an option is wrong.
@@ -102,7 +102,8 @@ impl Resolver {
         Ok(self.answer(Extent::Needed, names)?.result)
     }
 
-    /// What the template has names for, also where it is wrong: presets, inputs with values, elements.
+    /// The names in the template, even if the template is wrong: presets, inputs with values,
+    /// elements.
     ///
     /// ```
     /// let names = cuvee::Resolver::new("examples/shop").names()?;
@@ -123,7 +124,7 @@ impl Resolver {
         Ok(answer.result)
     }
 
-    /// The outline of the template, whatever its inputs are: those without a value are left open.
+    /// The outline of the template for all values of its inputs: inputs without a value are open.
     ///
     /// ```
     /// let outline = cuvee::Resolver::new("examples/shop").outline()?;
@@ -142,7 +143,7 @@ impl Resolver {
         Ok(self.ask(InputMode::Open, outline)?.result)
     }
 
-    /// The topology of the variant that [`Resolver::resolve`] writes, as data: each part with its
+    /// The topology of the variant that [`Resolver::resolve`] writes, as data. Each part has its
     /// place in its author's file.
     ///
     /// # Errors
@@ -152,11 +153,10 @@ impl Resolver {
         self.interpret(|interpreted| resolve::topology(interpreted, &self.choice, &how))
     }
 
-    /// What has to happen so that the variant is there, is gone, or does what one of its workflows
-    /// says.
+    /// Plans the deployment of the variant, its undeployment, or one of its own workflows.
     ///
     /// ```
-    /// use cuvee::plan::PlanQuery;
+    /// use cuvee::deploy::plan::PlanQuery;
     /// let shop = cuvee::Resolver::new("examples/shop").preset("dev");
     /// let undeploy = PlanQuery { workflow: "undeploy".into(), ..PlanQuery::default() };
     /// assert_eq!(shop.plan(&undeploy)?.result.workflow, "undeploy");
@@ -191,11 +191,11 @@ impl Resolver {
         })
     }
 
-    /// What has to happen so that the variant becomes that of another resolver: of the same template
-    /// with another choice, or of another template.
+    /// Plans what turns the variant into the variant of another resolver. The other resolver has
+    /// the same template with another choice, or another template.
     ///
     /// ```
-    /// use cuvee::plan::{Adaptation, ChangeClass, OrderOptions};
+    /// use cuvee::deploy::plan::{Adaptation, ChangeClass, OrderOptions};
     /// let shop = cuvee::Resolver::new("examples/shop").load()?;
     /// let (dev, prod) = (shop.clone().preset("dev"), shop.preset("prod"));
     /// let plan = dev.adapt(&prod, &Adaptation::default(), &OrderOptions::default())?.result;
@@ -205,7 +205,7 @@ impl Resolver {
     /// ```
     ///
     /// # Errors
-    /// As [`Resolver::plan`]. Places are those of the other resolver's files.
+    /// As [`Resolver::plan`]. The places in errors are those of the other resolver's files.
     pub fn adapt(
         &self,
         to: &Self,
@@ -252,9 +252,10 @@ impl Resolver {
         })
     }
 
-    /// Resolves once as chosen, and once with each preset of the template laid over that.
+    /// Resolves the template once as chosen, and once more with each of its presets on top of the
+    /// choice.
     ///
-    /// A preset that is rejected leaves its column empty. What rejects every column is an error.
+    /// If a preset is rejected, its column is empty. It is an error if every column is rejected.
     ///
     /// ```
     /// let matrix = cuvee::Resolver::new("examples/shop").matrix()?;
@@ -280,7 +281,7 @@ impl Resolver {
         }
     }
 
-    /// The variant of each preset of the template, laid over what is chosen.
+    /// The variants of the presets of the template, each on top of the choice.
     ///
     /// # Errors
     /// What is wrong with the template whatever its inputs are.
@@ -288,7 +289,7 @@ impl Resolver {
         Ok(variants::preset_variants(&self.columns()?.0, projection))
     }
 
-    /// The matrix, where all columns may be rejected, and why they are.
+    /// The matrix, even if all columns are rejected, and the reasons why columns are rejected.
     fn columns(&self) -> Result<(Matrix, Vec<Failure>), Failure> {
         let answer = self.interpret(|interpreted| {
             let progress = &mut self.progress.clone();
@@ -308,13 +309,13 @@ impl Resolver {
     ///
     /// # Errors
     /// What is wrong with the template whatever the inputs; `open-input` where an input cannot stay
-    /// open, or where counting takes more than the effort and a sample is wanted; `unsatisfiable`
-    /// where there is no variant.
+    /// open, or where a sample is wanted and counting exceeds the effort; `unsatisfiable` where
+    /// there is no variant.
     pub fn variants(&self, query: &Query) -> Result<Answer<Found>, Failure> {
         self.variants_with(query, &mut self.progress.clone())
     }
 
-    /// Lists variants, and tells what happens meanwhile.
+    /// Lists variants, and reports progress.
     ///
     /// # Errors
     /// As [`Resolver::variants`].
@@ -326,7 +327,7 @@ impl Resolver {
         self.explore_with(true, progress, |space, progress| space.variants(query, progress))
     }
 
-    /// Counts variants: exactly, or a part of them when the effort is spent.
+    /// Counts variants: exactly, or only some of them if the effort is spent first.
     ///
     /// # Errors
     /// What is wrong with the template whatever the inputs; `open-input` where an input cannot stay
@@ -343,7 +344,7 @@ impl Resolver {
         self.count_variants_with(query, &mut self.progress.clone())
     }
 
-    /// Counts variants, and tells what happens meanwhile.
+    /// Counts variants, and reports progress.
     ///
     /// # Errors
     /// As [`Resolver::count_variants`].
@@ -355,7 +356,8 @@ impl Resolver {
         self.explore_with(true, progress, |space, progress| Ok(space.count(query, progress)))
     }
 
-    /// Lists the inputs of a template, what cases open ones have, and what each influences.
+    /// Lists the inputs of a template, the cases of open inputs, and the elements that each input
+    /// influences.
     ///
     /// # Errors
     /// As [`Resolver::variants`], except that there may be no variant.
@@ -363,7 +365,7 @@ impl Resolver {
         self.input_report_with(&mut self.progress.clone())
     }
 
-    /// Lists inputs, and tells what happens meanwhile.
+    /// Lists inputs, and reports progress.
     ///
     /// # Errors
     /// As [`Resolver::input_report`].
@@ -371,12 +373,12 @@ impl Resolver {
         &self,
         progress: &mut dyn Progress,
     ) -> Result<Answer<InputsReport>, Failure> {
-        // What an input does is asked apart from what the others allow it to do.
+        // The report shows what an input does regardless of the values that other inputs leave it.
         self.explore_with(false, progress, |space, progress| Ok(space.inputs(progress)))
     }
 
-    /// Analyses all variants: what every one has, what none has, and what of the template is in
-    /// vain. Dead elements are warnings, too.
+    /// Analyses all variants: which elements every variant has, which ones no variant has, and
+    /// which parts of the template have no effect. Dead elements are warnings, too.
     ///
     /// # Errors
     /// What is wrong with the template whatever the inputs; `open-input` where an input cannot stay
@@ -385,7 +387,7 @@ impl Resolver {
         self.analyze_with(&mut self.progress.clone())
     }
 
-    /// Analyses all variants, and tells what happens meanwhile.
+    /// Analyses all variants, and reports progress.
     ///
     /// # Errors
     /// As [`Resolver::analyze`].
@@ -394,7 +396,7 @@ impl Resolver {
         self.interpret(|interpreted| analyze::analyze(interpreted, &self.choice, progress))
     }
 
-    /// Explains why an element is present or absent in the variant of the inputs as they are given.
+    /// Explains why an element is present or absent in the variant of the given inputs.
     ///
     /// # Errors
     /// `unknown-element`, what is wrong with the template, and why there is no variant to explain.
@@ -407,8 +409,8 @@ impl Resolver {
         })
     }
 
-    /// The smallest change of inputs that leads to a variant, where those that are given lead to
-    /// none; nothing where no change does.
+    /// The smallest change of inputs that leads to a variant, if the given inputs lead to none;
+    /// `None` if no change does.
     ///
     /// # Errors
     /// What is wrong with the template whatever the inputs.
@@ -421,8 +423,8 @@ impl Resolver {
         })
     }
 
-    /// What is needed to configure a variant without resolving; and which cases other calls choose,
-    /// such as those with a preset.
+    /// The data to configure a variant without resolving, and the cases that each of `choices`
+    /// selects, for example a choice with a preset.
     ///
     /// # Errors
     /// What is wrong with the template whatever the inputs; `open-input` where an input cannot stay
@@ -436,16 +438,17 @@ impl Resolver {
         self.explore(true, |space| Ok(space.configuration(&choices)))
     }
 
-    /// Gives each node of a plain template that needs a technology the one that rules prefer: of the
-    /// rules for the most special component the one of the highest weight.
+    /// Assigns each node of a plain template that needs a technology the one that the rules prefer:
+    /// of the rules for the most special component, the rule with the highest weight.
     ///
     /// # Errors
-    /// `invalid-template` for what is no plain template, and what is wrong with it or with rules.
+    /// `invalid-template` where the template is not plain, and what is wrong with the template or
+    /// with the rules.
     pub fn assign_technologies(&self) -> Result<Answer<AssignedTechnologies>, Failure> {
         self.rate(assign::assign)
     }
 
-    /// What the technologies are worth that a plain template names.
+    /// Rates the technologies that the nodes of a plain template name.
     ///
     /// # Errors
     /// As [`Resolver::assign_technologies`].
@@ -459,8 +462,8 @@ impl Resolver {
     /// All types of the template: the normative ones, and those of its library, its imports and its
     /// own.
     ///
-    /// What is wrong with definitions is among the warnings of the answer; types are shown as far
-    /// as they are right.
+    /// The warnings of the answer say what is wrong with definitions; the wrong parts of types are
+    /// left out.
     ///
     /// # Errors
     /// A [`Failure`] where a file cannot be read.
@@ -476,10 +479,10 @@ impl Resolver {
         })
     }
 
-    /// The types of this name, one of each family that has one, with all that they inherit.
+    /// The types with this name, at most one of each family, with everything that they inherit.
     ///
     /// # Errors
-    /// `unknown-type` where there is none, and as [`Resolver::types`].
+    /// `unknown-type` where no type has the name, and as [`Resolver::types`].
     pub fn effective_types(&self, name: &str) -> Result<Answer<Vec<TypeReport>>, Failure> {
         self.answer(Extent::Whole, |loaded| {
             types::ask(loaded, &self.choice, |types| {
@@ -488,8 +491,8 @@ impl Resolver {
         })
     }
 
-    /// Validates the template in all its variants; where a preset or inputs are given, their
-    /// variant alone.
+    /// Validates the template in all its variants, or only in one variant if a preset or inputs are
+    /// given.
     ///
     /// ```
     /// let validation = cuvee::Resolver::new("examples/shop").validate();
@@ -514,8 +517,9 @@ impl Resolver {
         }
     }
 
-    /// The types of documents of TOSCA 1.0, or those of a name, with what they inherit; nothing where
-    /// the path leads to none. What is wrong with the documents comes along.
+    /// The types of documents of TOSCA 1.0, with what they inherit: all of them, or those with a
+    /// name. `None` where the path has no such documents. The warnings say what is wrong with the
+    /// documents.
     ///
     /// ```
     /// use cuvee::Resolver;
@@ -526,7 +530,7 @@ impl Resolver {
     /// ```
     ///
     /// # Errors
-    /// A [`Failure`] where there is no type of the name, or it means several.
+    /// A [`Failure`] where no type has the name, or several have it.
     pub fn defined_types(
         &self,
         name: Option<&str>,
@@ -546,7 +550,7 @@ impl Resolver {
         Some(Ok(Answer { result, warnings, sources }))
     }
 
-    /// What is wrong with documents of TOSCA 1.0, where that is what the path leads to.
+    /// Validates documents of TOSCA 1.0; `None` where the path has none.
     fn validate_definitions(&self) -> Option<Validation> {
         let TemplateLocation::Path(path) = &self.location else { return None };
         let loaded = match &self.loaded {
@@ -563,8 +567,8 @@ impl Resolver {
         })
     }
 
-    /// What the template declares of inputs, with the rules and constraints between them that speak
-    /// of features, as a feature model.
+    /// A feature model of the template: its inputs, with the rules and constraints between them
+    /// that are about features.
     ///
     /// ```
     /// use cuvee::Resolver;
@@ -580,9 +584,9 @@ impl Resolver {
         Ok(self.ask(InputMode::Open, exchange::feature_model)?.result)
     }
 
-    /// The formula whose models, projected to the elements, are the variants: inputs that nothing
-    /// assigns are open, and of equally good variants of the same inputs only the one that
-    /// resolving takes is a model. It has no objectives.
+    /// The formula whose models, projected to the elements, are the variants. Inputs without a
+    /// value are open. Of several equally good variants of the same inputs, only the one that
+    /// resolving takes is a model. The formula has no objectives.
     ///
     /// # Errors
     /// As [`Resolver::variants`], except that there may be no variant.
@@ -590,11 +594,11 @@ impl Resolver {
         Ok(self.explore(true, |space| Ok(space.formula()))?.result)
     }
 
-    /// The problem that resolving solves: what must hold before the best is taken, and what is
-    /// optimised. Inputs that nothing assigns are open.
+    /// The problem that resolving solves: the hard constraints and the objectives. Inputs without a
+    /// value are open.
     ///
-    /// With every input assigned, its optimum is what
-    /// [`Solution::costs`](crate::sat::solve::Solution::costs) says.
+    /// If every input is assigned, the optimum is what
+    /// [`Solution::costs`](cuvee_sat::solve::Solution::costs) says.
     ///
     /// # Errors
     /// What is wrong with the template whatever the inputs; `open-input` where an input cannot stay
@@ -603,9 +607,9 @@ impl Resolver {
         Ok(self.ask(InputMode::Open, exchange::optimization)?.result)
     }
 
-    /// The report as HTML. What is chosen is fixed in it; other inputs can be configured.
+    /// The report as HTML. In it, the chosen values are fixed; other inputs can be configured.
     ///
-    /// `command` are the words of the command line that the page adds inputs to, such as `cuvee
+    /// `command` has the words of the command line that the page adds inputs to, such as `cuvee
     /// resolve shop.yaml`.
     ///
     /// ```
@@ -630,11 +634,11 @@ impl Resolver {
         Ok(answer.result)
     }
 
-    /// The report with what there is of an instance, which the topology shows by its states.
+    /// The report with the state of an instance: the topology shows the states of its nodes.
     ///
     /// ```
-    /// use cuvee::instance::InstanceModel;
-    /// use cuvee::report::ReportedInstance;
+    /// use cuvee::deploy::instance::InstanceModel;
+    /// use cuvee::output::report::ReportedInstance;
     /// let model = InstanceModel::default();
     /// let instance = ReportedInstance { source: "instance:shop", model: &model };
     /// let page = cuvee::Resolver::new("examples/guestbook").report_of_instance(&[], instance)?;
@@ -662,7 +666,7 @@ impl Resolver {
         Ok(answer.result)
     }
 
-    /// Asks something about what the phases up to the graph make.
+    /// Prepares the template up to its graph, and asks a question about the result.
     pub(crate) fn ask<T>(
         &self,
         mode: InputMode,
@@ -685,7 +689,7 @@ impl Resolver {
         })
     }
 
-    /// Asks something about all variants, of all inputs or only of those that fulfil the rules
+    /// Asks a question about all variants. With `features`, only inputs count that fulfil the rules
     /// between them.
     pub(super) fn explore<T>(
         &self,
@@ -706,7 +710,7 @@ impl Resolver {
         })
     }
 
-    /// Asks something about what the template says.
+    /// Parses the template, and asks a question about the result.
     fn interpret<T>(
         &self,
         ask: impl FnOnce(&Interpreted<'_>) -> Told<T>,
@@ -717,7 +721,7 @@ impl Resolver {
         })
     }
 
-    /// Asks something about the technologies of a plain template.
+    /// Asks a question about the technologies of a plain template.
     fn rate<T>(
         &self,
         ask: impl FnOnce(&Prepared<'_>, &mut Diagnostics) -> Result<T, Diagnostics>,
@@ -736,7 +740,7 @@ impl Resolver {
         })
     }
 
-    /// Asks something about what was read, and hands on the texts that messages point into.
+    /// Asks a question about the files that were read, and adds the texts that messages point into.
     pub(super) fn answer<T>(
         &self,
         extent: Extent,

@@ -1,7 +1,9 @@
-//! Instances with the targets that are kept with them: planned for, changed by plans, and asked.
+//! Works with stored instances: plans for them, carries out plans, records reports, and answers
+//! questions. A stored instance keeps its targets.
 
 use super::Resolver;
 use super::instances::{InstancePlanQuery, remove_instance, repair_instance, template_of};
+use crate::diagnostic::{Code, Diagnostic};
 use crate::orchestrate::instance::{
     Acknowledgement, AppliedPlan, BegunPlan, DeclaredTypes, DerivesFrom, EventLog, InstanceLog,
     InstanceModel, InstanceReport, InstanceTarget, LockHolder, ModelEdit, Orchestration, ReadyStep,
@@ -9,54 +11,53 @@ use crate::orchestrate::instance::{
     Store, TakenLines, TargetModels, TargetSources, TargetTypes, another_plan, choice_of,
 };
 use crate::orchestrate::plan::Plan;
-use crate::text::answer::{Answer, Failure};
-use crate::text::diagnostic::{Code, Diagnostic};
-use crate::text::digest::sha256;
-use crate::text::value::Value;
 use crate::topology::sensitive::kept_secret;
+use crate::tosca::digest::sha256;
 use crate::tosca::{Family, TypeRef};
+use cuvee_text::answer::{Answer, Failure};
+use cuvee_text::value::Value;
 use jiff::Timestamp;
 use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// An instance with what is kept of its targets.
+/// An instance in a store, with the targets that are kept of it.
 pub struct StoredInstance<'s> {
     name: String,
     log: InstanceLog<'s>,
 }
 
-/// How reports are taken.
+/// How lenient the recording of reports is.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TakenReports {
-    /// Whether attributes that the type does not have are kept as metadata.
+    /// Whether attributes that the type does not declare are kept as metadata.
     pub undeclared: bool,
-    /// Whether states are taken as they are said, whatever leads to them.
+    /// Whether reported states are accepted even if no operation leads to them.
     pub force: bool,
 }
 
-/// Who adds to a log when lines have come.
+/// The author of changes to a log, and the time at which lines arrived.
 #[derive(Clone, Debug)]
 pub struct RecordAuthorNow {
-    /// Who.
+    /// The holder of the lock.
     pub holder: LockHolder,
-    /// How long it waits for others.
+    /// How long to wait for others who hold the lock.
     pub timeout: Duration,
-    /// When it is.
+    /// The time of the change.
     pub time: Timestamp,
 }
 
-/// Gives the lines that are taken next, and sees what became of those before; nothing where there are
-/// no more.
+/// Gives the next lines to record; `None` if there are no more. Its argument says what became of
+/// the lines before.
 pub type NextLines<'n> =
     dyn FnMut(&[Acknowledgement]) -> Result<Option<ReportLines>, Diagnostic> + 'n;
 
-/// Lines that are taken together.
+/// Lines that are recorded together.
 #[derive(Clone, Debug)]
 pub struct ReportLines {
-    /// Who says so.
+    /// The author of the lines.
     pub author: RecordAuthorNow,
-    /// Each an object of JSON.
+    /// The lines; each is a JSON object.
     pub lines: Vec<String>,
 }
 
@@ -69,7 +70,7 @@ impl RecordAuthorNow {
 }
 
 impl<'s> StoredInstance<'s> {
-    /// The instance of this name.
+    /// Opens the instance of this name.
     ///
     /// # Errors
     /// `unknown-instance`, `store-corrupt`, `store-version`, `file`
@@ -77,17 +78,17 @@ impl<'s> StoredInstance<'s> {
         Ok(Self { name: name.to_owned(), log: InstanceLog::open(store, name)? })
     }
 
-    /// What it is.
+    /// The present model of the instance.
     pub fn model(&self) -> &InstanceModel {
         self.log.model()
     }
 
-    /// Its log.
+    /// The log of the instance.
     pub fn log(&mut self) -> &mut InstanceLog<'s> {
         &mut self.log
     }
 
-    /// What is kept of a target.
+    /// Reads what was kept of a target.
     ///
     /// # Errors
     /// `store-corrupt`, `file`
@@ -95,12 +96,13 @@ impl<'s> StoredInstance<'s> {
         TargetSources::read(digest, &|digest| self.log.log().blob(digest))
     }
 
-    /// The types of what it is meant to be.
+    /// The types of the present target of the instance.
     fn types(&self) -> Result<TargetTypes, Diagnostic> {
         TargetTypes::read(&self.model().target.digest, &|digest| self.log.log().blob(digest))
     }
 
-    /// A plain template of exactly what a model of it says, be that its present one or an earlier one.
+    /// A plain template of exactly the state of `model`, which is the present or an earlier model
+    /// of this instance.
     ///
     /// # Errors
     /// As [`StoredInstance::target`].
@@ -108,8 +110,9 @@ impl<'s> StoredInstance<'s> {
         template_of(model, &|digest| self.target(digest))
     }
 
-    /// A resolver with the values that topology inputs have here, as far as its template declares them
-    /// and nobody gives others; what is secret is known as a digest only, and has to be given.
+    /// Adds to a resolver the values that the instance has for topology inputs. A value counts if
+    /// the resolver's template declares the input and nobody gives another value. Secrets are left
+    /// out: the instance may know only a digest of them, so the caller has to give them.
     #[must_use]
     pub fn with_inputs(&self, resolver: Resolver) -> Resolver {
         let known = self.model().inputs.iter().filter(|(_, value)| kept_secret(value).is_none());
@@ -118,7 +121,7 @@ impl<'s> StoredInstance<'s> {
         })
     }
 
-    /// Plans what turns it into what it is meant to be already.
+    /// Plans what turns the instance into its own target.
     ///
     /// # Errors
     /// As [`repair_instance`].
@@ -126,7 +129,7 @@ impl<'s> StoredInstance<'s> {
         repair_instance(self.model(), &|digest| self.target(digest), query)
     }
 
-    /// Plans how all of it goes.
+    /// Plans the removal of the whole instance.
     ///
     /// # Errors
     /// As [`remove_instance`].
@@ -134,7 +137,7 @@ impl<'s> StoredInstance<'s> {
         remove_instance(self.model(), &|digest| self.target(digest), query)
     }
 
-    /// Begins to carry out a plan: gives what can be done.
+    /// Begins to carry out a plan. Returns the steps that can be done now.
     ///
     /// # Errors
     /// `orchestration-open`, `stale-plan`, `invalid-plan`, and those of writing.
@@ -158,8 +161,8 @@ impl<'s> StoredInstance<'s> {
         })
     }
 
-    /// Goes on with the plan that was begun: gives what can be done; what was running is marked as
-    /// interrupted.
+    /// Continues the plan that was begun. Returns the steps that can be done now; steps that were
+    /// running are marked as interrupted.
     ///
     /// # Errors
     /// `no-orchestration`, and those of writing.
@@ -170,7 +173,7 @@ impl<'s> StoredInstance<'s> {
         assume_done: bool,
     ) -> Result<RecordedChange<Vec<ReadyStep>>, Diagnostic> {
         let Some(carried) = self.open_plan()? else {
-            let error = Diagnostic::error(Code::NoOrchestration, "no plan is carried out");
+            let error = Diagnostic::error(Code::NoOrchestration, "no plan is being applied");
             return Err(error.help("begin one: `cuvee instance apply NAME PLAN`"));
         };
         let is_outdated = Cell::new(false);
@@ -194,7 +197,7 @@ impl<'s> StoredInstance<'s> {
         }
     }
 
-    /// Records what somebody reports.
+    /// Records a report.
     ///
     /// # Errors
     /// As [`InstanceReport::add_to`], and those of writing.
@@ -207,15 +210,16 @@ impl<'s> StoredInstance<'s> {
         loop {
             let refused = Cell::default();
             let recorded = self.recorded(report, author, taking, &refused);
-            // Who holds the lock has read on, and knows which plan is carried out now.
+            // After an attempt, the log is read up to its end, so the next attempt knows the
+            // present plan.
             if refused.get() != Some(ReportRefusal::AnotherPlan) {
                 return recorded;
             }
         }
     }
 
-    /// Opens an instance to record what somebody reports, and reads no more of it than that is
-    /// about, where that suffices.
+    /// Opens an instance and records a report. If that suffices, only the part of the instance that
+    /// the report is about is read.
     ///
     /// # Errors
     /// As [`StoredInstance::open`] and [`StoredInstance::record`].
@@ -232,7 +236,7 @@ impl<'s> StoredInstance<'s> {
         if part.log.is_whole() {
             return part.record(report, author, taking);
         }
-        // What a plan makes of it may be about anything.
+        // If a plan is carried out, the report may affect any part of the instance.
         if !(report.moves() && has_plan(part.model())) {
             let refused = Cell::default();
             let recorded = part.recorded(report, author, taking, &refused);
@@ -240,7 +244,8 @@ impl<'s> StoredInstance<'s> {
                 return recorded;
             }
         }
-        // Why it is refused, all that there is says.
+        // The reason for a refusal may depend on parts that were not read: try again with all of
+        // them.
         Self::open(store, name)?.record(report, author, taking)
     }
 
@@ -271,8 +276,8 @@ impl<'s> StoredInstance<'s> {
         })
     }
 
-    /// Takes a stream of reports: `next` gives lines that are taken together, and sees what became
-    /// of those before. Gives whether all were taken.
+    /// Records a stream of reports: `next` gives lines to record together, and learns what became
+    /// of the lines before. Returns whether all lines were recorded.
     ///
     /// # Errors
     /// Those of writing.
@@ -284,7 +289,7 @@ impl<'s> StoredInstance<'s> {
     ) -> Result<bool, Failure> {
         let needs = ReportNeeds { types: true, plan: true };
         let (mut taken, mut waiting) = (TakenLines::default(), None);
-        // Once for each plan that is carried out meanwhile.
+        // One round for each plan that somebody begins meanwhile.
         loop {
             (taken, waiting) = self.judging(taking, needs, |log, rules, carried| {
                 let mut stream = ReportStream::new(*rules, carried.map(CarriedPlan::begun));
@@ -301,7 +306,7 @@ impl<'s> StoredInstance<'s> {
         }
     }
 
-    /// Changes what is known, past the orchestrator.
+    /// Changes the model by hand, past the orchestrator.
     ///
     /// # Errors
     /// As [`ModelEdit::add_to`], and those of writing.
@@ -321,8 +326,7 @@ impl<'s> StoredInstance<'s> {
         })
     }
 
-    /// Does something with the log, and where that is needed with the types that values are held
-    /// against.
+    /// Calls `act` with the log, and if needed with the types that values are checked against.
     fn declared<T>(
         &mut self,
         needs_types: bool,
@@ -336,7 +340,8 @@ impl<'s> StoredInstance<'s> {
         target.with_types(|types| act(log, Some(&DeclaredTypes::new(types))))
     }
 
-    /// Lets reports be judged by what the instance is, and by the plan that is carried out.
+    /// Calls `take` with the rules that reports are checked by, and with the plan that is carried
+    /// out.
     fn judging<T>(
         &mut self,
         TakenReports { undeclared, force }: TakenReports,
@@ -358,7 +363,7 @@ impl<'s> StoredInstance<'s> {
         })
     }
 
-    /// The plan that is carried out.
+    /// Reads the plan that is carried out; `None` if there is none.
     fn open_plan(&self) -> Result<Option<CarriedPlan>, Diagnostic> {
         let open = self.model().orchestration.as_ref();
         let Some(digest) = open.and_then(|open| open.plan.as_ref()) else { return Ok(None) };
@@ -388,14 +393,14 @@ impl<'s> StoredInstance<'s> {
         Ok(CarriedPlan { kept, plan, target, to, from })
     }
 
-    /// Its name.
+    /// The name of the instance.
     pub fn name(&self) -> &str {
         &self.name
     }
 }
 
-/// Asks something with the types of what an instance is meant to be, whose model is there already: of
-/// these one may derive from another.
+/// Calls `ask` with a function that tells whether one type of the instance's target derives from
+/// another. The caller has read the model already.
 ///
 /// # Errors
 /// Where the target cannot be read.
@@ -418,8 +423,8 @@ pub fn with_derivation<T>(
     })
 }
 
-/// Lets a stream take lines, first those that wait, until there are no more; gives back those that
-/// it cannot take, since another plan has begun.
+/// Passes lines to a stream, first those in `waiting`, until there are no more. Returns the lines
+/// that the stream cannot take, because another plan has begun.
 fn streamed(
     stream: &mut ReportStream<'_, '_, '_, '_>,
     log: &mut InstanceLog<'_>,
@@ -442,7 +447,7 @@ fn streamed(
             break;
         }
     }
-    // Without a snapshot, whoever comes next reads longer, and that is all.
+    // Without a snapshot, the next reader only takes longer, so an error here does not matter.
     let _ = last.map(|author| log.settle(&author.author()));
     Ok(None)
 }
@@ -450,13 +455,13 @@ fn streamed(
 /// Why a report was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ReportRefusal {
-    /// For what it says.
+    /// The content of the report.
     Report,
-    /// A plan has begun that was not there when the instance was opened.
+    /// A plan has begun that did not exist when the instance was opened.
     AnotherPlan,
 }
 
-/// A plan with the models of the targets between which it leads.
+/// A plan, with the models of the targets that it leads from and to.
 struct CarriedPlan {
     /// The digest under which its document is kept.
     kept: Arc<str>,
@@ -476,28 +481,28 @@ impl CarriedPlan {
     }
 }
 
-/// Whether a plan is carried out.
+/// Whether a plan is being carried out.
 fn has_plan(model: &InstanceModel) -> bool {
     model.orchestration.as_ref().is_some_and(|open| open.plan.is_some())
 }
 
-/// By what reports are judged, beside what the instance is.
+/// What reports are checked against, beside the model of the instance.
 #[derive(Clone, Copy)]
 struct ReportNeeds {
     types: bool,
-    /// The plan that is carried out, where one is.
+    /// Whether to read the plan that is carried out.
     plan: bool,
 }
 
-/// Whether something in a report is held against types.
+/// Whether a report has values that are checked against types.
 fn report_needs_types(report: &InstanceReport) -> bool {
     !report.attributes.is_empty()
         || !report.capability_attributes.is_empty()
         || report.batch.iter().any(report_needs_types)
 }
 
-/// Plans what turns an instance into a variant, and keeps what is needed to carry that out. A store
-/// that can only be read has a plan all the same, which can only be looked at.
+/// Plans what turns an instance into a variant, and keeps what carrying out the plan needs. If the
+/// store is read-only, nothing is kept: the plan can be read, but not carried out.
 ///
 /// # Errors
 /// As [`Resolver::adapt_instance`].

@@ -1,7 +1,9 @@
-//! Substituting nodes: what is read for it, and what comes out.
+//! Substitutes nodes: reads the catalogue and its types, and packs what substitutes which node into
+//! the result.
 
 use super::Resolver;
 use super::candidates::{CandidateSearch, CandidateVariants};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
 use crate::orchestrate::fulfil::Inventory;
 use crate::orchestrate::substitute::candidate::{
     CandidateVariant, CatalogueTemplate, Facade, Refusal, is_a, kind_of,
@@ -11,11 +13,6 @@ use crate::orchestrate::substitute::{
     Catalogue, ChosenTemplate, NestedDocument, SubstitutionExplanation, SubstitutionSettings,
     substitute,
 };
-use crate::sat::solve::SolverSettings;
-use crate::text::answer::Failure;
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
-use crate::text::source::FileId;
-use crate::text::yaml::{Document, Node, Out};
 use crate::tosca::csar;
 use crate::tosca::load::{Extent, Loaded};
 use crate::tosca::substitution::substitution;
@@ -28,49 +25,53 @@ use crate::variability::inputs::InputMode;
 use crate::variability::prepared::{Interpreted, documents};
 use crate::variability::resolution::Resolution;
 use crate::variability::resolve::{self, How};
+use cuvee_sat::solve::SolverSettings;
+use cuvee_text::answer::Failure;
+use cuvee_text::source::FileId;
+use cuvee_text::yaml::{Document, Node, Out};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// In the text of every template that may substitute.
+/// The keyword that is in the text of every template that may substitute a node.
 const MAPPINGS: &str = "substitution_mappings";
 
-/// How nodes of a template are substituted.
+/// The settings for substituting the nodes of a template.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct SubstitutionQuery {
-    /// The catalogue: templates, archives, and directories of such.
+    /// The catalogue: templates, archives, and directories of these.
     pub with: Vec<PathBuf>,
-    /// What is chosen where there are several candidates.
+    /// The user's choices where a node has several candidates.
     pub chosen: Vec<ChosenTemplate>,
-    /// What is there, and may be taken where something is left open.
+    /// Existing nodes that may fill what a template leaves open.
     pub inventory: Inventory,
-    /// Whether what is open stays open.
+    /// Whether open parts of the template stay open.
     pub(super) leaves_open: bool,
     /// Which variants of variable templates may substitute.
     pub candidates: CandidateVariants,
-    /// Whether what substitutes stays beside the template instead of becoming a part of it.
+    /// Whether substituting templates stay beside the template instead of becoming part of it.
     pub nests: bool,
 }
 
 impl SubstitutionQuery {
-    /// With these templates, archives and directories.
+    /// A query with these templates, archives and directories as its catalogue.
     pub fn with(paths: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
         Self { with: paths.into_iter().map(Into::into).collect(), ..Self::default() }
     }
 
-    /// Takes what is left open from what is there.
+    /// Fills what the template leaves open from this inventory.
     pub fn inventory(self, inventory: Inventory) -> Self {
         Self { inventory, ..self }
     }
 
-    /// Takes these variants of variable templates.
+    /// Sets which variants of variable templates may substitute.
     pub fn candidates(self, candidates: CandidateVariants) -> Self {
         Self { candidates, ..self }
     }
 
-    /// Leaves the template as it is, with what substitutes its nodes beside it.
+    /// Leaves the template as it is, and puts the substituting templates beside it.
     pub fn nested(self) -> Self {
         Self { nests: true, ..self }
     }
@@ -87,15 +88,15 @@ impl SubstitutionQuery {
     }
 }
 
-/// A template whose nodes are substituted, and why they became what they are.
+/// A template whose nodes are substituted, and the reasons for each substitution.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct SubstitutedTemplate {
-    /// The template.
+    /// The resolved template.
     pub resolution: Resolution,
-    /// What substitutes which node, and what was found for what was open.
+    /// Which template substitutes which node, and which nodes fill what was open.
     pub explained: SubstitutionExplanation,
-    /// Where that is asked for, what substitutes which node, resolved.
+    /// The resolved templates that substitute nodes, if [`SubstitutionQuery::nests`] is set.
     pub nested: Vec<NestedTemplate>,
 }
 
@@ -103,17 +104,19 @@ pub struct SubstitutedTemplate {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NestedTemplate {
-    /// The nodes, as they are called once what they are in is in its place.
+    /// The names of the substituted nodes. A node inside another nested template has the name that
+    /// it would get if that template were in its place.
     pub nodes: Vec<String>,
-    /// Where the template lies; a second variant of one lies beside it.
+    /// The path of the template; a second variant of the same template gets a path beside it.
     pub path: PathBuf,
-    /// The variant.
+    /// The resolved variant as YAML.
     pub yaml: String,
 }
 
 impl SubstitutedTemplate {
-    /// An archive of the template, what substitutes its nodes as `Other-Definitions`, all files that
-    /// these name, and `substitutions.json`, which says what substitutes which node.
+    /// An archive of the template. It also has the substituting templates as `Other-Definitions`,
+    /// all files that these templates name, and `substitutions.json`, which says what substitutes
+    /// which node.
     ///
     /// # Errors
     /// As [`Resolution::to_files`].
@@ -126,9 +129,9 @@ impl SubstitutedTemplate {
 }
 
 impl Resolver {
-    /// Resolves, takes what is left open from what is there, as [`Resolver::fulfil`] does, and replaces
-    /// the nodes that have the directive `substitute` by what is in templates that implement their
-    /// types.
+    /// Resolves the template and fills what it leaves open from the inventory, as
+    /// [`Resolver::fulfil`] does. Then each node with the directive `substitute` is replaced by the
+    /// content of a template that implements its type.
     ///
     /// # Errors
     /// As [`Resolver::fulfil`], and `no-substitution`, `ambiguous-substitution`,
@@ -222,7 +225,8 @@ impl Resolver {
         }
     }
 
-    /// What is chosen of templates of the catalogue: nothing is passed on by name.
+    /// The choice for templates of the catalogue: they get no input, preset or option from this
+    /// choice.
     fn choice_of_candidates(&self) -> Choice {
         Choice {
             clock: self.choice.clock.clone(),
@@ -233,14 +237,14 @@ impl Resolver {
     }
 }
 
-/// What comes out.
+/// The result of a substitution.
 struct Substituted {
     yaml: String,
     explained: SubstitutionExplanation,
     nested: Vec<NestedTemplate>,
 }
 
-/// The variants that substitute nodes, each once, and where they lie.
+/// The variants that substitute nodes, each once, with their paths.
 fn nested(
     documents: &[NestedDocument<'_>],
     others: &[Loaded],
@@ -273,8 +277,8 @@ fn nested(
     Ok(all.into_iter().map(|(_, nested)| nested).collect())
 }
 
-/// What is chosen of the template itself, and inputs of what substitutes its nodes: `node.input` for
-/// what is no input of its own.
+/// Splits inputs into those of the template itself and those of templates that substitute its
+/// nodes. The latter are called `node.input`, where the template has no input of this name itself.
 fn split_inputs(
     choice: &Choice,
     interpreted: &Interpreted<'_>,
@@ -283,7 +287,8 @@ fn split_inputs(
     let topology = template.root.get("topology_template");
     let nodes = topology.and_then(|topology| topology.get("node_templates"));
     let is_own = |name: &str| template.variability.inputs.is_some_and(|it| it.get(name).is_some());
-    // Nodes of what substitutes one are called behind it.
+    // The name of a node inside a substituting template starts with the name of the substituted
+    // node.
     let is_node = |name: &str| {
         let mut names = nodes.into_iter().flat_map(Node::entries);
         names.any(|(key, _)| key.text().is_some_and(|known| name.starts_with(known)))
@@ -307,7 +312,7 @@ fn split_inputs(
     (own, given)
 }
 
-/// The templates of a catalogue with the paths by which they are shown, in the order of these.
+/// The templates of a catalogue with the paths that messages show, in the order of these paths.
 fn read_catalogue(
     loaded: &Loaded,
     paths: &[PathBuf],
@@ -320,7 +325,7 @@ fn read_catalogue(
             let root = loaded.whole(other.template())?.root();
             let topology = root.get("topology_template");
             let maps = topology.and_then(|topology| topology.get(MAPPINGS)).is_some();
-            // What an archive names, and cannot substitute, is ignored.
+            // An archive's other definitions that cannot substitute are ignored.
             let has_others = other.package().others().next().is_some();
             let is_known = all.iter().any(|(_, known)| known.template() == other.template());
             if maps && !is_known {
@@ -341,7 +346,7 @@ fn read_catalogue(
     Ok((all, names))
 }
 
-/// Whether a template was found below a directory that was named.
+/// Whether a template was found in a directory that the user named, not named itself.
 fn is_directory_of(path: &Path, other: &Loaded) -> bool {
     other.package().template != path && other.package().root().is_none()
 }
@@ -350,14 +355,14 @@ fn shown(path: &Path) -> String {
     path.strip_prefix(".").unwrap_or(path).display().to_string()
 }
 
-/// The types of a template and of all that may substitute in it.
+/// The types of a template and of all templates that may substitute in it.
 struct LinkedTypes<'l> {
     types: Types<'l>,
-    /// Why those of some templates cannot be had.
+    /// The errors of templates whose types cannot be read.
     failed: FxHashMap<FileId, Diagnostics>,
 }
 
-/// The types of the template and of all that may substitute in it.
+/// Links the types of the template and of all templates that may substitute in it.
 fn linked<'l>(
     loaded: &'l Loaded,
     choice: &Choice,
@@ -381,8 +386,8 @@ fn linked<'l>(
     Ok(LinkedTypes { types: Types::linked(all, &links, &VARIABILITY_GROUPS), failed })
 }
 
-/// Says which types are substituted: as a template of the catalogue knows them, else as the template
-/// does in which it may substitute.
+/// Finds the type that a catalogue template substitutes: among the types that this template knows,
+/// or else among those of the template in which it may substitute.
 struct SubstitutedKinds<'t, 'l> {
     types: &'t Types<'l>,
     template: FileId,
@@ -395,7 +400,7 @@ impl SubstitutedKinds<'_, '_> {
     }
 }
 
-/// What a template of the catalogue says of substituting.
+/// Reads the substitution mappings of a template of the catalogue.
 fn catalogue_template<'l, 'i>(
     interpreted: &'i Interpreted<'l>,
     name: &str,
@@ -406,7 +411,7 @@ fn catalogue_template<'l, 'i>(
     let loaded = interpreted.loaded;
     let root: Node<'i> = loaded.whole(loaded.template()).ok()?.root();
     let node = root.get("topology_template")?.get(MAPPINGS)?;
-    // What is wrong with its shape is for validating to say.
+    // Validating reports mistakes in the shape of the mappings.
     let substitution = substitution(node, &mut Diagnostics::default());
     let (changes, lost) = csar::renamed_nodes(loaded.package(), root, directory);
     warnings.0.extend(lost);
@@ -417,10 +422,10 @@ fn catalogue_template<'l, 'i>(
     Some((interpreted, template))
 }
 
-/// A template of the catalogue that cannot be read as one.
+/// A template of the catalogue that cannot be read.
 struct BrokenTemplate<'n> {
     name: &'n str,
-    /// The type that it would substitute, where that is known.
+    /// The type that the template would substitute, if it is known.
     kind: Option<TypeId>,
     errors: Diagnostics,
 }
@@ -439,10 +444,10 @@ impl<'n> BrokenTemplate<'n> {
     }
 }
 
-/// Leaves out templates that cannot be read, with a note.
+/// Notes which templates of the catalogue are left out because they cannot be read.
 ///
 /// # Errors
-/// What is wrong with those that are for the type of a node that is to be substituted.
+/// The errors of a broken template that could substitute the type of a node to be substituted.
 fn left_out<'a>(
     broken: Vec<BrokenTemplate<'_>>,
     documents: impl Iterator<Item = Out<'a>>,
@@ -474,10 +479,10 @@ fn left_out<'a>(
     Ok(())
 }
 
-/// What was found out of a template, by what was asked of it.
+/// The variants that were found of a template, by the choice for the node.
 type KnownVariants<'a> = FxHashMap<String, Result<Rc<[CandidateVariant<'a>]>, Refusal>>;
 
-/// Templates with their variants, each resolved once.
+/// The templates of the catalogue with their variants, each resolved once.
 struct ReadCatalogue<'c, 'l, 'a> {
     templates: Vec<CatalogueTemplate<'a>>,
     interpreted: Vec<&'a Interpreted<'l>>,
@@ -488,12 +493,12 @@ struct ReadCatalogue<'c, 'l, 'a> {
     inputs: &'c [(String, InputSource)],
     how: &'c How,
     types: &'c Types<'l>,
-    /// Whether a template looks at values of what it substitutes.
+    /// Whether a template depends on property values of the nodes that it substitutes.
     looks_at_values: bool,
 }
 
 impl<'c, 'l, 'a> ReadCatalogue<'c, 'l, 'a> {
-    /// The variants of a template, each resolved once.
+    /// The variants of a template for a node, each resolved once.
     fn variants_of(
         &self,
         template: usize,
@@ -502,7 +507,7 @@ impl<'c, 'l, 'a> ReadCatalogue<'c, 'l, 'a> {
     ) -> Result<Rc<[CandidateVariant<'a>]>, Refusal> {
         let search = CandidateSearch { which, ..self.search(template) };
         let mut known = self.known[template].borrow_mut();
-        // Of a plain one there is one, whatever is asked.
+        // A plain template has one variant, whatever the choice is.
         if search.interpreted.template.is_plain()
             && let Some(known) = known.get("")
         {
@@ -529,7 +534,7 @@ impl<'c, 'l, 'a> ReadCatalogue<'c, 'l, 'a> {
         }
     }
 
-    /// Says of inputs that are given for nodes which no template has.
+    /// Reports inputs for nodes that no template of the catalogue declares.
     fn unknown_inputs(&self) -> Result<(), Diagnostics> {
         let all: Vec<_> = (0..self.templates.len()).map(|template| self.search(template)).collect();
         let is_known = |name: &str| all.iter().any(|search| search.is_variability_input(name));
@@ -572,7 +577,8 @@ impl<'a> Catalogue<'a> for ReadCatalogue<'_, '_, 'a> {
     }
 
     fn is_named(&self, node: &str) -> bool {
-        // Nodes of what substitutes one are called behind it.
+        // The name of a node inside a substituting template starts with the name of the substituted
+        // node.
         self.inputs.iter().any(|(name, _)| name.starts_with(node))
     }
 

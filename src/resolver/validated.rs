@@ -1,25 +1,25 @@
-//! Whether what is to be substituted can be, in all variants.
+//! Validates substitutions: finds nodes that cannot be substituted in some variant.
 //!
-//! What substitutes a node depends on what is asked of it: on its type, properties and relations, and
-//! on the relations that lead to it. So of all variants one is looked at for each combination of these
-//! that occurs, for each node, however many variants there are.
+//! The candidates for a node depend on what the variant asks of it: on its type, properties and
+//! relations, and on the relations that lead to it. So this looks at one variant for each
+//! combination of these that occurs, for each node, however many variants there are.
 
 use super::Resolver;
 use super::substitution::SubstitutionQuery;
+use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::explore::{Assigned, Space};
-use crate::text::answer::{Answer, Failure};
-use crate::text::diagnostic::{Code, Diagnostic, Severity};
-use crate::text::yaml::Node;
 use crate::tosca::load::Extent;
 use crate::validate::Validation;
 use crate::variability::graph::{ElementId, Graph, NodeElement};
 use crate::variability::template::PropertyValue;
+use cuvee_text::answer::{Answer, Failure};
+use cuvee_text::yaml::Node;
 use std::sync::Arc;
 
-/// So many combinations of what is asked of a node are looked at.
+/// How many combinations of what variants ask of one node are looked at.
 const COMBINATIONS: usize = 1_000;
 
-/// Inputs of the variants that are looked at, and what is not known of all others.
+/// The inputs of the variants to look at, and notes on what remains unknown about the others.
 #[derive(Default)]
 struct TellingVariants {
     inputs: Vec<Vec<Arc<Assigned>>>,
@@ -27,13 +27,13 @@ struct TellingVariants {
 }
 
 impl Resolver {
-    /// Whether each node that is to be substituted has a candidate, and one only, in all variants of the
-    /// template; where a preset or inputs are given, in their variant. What else is wrong is for
-    /// [`Resolver::validate`] to say.
+    /// Checks that each node to be substituted has exactly one candidate in all variants of the
+    /// template, or in one variant if a preset or inputs are given. [`Resolver::validate`] reports
+    /// everything else that is wrong.
     ///
-    /// However many variants there are, one is substituted for each combination of what is asked of a
-    /// node. `undecidable` says where there are too many of these, or where values count that come from
-    /// expressions.
+    /// This substitutes in one variant for each combination of what variants ask of a node, however
+    /// many variants there are. A note `undecidable` says where there are too many combinations, or
+    /// where the result depends on values of expressions.
     pub fn validate_substitutions(&self, query: &SubstitutionQuery) -> Validation {
         let loaded = match self.loaded(Extent::WithVersion2) {
             Ok(loaded) => loaded,
@@ -45,7 +45,7 @@ impl Resolver {
         if self.choice.is_of_one_variant() {
             resolver.lacking(&query, &[], &mut diagnostics);
         } else if let Ok(Answer { result: TellingVariants { inputs, unknown }, .. }) =
-            // Why there is no variant is said where the template is validated.
+            // Validating the template says why there is no variant.
             resolver.explore(true, |space| Ok(telling_variants(space)))
         {
             for inputs in &inputs {
@@ -53,11 +53,11 @@ impl Resolver {
             }
             diagnostics.extend(unknown);
         }
-        // What was read by then is all there.
+        // By now every file that diagnostics point into was read.
         Validation { diagnostics, sources: loaded.sources().clone() }
     }
 
-    /// What cannot be substituted with these inputs, unless that is known.
+    /// Adds to `known` what cannot be substituted with these inputs, unless `known` has it already.
     fn lacking(
         &self,
         query: &SubstitutionQuery,
@@ -89,7 +89,7 @@ impl Resolver {
     }
 }
 
-/// A variant for each combination of what is asked of each node that is to be substituted.
+/// One variant for each combination of what variants ask of each node to be substituted.
 fn telling_variants(space: &Space<'_, '_>) -> TellingVariants {
     let graph = space.graph();
     let mut found = TellingVariants::default();
@@ -111,7 +111,7 @@ fn telling_variants(space: &Space<'_, '_>) -> TellingVariants {
     found
 }
 
-/// Elements on which it depends what substitutes a node.
+/// The elements that decide which templates may substitute a node.
 fn asked_of(graph: &Graph<'_>, node: &NodeElement<'_>) -> Vec<ElementId> {
     let kind = |node: &NodeElement<'_>| {
         node.types.iter().chain(&node.technologies).copied().collect::<Vec<_>>()
@@ -130,7 +130,7 @@ fn asked_of(graph: &Graph<'_>, node: &NodeElement<'_>) -> Vec<ElementId> {
     found
 }
 
-/// Whether a node says that it is to be substituted.
+/// Whether a node has the directive to be substituted.
 fn is_substituted(node: &NodeElement<'_>) -> bool {
     let directives = node.template.declared.value.get("directives");
     let mut directives = directives.into_iter().flat_map(Node::items);
@@ -139,7 +139,7 @@ fn is_substituted(node: &NodeElement<'_>) -> bool {
 
 fn too_many(node: &NodeElement<'_>) -> Diagnostic {
     let message = format!(
-        "whether node \"{}\" can be substituted in all variants is not known: {COMBINATIONS} combinations of what is asked of it were looked at",
+        "whether node \"{}\" can be substituted in all variants is not known: only {COMBINATIONS} combinations of its properties and relations were checked",
         node.template.declared.name
     );
     Diagnostic::note(Code::Undecidable, message).at(node.template.declared.key.span())
@@ -147,7 +147,7 @@ fn too_many(node: &NodeElement<'_>) -> Diagnostic {
 
 fn open_value(graph: &Graph<'_>, node: &NodeElement<'_>, property: ElementId) -> Diagnostic {
     let message = format!(
-        "whether node \"{}\" can be substituted in all variants is not known where that depends on the value of `{}`, which was looked at for some inputs",
+        "whether node \"{}\" can be substituted in all variants is not known: it may depend on the value of `{}`, which was checked for some inputs only",
         node.template.declared.name,
         graph.element(property).name
     );

@@ -1,16 +1,16 @@
-//! Documents as data: what differs, and the edits that a test asks for before comparing.
+//! Compares documents as data, and applies the edits that a test requests before the comparison.
 
-use crate::text::value::Value;
+use cuvee_text::value::Value;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// How much of a value a difference shows.
+/// How many characters of a value a difference shows.
 const SHOWN: usize = 100;
-/// How much of what both values begin with is shown in front of where they part.
+/// How many characters of the common beginning a difference shows before the values part.
 const SHARED: usize = 30;
 
-/// What differs, a line each: `path: expected …, got …`. The order of map entries does not count,
-/// nor does `1` or `1.0`.
+/// Lists the differences, one a line: `path: expected …, got …`. The order of map entries does not
+/// matter, and `1` equals `1.0`.
 pub(super) fn differences(expected: &Value, got: &Value) -> Vec<String> {
     let mut found = Vec::new();
     compare(&mut String::new(), expected, got, &mut found);
@@ -56,7 +56,7 @@ fn side_by_side(
     }
 }
 
-/// Not a number is what was expected where it was expected.
+/// Compares scalars. Unlike in arithmetic, a NaN equals a NaN.
 fn same_scalar(expected: &Value, got: &Value) -> bool {
     match (expected, got) {
         (Value::Number(a), Value::Number(b)) => {
@@ -86,7 +86,7 @@ fn line(path: &str, expected: Option<&Value>, got: Option<&Value>) -> String {
     format!("{path}: expected {}, got {}", cut(&expected, skipped), cut(&got, skipped))
 }
 
-/// JSON tells `"1"` from `1` and fits on one line.
+/// Writes a value as JSON, which distinguishes `"1"` from `1` and fits on one line.
 fn text(value: Option<&Value>) -> String {
     match value {
         None => "nothing".into(),
@@ -103,7 +103,8 @@ fn cut(text: &str, skipped: usize) -> String {
     format!("{before}{shown}{behind}")
 }
 
-/// `over` laid over `value`: maps entry by entry, anything else replaces what was there.
+/// Merges `over` into `value`: maps are merged entry by entry, any other value replaces the old
+/// one.
 pub(super) fn merge(value: &Value, over: &Value) -> Value {
     let (Value::Map(old), Value::Map(new)) = (value, over) else { return over.clone() };
     let mut merged: indexmap::IndexMap<Arc<str>, Value> = old.iter().cloned().collect();
@@ -114,7 +115,7 @@ pub(super) fn merge(value: &Value, over: &Value) -> Value {
     Value::Map(merged.into_iter().collect())
 }
 
-/// Replaces text in every string, keys included, pair by pair.
+/// Replaces text in every string, including keys. The pairs apply one after the other.
 pub(super) fn replace(value: &Value, pairs: &[(String, String)]) -> Value {
     let string = |text: &str| -> Arc<str> {
         pairs
@@ -145,7 +146,7 @@ mod tests {
         Value::from(Vec::from(items))
     }
 
-    /// Small alphabets, so that keys meet.
+    /// Values over small alphabets, so that equal keys are likely.
     fn any_value() -> impl Strategy<Value = Value> {
         let leaf = prop_oneof![
             Just(Value::Null),

@@ -1,5 +1,5 @@
-//! Runs variability tests: directories that hold inputs and the template that resolving with them
-//! must give.
+//! Runs variability tests: directories with inputs and the template that resolving with these
+//! inputs has to give.
 //!
 //! A *case* is a directory below the `tests` of a directory that holds a service template, or a
 //! directory with a `test.yaml`, or one with both a template and an expected template. Everything
@@ -7,23 +7,22 @@
 //!
 //! | key | meaning |
 //! |---|---|
-//! | `name`, `description`, `descriptions` | what the case shows |
+//! | `name`, `description`, `descriptions` | the purpose of the case |
 //! | `presets` | a variability preset, or a list of them |
 //! | `inputs` | a file of inputs, or a list of them; else `inputs.yaml` or `inputs.xml` where there is one |
 //! | `template` | relative to the directory that holds `tests`, else to the case |
-//! | `expected` | the resolved template as it must be; else `est.yaml` or `expected.yaml` |
+//! | `expected` | the expected result of resolving; else `est.yaml` or `expected.yaml` |
 //! | `error` | resolving must fail with a diagnostic of this code, with this text in its message, or with what the reference implementation says in these words |
-//! | `warning` | the code of a warning that must be given |
+//! | `warning` | the code of an expected warning |
 //! | `replace` | pairs of text and replacement for the strings of the resolved template |
-//! | `merge` | laid over the expected template |
-//! | `options` | variability options over the template's |
-//! | `now` | what the clock says |
+//! | `merge` | a map that is merged over the expected template |
+//! | `options` | variability options that replace those of the template |
+//! | `now` | the current time of the clock |
 //!
-//! What lies below a directory whose name ends in `---disabled` is skipped. Where a name ends in
-//! `---only`, only what lies below such directories runs. Names that start with a dot are ignored.
+//! Cases below a directory whose name ends in `---disabled` are skipped. If names of directories
+//! end in `---only`, only cases below these run. Names that start with a dot are ignored.
 //!
-//! Templates are compared as data: neither the order of map entries counts, nor whether `1` is
-//! written `1.0`.
+//! Templates are compared as data: the order of map entries does not matter, and `1` equals `1.0`.
 
 mod compare;
 mod settings;
@@ -35,11 +34,11 @@ pub use update::Update;
 use crate::Failure;
 use crate::Resolution;
 use crate::Resolver;
-use crate::text::diagnostic::{Code, Diagnostic, Severity, did_you_mean};
-use crate::text::files::{decode, read_bytes};
-use crate::text::source::{FileSystem, SourceMap};
-use crate::text::yaml::{Document, Limits, parse};
+use crate::diagnostic::{Code, Diagnostic, Severity, did_you_mean};
 use crate::tosca::csar::TEMPLATE_NAMES;
+use cuvee_text::files::{decode, read_bytes};
+use cuvee_text::source::{FileSystem, SourceMap};
+use cuvee_text::yaml::{Document, Limits, parse};
 use rustc_hash::FxHashMap;
 use settings::CaseSettings;
 use std::fmt;
@@ -49,18 +48,19 @@ use std::sync::Arc;
 const SETTINGS: &str = "test.yaml";
 const EXPECTED: [&str; 2] = ["est.yaml", "expected.yaml"];
 const INPUTS: [&str; 2] = ["inputs.yaml", "inputs.xml"];
-/// Deeper nobody keeps tests, and a directory linked into itself ends here.
+/// How deeply directories of cases may be nested. The limit also stops at a directory that is
+/// linked into itself.
 const DEPTH: usize = 12;
-/// So many differences of a case are listed.
+/// How many differences of a case a message lists at most.
 const LISTED: usize = 20;
 
 /// The cases that ran, in the order of their paths.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Report {
-    /// Each of them.
+    /// The cases.
     pub cases: Vec<Case>,
-    /// The directories of those that did not run, because they are called so.
+    /// The directories of cases that did not run because of the marks in their names.
     pub skipped: Vec<PathBuf>,
 }
 
@@ -70,17 +70,17 @@ pub struct Report {
 pub struct Case {
     /// Its directory.
     pub path: PathBuf,
-    /// What it shows, in the words of its author.
+    /// The purpose of the case, in the words of its author.
     pub description: Option<String>,
-    /// Why it fails, a line each; it passes when there is nothing.
+    /// Why the case fails, one reason a line. Empty if the case passes.
     pub problems: Vec<String>,
-    /// What it would have to expect to pass, where that can be told.
+    /// The change of expectations with which the case would pass, where it can be derived.
     pub update: Option<Update>,
 }
 
 impl Case {
-    /// Why it fails, for people; a case that fails for the very reasons of an earlier one is said
-    /// to.
+    /// Writes why the case fails. If an earlier case failed for the same reasons, the text refers
+    /// to that case.
     fn tell(
         &self,
         told: &mut FxHashMap<Vec<String>, PathBuf>,
@@ -113,13 +113,14 @@ impl Report {
         self.cases.iter().filter(|case| !case.problems.is_empty()).count()
     }
 
-    /// Whether there are cases, and all that ran passed.
+    /// Whether cases were found, and all that ran passed.
     pub fn is_success(&self) -> bool {
         self.cases.len() + self.skipped.len() > 0 && self.failed() == 0
     }
 }
 
-/// Each failing case with what differs, then `N passed, M failed`, and what was skipped.
+/// Lists each failing case with its problems, then `N passed, M failed`, and the number of skipped
+/// cases.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut told = FxHashMap::default();
@@ -144,7 +145,8 @@ pub fn run<F: FileSystem + Send + Clone + 'static>(dir: impl AsRef<Path>, files:
     run_where(dir, files, |_| true)
 }
 
-/// Runs those cases at or below a directory whose own directories are wanted.
+/// Runs the cases at or below a directory for which `wanted` is true. It gets the directory of a
+/// case.
 ///
 /// ```
 /// let files = cuvee::source::OsFiles;
@@ -156,13 +158,13 @@ pub fn run_where<F: FileSystem + Send + Clone + 'static>(
     files: &F,
     wanted: impl Fn(&Path) -> bool,
 ) -> Report {
-    // Cases of one template stand together: it is read once for them.
+    // Consecutive cases often have the same template, so the last one is kept.
     let mut last: Option<(PathBuf, Resolver)> = None;
     let mut resolver = |template: PathBuf| match &last {
         Some((path, loaded)) if *path == template => loaded.clone(),
         _ => {
             let fresh = Resolver::new(&template).files(files.clone());
-            // What cannot be read is for the case to tell.
+            // A template that cannot be read is reported by its case.
             let resolver = fresh.clone().load().unwrap_or(fresh);
             last = Some((template, resolver.clone()));
             resolver
@@ -179,7 +181,7 @@ pub fn run_where<F: FileSystem + Send + Clone + 'static>(
     Report { cases: places.into_iter().map(run).collect(), skipped }
 }
 
-/// The directories of the cases at or below a directory, whatever those are called.
+/// The directories of all cases at or below a directory, including disabled ones.
 pub fn cases(dir: impl AsRef<Path>, files: &dyn FileSystem) -> Vec<PathBuf> {
     let found = discover(dir.as_ref(), files);
     found.iter().map(|(_, found)| path_of(found).to_owned()).collect()
@@ -192,7 +194,7 @@ fn path_of(found: &Result<CasePlace, Case>) -> &Path {
     }
 }
 
-/// What the names of directories say of the cases below them.
+/// The marks in the names of directories, for the cases below them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Marks {
     disabled: bool,
@@ -200,7 +202,7 @@ struct Marks {
 }
 
 impl Marks {
-    /// Those of a directory below.
+    /// The marks of a directory below this one.
     fn below(self, dir: &Path) -> Self {
         let name = dir.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
         Self {
@@ -210,7 +212,7 @@ impl Marks {
     }
 }
 
-/// The cases that run, and those that do not.
+/// Divides the cases into those that run and those that are skipped.
 fn selected<T>(found: Vec<(Marks, T)>) -> (Vec<T>, Vec<T>) {
     let only = found.iter().any(|(marks, _)| marks.only && !marks.disabled);
     let runs = |marks: Marks| !marks.disabled && (marks.only || !only);
@@ -219,7 +221,7 @@ fn selected<T>(found: Vec<(Marks, T)>) -> (Vec<T>, Vec<T>) {
     (cases(run), cases(skipped))
 }
 
-/// Where a case is, and where its template is looked for.
+/// The directory of a case, and the directory in which its template is looked for.
 #[derive(Debug, PartialEq, Eq)]
 struct CasePlace {
     case: PathBuf,
@@ -227,7 +229,7 @@ struct CasePlace {
 }
 
 impl CasePlace {
-    /// The case that this directory is, if it is one.
+    /// The case in this directory, if there is one.
     fn of(dir: &Path, files: &dyn FileSystem) -> Option<Self> {
         let owner = dir
             .parent()
@@ -256,7 +258,7 @@ impl CasePlace {
         Case { path: self.case, description, problems, update }
     }
 
-    /// What its `test.yaml` says.
+    /// Reads the `test.yaml` of the case.
     fn settings(
         &self,
         files: &dyn FileSystem,
@@ -274,7 +276,7 @@ impl CasePlace {
     }
 }
 
-/// Why a case fails, and what it would have to expect.
+/// Why a case fails, and the change of expectations with which it would pass.
 #[derive(Debug, Default)]
 struct Failing {
     problems: Vec<String>,
@@ -293,17 +295,17 @@ impl From<String> for Failing {
     }
 }
 
-/// A case with what it asks for.
+/// A case with its settings, ready to run.
 struct CaseRun<'r> {
     place: &'r CasePlace,
     settings: &'r CaseSettings,
-    /// What places in the settings point into.
+    /// The sources of the places in the settings.
     sources: &'r SourceMap,
     files: &'r dyn FileSystem,
 }
 
 impl CaseRun<'_> {
-    /// Nothing when all is as expected.
+    /// Runs the case. Returns an error if the result is not as expected.
     fn judge(&self, resolver: &mut dyn FnMut(PathBuf) -> Resolver) -> Result<(), Failing> {
         let Self { place, settings, files, .. } = *self;
         let template = match &settings.template {
@@ -407,8 +409,8 @@ impl CaseRun<'_> {
         failure.diagnostics.iter().map(|it| self.told(it, &failure.sources)).collect()
     }
 
-    /// A diagnostic in one line. What has no place of its own may be about something that stands in
-    /// the settings.
+    /// Writes a diagnostic in one line. A diagnostic without a place gets the place in the settings
+    /// that it seems to be about.
     fn told(&self, diagnostic: &Diagnostic, sources: &SourceMap) -> String {
         let line = in_one_line(diagnostic, sources);
         let named = || self.settings.place_of(&diagnostic.message);
@@ -419,7 +421,7 @@ impl CaseRun<'_> {
     }
 }
 
-/// A diagnostic, and what may have been meant.
+/// Writes a diagnostic in one line, with its suggestion.
 fn in_one_line(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
     let line = diagnostic.one_line(sources);
     match diagnostic.help.as_deref().filter(|help| help.starts_with("did you mean")) {
@@ -428,8 +430,8 @@ fn in_one_line(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
     }
 }
 
-/// The cases at or below a directory in the order of their paths; what cannot be listed is a
-/// failing case. The directory itself may be called whatever it is.
+/// The cases at or below a directory, in the order of their paths. A directory that cannot be
+/// listed is a failing case. Marks in the name of the top directory do not count.
 fn discover(root: &Path, files: &dyn FileSystem) -> Vec<(Marks, Result<CasePlace, Case>)> {
     let mut found = Vec::new();
     let mut open = vec![(root.to_path_buf(), 0, Marks::default())];
@@ -495,8 +497,8 @@ fn warned(result: &Result<Resolution, Failure>, wanted: Option<&str>) -> Result<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::diagnostic::Code;
-    use crate::text::source::MemoryFiles;
+    use crate::diagnostic::Code;
+    use cuvee_text::source::MemoryFiles;
 
     fn places<const N: usize>(root: &str, files: [&str; N]) -> Vec<(String, String)> {
         let files: MemoryFiles = files.into_iter().map(|path| (path, "")).collect();
@@ -553,7 +555,7 @@ mod tests {
         let case = |path| pair(path, path);
         let files = ["t/a/test.yaml", "t/b---disabled/test.yaml", "t/c---disabled/d/test.yaml"];
         assert_eq!(places("t", files), [case("t/a")]);
-        // Who names a directory wants it.
+        // A directory that the caller names runs even if it is marked as disabled.
         assert_eq!(places("t/b---disabled", files), [case("t/b---disabled")]);
         let files = [
             "t/a/test.yaml",
@@ -564,13 +566,13 @@ mod tests {
         ];
         assert_eq!(places("t", files), [case("t/b---only"), case("t/c---only/d")]);
         assert_eq!(places("t/a", files), [case("t/a")]);
-        // What is disabled is not what everything else is skipped for.
+        // A disabled case does not cause all others to be skipped.
         let files = ["t/a/test.yaml", "t/b---only/c---disabled/test.yaml"];
         assert_eq!(places("t", files), [case("t/a")]);
         let files: MemoryFiles = files.into_iter().map(|path| (path, "")).collect();
         let skipped = PathBuf::from("t/b---only/c---disabled");
         assert_eq!(run("t", &files).skipped, [skipped]);
-        // Who asks for a case by its name wants it.
+        // The caller may ask for a case that `---only` would exclude, and that case then runs.
         let named = run_where("t", &files, |path| path.ends_with("a"));
         assert_eq!((named.cases.len(), named.skipped.len()), (1, 0));
     }

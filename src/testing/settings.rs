@@ -1,40 +1,40 @@
-//! The file `test.yaml` of a case.
+//! Reads the file `test.yaml` of a case.
 
-use crate::text::diagnostic::{Code, did_you_mean};
-use crate::text::source::Span;
-use crate::text::value::Value;
-use crate::text::yaml::{Node, NodeKind};
+use crate::diagnostic::{Code, did_you_mean};
 use crate::variability::clock;
+use cuvee_text::source::Span;
+use cuvee_text::value::Value;
+use cuvee_text::yaml::{Node, NodeKind};
 use jiff::Zoned;
 use jiff::tz::TimeZone;
 use std::path::PathBuf;
 
-/// What a test asks for; everything is optional.
+/// The settings of a test. All of them are optional.
 #[derive(Debug, Default)]
 pub(super) struct CaseSettings {
-    /// What the case shows, for whoever reads that it fails.
+    /// The purpose of the case, which is shown if the case fails.
     pub description: Option<String>,
-    /// Variability presets in order.
+    /// The variability presets in order.
     pub presets: Vec<String>,
-    /// Files of inputs in order.
+    /// The files of inputs in order.
     pub inputs: Vec<PathBuf>,
     /// The template.
     pub template: Option<PathBuf>,
-    /// The template that resolving must give.
+    /// The file of the template that resolving has to give.
     pub expected: Option<PathBuf>,
-    /// Resolving must fail: a diagnostic code, or text of a message.
+    /// The expected error: a diagnostic code, or text of its message.
     pub error: Option<String>,
-    /// The code of a warning that must be given.
+    /// The code of an expected warning.
     pub warning: Option<String>,
-    /// Text replaced in the strings of the resolved template.
+    /// The pairs of text and replacement for strings of the resolved template.
     pub replace: Vec<(String, String)>,
-    /// Laid over the expected template.
+    /// The value that is merged over the expected template.
     pub merge: Option<Value>,
-    /// Variability options.
+    /// The variability options.
     pub options: Vec<(String, String)>,
-    /// What the clock says.
+    /// The current time of the clock.
     pub now: Option<Zoned>,
-    /// Names that others may find wrong, and where they stand.
+    /// Names in the settings that later errors may be about, with their places.
     named: Vec<(String, Span)>,
 }
 
@@ -54,14 +54,14 @@ const KEYS: [&str; 13] = [
     "now",
 ];
 
-/// What is wrong with a value, and where.
+/// An error in a value: its place and the message.
 type SettingProblem = (Span, String);
 
 impl CaseSettings {
-    /// Reads the root of `test.yaml`; an empty file asks for nothing in particular.
+    /// Reads the root of `test.yaml`. An empty file sets nothing.
     ///
     /// # Errors
-    /// Every unknown key, and every value of the wrong shape.
+    /// Lists every unknown key, and every value of the wrong shape.
     pub(super) fn read(root: Node<'_>) -> Result<Self, Vec<SettingProblem>> {
         let mut settings = Self::default();
         if root.is_null() {
@@ -83,7 +83,7 @@ impl CaseSettings {
         if problems.is_empty() { Ok(settings) } else { Err(problems) }
     }
 
-    /// Where a name stands that a message is about.
+    /// The place of the name that a message is about.
     pub(super) fn place_of(&self, message: &str) -> Option<Span> {
         let is_named = |text: &str| {
             !text.is_empty()
@@ -93,7 +93,7 @@ impl CaseSettings {
         self.named.iter().find(|(text, _)| is_named(text)).map(|&(_, span)| span)
     }
 
-    /// Keeps the places of strings, and of keys and values of a map.
+    /// Keeps the places of a string, or of the strings in a list or map.
     fn name(&mut self, node: Node<'_>) {
         let all = std::iter::once(node).chain(node.items());
         let all = all.chain(node.entries().flat_map(|(key, value)| [key, value]));
@@ -132,13 +132,13 @@ fn wrong(node: Node<'_>, wanted: &str) -> SettingProblem {
     (node.span(), format!("expected {wanted}, not {}", node.describe()))
 }
 
-/// A scalar of whatever type: nobody has to quote a preset that is called `1`.
+/// A scalar of any type as text, so that a preset with the name `1` needs no quotes.
 fn text(node: Node<'_>) -> Result<String, SettingProblem> {
     let text = if node.is_null() { None } else { node.text() };
     text.map(str::to_owned).ok_or_else(|| wrong(node, "a string"))
 }
 
-/// The code of a diagnostic.
+/// Reads the code of a diagnostic.
 fn code(node: Node<'_>) -> Result<String, SettingProblem> {
     let code = text(node)?;
     if code.parse::<Code>().is_ok() {
@@ -149,7 +149,7 @@ fn code(node: Node<'_>) -> Result<String, SettingProblem> {
     Err((node.span(), format!("there is no code `{code}`: {hint}")))
 }
 
-/// A string, or a list of strings.
+/// Reads a string, or a list of strings.
 fn texts(node: Node<'_>) -> Result<Vec<String>, SettingProblem> {
     match node.kind() {
         NodeKind::Sequence => node.items().map(text).collect(),
@@ -178,7 +178,7 @@ fn pairs(node: Node<'_>) -> Result<Vec<(String, String)>, SettingProblem> {
     }
 }
 
-/// UTC where nothing else is written, so that a case means the same everywhere.
+/// Reads a time. Without a zone it is in UTC, so that a case has the same meaning everywhere.
 fn now(node: Node<'_>) -> Result<Zoned, SettingProblem> {
     clock::parse(&text(node)?, TimeZone::UTC)
         .map_err(|error| (node.span(), format!("not a date: {error}")))
@@ -187,8 +187,8 @@ fn now(node: Node<'_>) -> Result<Zoned, SettingProblem> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::source::SourceMap;
-    use crate::text::yaml::{Limits, parse};
+    use cuvee_text::source::SourceMap;
+    use cuvee_text::yaml::{Limits, parse};
 
     fn read(text: &str) -> Result<CaseSettings, Vec<String>> {
         let sources = SourceMap::default();

@@ -1,25 +1,26 @@
-//! What failing cases would have to expect to pass.
+//! Derives the change of expectations with which a failing case would pass.
 
 use super::settings::CaseSettings;
 use super::{CasePlace, EXPECTED, SETTINGS, compare, load};
 use crate::Resolution;
-use crate::text::diagnostic::Code;
-use crate::text::source::{FileSystem, SourceMap, normalize};
-use crate::text::yaml::{Out, with_strings, write_yaml};
+use crate::diagnostic::CodeName;
+use cuvee_text::source::{FileSystem, SourceMap, normalize};
+use cuvee_text::yaml::{Out, with_strings, write_yaml};
 use std::path::{Path, PathBuf};
 
-/// A file with which a case would pass, as far as results go.
+/// A file with which a case would pass, as far as results are concerned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Update {
-    /// Where it is, or would be.
+    /// The path of the existing or new file.
     pub path: PathBuf,
-    /// All that it would hold.
+    /// The whole content of the file.
     pub content: String,
 }
 
-/// The expected template; nothing where something is laid over it, so that nobody knows in which of
-/// the two a difference belongs, and where it is what was resolved.
+/// The expected template as an update. Returns nothing where a `merge` is laid over it, because a
+/// difference could belong to either of the two, and where the file is one that the case reads as
+/// template, inputs or settings.
 pub(super) fn expected(
     place: &CasePlace,
     settings: &CaseSettings,
@@ -41,8 +42,8 @@ pub(super) fn expected(
     Some(Update { path, content })
 }
 
-/// The settings with the code of another error.
-pub(super) fn error(place: &CasePlace, code: Code, files: &dyn FileSystem) -> Option<Update> {
+/// The settings with another error code, as an update.
+pub(super) fn error(place: &CasePlace, code: CodeName, files: &dyn FileSystem) -> Option<Update> {
     let path = place.case.join(SETTINGS);
     let document = load(&path, files, &mut SourceMap::default()).ok()?;
     let error = document.root().get("error")?;

@@ -1,21 +1,22 @@
-//! What the reference implementation says of an error, for tests that were written for it.
+//! Recognizes errors of the reference implementation by their wording, for tests that were written
+//! for it.
 
-use crate::text::diagnostic::Code;
+use crate::diagnostic::{Code, CodeName};
 
-/// Codes, and words in the order in which they stand in messages of that error.
+/// Codes, and words that occur in this order in messages about that error.
 const WORDINGS: &[(Code, &[&str])] = &[
     (Code::Unsatisfiable, &["Could not solve"]),
     (Code::AmbiguousTopology, &["result is ambiguous", "nodes"]),
     (Code::AmbiguousTechnologies, &["result is ambiguous", "technologies"]),
     (Code::VariabilityInputConstraint, &["inputs", "constraints", "violated"]),
-    // Elements that lead to, or belong to, what is absent.
+    // Elements that lead to, or belong to, an absent element.
     (Code::RelationSource, &["Relation source", "not exist"]),
     (Code::RelationTarget, &["Relation target", "not exist"]),
     (Code::MissingArtifactContainer, &["Container of artifact", "not exist"]),
     (Code::MissingPropertyContainer, &["Container of property", "not exist"]),
     (Code::MissingTechnologyContainer, &["Container of technology", "not exist"]),
     (Code::MissingTypeContainer, &["Container of type", "not exist"]),
-    // More than one where one is meant.
+    // Several elements where one is expected.
     (Code::AmbiguousArtifact, &["Artifact", "is ambiguous"]),
     (Code::AmbiguousHosting, &["more than one hosting"]),
     (Code::AmbiguousInput, &["Input", "is ambiguous"]),
@@ -25,7 +26,7 @@ const WORDINGS: &[(Code, &[&str])] = &[
     (Code::AmbiguousTechnology, &["more than one technology"]),
     (Code::AmbiguousType, &["Type", "is ambiguous"]),
     (Code::MultipleDefaultAlternatives, &["multiple default"]),
-    // None where one is needed.
+    // No element where one is needed.
     (Code::AmbiguousType, &["has no", "type"]),
     (Code::ExpectedArtifact, &["expected to have", "artifact"]),
     (Code::ExpectedHosting, &["expected to have", "hosting"]),
@@ -37,16 +38,16 @@ const WORDINGS: &[(Code, &[&str])] = &[
     (Code::RequiredTechnology, &["no technology candidates"]),
     (Code::UnconsumedInput, &["Input", "not consumed"]),
     (Code::UnproducedOutput, &["Output", "not produced"]),
-    // How a template is written.
+    // Errors in how a template is written.
     (Code::ReservedName, &["must not be named"]),
     (Code::ReusedRelationshipTemplate, &["is used multiple times"]),
     (Code::UnknownRelationshipTemplate, &["Relationship ", "not exist"]),
     (Code::UnusedRelationshipTemplate, &["is never used"]),
 ];
 
-/// Whether a message of the reference implementation is one of an error with this code.
-pub(super) fn speaks_of(message: &str, code: Code) -> bool {
-    WORDINGS.iter().any(|&(one, words)| one == code && in_order(message, words))
+/// Whether a message of the reference implementation is about the error with this code.
+pub(super) fn speaks_of(message: &str, code: CodeName) -> bool {
+    WORDINGS.iter().any(|&(one, words)| code == one && in_order(message, words))
 }
 
 fn in_order(message: &str, words: &[&str]) -> bool {
@@ -65,7 +66,7 @@ mod tests {
     use super::*;
 
     fn codes(message: &str) -> Vec<&'static str> {
-        let speaks = Code::ALL.iter().filter(|&&code| speaks_of(message, code));
+        let speaks = Code::ALL.iter().filter(|&&code| speaks_of(message, code.into()));
         speaks.map(|code| code.as_str()).collect()
     }
 

@@ -1,34 +1,36 @@
-//! Cycles of whatever follows whatever.
+//! Finds the strongly connected components of a directed graph, and a shortest cycle of each.
 //!
-//! Components are found as in Tarjan, "Depth-first search and linear graph algorithms" (1972),
-//! without recursion. The shortest cycle of one is the best of searches in breadth. To search from
-//! every node is quadratic; but what has been searched from can be left out, and where a few nodes
-//! separate a component, as one level of a search in breadth does, no cycle goes through what is
-//! left on both sides: each side is a problem of its own.
+//! The components are found as in Tarjan, "Depth-first search and linear graph algorithms" (1972),
+//! but without recursion. A shortest cycle is the best result of several breadth-first searches. A
+//! search from every node takes quadratic time, so two things reduce the work. A node that has been
+//! searched from is left out from then on. And where a few nodes separate a component, as one level
+//! of a breadth-first search does, they are searched from first: no other cycle has nodes on both
+//! sides, so each side is a problem of its own.
 
 use std::collections::VecDeque;
 
-/// What leads to what: for each, where its edges lead, and what is to be said of them.
+/// The edges of a graph: for each node, the nodes that its edges lead to, each with the data of the
+/// edge.
 pub(crate) type Edges<T> = [Vec<(usize, T)>];
 
-/// A cycle: what is on it, each with its edge to the next, the last with that to the first.
+/// A cycle: its nodes, each with the edge to the next node; the last edge leads to the first node.
 pub(crate) type Cycle<T> = Vec<(usize, T)>;
 
-/// A shortest cycle of each part of a graph in which everything leads to everything, in the order
-/// of their first members; each begins with what has the least position.
+/// A shortest cycle of each strongly connected component, in the order of their first members. Each
+/// cycle begins with its node of the least position.
 ///
-/// An edge that leads nowhere is none.
+/// An edge to a position outside the graph is ignored.
 pub(crate) fn shortest_cycles<T: Copy>(edges: &Edges<T>) -> Vec<Cycle<T>> {
     let whole = Knot { members: (0..edges.len()).collect(), edges: edges.to_vec() };
     whole.split().into_iter().filter_map(shortest).collect()
 }
 
-/// Of each the part in which it is, where everything leads to everything, by a number.
+/// The number of the strongly connected component that each node is in.
 pub(crate) fn components<T>(edges: &Edges<T>) -> Vec<usize> {
     StrongComponents::of(edges).of_each
 }
 
-/// Which nodes lead to each other: the strongly connected components.
+/// The strongly connected components of a graph.
 struct StrongComponents {
     of_each: Vec<usize>,
     count: usize,
@@ -38,7 +40,7 @@ impl StrongComponents {
     fn of<T>(edges: &Edges<T>) -> Self {
         const NONE: usize = usize::MAX;
         let mut found = Self { of_each: vec![NONE; edges.len()], count: 0 };
-        // When each was reached first, and the earliest that it leads back to.
+        // The time when each node was reached first, and the earliest such time it leads back to.
         let (mut reached, mut lowest) = (vec![NONE; edges.len()], vec![NONE; edges.len()]);
         let mut open = Vec::new();
         let mut time = 0;
@@ -76,7 +78,7 @@ impl StrongComponents {
         found
     }
 
-    /// All that was reached since this one is one component with it.
+    /// Closes a component: all nodes that were reached since `first` are in one component with it.
     fn close(&mut self, first: usize, open: &mut Vec<usize>) {
         while let Some(index) = open.pop() {
             self.of_each[index] = self.count;
@@ -88,26 +90,25 @@ impl StrongComponents {
     }
 }
 
-/// A part of a graph, with positions of its own.
+/// A part of a graph, with its own numbering of the nodes.
 struct Knot<T> {
-    /// What it consists of, in ascending order.
+    /// The nodes of the part, as positions in the whole graph, in ascending order.
     members: Vec<usize>,
     edges: Vec<Vec<(usize, T)>>,
 }
 
-/// With so few members it does not pay to look for some that separate the others.
+/// In a part of at most this many members, it does not pay to look for a separator.
 const FEW: usize = 64;
 
-/// Separators have at most one member for so many on either side.
+/// A separator has at most one member for this many members on either side.
 const BALANCE: usize = 4;
 
 impl<T: Copy> Knot<T> {
-    /// The parts in which everything leads to everything and there is a cycle, in the order of
-    /// their first members.
+    /// The strongly connected components that contain a cycle, in the order of their first members.
     fn split(&self) -> Vec<Self> {
         let components = StrongComponents::of(&self.edges);
         let mut members = vec![Vec::new(); components.count];
-        // Where each stands among the members of its component.
+        // The position of each node among the members of its component.
         let mut position = Vec::with_capacity(self.edges.len());
         for (index, &component) in components.of_each.iter().enumerate() {
             position.push(members[component].len());
@@ -127,23 +128,23 @@ impl<T: Copy> Knot<T> {
         knots.filter(|knot| !knot.edges[0].is_empty()).collect()
     }
 
-    /// Some members of which each cycle has one, or else is on one side of them.
+    /// Members such that every cycle either contains one of them or stays on one side of them.
     fn separator(&self) -> Vec<usize> {
         let few = if self.members.len() > FEW { self.level() } else { None };
         few.unwrap_or_else(|| {
-            // Every cycle goes through a member that leads on in two ways, unless there is only
-            // one.
+            // Every cycle goes through a member with two or more edges, unless the whole part is a
+            // single cycle.
             let branches = (0..self.edges.len()).filter(|&index| self.edges[index].len() > 1);
             let branches: Vec<_> = branches.collect();
             if branches.is_empty() { vec![0] } else { branches }
         })
     }
 
-    /// All that is equally far from the first member, where that is little compared to what is
-    /// nearer and to what is farther.
+    /// The members at one distance from the first member, if they are few compared to the nearer
+    /// members and to the farther ones.
     ///
-    /// An edge leads one level farther at most: nothing goes from the nearer to the farther but
-    /// through it.
+    /// An edge leads at most one level farther, so every path from a nearer to a farther member
+    /// goes through this level.
     fn level(&self) -> Option<Vec<usize>> {
         let mut reached = vec![false; self.edges.len()];
         let mut next = vec![0];
@@ -172,7 +173,7 @@ impl<T: Copy> Knot<T> {
         best.map(|(index, ..)| levels.swap_remove(index))
     }
 
-    /// The shortest cycle through a member, where it is shorter than this.
+    /// The shortest cycle through a member, if it is shorter than `bound`.
     fn through(&self, start: usize, bound: usize, search: &mut Search<T>) -> Option<Cycle<T>> {
         let Search { came, queue } = search;
         let mut reached = Vec::new();
@@ -203,15 +204,16 @@ impl<T: Copy> Knot<T> {
     }
 }
 
-/// What searches in breadth use again.
+/// Buffers that the breadth-first searches share.
 struct Search<T> {
-    /// From where each was reached, and by which edge; cleared behind every search.
+    /// The node and the edge by which each node was reached; cleared after every search.
     came: Vec<Option<(usize, T)>>,
-    /// What is reached and not looked at yet, each with how long a cycle is that ends there.
+    /// The nodes that are reached but not yet visited, each with the length of a cycle that ends
+    /// there.
     queue: VecDeque<(usize, usize)>,
 }
 
-/// The shortest cycle of a knot.
+/// The shortest cycle of a part.
 fn shortest<T: Copy>(knot: Knot<T>) -> Option<Cycle<T>> {
     let mut search = Search { came: vec![None; knot.edges.len()], queue: VecDeque::new() };
     let mut best: Option<Cycle<T>> = None;
@@ -220,7 +222,7 @@ fn shortest<T: Copy>(knot: Knot<T>) -> Option<Cycle<T>> {
         for start in knot.separator() {
             let bound = best.as_ref().map_or(usize::MAX, Vec::len);
             best = knot.through(start, bound, &mut search).or(best);
-            // Of the cycles through it none is shorter than the best.
+            // No cycle through this node is shorter than the best one, so the node can be left out.
             knot.edges[start].clear();
         }
         open.extend(knot.split());
@@ -238,8 +240,8 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
-    /// The length of the shortest way of at least one edge from each to each: by trying every node
-    /// between.
+    /// The length of the shortest path of at least one edge between every two nodes, found by
+    /// trying every node as an intermediate one.
     fn distances(edges: &Edges<()>) -> Vec<Vec<usize>> {
         let count = edges.len();
         let mut way = vec![vec![usize::MAX / 4; count]; count];
@@ -284,7 +286,7 @@ mod tests {
         }
     }
 
-    /// The length of the shortest cycle: by searching from everywhere.
+    /// The length of the shortest cycle, found by a search from every node.
     fn girth(edges: &Edges<()>) -> Option<usize> {
         let through = |start: usize| {
             let mut distance = vec![None; edges.len()];
@@ -303,7 +305,7 @@ mod tests {
     }
 
     proptest! {
-        /// Broad rings, with a few edges that lead anywhere.
+        /// Broad rings, with a few extra edges between arbitrary nodes.
         #[test]
         fn separated_knots_have_their_shortest_cycle(
             count in 100usize..300,
@@ -328,7 +330,7 @@ mod tests {
         }
     }
 
-    /// Searching from everywhere would look at some 10^10 edges.
+    /// A search from every node would look at some 10^10 edges.
     #[test]
     fn long_knots_take_no_time() {
         let (count, prime) = (100_000, 7_919);
@@ -339,7 +341,7 @@ mod tests {
         }
         let found = shortest_cycles(&edges);
         assert_eq!(found.len(), 1);
-        // 14285 sevens, a three and two ones.
+        // The cycle takes 14285 steps of seven, one step of three and two steps of one.
         assert_eq!(found[0].len(), 14_288);
         assert_eq!(found[0].iter().map(|(_, by)| by).sum::<usize>(), count);
     }

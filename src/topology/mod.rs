@@ -1,10 +1,11 @@
-//! The topology of a variant, resolved and owned: what is written of it beside the text, each part
-//! with its place in its author's file. And plain topologies as data ([`diff`]).
+//! The topology of a resolved variant as owned data, each part with its place in the author's file;
+//! also compares plain topologies ([`diff`]).
 //!
 //! Not promised: may change with any version.
 //!
-//! [`Resolver::topology`](crate::Resolver::topology) reads it from what would be written, without
-//! text in between; [`Topology::read`] from any output tree, and so from a plain template.
+//! [`Resolver::topology`](crate::Resolver::topology) reads it directly from the output tree of a
+//! variant, without text in between. [`Topology::read`] reads it from any output tree, and so from
+//! a plain template.
 //!
 //! ```
 //! let answer = cuvee::Resolver::new("examples/shop").preset("prod").topology()?;
@@ -22,6 +23,7 @@
 
 pub(crate) mod cycle;
 pub mod diff;
+pub(crate) mod index;
 mod part;
 mod read;
 pub(crate) mod sensitive;
@@ -40,12 +42,12 @@ pub use part::{
 };
 pub use read::RelationHead;
 
-use crate::text::yaml::{Out, OutNode};
 use crate::tosca::{Family, TypeId, Types};
+use cuvee_text::yaml::{Out, OutNode};
 use rustc_hash::FxHashSet;
 use serde::Serialize;
 
-/// The topology of a resolved template. Serialises without places.
+/// The topology of a resolved template. Its serialised form has no places.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Topology {
@@ -57,7 +59,8 @@ pub struct Topology {
     pub nodes: Vec<TopologyNode>,
     /// Requirement assignments, in the order of their nodes.
     pub relations: Vec<TopologyRelation>,
-    /// Relationship templates: those with a name, and behind them those in place.
+    /// Relationship templates: first those with a name, then those written in requirement
+    /// assignments.
     pub relationships: Vec<TopologyRelationship>,
     /// Groups.
     pub groups: Vec<TopologyGroup>,
@@ -65,21 +68,21 @@ pub struct Topology {
     pub policies: Vec<TopologyPolicy>,
     /// Imperative workflows.
     pub workflows: Vec<TopologyWorkflow>,
-    /// What the topology substitutes.
+    /// The substitution mapping of the topology.
     pub substitution: Option<TopologySubstitution>,
 }
 
 impl Topology {
-    /// The topology of a service template without variability. Nothing is judged: what is not as it
-    /// should be is left out.
+    /// Reads the topology of a service template without variability. It reports no errors: whatever
+    /// is malformed is left out.
     ///
-    /// Whether a relation is one to a host follows from types, which this does not know: `hosting`
-    /// says it.
+    /// Whether a relation leads to a host depends on types, which this function does not know, so
+    /// it asks `hosting`.
     ///
     /// ```
     /// use cuvee::source::FileId;
     /// use cuvee::topology::Topology;
-    /// use cuvee::yaml::{Limits, Out, parse};
+    /// use cuvee::parts::yaml::{Limits, Out, parse};
     /// let text = "topology_template: {node_templates: {shop: {requirements: [{host: box}]}, box: {}}}";
     /// let document = parse(FileId::DETACHED, text.into(), &Limits::default()).unwrap();
     /// let topology = Topology::read(&Out::Source(document.root()), &|relation| relation.name == "host");
@@ -89,22 +92,22 @@ impl Topology {
         read::topology(OutNode::root(document), hosting)
     }
 
-    /// The node of an id of this topology.
+    /// The node with this id, which must be from this topology.
     pub fn node(&self, id: NodeIndex) -> &TopologyNode {
         &self.nodes[id.index()]
     }
 
-    /// The relation of an id of this topology.
+    /// The relation with this id, which must be from this topology.
     pub fn relation(&self, id: RelationIndex) -> &TopologyRelation {
         &self.relations[id.index()]
     }
 
-    /// The relationship template of an id of this topology.
+    /// The relationship template with this id, which must be from this topology.
     pub fn relationship(&self, id: RelationshipIndex) -> &TopologyRelationship {
         &self.relationships[id.index()]
     }
 
-    /// The group of an id of this topology.
+    /// The group with this id, which must be from this topology.
     pub fn group(&self, id: GroupIndex) -> &TopologyGroup {
         &self.groups[id.index()]
     }
@@ -119,12 +122,12 @@ impl Topology {
         (0..self.relations.len()).map(RelationIndex::new)
     }
 
-    /// The node of this name; looks at all of them.
+    /// The node of this name; searches all nodes.
     pub fn node_named(&self, name: &str) -> Option<NodeIndex> {
         self.nodes.iter().position(|node| node.name == name).map(NodeIndex::new)
     }
 
-    /// The relations without a target here: what an orchestrator has to find.
+    /// The relations whose target is not in this topology, so that an orchestrator has to find one.
     pub fn dangling(&self) -> impl Iterator<Item = RelationIndex> {
         self.relation_ids().filter(|&id| self.relation(id).target.is_none())
     }
@@ -136,18 +139,18 @@ impl Topology {
         relations.filter(|relation| relation.hosting).find_map(|relation| relation.target)
     }
 
-    /// The host of a node: the end of its chain of hosting relations; nothing where nothing hosts
-    /// it, or where the chain has no end.
+    /// The host of a node: the last node of its chain of hosting relations. `None` if nothing hosts
+    /// the node, or if the chain is a cycle.
     pub fn host(&self, node: NodeIndex) -> Option<NodeIndex> {
         let chain = std::iter::successors(self.hosted_on(node), |&node| self.hosted_on(node));
-        // No chain that ends is longer than there are nodes.
+        // A chain with an end is never longer than the number of nodes.
         let (length, end) = chain.take(self.nodes.len()).enumerate().last()?;
         (length + 1 < self.nodes.len()).then_some(end)
     }
 
-    /// The hosts of all nodes, as [`Topology::host`] says them; each relation is looked at once.
+    /// The hosts of all nodes, as [`Topology::host`] defines them; looks at each relation once.
     pub fn hosts(&self) -> Vec<Option<NodeIndex>> {
-        // Where the chain of a node ends: unknown as yet, or known, or that it has no end.
+        // The end of the chain of each node: not known yet, or known, or known not to exist.
         let mut ends: Vec<Option<Option<NodeIndex>>> = vec![None; self.nodes.len()];
         let mut way = Vec::new();
         for start in self.node_ids() {
@@ -156,7 +159,8 @@ impl Topology {
                 if let Some(known) = ends[next.index()] {
                     break known;
                 }
-                // While it is walked over it has no end: who comes back to it goes round.
+                // While a chain is walked, its nodes count as without end: whoever meets them again
+                // has found a cycle.
                 ends[next.index()] = Some(None);
                 way.push(next);
                 match self.hosted_on(next) {
@@ -172,7 +176,7 @@ impl Topology {
         self.node_ids().zip(ends).map(host).collect()
     }
 
-    /// The nodes of a group and of the groups in it, each once.
+    /// The nodes of a group and of the groups nested in it, each once.
     pub fn nodes_of(&self, group: GroupIndex) -> Vec<NodeIndex> {
         let (mut found, mut open) = (Vec::new(), Vec::from([group]));
         let mut seen = FxHashSet::from_iter([TopologyElement::Group(group)]);
@@ -203,7 +207,7 @@ impl Topology {
     }
 }
 
-/// The type of a name where it stands.
+/// The type that a name refers to in the file where the name is written.
 pub(crate) fn type_named(
     types: &Types<'_>,
     family: Family,

@@ -1,13 +1,13 @@
-//! What a topology is made of: plain data, each part with its place.
+//! Defines the parts of a topology as plain data, each part with its place in the source.
 //!
 //! Parts refer to each other by ids, which are positions in the lists of the
-//! [`Topology`](super::Topology). Places are for messages: they are not serialised.
+//! [`Topology`](super::Topology). The places are for messages and are not serialised.
 
 pub use crate::tosca::workflow::ActivityKind;
 
-use crate::text::index::indices;
-use crate::text::source::Span;
-use crate::text::value::Value;
+use crate::topology::index::indices;
+use cuvee_text::source::Span;
+use cuvee_text::value::Value;
 use serde::Serialize;
 
 indices! {
@@ -23,40 +23,40 @@ indices! {
     StepIndex
 }
 
-/// Something written, and where.
+/// A value together with the place where it is written.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Spanned<T> {
-    /// What is written.
+    /// The value.
     pub value: T,
-    /// Where.
+    /// The place of the value.
     #[serde(skip)]
     pub span: Span,
 }
 
-/// A value by name: a property, an attribute, an input, an entry of metadata.
+/// A named value: a property, an attribute, an input, or an entry of metadata.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct AssignedValue {
     /// Its name.
     pub name: String,
-    /// Where the name stands.
+    /// Where the name is written.
     #[serde(skip)]
     pub span: Span,
-    /// The value; functions are maps, as they are written.
+    /// The value; functions are kept as maps, the way they are written.
     pub value: Spanned<Value>,
 }
 
-/// What most parts have.
+/// The keynames that most parts share.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Described {
-    /// The name of its type, as it is written.
+    /// The name of the type, as it is written.
     #[serde(rename = "type")]
     pub type_name: Option<Spanned<String>>,
-    /// What is said of it for people.
+    /// The description, for people.
     pub description: Option<Spanned<String>>,
-    /// What is said of it for programs.
+    /// The metadata, for programs.
     pub metadata: Vec<AssignedValue>,
     /// Property assignments.
     pub properties: Vec<AssignedValue>,
@@ -72,7 +72,7 @@ pub struct Described {
 pub struct TopologyNode {
     /// Its name.
     pub name: String,
-    /// Where the name stands.
+    /// Where the name is written.
     #[serde(skip)]
     pub span: Span,
     /// Its type, properties, interfaces and the like.
@@ -84,23 +84,23 @@ pub struct TopologyNode {
     pub capabilities: Vec<TopologyCapability>,
     /// Its requirement assignments, in their order.
     pub relations: Vec<RelationIndex>,
-    /// The relations that end here, in the order of the topology.
+    /// The relations whose target is this node, in the order of the topology.
     pub incoming: Vec<RelationIndex>,
     /// Its artifacts.
     pub artifacts: Vec<TopologyArtifact>,
-    /// What a node that is selected must fulfil.
+    /// The filter that a selected node must satisfy.
     pub node_filter: Option<Spanned<Value>>,
     /// The node template that it copies.
     pub copy: Option<Spanned<String>>,
-    /// How often it may be there.
+    /// How many instances of the node are allowed.
     pub occurrences: Option<Spanned<Value>>,
-    /// How often it is there.
+    /// How many instances of the node there are.
     pub instance_count: Option<Spanned<Value>>,
 }
 
 impl TopologyNode {
-    /// What says how often it is there, where anything does: its `instance_count`, else the default
-    /// of a scalable capability, else the lower bound of its `occurrences`.
+    /// The value that determines the number of instances, if any: the `instance_count`, else the
+    /// default of a scalable capability, else the lower bound of the `occurrences`.
     pub(crate) fn count(&self) -> Option<&Value> {
         let default = || {
             let mut values = self.capabilities.iter().flat_map(|capability| &capability.properties);
@@ -108,7 +108,7 @@ impl TopologyNode {
         };
         let least = || match &self.occurrences.as_ref()?.value {
             Value::List(bounds) => match &**bounds {
-                // What is there exactly once is not counted.
+                // A node with exactly one instance is not counted.
                 [Value::Number(least), Value::Number(most)]
                     if least.as_int() == Some(1) && most.as_int() == Some(1) =>
                 {
@@ -124,40 +124,40 @@ impl TopologyNode {
     }
 }
 
-/// A requirement assignment: a relation from one node to another, or to one that somebody else has
-/// to find.
+/// A requirement assignment: a relation from a node to another node, or to one that an orchestrator
+/// has to find.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct TopologyRelation {
     /// Its name.
     pub name: String,
-    /// Its position among the requirement assignments of its author's node, with those that are not
-    /// in this variant.
+    /// The position among the requirement assignments of the node as its author wrote them,
+    /// counting those that are not in this variant.
     pub position: u32,
-    /// Where the name stands.
+    /// Where the name is written.
     #[serde(skip)]
     pub span: Span,
-    /// Where it starts.
+    /// The node that has the requirement.
     pub source: NodeIndex,
-    /// Where it ends, if at a node of this topology.
+    /// The target node, if it is in this topology.
     pub target: Option<NodeIndex>,
-    /// What is written for its target: the name of a node, or of a type of nodes.
+    /// The target as it is written: the name of a node template or of a node type.
     pub node: Option<Spanned<String>>,
-    /// The name of a capability of the target, or of a type of capabilities.
+    /// The name of a capability of the target, or of a capability type.
     pub capability: Option<Spanned<String>>,
-    /// Its relationship template, by name or in place.
+    /// The relationship template, referred to by name or written in the requirement assignment.
     pub relationship: Option<RelationshipIndex>,
-    /// The type of its relationship, where that is written.
+    /// The type of the relationship, if it is written.
     pub relationship_type: Option<Spanned<String>>,
     /// Whether the target hosts the source.
     pub hosting: bool,
-    /// What a target that is selected must fulfil.
+    /// The filter that a selected target must satisfy.
     pub node_filter: Option<Spanned<Value>>,
-    /// How often it may be fulfilled.
+    /// How often the requirement may be fulfilled.
     pub occurrences: Option<Spanned<Value>>,
-    /// How many relations it stands for.
+    /// How many relations the requirement assignment counts for.
     pub count: Option<Spanned<Value>>,
-    /// Whether it may stay open.
+    /// Whether the requirement may stay unfulfilled.
     pub optional: Option<Spanned<Value>>,
 }
 
@@ -165,9 +165,9 @@ pub struct TopologyRelation {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct TopologyRelationship {
-    /// Its name; nothing where it stands in a requirement assignment.
+    /// The name; `None` if the template is written in a requirement assignment.
     pub name: Option<String>,
-    /// Where the name stands, or all of it.
+    /// Where the name is written; without a name, where the whole template is written.
     #[serde(skip)]
     pub span: Span,
     /// Its type, properties, interfaces and the like.
@@ -183,14 +183,14 @@ pub struct TopologyRelationship {
 pub struct TopologyCapability {
     /// Its name.
     pub name: String,
-    /// Where the name stands.
+    /// Where the name is written.
     #[serde(skip)]
     pub span: Span,
     /// Property assignments.
     pub properties: Vec<AssignedValue>,
     /// Attribute assignments.
     pub attributes: Vec<AssignedValue>,
-    /// How many relations may end here.
+    /// How many relations may have this capability as their target.
     pub occurrences: Option<Spanned<Value>>,
 }
 
@@ -200,7 +200,7 @@ pub struct TopologyCapability {
 pub struct TopologyArtifact {
     /// Its name.
     pub name: String,
-    /// Where the name stands.
+    /// Where the name is written.
     #[serde(skip)]
     pub span: Span,
     /// The name of its type.
@@ -210,11 +210,11 @@ pub struct TopologyArtifact {
     pub file: Option<Spanned<String>>,
     /// Its repository.
     pub repository: Option<Spanned<String>>,
-    /// Where it is deployed to.
+    /// The path that the artifact is deployed to.
     pub deploy_path: Option<Spanned<String>>,
     /// Property assignments.
     pub properties: Vec<AssignedValue>,
-    /// What else is said of it.
+    /// All other keynames.
     pub others: Vec<AssignedValue>,
 }
 
@@ -224,13 +224,13 @@ pub struct TopologyArtifact {
 pub struct TopologyInterface {
     /// Its name.
     pub name: String,
-    /// Where the name stands.
+    /// Where the name is written.
     #[serde(skip)]
     pub span: Span,
     /// The name of its type.
     #[serde(rename = "type")]
     pub type_name: Option<Spanned<String>>,
-    /// Inputs of all its operations.
+    /// Inputs that all operations of the interface share.
     pub inputs: Vec<AssignedValue>,
     /// Its operations.
     pub operations: Vec<TopologyOperation>,
@@ -244,14 +244,14 @@ pub struct TopologyInterface {
 pub struct TopologyOperation {
     /// Its name.
     pub name: String,
-    /// Where the name stands.
+    /// Where the name is written.
     #[serde(skip)]
     pub span: Span,
-    /// What implements it.
+    /// The implementation.
     pub implementation: Option<TopologyImplementation>,
-    /// What is assigned to its inputs.
+    /// The values of the inputs.
     pub inputs: Vec<AssignedValue>,
-    /// Which attributes its outputs go to.
+    /// The attributes that the outputs are written to.
     pub outputs: Vec<AssignedValue>,
 }
 
@@ -259,20 +259,20 @@ pub struct TopologyOperation {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct TopologyImplementation {
-    /// Where it stands.
+    /// Where the implementation is written.
     #[serde(skip)]
     pub span: Span,
-    /// The artifact: its name, a file, or a definition in place.
+    /// The primary artifact: its name, a file, or a definition in place.
     pub primary: Option<Spanned<Value>>,
-    /// Further artifacts, likewise.
+    /// Further artifacts, in the same notations.
     pub dependencies: Vec<Spanned<Value>>,
-    /// After how many seconds it has failed.
+    /// The number of seconds after which the operation counts as failed.
     pub timeout: Option<Spanned<Value>>,
-    /// Where it is run, where that is said.
+    /// The host that runs the operation, if it is written.
     pub operation_host: Option<Spanned<String>>,
 }
 
-/// Something that a group, a policy or a step names.
+/// An element that a group, a policy or a step refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -285,13 +285,13 @@ pub enum TopologyElement {
     Group(GroupIndex),
 }
 
-/// A name, and what it stands for.
+/// A name together with the element that it refers to.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct NamedElement {
-    /// As it is written.
+    /// The name as it is written.
     pub name: Spanned<Value>,
-    /// What it stands for; nothing where there is nothing of that name.
+    /// The element of that name, if there is one.
     pub element: Option<TopologyElement>,
 }
 
@@ -301,7 +301,7 @@ pub struct NamedElement {
 pub struct TopologyGroup {
     /// Its name.
     pub name: String,
-    /// Where the name stands.
+    /// Where the name is written.
     #[serde(skip)]
     pub span: Span,
     /// Its type, properties, interfaces and the like.
@@ -317,15 +317,15 @@ pub struct TopologyGroup {
 pub struct TopologyPolicy {
     /// Its name.
     pub name: String,
-    /// Where the name stands.
+    /// Where the name is written.
     #[serde(skip)]
     pub span: Span,
     /// Its type, properties and the like.
     #[serde(flatten)]
     pub described: Described,
-    /// What it applies to.
+    /// The elements that the policy applies to.
     pub targets: Vec<NamedElement>,
-    /// When it does something, and what.
+    /// The triggers: when the policy acts, and what it does.
     pub triggers: Vec<TopologyTrigger>,
 }
 
@@ -335,18 +335,18 @@ pub struct TopologyPolicy {
 pub struct TopologyTrigger {
     /// Its name.
     pub name: String,
-    /// Where the name stands.
+    /// Where the name is written.
     #[serde(skip)]
     pub span: Span,
-    /// What is said of it for people.
+    /// The description, for people.
     pub description: Option<Spanned<String>>,
-    /// What is monitored, where it is not what the policy targets: a node, or a type of nodes.
+    /// The monitored node or node type, if it is not the target of the policy.
     pub monitored: Option<NamedElement>,
-    /// A requirement of what is monitored, whose target is meant.
+    /// The requirement of the monitored node whose target is meant.
     pub requirement: Option<Spanned<String>>,
-    /// What is done, one after the other.
+    /// The activities, run one after the other.
     pub activities: Vec<TopologyActivity>,
-    /// When that is done, as it is written: event, schedule, condition.
+    /// When the trigger fires, as it is written: event, schedule, condition.
     pub when: Vec<AssignedValue>,
 }
 
@@ -356,19 +356,19 @@ pub struct TopologyTrigger {
 pub struct TopologyParameter {
     /// Its name.
     pub name: String,
-    /// Where the name stands.
+    /// Where the name is written.
     #[serde(skip)]
     pub span: Span,
-    /// The name of the type of its value.
+    /// The name of the type of the value.
     #[serde(rename = "type")]
     pub type_name: Option<Spanned<String>>,
     /// Its value.
     pub value: Option<Spanned<Value>>,
-    /// Its value where nobody gives one.
+    /// The value used if none is given.
     pub default: Option<Spanned<Value>>,
-    /// Whether it has to have a value, where that is said.
+    /// Whether a value is required, if that is written.
     pub required: Option<Spanned<Value>>,
-    /// All that is written, with what constrains the value.
+    /// The whole definition, with the constraints on the value.
     pub definition: Spanned<Value>,
 }
 
@@ -378,20 +378,20 @@ pub struct TopologyParameter {
 pub struct TopologyWorkflow {
     /// Its name.
     pub name: String,
-    /// Where the name stands.
+    /// Where the name is written.
     #[serde(skip)]
     pub span: Span,
-    /// What is said of it for people.
+    /// The description, for people.
     pub description: Option<Spanned<String>>,
-    /// What is said of it for programs.
+    /// The metadata, for programs.
     pub metadata: Vec<AssignedValue>,
     /// Its inputs.
     pub inputs: Vec<TopologyParameter>,
-    /// What must hold before it starts.
+    /// The conditions that must hold before the workflow starts.
     pub preconditions: Vec<TopologyPrecondition>,
     /// Its steps.
     pub steps: Vec<TopologyStep>,
-    /// What runs it instead of steps.
+    /// The artifact that runs the workflow, instead of steps.
     pub implementation: Option<Spanned<Value>>,
     /// Its outputs.
     pub outputs: Vec<AssignedValue>,
@@ -401,11 +401,11 @@ pub struct TopologyWorkflow {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct TopologyPrecondition {
-    /// A node or a group.
+    /// The node or group that the condition is about.
     pub target: Option<NamedElement>,
-    /// A requirement of the target, whose relationship is meant.
+    /// The requirement of the target whose relationship is meant.
     pub relationship: Option<Spanned<String>>,
-    /// What must hold, as it is written.
+    /// The condition, as it is written.
     pub condition: Option<Spanned<Value>>,
 }
 
@@ -415,22 +415,22 @@ pub struct TopologyPrecondition {
 pub struct TopologyStep {
     /// Its name.
     pub name: String,
-    /// Where the name stands.
+    /// Where the name is written.
     #[serde(skip)]
     pub span: Span,
-    /// A node or a group.
+    /// The node or group that the step works on.
     pub target: Option<NamedElement>,
-    /// A requirement of the target, whose relationship is meant.
+    /// The requirement of the target whose relationship is meant.
     pub relationship: Option<Spanned<String>>,
-    /// Where operations are run.
+    /// The host that runs the operations.
     pub operation_host: Option<Spanned<String>>,
-    /// What must hold for it to do anything, as it is written.
+    /// The condition under which the step does anything, as it is written.
     pub filter: Option<Spanned<Value>>,
-    /// What it does.
+    /// The activities of the step.
     pub activities: Vec<TopologyActivity>,
-    /// What follows when it has succeeded.
+    /// The steps that follow if this step succeeds.
     pub on_success: Vec<NextStep>,
-    /// What follows when it has failed.
+    /// The steps that follow if this step fails.
     pub on_failure: Vec<NextStep>,
 }
 
@@ -438,9 +438,9 @@ pub struct TopologyStep {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct NextStep {
-    /// As it is written.
+    /// The name of the step, as it is written.
     pub name: Spanned<String>,
-    /// Which step that is; nothing where there is none of that name.
+    /// The step of that name, if there is one.
     pub step: Option<StepIndex>,
 }
 
@@ -448,11 +448,11 @@ pub struct NextStep {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct TopologyActivity {
-    /// What is done.
+    /// The kind of the activity.
     pub kind: ActivityKind,
     /// The name of a workflow, a state, or an operation.
     pub name: Spanned<String>,
-    /// What is assigned to inputs of the workflow or the operation.
+    /// The values of the inputs of the workflow or the operation.
     pub inputs: Vec<AssignedValue>,
 }
 
@@ -460,21 +460,21 @@ pub struct TopologyActivity {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct TopologySubstitution {
-    /// Where it stands.
+    /// Where the substitution mapping is written.
     #[serde(skip)]
     pub span: Span,
     /// The name of the node type.
     pub node_type: Option<Spanned<String>>,
-    /// Which nodes may be substituted.
+    /// The filter that a substituted node must satisfy.
     pub substitution_filter: Option<Spanned<Value>>,
-    /// From its properties to inputs.
+    /// Maps properties of the node type to inputs.
     pub properties: Vec<AssignedValue>,
-    /// From its attributes to outputs.
+    /// Maps attributes of the node type to outputs.
     pub attributes: Vec<AssignedValue>,
-    /// From its capabilities to those of nodes.
+    /// Maps capabilities of the node type to capabilities of nodes.
     pub capabilities: Vec<AssignedValue>,
-    /// From its requirements to those of nodes.
+    /// Maps requirements of the node type to requirements of nodes.
     pub requirements: Vec<AssignedValue>,
-    /// From operations of its interfaces to workflows.
+    /// Maps operations of interfaces of the node type to workflows.
     pub interfaces: Vec<AssignedValue>,
 }

@@ -1,29 +1,30 @@
-//! What is nobody's business: secrets, and what is computed from them, are named, never shown.
+//! Decides which values are secret, so that they and values computed from them are named but never
+//! shown.
 
 use super::value_source::{ValueOwner, ValueSource, sources};
 use super::{AssignedValue, NodeIndex, Topology, TopologyParameter, type_named};
-use crate::text::diagnostic::{Code, Diagnostic};
-use crate::text::value::{ReplacedPart, Value};
+use crate::diagnostic::{Code, Diagnostic};
 use crate::tosca::types::PropertyDefinition;
 use crate::tosca::{Family, TypeId, TypeRef, Types};
+use cuvee_text::value::{ReplacedPart, Value};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 
 /// Whether a name says that its value is secret.
 pub(crate) fn is_sensitive_name(name: &str) -> bool {
     const WORDS: [&str; 5] = ["password", "passwd", "secret", "token", "private_key"];
-    // Every name of a document is asked, and most are short.
+    // Every name of a document is checked, and most names are short.
     let is_at = |part: &[u8], word: &str| part.eq_ignore_ascii_case(word.as_bytes());
     let mut words = WORDS.iter();
     words.any(|word| name.as_bytes().windows(word.len()).any(|part| is_at(part, word)))
 }
 
-/// Whether a part of a path is a name that says so: `property.login.password`.
+/// Whether a step of a path has such a name: `property.login.password`.
 pub(crate) fn is_sensitive_path(path: &str) -> bool {
     path.split(['.', '[']).any(is_sensitive_name)
 }
 
-/// What is kept of a value that is marked as secret: a digest, the value, or nothing.
+/// What is kept in place of a value that is marked as secret: a digest, the value itself, or null.
 pub(crate) fn kept_secret(value: &Value) -> Option<&Value> {
     let Value::Map(entries) = value else { return None };
     match &**entries {
@@ -32,7 +33,7 @@ pub(crate) fn kept_secret(value: &Value) -> Option<&Value> {
     }
 }
 
-/// A value with what is marked as secret in it hidden, where something is.
+/// The value with the parts that are marked as secret hidden; `None` if there are none.
 pub(crate) fn masked(value: &Value) -> Option<Value> {
     const HIDDEN: &str = "(sensitive)";
     value.replaced(&mut |part| match kept_secret(part) {
@@ -41,7 +42,8 @@ pub(crate) fn masked(value: &Value) -> Option<Value> {
     })
 }
 
-/// What a definition says of it: its metadata, else its type; nothing where the name decides.
+/// Whether the definition says that the value is secret: by its metadata, else by its type. `None`
+/// if the name decides.
 pub(crate) fn of_definition(
     definition: &PropertyDefinition<'_>,
     types: &Types<'_>,
@@ -52,7 +54,7 @@ pub(crate) fn of_definition(
     judged(said, types, || types.find_in(Some(kind?.span().file), Family::Data, kind?.text()?))
 }
 
-/// What metadata say counts, else the type does.
+/// Whether a value is secret: the metadata count first, then the type.
 fn judged(
     said: Option<bool>,
     types: &Types<'_>,
@@ -61,8 +63,8 @@ fn judged(
     said.or_else(|| is_credential(kind()?, types).then_some(true))
 }
 
-/// What is wrong with the value of an input, called `what`; of one that is sensitive only that
-/// something is, for messages show values.
+/// The errors in the value of an input, called `what`. For a sensitive input they are reduced to
+/// the fact that the value is wrong, because messages show values.
 pub(crate) fn told(
     found: Vec<Diagnostic>,
     definition: &PropertyDefinition<'_>,
@@ -82,7 +84,8 @@ fn is_credential(id: TypeId, types: &Types<'_>) -> bool {
     credential.is_some_and(|credential| types.derives(TypeRef::Defined(id), credential))
 }
 
-/// The same for an input, of the topology or of a workflow, with its name.
+/// Whether an input of the topology or of a workflow is secret, by its definition or else by its
+/// name.
 pub(crate) fn is_sensitive_input(input: &TopologyParameter, types: &Types<'_>) -> bool {
     let metadata = entry(&input.definition.value, "metadata");
     let said = metadata.and_then(|metadata| entry(metadata, "sensitive"));
@@ -97,11 +100,12 @@ fn entry<'v>(value: &'v Value, name: &str) -> Option<&'v Value> {
     entries.iter().find(|(key, _)| &**key == name).map(|(_, value)| value)
 }
 
-/// What is secret in a topology in which functions stand as their author wrote them.
+/// Knows which values of a topology are secret. Functions must be as their author wrote them.
 pub(crate) struct Sensitivity<'t, 'a> {
     topology: &'t Topology,
     types: &'t Types<'a>,
-    /// What was found out, and what is being found out, which is not secret for its own sake.
+    /// Results so far. A property that is being examined counts as not secret, so a property that
+    /// is computed from itself ends the search.
     properties: RefCell<FxHashMap<(NodeIndex, String), bool>>,
 }
 
@@ -118,7 +122,7 @@ impl<'t, 'a> Sensitivity<'t, 'a> {
                 || match source {
                     ValueSource::Input(name) => self.input(&name),
                     ValueSource::Property(node, name) => self.property(node, &name),
-                    // What a run knows is not known here.
+                    // The values of attributes are only known while a plan runs.
                     ValueSource::Attributes(_) => false,
                 };
         });
@@ -164,7 +168,7 @@ impl<'t, 'a> Sensitivity<'t, 'a> {
         })
     }
 
-    /// Whether what is at this path of a node is secret, as differences name it.
+    /// Whether the value at this path of a node is secret; the path is written as in differences.
     pub(crate) fn at(&self, node: NodeIndex, path: &str) -> bool {
         let mut parts = path.split(['.', '[']);
         is_sensitive_path(path)
@@ -175,7 +179,7 @@ impl<'t, 'a> Sensitivity<'t, 'a> {
             }
     }
 
-    /// The same of `interfaces.Standard.create.inputs.url`.
+    /// Whether an input at a path such as `interfaces.Standard.create.inputs.url` is secret.
     fn input_at(&self, node: NodeIndex, path: &str) -> bool {
         let described = &self.topology.node(node).described;
         described.interfaces.iter().any(|interface| {

@@ -1,7 +1,7 @@
 use super::*;
 use crate::Resolver;
-use crate::text::source::{FileId, MemoryFiles};
-use crate::text::yaml::{Limits, parse};
+use cuvee_text::source::{FileId, MemoryFiles};
+use cuvee_text::yaml::{Limits, parse};
 use proptest::prelude::*;
 
 const TEMPLATE: &str = "\
@@ -67,7 +67,7 @@ topology_template:
     requirements: { database: [shop, database] }
 ";
 
-fn topology() -> (Topology, impl Fn(crate::text::source::Span) -> String) {
+fn topology() -> (Topology, impl Fn(cuvee_text::source::Span) -> String) {
     let resolver = Resolver::new("t.yaml")
         .files(MemoryFiles::from([("t.yaml", TEMPLATE)]))
         .option("type_default_condition", "true");
@@ -86,7 +86,7 @@ fn has_nodes_with_what_they_have() {
     let properties: Vec<_> = shop.described.properties.iter().collect();
     assert_eq!((&*properties[0].name, &properties[0].value.value), ("size", &2.into()));
     assert_eq!(place(properties[0].value.span), "t.yaml:15:26");
-    // What is computed stands where its name stands.
+    // The place of a computed value is that of its name.
     assert_eq!((&*properties[1].name, &properties[1].value.value), ("name", &"ab".into()));
     assert_eq!(place(properties[1].value.span), "t.yaml:16:11");
     assert_eq!(shop.directives[0].value, "select");

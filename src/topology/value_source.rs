@@ -1,9 +1,9 @@
-//! What values take from: inputs, properties and attributes, by the functions in them.
+//! Finds the inputs, properties and attributes that a value is computed from, by its functions.
 
 use super::{NodeIndex, RelationIndex, Topology};
-use crate::text::value::Value;
+use cuvee_text::value::Value;
 
-/// Something that a value takes from.
+/// A source that a value is computed from.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) enum ValueSource {
     /// An input of the topology.
@@ -13,7 +13,7 @@ pub(crate) enum ValueSource {
     Attributes(NodeIndex),
 }
 
-/// Whose value it is: what `SELF` and its like mean in it.
+/// The owner of a value, which determines what `SELF` and similar keywords mean in it.
 #[derive(Clone, Copy)]
 pub(crate) enum ValueOwner {
     Node(NodeIndex),
@@ -21,7 +21,7 @@ pub(crate) enum ValueOwner {
     Topology,
 }
 
-/// Names all that a value takes from.
+/// Reports every source that a value is computed from.
 pub(crate) fn sources(
     topology: &Topology,
     value: &Value,
@@ -33,7 +33,7 @@ pub(crate) fn sources(
     });
 }
 
-/// Names all inputs for which a value asks, of the topology or of a workflow.
+/// Reports every input that a value refers to, of the topology or of a workflow.
 pub(crate) fn inputs<'v>(value: &'v Value, found: &mut impl FnMut(&'v str)) {
     functions(value, &mut |name, arguments| {
         if let Some((input, _)) = input((name, arguments)) {
@@ -42,7 +42,7 @@ pub(crate) fn inputs<'v>(value: &'v Value, found: &mut impl FnMut(&'v str)) {
     });
 }
 
-/// The input for which a function asks, and the path into its value: `get_input: NAME` or
+/// The input that a function refers to, and the path into its value: `get_input: NAME` or
 /// `get_input: [NAME, NAME_OR_INDEX, …]`.
 pub(crate) fn input<'v>(
     (function, arguments): (&str, &'v Value),
@@ -54,7 +54,7 @@ pub(crate) fn input<'v>(
     Some((name.as_str().filter(|_| function == "get_input")?, path))
 }
 
-/// All that may be functions: maps of one entry.
+/// Visits everything that may be a function: each map with one entry.
 fn functions<'v>(value: &'v Value, found: &mut impl FnMut(&'v str, &'v Value)) {
     match value {
         Value::List(items) => items.iter().for_each(|item| functions(item, found)),
@@ -85,7 +85,7 @@ fn of_function(
     match (function, &*texts) {
         ("get_property", [entity, path @ ..]) => {
             for node in nodes(topology, entity, owner) {
-                // Behind a requirement or a capability the name of the property comes next.
+                // After the name of a requirement or a capability comes the name of the property.
                 path.iter().for_each(|name| found(ValueSource::Property(node, (*name).to_owned())));
                 let behind = path.first().and_then(|name| target(topology, node, name));
                 if let Some((node, name)) = behind.zip(path.get(1)) {
@@ -104,7 +104,7 @@ fn of_function(
     }
 }
 
-/// The nodes that the first argument of a function may stand for.
+/// The nodes that the first argument of a function may refer to.
 fn nodes(topology: &Topology, entity: &str, owner: ValueOwner) -> Vec<NodeIndex> {
     let relation = match owner {
         ValueOwner::Relation(relation) => Some(topology.relation(relation)),

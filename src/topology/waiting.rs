@@ -1,12 +1,13 @@
-//! Nodes that wait for each other, in words: for plans of a variant and for all variants at once.
+//! Words the messages about nodes that wait for each other, both in the plan of one variant and
+//! over all variants.
 
-use crate::text::diagnostic::{Code, Diagnostic, Severity};
-use crate::text::source::Span;
+use crate::diagnostic::{Code, Diagnostic, Severity};
+use cuvee_text::source::Span;
 
-/// So many nodes are named in a sentence; a cycle may have any number of them.
+/// How many nodes a sentence names at most; a cycle may have any number of them.
 const MAX_NAMES: usize = 8;
 
-/// A node waits for another one, because of a relation.
+/// One node waits for another because of a relation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wait<'n> {
     pub(crate) source: &'n str,
@@ -15,7 +16,8 @@ pub(crate) struct Wait<'n> {
     pub(crate) place: Span,
 }
 
-/// `cyclic-deployment`, with every relation: each target is the next source, the last the first.
+/// The diagnostic `cyclic-deployment`, with every relation of the cycle: the target of each is the
+/// source of the next, and the last leads back to the first.
 pub(crate) fn cyclic_deployment(severity: Severity, cycle: &[Wait<'_>]) -> Diagnostic {
     let mut found = Diagnostic::error(Code::CyclicDeployment, message(cycle))
         .at(cycle.first().map(|wait| wait.place));

@@ -1,6 +1,6 @@
-//! The families of types: section 3.7 defines one kind of type after the other.
+//! Defines the families of types. Section 3.7 has one subsection for each family.
 
-/// The kinds of types.
+/// The family that a type belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Family {
@@ -23,7 +23,7 @@ pub enum Family {
 }
 
 impl Family {
-    /// All of them, what is used before what uses it.
+    /// All families. A family comes before those that use it.
     pub const ALL: [Self; 8] = [
         Self::Data,
         Self::Artifact,
@@ -54,7 +54,8 @@ impl Family {
         Self::ALL.into_iter().find(|family| family.keyword() == keyword)
     }
 
-    /// Whether elements of a topology have types of this family: only those matter for resolving.
+    /// Whether elements of a topology have types of this family. Resolving needs only these
+    /// families.
     pub(crate) fn has_elements(self) -> bool {
         matches!(
             self,
@@ -62,7 +63,7 @@ impl Family {
         )
     }
 
-    /// What a type of this family is called.
+    /// The name for a type of this family in messages.
     pub fn noun(self) -> &'static str {
         match self {
             Self::Data => "data type",
@@ -76,7 +77,7 @@ impl Family {
         }
     }
 
-    /// The section that defines its types.
+    /// The section that defines types of this family.
     pub const fn section(self) -> &'static str {
         match self {
             Self::Data => "3.7.6",

@@ -1,4 +1,4 @@
-//! Node filters (section 3.6.5): how they are read, and whether something fulfils them.
+//! Reads node filters (section 3.6.5), and checks whether nodes fulfil them.
 
 use super::function::function_in;
 use super::shape::{CAPABILITY_FILTER, FILTER};
@@ -6,40 +6,40 @@ use super::value::{
     Clause, DataTypes, Datum, Operator, PropertyDefinition, Schema, Undecided, UndecidedReason,
     check_value, fulfils_clause, function,
 };
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::source::Span;
-use crate::text::value::Value;
-use crate::text::yaml::{Node, NodeKind};
+use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
+use cuvee_text::source::Span;
+use cuvee_text::value::Value;
+use cuvee_text::yaml::{Node, NodeKind};
 
-/// A node filter as it is written.
+/// A node filter as the template has it.
 #[derive(Default)]
 pub(crate) struct NodeFilter<'n> {
-    /// What properties have to fulfil.
+    /// The conditions on the node's own properties.
     pub properties: Vec<PropertyFilter<'n>>,
-    /// Capabilities that have to be there.
+    /// The required capabilities.
     pub capabilities: Vec<CapabilityFilter<'n>>,
 }
 
-/// What a property has to fulfil (section 3.6.4).
+/// The conditions on one property (section 3.6.4).
 pub(crate) struct PropertyFilter<'n> {
     /// The name of the property.
     pub key: Node<'n>,
-    /// What it is compared with.
+    /// The constraint clauses that the value has to fulfil.
     pub clauses: Vec<Clause<'n>>,
-    /// What is compared with the result of a function.
+    /// The clauses that compare the value with the result of a function.
     pub unknown: Vec<Node<'n>>,
 }
 
-/// A capability that has to be there (section 3.6.5.2).
+/// A required capability (section 3.6.5.2).
 pub(crate) struct CapabilityFilter<'n> {
     /// The name of the capability, or of its type.
     pub key: Node<'n>,
-    /// What its properties have to fulfil.
+    /// The conditions on the properties of the capability.
     pub properties: Vec<PropertyFilter<'n>>,
 }
 
 impl<'n> NodeFilter<'n> {
-    /// Reads a node filter; what is wrong with its shape is reported and left out.
+    /// Reads a node filter. Parts with a wrong shape are reported and left out.
     pub(crate) fn read(node: Node<'n>, diagnostics: &mut Diagnostics) -> Self {
         let mut filter = Self::default();
         for (key, value) in map(node, "a node filter", "3.6.5.3", diagnostics) {
@@ -62,8 +62,8 @@ impl<'n> NodeFilter<'n> {
         filter
     }
 
-    /// What TOSCA 2.0 says of a property: `$equal: [{$get_property: [SELF, name]}, value]`, one or
-    /// several behind `$and`.
+    /// Reads a condition on a property in the grammar of TOSCA 2.0: `$equal: [{$get_property:
+    /// [SELF, name]}, value]`, one of these or several under `$and`.
     fn equality(&mut self, key: Node<'n>, value: Node<'n>) -> Result<(), Diagnostic> {
         let wrong = || {
             Diagnostic::error(Code::UnsupportedVersion, "of node filters of TOSCA 2.0, equalities are read")
@@ -102,10 +102,10 @@ impl<'n> NodeFilter<'n> {
 }
 
 impl<'n> NodeFilter<'n> {
-    /// What a node that is to be selected says by its assignments: of properties, its own and those of
-    /// its capabilities, their values, or clauses that values have to fulfil.
+    /// Derives a filter from the assignments of a node template that is to be selected: the values,
+    /// or the clauses for values, of its own properties and of those of its capabilities.
     pub(crate) fn of_assignments(node: Node<'n>) -> Self {
-        // Such properties are listed as they are in a filter, too.
+        // Here properties may also be written as a list, as in a filter.
         let properties = |owner: Node<'n>| {
             let all = owner.get("properties").into_iter();
             let entries =
@@ -123,7 +123,7 @@ impl<'n> NodeFilter<'n> {
     }
 }
 
-/// A value that a property has to have, or clauses.
+/// The filter of a property that has to have this value, or to fulfil these clauses.
 fn assigned_filter<'n>(key: Node<'n>, value: Node<'n>) -> PropertyFilter<'n> {
     let is_clause = |node: Node<'n>| {
         let mut entries = node.entries();
@@ -143,7 +143,7 @@ fn assigned_filter<'n>(key: Node<'n>, value: Node<'n>) -> PropertyFilter<'n> {
     }
 }
 
-/// An entry of a list in a filter.
+/// An entry of a list in a filter, with an optional value.
 struct FilterEntry<'n> {
     key: Node<'n>,
     value: Option<Node<'n>>,
@@ -217,7 +217,7 @@ fn map<'n>(
     node.entries()
 }
 
-/// A map with one entry; where nothing needs to be said of it, a name.
+/// Reads a map with one entry. Where `bare` allows it, a name alone is accepted, too.
 fn single(item: Node<'_>, bare: bool) -> Result<FilterEntry<'_>, Diagnostic> {
     let mut entries = item.entries();
     match (item.kind(), entries.next(), entries.next()) {
@@ -245,7 +245,7 @@ impl<'n> PropertyFilter<'n> {
         self.key.text().unwrap_or_default()
     }
 
-    /// How the property is defined, where it is among these.
+    /// The definition of the property, where it is among these.
     pub(crate) fn definition<'d, 'c>(
         &self,
         definitions: &[&'d PropertyDefinition<'c>],
@@ -254,18 +254,19 @@ impl<'n> PropertyFilter<'n> {
     }
 }
 
-/// What holding a value against the filter of a property comes to.
+/// The result of checking a value against the filter of a property.
 #[derive(Default)]
 pub(crate) struct FilterFindings {
-    /// Which clauses it violates: each with the place of the clause among its labels.
+    /// A violation for each clause that the value violates. Its labels have the place of the
+    /// clause.
     pub violations: Vec<Diagnostic>,
-    /// Why that is not known, where it is not.
+    /// Why the result is unknown, where it is unknown.
     pub undecided: Option<String>,
 }
 
 impl<'n> PropertyFilter<'n> {
-    /// Holds a value of this schema against the filter; that of a property that has none is not
-    /// known yet. What violates the schema itself is not said here.
+    /// Checks a value of this schema against the filter. A missing value means that the value is
+    /// not known yet. Violations of the schema itself are not reported here.
     pub(crate) fn hold<'a>(
         &self,
         value: Option<Datum<'_>>,
@@ -279,7 +280,8 @@ impl<'n> PropertyFilter<'n> {
         let constraints = self.clauses.clone();
         let schema =
             Schema { constraints, key_schema: None, entry_schema: None, ..Schema::clone(expected) };
-        // What stands in no document is no call to who checks it.
+        // A value from outside a document may contain a call, which `check_value` would not
+        // recognize.
         let call = if let Datum::Value(value) = value { function_in(value) } else { None };
         if let Some(call) = call {
             let undecided = Some(unknown_result(call));
@@ -306,7 +308,7 @@ impl<'n> PropertyFilter<'n> {
         }
     }
 
-    /// Holds a value against the filter of which nobody says the type.
+    /// Checks a value of unknown type against the filter.
     fn hold_untyped(&self, value: &Value) -> FilterFindings {
         let violation = |clause: &Clause<'_>| {
             let message = format!("`{value}` violates `{}`", clause.text());
@@ -320,7 +322,7 @@ impl<'n> PropertyFilter<'n> {
         }
     }
 
-    /// A function whose result the value is compared with.
+    /// The function whose result the value is compared with, if there is one.
     fn function(&self) -> Option<&'static str> {
         self.unknown.iter().find_map(|clause| function(*clause))
     }
@@ -330,53 +332,54 @@ fn unknown_result(function: &str) -> String {
     format!("the result of `{function}` is not known here")
 }
 
-/// Whether something fulfils a filter.
+/// Whether a node fulfils a filter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum FilterVerdict {
-    /// It does.
+    /// The node fulfils the filter.
     Holds,
-    /// It may, which is known at run time.
+    /// The node may fulfil the filter, which is known at run time.
     Undecided(FilterReason),
-    /// It does not.
+    /// The node does not fulfil the filter.
     Fails(FilterReason),
 }
 
-/// The first clause that is not fulfilled, or not known to be.
+/// The first clause that is not fulfilled, or whose result is unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FilterReason {
-    /// What is the matter.
+    /// The explanation for messages.
     pub message: String,
-    /// Where the filter asks for it.
+    /// The place of the clause in the filter.
     pub at: Span,
 }
 
-/// A property as a filter sees it.
+/// The state of a property for a filter.
 pub(crate) enum FilteredProperty<'s> {
-    /// It is defined, and may have a value.
+    /// The property is defined, and may have a value.
     Defined(&'s PropertyDefinition<'s>, Option<Datum<'s>>),
-    /// It has a value, and nobody knows its type.
+    /// The property has a value, but its type is unknown.
     Untyped(&'s Value),
-    /// There is none.
+    /// The property does not exist.
     Missing,
-    /// There may be one, for not all is known of what it belongs to.
+    /// It is unknown whether the property exists, because its owner is not fully known.
     Unknown,
 }
 
-/// What can be held against a node filter.
+/// A node that can be checked against a node filter.
 pub(crate) trait FilterSubject<'c> {
-    /// A property of its own, or of one of its capabilities.
+    /// A property of the node, or of one of its capabilities.
     fn property(&self, capability: Option<&str>, name: &str) -> FilteredProperty<'_>;
 
-    /// The capabilities that a key of a filter means: the one of this name, else those of this type
-    /// (section 3.6.5.4).
+    /// The capabilities that a key of a filter refers to: the capability with this name, or else
+    /// all capabilities of this type (section 3.6.5.4).
     fn capabilities(&self, key: Node<'_>) -> Vec<&str>;
 
-    /// What types of data there are.
+    /// The known data types.
     fn data_types(&self) -> &dyn DataTypes<'c>;
 }
 
 impl FilterVerdict {
-    /// Of what has to hold together: what fails first, else what is not known first.
+    /// The verdict if all conditions have to hold: the first failure, or else the first undecided
+    /// one.
     fn all(verdicts: impl IntoIterator<Item = Self>) -> Self {
         let mut undecided = None;
         for verdict in verdicts {
@@ -389,8 +392,8 @@ impl FilterVerdict {
         undecided.unwrap_or(Self::Holds)
     }
 
-    /// Of what one has to hold: what does, else what is not known, else what failed first; nothing
-    /// of nothing.
+    /// The verdict if one condition has to hold: one that holds, else one that is undecided, else
+    /// the first failure. Returns nothing if there are no conditions.
     fn any(verdicts: impl IntoIterator<Item = Self>) -> Option<Self> {
         verdicts.into_iter().reduce(|best, verdict| match (&best, &verdict) {
             (Self::Holds, _) | (_, Self::Fails(_)) | (Self::Undecided(_), Self::Undecided(_)) => {
@@ -402,7 +405,7 @@ impl FilterVerdict {
 }
 
 impl NodeFilter<'_> {
-    /// Whether something fulfils the filter.
+    /// Checks whether a node fulfils the filter.
     pub(crate) fn verdict(&self, subject: &dyn FilterSubject<'_>) -> FilterVerdict {
         let own = self.properties.iter().map(|filter| filter.verdict(None, subject));
         let capabilities = self.capabilities.iter().map(|filter| filter.verdict(subject));

@@ -1,40 +1,41 @@
-//! Which capabilities of a node a requirement can lead to (sections 3.7.2.1, 3.7.3 and 3.8.2.2).
+//! Determines which capabilities of a node a requirement can lead to (sections 3.7.2.1, 3.7.3 and
+//! 3.8.2.2).
 
 use super::family::Family;
 use super::types::{EffectiveCapability, RequirementDefinition, TypeId, TypeRef, Types};
-use crate::text::source::FileId;
-use crate::text::yaml::Node;
+use cuvee_text::source::FileId;
+use cuvee_text::yaml::Node;
 
-/// A capability of a node type, by its name.
+/// A capability of a node type, with its name.
 pub(crate) type NamedCapability<'c> = (&'c str, &'c EffectiveCapability<'c>);
 
-/// A requirement as it is assigned.
+/// A requirement assignment that is matched with node types.
 #[derive(Clone, Copy)]
 pub(crate) struct RequirementFit<'r, 't, 'c> {
     pub types: &'t Types<'c>,
-    /// Its definition.
+    /// The definition of the requirement.
     pub definition: &'r RequirementDefinition<'r>,
-    /// The type of the node that has it.
+    /// The type of the node that has the requirement.
     pub source: TypeId,
-    /// What the assignment names: a capability, or a type of capabilities; and in which file.
+    /// The capability, or capability type, that the assignment names, with the file of that name.
     pub capability: Option<(&'r str, Option<FileId>)>,
 }
 
 /// Why a requirement cannot lead to nodes of a type.
 pub(crate) enum Misfit<'c> {
-    /// What the assignment names is neither a capability of the type nor a type of capabilities.
+    /// The name in the assignment is neither a capability of the type nor a capability type.
     Unknown,
     /// The type has no capability of the type that the assignment names.
     NoneNamed,
-    /// The type has no capability of this type, which the definition asks for.
+    /// The type has no capability of this type, which the requirement definition asks for.
     NoneRequired(TypeId),
-    /// This capability is not for nodes such as the source.
+    /// This capability does not accept nodes of the source's type.
     NotForSource(NamedCapability<'c>),
 }
 
 impl<'t> RequirementFit<'_, 't, '_> {
-    /// The capabilities of nodes of this type that the requirement can lead to, or why there are
-    /// none.
+    /// The capabilities of nodes of this type that the requirement can lead to. Fails with the
+    /// reason why there are none.
     pub(crate) fn capabilities(
         &self,
         target: TypeId,
@@ -57,8 +58,8 @@ impl<'t> RequirementFit<'_, 't, '_> {
         }
     }
 
-    /// The capabilities that an assignment names: first by the name of a definition, then by that
-    /// of a type; all where it names none.
+    /// The capabilities that the assignment names: the one with this name, or else those of the
+    /// type with this name. If the assignment names none, all capabilities.
     fn named_capabilities(&self, target: TypeId) -> Result<Vec<NamedCapability<'t>>, Misfit<'t>> {
         let capabilities = &self.types.effective(target).capabilities;
         let all = capabilities.iter().map(|(name, part)| (*name, &part.definition));
@@ -80,8 +81,8 @@ impl<'t> RequirementFit<'_, 't, '_> {
         self.types.may_derive(TypeRef::Defined(one), TypeRef::Defined(ancestor))
     }
 
-    /// Whether what is named derives from a type; a name that nobody knows is reported where it
-    /// stands, and may be anything.
+    /// Whether the named type derives from `ancestor`. An unknown name is reported where it is
+    /// written, and could be any type.
     fn is_a(&self, name: Option<Node<'_>>, ancestor: TypeId) -> bool {
         self.defined(Family::Capability, name).is_none_or(|kind| self.may_derive(kind, ancestor))
     }

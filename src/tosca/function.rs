@@ -1,11 +1,11 @@
-//! Intrinsic functions (chapter 4 of TOSCA Simple Profile 1.3): what a call says, its arguments
-//! read and judged by their shape.
+//! Reads calls of intrinsic functions (chapter 4 of TOSCA Simple Profile 1.3), and checks the shape
+//! of their arguments.
 
-use crate::text::diagnostic::{Code, Diagnostic};
-use crate::text::value::Value;
-use crate::text::yaml::{Node, NodeKind, Scalar};
+use crate::diagnostic::{Cite, Code, Diagnostic};
+use cuvee_text::value::Value;
+use cuvee_text::yaml::{Node, NodeKind, Scalar};
 
-/// A function.
+/// An intrinsic function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Function {
     /// `concat`
@@ -41,7 +41,7 @@ impl Function {
         Self::GetArtifact,
     ];
 
-    /// Its name.
+    /// The name of the function.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Concat => "concat",
@@ -61,7 +61,7 @@ impl Function {
         Self::ALL.into_iter().find(|function| function.name() == name)
     }
 
-    /// The section that defines it.
+    /// The section that defines the function.
     pub(crate) fn section(self) -> &'static str {
         match self {
             Self::Concat => "4.3.1",
@@ -76,7 +76,7 @@ impl Function {
         }
     }
 
-    /// How it is called, for help.
+    /// The forms of a call, for the help of a message.
     fn usage(self) -> &'static str {
         match self {
             Self::Concat => "concat: [STRING, …]",
@@ -94,52 +94,55 @@ impl Function {
     }
 }
 
-/// A name among the arguments.
+/// A name among the arguments of a call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Name<'a> {
     /// The name.
     pub text: &'a str,
-    /// Where it stands.
+    /// The node that contains the name.
     pub at: Node<'a>,
 }
 
-/// What a function is called with.
+/// The arguments of a call.
 #[derive(Clone, Debug)]
 pub(crate) enum Arguments<'a> {
-    /// Of `concat`: scalars and calls.
+    /// The arguments of `concat`: scalars and calls.
     Parts(Vec<Node<'a>>),
-    /// Of `join`: a list of scalars and calls or a call, and what goes between.
+    /// The arguments of `join`: a call or a list of scalars and calls, and the delimiter.
     Join(Node<'a>, Option<Node<'a>>),
-    /// Of `token`: the string, the characters at which it is split, and which part.
+    /// The arguments of `token`: the string, the characters at which it is split, and the index of
+    /// the wanted part.
     Token([Node<'a>; 3]),
-    /// Of `get_input`: the name or the position of an input, and a path into its value.
+    /// The arguments of `get_input`: the name or the position of an input, and a path into its
+    /// value.
     Input(Node<'a>, Vec<Node<'a>>),
-    /// Of `get_property` and `get_attribute`: an entity, and a path from it.
+    /// The arguments of `get_property` and `get_attribute`: an entity, and a path from it.
     Path(Name<'a>, Vec<Node<'a>>),
-    /// Of `get_operation_output`: an entity, an interface, an operation and its output.
+    /// The arguments of `get_operation_output`: an entity, an interface, an operation and its
+    /// output.
     Output([Name<'a>; 4]),
-    /// Of `get_nodes_of_type`.
+    /// The argument of `get_nodes_of_type`.
     NodeType(Name<'a>),
-    /// Of `get_artifact`: an entity and an artifact.
+    /// The arguments of `get_artifact`: an entity and an artifact.
     Artifact(Name<'a>, Name<'a>),
 }
 
 /// A call of a function.
 #[derive(Clone, Debug)]
 pub(crate) struct Call<'a> {
-    /// The whole call.
+    /// The node of the whole call.
     pub node: Node<'a>,
-    /// The function.
+    /// The called function.
     pub function: Function,
-    /// Its arguments.
+    /// The arguments of the call.
     pub arguments: Arguments<'a>,
 }
 
 impl<'a> Call<'a> {
-    /// Reads a call; nothing where the node calls no function.
+    /// Reads a call. Returns nothing where the node calls no function.
     ///
     /// # Errors
-    /// `invalid-function` where the arguments are none that the function takes.
+    /// `invalid-function` where the function does not take these arguments.
     pub(crate) fn read(node: Node<'a>) -> Option<Result<Self, Diagnostic>> {
         let (function, operand) = called(node)?;
         let call = match arguments(function, operand) {
@@ -152,7 +155,8 @@ impl<'a> Call<'a> {
     }
 }
 
-/// The function that a node calls, and with what: a map whose only key is that of a function.
+/// The function that a node calls, and its operand. A call is a map whose only key is the name of a
+/// function.
 fn called(node: Node<'_>) -> Option<(Function, Node<'_>)> {
     let mut entries = node.entries();
     let (key, operand) = entries.next()?;
@@ -160,12 +164,13 @@ fn called(node: Node<'_>) -> Option<(Function, Node<'_>)> {
     (entries.len() == 0).then_some((function, operand))
 }
 
-/// The name of the function that a node calls: a map whose only key is that of a function.
+/// The name of the function that a node calls. A call is a map whose only key is the name of a
+/// function.
 pub fn function(node: Node<'_>) -> Option<&'static str> {
     called(node).map(|(function, _)| function.name())
 }
 
-/// The name of a function that is called somewhere in a value.
+/// The name of the first function that is called anywhere in a value.
 pub(crate) fn function_in(value: &Value) -> Option<&'static str> {
     match value {
         Value::List(items) => items.iter().find_map(function_in),
@@ -180,12 +185,13 @@ pub(crate) fn function_in(value: &Value) -> Option<&'static str> {
     }
 }
 
-/// As [`function`], where a map may be meant as well: arguments that no function takes make it one.
+/// As [`function`], for a place where a map is allowed as well: if no function takes the operand,
+/// the node is a map.
 pub fn function_not_map(node: Node<'_>) -> Option<&'static str> {
     let (function, operand) = called(node)?;
     let name = function.name();
     let takes_name = name.starts_with("get_") && operand.as_str().is_some();
-    // Where inputs are listed, they may be named by their position, too.
+    // Where inputs are listed by position, `get_input` takes a position, too.
     let takes_position =
         function == Function::GetInput && matches!(operand.scalar(), Some(Scalar::Int(_)));
     (takes_name || takes_position || operand.kind() == NodeKind::Sequence).then_some(name)
@@ -231,7 +237,7 @@ fn arguments(function: Function, operand: Node<'_>) -> Result<Arguments<'_>, Dia
                 name(output)?,
             ]))
         }
-        // The grammar has no brackets, so that all of it is one string.
+        // The grammar has no brackets here, so the arguments may be one string with commas.
         (Function::GetOperationOutput, []) => {
             commas(operand).map(Arguments::Output).ok_or_else(|| count(function, operand))
         }
@@ -258,7 +264,7 @@ fn arguments(function: Function, operand: Node<'_>) -> Result<Arguments<'_>, Dia
     }
 }
 
-/// Something that can be part of a string: a scalar, or what a function gives.
+/// Checks that an argument can be part of a string: it is a scalar, or a call.
 fn text(function: Function, node: Node<'_>) -> Result<(), Diagnostic> {
     if node.kind() == NodeKind::Scalar && !node.is_null() || self::function(node).is_some() {
         return Ok(());
@@ -286,7 +292,7 @@ fn steps<'a>(path: &[Node<'a>]) -> Result<Vec<Node<'a>>, Diagnostic> {
     path.iter().map(|part| step(*part)).collect()
 }
 
-/// A name or an index.
+/// Checks that a part of a path is a name or an index.
 fn step(node: Node<'_>) -> Result<Node<'_>, Diagnostic> {
     match node.scalar() {
         Some(Scalar::String(_) | Scalar::Int(_)) => Ok(node),

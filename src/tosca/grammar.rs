@@ -1,45 +1,46 @@
-//! How what TOSCA defines is read: maps, by their keynames. What is wrong is said once, and what can
-//! be read of it is kept.
+//! Reads the elements of TOSCA as maps with known keynames. Each error is reported once, and the
+//! readable rest is kept.
 
 use super::shape::{Reading, Shape, Vocabulary};
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::yaml::{Node, NodeKind};
+use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
+use cuvee_text::yaml::{Node, NodeKind};
 
-/// A name and what is behind it.
+/// A name and the value below it.
 #[derive(Clone, Copy, Debug)]
 pub struct Named<'a> {
     /// The name.
     pub name: &'a str,
-    /// Where the name stands.
+    /// The node that contains the name.
     pub key: Node<'a>,
-    /// What stands behind it.
+    /// The value below the name.
     pub value: Node<'a>,
 }
 
 impl<'a> Named<'a> {
-    /// An entry of a map.
+    /// Makes one from an entry of a map.
     pub(crate) fn new((key, value): (Node<'a>, Node<'a>)) -> Self {
         Self { name: key.text().unwrap_or_default(), key, value }
     }
 }
 
-/// Reads what is written in this grammar: what types and templates are made of, each in its module.
+/// A reader of TOSCA elements. The modules of types and templates add a method for each kind of
+/// element.
 pub(crate) struct Grammar<'d> {
-    /// What is said of what does not have its shape.
+    /// The code of errors about the shape of elements.
     pub code: Code,
     /// How strictly keys are read.
     pub reading: Reading,
-    /// Where that goes.
+    /// Where errors are added.
     pub diagnostics: &'d mut Diagnostics,
 }
 
 impl<'d> Grammar<'d> {
-    /// Reads templates, and judges all that they say.
+    /// A reader of templates that reports every unknown key.
     pub(crate) fn of_template(diagnostics: &'d mut Diagnostics) -> Self {
         Self { code: Code::InvalidTemplate, reading: Reading::Strict, diagnostics }
     }
 
-    /// Reads templates, and leaves alone what may be somebody's own.
+    /// A reader of templates that accepts unknown keys that may be private ones.
     pub(crate) fn lenient(diagnostics: &'d mut Diagnostics) -> Self {
         Self { reading: Reading::Lenient, ..Self::of_template(diagnostics) }
     }
@@ -53,7 +54,7 @@ impl<'d> Grammar<'d> {
         self.diagnostics.push(Diagnostic::error(self.code, message).at(at.span()).section(section));
     }
 
-    /// Warns of what the next version will not have any more (section 1.6.1).
+    /// Warns of a keyname that the next version removes (section 1.6.1).
     pub(crate) fn deprecated(
         &mut self,
         at: Node<'_>,
@@ -74,7 +75,7 @@ impl<'d> Grammar<'d> {
         self.invalid(at, format!("`{what}` has to be {expected}, not {}", at.describe()), section);
     }
 
-    /// The entries of what has to be a map.
+    /// The entries of a node that has to be a map.
     pub(crate) fn map<'a>(
         &mut self,
         node: Node<'a>,
@@ -87,20 +88,20 @@ impl<'d> Grammar<'d> {
         node.entries().map(Named::new).collect()
     }
 
-    /// The entries of a map below this keyname, where it is there.
+    /// The entries of the map below this keyname, if the keyname is present.
     pub(crate) fn entries<'a>(
         &mut self,
         node: Node<'a>,
         keyname: &str,
         shape: &Shape,
     ) -> Vec<Named<'a>> {
-        // What may not be there is reported as that, and not read: a type of interfaces that has
-        // interfaces could have itself.
+        // A keyname that the shape lacks is reported as unknown, and not read. Otherwise an
+        // interface type that contains interfaces could contain itself.
         let value = node.get(keyname).filter(|_| shape.has(keyname));
         value.map(|value| self.map(value, keyname, shape.section)).unwrap_or_default()
     }
 
-    /// Judges the keynames of what has to be a map.
+    /// Checks the keynames of a node that has to be a map.
     pub(crate) fn keynames(&mut self, node: Node<'_>, shape: &Shape) {
         if node.kind() != NodeKind::Mapping {
             return self.invalid(
@@ -128,7 +129,7 @@ impl<'d> Grammar<'d> {
         Some(value)
     }
 
-    /// The name of a type; the primitive type `null` needs no quotes.
+    /// The name of a type. The primitive type `null` needs no quotes.
     pub(crate) fn type_name<'a>(
         &mut self,
         node: Node<'a>,
@@ -140,7 +141,7 @@ impl<'d> Grammar<'d> {
         null.or_else(|| self.string(node, keyname, shape))
     }
 
-    /// What is said for people; nothing where nothing stands behind the keyname.
+    /// The description of an element. Returns nothing where the keyname has no value.
     pub(crate) fn description<'a>(&mut self, node: Node<'a>, shape: &Shape) -> Option<Node<'a>> {
         node.get("description").filter(|text| !text.is_null())?;
         self.string(node, "description", shape)

@@ -1,26 +1,26 @@
-//! Import definitions (section 3.6.8).
+//! Reads import definitions (section 3.6.8).
 
 use super::shape::IMPORT;
 use super::types::profile;
-use crate::text::yaml::{Node, NodeKind};
+use cuvee_text::yaml::{Node, NodeKind};
 use std::path::Path;
 
-/// An import as it is written.
+/// An import as the template has it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ImportDefinition<'a> {
-    /// The whole item.
+    /// The whole item in the list of imports.
     pub item: Node<'a>,
-    /// Its name, where it has one.
+    /// The name of the import, where it has one.
     pub name: Option<Node<'a>>,
-    /// What its keynames stand in; the item itself in the short form.
+    /// The map with the keynames. In the short form, the item itself.
     pub body: Node<'a>,
-    /// The name of the file.
+    /// The name of the imported file.
     pub file: &'a str,
-    /// The name of a repository.
+    /// The name of the repository that contains the file.
     pub repository: Option<Node<'a>>,
-    /// The prefix of the names of what is imported.
+    /// The prefix of the names of the imported types.
     pub prefix: Option<&'a str>,
-    /// The namespace of what is imported, where it has none of its own.
+    /// The namespace of the imported types, where the file has none of its own.
     pub uri: Option<&'a str>,
 }
 
@@ -42,13 +42,13 @@ impl<'a> ImportDefinition<'a> {
         })
     }
 
-    /// Those of a service template that can be read.
+    /// All imports of a service template that can be read.
     pub(crate) fn all(root: Node<'a>) -> impl Iterator<Item = Self> {
         root.get("imports").into_iter().flat_map(Node::items).filter_map(Self::read)
     }
 }
 
-/// A name that is not a keyname, and what stands behind it.
+/// A name that is not a keyname, and the import below it.
 fn named(item: Node<'_>) -> Option<(Node<'_>, Node<'_>)> {
     let (name, body) = item.entries().next().filter(|_| item.entries().len() == 1)?;
     let is_name = !IMPORT.has(name.text().unwrap_or_default());
@@ -56,13 +56,12 @@ fn named(item: Node<'_>) -> Option<(Node<'_>, Node<'_>)> {
     (is_name && has_body).then_some((name, body))
 }
 
-/// Whether this is a URL rather than a path.
+/// Whether the text is a URL rather than a path.
 pub(crate) fn is_url(text: &str) -> bool {
     text.contains("://")
 }
 
-/// Whether this is the TOSCA Simple Profile itself (section 3.1), whose types are there without an
-/// import.
+/// Whether this is the TOSCA Simple Profile itself (section 3.1), whose types need no import.
 pub(crate) fn is_profile(name: &str) -> bool {
     [profile::ALIAS, profile::NAMESPACE].contains(&name.trim_end_matches('/'))
 }
@@ -73,7 +72,7 @@ pub(crate) fn repository_address<'a>(root: Node<'a>, name: Node<'_>) -> Option<&
     definition.as_str().or_else(|| definition.get("url")?.as_str())
 }
 
-/// What a name means in a repository: below its address.
+/// The location of a name in a repository: below the repository's address.
 pub(crate) fn below(address: &str, name: &str) -> String {
     if is_url(address) {
         return format!("{}/{}", address.trim_end_matches('/'), name.trim_start_matches('/'));
@@ -81,7 +80,7 @@ pub(crate) fn below(address: &str, name: &str) -> String {
     Path::new(address).join(name.trim_start_matches('/')).to_string_lossy().into_owned()
 }
 
-/// What a service template imports from beside itself.
+/// The files that a service template imports by a path: neither from a URL nor from a repository.
 pub(crate) fn import_names(root: Node<'_>) -> impl Iterator<Item = &str> {
     let local = ImportDefinition::all(root)
         .filter(|import| import.repository.is_none() && !is_url(import.file));

@@ -1,33 +1,33 @@
-//! What nodes go through: their states (section 3.4.1), and the operations of the interfaces
-//! `Standard` (5.8.4) and `Configure` (5.8.5) that lead from one to the next.
+//! Models the lifecycle of nodes: their states (section 3.4.1), and the operations of the
+//! interfaces `Standard` (5.8.4) and `Configure` (5.8.5) that lead from one state to the next.
 
 /// A state of a node (section 3.4.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum NodeState {
-    /// It only exists as a template.
+    /// The node only exists as a template.
     Initial,
-    /// On its way to `created`.
+    /// The node is on its way to `created`.
     Creating,
-    /// Its software is there.
+    /// The software of the node is installed.
     Created,
-    /// On its way to `configured`.
+    /// The node is on its way to `configured`.
     Configuring,
-    /// It could be started; also what has been stopped is that.
+    /// The node could be started. A node that was stopped is in this state as well.
     Configured,
-    /// On its way to `started`.
+    /// The node is on its way to `started`.
     Starting,
-    /// It runs.
+    /// The node runs.
     Started,
-    /// On its way back to `configured`.
+    /// The node is on its way back to `configured`.
     Stopping,
-    /// On its way to where nobody knows it any more.
+    /// The node is on its way to being unknown.
     Deleting,
-    /// Something went wrong.
+    /// An operation of the node failed.
     Error,
 }
 
 impl NodeState {
-    /// All of them, in the order of the specification.
+    /// All states, in the order of the specification.
     pub const ALL: [Self; 10] = [
         Self::Initial,
         Self::Creating,
@@ -41,7 +41,7 @@ impl NodeState {
         Self::Error,
     ];
 
-    /// How it is written.
+    /// The name of the state in TOSCA.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Initial => "initial",
@@ -62,7 +62,7 @@ impl NodeState {
         Self::ALL.into_iter().find(|state| state.as_str() == name)
     }
 
-    /// Whether a node does not stay in it.
+    /// Whether a node only passes through the state.
     pub fn is_transitional(self) -> bool {
         matches!(
             self,
@@ -71,11 +71,12 @@ impl NodeState {
     }
 
     /// Whether the table of the specification leads from this state to another one in one step.
-    /// Anything may fail; `stopping` and `deleting` begin at whatever the present state is, and
-    /// behind `deleting` nothing is known any more, which is no state.
+    /// Every state may lead to `error`. All states except `initial`, `deleting` and the next state
+    /// itself may lead to `stopping` and `deleting`. Behind `deleting` the node is unknown, which
+    /// is not a state.
     ///
     /// ```
-    /// use cuvee::tosca::NodeState;
+    /// use cuvee::parts::tosca::NodeState;
     /// assert!(NodeState::Stopping.leads_to(NodeState::Configured));
     /// assert!(!NodeState::Initial.leads_to(NodeState::Started));
     /// ```
@@ -124,7 +125,7 @@ pub enum LifecycleOperation {
     PostConfigureTarget,
     /// Tells the source that a target was added.
     AddTarget,
-    /// Tells the target that a source is there.
+    /// Tells the target that a source was added.
     AddSource,
     /// Tells the source that the target has changed.
     TargetChanged,
@@ -135,11 +136,11 @@ pub enum LifecycleOperation {
 }
 
 impl LifecycleOperation {
-    /// Those of nodes: the interface `Standard`.
+    /// The operations of nodes: those of the interface `Standard`.
     pub const STANDARD: [Self; 5] =
         [Self::Create, Self::Configure, Self::Start, Self::Stop, Self::Delete];
 
-    /// How it is written.
+    /// The name of the operation in TOSCA.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Create => "create",
@@ -159,12 +160,12 @@ impl LifecycleOperation {
         }
     }
 
-    /// The operation of a node that has this name.
+    /// The operation of nodes that has this name.
     pub fn standard(name: &str) -> Option<Self> {
         Self::STANDARD.into_iter().find(|operation| operation.as_str() == name)
     }
 
-    /// The type of the interface that has it.
+    /// The type of the interface that defines the operation.
     pub const fn interface_type(self) -> &'static str {
         match self {
             Self::Create | Self::Configure | Self::Start | Self::Stop | Self::Delete => {
@@ -174,7 +175,7 @@ impl LifecycleOperation {
         }
     }
 
-    /// The name by which that interface is usually called.
+    /// The usual name of the interface that defines the operation.
     pub const fn interface(self) -> &'static str {
         match self {
             Self::Create | Self::Configure | Self::Start | Self::Stop | Self::Delete => "Standard",
@@ -182,7 +183,7 @@ impl LifecycleOperation {
         }
     }
 
-    /// Of those of relationships, whether it happens to the target: the others happen to the source.
+    /// Whether an operation of relationships is about the target. The others are about the source.
     pub const fn is_at_target(self) -> bool {
         matches!(
             self,
@@ -207,7 +208,7 @@ mod tests {
         assert_eq!(LifecycleOperation::standard("add_target"), None);
     }
 
-    /// Section 3.4.1 says for each transitional state where it leads.
+    /// Section 3.4.1 gives the next state for each transitional state.
     #[test]
     fn transitional_states_lead_to_what_the_table_says() {
         use NodeState::{Configured, Configuring, Created, Creating, Deleting, Error};

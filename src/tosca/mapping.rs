@@ -1,32 +1,32 @@
-//! Which relations of a substituted node go where: bounds, slots and entries, whoever asks and
-//! however they are written.
+//! Computes which relations of a substituted node go to which mapping. It uses numbers only:
+//! bounds, slots and entries. Neither the caller nor the notation matters.
 //!
-//! A *slot* is one relation that a node's assignments of a requirement stand for, an *entry* is one
-//! mapping after groups are written out. Entries come in runs, for a group may stand for any number
-//! of them.
+//! A *slot* is one of the relations that the assignments of a requirement in a node stand for. An
+//! *entry* is one mapping after groups are written out. Entries are kept as runs, because a group
+//! may stand for any number of them.
 
-/// How often something is there.
+/// How often something may occur.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CountBounds {
-    /// At least.
+    /// The lower bound.
     pub min: u64,
-    /// At most; nothing where that is unbounded.
+    /// The upper bound. `None` means unbounded.
     pub max: Option<u64>,
 }
 
-/// The slots of one requirement of one node.
+/// How many slots one requirement of one node has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SlotCounts {
-    /// Those that have a target.
+    /// The slots that have a target.
     pub fulfilled: u64,
-    /// Those for which one has to be found.
+    /// The slots for which a target has to be found.
     pub mandatory: u64,
-    /// Those for which one should be found.
+    /// The slots for which a target should be found.
     pub optional: u64,
 }
 
 impl SlotCounts {
-    /// What can be mapped onto them, where the requirement has these bounds.
+    /// The slots that entries can be mapped onto, where the requirement has these bounds.
     pub(crate) fn open(self, bounds: CountBounds) -> OpenSlots {
         let needed = bounds.min.saturating_sub(self.fulfilled);
         OpenSlots {
@@ -36,47 +36,47 @@ impl SlotCounts {
     }
 }
 
-/// What can be mapped onto a requirement of a node.
+/// How many slots of a node's requirement entries can be mapped onto.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OpenSlots {
-    /// So many slots have to get a target.
+    /// The number of slots that have to get a target.
     pub mandatory: u64,
-    /// So many may get one.
+    /// The number of slots that may get a target.
     pub takes: u64,
 }
 
-/// For how many entries a mapping stands.
+/// How many entries a mapping stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MappingShare {
-    /// One; where it is the only one, as many as its targets take.
+    /// One entry. A mapping that is the only one stands for as many entries as its targets take.
     One,
-    /// So many.
+    /// This number of entries.
     Times(u64),
-    /// What is left.
+    /// All entries that are left.
     Rest,
 }
 
 /// A mapping of a requirement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MappedRequirement {
-    /// For how many entries it stands.
+    /// How many entries the mapping stands for.
     pub share: MappingShare,
-    /// Onto what: positions in [`RequirementMappings::open`].
+    /// The targets of the mapping, as positions in [`RequirementMappings::open`].
     pub targets: Vec<usize>,
 }
 
-/// All mappings of one requirement, in the order written.
+/// All mappings of one requirement, in the order in which they are written.
 #[derive(Clone, Debug)]
 pub(crate) struct RequirementMappings {
-    /// How often the requirement occurs in the type that is substituted.
+    /// How often the requirement occurs in the substituted type.
     pub bounds: CountBounds,
     /// The mappings.
     pub mappings: Vec<MappedRequirement>,
-    /// What they map onto.
+    /// The slots that the mappings lead onto.
     pub open: Vec<OpenSlots>,
 }
 
-/// Entries of one mapping side by side that are alike.
+/// Consecutive entries of one mapping that are alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct RunOfEntries {
     mapping: usize,
@@ -84,38 +84,38 @@ struct RunOfEntries {
     count: u64,
 }
 
-/// What is wrong with mappings, whoever is substituted.
+/// A problem of mappings that shows in the substituted type, whatever node is substituted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum MappingProblem {
-    /// More entries lead onto mandatory slots than there are relations for certain; with the
-    /// mappings that do.
+    /// More entries lead onto mandatory slots than there are relations for certain. The list has
+    /// the mappings of these entries.
     TooManyMandatory(u64, Vec<usize>),
-    /// A mapping leads onto a requirement that takes no more.
+    /// A mapping leads onto a requirement that takes no more entries.
     TakesNoMore {
-        /// The mapping.
+        /// The position of the mapping.
         mapping: usize,
-        /// What it maps onto.
+        /// The position of the slots that it maps onto.
         target: usize,
     },
-    /// A mapping behind one that takes what is left.
+    /// A mapping follows one that takes all entries that are left.
     BehindRest(usize),
     /// A mapping has entries for which there is never a relation.
     Surplus(usize),
-    /// A mapping takes what is left, and its target does not take all of that.
+    /// A mapping takes all entries that are left, and its target takes fewer.
     BoundedRest(usize),
-    /// A mapping stands for nothing.
+    /// A mapping stands for no entry.
     Nothing(usize),
 }
 
 impl MappingProblem {
-    /// Whether it is no mistake, but without effect.
+    /// Whether the problem is not a mistake but only has no effect.
     pub(crate) fn is_harmless(&self) -> bool {
         matches!(self, Self::Surplus(_) | Self::BoundedRest(_) | Self::Nothing(_))
     }
 }
 
 impl RequirementMappings {
-    /// The position of the mapping that is the only one, and no group.
+    /// The position of the only mapping, if there is just one and it is not a group.
     fn sole(&self) -> Option<usize> {
         let mappings = self.mappings.iter().enumerate();
         let mut counting = mappings.filter(|(_, mapping)| mapping.share != MappingShare::Times(0));
@@ -123,7 +123,7 @@ impl RequirementMappings {
         (only.share == MappingShare::One && counting.next().is_none()).then_some(position)
     }
 
-    /// The entries where there are so many slots.
+    /// The runs of entries where the node has this number of slots.
     fn runs(&self, slots: u64) -> Vec<RunOfEntries> {
         let mut used = vec![0_u64; self.open.len()];
         let (mut runs, mut before) = (Vec::new(), 0_u64);
@@ -137,7 +137,7 @@ impl RequirementMappings {
                 MappingShare::One if sole == Some(position) => left.max(1).min(slots.max(1)),
                 MappingShare::One => 1,
                 MappingShare::Times(count) => count,
-                // What is mandatory comes first, so that there is always enough for it.
+                // Mandatory slots come first, so that there are always enough entries for them.
                 MappingShare::Rest => slots.saturating_sub(before).max(mandatory).min(left),
             };
             let mandatory = mandatory.min(count);
@@ -154,8 +154,9 @@ impl RequirementMappings {
         runs
     }
 
-    /// The runs in the order in which slots are taken: as written where all are done, else those
-    /// onto mandatory slots first.
+    /// Sorts the runs in the order in which they take slots. If there are no more entries than
+    /// `min`, all of them take a slot, and the order stays as written. Otherwise runs onto
+    /// mandatory slots come first.
     fn in_order(mut runs: Vec<RunOfEntries>, min: u64) -> Vec<RunOfEntries> {
         if total(&runs) > min {
             runs.sort_by_key(|run| !run.is_mandatory);
@@ -163,8 +164,8 @@ impl RequirementMappings {
         runs
     }
 
-    /// For each of these slots the mapping that takes it, as far as there are any: `min` says how
-    /// many relations there are for certain.
+    /// The mapping that takes each of these slots, as long as there are entries. `min` is the
+    /// number of relations that exist for certain.
     pub(crate) fn perform(&self, slots: u64, min: u64) -> Vec<usize> {
         let slots = self.bounds.max.map_or(slots, |max| slots.min(max));
         let mut taken = Vec::new();
@@ -175,19 +176,19 @@ impl RequirementMappings {
         taken
     }
 
-    /// How many entries there are where there are so many slots.
+    /// The number of entries where the node has this number of slots.
     pub(crate) fn entries(&self, slots: u64) -> u64 {
         total(&self.runs(self.bounds.max.map_or(slots, |max| slots.min(max))))
     }
 
-    /// The mappings that lead onto mandatory slots, with how many entries of each do.
+    /// The mappings that lead onto mandatory slots, each with the number of its entries that do.
     pub(crate) fn mandatory(&self, slots: u64) -> Vec<(usize, u64)> {
         let slots = self.bounds.max.map_or(slots, |max| slots.min(max));
         let runs = self.runs(slots).into_iter().filter(|run| run.is_mandatory);
         runs.map(|run| (run.mapping, run.count)).collect()
     }
 
-    /// What is wrong with them for some node that may be substituted.
+    /// All problems that occur for at least one node that may be substituted.
     pub(crate) fn problems(&self) -> Vec<MappingProblem> {
         let mut problems = Vec::new();
         self.mandatory_problem(&mut problems);
@@ -257,7 +258,7 @@ impl RequirementMappings {
         problems.push(MappingProblem::BoundedRest(position));
     }
 
-    /// The first mapping of which an entry has no relation where there are as many as may be.
+    /// Reports the first mapping with an entry that has no relation even at the upper bound.
     fn surplus_problem(&self, problems: &mut Vec<MappingProblem>) {
         let Some(max) = self.bounds.max else { return };
         if self.sole().is_some() {
@@ -282,10 +283,10 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The rules as they are written, one entry at a time.
+    /// Performs the rules as the specification states them, one entry at a time.
     struct Oracle<'m>(&'m RequirementMappings);
 
-    /// An entry that is written out: its mapping, its targets, whether one of them is mandatory.
+    /// A single entry: its mapping, its targets, and whether one of them is mandatory.
     type Entry = (usize, Vec<usize>, bool);
 
     impl Oracle<'_> {
@@ -370,7 +371,7 @@ mod tests {
         mappings.problems().iter().all(MappingProblem::is_harmless)
     }
 
-    /// Mandatory entries that got no slot although the mappings may be taken by every user.
+    /// The number of mandatory entries without a slot, although every user may take the mappings.
     fn left_over(mappings: &RequirementMappings, slots: u64, min: u64) -> usize {
         let oracle = Oracle(mappings);
         let all = oracle.entries(slots.min(mappings.bounds.max.unwrap_or(slots)));
@@ -379,7 +380,7 @@ mod tests {
     }
 
     proptest! {
-        // Most mappings at random are none that may be taken.
+        // Most random mappings are invalid, so that many cases are rejected.
         #![proptest_config(ProptestConfig { cases: 4096, max_global_rejects: 1 << 20, ..ProptestConfig::default() })]
 
         #[test]
@@ -394,7 +395,7 @@ mod tests {
         #[test]
         fn what_is_accepted_performs_for_every_user(mappings in mappings(), more in 0..5_u64, narrowed in 0..3_u64) {
             prop_assume!(is_valid(&mappings));
-            // A user's type may ask for more than the type that is substituted.
+            // The requirement of a user may have a higher lower bound than the substituted type.
             let most = mappings.bounds.max.unwrap_or(u64::MAX);
             let min = (mappings.bounds.min + narrowed).min(most);
             let slots = (min + more).min(most);
@@ -457,11 +458,11 @@ mod tests {
 
     #[test]
     fn each_rule_is_needed() {
-        // Three mandatory ones, of which a user may have one relation only.
+        // Three entries are mandatory, but a user may have a single relation.
         let three = of((1, Some(4)), &[MappingShare::One; 3], &[(1, 1), (1, 1), (1, 1)]);
         assert_eq!(three.problems(), [MappingProblem::TooManyMandatory(3, vec![0, 1, 2])]);
         assert_eq!(left_over(&three, 1, 1), 2);
-        // Were what is bound taken for open, one entry would have nothing to map onto.
+        // If a bound slot counted as open, one entry would have no slot to map onto.
         let bound = SlotCounts { fulfilled: 1, mandatory: 0, optional: 0 };
         let open = bound.open(CountBounds { min: 1, max: Some(1) });
         let bound = of((1, Some(1)), &[MappingShare::One], &[(open.mandatory, open.takes)]);

@@ -1,16 +1,16 @@
-//! The type system of TOSCA Simple Profile 1.3: definitions, derivation, and what types effectively
-//! are.
+//! Implements the type system of TOSCA Simple Profile 1.3: type definitions, derivation, and
+//! effective types.
 //!
 //! Not promised: may change with any version.
 //!
-//! [`Types::of`] reads the type definitions of documents, of which [`profile::normative`] is
-//! usually the first; [`Types::effective`] says what a type has, with what it inherits.
-//! [`validate_types`] reports all that is wrong with the types of a file.
+//! [`Types::of`] reads the type definitions of documents. The first of these is usually
+//! [`profile::normative`]. [`Types::effective`] gives all members of a type, including those that
+//! it inherits. [`validate_types`] reports all errors in the types of a file.
 //!
 //! ```
 //! use cuvee::source::FileId;
-//! use cuvee::tosca::{Family, Types, profile};
-//! use cuvee::yaml::{Limits, parse};
+//! use cuvee::parts::tosca::{Family, Types, profile};
+//! use cuvee::parts::yaml::{Limits, parse};
 //!
 //! let text = "node_types: {Shop: {derived_from: WebApplication, properties: {context_root: {default: /shop}}}}";
 //! let document = parse(FileId::DETACHED, text.into(), &Limits::default()).unwrap();
@@ -22,6 +22,7 @@
 //! ```
 
 pub mod csar;
+pub(crate) mod digest;
 mod family;
 pub(crate) mod filter;
 pub(crate) mod fit;
@@ -55,18 +56,18 @@ pub use types::{
 pub use v1_0::{DefinedPart, DefinedProperty, DefinedType, DefinedTypes, canonical_definitions};
 pub use value::PropertyDefinition;
 
-use crate::text::diagnostic::Diagnostics;
-use crate::text::yaml::Document;
+use crate::diagnostic::Diagnostics;
+use cuvee_text::yaml::Document;
 
-/// The version that a plain template declares, and every result.
+/// The version that every plain template and every result declares.
 pub(crate) const PLAIN_VERSION: &str = "tosca_simple_yaml_1_3";
 
-/// Versions of plain templates that are read as [`PLAIN_VERSION`]: nearly all that they have is
-/// still there.
+/// The versions of plain templates that are read as [`PLAIN_VERSION`]: version 1.3 still has nearly
+/// everything that they define.
 pub(crate) const OLDER_VERSIONS: [&str; 3] =
     ["tosca_simple_yaml_1_0", "tosca_simple_yaml_1_1", "tosca_simple_yaml_1_2"];
 
-/// All that is wrong with the type definitions of these documents, beside the normative types.
+/// Reports all errors in the type definitions of these documents, except in the normative types.
 ///
 /// The documents are whole files that belong together: a template and what it imports.
 pub fn validate_types<'a>(documents: impl IntoIterator<Item = &'a Document>) -> Diagnostics {

@@ -1,35 +1,35 @@
-//! The files that a service template names: imports, artifacts, what implements operations, and
-//! repositories that are directories.
+//! Finds the files that a service template names: imports, artifacts, implementations of
+//! operations, and repositories that are directories.
 
 use super::Family;
 use super::import::{ImportDefinition, is_profile, is_url, repository_address};
 use super::shape::{INTERFACE, Shape, of_type};
-use crate::text::yaml::{Node, NodeKind};
+use cuvee_text::yaml::{Node, NodeKind};
 use std::path::Path;
 
-/// What names a file.
+/// The kind of place where a file is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ReferenceKind {
     Import,
     Artifact,
-    /// What implements an operation: it may be the name of an artifact as well.
+    /// The implementation of an operation. It may also be the name of an artifact.
     Implementation,
-    /// The address of a repository, below which other names start.
+    /// The address of a repository, to which other names are relative.
     Repository,
 }
 
-/// A relative name that may be one of a file.
+/// A relative name that may be the name of a file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FileReference<'a> {
     pub kind: ReferenceKind,
-    /// Where the name stands.
+    /// The node that contains the name.
     pub node: Node<'a>,
     pub name: &'a str,
-    /// The address of the repository that it is in.
+    /// The address of the repository that contains the file.
     pub repository: Option<&'a str>,
 }
 
-/// All relative names of files in a service template.
+/// Finds all relative file names in a service template.
 pub(crate) fn references(root: Node<'_>) -> Vec<FileReference<'_>> {
     let mut found = References { root, found: Vec::new() };
     for import in ImportDefinition::all(root) {
@@ -56,8 +56,8 @@ pub(crate) fn references(root: Node<'_>) -> Vec<FileReference<'_>> {
     found.found
 }
 
-/// The operations of an interface; without `operations` and `notifications`, all that is no keyname
-/// (section 3.6.20.3).
+/// The operations of an interface. Without `operations` and `notifications`, these are all entries
+/// that are not keynames (section 3.6.20.3).
 pub(crate) fn operations<'n>(
     body: Node<'n>,
     shape: &'static Shape,
@@ -69,7 +69,7 @@ pub(crate) fn operations<'n>(
     within.into_iter().flat_map(Node::entries).filter(move |(key, _)| is_operation(*key))
 }
 
-/// What an implementation is made of, in short or not: names and definitions of artifacts.
+/// The artifacts of an implementation in its short or extended form: names and definitions.
 pub(crate) fn implementing_artifacts<'n>(
     implementation: Node<'n>,
 ) -> impl Iterator<Item = Node<'n>> {
@@ -90,20 +90,20 @@ struct References<'a> {
 }
 
 impl<'a> References<'a> {
-    /// A name, unless it is a URL, an absolute path, or that of TOSCA itself.
+    /// Adds a name, unless it is a URL, an absolute path, or the name of the TOSCA profile.
     fn add(&mut self, kind: ReferenceKind, node: Node<'a>, repository: Option<Node<'a>>) {
         let Some(name) = node.as_str().filter(|name| is_relative(name)) else { return };
         let repository = match repository.map(|name| repository_address(self.root, name)) {
             None => None,
             Some(Some(address)) if !is_url(address) => Some(address),
-            // What is in it is not to be had as a file.
+            // The content of a remote repository is not available as a file.
             Some(_) => return,
         };
         self.found.push(FileReference { kind, node, name, repository });
     }
 
-    /// What a type or a template has: artifacts, interfaces, and those of its requirements'
-    /// relationships.
+    /// Adds the files that a type or a template names: in artifacts, in interfaces, and in the
+    /// interfaces of its requirements' relationships.
     fn parts(&mut self, body: Node<'a>) {
         for (_, artifact) in entries(body, "artifacts") {
             self.artifact(ReferenceKind::Artifact, artifact);
@@ -116,7 +116,8 @@ impl<'a> References<'a> {
         }
     }
 
-    /// An artifact by its definition, or by the name of its file alone.
+    /// Adds an artifact, given by its definition or only by the name of its file. `alone` is the
+    /// kind of a name without a definition.
     fn artifact(&mut self, alone: ReferenceKind, artifact: Node<'a>) {
         let file = artifact.get("file");
         let kind = if file.is_some() { ReferenceKind::Artifact } else { alone };
@@ -134,7 +135,7 @@ impl<'a> References<'a> {
         }
     }
 
-    /// What implements an operation is a file unless it is one of the artifacts beside it.
+    /// Adds the implementations of an operation that are not artifacts of the same element.
     fn implementations(&mut self, implementation: Option<Node<'a>>, artifacts: &[&str]) {
         let made_of = implementation.into_iter().flat_map(implementing_artifacts);
         for part in made_of.filter(|part| !part.text().is_some_and(|it| artifacts.contains(&it))) {

@@ -1,28 +1,28 @@
-//! How often requirements are assigned, as it is written: by `occurrences`, or by `count` and
-//! `optional`, which later versions of TOSCA have.
+//! Reads how often requirements are assigned: from `occurrences`, or from `count` and `optional`,
+//! which later versions of TOSCA have.
 
 use super::mapping::CountBounds;
 use super::types::RequirementDefinition;
-use crate::text::value::Value;
-use crate::text::yaml::{Node, Scalar};
+use cuvee_text::value::Value;
+use cuvee_text::yaml::{Node, Scalar};
 
-/// For how many relations an assignment stands.
+/// The number of relations that an assignment stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AssignedCount {
-    /// So many have to be there.
+    /// The number of relations that have to exist.
     pub min: u64,
-    /// So many may be there; nothing for as many as fit.
+    /// The number of relations that may exist. `None` means as many as fit.
     pub max: Option<u64>,
 }
 
 impl AssignedCount {
-    /// What an assignment says of that; what cannot be read says nothing.
+    /// Reads the counts of an assignment. A count that cannot be read is ignored.
     pub(crate) fn read(assignment: Node<'_>) -> Self {
         let said = |keyname| assignment.get(keyname).map(Node::to_value);
         Self::said(said("occurrences").as_ref(), said("count").as_ref(), said("optional").as_ref())
     }
 
-    /// Likewise, of the values of these keynames.
+    /// The same as [`Self::read`], from the values of these keynames.
     pub(crate) fn said(
         occurrences: Option<&Value>,
         count: Option<&Value>,
@@ -36,7 +36,7 @@ impl AssignedCount {
         Self { min: if is_optional { 0 } else { count }, max: Some(count) }
     }
 
-    /// A lower and an upper bound, where that is what is written.
+    /// A lower and an upper bound, where the value is a range.
     pub(crate) fn range(occurrences: &Value) -> Option<Self> {
         let Value::List(bounds) = occurrences else { return None };
         let [min, max] = &**bounds else { return None };
@@ -47,7 +47,8 @@ impl AssignedCount {
         }
     }
 
-    /// So many may be there besides those that have to be; nothing for as many as fit.
+    /// The number of relations that may exist beyond the required ones. `None` means as many as
+    /// fit.
     pub(crate) fn optional(self) -> Option<u64> {
         self.max.map(|max| max - self.min)
     }
@@ -57,7 +58,7 @@ fn whole(value: &Value) -> Option<u64> {
     if let Value::Number(number) = value { u64::try_from(number.as_int()?).ok() } else { None }
 }
 
-/// A number of relations, where it is one.
+/// The value as a number of relations, where it is one.
 pub(crate) fn count(node: Node<'_>) -> Option<u64> {
     match node.scalar()? {
         Scalar::Int(count) => u64::try_from(count).ok(),
@@ -65,7 +66,7 @@ pub(crate) fn count(node: Node<'_>) -> Option<u64> {
     }
 }
 
-/// How often a requirement occurs: where nothing is said, once (section 3.7.3.3).
+/// How often a requirement occurs. The default is once (section 3.7.3.3).
 pub(crate) fn bounds(definition: &RequirementDefinition<'_>) -> CountBounds {
     definition.occurrences.map_or(CountBounds { min: 1, max: Some(1) }, |said| CountBounds {
         min: said.min,

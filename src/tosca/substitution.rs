@@ -1,4 +1,4 @@
-//! The grammar of substitution mappings (sections 3.8.8 to 3.8.13).
+//! Reads substitution mappings (sections 3.8.8 to 3.8.13).
 
 use super::filter::NodeFilter;
 use super::grammar::Grammar;
@@ -8,65 +8,65 @@ use super::shape::{
     Shape,
 };
 use super::types::Named;
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::yaml::{Node, NodeKind};
+use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
+use cuvee_text::yaml::{Node, NodeKind};
 
 /// A substitution mapping: the topology template implements a node type.
 pub(crate) struct Substitution<'a> {
-    /// What stands behind the keyname.
+    /// The map below `substitution_mappings`.
     pub node: Node<'a>,
     /// The name of the node type.
     pub node_type: Option<Node<'a>>,
-    /// From its properties to inputs.
+    /// Maps properties of the node type to inputs.
     pub properties: Vec<SubstitutionMapping<'a>>,
-    /// From its attributes to outputs.
+    /// Maps attributes of the node type to outputs.
     pub attributes: Vec<SubstitutionMapping<'a>>,
-    /// From its capabilities to those of nodes.
+    /// Maps capabilities of the node type to capabilities of nodes.
     pub capabilities: Vec<SubstitutionMapping<'a>>,
-    /// From its requirements to those of nodes.
+    /// Maps requirements of the node type to requirements of nodes.
     pub requirements: Vec<SubstitutionMapping<'a>>,
-    /// From operations of its interfaces to workflows, or to those of nodes.
+    /// Maps operations of the node type's interfaces to workflows, or to operations of nodes.
     pub interfaces: Vec<Named<'a>>,
 }
 
-/// What is mapped, and to what.
+/// One mapping: its name in the node type, and its targets.
 pub(crate) struct SubstitutionMapping<'a> {
-    /// What the node type calls it.
+    /// The name in the node type, with the mapping below it.
     pub named: Named<'a>,
-    /// Names that lead to what it is mapped to: of a requirement several times, of all else once.
+    /// The targets of the mapping. Only a requirement may have several.
     pub targets: Vec<MappingTarget<'a>>,
-    /// Of a requirement: for how many mappings it stands.
+    /// How many entries the mapping of a requirement stands for.
     pub share: MappingShare,
-    /// The value of a property.
+    /// The constant value of a property.
     pub value: Option<Node<'a>>,
-    /// Of a capability or a requirement: what is assigned to its properties.
+    /// The property assignments of a capability or a requirement.
     pub properties: Option<Node<'a>>,
-    /// Of a capability or a requirement: what is assigned to its attributes.
+    /// The attribute assignments of a capability or a requirement.
     pub attributes: Option<Node<'a>>,
 }
 
-/// Names that lead to what is mapped to: of an input or output one, of what a node has two. A
-/// requirement may also be mapped to a node that is selected.
+/// The target of a mapping. For an input or output it has one name, for a part of a node two. A
+/// requirement may also be mapped to a selected node, which is one name.
 #[derive(Clone, Debug)]
 pub(crate) struct MappingTarget<'a> {
-    /// The names.
+    /// The names that lead to the target.
     pub path: Vec<Node<'a>>,
 }
 
 impl<'a> MappingTarget<'a> {
-    /// The node and the name of what it has.
+    /// The names of a node and of one of its parts.
     pub(crate) fn pair(&self) -> Option<[Node<'a>; 2]> {
         self.path.as_slice().try_into().ok()
     }
 }
 
 impl<'a> SubstitutionMapping<'a> {
-    /// The names that lead to what it is mapped to, where it is mapped once.
+    /// The names that lead to the target, where the mapping has just one target.
     pub(crate) fn path(&self) -> &[Node<'a>] {
         self.targets.first().map_or(&[], |target| &target.path)
     }
 
-    /// Whether other tools for this version do not understand it.
+    /// Whether other tools for this version of TOSCA do not support the mapping.
     fn is_extended(&self) -> bool {
         self.share != MappingShare::One
             || self.targets.len() > 1
@@ -76,12 +76,12 @@ impl<'a> SubstitutionMapping<'a> {
 }
 
 impl<'a> Substitution<'a> {
-    /// The first mapping of a requirement that this version of TOSCA has no grammar for.
+    /// The first mapping of a requirement that uses grammar beyond this version of TOSCA.
     pub(crate) fn extension(&self) -> Option<&SubstitutionMapping<'a>> {
         self.requirements.iter().find(|mapping| mapping.is_extended())
     }
 
-    /// The names of the nodes to which something is mapped.
+    /// The names of all nodes that mappings lead to.
     pub(crate) fn nodes(&self) -> impl Iterator<Item = Node<'a>> {
         let parts = [&self.properties, &self.attributes, &self.capabilities, &self.requirements];
         let mapped = parts.into_iter().flatten().flat_map(|mapping| &mapping.targets);
@@ -98,7 +98,7 @@ impl<'a> Substitution<'a> {
     }
 }
 
-/// The name of the node to whose interface or operation one is mapped by a list of names.
+/// The name of the node in a list of names that an interface or operation is mapped to.
 pub(crate) fn mapped_node(names: Node<'_>) -> Option<Node<'_>> {
     names.items().next().filter(|_| names.items().len() > 1)
 }
@@ -111,7 +111,7 @@ pub(crate) fn substitution<'a>(node: Node<'a>, diagnostics: &mut Diagnostics) ->
         grammar.invalid(node, "a substitution mapping needs `node_type`", SUBSTITUTION.section);
     }
     if let Some(filter) = node.get("substitution_filter") {
-        // It is held against nodes by who substitutes them.
+        // The filter is only read here. Whoever substitutes nodes applies it to them.
         NodeFilter::read(filter, grammar.diagnostics);
     }
     Substitution {
@@ -126,7 +126,7 @@ pub(crate) fn substitution<'a>(node: Node<'a>, diagnostics: &mut Diagnostics) ->
 }
 
 impl Grammar<'_> {
-    /// A map of mappings; where they are a list, as requirements are elsewhere, that is read, too.
+    /// Reads a map of mappings. A list of maps, as requirements use it elsewhere, is accepted, too.
     fn mappings<'a>(
         &mut self,
         node: Node<'a>,
@@ -143,8 +143,8 @@ impl Grammar<'_> {
         named.into_iter().map(|named| self.mapping(named, shape)).collect()
     }
 
-    /// Mappings of requirements: a list of maps with one entry each, for there may be several of
-    /// one name, or a map, as earlier versions have it.
+    /// Reads mappings of requirements. They are a list of maps with one entry each, because several
+    /// may have the same name, or a map, as in earlier versions.
     fn requirement_mappings<'a>(&mut self, node: Node<'a>) -> Vec<SubstitutionMapping<'a>> {
         const WHAT: &str = "requirements";
         let Some(collection) = node.get(WHAT) else { return Vec::new() };
@@ -166,7 +166,7 @@ impl Grammar<'_> {
         mappings
     }
 
-    /// A mapping of a requirement, or a group of them: `[service, 2]`.
+    /// Reads a mapping of a requirement, or of a group such as `[service, 2]`.
     fn grouped<'a>(&mut self, mut named: Named<'a>) -> Option<SubstitutionMapping<'a>> {
         let mut share = MappingShare::One;
         if named.key.kind() != NodeKind::Scalar {
@@ -194,7 +194,7 @@ impl Grammar<'_> {
         })
     }
 
-    /// Onto what a requirement is mapped: a requirement of a node, a node that is selected, or
+    /// Reads the targets of a requirement mapping: a requirement of a node, a selected node, or
     /// several of these.
     fn targets<'a>(&mut self, node: Node<'a>) -> Vec<MappingTarget<'a>> {
         let is_path = node.items().all(|item| item.as_str().is_some());
@@ -212,7 +212,10 @@ impl Grammar<'_> {
                 target.path.iter().map(|name| name.text()).eq(path.iter().map(|name| name.text()))
             };
             if let Some(earlier) = targets.iter().find(same).and_then(|it| it.path.first()) {
-                let error = Diagnostic::error(Code::Duplicate, "this is mapped onto already");
+                let error = Diagnostic::error(
+                    Code::Duplicate,
+                    "another mapping leads to this target already",
+                );
                 let error = error.at(item.span()).section(REQUIREMENT_MAPPING.section);
                 self.diagnostics.push(error.label(earlier.span(), "it is here"));
                 continue;
@@ -222,7 +225,7 @@ impl Grammar<'_> {
         targets
     }
 
-    /// The names of one target.
+    /// Reads the names of one target.
     fn target<'a>(&mut self, node: Node<'a>) -> Option<Vec<Node<'a>>> {
         let path = match node.kind() {
             NodeKind::Mapping => {
@@ -243,7 +246,7 @@ impl Grammar<'_> {
 
     fn no_target(&mut self, node: Node<'_>) {
         let message = format!(
-            "{} has to be a list with names of a node and of what it has, or a list of such",
+            "{} has to be a list with names of a node and of one of its parts, or a list of such lists",
             REQUIREMENT_MAPPING.what
         );
         self.invalid(node, message, REQUIREMENT_MAPPING.section);
@@ -285,7 +288,7 @@ impl Grammar<'_> {
         mapping
     }
 
-    /// `mapping` excludes the others.
+    /// Reports a mapping that has `mapping` together with a keyname that it excludes.
     fn exclusive(&mut self, node: Node<'_>, shape: &Shape) {
         let other = node
             .entries()
@@ -300,7 +303,8 @@ impl Grammar<'_> {
         }
     }
 
-    /// Names: one of an input or output, or those of a node and of something that it has.
+    /// Reads the names of a target: one name of an input or output, or the names of a node and of
+    /// one of its parts.
     fn path<'a>(&mut self, node: Node<'a>, shape: &Shape) -> Vec<MappingTarget<'a>> {
         let of_node = shape.has("properties");
         let fits = node.kind() == NodeKind::Sequence
@@ -310,7 +314,8 @@ impl Grammar<'_> {
                 _ => false,
             };
         if !fits || node.items().any(|item| item.as_str().is_none()) {
-            let expected = if of_node { "names of a node and of what it has" } else { "one name" };
+            let expected =
+                if of_node { "names of a node and of one of its parts" } else { "one name" };
             self.invalid(
                 node,
                 format!("{} has to be a list with {expected}", shape.what),
@@ -319,15 +324,17 @@ impl Grammar<'_> {
             return Vec::new();
         }
         if !of_node && node.items().len() == 2 {
-            let message =
-                format!("{} to what a node has is deprecated: name an input or output", shape.what);
+            let message = format!(
+                "{} to a part of a node is deprecated: name an input or output",
+                shape.what
+            );
             self.deprecated(node, message, shape.section);
         }
         vec![MappingTarget { path: node.items().collect() }]
     }
 }
 
-/// The name and the number of a group of requirement mappings.
+/// The name and the number in a group of requirement mappings.
 fn group(key: Node<'_>) -> Option<(&str, MappingShare)> {
     let mut items = key.items();
     let (name, count, None) = (items.next()?, items.next()?, items.next()) else { return None };

@@ -1,17 +1,18 @@
 use super::*;
-use crate::text::diagnostic::Code;
-use crate::text::source::{FileId, Span};
-use crate::text::yaml::{Limits, parse};
+use crate::diagnostic::Code;
 use crate::tosca::types::scope::{Link, Links};
+use cuvee_text::source::{FileId, Span};
+use cuvee_text::yaml::{Limits, parse};
 use proptest::prelude::*;
 use std::fmt::Write;
 
 fn document(text: &str) -> Document {
-    parse(FileId(0), text.into(), &Limits::default()).unwrap()
+    parse(FileId::new(0), text.into(), &Limits::default()).unwrap()
 }
 
 fn codes(text: &str) -> Vec<Code> {
-    validate_types([&document(text)]).0.iter().map(|diagnostic| diagnostic.code).collect()
+    let found = validate_types([&document(text)]).0;
+    found.iter().filter_map(|diagnostic| Code::named(diagnostic.code)).collect()
 }
 
 #[test]
@@ -52,27 +53,27 @@ fn what_somebody_defines_goes_before_other_names_of_normative_types() {
     let document = document("node_types: {Database: {derived_from: tosca.nodes.Database}}");
     let types = Types::of([profile::normative(), &document]);
     let own = types.find(Family::Node, "Database").unwrap();
-    assert_eq!(types.definition(own).key.document().file(), FileId(0));
+    assert_eq!(types.definition(own).key.document().file(), FileId::new(0));
     assert_eq!(types.parent(own), types.find(Family::Node, "tosca:Database"));
     assert!(types.diagnostics().0.is_empty());
 }
 
-/// Documents of which the first is the template, and the others those that it imports: file,
-/// importing file, prefix.
+/// Parses documents and asks about their types. The first document is the template, the others are
+/// imported: each link has the importing file, the imported file and the prefix.
 fn linked(texts: &[&str], links: &[(u32, u32, Option<&str>)], ask: impl FnOnce(&Types<'_>)) {
     let parsed = texts.iter().enumerate().map(|(file, text)| {
-        parse(FileId(file as u32), (*text).into(), &Limits::default()).unwrap()
+        parse(FileId::new(file as u32), (*text).into(), &Limits::default()).unwrap()
     });
     let documents: Vec<_> = parsed.collect();
     let link = |&(from, to, prefix): &(u32, u32, Option<&str>)| Link {
-        from: FileId(from),
-        to: FileId(to),
-        span: Span { file: FileId(from), start: 0, end: 0 },
+        from: FileId::new(from),
+        to: FileId::new(to),
+        span: Span { file: FileId::new(from), start: 0, end: 0 },
         prefix: prefix.map(str::to_owned),
         uri: None,
     };
     let links = Links {
-        top: Some(FileId(0)),
+        top: Some(FileId::new(0)),
         library: Vec::new(),
         links: links.iter().map(link).collect(),
     };
@@ -90,14 +91,14 @@ fn a_prefix_is_that_of_an_import() {
     linked(&texts, &[(0, 1, Some("my")), (1, 2, None), (2, 3, Some("far"))], |types| {
         let find = |file, name| {
             types
-                .find_in(Some(FileId(file)), Family::Node, name)
+                .find_in(Some(FileId::new(file)), Family::Node, name)
                 .map(|id| types.definition(id).key.span().file)
         };
         assert_eq!(types.diagnostics().0, []);
-        assert_eq!(find(0, "my:Shop"), Some(FileId(1)));
-        assert_eq!(find(0, "my:Base"), Some(FileId(2)));
-        assert_eq!(find(1, "Base"), Some(FileId(2)));
-        assert_eq!(find(2, "far:Base"), Some(FileId(3)));
+        assert_eq!(find(0, "my:Shop"), Some(FileId::new(1)));
+        assert_eq!(find(0, "my:Base"), Some(FileId::new(2)));
+        assert_eq!(find(1, "Base"), Some(FileId::new(2)));
+        assert_eq!(find(2, "far:Base"), Some(FileId::new(3)));
         for (file, name) in [
             (0, "Shop"),
             (0, "Base"),
@@ -112,7 +113,7 @@ fn a_prefix_is_that_of_an_import() {
         assert_eq!(find(0, "my:my:Shop"), None);
         assert_eq!(
             types.find(Family::Node, "my:Shop"),
-            types.find_in(Some(FileId(1)), Family::Node, "Shop")
+            types.find_in(Some(FileId::new(1)), Family::Node, "Shop")
         );
     });
 }
@@ -169,7 +170,7 @@ fn names_clash_where_they_meet() {
         linked(&[one, other], &[(0, 1, prefix)], |types| {
             assert_eq!(types.diagnostics().has_errors(), clashes, "{one} {other} {prefix:?}");
             let own = types.find(Family::Node, "Shop").unwrap();
-            assert_eq!(types.definition(own).key.span().file, FileId(0));
+            assert_eq!(types.definition(own).key.span().file, FileId::new(0));
         });
     }
 }
@@ -261,7 +262,7 @@ fn cycles_and_long_chains_are_cut() {
     assert_eq!(codes(&chain), [Code::InvalidDefinition; 3]);
 }
 
-/// Whatever stands where a definition should, something is said or nothing, but nothing panics.
+/// No value in the place of a definition causes a panic, whether it is reported or not.
 #[test]
 fn any_shape_anywhere_is_survived() {
     let wrong = [
@@ -313,7 +314,7 @@ fn any_shape_anywhere_is_survived() {
     }
 }
 
-/// As above, of what templates say in the same grammar.
+/// The same as above, for the parts of templates in this grammar.
 #[test]
 fn any_shape_of_workflows_and_mappings_is_survived() {
     let wrong = [
@@ -381,7 +382,7 @@ fn survives(text: &str) {
 }
 
 proptest! {
-    /// What is effective is what the nearest ancestor says, whatever the order of definitions.
+    /// The effective default is that of the nearest ancestor, whatever the order of definitions.
     #[test]
     fn the_nearest_ancestor_decides(types in prop::collection::vec((any::<prop::sample::Index>(), 0u8..16), 1..24), reverse: bool) {
         // Each type derives from an earlier one or from none; bit `b` of its mask says whether it
@@ -412,14 +413,14 @@ proptest! {
         }
     }
 
-    /// Occurrences that narrow allow nothing new.
+    /// Occurrences that narrow others allow no additional count.
     #[test]
     fn occurrences_narrow_as_sets(a in (0u64..5, prop::option::of(0u64..5)), b in (0u64..5, prop::option::of(0u64..5))) {
         let document = document("");
         let range = |(min, max): (u64, Option<u64>)| Occurrences { node: document.root(), min, max: max.map(|max| max + min) };
         let (a, b) = (range(a), range(b));
         let allows = |range: &Occurrences<'_>, count: u64| count >= range.min && range.max.is_none_or(|max| count <= max);
-        // Beyond 10, only what is unbounded goes on.
+        // Beyond a count of 10, only unbounded ranges continue.
         prop_assert_eq!(a.is_within(&b), (0..12).all(|count| !allows(&a, count) || allows(&b, count)));
     }
 }

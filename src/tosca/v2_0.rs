@@ -1,28 +1,29 @@
-//! What is read of TOSCA 2.0, for validating and substituting: types, node templates, requirements and
-//! substitution mappings.
+//! Reads the part of TOSCA 2.0 that validating and substituting need: types, node templates,
+//! requirements and substitution mappings.
 //!
-//! These are what they are in the Simple Profile 1.3 but for two keynames, so a document of 2.0 is
-//! read as one of 1.3 in which these are called as there. It is written as it was.
+//! Apart from two keynames, this part is the same as in the Simple Profile 1.3. Therefore a
+//! document of version 2.0 is read as one of version 1.3, with those keynames translated. Its text
+//! stays as it was written.
 
-use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::text::yaml::{Document, Node};
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+use cuvee_text::yaml::{Document, Node};
 
-/// What a document of TOSCA 2.0 says in `tosca_definitions_version`.
+/// The `tosca_definitions_version` of TOSCA 2.0 documents.
 const VERSION: &str = "tosca_2_0";
 
-/// What may stand in a map, and what is below it.
+/// The known keynames of a map, with the content below each.
 struct Keynames(&'static [(&'static str, Below)]);
 
-/// What is below a keyname.
+/// The content below a keyname.
 #[derive(Clone, Copy)]
 enum Below {
-    /// Anything: a value, a text, or what is as in 1.3.
+    /// Anything: a value, a text, or content that is the same as in version 1.3.
     Anything,
     /// A map of keynames.
     Body(&'static Keynames),
-    /// Names, each with a map of keynames or in short.
+    /// A map of names. Below each name is a map of keynames or a short form.
     Named(&'static Keynames),
-    /// A list of such.
+    /// A list of maps of names.
     Listed(&'static Keynames),
 }
 
@@ -120,14 +121,15 @@ const MAPPINGS: Keynames = Keynames(&[
     ("requirements", Anything),
 ]);
 
-/// What 1.3 calls a keyname of 2.0.
+/// The keynames of version 2.0 with their names in version 1.3.
 const RENAMED: [(&str, &str); 2] =
     [("service_template", "topology_template"), ("count_range", "occurrences")];
 
-/// A document that is read as one of 1.3, where it is one of 2.0.
+/// Translates a document of version 2.0 into one of version 1.3. Other documents are returned
+/// unchanged.
 ///
 /// # Errors
-/// `unsupported-version` at the first keyname that is not known.
+/// `unsupported-version` at the first unknown keyname.
 pub(crate) fn read(document: Document) -> Result<Document, Diagnostic> {
     let version = document.root().get("tosca_definitions_version");
     let Some(version) = version.filter(|version| version.text() == Some(VERSION)) else {
@@ -139,7 +141,8 @@ pub(crate) fn read(document: Document) -> Result<Document, Diagnostic> {
 }
 
 impl Below {
-    /// Looks at what stands here, and takes note of what is called otherwise.
+    /// Checks the keynames here and below, and collects those that have another name in version
+    /// 1.3.
     fn read(self, node: Node<'_>, called: &mut Vec<(u32, &'static str)>) -> Result<(), Diagnostic> {
         match self {
             Anything => Ok(()),
@@ -163,7 +166,7 @@ impl Below {
 
 impl Keynames {
     fn unknown(&self, key: Node<'_>, name: &str) -> Diagnostic {
-        let message = format!("`{name}` is nothing that is read of TOSCA 2.0 here");
+        let message = format!("`{name}` of TOSCA 2.0 is not supported here");
         let known = self.0.iter().map(|(known, _)| *known);
         let names = || {
             let names: Vec<_> = known.clone().collect();

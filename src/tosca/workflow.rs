@@ -1,5 +1,5 @@
-//! The grammar of what happens at run time: workflows (section 3.8.7), the triggers of policies
-//! (3.6.22), and the conditions (3.6.25) and activities (3.6.23) of both.
+//! Reads the definitions of behaviour at run time: workflows (section 3.8.7), the triggers of
+//! policies (3.6.22), and the conditions (3.6.25) and activities (3.6.23) of both.
 
 use super::grammar::Grammar;
 use super::shape::{
@@ -8,22 +8,22 @@ use super::shape::{
 };
 use super::types::{Named, PropertyDefinition};
 use super::value::Clause;
-use crate::text::diagnostic::Diagnostics;
-use crate::text::yaml::{Node, NodeKind};
+use crate::diagnostic::Diagnostics;
+use cuvee_text::yaml::{Node, NodeKind};
 
 /// A trigger of a policy (section 3.6.22).
 pub(crate) struct Trigger<'a> {
-    /// When it is valid.
+    /// The interval in which the trigger is valid.
     pub schedule: Option<Node<'a>>,
-    /// What is monitored, where it is not what the policy targets.
+    /// The monitored element, where it is not a target of the policy.
     pub filter: Option<EventFilter<'a>>,
-    /// What is asserted.
+    /// The assertions of the condition.
     pub condition: Vec<Assertion<'a>>,
-    /// Over which time it is evaluated.
+    /// The period over which the condition is evaluated.
     pub period: Option<Node<'a>>,
-    /// How often it is evaluated.
+    /// The number of evaluations.
     pub evaluations: Option<Node<'a>>,
-    /// What is to be done.
+    /// The activities of the action.
     pub activities: Vec<Activity<'a>>,
 }
 
@@ -31,18 +31,18 @@ pub(crate) struct Trigger<'a> {
 pub(crate) struct EventFilter<'a> {
     /// The name of a node template or a node type.
     pub node: Option<Node<'a>>,
-    /// The name of a requirement, whose target is meant.
+    /// The name of a requirement. Its target is monitored.
     pub requirement: Option<Node<'a>>,
     /// The name of a capability.
     pub capability: Option<Node<'a>>,
 }
 
-/// An assertion (section 3.6.24). How assertions are combined to a condition does not matter to
-/// whether they make sense.
+/// An assertion (section 3.6.24). How a condition combines assertions is not recorded, because it
+/// does not affect their validity.
 pub(crate) struct Assertion<'a> {
     /// The name of an attribute.
     pub attribute: Node<'a>,
-    /// What its value must fulfil.
+    /// The clauses that the value of the attribute has to fulfil.
     pub clauses: Vec<Clause<'a>>,
 }
 
@@ -50,13 +50,13 @@ pub(crate) struct Assertion<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ActivityKind {
-    /// What an orchestrator does for nodes that it brings itself.
+    /// Leaves a task for a node to the orchestrator.
     Delegate,
     /// Sets the state of a node.
     SetState,
     /// Calls an operation.
     CallOperation,
-    /// Runs another workflow in its place.
+    /// Runs another workflow in place of the activity.
     Inline,
 }
 
@@ -66,7 +66,7 @@ pub(crate) struct Activity<'a> {
     pub kind: ActivityKind,
     /// The name of a workflow, a state, or an operation.
     pub name: Node<'a>,
-    /// What is assigned to inputs of the workflow or the operation.
+    /// The inputs that are assigned to the workflow or the operation.
     pub inputs: Vec<Named<'a>>,
 }
 
@@ -102,7 +102,7 @@ impl ActivityKind {
     pub(crate) const ALL: [Self; 4] =
         [Self::Delegate, Self::SetState, Self::CallOperation, Self::Inline];
 
-    /// How it is written.
+    /// The keyname of the kind.
     pub fn keyname(self) -> &'static str {
         match self {
             Self::Delegate => "delegate",
@@ -112,12 +112,12 @@ impl ActivityKind {
         }
     }
 
-    /// The section that defines it.
+    /// The section that defines the kind.
     pub(crate) fn section(self) -> &'static str {
         self.shape().section
     }
 
-    /// Under which keyname the long notation has the name.
+    /// The keyname of the name in the long notation.
     pub(crate) fn name(self) -> &'static str {
         if self == Self::CallOperation { "operation" } else { "workflow" }
     }
@@ -147,14 +147,14 @@ pub(crate) fn workflows<'a>(node: Node<'a>, diagnostics: &mut Diagnostics) -> Ve
 }
 
 impl Grammar<'_> {
-    /// Judges that a map has a keyname.
+    /// Reports a map that lacks a required keyname.
     fn required(&mut self, named: Named<'_>, keyname: &str, shape: &Shape) {
         if named.value.get(keyname).is_none() {
             self.invalid(named.key, format!("{} needs `{keyname}`", shape.what), shape.section);
         }
     }
 
-    /// A list, or the only item of one.
+    /// Reads a list. A node that is not a list is reported.
     fn listed<'a>(&mut self, node: Node<'a>, keyname: &str, shape: &Shape) -> Vec<Node<'a>> {
         let Some(list) = node.get(keyname).filter(|list| !list.is_null()) else {
             return Vec::new();
@@ -165,7 +165,7 @@ impl Grammar<'_> {
         list.items().collect()
     }
 
-    /// A trigger; nothing where it is no map.
+    /// Reads a trigger. Returns nothing where the node is not a map.
     pub(crate) fn trigger<'a>(&mut self, named: Named<'a>) -> Option<Trigger<'a>> {
         let node = named.value;
         self.keynames(node, &TRIGGER);
@@ -218,7 +218,7 @@ impl Grammar<'_> {
         })
     }
 
-    /// All assertions of a condition: a list of clauses, or the only one.
+    /// Reads all assertions of a condition: a list of clauses, or a single one.
     fn conditions<'a>(&mut self, node: Node<'a>, keyname: &str) -> Vec<Assertion<'a>> {
         let mut assertions = Vec::new();
         if let Some(condition) = node.get(keyname) {
@@ -236,7 +236,7 @@ impl Grammar<'_> {
         }
     }
 
-    /// A condition clause: assertions, or one operator over further clauses.
+    /// Reads a condition clause: assertions, or one operator over further clauses.
     fn clause<'a>(&mut self, clause: Node<'a>, keyname: &str, assertions: &mut Vec<Assertion<'a>>) {
         if clause.kind() != NodeKind::Mapping {
             return self.wrong(clause, keyname, "a list of condition clauses", "3.6.25.2");
@@ -271,7 +271,8 @@ impl Grammar<'_> {
         Assertion { attribute, clauses }
     }
 
-    /// A list of activities; only earlier versions had one alone.
+    /// Reads a list of activities. A single activity, as in earlier versions, is accepted with a
+    /// warning.
     fn activities<'a>(&mut self, node: Node<'a>, keyname: &str) -> Vec<Activity<'a>> {
         match node.get(keyname) {
             Some(list) if list.kind() == NodeKind::Sequence => {
@@ -315,7 +316,8 @@ impl Grammar<'_> {
         };
         let shape = kind.shape();
         self.keynames(node, shape);
-        // The long notation is below the keyname; as it is printed it stands beside it.
+        // By the grammar, the long notation is below the keyname. In the printed examples it is
+        // beside it.
         let long = if value.kind() == NodeKind::Mapping && kind != ActivityKind::SetState {
             value
         } else {
@@ -379,7 +381,7 @@ impl Grammar<'_> {
 
     fn step<'a>(&mut self, named: Named<'a>) -> Step<'a> {
         let node = named.value;
-        // In section 7.3.1.1 there are steps without anything.
+        // Section 7.3.1.1 has empty steps.
         if !node.is_null() {
             self.keynames(node, &STEP);
         }
@@ -400,7 +402,7 @@ impl Grammar<'_> {
         }
     }
 
-    /// A list of names; section 7.3.1.2 writes one alone.
+    /// Reads a list of step names. Section 7.3.1.2 writes a single name without a list.
     fn step_names<'a>(&mut self, node: Node<'a>, keyname: &str) -> Vec<Node<'a>> {
         match node.get(keyname) {
             Some(only) if only.as_str().is_some() => vec![only],

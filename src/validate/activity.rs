@@ -1,17 +1,17 @@
-//! Activities (section 3.6.23) of workflow steps and policy triggers.
+//! Checks the activities (section 3.6.23) of workflow steps and policy triggers.
 
 use super::checker::Checker;
 use super::condition::{AssertedEntity, Subject};
-use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::text::yaml::{Node, NodeKind};
+use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean};
 use crate::tosca::value::check_value;
 use crate::tosca::workflow::{Activity, ActivityKind, Workflow};
 use crate::tosca::{EffectiveInterface, Family, Named, PropertyDefinition, TypeId};
 use crate::variability::graph::ElementId;
+use cuvee_text::yaml::{Node, NodeKind};
 use rustc_hash::FxHashMap;
 
-/// The workflows that every orchestrator has (section 7.1), the names that sections 7.2.1.1 and
-/// 7.3.7 use for them included.
+/// The workflows that every orchestrator provides (section 7.1), including the names that sections
+/// 7.2.1.1 and 7.3.7 use for them.
 const NORMATIVE: [&str; 4] = ["deploy", "undeploy", "install", "uninstall"];
 
 /// The workflows of a template, by their names.
@@ -35,12 +35,12 @@ impl<'a> Workflows<'a> {
         self.all.get(self.position(name)?)
     }
 
-    /// Whether the template defines it, or every orchestrator has it.
+    /// Whether the template defines a workflow of this name, or every orchestrator provides it.
     pub(super) fn has(&self, name: &str) -> bool {
         self.positions.contains_key(name) || NORMATIVE.contains(&name)
     }
 
-    /// There is no workflow of that name.
+    /// The error that there is no workflow of that name.
     pub(super) fn unknown(&self, name: Node<'_>) -> Diagnostic {
         let text = name.text().unwrap_or_default();
         let error =
@@ -53,13 +53,13 @@ impl<'a> Workflows<'a> {
 /// The operation that an activity calls.
 #[derive(Clone, Copy)]
 struct CalledOperation<'n> {
-    /// The name of an interface, or of its type; section 7.3.4.2 does without.
+    /// The name of an interface or of its type; section 7.3.4.2 omits it.
     interface: Option<&'n str>,
     name: &'n str,
 }
 
 impl<'c, 'a> Checker<'c, 'a> {
-    /// Checks activities on what they are performed on.
+    /// Checks activities against the subject that they are performed on.
     pub(super) fn activities(
         &self,
         activities: &[Activity<'a>],
@@ -103,7 +103,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// What is assigned to inputs of a workflow: it has them, and the values fit.
+    /// Checks the values for inputs of a workflow: the workflow has the inputs, and the values fit.
     fn workflow_inputs(
         &self,
         activity: &Activity<'a>,
@@ -163,7 +163,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// The interface of a type that has an operation.
+    /// The interface of a type that contains an operation.
     fn interface_of(
         &self,
         kind: TypeId,
@@ -177,18 +177,18 @@ impl<'c, 'a> Checker<'c, 'a> {
             .find(|interface| interface.operations.contains_key(operation.name))
     }
 
-    /// Whether an interface of this name and type is the one that is meant.
+    /// Whether an activity may refer to an interface of this name and type.
     fn is_meant(&self, operation: CalledOperation<'_>, name: &str, kind: Option<Node<'_>>) -> bool {
         let Some(wanted) = operation.interface.filter(|&wanted| wanted != name) else {
             return true;
         };
         let find = |name: &str| self.types.find(Family::Interface, name);
-        // What has no type may have one as its name.
+        // The name of an interface without a type may itself be the name of an interface type.
         let own = kind.and_then(|kind| find(kind.text()?)).or_else(|| find(name));
         own.zip(find(wanted)).is_some_and(|(own, wanted)| self.may_derive(own, wanted))
     }
 
-    /// Whether a template, or the definition of a requirement, adds the operation.
+    /// Whether a template, or the definition of a requirement, adds the operation to the type.
     fn is_added(&self, entity: &AssertedEntity<'c, 'a>, operation: CalledOperation<'_>) -> bool {
         let given = entity
             .given
@@ -216,8 +216,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         })
     }
 
-    /// Values for inputs that an operation, or all operations of its interface, define. Others are
-    /// an operation's own.
+    /// Checks the values for inputs that an operation, or its interface for all operations,
+    /// defines. Other inputs are the operation's own.
     fn operation_inputs(
         &self,
         activity: &Activity<'a>,
@@ -239,8 +239,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// Where a workflow or an operation puts what it returns (section 3.6.15): an attribute of a
-    /// node or of one of its capabilities.
+    /// Checks the target of a workflow's or an operation's output (section 3.6.15): an attribute of
+    /// a node or of one of its capabilities.
     pub(super) fn workflow_output(&self, output: Named<'a>) {
         let mut parts = output.value.items();
         let (Some(node), Some(second)) = (parts.next(), parts.next()) else {

@@ -1,18 +1,19 @@
-//! Artifacts of node templates (section 3.6.7), and the files that they and implementations name.
+//! Checks artifacts of node templates (section 3.6.7), and the files that artifacts and
+//! implementations name.
 
 use super::assignment::Typed;
 use super::checker::Checker;
-use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::text::source::normalize;
-use crate::text::yaml::{Node, NodeKind};
+use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean};
 use crate::tosca::shape::{ARTIFACT, NODE, Vocabulary};
 use crate::tosca::value::function;
 use crate::tosca::{ArtifactDefinition, Family, Part, TypeId};
 use crate::variability::graph::{ArtifactElement, ElementId};
 use crate::variability::template::{DEFAULT_ARTIFACT_TYPE, shape};
+use cuvee_text::source::normalize;
+use cuvee_text::yaml::{Node, NodeKind};
 use std::path::Path;
 
-/// What is the image of a container or a machine is often the name that a registry has for it.
+/// The type of images; the `file` of an image is often its name in a registry.
 const IMAGE: &str = "tosca.artifacts.Deployment.Image";
 
 impl<'c, 'a> Checker<'c, 'a> {
@@ -44,14 +45,14 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
         let Some(file) = file else { return self.without_file(element) };
         let is_image = types.iter().any(|(kind, _)| self.is_image(*kind));
-        // Of a type that is not defined nobody knows what its files are.
+        // It is not known what the files of an undefined type are.
         if body.get("repository").is_none() && !types.is_empty() && !is_image {
             self.artifact_file(id, file);
         }
     }
 
-    /// The artifacts of this name that the types of its node define, each with the elements on whose
-    /// presence that depends.
+    /// The artifacts of this name that the types of the node define, each with the elements on
+    /// whose presence that depends.
     fn refined_artifacts(
         &self,
         element: &ArtifactElement<'a>,
@@ -64,8 +65,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         refined.collect()
     }
 
-    /// The types of an artifact that are defined; one without a type has that of the artifact that
-    /// it refines, or else the default.
+    /// The defined types of an artifact. An artifact without a type has the type of the artifact
+    /// that it refines, or else the default type.
     fn artifact_types(
         &self,
         element: &ArtifactElement<'a>,
@@ -84,7 +85,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         refined.iter().filter_map(|(part, when)| Some((kind(part)?, when.clone()))).collect()
     }
 
-    /// An artifact is of the type of the one that it refines, or of one that derives from it.
+    /// Checks that an artifact has the type of the artifact that it refines, or a type derived from
+    /// it.
     fn refines_artifact(
         &self,
         of: Typed<'_>,
@@ -118,7 +120,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         self.types.find(Family::Artifact, IMAGE).is_some_and(|image| self.may_derive(kind, image))
     }
 
-    /// An artifact has a file, unless it refines one of its node's type that has.
+    /// Checks that an artifact without a file refines an artifact of its node's type that has one.
     fn without_file(&self, element: &ArtifactElement<'a>) {
         let artifact = self.graph.element(element.id);
         for (kind, mut when) in self.types_of(self.graph.node(element.node).id, Family::Node) {
@@ -161,7 +163,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// The name of a repository is that of one which the template or one of its imports defines.
+    /// Checks that the template or one of its imports defines the repository of this name.
     fn repository(&self, when: &[ElementId], name: Node<'_>) {
         let text = name.text().unwrap_or_default();
         let defined =
@@ -179,7 +181,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// Checks an artifact that is defined where it is used, in an implementation.
+    /// Checks an artifact that an implementation defines in place.
     pub(super) fn inline_artifact(&self, of: Typed<'_>, body: Node<'_>) {
         self.artifact_keynames(of.when, body, &ARTIFACT);
         if let Some(kind) = body.get("type") {
@@ -196,7 +198,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// Checks that the file of an artifact is there.
+    /// Checks that the file of an artifact exists.
     fn artifact_file(&self, id: ElementId, file: Node<'_>) {
         match file.as_str() {
             Some(name) if self.is_there(file, name) => {}
@@ -210,8 +212,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// Reports a file that should be there. For a template alone that is a warning: nobody says
-    /// that all its files are at hand.
+    /// Reports a missing file. Outside an archive this is only a warning, because not all files of
+    /// the template need to be available.
     pub(super) fn missing_file(
         &self,
         when: &[ElementId],
@@ -229,7 +231,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         self.report_when(when, &[], diagnostic.at(at.span()).section(section).help(help));
     }
 
-    /// Whether a file is there, or is one of the network, where nobody looks.
+    /// Whether a file exists. A URL counts as existing, because the network is not accessed.
     pub(super) fn is_there(&self, at: Node<'_>, name: &str) -> bool {
         let package = self.prepared.loaded.package();
         let naming = self.sources.file(at.span().file).asked().parent();

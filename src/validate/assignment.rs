@@ -1,30 +1,29 @@
-//! An element as one of its types, and attribute assignments (section 3.6.13) of whatever has a
-//! type.
+//! Pairs an element with one of its types, and checks attribute assignments (section 3.6.13).
 
 use super::checker::Checker;
-use crate::text::yaml::Node;
 use crate::tosca::TypeId;
 use crate::tosca::value::{PropertyDefinition, check_assignment};
 use crate::variability::graph::ElementId;
+use cuvee_text::yaml::Node;
 
-/// An element as one of its types.
+/// An element together with one of its types.
 #[derive(Clone, Copy)]
 pub(super) struct Typed<'o> {
     pub id: ElementId,
     pub kind: TypeId,
-    /// What has to be present for it to be of this type: itself, and that type where it is one of
-    /// several.
+    /// The elements that must be present for it to have this type: the element itself, and the type
+    /// assignment if it is one of several.
     pub when: &'o [ElementId],
 }
 
-/// What has attributes: a type, or a capability.
+/// The owner of attributes: a type or a capability.
 #[derive(Clone, Copy)]
 pub(super) struct AttributeOwner<'o> {
-    /// For messages.
+    /// The name of the owner, for messages.
     pub what: &'o str,
-    /// Definitions of attributes, and of properties.
+    /// The definitions of attributes, and those of properties.
     pub known: [&'o [&'o PropertyDefinition<'o>]; 2],
-    /// Whether it may have more.
+    /// Whether the owner may have further attributes.
     pub is_open: bool,
 }
 
@@ -40,8 +39,8 @@ impl Checker<'_, '_> {
         self.attribute_assignments(of.when, body, owner);
     }
 
-    /// Checks attributes against their definitions, and those of properties, each of which is an
-    /// attribute too (section 3.6.12.4).
+    /// Checks attributes against their definitions and those of properties, because each property
+    /// is also an attribute (section 3.6.12.4).
     pub(super) fn attribute_assignments(
         &self,
         when: &[ElementId],
@@ -52,7 +51,8 @@ impl Checker<'_, '_> {
         for (key, value) in self.map(when, body, "attributes", "3.6.13") {
             let name = key.text().unwrap_or_default();
             match known().find(|definition| definition.named.name == name) {
-                // Properties that are fixed say what is wanted; attributes say what is.
+                // The fixed value of a property is the desired state; an attribute is the actual
+                // state.
                 Some(definition) => {
                     let attribute =
                         PropertyDefinition { value: None, ..PropertyDefinition::clone(definition) };
@@ -77,7 +77,7 @@ impl Checker<'_, '_> {
     }
 }
 
-/// The value of an attribute assignment: of the extended notation, what is below `value` (section
+/// The value of an attribute assignment; in the extended notation, the value below `value` (section
 /// 3.6.13.2.2).
 fn assigned(value: Node<'_>) -> Node<'_> {
     let extended =

@@ -1,18 +1,18 @@
-//! Capability assignments (section 3.8.1).
+//! Checks capability assignments (section 3.8.1).
 
 use super::assignment::{AttributeOwner, Typed};
 use super::checker::Checker;
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::yaml::{Node, NodeKind};
+use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
 use crate::tosca::shape::CAPABILITY_ASSIGNMENT;
 use crate::tosca::types::schemas::definitions;
 use crate::tosca::value::{PropertyDefinition, check_assignments, check_rules};
 use crate::tosca::{EffectiveCapability, Family};
 use crate::variability::graph::{ElementId, NodeElement};
+use cuvee_text::yaml::{Node, NodeKind};
 
 impl<'a> Checker<'_, 'a> {
-    /// Checks what a node assigns to capabilities of one of its types, and that each of those has
-    /// the values it needs.
+    /// Checks the values that a node assigns to the capabilities of one of its types, and that each
+    /// capability has the values it needs.
     pub(super) fn capabilities(&self, of: Typed<'_>, node: &NodeElement<'a>) {
         let body = node.template.declared.value;
         let defined = &self.types.effective(of.kind).capabilities;
@@ -70,7 +70,7 @@ impl<'a> Checker<'_, 'a> {
         }
     }
 
-    /// Checks the values of a capability, whether the node says anything of it or not.
+    /// Checks the values of a capability, whether or not the node mentions it.
     fn capability_properties(
         &self,
         of: Typed<'_>,
@@ -92,7 +92,7 @@ impl<'a> Checker<'_, 'a> {
             .copied(node)
             .and_then(assignment)
             .and_then(|capability| capability.get("properties"));
-        // What is copied is there as a default is.
+        // A copied value counts like a default.
         let definitions: Vec<_> = defined
             .properties
             .iter()
@@ -118,8 +118,8 @@ impl<'a> Checker<'_, 'a> {
     }
 }
 
-/// Whether a node is one that is there already, so that its template need not say all that it has
-/// (section 3.4.3).
+/// Whether a node is selected from those that exist already, so that its template need not assign
+/// everything (section 3.4.3).
 pub(super) fn is_selected(node: &NodeElement<'_>) -> bool {
     let directives = node.template.declared.value.get("directives");
     directives

@@ -1,10 +1,8 @@
-//! What every check has at hand, and how it reports.
+//! Holds the data that all checks share, and reports what they find.
 
 use super::finding::Finding;
 use super::function::FunctionChecks;
-use crate::text::diagnostic::{Diagnostic, Diagnostics};
-use crate::text::source::SourceMap;
-use crate::text::yaml::{Document, Node};
+use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::tosca::types::schemas::Schemas;
 use crate::tosca::value::Findings;
 use crate::tosca::{Family, TypeId, TypeRef, Types};
@@ -13,6 +11,8 @@ use crate::variability::expression::Evaluator;
 use crate::variability::graph::{ElementId, Graph};
 use crate::variability::prepared::Prepared;
 use crate::variability::presence::Presence;
+use cuvee_text::source::SourceMap;
+use cuvee_text::yaml::{Document, Node};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -23,18 +23,18 @@ pub(super) struct Checker<'c, 'a> {
     pub graph: &'c Graph<'a>,
     pub types: &'c Types<'c>,
     pub schemas: Schemas<'c, 'c>,
-    /// The files that were read.
+    /// The source files that were read.
     pub sources: &'c SourceMap,
-    /// Library, imports and template.
+    /// The documents of the library, the imports and the template.
     pub documents: &'c [&'c Document],
-    /// Files that something names, and whether they are there.
+    /// The files that are named anywhere, and whether they exist.
     pub files: RefCell<FxHashMap<PathBuf, bool>>,
-    /// Where one variant counts, what computes the values in it.
+    /// The evaluator of the variant's values, if only one variant is checked.
     pub evaluator: Option<RefCell<Evaluator<'c, 'a>>>,
-    /// The variant that counts; nothing where all do.
+    /// The variant that is checked; `None` if all variants are.
     pub presence: Option<&'c Presence>,
     pub findings: RefCell<Vec<Finding>>,
-    /// What is expected of functions, and what they name.
+    /// The expectations of function calls, and the elements that calls may name.
     pub functions: FunctionChecks<'a>,
 }
 
@@ -65,7 +65,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// Checks everything.
+    /// Runs all checks.
     pub(super) fn all(&self) {
         self.nodes();
         self.imported_types();
@@ -78,16 +78,16 @@ impl<'c, 'a> Checker<'c, 'a> {
         self.relations();
         self.variability();
         self.expressions();
-        // Last, when it is known what is expected of them.
+        // Functions come last, because the other checks record what is expected of them.
         self.check_functions();
     }
 
-    /// Whether an element counts.
+    /// Whether an element is in the checked variant.
     pub(super) fn counts(&self, id: ElementId) -> bool {
         self.presence.is_none_or(|presence| presence.is(id))
     }
 
-    /// Those of these that count.
+    /// Those of these elements that are in the checked variant.
     pub(super) fn counting<'i>(
         &self,
         ids: &'i [ElementId],
@@ -96,12 +96,13 @@ impl<'c, 'a> Checker<'c, 'a> {
         ids.iter().copied().filter(move |&id| presence.is_none_or(|presence| presence.is(id)))
     }
 
-    /// Reports what is wrong wherever this element is present.
+    /// Reports a diagnostic for all variants in which this element is present.
     pub(super) fn report(&self, id: ElementId, diagnostic: Diagnostic) {
         self.report_when(&[id], &[], diagnostic);
     }
 
-    /// Reports what is wrong wherever all of `when` are present and none of `unless`.
+    /// Reports a diagnostic for all variants in which all of `when` and none of `unless` are
+    /// present.
     pub(super) fn report_when(
         &self,
         when: &[ElementId],
@@ -122,13 +123,12 @@ impl<'c, 'a> Checker<'c, 'a> {
         });
     }
 
-    /// Reports all of these wherever all of `when` are present.
+    /// Reports diagnostics for all variants in which all of `when` are present.
     pub(super) fn report_all(&self, when: &[ElementId], diagnostics: Diagnostics) {
         diagnostics.0.into_iter().for_each(|diagnostic| self.report_when(when, &[], diagnostic));
     }
 
-    /// Reports what was found out about values, with what cannot be told; functions are checked
-    /// later.
+    /// Reports the findings about values, including what is undecided. Functions are checked later.
     pub(super) fn report_values(&self, when: &[ElementId], found: Findings<'_>) {
         let undecided = found.undecided.iter().filter(|undecided| !self.expects(when, undecided));
         let undecided = undecided.map(|undecided| undecided.diagnostic());
@@ -137,9 +137,9 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// The types of an element that count and are defined, each with the elements on whose presence
-    /// what it says depends: itself where it is one of several. Those that are not defined are
-    /// reported. A copy without a type has those of the node that it copies.
+    /// The defined types of an element in the checked variant. Each comes with the elements that
+    /// its use depends on: the type assignment if it is one of several. Undefined types are
+    /// reported. A copy without a type has the types of the node that it copies.
     pub(super) fn types_of(&self, id: ElementId, family: Family) -> Vec<(TypeId, Vec<ElementId>)> {
         let graph = self.graph;
         let node = (graph.element(id).kind == ElementKind::Node)
@@ -164,8 +164,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         found
     }
 
-    /// The type of a name in a definition or an assignment; what is not defined is reported for the
-    /// element that names it.
+    /// The type that a definition or an assignment names; an undefined type is reported for the
+    /// element `id`.
     pub(super) fn type_at(&self, id: ElementId, family: Family, name: Node<'_>) -> Option<TypeId> {
         match self.types.named(family, name.text().unwrap_or_default(), name.span()) {
             Ok(found) => Some(found),
@@ -176,20 +176,21 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// The type that a name stands for in its file; where there is none, that is reported with what
-    /// names it.
+    /// The type that a name refers to in its file. An undefined type is not reported here, but by
+    /// the check of the definition or assignment that names it.
     pub(super) fn defined(&self, family: Family, name: Option<Node<'_>>) -> Option<TypeId> {
         let name = name?;
         self.types.find_in(Some(name.span().file), family, name.text()?)
     }
 
-    /// Whether a type may have more than is known, for an ancestor is defined nowhere: what it lacks
-    /// is undecidable, and the ancestor is reported where it is named.
+    /// Whether a type may have unknown parts, because an ancestor is not defined. Whatever it lacks
+    /// is then undecidable; the missing ancestor is reported where it is named.
     pub(super) fn is_open(&self, kind: TypeId) -> bool {
         self.types.effective(kind).is_open
     }
 
-    /// Whether a type is another, derives from it, or may do so, for an ancestor is defined nowhere.
+    /// Whether a type is another type, derives from it, or may do so because an ancestor is not
+    /// defined.
     pub(super) fn may_derive(&self, one: TypeId, ancestor: TypeId) -> bool {
         self.types.may_derive(TypeRef::Defined(one), TypeRef::Defined(ancestor))
     }

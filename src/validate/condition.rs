@@ -1,8 +1,8 @@
-//! What workflows and policies are about, and the conditions (section 3.6.25) that they put on it.
+//! Resolves the targets of workflows and policies, and checks the conditions on them (section
+//! 3.6.25).
 
 use super::checker::Checker;
-use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::text::yaml::Node;
+use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean};
 use crate::tosca::types::schemas;
 use crate::tosca::value::{PropertyDefinition, check_constraint_definition};
 use crate::tosca::workflow::Assertion;
@@ -11,32 +11,33 @@ use crate::variability::element::ElementKind;
 use crate::variability::graph::{
     ElementId, GroupElement, LookupStep, NodeElement, RelationElement, Target,
 };
+use cuvee_text::yaml::Node;
 
-/// Something that attributes are asserted of, or operations are called on.
+/// An entity whose attributes are asserted, or whose operations are called.
 pub(super) struct AssertedEntity<'c, 'a> {
-    /// Its type.
+    /// The type of the entity.
     pub kind: TypeId,
-    /// On whose presence it depends that it is this.
+    /// The elements that must be present for the entity to exist with this type.
     pub when: Vec<ElementId>,
-    /// The template, which may have interfaces of its own.
+    /// The template of the entity, which may add interfaces.
     pub body: Option<Node<'a>>,
-    /// Interfaces that a requirement definition gives to its relationship.
+    /// The interfaces that a requirement definition adds to its relationship.
     pub given: &'c [InterfaceDefinition<'c>],
 }
 
-/// What a target stands for.
+/// The entities that a target refers to.
 #[derive(Default)]
 pub(super) struct Subject<'c, 'a> {
-    /// All that it is, or may be in some variant.
+    /// All entities that the target refers to in some variant.
     pub entities: Vec<AssertedEntity<'c, 'a>>,
-    /// Types of a group: what one of them has, its members need not have.
+    /// The types of a group; its members need not have an attribute that one of these types has.
     pub groups: Vec<TypeId>,
-    /// On whose presence it depends that anything is said of it.
+    /// The elements that must be present for the target to be mentioned at all.
     pub when: Vec<ElementId>,
 }
 
 impl<'c, 'a> Subject<'c, 'a> {
-    /// This and another.
+    /// The union of two subjects.
     pub(super) fn and(mut self, other: Self) -> Self {
         self.entities.extend(other.entities);
         self.groups.extend(other.groups);
@@ -44,19 +45,19 @@ impl<'c, 'a> Subject<'c, 'a> {
         self
     }
 
-    /// Of these, whatever else there is to be said of it.
+    /// A subject of these entities, without group types or conditions.
     pub(super) fn of(entities: impl Iterator<Item = AssertedEntity<'c, 'a>>) -> Self {
         Self { entities: entities.collect(), ..Self::default() }
     }
 
-    /// When something is said of one of its entities.
+    /// The elements that must be present for a statement about one of the entities to apply.
     pub(super) fn when(&self, entity: &AssertedEntity<'c, 'a>) -> Vec<ElementId> {
         self.when.iter().chain(&entity.when).copied().collect()
     }
 }
 
 impl<'c, 'a> Checker<'c, 'a> {
-    /// What a node is.
+    /// The subject of a node: the node with each of its types.
     pub(super) fn node_subject(&self, node: &NodeElement<'a>) -> Subject<'c, 'a> {
         let body = Some(node.template.declared.value);
         let entities = self.types_of(node.id, Family::Node).into_iter().map(|(kind, mut when)| {
@@ -66,7 +67,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         Subject::of(entities)
     }
 
-    /// What a group stands for: its members.
+    /// The subject of a group: its members.
     fn group_subject(&self, group: &GroupElement<'a>) -> Subject<'c, 'a> {
         let members =
             group.members.iter().map(|&(_, member)| member).filter(|&member| self.counts(member));
@@ -90,8 +91,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// What the relationship of a relation is: of the type of its template, else of that which its
-    /// definition names.
+    /// The subject of a relation: its relationship, with the type of its template, or else the type
+    /// that the requirement definition names.
     fn relation_subject(&self, relation: &RelationElement<'a>) -> Subject<'c, 'a> {
         let source = self.graph.node(relation.source);
         let mut subject = self.requirement_subject(source, relation.requirement.declared.name);
@@ -118,7 +119,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         Subject::of(entities)
     }
 
-    /// What the relationships of a requirement are by its definition.
+    /// The relationships of a requirement, as its definition describes them.
     fn requirement_subject(&self, node: &NodeElement<'a>, name: &str) -> Subject<'c, 'a> {
         let types = self.types;
         let defined =
@@ -131,7 +132,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         Subject::of(defined)
     }
 
-    /// What policies target.
+    /// The subject of a policy target.
     pub(super) fn target_subject(&self, target: Target) -> Subject<'c, 'a> {
         match target {
             Target::Node(node) => self.node_subject(self.graph.node(node)),
@@ -151,7 +152,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         })
     }
 
-    /// What the target of a step or a precondition stands for; what is wrong with it is reported.
+    /// The subject of a step or a precondition; errors in the target are reported.
     pub(super) fn subject(
         &self,
         name: Node<'a>,
@@ -190,7 +191,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// The relationships of a requirement of a node.
+    /// The subject of a requirement of a node: its relationships.
     fn related(
         &self,
         node: &NodeElement<'a>,
@@ -230,7 +231,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// Reports that a type has nothing of that kind and name, where that is known.
+    /// Reports that a type has no part of that name, unless the type may have unknown parts.
     pub(super) fn lacks<'n>(
         &self,
         when: &[ElementId],
@@ -249,7 +250,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         self.report_when(when, &[], error.help_opt(did_you_mean(text, known)));
     }
 
-    /// The attribute of a type; each property is one as well (section 3.6.10.1).
+    /// The attribute of a type; each property is also an attribute (section 3.6.10.1).
     pub(super) fn attribute(&self, kind: TypeId, name: &str) -> Option<&PropertyDefinition<'c>> {
         let schema = self.schemas.of(kind);
         schema
@@ -260,8 +261,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             .find(|definition| definition.named.name == name)
     }
 
-    /// Checks the assertions of a condition: the attributes exist, and the clauses make sense for
-    /// them.
+    /// Checks the assertions of a condition: the attributes exist, and the clauses fit their types.
     pub(super) fn assertions(&self, assertions: &[Assertion<'a>], subject: &Subject<'c, 'a>) {
         for assertion in assertions {
             let name = assertion.attribute.text().unwrap_or_default();
@@ -303,7 +303,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// Checks the assertions about a capability of a type, while `when` are present.
+    /// Checks the assertions about a capability of a type, while all of `when` are present.
     pub(super) fn capability_assertions(
         &self,
         assertions: &[Assertion<'a>],

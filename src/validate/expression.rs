@@ -1,18 +1,18 @@
-//! Expressions, whether anything needs their values or not: a condition stands where one is asked
-//! for, and operands are of kinds that their operators take.
+//! Checks all expressions, whether or not their values are used: conditions must be conditions, and
+//! operands must be of kinds that their operators accept.
 
 use super::checker::Checker;
-use crate::text::diagnostic::{Code, Diagnostic};
-use crate::text::source::Span;
-use crate::text::value::Value;
-use crate::text::yaml::Node;
+use crate::diagnostic::{Code, Diagnostic};
 use crate::tosca::value::Primitive;
 use crate::variability::graph::ElementId;
 use crate::variability::operators::ValueOperator;
 use crate::variability::syntax::{Application, ExpressionId, ExpressionOperator, Term};
 use crate::variability::template::PropertyValue;
+use cuvee_text::source::Span;
+use cuvee_text::value::Value;
+use cuvee_text::yaml::Node;
 
-/// What values are, as far as operators tell them apart.
+/// The kind of a value, as far as operators distinguish kinds.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum OperandKind {
     Boolean,
@@ -51,7 +51,7 @@ impl<'a> Checker<'_, 'a> {
         }
     }
 
-    /// One condition, or a list of them.
+    /// Checks one condition or a list of them.
     fn conditions_at(&self, list: ExpressionId, when: &[ElementId]) {
         self.graph.syntax.each(list).iter().for_each(|id| self.logical(id, when));
     }
@@ -60,8 +60,8 @@ impl<'a> Checker<'_, 'a> {
         self.constant(self.graph.syntax.read(node), when);
     }
 
-    /// An expression where a condition is asked for; whether a string names an element is said
-    /// where names are looked up.
+    /// Checks an expression that has to be a condition. Whether a string names an element is
+    /// checked where names are looked up.
     fn logical(&self, id: ExpressionId, when: &[ElementId]) {
         let expression = self.graph.syntax.get(id);
         let is_condition = match expression.term {
@@ -79,7 +79,7 @@ impl<'a> Checker<'_, 'a> {
         self.constant(id, when);
     }
 
-    /// The value of an expression that is made of constants; what is wrong inside is reported.
+    /// The value of an expression that consists of constants; errors inside it are reported.
     fn constant(&self, id: ExpressionId, when: &[ElementId]) -> Option<Value> {
         let syntax = &self.graph.syntax;
         match syntax.get(id).term {
@@ -105,7 +105,8 @@ impl<'a> Checker<'_, 'a> {
         OperandKind::of_primitive(declarations.get(input)?.primitive()?)
     }
 
-    /// What an operator over values makes of constants. Of other operands it has to take the kinds.
+    /// The result of a value operator on constants. Operands that are not constant are checked by
+    /// kind.
     fn computed_by(
         &self,
         operator: ValueOperator,
@@ -128,7 +129,7 @@ impl<'a> Checker<'_, 'a> {
         None
     }
 
-    /// The kind of the value of an expression, as far as it is known without evaluating.
+    /// The kind of an expression's value, as far as it is known without evaluation.
     fn kind(&self, id: ExpressionId) -> Option<OperandKind> {
         match self.graph.syntax.get(id).term {
             Term::Scalar(node) => OperandKind::of(&node.to_value()),
@@ -150,7 +151,7 @@ impl<'a> Checker<'_, 'a> {
     }
 }
 
-/// What is wrong with operands of these kinds, if anything is.
+/// The error of an operator on operands of these kinds, if there is one.
 fn misfit(operator: ValueOperator, kinds: &[OperandKind]) -> Option<String> {
     use ValueOperator as Op;
     let keyword = operator.keyword();

@@ -1,29 +1,30 @@
-//! Node filters (section 3.6.5): whether what they name is there, and whether a node template
-//! fulfils them.
+//! Checks node filters (section 3.6.5): whether the parts they name exist, and whether a node
+//! template satisfies them.
 
 use super::checker::Checker;
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::text::source::Span;
-use crate::text::yaml::Node;
+use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::tosca::filter::{CapabilityFilter, NodeFilter, PropertyFilter};
 use crate::tosca::types::schemas::definitions;
 use crate::tosca::value::{Datum, PropertyDefinition, check_constraint_definition};
 use crate::tosca::{EffectiveCapability, Family, Part, TypeId};
 use crate::variability::graph::{ElementId, NodeElement};
 use crate::variability::template::PropertyValue;
+use cuvee_text::source::Span;
+use cuvee_text::yaml::Node;
 
-/// A node template that a filter is held against.
+/// A node template that a filter is applied to.
 #[derive(Clone, Copy)]
 pub(super) struct FilteredNode<'k, 'a> {
     /// The node template.
     pub node: &'k NodeElement<'a>,
     /// One of its types.
     pub kind: TypeId,
-    /// Where it is chosen.
+    /// The place that chooses the node template.
     pub at: Span,
 }
 
-/// What a filter is held against, and the value that is there.
+/// A value that a filter is applied to: its name, its place, and the elements that must be present
+/// or absent for it to count.
 struct FilteredValue<'k> {
     name: &'k str,
     at: Span,
@@ -31,8 +32,8 @@ struct FilteredValue<'k> {
     unless: &'k [ElementId],
 }
 
-/// What the name of a capability in a filter means: first that of a definition, then that of a type
-/// (section 3.6.5.4).
+/// The meaning of a capability name in a filter: first the name of a definition, then that of a
+/// type (section 3.6.5.4).
 enum Means<'k, 'c> {
     Defined(&'k Part<'c, EffectiveCapability<'c>>),
     OfType(TypeId, Vec<&'k Part<'c, EffectiveCapability<'c>>>),
@@ -40,8 +41,8 @@ enum Means<'k, 'c> {
 }
 
 impl<'c, 'a> Checker<'c, 'a> {
-    /// Checks a node filter while `when` is present: its shape, and that what it names is there in
-    /// nodes of this type.
+    /// Checks a node filter while all of `when` are present: its shape, and that nodes of the
+    /// target type have the parts that it names.
     pub(super) fn node_filter(&self, when: &[ElementId], filter: Node<'_>, target: Option<TypeId>) {
         let mut diagnostics = Diagnostics::default();
         let filter = NodeFilter::read(filter, &mut diagnostics);
@@ -58,7 +59,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                     let owner = (name, part.definition.is_open);
                     self.property_filters(when, owner, &capability.properties, &known);
                 }
-                // The node that is found may have more than its type says.
+                // The node that is found may have more properties than its type defines.
                 Means::OfType(kind, _) => {
                     let known = &self.schemas.of(kind).properties;
                     let owner = (name, self.is_open(kind));
@@ -79,7 +80,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// Filters of the properties of an owner, which may be open.
+    /// Checks filters on the properties of an owner, which may be open.
     fn property_filters(
         &self,
         when: &[ElementId],
@@ -128,8 +129,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         Means::OfType(kind, capabilities.values().map(|part| &**part).filter(is_one).collect())
     }
 
-    /// Checks whether a node template that is chosen fulfils a node filter, while `when` is
-    /// present; what is wrong with the filter itself is reported with it.
+    /// Checks whether a chosen node template satisfies a node filter, while all of `when` are
+    /// present. Errors in the filter itself are reported where the filter is checked.
     pub(super) fn fulfils(
         &self,
         when: &[ElementId],
@@ -147,7 +148,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                         self.capability_fulfils(when, capability, part, candidate)
                     });
                 }
-                // One of them has to, and which is not said.
+                // One of these capabilities has to satisfy the filter, but it is not said which.
                 Means::OfType(_, parts) if !parts.is_empty() => {}
                 Means::OfType(..) | Means::Nothing if self.is_open(candidate.kind) => {}
                 Means::OfType(..) | Means::Nothing => {

@@ -1,17 +1,16 @@
-//! What is wrong only in some variants: a finding says when, and the variants say whether that
-//! happens.
+//! Decides about errors that depend on the variant: a finding names the elements it depends on, and
+//! the space of variants tells whether such a variant exists.
 
 use super::waiting::Waiting;
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::explore::{Assigned, Opened, Space, flags, literal};
-use crate::sat::progress::Progress;
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::variability::check;
 use crate::variability::graph::ElementId;
 use crate::variability::prepared::Prepared;
+use cuvee_sat::progress::Progress;
 use std::sync::Arc;
 
-/// Something that is wrong in the variants in which all of `when` are present and none of `unless`
-/// is.
+/// An error in all variants in which all of `when` and none of `unless` are present.
 #[derive(Clone, Debug)]
 pub(super) struct Finding {
     pub diagnostic: Diagnostic,
@@ -20,15 +19,15 @@ pub(super) struct Finding {
 }
 
 impl Finding {
-    /// Whether it takes more than the presence of one element: then it may not happen in any
-    /// variant.
+    /// Whether the finding depends on more than the presence of one element, so that possibly no
+    /// variant has it.
     fn is_doubtful(&self) -> bool {
         self.when.len() > 1 || !self.unless.is_empty()
     }
 }
 
-/// Reports what is wrong in some variant, and for what depends on how elements come together, in
-/// which.
+/// Reports the findings that some variant has. If a finding depends on a combination of elements,
+/// the message names inputs that lead to such a variant.
 pub(super) fn in_all_variants(
     prepared: &Prepared<'_>,
     findings: Vec<Finding>,
@@ -88,7 +87,7 @@ fn ask(
     }
 }
 
-/// Says with which inputs it happens; where every input has its default, that goes without saying.
+/// Adds the inputs that lead to the variant; nothing is added if all inputs have their defaults.
 fn in_variant(mut diagnostic: Diagnostic, inputs: &[Arc<Assigned>]) -> Diagnostic {
     if inputs.iter().any(|input| !input.default) {
         diagnostic.message =
@@ -97,7 +96,8 @@ fn in_variant(mut diagnostic: Diagnostic, inputs: &[Arc<Assigned>]) -> Diagnosti
     diagnostic
 }
 
-/// Where inputs have to be assigned first, that is all there is to say; other errors are errors.
+/// Reports that findings are undecided because inputs have to be assigned first. Other errors are
+/// reported as they are.
 fn undecided(errors: Diagnostics, doubtful: Vec<Finding>, diagnostics: &mut Diagnostics) {
     let is_open = |error: &Diagnostic| error.code == Code::OpenInput;
     if !errors.0.iter().any(is_open) {

@@ -1,14 +1,14 @@
-//! Groups (section 3.8.5).
+//! Checks groups (section 3.8.5).
 
 use super::assignment::Typed;
 use super::checker::Checker;
-use crate::text::diagnostic::{Code, Diagnostic, listed};
-use crate::text::yaml::Node;
+use crate::diagnostic::{Cite, Code, Diagnostic, listed};
 use crate::tosca::shape::GROUP;
 use crate::tosca::{Family, TypeId};
 use crate::variability::element::ElementKind;
 use crate::variability::graph::{ElementId, GroupElement, NodeElement};
 use crate::variability::template::shape;
+use cuvee_text::yaml::Node;
 
 impl<'a> Checker<'_, 'a> {
     /// Checks all groups.
@@ -22,8 +22,8 @@ impl<'a> Checker<'_, 'a> {
         let body = group.group.declared.value;
         self.keynames(&[group.id], body, shape::GROUP);
         self.about(&[group.id], body, GROUP.section);
-        // A group that carries the conditions of its members is of a type without a definition, and
-        // in no result.
+        // A variability group only carries conditions for its members. Its type has no definition,
+        // and the group is not part of any result.
         if group.variability {
             return;
         }
@@ -43,7 +43,7 @@ impl<'a> Checker<'_, 'a> {
         }
     }
 
-    /// Each member is of one of the types that the type of the group lists, if it lists any
+    /// Checks that each member has one of the types that the group type lists, if it lists any
     /// (section 3.7.11.1).
     fn members(&self, of: Typed<'_>, group: &GroupElement<'a>) {
         let Some(listed) = &self.types.effective(of.kind).valid_types else { return };
@@ -65,7 +65,7 @@ impl<'a> Checker<'_, 'a> {
         }
     }
 
-    /// Whether a node type is one of these, or has a capability that is.
+    /// Whether a node type is one of these types, or has a capability of one of them.
     fn admits(&self, valid: &[Node<'_>], kind: TypeId) -> bool {
         let find = |family, name: &Node<'_>| self.defined(family, Some(*name));
         let has = |wanted: TypeId| {
@@ -82,7 +82,7 @@ impl<'a> Checker<'_, 'a> {
         valid.iter().any(|name| match (find(Family::Node, name), find(Family::Capability, name)) {
             (Some(node), _) => self.may_derive(kind, node),
             (None, Some(capability)) => has(capability),
-            // What is not defined has been reported where it is listed.
+            // An undefined type has been reported where it is listed.
             (None, None) => find(Family::Group, name).is_none(),
         })
     }

@@ -1,10 +1,8 @@
-//! Repositories, imports and namespaces of the template and of all that it imports (sections 3.1,
-//! 3.6.6 and 3.6.8). Whether imports lead anywhere is said when they are read.
+//! Checks repositories, imports and namespaces of the template and of its imports (sections 3.1,
+//! 3.6.6 and 3.6.8). Imports that cannot be read are reported when they are read.
 
 use super::checker::Checker;
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::source::FileId;
-use crate::text::yaml::{Document, Node, NodeKind};
+use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
 use crate::tosca::import::ImportDefinition;
 use crate::tosca::import::is_profile;
 use crate::tosca::shape::{self, REPOSITORY, Reading, Vocabulary};
@@ -14,15 +12,17 @@ use crate::tosca::{Family, Types, profile};
 use crate::variability::element::ElementKind;
 use crate::variability::graph::ElementId;
 use crate::variability::template::shape::IMPORT;
+use cuvee_text::source::FileId;
+use cuvee_text::yaml::{Document, Node, NodeKind};
 use rustc_hash::FxHashMap;
 
-/// What is reserved for TOSCA, with all that is below it.
+/// The URI that is reserved for TOSCA, with everything below it.
 const RESERVED_URI: &str = "http://docs.oasis-open.org/tosca";
 
-/// The type of what gives access to a repository.
+/// The data type of credentials for a repository.
 const CREDENTIAL: &str = "tosca.datatypes.Credential";
 
-/// Checks these documents, of which the last is the template.
+/// Checks these documents; the last one is the template.
 pub(super) fn check<'t>(
     documents: &[&Document],
     types: &'t Types<'t>,
@@ -46,7 +46,7 @@ pub(super) fn check<'t>(
 }
 
 impl Checker<'_, '_> {
-    /// Checks that the file of each type is imported wherever the type is needed.
+    /// Checks that the file that defines a type is imported wherever the type is used.
     pub(super) fn imported_types(&self) {
         let leading = self.conditional_files();
         for id in self.graph.ids().filter(|_| !leading.is_empty()) {
@@ -79,7 +79,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// The files that nothing leads to but imports with conditions, each with those.
+    /// The files that only conditional imports lead to, each with those imports.
     fn conditional_files(&self) -> FxHashMap<FileId, Vec<ElementId>> {
         let links = &self.prepared.links;
         let mut leading: FxHashMap<FileId, Vec<ElementId>> = FxHashMap::default();
@@ -100,7 +100,7 @@ impl Checker<'_, '_> {
     }
 }
 
-/// The family of the types that an element has.
+/// The family of the types of an element.
 fn family(kind: ElementKind) -> Option<Family> {
     match kind {
         ElementKind::Node => Some(Family::Node),
@@ -133,7 +133,7 @@ impl Checking<'_, '_> {
         self.diagnostics.0.extend(keys.filter_map(|key| known.unknown(key, Reading::Strict)));
     }
 
-    /// What is imported says of which version it is, which need not be that of the template.
+    /// Checks that an imported file has a TOSCA version, which need not be that of the template.
     fn version(&mut self, root: Node<'_>) {
         const SECTION: &str = "3.10.3.1";
         let Some(version) = root.get("tosca_definitions_version") else {
@@ -210,7 +210,7 @@ impl Checking<'_, '_> {
         }
     }
 
-    /// The address of a repository: a URL, or a host or a path without a scheme.
+    /// Checks the address of a repository: a URL, or a host or a path without a scheme.
     fn url(&mut self, url: Node<'_>) {
         let text = url.text().unwrap_or_default();
         if !is_address(text) {
@@ -270,8 +270,8 @@ fn is_reserved(uri: &str) -> bool {
         .is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '#', '?']))
 }
 
-/// Whether a text may be a URL or a network address: of the characters of RFC 3986 alone, and where
-/// it has a scheme, with something behind it.
+/// Whether a text may be a URL or a network address: it consists of characters that RFC 3986
+/// allows, and if it has a scheme, something follows it.
 fn is_address(text: &str) -> bool {
     let is_allowed = |c: char| c.is_alphanumeric() || "-._~:/?#[]@!$&'()*+,;=%".contains(c);
     let has_scheme = |scheme: &str| {

@@ -1,10 +1,9 @@
-//! Interfaces in templates (sections 3.6.15 to 3.6.20): what nodes, relationships and groups say of
-//! those that their types define.
+//! Checks the interfaces of templates (sections 3.6.15 to 3.6.20): how nodes, relationships and
+//! groups refine the interfaces of their types.
 
 use super::assignment::Typed;
 use super::checker::Checker;
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::yaml::{Node, NodeKind};
+use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
 use crate::tosca::grammar::Grammar;
 use crate::tosca::reference::{implementing_artifacts, operations};
 use crate::tosca::shape::{IMPLEMENTATION, INTERFACE, NOTIFICATION, OPERATION, PARAMETER, Shape};
@@ -13,19 +12,20 @@ use crate::tosca::{
     EffectiveInterface, Family, Named, OperationDefinition, Parts, PropertyDefinition,
 };
 use crate::variability::graph::ElementId;
+use cuvee_text::yaml::{Node, NodeKind};
 
-/// An operation or a notification that a template says something of.
+/// An operation or a notification that a template assigns.
 #[derive(Clone, Copy)]
 struct AssignedOperation<'d, 'c> {
     shape: &'static Shape,
-    /// How its type defines it, where that is known.
+    /// The definition by the type, if it is known.
     defined: Option<&'d OperationDefinition<'c>>,
-    /// The inputs of its interface.
+    /// The inputs that the interface defines.
     inputs: &'d Parts<'c, PropertyDefinition<'c>>,
 }
 
 impl<'c, 'a> Checker<'c, 'a> {
-    /// Checks the interfaces of an element as one of its types, whose body this is. Implementations
+    /// Checks the interfaces in the body of an element against one of its types. Implementations
     /// may name `artifacts`.
     pub(super) fn interfaces(&self, of: Typed<'_>, body: Node<'a>, artifacts: &[ElementId]) {
         for (key, value) in self.map(of.when, body, "interfaces", INTERFACE.section) {
@@ -44,8 +44,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         self.operations_of_type(of, body, artifacts);
     }
 
-    /// What a type says of an interface: by its name, by the name of its type, or as the type of
-    /// one that the template adds.
+    /// The definition of an interface by the type: found by the interface's name, by the name of
+    /// its type, or by the type of an interface that the template adds.
     fn interface_named(
         &self,
         of: Typed<'_>,
@@ -120,7 +120,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             ("notification", &interface.notifications)
         };
         let defined = known.get(name).map(|part| &part.definition);
-        // Without a type and without operations, an interface says nothing of what it has.
+        // An interface without a type and without operations does not restrict what it contains.
         let says = !interface.is_open && (interface.kind.is_some() || !known.is_empty());
         if defined.is_none() && says {
             let names = known.keys().copied().chain(INTERFACE.keynames.iter().map(|it| it.name));
@@ -167,8 +167,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// An input is assigned a value, or defined as in a type (section 3.6.17.1); it need not be one
-    /// that the type has (section 3.6.17.3).
+    /// Checks an input: it is assigned a value, or defined as in a type (section 3.6.17.1). It need
+    /// not be one that the type defines (section 3.6.17.3).
     fn input(
         &self,
         when: &[ElementId],
@@ -189,7 +189,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// Whether a value is rather the definition of a parameter: it names a type that there is.
+    /// Whether a value is the definition of a parameter: it names a type that exists.
     fn is_parameter(&self, value: Node<'_>) -> bool {
         value
             .get("type")
@@ -197,8 +197,8 @@ impl<'c, 'a> Checker<'c, 'a> {
             .is_some_and(|name| self.types.find_data(name).is_some())
     }
 
-    /// An output goes to an attribute of the element or, from a relationship, of one of its ends
-    /// (section 3.6.15).
+    /// Checks the target of an output: an attribute of the element or, for a relationship, of its
+    /// source or target (section 3.6.15).
     fn output(&self, of: Typed<'_>, key: Node<'_>, value: Node<'_>) {
         let mut path = value.items();
         let (Some(keyword), Some(first)) = (path.next().and_then(Node::as_str), path.next()) else {
@@ -260,7 +260,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// An implementation in its extended notation, or the definition of the one artifact.
+    /// Checks an implementation in its extended notation, or as the definition of a single
+    /// artifact.
     fn implementation(&self, of: Typed<'_>, body: Node<'_>) {
         if body.kind() != NodeKind::Mapping {
             return self.wrong(
@@ -309,7 +310,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         self.operation_host(of, body);
     }
 
-    /// On a relationship template all are allowed: section 3.6.16.1 names it on both sides.
+    /// Checks the `operation_host`. A relationship template may use all keywords, because section
+    /// 3.6.16.1 mentions them for both sides.
     fn operation_host(&self, of: Typed<'_>, body: Node<'_>) {
         let Some(host) = body.get("operation_host") else { return };
         let relationship = self.types.definition(of.kind).family == Family::Relationship;
@@ -327,9 +329,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// Checks what a type says of its operations: that what implements them is there, where the
-    /// template does not implement them itself, and that those which are implemented have the
-    /// inputs that they need.
+    /// Checks the operations of a type. Their implementations must exist unless the template
+    /// replaces them, and operations with an implementation must have the inputs that they need.
     fn operations_of_type(&self, of: Typed<'_>, body: Node<'a>, artifacts: &[ElementId]) {
         let assigned = body.get("interfaces");
         for (name, interface) in self.types.effective(of.kind).interfaces.iter() {
@@ -358,7 +359,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// Reports the inputs that an operation needs, and that nothing gives it.
+    /// Reports the required inputs of an operation that have no value.
     fn missing_inputs<'d>(
         &self,
         of: Typed<'_>,
@@ -391,15 +392,14 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// Whether workflows or the triggers of policies may call operations, and give them inputs as
-    /// they do.
+    /// Whether workflows or triggers of policies may call operations and thereby give them inputs.
     fn is_called_elsewhere(&self) -> bool {
         self.graph.template.topologies().any(|topology| topology.get("workflows").is_some())
             || !self.graph.policies.is_empty()
     }
 
-    /// What implements an operation is the name of an artifact, of the template or its type, or
-    /// that of a file (section 3.6.16.2.1).
+    /// Checks that an implementation names an artifact of the template or of its type, or a file
+    /// (section 3.6.16.2.1).
     fn implementing(&self, of: Typed<'_>, name: Node<'_>, artifacts: &[ElementId]) {
         let text = name.text().unwrap_or_default();
         if self.types.effective(of.kind).artifacts.contains_key(text)
@@ -427,14 +427,14 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 }
 
-/// What implements an operation that a template has.
+/// The names of artifacts and files that implement an operation of a template.
 fn implementations<'n>(body: Node<'n>) -> impl Iterator<Item = Node<'n>> {
     let implementation =
         if body.kind() == NodeKind::Mapping { body.get("implementation") } else { Some(body) };
     implementation.into_iter().flat_map(named_by)
 }
 
-/// The names of artifacts and files in an implementation, but for those of a repository.
+/// The names of artifacts and files in an implementation, except for files of a repository.
 fn named_by<'n>(implementation: Node<'n>) -> impl Iterator<Item = Node<'n>> {
     let file = |artifact: Node<'n>| match artifact.kind() {
         NodeKind::Mapping => artifact.get("file").filter(|_| artifact.get("repository").is_none()),

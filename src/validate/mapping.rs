@@ -1,9 +1,8 @@
-//! Mappings of requirements (section 3.8.11), by the rules that [`crate::tosca::mapping`] knows:
-//! what is wrong with them for some node that may be substituted.
+//! Checks mappings of requirements (section 3.8.11) by the rules in [`crate::tosca::mapping`], and
+//! reports what is wrong for any node that may be substituted.
 
 use super::checker::Checker;
-use crate::text::diagnostic::{Code, Diagnostic};
-use crate::text::yaml::Node;
+use crate::diagnostic::{Cite, Code, Diagnostic};
 use crate::tosca::mapping::{
     MappedRequirement, MappingProblem, OpenSlots, RequirementMappings, SlotCounts,
 };
@@ -11,17 +10,18 @@ use crate::tosca::requirement::{AssignedCount, bounds};
 use crate::tosca::substitution::{MappingTarget, Substitution, SubstitutionMapping};
 use crate::tosca::{EffectiveType, Family, RequirementDefinition, TypeId};
 use crate::variability::graph::{ElementId, NodeElement, RelationElement, Target};
+use cuvee_text::yaml::Node;
 
 const SECTION: &str = "3.8.11.1";
 
-/// What a requirement is mapped onto.
+/// The target of a requirement mapping.
 struct MappedOnto<'k, 'a> {
     node: &'k NodeElement<'a>,
-    /// The name of its requirement; nothing where the node itself is the target.
+    /// The name of the requirement of the node; `None` if the node itself is the target.
     requirement: Option<Node<'a>>,
 }
 
-/// The mappings of one requirement with what they lead to.
+/// The mappings of one requirement, with their targets.
 struct NamedMappings<'m, 'k, 'c, 'a> {
     outer: &'c RequirementDefinition<'c>,
     kind: TypeId,
@@ -63,8 +63,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// What names of a mapping lead to, said where that is not there: a requirement of a node, else
-    /// nodes that are selected.
+    /// The targets of a mapping: a requirement of a node, or else selected nodes. With `says`,
+    /// names without such a target are reported.
     fn mapped_onto(&self, target: &MappingTarget<'a>, says: bool) -> Vec<MappedOnto<'c, 'a>> {
         let node = |name: Node<'a>| match self.target(name) {
             Some(Target::Node(node)) => Some(self.graph.node(node)),
@@ -95,7 +95,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             if says && !selects(node) {
                 let text = name.text().unwrap_or_default();
                 let message =
-                    format!("`{text}` is not selected, so it cannot be the target itself");
+                    format!("the node `{text}` is not selected, so it cannot be a target itself");
                 let error = Diagnostic::error(Code::InvalidMapping, message).at(name.span());
                 let help = format!(
                     "name one of its requirements, such as `[{text}, host]`, or give it the directive `select`"
@@ -107,8 +107,9 @@ impl<'c, 'a> Checker<'c, 'a> {
         onto
     }
 
-    /// What fulfils the outer requirement may fulfil the inner one: it may still turn out to be the
-    /// narrower one of both.
+    /// Checks that a capability for the outer requirement may fit the inner one: either of the two
+    /// types may derive from the other, because a fulfilling capability may be of the narrower
+    /// type.
     fn mapped_capabilities(&self, outer: &RequirementDefinition<'c>, onto: &MappedOnto<'_, 'a>) {
         let Some(name) = onto.requirement else { return };
         let Some(given) = self.defined(Family::Capability, outer.capability) else { return };
@@ -142,7 +143,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                 .filter(|onto| self.counts(onto.node.id))
                 .filter_map(|onto| self.position(&mut mapped, onto))
                 .collect();
-            // What leads to nothing that is there is no entry.
+            // A mapping without an existing target does not count as an entry.
             if !targets.is_empty() {
                 mapped.written.push(mapping);
                 mapped.rules.mappings.push(MappedRequirement { share: mapping.share, targets });
@@ -151,7 +152,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         mapped
     }
 
-    /// The position of what is mapped onto among all of these, where its type is known.
+    /// The position of a target among all targets; a new target is added if its type is known.
     fn position<'m>(
         &self,
         mapped: &mut NamedMappings<'m, 'c, 'c, 'a>,
@@ -165,7 +166,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             return Some(known);
         }
         let open = match onto.requirement {
-            // A node that is found itself is one target.
+            // A selected node is a single target.
             None => OpenSlots { mandatory: 0, takes: 1 },
             Some(requirement) => {
                 let assigned = self.fulfilling(&onto, self.presence.is_none());
@@ -177,8 +178,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         Some(mapped.onto.len() - 1)
     }
 
-    /// The assignments of a mapped requirement that count; where all variants do, those without
-    /// conditions.
+    /// The assignments of a mapped requirement that are in the checked variant; with
+    /// `unconditional`, only those without conditions.
     fn fulfilling(
         &self,
         onto: &MappedOnto<'_, 'a>,
@@ -193,8 +194,8 @@ impl<'c, 'a> Checker<'c, 'a> {
             .collect()
     }
 
-    /// What can be mapped onto a requirement of a node that has these assignments of it; of several
-    /// types the one that asks for least and takes most.
+    /// The slots that a requirement of a node with these assignments leaves for mappings. If the
+    /// node has several types, the most permissive one counts.
     fn open_slots(
         &self,
         node: &NodeElement<'a>,
@@ -243,7 +244,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// Where nodes have conditions, which entries there are differs from variant to variant.
+    /// Checks the bounds if nodes have conditions, so that the entries differ between variants.
     fn problems_in_variants(&self, mapped: &NamedMappings<'_, 'c, 'c, 'a>) {
         let RequirementMappings { bounds, mappings, open } = &mapped.rules;
         let position = |id: ElementId| mapped.onto.iter().position(|onto| onto.node.id == id);
@@ -280,7 +281,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// An assignment with a condition leaves less to be mapped onto where it is there.
+    /// Checks conditional assignments: where one is present, fewer slots are left for mappings.
     fn bound_in_variants(&self, mapped: &NamedMappings<'_, 'c, 'c, 'a>, onto: &MappedOnto<'c, 'a>) {
         let Some(requirement) = onto.requirement else { return };
         let certain = self.fulfilling(onto, true);
@@ -304,7 +305,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// What is wrong, in words.
+    /// The diagnostic for a problem.
     fn problem(
         &self,
         mapped: &NamedMappings<'_, 'c, 'c, 'a>,
@@ -323,10 +324,11 @@ impl<'c, 'a> Checker<'c, 'a> {
                 return self.takes_no_more(mapped, *mapping, *target);
             }
             MappingProblem::BehindRest(mapping) => {
-                let message = format!("an earlier mapping of `{name}` takes all that is left");
+                let message =
+                    format!("an earlier mapping of `{name}` takes all remaining relations");
                 Diagnostic::error(Code::InvalidMapping, message)
                     .at(at(*mapping))
-                    .help("write what is `UNBOUNDED` as the last of its name")
+                    .help("write the mapping that is `UNBOUNDED` as the last of its name")
             }
             MappingProblem::Surplus(mapping) => {
                 let most = mapped.rules.bounds.max.unwrap_or(0);
@@ -340,7 +342,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             }
             MappingProblem::BoundedRest(mapping) => {
                 let message = format!(
-                    "this is to take all relations of `{name}` that are left, and its target takes fewer"
+                    "this mapping takes all remaining relations of `{name}`, but its target takes fewer"
                 );
                 Diagnostic::warning(Code::SurplusMapping, message)
                     .at(at(*mapping))
@@ -388,12 +390,12 @@ impl<'c, 'a> Checker<'c, 'a> {
             }
         }
         error.help(format!(
-            "make some of them `optional`, or raise the lower bound of `{}`",
+            "make some of these mandatory requirements `optional`, or raise the lower bound of `{}`",
             outer.named.name
         ))
     }
 
-    /// What makes a requirement of a node mandatory: an assignment, or the definition.
+    /// The part that makes a requirement of a node mandatory: an assignment or the definition.
     fn mandatory_at(&self, onto: &MappedOnto<'_, 'a>) -> Option<Node<'c>>
     where
         'a: 'c,
@@ -457,7 +459,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         .help(help)
     }
 
-    /// Warns, once a file, of what other tools for this version of TOSCA refuse.
+    /// Warns, once per file, about extensions that other tools for this version of TOSCA reject.
     pub(super) fn extensions(&self, substitution: Option<&Substitution<'a>>) {
         let mut first: Vec<(Node<'a>, Vec<ElementId>)> = Vec::new();
         let mapping = substitution.and_then(Substitution::extension);
@@ -470,17 +472,18 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
         first.sort_by_key(|(key, _)| key.span());
         first.dedup_by_key(|(key, _)| key.span().file);
-        // Where it is of 2.0, it belongs there.
+        // In a file of TOSCA 2.0 they are not extensions.
         first.retain(|(key, _)| !key.document().is_called_otherwise());
         for (key, when) in first {
-            let message = "this is of TOSCA 2.0, and other tools for this version refuse it";
+            let message =
+                "this notation is of TOSCA 2.0, and other tools for this version refuse it";
             let warning = Diagnostic::warning(Code::Extension, message).at(key.span());
             self.report_when(&when, &[], warning);
         }
     }
 }
 
-/// Whether a node is to be selected.
+/// Whether a node has the directive to be selected.
 fn selects(node: &NodeElement<'_>) -> bool {
     let directives = node.template.declared.value.get("directives");
     let mut directives = directives.into_iter().flat_map(Node::items);

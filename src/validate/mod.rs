@@ -1,9 +1,10 @@
-//! Validation: everything that is wrong with a template by TOSCA Simple Profile 1.3 and as a
-//! variable template, at once.
+//! Validates a template: reports all errors at once, both under TOSCA Simple Profile 1.3 and as a
+//! variable template.
 //!
-//! A variable template is validated for all its variants: what one alternative says is judged
-//! alone, and what is wrong only where elements come together is asked of the variants (`finding`).
-//! With a preset or inputs, only what is present in their variant counts.
+//! A variable template is validated for all its variants. Each alternative is checked on its own.
+//! Errors that depend on a combination of elements are only reported if a variant has this
+//! combination (`finding`). With a preset or inputs, only the elements of their variant are
+//! checked.
 
 mod activity;
 mod artifact;
@@ -35,10 +36,7 @@ mod variability;
 mod waiting;
 mod workflow;
 
-use crate::sat::progress::Progress;
-use crate::text::answer::Failure;
-use crate::text::diagnostic::{Diagnostic, Diagnostics, Severity};
-use crate::text::source::SourceMap;
+use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::tosca::Types;
 use crate::tosca::load::Loaded;
 use crate::variability::check;
@@ -48,34 +46,38 @@ use crate::variability::inputs::InputMode;
 use crate::variability::prepared::{Interpreted, Prepared};
 use crate::variability::resolve::{self, How};
 use checker::Checker;
+use cuvee_sat::progress::Progress;
+use cuvee_text::answer::Failure;
+use cuvee_text::source::SourceMap;
 
 pub(crate) use v1_0::validate_definitions;
 
-/// What validation found.
+/// The result of a validation.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Validation {
-    /// Everything, in the order of the files.
+    /// All diagnostics, in the order of the files.
     pub diagnostics: Vec<Diagnostic>,
     /// The files that were read.
     pub sources: SourceMap,
 }
 
 impl Validation {
-    /// Whether nothing is wrong; with `strict` not even a warning is given.
+    /// Whether there are no errors; with `strict`, also no warnings.
     pub fn is_valid(&self, strict: bool) -> bool {
         let worst = if strict { Severity::Note } else { Severity::Warning };
         self.diagnostics.iter().all(|diagnostic| diagnostic.severity <= worst)
     }
 
-    /// As the command shows it, with the line of each place; in text without colours.
+    /// The diagnostics as the command line shows them, with the source line of each place, but
+    /// without colours.
     #[cfg(feature = "render")]
     pub fn render(&self) -> String {
         let found = self.diagnostics.iter().map(|diagnostic| (diagnostic, &self.sources));
-        crate::text::render::plain(found)
+        cuvee_text::render::plain(found)
     }
 
-    /// Takes warnings for errors; notes stay notes.
+    /// Turns warnings into errors; notes stay notes.
     pub fn strict(mut self) -> Self {
         let warnings = self
             .diagnostics
@@ -86,14 +88,14 @@ impl Validation {
     }
 }
 
-/// What cannot even be read is wrong, too.
+/// The errors of a file that cannot be read are the result of its validation.
 impl From<Failure> for Validation {
     fn from(failure: Failure) -> Self {
         Self { diagnostics: failure.diagnostics, sources: failure.sources }
     }
 }
 
-/// Validates the template in all its variants; where one is chosen, that alone.
+/// Validates a template in all its variants, or only in the chosen one.
 pub(crate) fn validate(
     loaded: &Loaded,
     choice: &Choice,
@@ -113,7 +115,8 @@ pub(crate) fn validate(
     in_order(diagnostics)
 }
 
-/// Validates a library without a template: its types, and each topology in it beside all others.
+/// Validates a library without a template: its types, and each of its topologies together with the
+/// rest.
 pub(crate) fn validate_library(
     loaded: &Loaded,
     choice: &Choice,
@@ -126,14 +129,14 @@ pub(crate) fn validate_library(
     in_order(diagnostics)
 }
 
-/// In the order of the files, and each mistake once.
+/// Sorts diagnostics by file and place, and removes duplicates.
 fn in_order(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let place = |diagnostic: &Diagnostic| (diagnostic.span, diagnostic.code);
     diagnostics.sort_by(|a, b| {
         (place(a), a.rule.is_none(), &a.message).cmp(&(place(b), b.rule.is_none(), &b.message))
     });
-    // What resolving and the type system both notice is one mistake, of which the latter knows
-    // the section, or the former better what to do.
+    // The resolver and the type system may notice the same error. The latter knows the section of
+    // the specification; the former may have better help.
     diagnostics.dedup_by(|next, kept| {
         place(next) == place(kept)
             && (next.message == kept.message || next.rule.is_none() && kept.rule.is_some())
@@ -180,8 +183,8 @@ fn check_all(
     }
 }
 
-/// What is present in the variant of the inputs, with what its checks say; nothing where there is
-/// no variant.
+/// The presence of elements in the variant of the inputs, with the diagnostics of its checks;
+/// `None` if there is no variant.
 fn variant(
     prepared: &Prepared<'_>,
     choice: &Choice,

@@ -1,16 +1,16 @@
-//! Node templates (section 3.8.3).
+//! Checks node templates (section 3.8.3).
 
 use super::assignment::Typed;
 use super::capability::is_selected;
 use super::checker::Checker;
-use crate::text::diagnostic::{Advice, Code, Diagnostic, did_you_mean};
-use crate::text::yaml::{Node, NodeKind};
+use crate::diagnostic::{Advice, Cite, Code, Diagnostic, did_you_mean};
 use crate::tosca::Family;
 use crate::tosca::shape::NODE;
 use crate::variability::graph::{ElementId, NodeElement};
 use crate::variability::template::shape;
+use cuvee_text::yaml::{Node, NodeKind};
 
-/// The directives of section 3.4.3, with what replaces those that are deprecated.
+/// The directives of section 3.4.3, each with its replacement if it is deprecated.
 const DIRECTIVES: [(&str, Option<&str>); 4] = [
     ("substitute", None),
     ("select", None),
@@ -44,7 +44,7 @@ impl<'a> Checker<'_, 'a> {
             when.push(node.id);
             let of = Typed { id: node.id, kind, when: &when };
             if !is_selected(node) {
-                // Where what is copied is absent, that is what is wrong.
+                // If the copied node is absent, only that is reported.
                 let when: Vec<_> =
                     when.iter().copied().chain(copied.map(|copied| copied.id)).collect();
                 self.missing_properties(Typed { when: &when, ..of }, &properties, &[]);
@@ -58,13 +58,13 @@ impl<'a> Checker<'_, 'a> {
         }
     }
 
-    /// The node that a node copies.
+    /// The node template that a node template copies.
     pub(super) fn copied(&self, node: &NodeElement<'a>) -> Option<&NodeElement<'a>> {
         let name = node.template.declared.value.get("copy")?.text()?;
         self.graph.node_named(name).filter(|copied| copied.id != node.id)
     }
 
-    /// Checks that what is copied is there, and complete in itself (section 3.8.3.3).
+    /// Checks that the copied node template exists and is not itself a copy (section 3.8.3.3).
     fn copy(&self, node: &NodeElement<'a>) {
         let Some(name) = node.template.declared.value.get("copy") else { return };
         let text = name.text().unwrap_or_default();

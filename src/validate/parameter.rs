@@ -1,12 +1,12 @@
-//! Topology inputs and outputs: parameter definitions (section 3.6.14).
+//! Checks topology inputs and outputs, which are parameter definitions (section 3.6.14).
 
 use super::checker::Checker;
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::yaml::{Node, NodeKind};
+use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
 use crate::tosca::shape::PARAMETER;
 use crate::tosca::value::check_definition;
 use crate::variability::graph::ElementId;
 use crate::variability::template::{Parameter, shape};
+use cuvee_text::yaml::{Node, NodeKind};
 
 impl<'a> Checker<'_, 'a> {
     /// Checks all topology inputs and outputs.
@@ -21,16 +21,13 @@ impl<'a> Checker<'_, 'a> {
                 .find(|(key, _)| key.text() == Some("value"));
             if let Some((key, _)) = fixed {
                 let message = format!(
-                    "{} has a value, which nobody can choose",
+                    "{} has a fixed `value`, so nobody can choose its value",
                     self.graph.display(input.id)
                 );
                 let warning = Diagnostic::warning(Code::InvalidTemplate, message)
                     .at(key.span())
                     .section("3.9.2.1");
-                self.report(
-                    input.id,
-                    warning.help("what an input is where nobody chooses is its `default`"),
-                );
+                self.report(input.id, warning.help("write the value as `default`"));
             }
         }
         for output in self.graph.outputs.iter().filter(|output| self.counts(output.id)) {
@@ -51,7 +48,7 @@ impl<'a> Checker<'_, 'a> {
 
     fn parameter(&self, id: ElementId, parameter: &Parameter<'a>) {
         let body = parameter.declared.value;
-        // Anything else is the parameter's value, in the single-line grammar.
+        // A body that is not a definition is the parameter's value in the single-line grammar.
         if !shape::PARAMETER.is_meant(body) {
             return;
         }
@@ -65,8 +62,8 @@ impl<'a> Checker<'_, 'a> {
         }
     }
 
-    /// Whether all data types of a schema are defined; those that are not are reported. Recursion
-    /// follows the schema as it is written, whose depth the parser limits.
+    /// Whether all data types of a schema are defined; undefined ones are reported. The recursion
+    /// follows the written schema, whose depth the parser limits.
     pub(super) fn schema_types(&self, when: &[ElementId], body: Node<'_>) -> bool {
         let named = if body.kind() == NodeKind::Scalar { Some(body) } else { body.get("type") };
         let unknown = named

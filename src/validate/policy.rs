@@ -1,10 +1,9 @@
-//! Policies (section 3.8.6) and their triggers (3.6.22).
+//! Checks policies (section 3.8.6) and their triggers (section 3.6.22).
 
 use super::activity::Workflows;
 use super::checker::Checker;
 use super::condition::{AssertedEntity, Subject};
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean, listed_as};
-use crate::text::yaml::Node;
+use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, did_you_mean, listed_as};
 use crate::tosca::shape::POLICY;
 use crate::tosca::value::{Schema, check_value};
 use crate::tosca::workflow::{self, EventFilter, Trigger};
@@ -12,8 +11,9 @@ use crate::tosca::{Family, TypeId};
 use crate::variability::element::ElementKind;
 use crate::variability::graph::{ElementId, GroupElement, PolicyElement, Target};
 use crate::variability::template::shape;
+use cuvee_text::yaml::Node;
 
-/// What a policy type may be applied to.
+/// The types that a policy type may be applied to.
 struct Targets {
     kind: TypeId,
     nodes: Vec<TypeId>,
@@ -37,7 +37,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// What a policy targets is what its type admits.
+    /// Checks that the type of a policy admits its targets.
     fn policy_targets(&self, policy: &PolicyElement<'a>, kind: TypeId, of_type: &[ElementId]) {
         let Some(valid) = self.valid_targets(kind) else { return };
         let when: Vec<_> = of_type.iter().copied().chain([policy.id]).collect();
@@ -53,8 +53,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// The types that a policy type lists; nothing where it lists none, or names one that is not
-    /// defined.
+    /// The target types that a policy type lists. `None` if it lists none, or lists an undefined
+    /// type.
     fn valid_targets(&self, kind: TypeId) -> Option<Targets> {
         let mut valid = Targets { kind, nodes: Vec::new(), groups: Vec::new() };
         for name in self.types.effective(kind).valid_types.iter().flatten() {
@@ -79,7 +79,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// A group is one that is admitted, or all its members are.
+    /// Checks a group as a target: its type is admitted, or the types of all its members are.
     fn target_group(
         &self,
         name: Node<'a>,
@@ -151,7 +151,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// Checks a condition on what an event filter selects.
+    /// Checks a condition on the entities that an event filter selects.
     fn filtered(&self, trigger: &Trigger<'a>, filter: &EventFilter<'a>, policy: ElementId) {
         let Some(node) = filter.node else { return };
         let mut subject = match filter.requirement {
@@ -174,7 +174,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// The node, or any node of the type, that a filter names.
+    /// The subject of the node or node type that a filter names.
     fn filtered_node(&self, name: Node<'a>, policy: ElementId) -> Subject<'c, 'a> {
         let text = name.text().unwrap_or_default();
         if let Some(target @ Target::Node(node)) = self.target(name) {
@@ -211,7 +211,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         AssertedEntity { kind, when: Vec::new(), body: None, given: &[] }
     }
 
-    /// What a requirement leads to: where that is not known, nothing.
+    /// The subject of the target of a requirement; empty if the target is not known.
     fn filtered_target(
         &self,
         name: Node<'a>,

@@ -1,28 +1,28 @@
-//! What is valid, and refused by others all the same: notes for those who hand a template on.
+//! Notes valid constructs that other programs reject, for authors who pass a template on.
 //!
-//! Who refuses what is data, in `presets/portability.yaml`.
+//! The table of programs and constructs is data, in `presets/portability.yaml`.
 
 use super::capability::is_selected;
 use super::checker::Checker;
-use crate::text::diagnostic::{Code, Diagnostic};
-use crate::text::source::FileId;
-use crate::text::yaml::{self, Document, Limits, Node, NodeKind};
+use crate::diagnostic::{Code, Diagnostic};
 use crate::tosca::{ArtifactDefinition, Family, TypeDefinition, TypeId, profile};
 use crate::variability::graph::{ArtifactElement, ElementId, NodeElement, RelationElement};
+use cuvee_text::source::FileId;
+use cuvee_text::yaml::{self, Document, Limits, Node, NodeKind};
 use std::sync::{Arc, OnceLock};
 
-/// A part of the table of who refuses what.
+/// A section of the table in `presets/portability.yaml`.
 fn table(key: &str) -> Option<Node<'static>> {
     static TABLE: OnceLock<Option<Document>> = OnceLock::new();
     let read = || {
         let text = Arc::from(include_str!("../../presets/portability.yaml"));
-        // Its text is fixed, and a test holds that it parses.
+        // The text is fixed, and a test ensures that it parses.
         yaml::parse(FileId::DETACHED, text, &Limits::default()).ok()
     };
     TABLE.get_or_init(read).as_ref()?.root().get(key)
 }
 
-/// The programs of a list, with their versions, as a sentence has them.
+/// The programs of a list, with their versions, as part of a sentence.
 fn names(programs: Node<'static>) -> String {
     let all = table("programs");
     let name = |key: Node<'static>| all?.get(key.text()?)?.text();
@@ -34,20 +34,20 @@ fn names(programs: Node<'static>) -> String {
     }
 }
 
-/// A note that something is refused by these programs; none where nobody refuses it.
+/// A note that these programs reject a construct; `None` if there are no such programs.
 fn note(code: Code, what: &str, programs: Option<Node<'static>>) -> Option<Diagnostic> {
     let names = names(programs?);
     let message = format!("{what}, and so is refused by {names}");
     (!names.is_empty()).then(|| Diagnostic::note(code, message))
 }
 
-/// A note on a way to write.
+/// A note about a way of writing something.
 fn way(code: Code, way: &str, what: &str) -> Option<Diagnostic> {
     note(code, what, table("ways").and_then(|ways| ways.get(way)))
 }
 
 impl<'c, 'a> Checker<'c, 'a> {
-    /// Tells what of the template is refused by others.
+    /// Notes the constructs of the template that other programs reject.
     pub(super) fn portability(&self) {
         for document in self.documents.iter().filter(|one| !profile::is_built_in(one.file())) {
             self.portable_metadata(&[], document.root());
@@ -69,14 +69,14 @@ impl<'c, 'a> Checker<'c, 'a> {
         self.graph.relations.iter().for_each(|relation| self.portable_relation(relation));
     }
 
-    /// Reports it wherever all of these are present.
+    /// Reports a note for the variants in which all of `when` are present.
     fn tell(&self, when: &[ElementId], at: Node<'_>, note: Option<Diagnostic>, help: String) {
         if let Some(note) = note {
             self.report_when(when, &[], note.at(at.span()).help(help));
         }
     }
 
-    /// Metadata are a map of strings; `1.10` is none.
+    /// Notes metadata that are not strings: metadata are a map of strings, and `1.10` is a number.
     fn portable_metadata(&self, when: &[ElementId], owner: Node<'_>) {
         for (key, value) in owner.get("metadata").into_iter().flat_map(Node::entries) {
             if value.kind() != NodeKind::Scalar || value.as_str().is_some() {
@@ -118,7 +118,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// The definitions below a node, each with its schemas.
+    /// Notes schemas in their short notation, in all definitions below a node.
     fn portable_schemas(&self, when: &[ElementId], definition: Node<'_>) {
         let mut open = vec![definition];
         while let Some(node) = open.pop() {
@@ -133,7 +133,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                     let help = format!("write `{{ type: {} }}`", value.text().unwrap_or_default());
                     self.tell(when, value, note, help);
                 }
-                // A default is a value, whatever it looks like.
+                // A default is a value, even if it looks like a definition.
                 if !matches!(key.text(), Some("default" | "value" | "metadata")) {
                     open.push(value);
                 }
@@ -142,7 +142,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// Properties that are optional, but not for everybody.
+    /// Notes missing properties that are optional here but required by other programs.
     fn portable_properties(&self, node: &NodeElement<'a>) {
         if is_selected(node) {
             return;
@@ -167,8 +167,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// The properties of a type that profiles of others require, without those that have a value
-    /// or that everybody requires.
+    /// The properties of a type that profiles of other programs require, without those that have a
+    /// default or that are required here, too.
     fn required_by_others(&self, kind: TypeId) -> Vec<(&'static str, Node<'static>)> {
         let required = table("required");
         let of_type = |id| required?.get(self.types.definition(id).name);
@@ -193,7 +193,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         self.portable_file(&[artifact.id], name, file, body.get("repository"));
     }
 
-    /// A file that is not in the archive, as whoever deploys takes it for one that is.
+    /// Notes a file that is not in the archive, because other programs look for it there.
     fn portable_file(
         &self,
         when: &[ElementId],
@@ -212,7 +212,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         self.tell(when, file, way(Code::PortableArtifact, which, &what), help.to_owned());
     }
 
-    /// A relationship of an assignment that is not the name of a relationship template.
+    /// Notes a `relationship` in a requirement assignment that is not the name of a relationship
+    /// template.
     fn portable_relation(&self, relation: &RelationElement<'a>) {
         let Some(relationship) = relation.requirement.declared.value.get("relationship") else {
             return;

@@ -1,19 +1,20 @@
-//! Property assignments (section 3.6.11) of elements that have a type.
+//! Checks property assignments (section 3.6.11) of elements that have a type.
 
 use super::assignment::Typed;
 use super::checker::Checker;
-use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::text::source::Span;
-use crate::text::value::Value;
-use crate::text::yaml::{self, Limits};
+use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean};
 use crate::tosca::TypeId;
 use crate::tosca::value::{PropertyDefinition, PropertyRule, RuleDemand, check_assignment};
 use crate::variability::graph::ElementId;
 use crate::variability::template::PropertyValue;
+use cuvee_text::source::Span;
+use cuvee_text::value::Value;
+use cuvee_text::yaml::{self, Limits};
 
 impl<'c> Checker<'c, '_> {
-    /// Checks the properties of an element against one of its types, while `of_type` are present:
-    /// each alternative is one that the type has and fits, and where one is required there is one.
+    /// Checks the properties of an element against one of its types, while all of `of_type` are
+    /// present: each assigned alternative is defined and fits, and required properties are
+    /// assigned.
     pub(super) fn properties(
         &self,
         owner: ElementId,
@@ -26,7 +27,8 @@ impl<'c> Checker<'c, '_> {
         self.missing_properties(Typed { id: owner, kind, when: &when }, properties, &[]);
     }
 
-    /// Checks that each alternative is one that the type has and fits, while `of_type` are present.
+    /// Checks that each alternative is defined by the type and fits, while all of `of_type` are
+    /// present.
     pub(super) fn assigned_properties(
         &self,
         properties: &[ElementId],
@@ -40,15 +42,15 @@ impl<'c> Checker<'c, '_> {
         }
     }
 
-    /// Checks that where a property is required, one of these is present, or it is `given`
-    /// otherwise.
+    /// Checks that for each required property an alternative is present, unless the property is
+    /// `given` otherwise.
     pub(super) fn missing_properties(
         &self,
         of: Typed<'_>,
         properties: &[ElementId],
         given: &[&str],
     ) {
-        // One that has no type is wrong already, or inherits what is not known.
+        // A property without a type has been reported already, or inherits from an unknown type.
         let is_missing = |definition: &&PropertyDefinition<'_>| {
             let is_typed = definition.schema.is_typed();
             is_typed && definition.needs_value() && !given.contains(&definition.named.name)
@@ -88,8 +90,8 @@ impl<'c> Checker<'c, '_> {
         }
     }
 
-    /// Whether a type that derives from that of a rule gives a property a value: a default that is
-    /// older than the rule is not meant by it.
+    /// Whether a type that derives from the type of a rule gives a property a value. Defaults of
+    /// the rule's own type or its ancestors do not count.
     fn has_default(&self, kind: TypeId, property: &str, rule: &PropertyRule) -> bool {
         let part = self.types.effective(kind).properties.get(property);
         part.is_some_and(|part| {
@@ -121,7 +123,7 @@ impl<'c> Checker<'c, '_> {
                 self.report_values(when, check_assignment(value, definition, &self.schemas))
             }
             PropertyValue::Expression(expression) => {
-                // What it comes to is known in a variant only.
+                // The value of an expression is only known within a variant.
                 let read = self.graph.syntax.read(expression);
                 let value = self
                     .evaluator
@@ -136,7 +138,7 @@ impl<'c> Checker<'c, '_> {
         }
     }
 
-    /// Checks a value that is written nowhere, as if it stood where it is computed.
+    /// Checks a computed value as if it were written at the place of its expression.
     fn computed(
         &self,
         at: Span,
@@ -155,7 +157,7 @@ impl<'c> Checker<'c, '_> {
     }
 }
 
-/// A property that a type does not have.
+/// The error that a type does not have a property.
 pub(super) fn undefined(owner: &str, name: &str, known: &[&PropertyDefinition<'_>]) -> Diagnostic {
     let names = known.iter().map(|definition| definition.named.name);
     let error =

@@ -1,13 +1,13 @@
-//! The service template (section 3.10) and its topology template (section 3.9), as far as they are
-//! not elements.
+//! Checks the parts of the service template (section 3.10) and its topology template (section 3.9)
+//! that are not elements.
 
 use super::checker::Checker;
-use crate::text::diagnostic::{Code, Diagnostic};
-use crate::text::yaml::{Node, NodeKind};
+use crate::diagnostic::{Cite, Code, Diagnostic};
 use crate::tosca::shape::{SERVICE, TOPOLOGY};
 use crate::variability::template::shape;
+use cuvee_text::yaml::{Node, NodeKind};
 
-/// What belongs to `metadata`, each with its section.
+/// The keynames that belong into `metadata`, each with its section.
 const METADATA: [(&str, &str); 3] = [
     ("template_name", "3.10.3.3"),
     ("template_author", "3.10.3.4"),
@@ -15,7 +15,7 @@ const METADATA: [(&str, &str); 3] = [
 ];
 
 impl Checker<'_, '_> {
-    /// Checks the template and all that it imports.
+    /// Checks the service templates of the template and all its imports.
     pub(super) fn service_templates(&self) {
         for root in self.documents.iter().map(|document| document.root()) {
             self.service_template(root);

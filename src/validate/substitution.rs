@@ -1,17 +1,17 @@
-//! Substitution mappings (sections 3.8.8 to 3.8.13).
+//! Checks substitution mappings (sections 3.8.8 to 3.8.13).
 
 use super::activity::Workflows;
 use super::checker::Checker;
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::text::yaml::{Node, NodeKind};
+use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::tosca::substitution::{self, Substitution, SubstitutionMapping};
 use crate::tosca::types::schemas;
 use crate::tosca::value::{PropertyDefinition, check_assignments, check_value};
 use crate::tosca::{EffectiveType, Family, Named, TypeId, TypeRef};
 use crate::variability::graph::{ElementId, NodeElement, Target};
+use cuvee_text::yaml::{Node, NodeKind};
 
 impl<'c, 'a> Checker<'c, 'a> {
-    /// Checks the substitution mapping, where there is one.
+    /// Checks the substitution mapping, if there is one.
     pub(super) fn substitution(&self, workflows: &Workflows<'a>) {
         let topology = self.graph.template.root.get("topology_template");
         let Some(node) = topology.and_then(|topology| topology.get("substitution_mappings")) else {
@@ -42,7 +42,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             }
         }
         for mapping in &substitution.attributes {
-            // What properties reflect are attributes as well (section 3.6.10.1).
+            // Attributes that reflect properties count as attributes as well (section 3.6.10.1).
             if self.attribute(kind, mapping.named.name).is_none() {
                 self.mapped(mapping, &schema.attributes, kind, "attribute", "3.8.9.1");
             }
@@ -61,7 +61,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         self.unmapped(substitution, kind);
     }
 
-    /// What the node type defines under this name; reported where it does not.
+    /// The definition of this name in the node type; reports an error if there is none.
     fn mapped<'d>(
         &self,
         mapping: &SubstitutionMapping<'a>,
@@ -105,7 +105,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// A property gives an input its value: the input is there, and of a type that takes it.
+    /// Checks a mapping of a property to an input: the input exists, and its type accepts the
+    /// value.
     fn input_mapping(&self, name: Node<'a>, definition: &PropertyDefinition<'c>) {
         let text = name.text().unwrap_or_default();
         let inputs: Vec<_> = self
@@ -161,7 +162,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// An input or output that is named exists, in every variant.
+    /// Checks that the input or output of a mapping exists in every variant.
     fn mapped_to<'n>(
         &self,
         name: Node<'a>,
@@ -182,7 +183,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         self.report_when(&[], ids, found.at(name.span()).section(section).help_opt(help));
     }
 
-    /// The node of a mapping, where there is one.
+    /// The node that a mapping names; reports an error if there is none.
     pub(super) fn mapped_node(
         &self,
         name: Node<'a>,
@@ -200,7 +201,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         None
     }
 
-    /// Every type of a node has something.
+    /// Checks that every type of a node has a part.
     fn of_node(
         &self,
         node: Node<'a>,
@@ -249,7 +250,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         self.capability_values(mapping, outer.definition.kind.zip(wanted), &outer.definition);
     }
 
-    /// What a mapping assigns to a capability itself.
+    /// Checks the values that a mapping assigns to a capability.
     fn capability_values(
         &self,
         mapping: &SubstitutionMapping<'a>,
@@ -313,8 +314,9 @@ impl<'c, 'a> Checker<'c, 'a> {
         self.report_when(when, &[], error.section(section));
     }
 
-    /// An interface of the node type, or a new one: its operations are workflows, or those of a
-    /// node, as all of it may be an interface of a node.
+    /// Checks the mapping of an interface, which the node type defines or which is new. Its
+    /// operations are mapped to workflows or to operations of a node; a whole interface may be
+    /// mapped to one of a node.
     fn interface_mapping(
         &self,
         named: Named<'a>,
@@ -348,8 +350,9 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// An operation is mapped to a workflow. Section 3.8.13.1 also speaks of operations of nodes,
-    /// for which there is no grammar: a list of names, or those with dots in between.
+    /// Checks the mapping of an operation to a workflow. Section 3.8.13.1 also mentions operations
+    /// of nodes but gives no grammar for them: both a list of names and names with dots in between
+    /// are accepted.
     fn operation_mapping(
         &self,
         target: Node<'a>,
@@ -371,8 +374,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// Properties that the node type requires and nothing takes. Section 2.10 takes inputs of their
-    /// names without saying so.
+    /// Reports properties that the node type requires but that nothing maps. Section 2.10 maps
+    /// inputs of the same name implicitly.
     fn unmapped(&self, substitution: &Substitution<'a>, kind: TypeId) {
         let is_mapped =
             |name: &str| substitution.properties.iter().any(|mapping| mapping.named.name == name);
@@ -401,8 +404,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// Whether values of one data type may be values of the other; one that is not known is
-    /// reported where it is named.
+    /// Whether values of one data type may be values of the other. An unknown type is reported
+    /// where it is named.
     fn alike(&self, one: Option<TypeRef>, other: Option<TypeRef>) -> bool {
         let (Some(one), Some(other)) = (one, other) else { return true };
         self.types.may_derive(one, other) || self.types.may_derive(other, one)

@@ -1,14 +1,15 @@
-//! The shape of what variability does not touch, which is still as it is written.
+//! Checks the shape of parts that variability does not affect and that are therefore not
+//! interpreted.
 
 use super::checker::Checker;
-use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::text::yaml::{Node, NodeKind};
+use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean};
 use crate::tosca::Occurrences;
 use crate::tosca::shape::{Reading, Vocabulary};
 use crate::variability::graph::ElementId;
+use cuvee_text::yaml::{Node, NodeKind};
 
 impl Checker<'_, '_> {
-    /// Reports each key of a map that is not known.
+    /// Reports each unknown key of a map.
     pub(super) fn keynames(
         &self,
         when: &[ElementId],
@@ -17,7 +18,7 @@ impl Checker<'_, '_> {
     ) {
         let known = known.into();
         let judged = if self.graph.template.is_plain() { known.of_tosca() } else { known };
-        // What only variable templates may say is reported as that.
+        // Keynames that only variable templates may use are reported as such elsewhere.
         for (key, _) in
             body.entries().filter(|(key, _)| !key.text().is_some_and(|key| known.is_added(key)))
         {
@@ -27,8 +28,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Checks what is there for people: a description, and metadata, whose values may be written
-    /// without quotes as section 3.10.3.2 does.
+    /// Checks the description and the metadata. Metadata values may be written without quotes, as
+    /// in section 3.10.3.2.
     pub(super) fn about(&self, when: &[ElementId], body: Node<'_>, section: &'static str) {
         if let Some(description) =
             body.get("description").filter(|text| text.as_str().is_none() && !text.is_null())
@@ -42,7 +43,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// The entries of a map below a keyname, where it is there.
+    /// The entries of the map below a keyname, if it exists; a value that is not a map is reported.
     pub(super) fn map<'n>(
         &self,
         when: &[ElementId],
@@ -59,7 +60,7 @@ impl Checker<'_, '_> {
         value.into_iter().flat_map(Node::entries)
     }
 
-    /// Reads a lower and an upper bound.
+    /// Reads a pair of a lower and an upper bound.
     pub(super) fn occurrences<'n>(
         &self,
         when: &[ElementId],
@@ -75,7 +76,7 @@ impl Checker<'_, '_> {
         occurrences
     }
 
-    /// Reports what does not have its shape.
+    /// Reports a value of the wrong shape.
     pub(super) fn wrong(
         &self,
         when: &[ElementId],

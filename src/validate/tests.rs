@@ -1,7 +1,7 @@
-//! What a fixture cannot show: variants that are chosen, and packages.
+//! Tests what fixtures cannot express: chosen variants, and packages.
 
 use crate::Resolver;
-use crate::text::source::MemoryFiles;
+use cuvee_text::source::MemoryFiles;
 
 const TEMPLATE: &str = "\
 tosca_definitions_version: tosca_variability_1_0

@@ -1,12 +1,12 @@
-//! What a variability definition says of inputs, whatever is chosen: their types, and what presets
+//! Checks variability inputs independently of any choice: their types, and the values that presets
 //! assign to them.
 
 use super::checker::Checker;
-use crate::text::diagnostic::Diagnostics;
-use crate::text::yaml::{Node, NodeKind};
+use crate::diagnostic::Diagnostics;
 use crate::variability::inputs::{self, InputMode};
+use cuvee_text::yaml::{Node, NodeKind};
 
-/// What variability calls `float` as well.
+/// Another name of `float` in variability definitions.
 const NUMBER: &str = "number";
 
 impl Checker<'_, '_> {
@@ -22,7 +22,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Checks that variability inputs are of types that there are.
+    /// Checks that the types of variability inputs exist.
     fn input_types(&self) {
         let Some(declared) = self.graph.template.variability.inputs else { return };
         let declared = declared.entries().chain(declared.items().flat_map(Node::entries));

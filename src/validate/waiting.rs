@@ -1,26 +1,26 @@
-//! Which nodes wait for which when a template is deployed, in all of its variants at once.
+//! Collects which node waits for which during deployment, over all variants at once.
 
+use crate::diagnostic::{Cite, Diagnostic, Severity};
 use crate::explore::{Assigned, flags, literal};
-use crate::sat::formula::Lit;
-use crate::text::diagnostic::{Diagnostic, Severity};
 use crate::topology::cycle::{Cycle, shortest_cycles};
 use crate::topology::waiting::{Wait, cyclic_deployment};
 use crate::variability::graph::{ElementId, Graph, NodeId, RelationElement};
+use cuvee_sat::formula::Lit;
 use std::sync::Arc;
 
-/// Which nodes may wait for which, as far as that may come to a cycle.
+/// The graph of which node may wait for which, as far as it may contain a cycle.
 pub(super) struct Waiting<'c, 'a> {
     graph: &'c Graph<'a>,
-    /// For each node those that it may wait for, each with the position of its reason; for none
-    /// where there is no cycle.
+    /// For each node, the nodes that it may wait for, each with the position of the reason. Empty
+    /// if there is no cycle.
     edges: Vec<Vec<(usize, usize)>>,
     reasons: Vec<WaitReason<'c, 'a>>,
 }
 
-/// Why a node waits for another one.
+/// The reason why a node waits for another one.
 struct WaitReason<'c, 'a> {
     relation: &'c RelationElement<'a>,
-    /// On what its order depends besides: the type, where that is one of several.
+    /// The further elements that the order depends on: the type assignment if it is one of several.
     when: Vec<ElementId>,
 }
 
@@ -29,7 +29,8 @@ impl<'c, 'a> Waiting<'c, 'a> {
         Self { graph, edges: Vec::new(), reasons: Vec::new() }
     }
 
-    /// The source of a relation waits for the target where these are present, too.
+    /// Adds that the source of a relation waits for its target while all of `when` are present,
+    /// too.
     pub(super) fn add(
         &mut self,
         relation: &'c RelationElement<'a>,
@@ -46,29 +47,30 @@ impl<'c, 'a> Waiting<'c, 'a> {
         &self.edges
     }
 
-    /// What has to be present for an edge.
+    /// The elements that must be present for an edge.
     fn when(&self, edge: usize) -> impl Iterator<Item = ElementId> {
         let WaitReason { relation, when } = &self.reasons[edge];
         let source = self.graph.node(relation.source).id;
         [relation.id, source].into_iter().chain(when.iter().copied())
     }
 
-    /// What is true of a variant that has an edge.
+    /// The literals that are true in a variant that has an edge.
     pub(super) fn literals(&self, edge: usize) -> Vec<Lit> {
         self.when(edge).map(literal).collect()
     }
 
-    /// What is true of a variant that has a cycle.
+    /// The elements that are present in a variant that has a cycle.
     pub(super) fn on(&self, cycle: &Cycle<usize>) -> Vec<ElementId> {
         cycle.iter().flat_map(|&(_, edge)| self.when(edge)).collect()
     }
 
-    /// The shortest cycle of each knot of edges, as if all of them were there at once.
+    /// The shortest cycle of each strongly connected component, with all edges taken to be present
+    /// at once.
     pub(super) fn shortest(&self) -> Vec<Cycle<usize>> {
         shortest_cycles(&self.edges)
     }
 
-    /// A cycle that is there with these inputs.
+    /// The warning for a cycle of the variant with these inputs.
     pub(super) fn warning(&self, cycle: &Cycle<usize>, inputs: &[Arc<Assigned>]) -> Diagnostic {
         let name = |node: NodeId| self.graph.element(self.graph.node(node).id).name;
         let wait = |relation: &RelationElement<'_>| Wait {
@@ -81,7 +83,9 @@ impl<'c, 'a> Waiting<'c, 'a> {
         let warning = cyclic_deployment(Severity::Warning, &waits).section("7.2.2");
         let help = "leave one out of the order with `cuvee plan --ignore`";
         match inputs.iter().any(|input| !input.default) {
-            true => warning.help(format!("so it is with `{}`; {help}", flags(inputs))),
+            true => {
+                warning.help(format!("this happens for example with `{}`; {help}", flags(inputs)))
+            }
             false => warning.help(help),
         }
     }

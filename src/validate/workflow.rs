@@ -1,23 +1,23 @@
-//! Imperative workflows (section 3.8.7).
+//! Checks imperative workflows (section 3.8.7).
 
 use super::activity::Workflows;
 use super::checker::Checker;
 use super::condition::Subject;
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean, listed};
-use crate::text::source::Span;
-use crate::text::yaml::Node;
+use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, did_you_mean, listed};
 use crate::topology::cycle::shortest_cycles;
 use crate::tosca::Family;
 use crate::tosca::value::check_definition;
 use crate::tosca::workflow::{self, ActivityKind, Step, Workflow};
 use crate::variability::graph::Target;
+use cuvee_text::source::Span;
+use cuvee_text::yaml::Node;
 use rustc_hash::FxHashMap;
 
-/// What follows what: where it leads, and where that is said.
+/// An edge between steps: the following step, and the place that names it.
 type StepEdge = (usize, Span);
 
 impl<'a> Checker<'_, 'a> {
-    /// Checks all workflows, and hands them on.
+    /// Checks all workflows, and returns them.
     pub(super) fn workflows(&self) -> Workflows<'a> {
         let mut diagnostics = Diagnostics::default();
         let nodes = self.graph.template.topologies().filter_map(|it| it.get("workflows"));
@@ -58,7 +58,8 @@ impl<'a> Checker<'_, 'a> {
         workflow.outputs.iter().for_each(|output| self.workflow_output(*output));
     }
 
-    /// Of a relationship the source or the target, of a group a node or a node type.
+    /// Checks `operation_host` of a step: for a relationship its source or target, for a group a
+    /// node or a node type.
     fn step_host(&self, step: &Step<'a>, subject: &Subject<'_, 'a>) {
         let calls =
             step.activities.iter().any(|activity| activity.kind == ActivityKind::CallOperation);
@@ -75,7 +76,7 @@ impl<'a> Checker<'_, 'a> {
                     "a step that calls operations of a relationship needs `operation_host`".into(),
                 );
             }
-            // Section 3.6.16.1 has the orchestrator as well.
+            // Section 3.6.16.1 allows the orchestrator as well.
             Some(host)
                 if related
                     && !matches!(host.text(), Some("SOURCE" | "TARGET" | "ORCHESTRATOR")) =>
@@ -102,7 +103,8 @@ impl<'a> Checker<'_, 'a> {
         }
     }
 
-    /// Which steps follow which: those that are named exist, and none follows itself.
+    /// Checks the order of steps: the named steps exist, and no step follows itself, not even
+    /// indirectly.
     fn order(&self, steps: &[Step<'a>]) {
         let positions: FxHashMap<_, _> =
             steps.iter().enumerate().map(|(index, step)| (step.named.name, index)).collect();
@@ -153,7 +155,7 @@ impl<'a> Checker<'_, 'a> {
         }
     }
 
-    /// No workflow inlines itself, nor one that does.
+    /// Checks that no workflow inlines itself, not even indirectly.
     fn inlining(&self, workflows: &Workflows<'a>) {
         let inlined = |workflow: &Workflow<'a>| -> Vec<StepEdge> {
             let activities = workflow.steps.iter().flat_map(|step| &step.activities);
@@ -188,7 +190,7 @@ fn is_group(target: Target) -> bool {
     matches!(target, Target::Group(_))
 }
 
-/// Where the edge stands that closes a cycle.
+/// The place of the edge that closes a cycle.
 fn closing(cycle: &[(usize, Span)]) -> Span {
     cycle.last().map_or(Span::DETACHED, |&(_, span)| span)
 }

@@ -1,11 +1,12 @@
-//! What would help where a variant is rejected for what belongs to absent nodes.
+//! Adds advice to errors about elements that are present although their node is absent: a pruning
+//! mode that would help.
 
 use super::choice::Choice;
 use super::options;
-use crate::sat::solve::Limit;
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use cuvee_sat::solve::Limit;
 
-/// What checks say of elements that stayed although their node is absent.
+/// The errors of checks about elements that are present although their node is absent.
 const LEFT_BEHIND: [Code; 6] = [
     Code::RelationSource,
     Code::RelationTarget,
@@ -15,7 +16,7 @@ const LEFT_BEHIND: [Code; 6] = [
     Code::MissingTechnologyContainer,
 ];
 
-/// Where elements of absent nodes are left behind, the last of those errors names a pruning mode in
+/// Adds help to the last error about an element of an absent node. The help names a pruning mode in
 /// which the same choice resolves, if there is one.
 pub(super) fn with_mode(
     mut errors: Diagnostics,
@@ -24,14 +25,15 @@ pub(super) fn with_mode(
     limit: &Limit,
     resolves: impl Fn(&Choice) -> bool,
 ) -> Diagnostics {
-    let is_left_behind = |error: &&mut Diagnostic| LEFT_BEHIND.contains(&error.code);
+    let is_left_behind =
+        |error: &&mut Diagnostic| LEFT_BEHIND.iter().any(|&code| error.code == code);
     if let Some(last) = errors.0.iter_mut().rfind(is_left_behind) {
         let asked = choice.options.iter().any(|(name, _)| name == MODE);
-        // What prunes most is tried first: what lost its purpose goes then, too.
+        // The mode that prunes most is tried first: it also removes what lost its purpose.
         let mut modes = options::modes(version).into_iter().rev();
         let helps = |mode: &&str| !limit.is_over() && resolves(&with_option(choice, mode));
         let helps = modes.find(helps).map(|mode| {
-            // What the call asks for wins over what the template says.
+            // An option of the call wins over the template, so the help names the place that wins.
             let option = match asked {
                 true => format!("--option {MODE}={mode}"),
                 false => format!("options: {{{MODE}: {mode}}}"),

@@ -1,12 +1,10 @@
-//! Technologies of plain templates: which ones rules assign, and what those are worth that a template
-//! names.
+//! Assigns technologies to the nodes of plain templates by rules, and rates the technologies that a
+//! template names.
 //!
-//! In a plain template everything is present, so nothing has to be solved: of the rules that fit a
-//! node the most special one counts, and of those the one of the highest weight.
+//! All elements of a plain template are present, so there is nothing to solve. Of the rules that
+//! fit a node, the most special ones count, and of those the one with the highest weight.
 
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::source::Span;
-use crate::text::yaml::Node;
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::variability::emit::{self, TechnologyNames};
 use crate::variability::expression::Evaluator;
 use crate::variability::graph::NodeElement;
@@ -15,6 +13,8 @@ use crate::variability::prepared::Prepared;
 use crate::variability::presence::Presence;
 use crate::variability::technology::{Candidate, Matching, Rules};
 use crate::variability::template::TechnologyRule;
+use cuvee_text::source::Span;
+use cuvee_text::yaml::Node;
 use rustc_hash::FxHashSet;
 use serde::Serialize;
 
@@ -22,11 +22,11 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct TechnologyScenario {
-    /// The type of the nodes that they are for.
+    /// The type of the nodes that the rules are for.
     pub component: String,
-    /// The type of the artifact that they need.
+    /// The type of the artifact that the nodes need.
     pub artifact: Option<String>,
-    /// The types up the hosting relations.
+    /// The types of the hosts, upwards along the hosting relations.
     pub hosting: Vec<String>,
 }
 
@@ -40,55 +40,55 @@ impl TechnologyScenario {
     }
 }
 
-/// The technology of a node, and what rules say of it.
+/// The technology of a node, and what the rules say about it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct NodeTechnology {
     /// The node.
     pub node: String,
-    /// Its technology; nothing where no rule has one for it.
+    /// The technology of the node; `None` where no rule has one for it.
     pub technology: Option<String>,
-    /// Whether the template names it.
+    /// Whether the template names the technology.
     pub given: bool,
-    /// What it is worth; nothing where no rule supports it.
+    /// The weight of the rule for the technology; `None` where no rule supports it.
     pub weight: Option<f64>,
-    /// The same in words.
+    /// The weight in words.
     pub quality: Option<&'static str>,
-    /// Why, in the words of the rule.
+    /// The reason that the rule gives.
     pub reason: Option<String>,
-    /// What the rule is for.
+    /// The scenario that the rule is for.
     pub scenario: Option<TechnologyScenario>,
 }
 
-/// The technologies of all nodes, and the template with them.
+/// The technologies of all nodes, and the template with these technologies.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct AssignedTechnologies {
-    /// Each node that needs one.
+    /// Each node that needs a technology.
     pub nodes: Vec<NodeTechnology>,
-    /// The template, in which each node says its technology.
+    /// The template, in which each node names its technology.
     #[serde(skip)]
     pub yaml: String,
 }
 
-/// What the technologies of a template are worth.
+/// How good the technologies of a template are.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct TechnologyQuality {
-    /// Each node that needs one.
+    /// Each node that needs a technology.
     pub nodes: Vec<NodeTechnology>,
-    /// The mean of their weights; nothing where none counts.
+    /// The mean of the weights of the nodes; `None` where no node counts.
     pub weight: Option<f64>,
-    /// The same in words.
+    /// The mean in words.
     pub quality: Option<&'static str>,
 }
 
-/// What a node counts that has no technology, or one that no rule supports.
+/// How a node counts that has no technology, or one that no rule supports.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum UnsupportedTechnology {
-    /// So much.
+    /// The node counts with this weight.
     Penalty(f64),
-    /// Nothing: it is left out.
+    /// The node does not count.
     LeftOut,
 }
 
@@ -98,7 +98,7 @@ impl Default for UnsupportedTechnology {
     }
 }
 
-/// Weights in words: up to how much each is meant.
+/// Weights in words: the highest weight that each word stands for.
 const LABELS: [(f64, &str); 4] =
     [(0.125, "very low"), (0.375, "low"), (0.625, "medium"), (0.875, "high")];
 
@@ -106,10 +106,11 @@ fn label(weight: f64) -> &'static str {
     LABELS.iter().find(|(most, _)| weight <= *most).map_or("very high", |(_, label)| label)
 }
 
-/// Gives each node that needs a technology the one that rules prefer; what the template names stays.
+/// Assigns each node that needs a technology the one that the rules prefer. Technologies that the
+/// template names stay.
 ///
 /// # Errors
-/// `invalid-template` for what is no plain template, and what is wrong with rules.
+/// `invalid-template` where the template is not plain, and what is wrong with the rules.
 pub(crate) fn assign(
     prepared: &Prepared<'_>,
     warnings: &mut Diagnostics,
@@ -128,7 +129,7 @@ pub(crate) fn assign(
     Ok(AssignedTechnologies { nodes, yaml })
 }
 
-/// What the technologies are worth that a template names.
+/// Rates the technologies that the nodes of a template name.
 ///
 /// # Errors
 /// As [`assign`].
@@ -139,7 +140,7 @@ pub(crate) fn quality(
 ) -> Result<TechnologyQuality, Diagnostics> {
     let mut nodes = rated(prepared, warnings)?;
     for node in nodes.iter_mut().filter(|node| !node.given) {
-        // What rules would assign is not what it has.
+        // Rules would assign this technology, but the node does not have it.
         (node.technology, node.weight, node.quality) = (None, None, None);
         (node.reason, node.scenario) = (None, None);
     }
@@ -153,7 +154,8 @@ pub(crate) fn quality(
     Ok(TechnologyQuality { nodes, weight, quality: weight.map(label) })
 }
 
-/// Each node that needs a technology, with the one that it names, or else that rules prefer.
+/// Each node that needs a technology, with the technology that it names, or else the one that the
+/// rules prefer.
 fn rated(
     prepared: &Prepared<'_>,
     warnings: &mut Diagnostics,
@@ -165,7 +167,7 @@ fn rated(
         let error = error.at(version.map(Node::span));
         return Err(error.help("resolve it first: `cuvee resolve`").into());
     }
-    // That nodes name technologies is what is asked about.
+    // The keyword `technology` is unknown in plain TOSCA, but here it is meant.
     let named: FxHashSet<Span> = graph.nodes.iter().filter_map(named_at).collect();
     warnings.0.retain(|warning| {
         warning.code != Code::UnknownKeyword
@@ -189,22 +191,23 @@ fn rated(
     Ok(rated)
 }
 
-/// All rules count, each once.
+/// All rules are candidates, each once.
 const MATCHING: Matching =
     Matching { specific_only: false, by_scenario: true, pattern: AssignPattern::Vintner };
 
-/// Nothing is absent, and no condition of an element fails: each may have an atom of its own.
+/// A presence in which all elements are present. Each element may have a second atom, for its
+/// conditions; it holds as well.
 fn all_present(prepared: &Prepared<'_>) -> Presence {
     Presence::new(vec![true; 2 * prepared.graph.elements.len()])
 }
 
-/// Where a node says its technology.
+/// The place at which a node names its technology.
 fn named_at(node: &NodeElement<'_>) -> Option<Span> {
     let mut entries = node.template.declared.value.entries();
     entries.find(|(key, _)| key.text() == Some("technology")).map(|(key, _)| key.span())
 }
 
-/// Whether the conditions of the rule hold where everything is present.
+/// Whether the conditions of the rule hold if all elements are present.
 fn holds<'a>(
     evaluator: &mut Evaluator<'_, 'a>,
     node: &NodeElement<'a>,
@@ -216,7 +219,7 @@ fn holds<'a>(
     Ok(all.iter().all(|&(formula, _)| evaluator.arena.eval(formula, &|_| true)))
 }
 
-/// What a node has or gets; nothing for one that needs no technology.
+/// The technology that a node has or gets; `None` for a node that needs none.
 fn rate(
     prepared: &Prepared<'_>,
     node: &NodeElement<'_>,
@@ -258,8 +261,8 @@ fn unsupported(prepared: &Prepared<'_>, node: &NodeElement<'_>, named: Option<&s
         .help("add a technology rule for its type")
 }
 
-/// The most special one, of those the one of the highest weight, and of those the first; where a
-/// technology is named, of that.
+/// The most special candidate; of several such the one with the highest weight, and of those the
+/// first. Where a technology is named, only candidates with this technology count.
 fn best<'c, 'a>(possible: &'c [Candidate<'a>], named: Option<&str>) -> Option<&'c Candidate<'a>> {
     let fitting =
         possible.iter().filter(|one| named.is_none() || one.rule.technology.as_deref() == named);

@@ -1,30 +1,31 @@
-//! What a caller chooses of a template, and how it is to be read: all but where the template is.
+//! Holds what a caller chooses for a template, and the settings for reading it: everything but the
+//! location of the template.
 
 use super::clock::Clock;
 use super::function::deployment::DeploymentInputs;
 use super::inputs::{self, Assignment, Declarations};
-use crate::sat::solve::SolverKind;
-use crate::text::diagnostic::Diagnostics;
-use crate::text::source::{SourceMap, Span};
-use crate::text::value::Value;
-use crate::text::yaml::{self, Document, Limits, Node};
+use crate::diagnostic::Diagnostics;
 use crate::tosca::load::{Extent, Loaded};
 use crate::tosca::profile;
+use cuvee_sat::solve::SolverKind;
+use cuvee_text::source::{SourceMap, Span};
+use cuvee_text::value::Value;
+use cuvee_text::yaml::{self, Document, Limits, Node};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// One source of inputs, in the order given.
+/// One source of inputs.
 #[derive(Clone, Debug)]
 pub(crate) enum InputSource {
     File(PathBuf),
     Value(String, Value),
-    /// A value that counts less than any other, and only where there is such an input.
+    /// A value that any other assignment overrides; ignored if there is no such input.
     Known(String, Value),
     Text(String, String),
 }
 
 impl InputSource {
-    /// The input that it assigns, where it is one.
+    /// The input that the source assigns, unless it is a file.
     pub(crate) fn name(&self) -> Option<&str> {
         match self {
             Self::File(_) => None,
@@ -33,39 +34,39 @@ impl InputSource {
     }
 }
 
-/// What somebody else asks of a variant, beside what its template says.
+/// A condition on variants that does not come from their own template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct VariantDemand {
     pub condition: DemandCondition,
-    /// Where that is asked for.
+    /// The place of the demand.
     pub span: Span,
 }
 
-/// What is asked, by what templates call their parts.
+/// The condition of a demand; it names elements as templates do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum DemandCondition {
-    /// The node of this name is there.
+    /// The node of this name is present.
     Node(String),
-    /// The assignment at this position of a node is there.
+    /// The requirement assignment at this position of this node is present.
     Relation(String, usize),
-    /// At least so many of these hold.
+    /// At least this number of the conditions hold.
     AtLeast(usize, Vec<Self>),
     Not(Box<Self>),
 }
 
 impl DemandCondition {
-    /// All of these hold.
+    /// The condition that all of these hold.
     pub(crate) fn all(conditions: Vec<Self>) -> Self {
         Self::AtLeast(conditions.len(), conditions)
     }
 
-    /// At most so many of these hold.
+    /// The condition that at most this number of these hold.
     pub(crate) fn at_most(most: usize, conditions: Vec<Self>) -> Self {
         Self::Not(Box::new(Self::AtLeast(most.saturating_add(1), conditions)))
     }
 }
 
-/// What is chosen.
+/// The choice of a caller.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Choice {
     /// Variability presets; later ones win.
@@ -76,9 +77,9 @@ pub(crate) struct Choice {
     pub inputs: Vec<InputSource>,
     /// Variability options, each with its value in YAML.
     pub options: Vec<(String, String)>,
-    /// What variants have to fulfil to be explored.
+    /// Conditions in YAML; exploring looks only at variants that fulfil them.
     pub conditions: Vec<String>,
-    /// What variants have to fulfil to be variants at all.
+    /// Conditions that a variant has to fulfil to be one at all.
     pub demands: Vec<VariantDemand>,
     /// The clock.
     pub clock: Option<Clock>,
@@ -86,31 +87,31 @@ pub(crate) struct Choice {
     pub solver: SolverKind,
     /// Whether the types of TOSCA's chapter 9 are defined as well.
     pub non_normative: bool,
-    /// Whether validating tells what is valid and refused by others.
+    /// Whether validating also notes what is valid but refused by orchestrators.
     pub is_portable: bool,
-    /// Whether phases go on after mistakes, as far as they can.
+    /// Whether phases continue after mistakes, as far as they can.
     pub tolerant: bool,
-    /// Whether nodes keep their types and say their technologies.
+    /// Whether nodes keep their types and name their technologies in the result.
     pub names_technologies: bool,
-    /// Deployment inputs, where functions are evaluated.
+    /// Deployment inputs; `None` where functions are not evaluated.
     pub deployment: Option<Vec<InputSource>>,
 }
 
 impl Choice {
-    /// The same with another preset, which wins over those before it.
+    /// This choice with another preset, which wins over those before it.
     pub(crate) fn with_preset(&self, preset: &str) -> Self {
         let mut choice = self.clone();
         choice.presets.push(preset.to_owned());
         choice
     }
 
-    /// The same, where phases go on after mistakes as far as possible, so that all of them are
-    /// found; they are then among the warnings.
+    /// This choice, with phases that continue after mistakes as far as possible, so that all
+    /// mistakes are found. Errors are then among the warnings.
     pub(crate) fn tolerant(&self) -> Self {
         Self { tolerant: true, ..self.clone() }
     }
 
-    /// Whether a variant is chosen, rather than all of them meant.
+    /// Whether the choice selects one variant, instead of meaning all variants.
     pub(crate) fn is_of_one_variant(&self) -> bool {
         let assigns = |(name, _): &(String, String)| name.starts_with(inputs::INPUT_VARIABLE);
         let by_environment = self.environment.iter().any(assigns)
@@ -118,12 +119,12 @@ impl Choice {
         by_environment || !self.presets.is_empty() || !self.inputs.is_empty()
     }
 
-    /// How much of files with types resolving looks at.
+    /// How much of files with types resolving reads.
     pub(crate) fn extent(&self) -> Extent {
         if self.deployment.is_some() { Extent::Whole } else { Extent::Needed }
     }
 
-    /// The chosen presets: those of the environment where no other is.
+    /// The chosen presets. The environment's presets count only if there are no others.
     pub(crate) fn chosen_presets(&self) -> Vec<String> {
         match self.presets.is_empty() {
             true => inputs::presets_from_environment(&self.environment),
@@ -131,8 +132,8 @@ impl Choice {
         }
     }
 
-    /// What is assigned beside presets, what counts more behind what counts less: the environment,
-    /// files, single values.
+    /// The assignments beside presets: the environment, then files, then single values. Later ones
+    /// win.
     pub(crate) fn assignments(
         &self,
         loaded: &Loaded,
@@ -148,13 +149,14 @@ impl Choice {
         all
     }
 
-    /// What is assigned beside presets, by name; of several values of one input the last one counts.
+    /// The assigned values beside presets, by name; of several values of one input the last one
+    /// counts.
     pub(crate) fn assigned(
         &self,
         loaded: &Loaded,
         declared: Option<Node<'_>>,
     ) -> Vec<(String, Value)> {
-        // What is wrong with them is said where they are used.
+        // Mistakes in inputs are reported where the inputs are used.
         let mut said = Diagnostics::default();
         let declarations = Declarations::parse(declared, &mut said);
         let all = self.assignments(loaded, &declarations, &mut said).into_iter();
@@ -162,10 +164,11 @@ impl Choice {
         by_name.into_iter().collect()
     }
 
-    /// The values of topology inputs by which functions are evaluated; nothing where they are not.
+    /// The values of topology inputs for evaluating functions; `None` where functions are not
+    /// evaluated.
     ///
     /// # Errors
-    /// As for files, and `syntax` for a value.
+    /// As for reading files, and `syntax` for a value.
     pub(crate) fn deployment_inputs<'l>(
         &self,
         loaded: &'l Loaded,
@@ -185,13 +188,13 @@ impl Choice {
         Ok(all.transpose()?)
     }
 
-    /// The profiles whose types are there without an import.
+    /// The profiles whose types are defined without an import.
     pub(crate) fn profiles<'d>(&self) -> impl Iterator<Item = &'d Document> + use<'d> {
         std::iter::once(profile::normative()).chain(self.non_normative.then(profile::non_normative))
     }
 
-    /// Documents behind the profiles. One that is a copy of a profile is that profile, whether it
-    /// was asked for or not.
+    /// The profiles, followed by these documents. A document that is a copy of a profile is
+    /// replaced by that profile, even if the choice leaves the profile out.
     pub(crate) fn beside_profiles<'d>(
         &self,
         documents: &[&'d Document],
@@ -209,7 +212,7 @@ impl Choice {
     }
 }
 
-/// What is known before files, and those before single values, each in the order given.
+/// Orders sources: known values, then files, then single values, each group in the given order.
 fn files_first(sources: &[InputSource]) -> impl Iterator<Item = &InputSource> {
     let rank = |source: &InputSource| match source {
         InputSource::Known(..) => 0,

@@ -1,4 +1,4 @@
-//! The clock, which is asked only by what needs the time, and points in time that stand in for it.
+//! Gives the time to conditions that need it, and parses points in time that replace the present.
 
 use jiff::civil::Time;
 use jiff::fmt::temporal::Pieces;
@@ -7,18 +7,18 @@ use jiff::{Error, Zoned};
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
-/// What the clock says, found out when it is asked for the first time, which may mean reading
-/// files; from then on it stands still.
+/// A clock that is read when it is asked for the first time, which may mean reading files. From
+/// then on it gives the same time.
 #[derive(Clone)]
 pub(crate) struct Clock(Arc<LazyLock<Zoned, Box<dyn FnOnce() -> Zoned + Send>>>);
 
 impl Clock {
-    /// A clock that says what this comes to.
+    /// A clock that gives the result of `now`.
     pub(crate) fn new(now: impl FnOnce() -> Zoned + Send + 'static) -> Self {
         Self(Arc::new(LazyLock::new(Box::new(now))))
     }
 
-    /// The time, in the zone that `weekday` means.
+    /// The time, in the time zone that `weekday` uses.
     pub(crate) fn now(&self) -> &Zoned {
         &self.0
     }
@@ -30,22 +30,22 @@ impl fmt::Debug for Clock {
     }
 }
 
-/// Reads an ISO 8601 date, or date and time, with or without an offset or a zone; midnight where
-/// there is no time, and `zone` where there is neither an offset nor a zone.
+/// Reads an ISO 8601 date, or date and time, with or without an offset or a time zone. The time
+/// defaults to midnight. Without an offset and a time zone, `zone` counts.
 ///
 /// ```
 /// use jiff::tz::TimeZone;
-/// let now = cuvee::clock::parse("2024-12-24T18:00+01:00", TimeZone::UTC)?;
-/// assert_eq!(now, cuvee::clock::parse("2024-12-24T17:00", TimeZone::UTC)?);
+/// let now = cuvee::options::clock::parse("2024-12-24T18:00+01:00", TimeZone::UTC)?;
+/// assert_eq!(now, cuvee::options::clock::parse("2024-12-24T17:00", TimeZone::UTC)?);
 /// # Ok::<(), jiff::Error>(())
 /// ```
 ///
 /// # Errors
-/// What is malformed, or that a zone is unknown here.
+/// What is malformed, or that a time zone is unknown here.
 pub fn parse(text: &str, zone: TimeZone) -> Result<Zoned, Error> {
     let pieces = Pieces::parse(text)?;
     if pieces.time_zone_annotation().is_some() && pieces.offset().is_some() {
-        // Only this way is an offset that contradicts its zone found.
+        // Only this call detects an offset that contradicts its time zone.
         return text.parse();
     }
     let zone = match (pieces.to_time_zone()?, pieces.to_numeric_offset()) {

@@ -1,4 +1,4 @@
-//! The kinds of elements that may have conditions.
+//! Lists the kinds of elements that may have conditions.
 
 use super::words::named;
 
@@ -31,7 +31,7 @@ named! {
 }
 
 impl ElementKind {
-    /// Its name for more than one.
+    /// The plural of the kind's name.
     pub const fn plural(self) -> &'static str {
         match self {
             Self::Input => "inputs",

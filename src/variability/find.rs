@@ -1,11 +1,7 @@
-//! Finds the variant: formulas to clauses, clauses to presence, presence to a unique answer.
+//! Finds the best variant: encodes formulas as clauses, solves them, and checks that the variant is
+//! unique where the options ask for that.
 
-use crate::sat::formula::{Atom, Encoder, OriginId};
-use crate::sat::progress::Progress;
-use crate::sat::solve::{
-    self, Bounds, Conflict, Interrupted, Problem, Solution, SolverSettings, Unique, Unsolved,
-};
-use crate::text::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic};
 use crate::variability::element::ElementKind;
 use crate::variability::enrich::Assertions;
 use crate::variability::expression::Evaluator;
@@ -15,17 +11,22 @@ use crate::variability::objectives::{
 };
 use crate::variability::options::{Flag, Options};
 use crate::variability::presence::Presence;
+use cuvee_sat::formula::{Atom, Encoder, OriginId};
+use cuvee_sat::progress::Progress;
+use cuvee_sat::solve::{
+    self, Bounds, Conflict, Interrupted, Problem, Solution, SolverSettings, Unique, Unsolved,
+};
 
-/// The variant that was found.
+/// The variant that the solver found.
 pub(crate) struct BestVariant {
     pub presence: Presence,
-    /// What was optimised, in the order of its rank.
+    /// The optimised sums, in the order of their rank.
     pub optima: Vec<Optimum>,
-    /// Why it may not be the only best one: the time was over.
+    /// The warning that the variant may not be the only best one, because the time was over.
     pub unproven: Option<Diagnostic>,
 }
 
-/// What a variant comes to by one of the sums that were optimised, and what is proven about that.
+/// The value of one optimised sum in a variant, and what is proven about it.
 ///
 /// ```
 /// let resolution = cuvee::Resolver::new("examples/shop").preset("prod").option("optimization_topology", "min").resolve()?;
@@ -36,23 +37,23 @@ pub(crate) struct BestVariant {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Optimum {
-    /// What is summed up.
+    /// What the sum adds up.
     pub what: &'static str,
-    /// What the variant comes to, as an exact decimal.
+    /// The value of the sum in the variant, as an exact decimal.
     pub value: String,
-    /// What no variant surpasses, as an exact decimal.
+    /// The proven bound: no variant has a better value. As an exact decimal.
     pub bound: String,
-    /// Whether as much as possible is wanted, not as little.
+    /// Whether the sum is maximised instead of minimised.
     pub is_maximized: bool,
 }
 
 impl Optimum {
-    /// Whether no variant is better.
+    /// Whether it is proven that no variant has a better value.
     pub fn is_proven(&self) -> bool {
         self.value == self.bound
     }
 
-    /// Whether it sums up what nodes weigh.
+    /// Whether the sum adds up the weights of nodes.
     pub(super) fn is_of_weight(&self) -> bool {
         self.what == WEIGHT_OF_NODES
     }
@@ -64,11 +65,11 @@ impl Optimum {
     }
 }
 
-/// Solves the assertions under the objectives.
+/// Solves the assertions under the objectives, and checks that the result is unique.
 ///
 /// # Errors
-/// `unsatisfiable` with a minimal conflict, `ambiguous-topology`, `ambiguous-technologies`;
-/// `unproven` where no variant was found in time.
+/// `unsatisfiable` with a minimal conflict, `ambiguous-topology`, `ambiguous-scenarios`,
+/// `ambiguous-technologies`; `unproven` where no variant was found in time.
 pub(crate) fn find(
     evaluator: &Evaluator<'_, '_>,
     assertions: &Assertions,
@@ -112,8 +113,8 @@ pub(crate) fn find(
     Ok(variant)
 }
 
-/// Whether it was found out in time that the variant is the only best one wherever that is asked
-/// for.
+/// Whether it was proven in time that the variant is the only best one, wherever the options ask
+/// for that.
 ///
 /// # Errors
 /// `ambiguous-topology`, `ambiguous-scenarios`, `ambiguous-technologies`.
@@ -137,7 +138,7 @@ fn all_unique(
     Ok(true)
 }
 
-/// The variant may not be the best one.
+/// The warning that the variant may not be the best one.
 fn unproven(optima: &[Optimum]) -> Diagnostic {
     let open = optima.iter().filter(|optimum| !optimum.is_proven());
     let bounds: Vec<_> = open
@@ -160,17 +161,19 @@ fn unproven(optima: &[Optimum]) -> Diagnostic {
         .help("allow more time, or accept what was found in time")
 }
 
-/// Which variant is taken of those that are equally good: nodes first, because fewer nodes say more
-/// than fewer properties.
+/// The atoms that choose between equally good variants. Each is rather false, and earlier ones
+/// count more: nodes come first, because fewer nodes mean more than fewer properties.
 pub(crate) fn preference(graph: &Graph<'_>, options: &Options) -> Vec<Atom> {
     let first = options.flag(Flag::OptimizationTechnologiesFirst);
     let others = graph.ids().filter(|&id| graph.element(id).kind != ElementKind::Node);
-    // What is rather absent comes first, so that of technologies the last would be left.
+    // Earlier elements are rather absent. Without the reversal, the last technology of a node would
+    // remain.
     let turned = others.map(|id| if first { mirrored(graph, id) } else { id });
     graph.nodes.iter().map(|node| node.id).chain(turned).map(Atom::from).collect()
 }
 
-/// For a technology the one that is as far from the end of its node's as this is from their start.
+/// For a technology, the technology of the same node at the same distance from the other end of the
+/// list; any other element stays as it is.
 fn mirrored(graph: &Graph<'_>, id: ElementId) -> ElementId {
     let element = graph.element(id);
     if element.kind != ElementKind::Technology {
@@ -180,7 +183,8 @@ fn mirrored(graph: &Graph<'_>, id: ElementId) -> ElementId {
     node.technologies.iter().rev().nth(element.index as usize).copied().unwrap_or(id)
 }
 
-/// What equally good variants must agree in, and what it is called if they do not.
+/// The elements in which equally good variants must agree, each with the code of the error if they
+/// do not.
 pub(crate) fn uniqueness(graph: &Graph<'_>, options: &Options) -> Vec<(Code, Unique)> {
     let mut found = Vec::new();
     if options.flag(Flag::OptimizationTopologyUnique) {
@@ -205,7 +209,7 @@ pub(crate) fn uniqueness(graph: &Graph<'_>, options: &Options) -> Vec<(Code, Uni
     found
 }
 
-/// An encoder that has what is asserted.
+/// An encoder that contains all assertions.
 pub(crate) fn encoder<'f>(
     evaluator: &'f Evaluator<'_, '_>,
     assertions: &Assertions,
@@ -215,7 +219,7 @@ pub(crate) fn encoder<'f>(
     encoder
 }
 
-/// A weighted sum of formulas as one of literals.
+/// Turns a weighted sum of formulas into a weighted sum of literals.
 pub(crate) fn objective(encoder: &mut Encoder<'_>, sum: &WeightedSum) -> solve::Objective {
     solve::Objective {
         terms: sum
@@ -226,7 +230,7 @@ pub(crate) fn objective(encoder: &mut Encoder<'_>, sum: &WeightedSum) -> solve::
     }
 }
 
-/// Names every reason of a minimal conflict at its place.
+/// Builds the error that lists each reason of a conflict at its place.
 pub(crate) fn unsatisfiable(
     graph: &Graph<'_>,
     assertions: &Assertions,
@@ -266,14 +270,15 @@ pub(crate) fn unsatisfiable(
     reasons.fold(diagnostic, |diagnostic, (span, message)| diagnostic.label(span, message))
 }
 
-/// So many reasons are shown where time was too short to find out which are needed: there may be
-/// thousands.
+/// How many reasons the error shows if the time was too short to minimise the conflict: there may
+/// be thousands.
 const UNSORTED: usize = 20;
 
-/// How many of the elements that differ are named: enough to see what it is about.
+/// How many of the differing elements the error names.
 const SHOWN: usize = 8;
 
-/// Two variants, given by what is present in them, are equally good and differ in these elements.
+/// Builds the error that two equally good variants differ in these elements. The variants are given
+/// by their present elements.
 fn ambiguous(
     graph: &Graph<'_>,
     both: &[Vec<Atom>; 2],
@@ -289,7 +294,7 @@ fn ambiguous(
         let names: Vec<_> =
             ids.iter().take(SHOWN).map(|&&id| format!("`{}`", graph.identifier(id))).collect();
         match ids.len() {
-            0 => "nothing besides".into(),
+            0 => "no other elements".into(),
             count if count > SHOWN => format!("{} and {} more", names.join(", "), count - SHOWN),
             _ => names.join(", "),
         }

@@ -1,5 +1,5 @@
-//! A variable template out of a plain one: another version, and a variability definition to begin
-//! with. All else stays as its author wrote it, and so does what it means.
+//! Makes a variable template out of a plain one: changes its version and adds a variability
+//! definition to begin with. Everything else keeps its text and its meaning.
 
 use super::choice::Choice;
 use super::options::{self, Check};
@@ -7,12 +7,12 @@ use super::prepared::Interpreted;
 use super::resolution::Resolution;
 use super::resolve::{self, How};
 use super::template::{Property, ServiceTemplate, is_read_as_wrapped};
-use crate::text::answer::{Answer, Failure};
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::source::Span;
-use crate::text::yaml::{Node, NodeKind};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::topology::diff::diff;
 use crate::tosca::load::Loaded;
+use cuvee_text::answer::{Answer, Failure};
+use cuvee_text::source::Span;
+use cuvee_text::yaml::{Node, NodeKind};
 use std::ops::Range;
 
 const VERSION_KEY: &str = "tosca_definitions_version";
@@ -20,17 +20,17 @@ const VERSION: &str = "tosca_variability_1_0";
 /// The preset of [`definition`].
 const PRESET: &str = "prod";
 
-/// Checks that demand of variable templates what plain ones need not fulfil, for there nothing is an
-/// alternative of anything.
+/// Checks that plain templates may violate: they apply to alternatives, and a plain template has
+/// none.
 const OF_ALTERNATIVES: [(Code, Check); 2] = [
     (Code::AmbiguousRelation, Check::AmbiguousRelation),
     (Code::AmbiguousHosting, Check::AmbiguousHosting),
 ];
 
-/// The plain template as a variable one, from which resolving makes the plain one again.
+/// Turns a plain template into a variable one that resolves to the plain one again.
 ///
 /// # Errors
-/// What is wrong with the template, and `invalid-template` where it is no plain one.
+/// What is wrong with the template, and `invalid-template` where it is not plain.
 pub(crate) fn variable(loaded: &Loaded) -> Result<Answer<String>, Failure> {
     let failure =
         |Diagnostics(diagnostics)| Failure { diagnostics, sources: loaded.sources().clone() };
@@ -40,7 +40,8 @@ pub(crate) fn variable(loaded: &Loaded) -> Result<Answer<String>, Failure> {
     let plain = resolved(loaded, &choice)?;
     let mut unchecked = Vec::new();
     let mut last = None;
-    // The mode that prunes most serves most authors, unless it would prune what nothing varies yet.
+    // The mode that prunes most serves most authors, unless it prunes parts that nothing varies
+    // yet.
     for mode in options::modes(VERSION).into_iter().rev() {
         match kept(loaded, &interpreted.template, mode, &mut unchecked, &plain) {
             Ok(Some(result)) => {
@@ -54,7 +55,7 @@ pub(crate) fn variable(loaded: &Loaded) -> Result<Answer<String>, Failure> {
     Err(last.unwrap_or_else(|| failure(unkept(&interpreted.template).into())))
 }
 
-/// The variable template of this mode, where it resolves to what the plain one is.
+/// The variable template with this mode, if it resolves to the same as the plain template.
 fn kept(
     loaded: &Loaded,
     template: &ServiceTemplate<'_>,
@@ -85,22 +86,20 @@ fn resolved(loaded: &Loaded, choice: &Choice) -> Result<Resolution, Failure> {
     resolve::resolve(loaded, choice, &How::default(), &mut ())
 }
 
-/// Whether both are the same but for their version.
+/// Whether both results are the same except for their version.
 fn is_same(plain: &Resolution, variant: &Resolution) -> bool {
     let differences = diff(&plain.to_value(), &variant.to_value());
     differences.changes.iter().all(|change| change.path == VERSION_KEY)
 }
 
 fn unkept(template: &ServiceTemplate<'_>) -> Diagnostic {
-    let message = "as a variable template it would not stay what it is";
+    let message = "the template would change its meaning as a variable template";
     Diagnostic::error(Code::InvalidTemplate, message)
         .at(template.root.get(VERSION_KEY).map(Node::span))
-        .help(
-            "write values that stand elsewhere, by an anchor or a merge key, where they are meant",
-        )
+        .help("replace aliases and merge keys by the values that they stand for")
 }
 
-/// Whether it is a plain template in which something may vary.
+/// Checks that the template is plain and has something that may vary.
 fn check(loaded: &Loaded, template: &ServiceTemplate<'_>) -> Result<(), Diagnostics> {
     let error = |message: &str, at: Node<'_>, help: &str| {
         let error = Diagnostic::error(Code::InvalidTemplate, message).at(at.span());
@@ -130,9 +129,9 @@ fn check(loaded: &Loaded, template: &ServiceTemplate<'_>) -> Result<(), Diagnost
         Some(topology) if topology.kind() == NodeKind::Mapping && topology.entries().len() > 0 => {
             if topology.is_alias() {
                 return error(
-                    "the topology stands elsewhere",
+                    "the topology is only an alias",
                     topology,
-                    "write it where its alias is",
+                    "write the topology in the place of its alias",
                 );
             }
             Ok(())
@@ -175,7 +174,7 @@ fn range(span: Span) -> Range<usize> {
     span.start as usize..span.end as usize
 }
 
-/// The variability definition at the start of the topology.
+/// The edit that inserts the variability definition at the start of the topology.
 fn beginning(
     text: &str,
     key: Node<'_>,
@@ -201,7 +200,7 @@ fn beginning(
     (at..at, lines)
 }
 
-/// What a variable template begins with, and says of it.
+/// The variability definition that a new variable template gets, with comments that explain it.
 fn definition(mode: &str, unchecked: &[Check]) -> String {
     let meaning = match mode {
         "semantic-loose" => "what belongs to something absent, or serves it alone, is absent, too",
@@ -237,7 +236,8 @@ variability:
     )
 }
 
-/// The properties whose own maps would be taken for conditions and what they decide about.
+/// The properties whose values are maps that a variable template would read as a value with
+/// conditions.
 fn properties<'t, 'a>(template: &'t ServiceTemplate<'a>) -> impl Iterator<Item = &'t Property<'a>> {
     let nodes = template.nodes.iter().flat_map(|node| {
         let artifacts = node.artifacts.iter().flat_map(|artifact| &artifact.properties);
@@ -254,7 +254,7 @@ fn properties<'t, 'a>(template: &'t ServiceTemplate<'a>) -> impl Iterator<Item =
     all.filter(|property| is_read_as_wrapped(property.declared.value))
 }
 
-/// A map as the `value` of another one.
+/// The edits that turn a map into the `value` of another map.
 fn wrapped(text: &str, key: Node<'_>, value: Node<'_>) -> Vec<(Range<usize>, String)> {
     let Range { start, end } = range(value.span());
     let insert = |at: usize, new: String| (at..at, new);
@@ -282,17 +282,17 @@ fn is_flow(text: &str, map: Node<'_>) -> bool {
     text[range(map.span())].starts_with('{')
 }
 
-/// What ends a line.
+/// The line ending of a text.
 fn newline(text: &str) -> &'static str {
     if text.contains("\r\n") { "\r\n" } else { "\n" }
 }
 
-/// How far something stands from the start of its line.
+/// The number of bytes between the start of the line and a position in it.
 fn column(text: &str, at: usize) -> usize {
     at - text[..at].rfind('\n').map_or(0, |newline| newline + 1)
 }
 
-/// Where the line after this one starts.
+/// The start of the line after the one that contains this position.
 fn next_line(text: &str, at: usize) -> usize {
     text[at..].find('\n').map_or(text.len(), |newline| at + newline + 1)
 }

@@ -1,5 +1,5 @@
-//! Variability4TOSCA: from a template with conditions and a choice of inputs to the variant of that
-//! choice.
+//! Resolves Variability4TOSCA: turns a template with conditions and a choice of inputs into the
+//! variant of that choice.
 
 mod advice;
 pub(crate) mod assign;
@@ -17,7 +17,7 @@ pub(crate) mod init;
 pub(crate) mod inputs;
 pub(crate) mod objectives;
 pub(crate) mod operators;
-pub mod options;
+pub(crate) mod options;
 pub(crate) mod prepared;
 pub(crate) mod presence;
 pub(crate) mod resolution;

@@ -1,47 +1,47 @@
-//! What to optimise ("Optimization"): the topology above all, then how special technology rules are,
-//! then the technologies.
+//! Builds the objectives of the solver ("Optimization"): first the topology, then how special
+//! technology rules are, then the technologies.
 
-use crate::sat::formula::Formula;
-use crate::text::decimal::Decimal;
-use crate::text::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic};
 use crate::variability::expression::Evaluator;
 use crate::variability::graph::{ElementId, Graph};
 use crate::variability::options::{Flag, Optimization, Options, TechnologiesMode, TopologyMode};
+use cuvee_sat::formula::Formula;
+use cuvee_text::decimal::Decimal;
 
 /// A weighted sum of formulas, to minimise.
 #[derive(Default)]
 pub(crate) struct WeightedSum {
-    /// What each costs.
+    /// The formulas, each with its cost.
     pub terms: Vec<(Formula, u64)>,
-    /// What the sum means.
+    /// The meaning of the sum for its reader.
     pub measure: ObjectiveMeasure,
 }
 
-/// What a sum means to whoever asked for it.
+/// The meaning of a sum, to show its value to a user.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ObjectiveMeasure {
-    /// What is summed up.
+    /// What the sum adds up.
     pub what: &'static str,
-    /// Weights are counted in units of `10^-scale`.
+    /// The exponent of the unit of weights: costs count units of `10^-scale`.
     scale: u32,
-    /// What everything is worth together, where as much as possible is wanted: what is minimised
-    /// then is what is missing.
+    /// The weight of all elements together, if the sum is maximised: the solver then minimises the
+    /// weight that is missing from it.
     total: Option<u64>,
 }
 
 impl ObjectiveMeasure {
-    /// What a cost stands for.
+    /// The value that a cost stands for.
     pub(crate) fn of(self, cost: u64) -> Decimal {
         Decimal::of_units(self.total.map_or(cost, |total| total.saturating_sub(cost)), self.scale)
     }
 
-    /// Whether as much as possible is wanted.
+    /// Whether the sum is maximised.
     pub(crate) fn is_maximized(self) -> bool {
         self.total.is_some()
     }
 }
 
-/// What is summed up where nodes weigh.
+/// The name of the sum of node weights.
 pub(super) const WEIGHT_OF_NODES: &str = "the weight of the nodes";
 
 /// The objectives in the order of their rank.
@@ -81,23 +81,25 @@ pub(crate) fn objectives(
     match mode {
         TechnologiesMode::Weight => {}
         TechnologiesMode::Count => objectives.push(count(evaluator, direction)),
-        // Among the best weights the fewest technologies, whatever the direction of the weights.
+        // Among the best weights, the variant with the fewest technologies wins, even if the
+        // weights are maximised.
         TechnologiesMode::WeightCount => objectives.push(count(evaluator, Optimization::Min)),
     }
     Ok(objectives)
 }
 
-/// How many of the objectives are about the topology.
+/// The number of objectives about the topology.
 pub(crate) fn after_topology(options: &Options) -> usize {
     usize::from(options.topology() != Optimization::Off)
 }
 
-/// How many of the objectives come before technologies are compared.
+/// The number of objectives that come before those that compare technologies.
 pub(crate) fn before_technologies(options: &Options) -> usize {
     after_topology(options) + usize::from(options.flag(Flag::OptimizationScenarios))
 }
 
-/// How many steps the types of nodes derive from the components of their technologies' rules.
+/// The distance of technologies from their nodes: how many steps the type of a node derives from
+/// the component of its technology's rule.
 fn scenarios(evaluator: &mut Evaluator<'_, '_>) -> WeightedSum {
     let technologies = evaluator.graph.technologies.iter();
     let terms = technologies
@@ -124,7 +126,7 @@ pub(crate) fn topology(
     weighted(evaluator, what, &nodes, direction)
 }
 
-/// Maximising `Σ w·x` is minimising `Σ w·¬x`.
+/// Turns a formula around to maximise: maximising `Σ w·x` is minimising `Σ w·¬x`.
 fn directed(formula: Formula, direction: Optimization) -> Formula {
     if direction == Optimization::Max { !formula } else { formula }
 }

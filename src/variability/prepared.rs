@@ -1,5 +1,5 @@
-//! What the phases up to the graph make of a template: once what holds whatever is chosen, then
-//! what a choice adds.
+//! Runs the phases from a parsed template up to its graph. [`Interpreted`] does not depend on
+//! inputs; [`Prepared`] adds them.
 
 use super::choice::{Choice, VariantDemand};
 use super::clock::Clock;
@@ -12,15 +12,15 @@ use super::technology;
 use super::template::{
     self, Import, ImportedTopology, ServiceTemplate, TechnologyRule, TypeSpecificConditions,
 };
-use crate::sat::formula::Formula;
-use crate::sat::progress::Progress;
-use crate::sat::solve::SolverKind;
-use crate::text::diagnostic::{Diagnostic, Diagnostics, Severity};
-use crate::text::source::{FileId, SourceMap, Span};
-use crate::text::yaml::{Document, Node};
+use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::tosca::load::{Imported, Loaded};
 use crate::tosca::types::TypeHierarchy;
 use crate::tosca::types::scope::Links;
+use cuvee_sat::formula::Formula;
+use cuvee_sat::progress::Progress;
+use cuvee_sat::solve::SolverKind;
+use cuvee_text::source::{FileId, SourceMap, Span};
+use cuvee_text::yaml::{Document, Node};
 use elsa::sync::FrozenMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::OnceCell;
@@ -29,18 +29,18 @@ use std::mem;
 /// A file, and the positions of the imports that lead to it.
 type Leading = (FileId, Vec<usize>);
 
-/// A template that was parsed: what it says, whatever its inputs are.
+/// A parsed template, independent of the values of its inputs.
 pub(crate) struct Interpreted<'l> {
-    /// What was read.
+    /// The files that were read.
     pub loaded: &'l Loaded,
     /// The template.
     pub template: ServiceTemplate<'l>,
     /// The options.
     pub options: Options,
-    /// The technology rules, with what is wrong with them, once they were asked for.
+    /// The technology rules with the diagnostics about them, once they were read.
     rules: OnceCell<(Vec<TechnologyRule<'l>>, Diagnostics)>,
-    /// The template with the topologies of these files, each with the imports that lead to it, and
-    /// what is wrong with them.
+    /// The template merged with the topologies of these files, and the diagnostics about the merge.
+    /// Each file has the positions of the imports that lead to it.
     importing: FrozenMap<Vec<Leading>, Box<(ServiceTemplate<'l>, Diagnostics)>>,
     warnings: Diagnostics,
 }
@@ -49,16 +49,16 @@ impl<'l> Interpreted<'l> {
     /// Parses a template that was read.
     ///
     /// # Errors
-    /// What is wrong with its shape, or with options.
+    /// Mistakes in the shape of the template or in its options.
     pub(crate) fn of(loaded: &'l Loaded, choice: &Choice) -> Result<Self, Diagnostics> {
         let root = loaded.whole(loaded.template())?.root();
         let mut phases = Phases::new(choice);
         phases.warnings = loaded.warnings().clone();
         let mut template = phases.phase(|diagnostics| template::parse(root, diagnostics))??;
-        // What is wrong in plain TOSCA can be resolved all the same.
+        // Mistakes in plain TOSCA do not prevent resolving.
         let severity = if choice.tolerant { Severity::Error } else { Severity::Warning };
         let foreign = template.foreign.iter().cloned();
-        phases.warnings.0.extend(foreign.map(|found| Diagnostic { severity, ..found }));
+        phases.warnings.0.extend(foreign.map(|found| found.with_severity(severity)));
         let options =
             options::resolve(template.version, template.variability.options, &choice.options);
         let options = phases
@@ -73,7 +73,7 @@ impl<'l> Interpreted<'l> {
         Ok(Self { loaded, template, options, rules, importing, warnings: phases.warnings })
     }
 
-    /// The template with what the files behind its imports bring besides types.
+    /// The template merged with the topologies of the files behind its imports.
     fn importing(
         &self,
         imported: &[&Imported],
@@ -97,7 +97,7 @@ impl<'l> Interpreted<'l> {
         Ok(template)
     }
 
-    /// The files with topologies behind imports.
+    /// The files behind imports that have a topology.
     fn leading(&self, imported: &[&Imported]) -> Result<Vec<Leading>, Diagnostics> {
         if imported.iter().all(|imported| imported.links.links.is_empty()) {
             return Ok(Vec::new());
@@ -127,7 +127,8 @@ impl<'l> Interpreted<'l> {
         Ok(leading)
     }
 
-    /// The topology of a file, which is there as long as one of the imports that lead to it is.
+    /// The topology of a file. It is present if at least one of the imports that lead to the file
+    /// is.
     fn topology(&self, (file, imports): &Leading) -> Result<ImportedTopology<'l>, Diagnostics> {
         let root = self.loaded.documents(&[*file])?.first().map(|document| document.root());
         let conditions = |&import: &usize| {
@@ -161,20 +162,20 @@ impl<'l> Interpreted<'l> {
 
     /// The variability presets of the template.
     pub(crate) fn presets(&self) -> VariabilityPresets<'l> {
-        // What is wrong with them is told where inputs are assigned.
+        // Mistakes in presets are reported where inputs are assigned.
         VariabilityPresets::parse(self.template.variability.presets, &mut Diagnostics::default())
     }
 }
 
-/// What the phases up to the graph made of a template and of what is chosen.
+/// The result of the phases up to the graph, for a template and a choice.
 pub(crate) struct Prepared<'p> {
-    /// What was read.
+    /// The files that were read.
     pub loaded: &'p Loaded,
     /// The elements.
     pub graph: Graph<'p>,
     /// The types.
     pub types: TypeHierarchy<'p>,
-    /// What is declared, and what is assigned.
+    /// The declared inputs and their values.
     pub inputs: Inputs<'p>,
     /// The variability presets of the template.
     pub presets: VariabilityPresets<'p>,
@@ -186,19 +187,19 @@ pub(crate) struct Prepared<'p> {
     pub options: &'p Options,
     /// Rules between inputs that the assigned ones violate.
     pub violations: Diagnostics,
-    /// What is wrong with named expressions, whatever the inputs.
+    /// Errors in named expressions, whatever the inputs are.
     pub wrong_expressions: Diagnostics,
-    /// What variants have to fulfil to be explored.
+    /// Conditions that explored variants have to fulfil.
     pub conditions: Vec<Node<'p>>,
-    /// What they have to fulfil to be variants at all.
+    /// Conditions that a variant has to fulfil to be one at all.
     pub demands: Vec<VariantDemand>,
     /// The clock.
     pub now: Option<Clock>,
     /// The solver.
     pub solver: SolverKind,
-    /// Library, imports and template, in the order in which their types count.
+    /// Library, imports and template, in the order in which their types take precedence.
     pub documents: Vec<FileId>,
-    /// Which of them imports which.
+    /// Which of the documents imports which.
     pub links: Links,
     /// Warnings of the phases so far; where the choice is tolerant, errors as well.
     pub warnings: Diagnostics,
@@ -208,7 +209,7 @@ impl<'p> Prepared<'p> {
     /// Runs the phases from inputs to the graph.
     ///
     /// # Errors
-    /// What is wrong with the template or its inputs, behind the warnings found before.
+    /// What is wrong with the template or its inputs, after the warnings that were found before.
     pub(crate) fn of(
         interpreted: &'p Interpreted<'_>,
         choice: &Choice,
@@ -287,7 +288,7 @@ impl<'p> Prepared<'p> {
         })
     }
 
-    /// What a question comes to with the warnings so far, which stand before errors as well.
+    /// The answer to a question with the warnings so far; the warnings precede errors as well.
     ///
     /// # Errors
     /// Those of the question.
@@ -311,18 +312,18 @@ impl<'p> Prepared<'p> {
         self.loaded.sources()
     }
 
-    /// The whole documents, in the order in which their types count.
+    /// The whole documents, in the order in which their types take precedence.
     ///
     /// # Errors
-    /// `syntax` in what resolving left out.
+    /// `syntax` in the parts that resolving skipped.
     pub(crate) fn whole_documents(&self) -> Result<Vec<&'p Document>, Diagnostic> {
         self.documents.iter().map(|&file| self.loaded.whole(file)).collect()
     }
 }
 
-/// Library, imports and template, in the order in which their types count, and which of them
-/// imports which; of the imports of the template only those that are asked for, by their places.
-/// What else is wrong with the template is for resolving to say.
+/// Library, imports and template, in the order in which their types take precedence, and which of
+/// them imports which. Of the template's imports, only those count whose places `is_asked_for`
+/// accepts. Resolving reports other mistakes in the template.
 ///
 /// # Errors
 /// What is wrong with inputs or imports.
@@ -348,7 +349,7 @@ pub(crate) fn documents<'l>(
     Ok((whole.collect::<Result<_, _>>()?, links))
 }
 
-/// Runs phases: what they report, and whether that ends the run.
+/// Runs phases, collects their diagnostics, and decides whether these end the run.
 struct Phases {
     tolerant: bool,
     warnings: Diagnostics,
@@ -359,7 +360,7 @@ impl Phases {
         Self { tolerant: choice.tolerant, warnings: Diagnostics::default() }
     }
 
-    /// Runs a phase that collects diagnostics: unless all are wanted, errors end the run.
+    /// Runs a phase that collects diagnostics. Errors end the run, unless the run is tolerant.
     fn phase<T>(&mut self, phase: impl FnOnce(&mut Diagnostics) -> T) -> Result<T, Diagnostics> {
         if self.tolerant {
             Ok(phase(&mut self.warnings))
@@ -368,7 +369,8 @@ impl Phases {
         }
     }
 
-    /// What a phase made, or where it failed and the run is to go on, something else.
+    /// The result of a phase. If the phase failed and the run is tolerant, the result of `other`
+    /// instead.
     fn or_else<T>(
         &mut self,
         result: Result<T, Diagnostics>,
@@ -383,7 +385,7 @@ impl Phases {
         }
     }
 
-    /// The errors that end the run, behind what was found before.
+    /// The errors that end the run, after the diagnostics that were found before.
     fn end(&mut self, errors: Diagnostics) -> Diagnostics {
         mem::take(&mut self.warnings).before(errors)
     }
@@ -392,7 +394,7 @@ impl Phases {
 /// Runs a phase that collects diagnostics: errors end the run, warnings are kept.
 ///
 /// # Errors
-/// All that was collected, where an error is among it.
+/// All collected diagnostics, if one of them is an error.
 pub(crate) fn checked<T>(
     warnings: &mut Diagnostics,
     phase: impl FnOnce(&mut Diagnostics) -> T,
@@ -406,7 +408,7 @@ pub(crate) fn checked<T>(
     Ok(result)
 }
 
-/// The values of variability inputs, layer by layer: presets, environment, files, calls.
+/// The values of variability inputs; later layers win: presets, environment, files, single values.
 fn assigned<'l>(
     loaded: &Loaded,
     template: &ServiceTemplate<'l>,
@@ -422,7 +424,7 @@ fn assigned<'l>(
     Inputs { declarations, values }
 }
 
-/// What variants are asked for have to fulfil.
+/// The conditions that explored variants have to fulfil, parsed.
 fn wanted_conditions<'l>(
     loaded: &'l Loaded,
     choice: &Choice,
@@ -431,7 +433,7 @@ fn wanted_conditions<'l>(
     Ok(conditions.map(|parsed| parsed.map(Document::root)).collect::<Result<_, _>>()?)
 }
 
-/// What inputs settle before there is a graph: which imports may be present, and which rules
+/// What inputs decide before there is a graph: which imports may be present, and which rules
 /// between inputs are violated.
 fn decided_by_inputs<'t, 'a>(
     template: &'t ServiceTemplate<'a>,
@@ -444,7 +446,7 @@ fn decided_by_inputs<'t, 'a>(
     (wanted, check_features(inputs, &mut early))
 }
 
-/// What the imports would bring that are not wanted: the template may name what is absent.
+/// What the unwanted imports would bring: the template may name elements that are absent.
 fn absent_imports(
     loaded: &Loaded,
     template: &ServiceTemplate<'_>,
@@ -453,22 +455,22 @@ fn absent_imports(
     if wanted.len() == template.imports.len() {
         return Imported::default();
     }
-    // They are in the order of all.
+    // `wanted` has the imports in the order of the template.
     let mut wanted = wanted.iter().peekable();
     let mut is_wanted = |import| wanted.next_if(|wanted| std::ptr::eq(**wanted, import)).is_some();
     let absent = template.imports.iter().filter(|import| !is_wanted(*import));
-    // What is missing is not needed.
+    // Mistakes in unwanted imports do not matter.
     loaded.import(absent.map(|import| import.definition), false, &mut Diagnostics::default())
 }
 
-/// Whether an import may be present: unless inputs alone settle that it is not.
+/// Whether an import may be present: true unless the inputs alone decide that it is absent.
 fn is_wanted<'a>(import: &Import<'a>, early: &mut Evaluator<'_, 'a>) -> bool {
     let conditions = import.declared.conditional.conditions.map(|conditions| {
         let list = early.graph.syntax.read(conditions);
         early.conditions(list, None)
     });
-    // Whatever cannot be told yet is told, with its error if it has one, when all elements are
-    // there.
+    // Conditions that cannot be decided yet are decided, and their errors reported, once the graph
+    // with all elements exists.
     !matches!(conditions, Some(Ok(conditions)) if conditions.iter().any(|&(formula, _)| formula == Formula::FALSE))
 }
 
@@ -499,8 +501,8 @@ fn type_specific<'l>(
     })
 }
 
-/// The roots of the files that a definition names instead of standing in the template, or the
-/// definition itself; where there is none, that of the optional file.
+/// The roots of the files that a definition names, or the definition itself if it names none.
+/// Without a definition, the root of the first default file that exists.
 fn referenced<'l>(
     loaded: &'l Loaded,
     definition: Option<Node<'l>>,

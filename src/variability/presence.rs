@@ -1,16 +1,16 @@
-//! Which elements are present: a total map, decided once.
+//! Stores which elements of a graph are present.
 
-use crate::sat::formula::Atom;
 use crate::variability::graph::ElementId;
+use cuvee_sat::formula::Atom;
 
-/// The presence of every element of a graph.
+/// The presence of every element of a graph, and the truth of further atoms.
 #[derive(Clone, Debug)]
 pub(crate) struct Presence {
     truth: Vec<bool>,
 }
 
 impl Presence {
-    /// From the truth of each atom, elements first.
+    /// Takes the truth of each atom; the atoms of elements come first.
     pub(crate) fn new(truth: Vec<bool>) -> Self {
         Self { truth }
     }
@@ -25,7 +25,7 @@ impl Presence {
         self.holds(id.into())
     }
 
-    /// The present ones of these.
+    /// The elements among `ids` that are present.
     pub(crate) fn among<'p>(
         &'p self,
         ids: &'p [ElementId],

@@ -1,20 +1,20 @@
-//! A resolved variant.
+//! Holds a resolved variant, and writes it as text, data or an archive.
 
 use super::find::Optimum;
 use super::graph::{self, Graph};
 use super::options;
 use super::presence::Presence;
-use crate::text::answer::Failure;
-use crate::text::diagnostic::{Code, Diagnostic};
-use crate::text::source::{FileId, SourceMap};
-use crate::text::value::Value;
-use crate::text::yaml::{self, Document, Limits};
+use crate::diagnostic::{Code, Diagnostic};
 use crate::tosca::csar::{self, Extension, Extras, Package};
 use crate::variability::element::ElementKind;
+use cuvee_text::answer::Failure;
+use cuvee_text::source::{FileId, SourceMap};
+use cuvee_text::value::Value;
+use cuvee_text::yaml::{self, Document, Limits};
 use rustc_hash::FxHashSet;
 use std::path::{Path, PathBuf};
 
-/// The identifiers of elements, held compactly: most callers never ask.
+/// The identifiers of all elements in a compact form, because most callers never ask for them.
 #[derive(Debug, Default)]
 pub(super) struct ElementNames {
     names: String,
@@ -62,7 +62,7 @@ impl ElementNames {
     }
 }
 
-/// What other templates beside this one are.
+/// How to recognise other variable templates among the files beside a template.
 pub(crate) const EXTENSION: Extension =
     Extension { is_version: options::known_version, key: "variability" };
 
@@ -78,7 +78,8 @@ pub struct Resolution {
 }
 
 impl Resolution {
-    /// A variant of which more was made than what is present in it.
+    /// A variant whose document was changed after resolving, so that the presence of elements no
+    /// longer describes it.
     pub(crate) fn rewritten(
         yaml: String,
         package: Package,
@@ -89,7 +90,7 @@ impl Resolution {
         Self { yaml, elements, package, optima: Vec::new(), sources, warnings }
     }
 
-    /// The resolved template as YAML, styled as its author styled it.
+    /// The resolved template as YAML, in the style of its author.
     pub fn to_yaml(&self) -> &str {
         &self.yaml
     }
@@ -106,13 +107,13 @@ impl Resolution {
         self.parsed().map_or(Value::Null, |document| document.root().to_value())
     }
 
-    /// What was written is read again, so that the forms cannot differ.
+    /// Parses the written text again, so that all output forms agree.
     fn parsed(&self) -> Option<Document> {
         yaml::parse(FileId::DETACHED, self.yaml.as_str().into(), &Limits::default()).ok()
     }
 
-    /// Every element's identifier (`node.shop`), and whether it is present, in the order of the
-    /// template; of no element where a variant was fulfilled.
+    /// The identifier of every element (`node.shop`), and whether it is present, in the order of
+    /// the template. Empty for a variant that was fulfilled.
     pub fn presence(&self) -> impl ExactSizeIterator<Item = (String, bool)> {
         self.elements
             .elements
@@ -124,13 +125,13 @@ impl Resolution {
     /// The resolved template in an archive, with the files of the archive or directory that it came
     /// from.
     ///
-    /// Left out are other variable templates and `tests` at the root or beside the template, and from
-    /// a directory what is hidden and archives (`.csar`); all else stays. The same files give the same
-    /// bytes.
+    /// The archive leaves out other variable templates, and `tests` at the root or beside the
+    /// template. Of a directory it also leaves out hidden files and archives (`.csar`). All other
+    /// files stay. The same files give the same bytes.
     ///
     /// ```
     /// use cuvee::Resolver;
-    /// use cuvee::csar::{Archive, Limits};
+    /// use cuvee::source::csar::{Archive, Limits};
     /// use cuvee::source::FileSystem;
     ///
     /// let bytes = Resolver::new("examples/shop").preset("prod").resolve()?.to_csar()?;
@@ -149,7 +150,7 @@ impl Resolution {
         self.packed(Extras::Left)
     }
 
-    /// As [`Resolution::to_csar`], with what is hidden and with tests.
+    /// As [`Resolution::to_csar`], with hidden files and with tests.
     ///
     /// # Errors
     /// As [`Resolution::to_csar`].
@@ -162,8 +163,8 @@ impl Resolution {
         csar::pack(&self.package, &self.yaml, &EXTENSION, extras).map_err(failure)
     }
 
-    /// The resolved template and the files that it names in an archive, wherever they come from; see
-    /// [`Resolution::to_files`].
+    /// An archive of the resolved template and the files that it names, wherever they come from;
+    /// see [`Resolution::to_files`].
     ///
     /// # Errors
     /// As [`Resolution::to_files`].
@@ -172,8 +173,8 @@ impl Resolution {
         csar::pack_files(&self.to_files()?).map_err(failure)
     }
 
-    /// As [`Resolution::to_csar_of_files`], with templates that lie elsewhere and substitute these
-    /// nodes each.
+    /// As [`Resolution::to_csar_of_files`], with other templates, each of which substitutes some
+    /// nodes.
     pub(crate) fn to_csar_with(
         &self,
         others: &[(&Path, &str)],
@@ -185,13 +186,12 @@ impl Resolution {
         csar::pack_nested(&files, nodes).map_err(failure)
     }
 
-    /// Makes the relative names of files in the resolved template right for a file in this
-    /// directory: imports, artifacts, what implements operations, and repositories that are
-    /// directories.
+    /// Adapts the relative names of files in the resolved template to a file in this directory:
+    /// imports, artifacts, implementations of operations, and repositories that are directories.
     ///
-    /// Without it they are right beside the template. Names are quoted as they were, and URLs,
-    /// absolute paths and names in repositories stay. Where nothing leads to a file from there,
-    /// because it is in an archive, that is a warning.
+    /// Without this call, names are right beside the original template. Quotes stay as they were,
+    /// and so do URLs, absolute paths and names in repositories. A file in an archive cannot be
+    /// named from outside; that is a warning.
     ///
     /// ```
     /// let mut resolution = cuvee::Resolver::new("examples/shop").preset("prod").resolve()?;
@@ -207,11 +207,11 @@ impl Resolution {
         self.warnings.extend(warning);
     }
 
-    /// The resolved template and the files that it names, and those that they name, each with its
-    /// path below a directory of their own; the template comes first.
+    /// The resolved template, the files that it names, and the files that those name, each with its
+    /// path below a common directory; the template comes first.
     ///
-    /// They lie to each other as they did: where one was beside the directory of the template, the
-    /// template has a directory, too.
+    /// The files keep their places relative to each other: if one is outside the directory of the
+    /// template, the template gets a directory, too.
     ///
     /// ```
     /// let files = cuvee::Resolver::new("examples/shop").preset("dev").resolve()?.to_files()?;
@@ -222,28 +222,28 @@ impl Resolution {
     /// ```
     ///
     /// # Errors
-    /// A [`Failure`] where an import has variability itself or is not there, or where a file cannot
-    /// be read.
+    /// A [`Failure`] where an import has variability itself or does not exist, or where a file
+    /// cannot be read.
     pub fn to_files(&self) -> Result<Vec<(PathBuf, Vec<u8>)>, Failure> {
         let failure = |error| Failure { diagnostics: vec![error], sources: self.sources.clone() };
         csar::gather(&self.package, &self.sources, &self.yaml, &[], &EXTENSION).map_err(failure)
     }
 
-    /// The files that were read, in the order of reading; an archive for what is in it.
+    /// The files that were read, in the order of reading; for files in an archive, the archive.
     pub fn sources(&self) -> impl Iterator<Item = &Path> {
         let paths = self.sources.files().map(|file| self.package.on_disk(file.path()));
         let mut seen = FxHashSet::default();
         paths.filter(move |path| seen.insert(*path))
     }
 
-    /// What was optimised, in the order of its rank: what the variant comes to, and what is proven.
+    /// The optimised sums, in the order of their rank, with what is proven about each.
     pub fn optima(&self) -> &[Optimum] {
         &self.optima
     }
 
     /// Whether the variant is proven to be the best, and the only best one wherever the template
-    /// asks for that. It always is unless the run was [cut short](crate::Resolver::timeout); a warning
-    /// tells as well.
+    /// asks for that. This is always so unless the run was [cut short](crate::Resolver::timeout);
+    /// then there is a warning as well.
     pub fn is_proven(&self) -> bool {
         self.warnings.iter().all(|warning| warning.code != Code::Unproven)
     }
@@ -253,7 +253,7 @@ impl Resolution {
         &self.sources
     }
 
-    /// Warnings.
+    /// The warnings of the run.
     pub fn warnings(&self) -> &[Diagnostic] {
         &self.warnings
     }

@@ -1,4 +1,4 @@
-//! The phases from the graph to the result.
+//! Runs the phases from the graph to the resolved document.
 
 use super::advice;
 use super::check;
@@ -17,32 +17,32 @@ use super::prepared::{Interpreted, Prepared, checked};
 use super::presence::Presence;
 use super::resolution::{ElementNames, Resolution};
 use super::template::{self, PropertyValue, ServiceTemplate};
-use crate::sat::progress::{Progress, SharedProgress};
-use crate::sat::solve::{Limit, SolverSettings};
-use crate::text::answer::Failure;
-use crate::text::decimal::Decimal;
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
-use crate::text::value::Value;
-use crate::text::yaml::{Out, OutNode};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
 use crate::topology::{RelationHead, Spanned, Topology};
 use crate::tosca::Types;
 use crate::tosca::load::Loaded;
+use cuvee_sat::progress::{Progress, SharedProgress};
+use cuvee_sat::solve::{Limit, SolverSettings};
+use cuvee_text::answer::Failure;
+use cuvee_text::decimal::Decimal;
+use cuvee_text::value::Value;
+use cuvee_text::yaml::{Out, OutNode};
 use rustc_hash::FxHashMap;
 use std::mem;
 
-/// How a run is made, which its result does not depend on unless it is cut short.
+/// The settings of a run. Its result does not depend on them, unless the run is cut short.
 #[derive(Default)]
 pub(crate) struct How {
-    /// When it is to stop.
+    /// When the run has to stop.
     pub limit: Limit,
-    /// Who is told what happens.
+    /// The receiver of progress reports.
     pub progress: SharedProgress,
-    /// Whether memory is left to the end of the process.
+    /// Whether the memory of the run is left for the end of the process to free.
     pub keeps_memory: bool,
 }
 
 impl How {
-    /// Drops what is not needed any more, unless its memory is to be kept.
+    /// Drops a value, or leaks it if the run keeps its memory.
     pub(crate) fn leave<T>(&self, done: T) {
         if self.keeps_memory {
             mem::forget(done);
@@ -69,21 +69,21 @@ pub(crate) fn resolve(
     let judged = judged(&prepared, choice, how, progress, Forms::Chosen, |variant| {
         ElementNames::of(&prepared.graph, variant.presence)
     });
-    // The text takes about as much as what is not needed for it.
+    // The prepared template is not needed for the text, which takes about as much memory.
     drop(prepared);
     let version = interpreted.template.version;
     let advised = |errors| failure(advised(errors, loaded, version, choice, how));
     let Judged { made: elements, document, optima, warnings } = judged.map_err(advised)?;
     let yaml = emit::text(&document);
     progress.phase("cleaning up");
-    // What comes next may need as much memory: names of files are changed in a tree of the text.
+    // The next steps may need as much memory: they change names of files in a tree of the text.
     drop(document);
     how.leave(interpreted);
     let (package, sources) = (loaded.package().clone(), loaded.sources().clone());
     Ok(Resolution { yaml, elements, package, optima, sources, warnings: warnings.0 })
 }
 
-/// The effective options of a template. What else is wrong with it is for resolving to say.
+/// The effective options of a template. Resolving reports other mistakes in the template.
 ///
 /// # Errors
 /// Where an option is wrong.
@@ -92,11 +92,10 @@ pub(crate) fn options(loaded: &Loaded, choice: &Choice) -> Result<Options, Diagn
     options::resolve(template.version, template.variability.options, &choice.options)
 }
 
-/// The names of the variability presets of a template. What is wrong with it is for resolving to
-/// say.
+/// The names of the variability presets of a template. Resolving reports other mistakes in it.
 ///
 /// # Errors
-/// None but `syntax`.
+/// Only `syntax`.
 pub(crate) fn preset_names(loaded: &Loaded) -> Result<Vec<String>, Diagnostics> {
     let presets = parsed(loaded)?.variability.presets;
     let presets = VariabilityPresets::parse(presets, &mut Diagnostics::default());
@@ -108,8 +107,8 @@ fn parsed(loaded: &Loaded) -> Result<ServiceTemplate<'_>, Diagnostics> {
     Ok(template::parse(root, &mut Diagnostics::default())?)
 }
 
-/// What is present in the variant of a choice, where it can be written as well; `read` sees its
-/// document.
+/// The presence of elements in the variant of a choice. The variant is also written, so that errors
+/// of writing are found; `read` gets its document.
 ///
 /// # Errors
 /// As [`resolve`].
@@ -126,15 +125,17 @@ pub(crate) fn presence(
     Ok(judged.made)
 }
 
-/// The trees of a variant; of a plain template of which all is present its own.
+/// The documents of a variant, as trees. For a plain template without absent elements, the tree is
+/// the template itself.
 pub(crate) struct VariantDocuments<'i> {
-    /// With its functions as they are written.
+    /// The document with its functions as they are written.
     pub written: Out<'i>,
-    /// With their values, where the choice asks for that and gives what they need.
+    /// The document with the values of its functions, if the choice asks for that and has the
+    /// inputs that they need.
     pub evaluated: Option<Out<'i>>,
-    /// What each of its nodes weighs.
+    /// The weight of each node.
     pub weights: Vec<(&'i str, Decimal)>,
-    /// What is proven of the weight of all variants of the choice.
+    /// The proven lower bound of the weight of all variants of the choice.
     pub least_weight: Decimal,
 }
 
@@ -142,13 +143,13 @@ fn is_missing_input(found: &Diagnostic) -> bool {
     found.code == Code::MissingInput || found.severity < Severity::Error
 }
 
-/// What is proven of the weight of nodes, where it is optimised before all else.
+/// The proven lower bound of the weight of nodes, if this weight is the first objective.
 fn least_weight(optima: &[Optimum]) -> Decimal {
     let weight = optima.first().filter(|first| first.is_of_weight() && !first.is_maximized);
     weight.and_then(|weight| Decimal::parse(&weight.bound)).unwrap_or(Decimal::ZERO)
 }
 
-/// The trees of the variant of a choice, with warnings.
+/// The documents of the variant of a choice, with warnings.
 ///
 /// # Errors
 /// As [`resolve`].
@@ -170,7 +171,7 @@ pub(crate) fn documents<'i>(
             Ok::<_, Diagnostics>(emitted.0)
         };
         let evaluated = match deployment.as_deref().map(|deployment| emit(Some(deployment))) {
-            // Who asks may do without the values that nobody has given yet.
+            // The caller can do without values that depend on missing inputs.
             Some(Err(errors)) if errors.0.iter().all(is_missing_input) => None,
             evaluated => evaluated.transpose()?,
         };
@@ -201,7 +202,7 @@ pub(crate) fn topology(
     read_off(interpreted, choice, how, Forms::Chosen, |variant, read| read(variant.document))
 }
 
-/// The topology of a variant, and where the choice gives functions their values the same with its
+/// The topology of a variant. If the choice gives functions their values, also the topology with
 /// functions as they are written.
 pub(crate) struct PlannedTopology {
     pub(crate) topology: Topology,
@@ -220,7 +221,7 @@ pub(crate) fn topologies(
     read_off(interpreted, choice, how, Forms::Both, planned)
 }
 
-/// The topology of the variant of a choice and what is written of it, with warnings.
+/// The topology of the variant of a choice and its document as data, with warnings.
 ///
 /// # Errors
 /// As [`resolve`].
@@ -236,10 +237,10 @@ pub(crate) fn topologies_and_value(
 
 /// A variant as data.
 pub(crate) struct PlainVariant {
-    /// What is written of it.
+    /// The whole document.
     pub(crate) document: Value,
     pub(crate) topology: Topology,
-    /// The variability inputs that gave it.
+    /// The variability inputs that led to the variant.
     pub(crate) inputs: Vec<(String, Value)>,
 }
 
@@ -259,7 +260,7 @@ pub(crate) fn variant(
     })
 }
 
-/// The values of variability inputs, but for those that nobody asks for and that have none.
+/// The values of variability inputs. Inputs without a value are left out: nothing needs them.
 fn input_values(prepared: &Prepared<'_>) -> Vec<(String, Value)> {
     let mut evaluator = prepared.evaluator();
     let declarations = prepared.inputs.declarations.iter();
@@ -283,16 +284,17 @@ fn planned(
     PlannedTopology { topology, written: variant.as_written.map(read) }
 }
 
-/// A variant, with the values of its functions and with those as they are written.
+/// A variant in two forms: with the values of its functions, and with functions as they are
+/// written.
 pub(crate) struct EvaluatedVariant<'d, 'a> {
     pub(crate) document: &'d Out<'a>,
-    /// With the values that somebody gave its inputs.
+    /// The topology, with the values of its inputs that the choice gives.
     pub(crate) topology: Topology,
     pub(crate) written: &'d Out<'a>,
     pub(crate) written_topology: Topology,
 }
 
-/// Makes something of the variant of a choice that asks for the values of functions, with warnings.
+/// Calls `make` with the variant of a choice that asks for the values of functions; with warnings.
 ///
 /// # Errors
 /// As [`resolve`], and those of `make`.
@@ -338,14 +340,14 @@ fn read_off<T>(
     Ok((made.made, made.warnings))
 }
 
-/// Whether a relation of the result is one to a host.
+/// Whether a relation of the result is a hosting relation.
 pub(crate) fn is_hosting(graph: &Graph<'_>, relation: &RelationHead<'_>) -> bool {
     let source = graph.node_named(relation.source);
     let id = source.and_then(|node| node.relations.get(relation.position as usize));
     id.is_some_and(|&id| graph.relation(id).hosting)
 }
 
-/// Why there is no variant, with a pruning mode in which there is one.
+/// Adds to errors a pruning mode in which there is a variant.
 pub(crate) fn advised(
     errors: Diagnostics,
     loaded: &Loaded,
@@ -366,30 +368,31 @@ pub(crate) fn advised(
     })
 }
 
-/// A variant as it is written.
+/// A variant that was written.
 struct EmittedVariant<'e, 'a> {
     document: &'e Out<'a>,
     prepared: &'e Prepared<'a>,
-    /// The values that the choice gives inputs of its topology.
+    /// The values that the choice gives to inputs of the topology.
     inputs: &'e DeploymentValues<'a>,
-    /// With its functions as they are written, where they have their values in the document.
+    /// The document with functions as they are written, if `document` has their values instead.
     as_written: Option<&'e Out<'a>>,
     presence: &'e Presence,
 }
 
-/// Values of inputs of a topology, by their names.
+/// Values of topology inputs, by their names.
 type DeploymentValues<'a> = FxHashMap<&'a str, Value>;
 
-/// In which forms a variant is written.
+/// The forms in which a variant is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Forms {
-    /// Its functions have their values where the choice asks for that.
+    /// Functions have their values, if the choice asks for that.
     Chosen,
-    /// Likewise, and then as they are written, too.
+    /// As [`Forms::Chosen`]; if functions have their values, also a form with functions as they are
+    /// written.
     Both,
 }
 
-/// What was made of a variant that can be written.
+/// The result for a variant that can be written.
 struct Judged<'a, T> {
     made: T,
     document: Out<'a>,
@@ -398,17 +401,16 @@ struct Judged<'a, T> {
 }
 
 impl<T> Judged<'_, T> {
-    /// Whether it was found out in time that no variant is better.
+    /// Whether the variant was proven in time to be the best.
     fn is_proven(&self) -> bool {
         self.warnings.0.iter().all(|warning| warning.code != Code::Unproven)
     }
 }
 
-/// Decides about the variant of a choice, and makes something of its document and of what is
-/// present.
+/// Finds and checks the variant of a choice, writes its document, and calls `make` with both.
 ///
 /// # Errors
-/// As [`resolve`], behind the warnings.
+/// As [`resolve`], after the warnings.
 fn judged<'a, T>(
     prepared: &Prepared<'a>,
     choice: &Choice,
@@ -465,7 +467,7 @@ pub(crate) fn decide<'p, 'a>(
     Ok(variant)
 }
 
-/// The phases from the graph to presence.
+/// Runs the phases from the graph to the presence of elements.
 ///
 /// # Errors
 /// What is wrong with expressions or inputs, and why there is no variant.
@@ -485,8 +487,8 @@ pub(crate) fn find<'p, 'a>(
     Ok(find::find(evaluator, &assertions, &objectives, options, &settings, progress)?)
 }
 
-/// The resolved document of what is present, with the values of its functions where those are
-/// asked for.
+/// The resolved document of the present elements, with the values of its functions if `deployment`
+/// has inputs for them.
 ///
 /// # Errors
 /// What is wrong with values and functions.

@@ -1,15 +1,16 @@
-//! The reference of the language, `docs/language.md`, comes out of `docs/language/`: what is said
-//! of each word, and an example that is run here. The words are those of the tables in the code.
+//! Writes the reference of the language, `docs/language.md`, from the files in `docs/language/`:
+//! descriptions of each word, and an example that is run here. The words come from the tables in
+//! the code.
 //!
-//! An example is a line put in place of `HERE` in the template that its lines share. What does not
-//! start with a version stands below `topology_template`.
+//! An example is a line that replaces `HERE` in the template that its section's examples share. A
+//! template that does not start with a version is put below `topology_template`.
 
 use super::element::ElementKind;
 use super::syntax::ExpressionOperator;
 use super::{inputs, options, template};
 use crate::Resolver;
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::source::MemoryFiles;
-use crate::text::diagnostic::{Diagnostic, Severity};
 use crate::variability::clock;
 use serde::Deserialize;
 use serde_yaml::Value;
@@ -23,7 +24,7 @@ use std::path::{Path, PathBuf};
 struct Chapter {
     chapter: String,
     sections: Vec<Section>,
-    /// Whether the table of kinds and their keywords belongs behind it.
+    /// Whether the table of kinds and their keywords follows the chapter.
     #[serde(default)]
     kinds: bool,
 }
@@ -39,13 +40,13 @@ struct Section {
     #[serde(default)]
     files: BTreeMap<String, String>,
     template: String,
-    /// What `gives` speaks of: the presence of an element, or the value behind a key.
+    /// What `gives` is about: the presence of an element, or the value of a key.
     asks: Option<String>,
-    /// What stands for the examples where they are left out, so that they make a difference.
+    /// The text that replaces an example to check that the example makes a difference.
     without: Option<String>,
-    /// The same, as what to replace in them by what.
+    /// The same as a replacement of one text in the example by another; used without `without`.
     flip: Option<[String; 2]>,
-    /// Inputs with which `gives` is the opposite.
+    /// Inputs with which the result is the opposite of `gives`.
     unless: Option<BTreeMap<String, Value>>,
     rows: Vec<Row>,
 }
@@ -77,19 +78,19 @@ struct Row {
     #[serde(default)]
     presets: Vec<String>,
     gives: Option<Value>,
-    /// Lines of the result, one behind the other.
+    /// Consecutive lines of the result.
     result: Option<String>,
-    /// Starts of lines that the result does not have.
+    /// Starts of lines that the result must not have.
     no: Option<Words>,
     error: Option<String>,
     warning: Option<String>,
-    /// Whether all is the same without the example.
+    /// Whether the result is the same without the example.
     #[serde(default)]
     same: bool,
     text: Option<String>,
 }
 
-/// What came out of an example.
+/// The outcome of an example.
 struct Outcome {
     errors: BTreeSet<String>,
     warnings: BTreeSet<String>,
@@ -112,7 +113,7 @@ fn chapters() -> Vec<Chapter> {
     files.iter().map(read).collect()
 }
 
-/// As it is written on a command line, and in YAML.
+/// A value as it is written on a command line and in YAML.
 fn written(value: &Value) -> String {
     value.as_str().map_or_else(|| serde_json::to_string(value).unwrap(), str::to_owned)
 }
@@ -156,7 +157,8 @@ impl Section {
         }
     }
 
-    /// What is otherwise than the row says; `opposite` of what it gives.
+    /// The first difference between an outcome and its row, or with `opposite` from the opposite of
+    /// what the row gives.
     fn mismatch(&self, row: &Row, outcome: &Outcome, opposite: bool) -> Option<String> {
         let only = |code: &Option<String>| code.iter().cloned().collect::<BTreeSet<_>>();
         let Outcome { errors, warnings, lines, presence } = outcome;
@@ -191,7 +193,8 @@ impl Section {
         found.map(|start| format!("has {start:?}")).next()
     }
 
-    /// What is wrong with an example: it does not do what it says, or it would without its word.
+    /// What is wrong with an example: its outcome differs from its row, or the outcome would be the
+    /// same without its word.
     fn check(&self, row: &Row) -> Option<String> {
         let expects = row.gives.is_some() || row.result.is_some() || row.no.is_some();
         if !expects && row.error.is_none() && row.warning.is_none() {
@@ -237,7 +240,8 @@ fn every_example_of_the_language_does_what_it_says() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-/// Every word of the language that a table knows, and what the table says of it.
+/// Every word of the language in the tables of the code, with the description that the table has of
+/// it.
 fn words() -> BTreeMap<String, Option<String>> {
     let operators = ExpressionOperator::keywords().map(|keyword| format!("operator {keyword}"));
     let words = operators.chain(template::vocabulary::words()).chain(inputs::vocabulary::words());
@@ -252,7 +256,7 @@ fn every_word_of_the_language_has_an_example() {
     let shown: BTreeSet<_> = rows.flat_map(|row| row.of.all()).collect();
     let missing: Vec<_> = words.keys().filter(|word| !shown.contains(word)).collect();
     assert!(missing.is_empty(), "without an example: {missing:#?}");
-    // What no table has: how a condition may be written, and types that have a meaning.
+    // Words that no table has: the forms of conditions, and types with a special meaning.
     let is_known = |word: &str| words.contains_key(word) || word.starts_with("form ");
     let unknown: Vec<_> = shown.iter().filter(|word| !is_known(word)).collect();
     assert!(unknown.is_empty(), "no words of the language: {unknown:#?}");
@@ -360,7 +364,7 @@ impl Section {
 }
 
 impl Row {
-    /// The example, and what is chosen beside it.
+    /// The example with the inputs and presets that are chosen for it.
     fn shown(&self) -> String {
         let inputs = self.with.iter().map(|(name, value)| format!("-i {name}={}", written(value)));
         let presets = self.presets.iter().map(|preset| format!("--preset {preset}"));
@@ -372,7 +376,7 @@ impl Row {
     }
 }
 
-/// The word alone: `value a b` is `a: b`, of `part node host` the last counts.
+/// The name in a word: `value a b` is `a: b`, and of `part node host` the last one counts.
 fn name(word: &str) -> String {
     let (of, word) = word.split_once(' ').unwrap_or_default();
     match (of, word.split_once(' ')) {

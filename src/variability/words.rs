@@ -1,6 +1,6 @@
-//! Closed vocabularies: enums whose variants are words of the specification.
+//! Declares closed vocabularies: enums whose variants are words of the specification.
 
-/// Declares an enum whose variants have names.
+/// Declares an enum whose variants have names, with functions between variants and names.
 macro_rules! named {
     ($(#[$meta:meta])* $visibility:vis enum $name:ident { $($(#[$about:meta])* $variant:ident $word:literal,)* }) => {
         $(#[$meta])*
@@ -10,16 +10,16 @@ macro_rules! named {
         }
 
         impl $name {
-            /// How many there are.
+            /// The number of variants.
             pub const COUNT: usize = Self::ALL.len();
 
-            /// All of them, in the order of their numbers.
+            /// All variants, in the order of their numbers.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
-            /// The names of all of them, in the same order.
+            /// The names of all variants, in the same order.
             pub const NAMES: &'static [&'static str] = &[$($word,)*];
 
-            /// Its name.
+            /// The name of the variant.
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$variant => $word,)*

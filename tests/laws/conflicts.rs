@@ -1,4 +1,5 @@
-//! Conflicts are explained by what really conflicts, and by no more.
+//! Laws of conflicts: the requirements that explain a conflict really conflict, and none of them is
+//! superfluous.
 
 use cuvee::Failure;
 use cuvee::diagnostic::Code;
@@ -9,7 +10,7 @@ use super::logic::{Logic, Models};
 use super::oracle::{Oracle, Requirement};
 use super::{cases, resolver};
 
-/// The requirements that each label of a conflict names.
+/// The requirements that each label of a conflict refers to.
 fn named(failure: &Failure, requirements: &[Requirement]) -> Vec<Vec<Logic>> {
     let labels = failure.diagnostics.iter().flat_map(|diagnostic| &diagnostic.labels);
     let labels = labels.filter(|label| !label.message.starts_with("these are the conditions of"));
@@ -27,7 +28,7 @@ fn named(failure: &Failure, requirements: &[Requirement]) -> Vec<Vec<Logic>> {
 proptest! {
     #![proptest_config(cases(128))]
 
-    /// The reasons given cannot hold together, and any all but one of them can.
+    /// The reasons that are given cannot hold together, but without any one of them the others can.
     #[test]
     fn conflicts_are_minimal(template in template()) {
         let text = template.render();
@@ -36,15 +37,15 @@ proptest! {
         let failure = failure.unwrap();
         let labels: Vec<_> = failure.diagnostics.iter().flat_map(|one| &one.labels).map(|label| (&label.message, failure.sources.snippet(label.span))).collect();
         let oracle = Oracle::new(&template);
-        // What a formula stands for is no reason, though it may be named.
+        // The definition of a formula is not a reason, though labels may refer to it.
         let (definitions, reasons): (Vec<_>, Vec<_>) = oracle.requirements().into_iter().partition(|one| one.message.starts_with("these are the conditions of"));
         let definitions: Vec<_> = definitions.into_iter().map(|definition| definition.holds).collect();
         let named = named(&failure, &reasons);
         prop_assert!(named.iter().all(|reasons| !reasons.is_empty()), "a reason that is none: {:?}\n{}", labels, text);
         let satisfiable = |reasons: &[Vec<Logic>]| Models::exists(&[&definitions, reasons.concat().as_slice()].concat(), &oracle.preference(), template.elements.len());
         prop_assert_eq!(satisfiable(&named), Some(false), "no conflict: {:?}\n{}", labels, text);
-        // Where a label stands for several reasons, it may be that not all of them are needed; and
-        // where conditions speak of conditions, definitions are reasons too.
+        // A label may refer to several reasons of which not all are needed, and where conditions
+        // ask for conditions, definitions are reasons, too. Such conflicts are left out.
         let is_plain = ["has_incoming_relation:", "has_outgoing_relation:", "has_artifact:"].iter().all(|operator| !text.contains(operator));
         prop_assume!(is_plain && named.iter().all(|reasons| reasons.len() == 1));
         for left_out in 0..named.len() {

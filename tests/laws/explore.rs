@@ -1,25 +1,26 @@
-//! Whatever exploring says of all variants is what resolving says of each assignment of inputs.
+//! Laws of exploring: what it says of all variants is what resolving says of each assignment of
+//! inputs.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use cuvee::Resolver;
 use cuvee::explore::{Assigned, Goal, Projection, Query, Which};
-use cuvee::value::Value;
+use cuvee::source::value::Value;
 use proptest::prelude::*;
 
 use super::generate::template;
 use super::template::Template;
 use super::{cases, files, texts};
 
-/// The template with its inputs open, and with checks where asked.
+/// The template with its inputs open, with or without checks.
 fn open(template: &Template, checks: bool) -> Resolver {
     let resolver = Resolver::from_text("template.yaml", template.render()).files(files(template));
     let resolver = if checks { resolver } else { resolver.option("checks", "false") };
     template.overrides.iter().fold(resolver, |resolver, (name, value)| resolver.option(name, value))
 }
 
-/// Every assignment that may make a difference.
+/// Every assignment of inputs that may make a difference.
 fn assignments(template: &Template) -> Vec<Vec<(String, Value)>> {
     let flags = [false, true].map(Value::from).to_vec();
     let mut inputs: Vec<(String, Vec<Value>)> = vec![
@@ -44,7 +45,7 @@ fn with(resolver: &Resolver, inputs: &[(String, Value)]) -> Resolver {
         .fold(resolver.clone(), |resolver, (name, value)| resolver.input(name, value.clone()))
 }
 
-/// The identifiers of what is present, nothing where there is no variant.
+/// The identifiers of the present elements; `None` where there is no variant.
 fn present(
     template: &Template,
     resolver: &Resolver,
@@ -69,13 +70,13 @@ fn given(inputs: &[Arc<Assigned>]) -> Vec<(String, Value)> {
     inputs.iter().filter_map(|input| Some((input.name.clone(), input.value.clone()?))).collect()
 }
 
-/// What some assignment gives, and with which inputs.
+/// A variant that some assignment gives, and the assignment.
 struct Given {
     inputs: Vec<(String, Value)>,
     present: Vec<String>,
 }
 
-/// Every variant that some assignment gives, as often as it does.
+/// The variants of all assignments; a variant that several assignments give is repeated.
 fn brute_force(template: &Template, resolver: &Resolver) -> Vec<Given> {
     let given = |inputs: Vec<(String, Value)>| {
         let present = present(template, &with(resolver, &inputs), Projection::All)?;
@@ -92,7 +93,7 @@ fn query(which: Which) -> Query {
     Query { which, limit: usize::MAX, ..Query::default() }
 }
 
-/// The elements of these that belong to no other of these.
+/// The elements in a set that belong to no other element of the set.
 fn outermost(ids: &BTreeSet<String>) -> BTreeSet<String> {
     let is_inner = |id: &&String| {
         ids.iter()
@@ -101,8 +102,8 @@ fn outermost(ids: &BTreeSet<String>) -> BTreeSet<String> {
     ids.iter().filter(|id| !is_inner(id)).cloned().collect()
 }
 
-/// Elements that may be present: variability groups and what is in them never are, and nobody
-/// wonders.
+/// Elements that may be present. Variability groups and their contents never are, and analyses do
+/// not report them.
 fn possible(template: &Template) -> BTreeSet<String> {
     let is_possible = |&id: &usize| {
         let outer =
@@ -115,7 +116,7 @@ fn possible(template: &Template) -> BTreeSet<String> {
 proptest! {
     #![proptest_config(cases(32))]
 
-    /// The variants that are listed are those that some assignment gives, each with an assignment
+    /// The listed variants are exactly those that some assignment gives, each with an assignment
     /// that gives it.
     #[test]
     fn variants_are_what_assignments_give(template in template(), checks in any::<bool>(), nodes in any::<bool>()) {
@@ -139,8 +140,8 @@ proptest! {
         }
     }
 
-    /// Counting counts what listing lists, samples are drawn from it, and conditions select from
-    /// it.
+    /// Counting agrees with listing, samples are drawn from the listed variants, and conditions
+    /// select among them.
     #[test]
     fn counts_and_samples_are_of_all_variants(template in template(), seed in any::<u64>(), pick in any::<u8>()) {
         let resolver = open(&template, true);
@@ -168,7 +169,7 @@ proptest! {
         prop_assert_eq!(found.iter().map(texts).collect::<BTreeSet<_>>(), selected);
     }
 
-    /// The best over all inputs is the best of all assignments.
+    /// The best variant over all inputs is the best one of all assignments.
     #[test]
     fn the_best_is_the_best_of_all_assignments(template in template()) {
         let resolver = open(&template, true);
@@ -188,7 +189,8 @@ proptest! {
         prop_assert_eq!(nodes(&texts(&count_found.variants[0])).len(), least_count);
     }
 
-    /// What is core is in every variant, what is dead is in none, and checks reject what they say.
+    /// Core elements are in every variant, dead elements in none, and each check rejects the
+    /// variants that the analysis says.
     #[test]
     fn analysis_holds_for_all_assignments(template in template(), checks in any::<bool>()) {
         let resolver = open(&template, checks);
@@ -227,16 +229,16 @@ proptest! {
         }
     }
 
-    /// Whatever two inputs can be together, they are together in one of the variants that cover
-    /// pairs.
+    /// Each pair of values that two inputs can have together occurs in one of the variants that
+    /// cover pairs.
     #[test]
     fn pairs_are_covered(template in template()) {
         let resolver = open(&template, true);
         let given = brute_force(&template, &resolver);
         prop_assume!(!given.is_empty());
         let cases = resolver.input_report().unwrap().result.inputs;
-        // Of `count` only the sign counts, and that not always; the others have a case for each
-        // value, or one that counts for nothing.
+        // Conditions use at most the sign of `count`. Each other input has a case for each value,
+        // or one case if it has no effect.
         let factors: Vec<_> = cases.iter().filter(|input| input.name != "count" && input.cases.len() > 1).map(|input| &input.name).collect();
         let rows = resolver.variants(&query(Which::Covering(2))).unwrap().result.variants;
         let rows: Vec<_> = rows.iter().map(|row| self::given(&row.inputs)).collect();
@@ -251,7 +253,7 @@ proptest! {
         }
     }
 
-    /// An explanation says what resolving says, and no smaller change would do.
+    /// An explanation agrees with resolving, and no smaller change would suffice.
     #[test]
     fn changes_are_smallest(template in template(), which in any::<prop::sample::Index>(), element in any::<prop::sample::Index>()) {
         let resolver = open(&template, true);

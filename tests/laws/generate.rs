@@ -1,5 +1,5 @@
-//! Random templates: recipes of small numbers, which shrink well, and what is built from them,
-//! which is always well-formed.
+//! Random templates. A recipe is made of small numbers, which shrink well; every recipe can be
+//! built into a well-formed template.
 
 use proptest::collection::vec;
 use proptest::option::weighted;
@@ -12,7 +12,7 @@ use super::template::{
     VARIABILITY_GROUP, Value,
 };
 
-/// A condition before anybody knows which elements there are.
+/// A condition whose elements are random numbers, since the elements are not known yet.
 #[derive(Clone, Debug)]
 enum Formula {
     Constant(bool),
@@ -24,7 +24,7 @@ enum Formula {
     Many(Operator, Vec<Formula>),
 }
 
-/// An element before anybody knows which others there are.
+/// An element whose references are random numbers, since the other elements are not known yet.
 #[derive(Clone, Debug)]
 struct Recipe {
     name: u8,
@@ -46,7 +46,7 @@ struct SettingsRecipe {
     mode: Option<u8>,
 }
 
-/// Something with types and properties.
+/// An element that has types and properties.
 #[derive(Clone, Debug)]
 struct Typed {
     recipe: Recipe,
@@ -62,16 +62,16 @@ struct NodeRecipe {
     technologies: Vec<Recipe>,
 }
 
-/// Options in order.
+/// Options with their values, in order.
 type Written = Vec<(String, String)>;
 
-/// Family, name, property, condition, and whether it stands for the consistency condition and the
-/// semantic one.
+/// Family, name, property, condition, and whether it replaces the consistency condition and the
+/// semantic condition.
 type TypeSpecificRecipe = (u8, u8, Option<u8>, Formula, [Option<bool>; 2]);
 
 #[derive(Clone, Debug)]
 struct TemplateRecipe {
-    /// Whether it is a release candidate, the options of the template and those of the call.
+    /// Whether the template is for a release candidate, its options, and the options of the call.
     settings: (bool, Written, Written),
     inputs: (bool, u8, bool, Vec<(u8, bool)>),
     formulas: (Vec<Formula>, Vec<Formula>),
@@ -202,7 +202,7 @@ fn unconditional() -> impl Strategy<Value = Recipe> {
 fn node() -> impl Strategy<Value = NodeRecipe> {
     let relations = vec((typed(0..2, 1), any::<u8>()), 0..3);
     let technologies = prop_oneof![2 => Just(Vec::new()), 1 => vec(recipe(), 1..3)];
-    // Most of what there is to decide is about nodes.
+    // Most decisions concern nodes.
     let more = weighted(0.6, vec(formula(), 1));
     (typed(1..3, 2), more, relations, vec(typed(0..2, 1), 0..2), technologies).prop_map(
         |(mut typed, more, relations, artifacts, technologies)| {
@@ -212,7 +212,7 @@ fn node() -> impl Strategy<Value = NodeRecipe> {
     )
 }
 
-/// Switches of halves, constraints, optimisation and the rest.
+/// Options for halves, constraints, optimisation and other subjects.
 fn option() -> impl Strategy<Value = (String, String)> {
     let kinds = select(Kind::ALL.map(Kind::word).to_vec());
     let half = || select(vec!["consistency_", "semantic_", ""]);
@@ -357,7 +357,7 @@ pub(crate) fn template() -> impl Strategy<Value = Template> {
     )
 }
 
-/// Takes numbers for what they can mean.
+/// Builds a template from recipes, where each number selects among the valid choices.
 struct Builder {
     template: Template,
     recipes: Vec<Recipe>,
@@ -372,8 +372,7 @@ impl Builder {
         let (rc_3, options, overrides) = &recipe.settings;
         let (flag, count, small, named_inputs) = &recipe.inputs;
         let version = if *rc_3 { "tosca_variability_1_0_rc_3" } else { "tosca_variability_1_0" };
-        // Without technologies nothing could be present under the constraints of a release
-        // candidate.
+        // In a release candidate, its constraints would leave nothing present without technologies.
         let mut all: Vec<_> =
             if *rc_3 { vec![("technology_constraint".into(), "false".into())] } else { Vec::new() };
         for (name, value) in options {
@@ -396,7 +395,7 @@ impl Builder {
         let mut builder = Self { template, recipes: Vec::new() };
         builder.allocate(recipe);
         let (expressions, constraints) = &recipe.formulas;
-        // Named expressions may use those before them.
+        // Named expressions may use earlier ones.
         for expression in expressions {
             let expression = builder.formula(expression, None);
             builder.template.expressions.push(expression);
@@ -422,7 +421,7 @@ impl Builder {
         for (index, node) in recipe.nodes.iter().enumerate() {
             let id = self.add_typed(Kind::Node, format!("n{index}"), index, None, &node.typed, "N");
             if !node.technologies.is_empty() {
-                // Conditional types and technologies do not mix.
+                // Conditional types cannot be combined with technologies.
                 self.template.elements.truncate(id + 2);
                 self.recipes.truncate(id + 2);
                 self.recipes[id + 1].conditions.clear();
@@ -510,8 +509,8 @@ impl Builder {
         }
     }
 
-    /// Adds an element with its types, named by a letter and a digit or all alike, and its
-    /// properties.
+    /// Adds an element with its types and its properties. The types are named by a letter and a
+    /// digit, or all have the same name.
     fn add_typed(
         &mut self,
         kind: Kind,
@@ -529,7 +528,7 @@ impl Builder {
             let name = if alike { prefix.into() } else { format!("{prefix}{}", recipe.name % 3) };
             self.add(Kind::Type, name, index, Some(id), recipe);
         }
-        // A relation without a relationship type has no relationship template, and so no
+        // A relation without a relationship type has no relationship template, so it has no
         // properties.
         if kind != Kind::Relation || !typed.types.is_empty() {
             self.add_all(Kind::Property, "p", Some(id), &typed.properties);
@@ -537,7 +536,7 @@ impl Builder {
         id
     }
 
-    /// Gives an element what refers to others.
+    /// Completes an element with its references to others.
     fn complete(&mut self, id: Id) {
         let recipe = self.recipes[id].clone();
         let kind = self.template.elements[id].kind;
@@ -561,7 +560,7 @@ impl Builder {
         };
         let ends = match kind {
             Kind::Relation => pick(&nodes, recipe.name).into_iter().collect(),
-            // In other groups a relation is no member that TOSCA knows.
+            // In groups that are not variability groups, TOSCA does not know relations as members.
             Kind::Group if self.template.elements[id].variability => {
                 choose(&[nodes, relations].concat())
             }
@@ -596,7 +595,7 @@ impl Builder {
         }
     }
 
-    /// Whether an earlier alternative is the default of its scope.
+    /// Whether an earlier alternative in the same scope is a default alternative.
     fn has_default_before(&self, id: Id) -> bool {
         let elements = &self.template.elements;
         let element = &elements[id];
@@ -648,7 +647,7 @@ impl Builder {
         if !matches!(kind, Kind::Property | Kind::Output) {
             return Value::Plain;
         }
-        // What takes from itself is nobody's idea of a property.
+        // Nobody writes a property that takes its value from itself.
         let is_other = |&other: &Id| {
             let (one, other) = (&template.elements[id], &template.elements[other]);
             (&one.name, one.container) != (&other.name, other.container)
@@ -675,7 +674,7 @@ impl Builder {
         found.unwrap_or_default()
     }
 
-    /// A formula, as the condition of this element or of nothing.
+    /// Makes a condition, for this element or for none.
     fn formula(&self, formula: &Formula, context: Option<Id>) -> Condition {
         let template = &self.template;
         let all: Vec<_> = template.ids().collect();
@@ -691,7 +690,7 @@ impl Builder {
             Formula::Element(number, of, near) => {
                 let container =
                     context.and_then(|context| template.elements[context].container).or(context);
-                // Conditions speak of what is near, of nodes and of anything.
+                // Conditions refer to nearby elements, to nodes, or to any element.
                 let far =
                     if of.leading_zeros() % 2 == 0 { all } else { template.of_kind(Kind::Node) };
                 let id = if *near { container } else { None }.or_else(|| pick(&far, *number));
@@ -716,7 +715,7 @@ impl Builder {
         }
     }
 
-    /// One of the operators that an element can be asked with.
+    /// Makes a condition with one of the operators that the element permits.
     fn presence(&self, id: Id, of: u8, context: Option<Id>) -> Option<Condition> {
         let element = &self.template.elements[id];
         let mut operators = vec![Of::Itself, Of::Itself];
@@ -739,7 +738,7 @@ impl Builder {
             Kind::Policy => &[Of::Targets],
             _ => &[],
         });
-        // In the conditions of a variability group SELF would be each member.
+        // In the conditions of a variability group, SELF would mean each member.
         let context = context.filter(|&context| {
             !self.template.elements[context].variability
                 && !self.template.elements[context].kind.eq(&Kind::Group)
@@ -752,7 +751,8 @@ impl Builder {
         Some(Condition::Presence(of, id, operand))
     }
 
-    /// The way to an element, from a keyword where the condition stands near.
+    /// Writes the path to an element, from a keyword such as `SELF` where the condition is close
+    /// enough.
     fn operand(&self, id: Id, context: Option<Id>) -> String {
         let elements = &self.template.elements;
         let container = context.and_then(|context| elements[context].container);
@@ -799,8 +799,8 @@ impl Builder {
     }
 }
 
-/// Asks for presence where it asked for manual conditions, so that the presence of all elements
-/// decides it.
+/// Replaces operators that ask for manual conditions by those that ask for presence, so that the
+/// presence of all elements decides the condition.
 fn without_manuals(condition: Condition) -> Condition {
     match condition {
         Condition::Presence(Of::Incoming | Of::Outgoing | Of::Artifacts, id, operand) => {

@@ -1,9 +1,9 @@
-//! Open inputs are cut into cases so that exploring lists every variant that some assignment gives,
-//! whatever is done with the inputs.
+//! Laws of cutting open inputs into cases: exploring lists every variant that some assignment
+//! gives, however conditions use the inputs.
 //!
-//! Templates here are small, and their conditions wild: every type of input, constraint, operator,
-//! and expressions without a value for some inputs. A template is decoded from random choices, so
-//! that proptest shrinks it by dropping choices.
+//! The templates are small, but their conditions use every type of input, constraint and operator,
+//! and expressions that have no value for some inputs. A template is decoded from random choices,
+//! so that proptest shrinks it by dropping choices.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,13 +15,13 @@ use proptest::strategy::ValueTree;
 
 use super::{cases, texts};
 
-/// A type of inputs, and texts to make something of it.
+/// A type of inputs, with texts to build declarations and conditions of it.
 struct Type {
     name: &'static str,
     constraints: &'static [&'static str],
-    /// What conditions compare it with.
+    /// Constants that conditions compare its values with.
     constants: &'static [&'static str],
-    /// Values around all of these.
+    /// Values below, between and above all of these.
     values: &'static [&'static str],
 }
 
@@ -163,7 +163,7 @@ const TYPES: [Type; 10] = [
     },
 ];
 
-/// Decodes bytes: without any left, everything is the first of its choices.
+/// Decodes bytes into choices; when no bytes are left, each choice is the first one.
 struct Choices<'b>(std::slice::Iter<'b, u8>);
 
 impl Choices<'_> {
@@ -175,13 +175,13 @@ impl Choices<'_> {
         texts[self.below(texts.len())]
     }
 
-    /// Once in so many.
+    /// True once in `count` times.
     fn once_in(&mut self, count: usize) -> bool {
         self.below(count) == count - 1
     }
 }
 
-/// A template with inputs, and values for each.
+/// A template with inputs, and values to try for each.
 struct Sample {
     text: String,
     pools: Vec<(String, Vec<String>)>,
@@ -196,10 +196,10 @@ impl std::fmt::Debug for Sample {
 struct Builder<'b> {
     choices: Choices<'b>,
     types: Vec<&'static Type>,
-    /// Which of the inputs list their values.
+    /// Whether each input lists its valid values.
     listed: Vec<bool>,
     nodes: usize,
-    /// How many named expressions there are.
+    /// The number of named expressions.
     named: usize,
 }
 
@@ -241,7 +241,7 @@ impl Sample {
             text += &format!("    n{node}: {{type: t, conditions: {conditions}}}\n");
             builder.nodes += 1;
         }
-        // Of values that are listed, those are meant that are written so.
+        // Where values are listed, only the spelling in the list is used.
         let meant = |input: usize, value: &&&str| {
             !builder.listed[input] || !["1000 MB", "'1.0.0'"].contains(value)
         };
@@ -260,11 +260,11 @@ impl Sample {
         Resolver::from_text("template.yaml", self.text.clone()).option("checks", "false")
     }
 
-    /// All assignments, or as many as there is time for, evenly spread.
+    /// All assignments, or at most `most` of them, evenly spread.
     fn assignments(&self, most: usize) -> Vec<Vec<(&str, &str)>> {
         let total: usize = self.pools.iter().map(|(_, values)| values.len()).product();
         let step = total.div_ceil(most).max(1);
-        // A step that shares no factor with the numbers of values meets all of them.
+        // A step without a common factor with the numbers of values reaches every value.
         let step = if step == 1 {
             1
         } else {
@@ -352,7 +352,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Something true or false.
+    /// Writes a condition.
     fn condition(&mut self, depth: usize) -> String {
         let kind = if depth == 0 { self.choices.below(5) } else { self.choices.below(16) };
         match kind {
@@ -385,7 +385,8 @@ impl Builder<'_> {
         }
     }
 
-    /// A comparison of an input, or of something computed, with a constant or with another.
+    /// Writes a comparison of an input, or of a value computed from it, with a constant or another
+    /// value.
     fn comparison(&mut self) -> String {
         let input = self.input();
         let own = if self.choices.once_in(4) { self.computed(input) } else { Self::itself(input) };
@@ -451,7 +452,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Something that is computed from an input.
+    /// Writes an expression that is computed from an input.
     fn computed(&mut self, input: usize) -> String {
         let own = Self::itself(input);
         match self.types[input].name {
@@ -471,7 +472,7 @@ impl Builder<'_> {
                 }
             }
             "list" => format!("{{{}: {own}}}", self.choices.of(&["count", "sum", "max"])),
-            // What cannot be cut is rare, unless the values are listed.
+            // Unless the values are listed, expressions that cannot be cut into cases are rare.
             name if name != "boolean" && !self.listed[input] && !self.choices.once_in(8) => own,
             _ => match self.choices.below(3) {
                 0 => format!("{{concat: [{own}, b]}}"),
@@ -481,7 +482,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Anything.
+    /// Writes any expression.
     fn value(&mut self, depth: usize) -> String {
         match self.choices.below(5) {
             0 | 1 => self.comparison(),
@@ -502,7 +503,7 @@ fn with(resolver: &Resolver, inputs: &[(&str, &str)]) -> Resolver {
         .fold(resolver.clone(), |resolver, (name, value)| resolver.input_text(*name, *value))
 }
 
-/// The identifiers of what is present; nothing where there is no variant.
+/// The identifiers of the present elements; `None` where there is no variant.
 fn present(resolver: &Resolver) -> Option<Vec<String>> {
     let resolution = resolver.resolve().ok()?;
     Some(resolution.presence().filter(|(_, present)| *present).map(|(id, _)| id).collect())
@@ -512,7 +513,7 @@ fn sample() -> impl Strategy<Value = Sample> {
     prop::collection::vec(any::<u8>(), 40..240).prop_map(|bytes| Sample::of(&bytes))
 }
 
-/// A condition on one of many numbers, or a few.
+/// Writes a condition on a few of many numbers.
 fn of_many_cases(bytes: &[u8]) -> String {
     let [kind, at, to, other] = [0, 1, 2, 3].map(|byte| bytes[byte] % 64);
     let (x, [low, high]) = ("{variability_input: x}", [at.min(to), at.max(to)]);
@@ -537,8 +538,8 @@ fn everything() -> Query {
 proptest! {
     #![proptest_config(ProptestConfig { max_shrink_iters: 300, ..cases(48) })]
 
-    /// Of an input that conditions cut into many cases, each value gives a variant that is listed, and
-    /// nothing else does.
+    /// For an input that conditions cut into many cases, the listed variants are exactly those that
+    /// its values give.
     #[test]
     fn many_cases_are_those_of_all_values(bytes in prop::collection::vec(any::<u8>(), 60..150)) {
         let nodes: String = (0..).zip(bytes.chunks_exact(4)).map(|(at, bytes)| {
@@ -554,8 +555,8 @@ proptest! {
         prop_assert_eq!(listed, given.collect::<BTreeSet<_>>(), "{}", text);
     }
 
-    /// Of all values that inputs may have, none gives a variant that is not listed, and every
-    /// example that is listed gives its variant.
+    /// No value of an input gives a variant that is not listed, and every example that is listed
+    /// gives its variant.
     #[test]
     fn no_value_gives_a_variant_that_is_not_listed(sample in sample()) {
         let resolver = sample.resolver();
@@ -582,7 +583,7 @@ proptest! {
             let resolved = given(None).resolve();
             prop_assert!(resolved.is_ok(), "{:?}\n{}\n{}", variant, resolved.unwrap_err(), sample.text);
             prop_assert_eq!(present(&given(None)), Some(texts(variant)), "{:?}\n{}", variant.inputs, sample.text);
-            // What has the value by default needs no assignment.
+            // An input with its default value needs no assignment.
             for input in variant.inputs.iter().filter(|input| input.default) {
                 let left_out = present(&given(Some(&input.name)));
                 prop_assert_eq!(left_out, Some(texts(variant)), "{} in {:?}\n{}", input.name, variant.inputs, sample.text);
@@ -596,7 +597,7 @@ proptest! {
     }
 }
 
-/// Whether a label says that a value belongs to its case; nothing where it does not tell.
+/// Whether a label says that a value belongs to its case; `None` where it does not tell.
 fn says(label: &str, value: &str) -> Option<bool> {
     let number = value.parse::<f64>().ok().filter(|_| !value.starts_with('\''));
     let text = value.trim_matches('\'');
@@ -608,7 +609,7 @@ fn says(label: &str, value: &str) -> Option<bool> {
         let (range, own) = quantity(part);
         let bound = |text: &str| text.parse::<f64>().ok();
         let one = |range: &str| {
-            // The order of texts is not looked at here.
+            // Texts are not compared by order here.
             if own.is_none() && (range.contains(" … ") || range.starts_with(['≤', '≥', '<', '>']))
             {
                 return None;
@@ -654,7 +655,8 @@ fn says(label: &str, value: &str) -> Option<bool> {
 proptest! {
     #![proptest_config(ProptestConfig { max_shrink_iters: 300, ..cases(48) })]
 
-    /// What a label says of values is so: they give what the example of the case gives.
+    /// A label is true of values: those that it includes give the same elements as the example of
+    /// its case.
     #[test]
     fn labels_are_true(bytes in prop::collection::vec(any::<u8>(), 40..160)) {
         let sample = Sample::of_one_input(&bytes);
@@ -678,7 +680,7 @@ proptest! {
     }
 }
 
-/// The law is tried on templates of every outcome, most of which can be explored.
+/// Checks that the law is tried on templates of every outcome, and that most can be explored.
 #[test]
 fn samples_are_varied() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();

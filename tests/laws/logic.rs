@@ -1,4 +1,4 @@
-//! Formulas about presence, and all of their models.
+//! Formulas about the presence of elements, and a search for all of their models.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use super::template::Id;
 pub(crate) enum Logic {
     Constant(bool),
     Present(Id),
-    /// The conditions that the author gave an element hold.
+    /// Whether the conditions that the author gave an element hold.
     Manual(Id),
     Not(Box<Logic>),
     And(Vec<Logic>),
@@ -55,7 +55,7 @@ impl Logic {
         }
     }
 
-    /// Collects the elements of whose manual conditions this speaks.
+    /// Collects the elements whose manual conditions the formula uses.
     pub(crate) fn manuals(&self, into: &mut BTreeSet<Id>) {
         if let Self::Manual(id) = self {
             into.insert(*id);
@@ -63,7 +63,7 @@ impl Logic {
         self.operands().iter().for_each(|operand| operand.manuals(into));
     }
 
-    /// Its truth as far as that is settled by what is known.
+    /// The truth of the formula, if what is known already decides it.
     fn truth(&self, known: &dyn Fn(&Self) -> Option<bool>) -> Option<bool> {
         let count = |all: &[Self]| {
             let truths: Vec<_> = all.iter().map(|one| one.truth(known)).collect();
@@ -98,7 +98,7 @@ impl Logic {
         }
     }
 
-    /// Its truth, element by element.
+    /// The truth of the formula where the presence of every element is known.
     pub(crate) fn holds(&self, present: &[bool]) -> Option<bool> {
         self.truth(&|atom| if let Self::Present(id) = atom { Some(present[*id]) } else { None })
     }
@@ -112,10 +112,11 @@ impl Logic {
     }
 }
 
-/// A search through all assignments, that turns back where something is settled to be false.
+/// A search through all assignments that turns back as soon as a formula is false.
 pub(crate) struct Models<'f> {
     formulas: &'f [Logic],
-    /// The formulas that speak of each atom: elements, and behind them their manual conditions.
+    /// The formulas that use each atom. Atoms are the elements, followed by their manual
+    /// conditions.
     about: Vec<Vec<usize>>,
     /// The order in which atoms are decided.
     order: Vec<usize>,
@@ -123,13 +124,13 @@ pub(crate) struct Models<'f> {
     known: Vec<Option<bool>>,
     found: Vec<Vec<bool>>,
     patience: usize,
-    /// Whether one model is enough.
+    /// Whether the search stops at the first model.
     one: bool,
 }
 
 impl<'f> Models<'f> {
-    /// The presence of all elements in each model; the first of `order` absent in the first models.
-    /// Nothing where there are too many.
+    /// The presence of all elements in each model. Early elements in `order` are absent in the
+    /// first models. `None` where the search takes too long.
     pub(crate) fn of(
         formulas: &'f [Logic],
         order: &[Id],
@@ -138,7 +139,7 @@ impl<'f> Models<'f> {
         Self::find(formulas, order, elements, false)
     }
 
-    /// Whether there is a model at all.
+    /// Whether there is a model.
     pub(crate) fn exists(formulas: &'f [Logic], order: &[Id], elements: usize) -> Option<bool> {
         Self::find(formulas, order, elements, true).map(|models| !models.is_empty())
     }
@@ -182,7 +183,7 @@ impl<'f> Models<'f> {
         (models.patience > 0).then_some(models.found)
     }
 
-    /// Decides the atoms from a position on; whether there was a model.
+    /// Decides the atoms from a position on, and returns whether that gave a model.
     fn search(&mut self, position: usize) -> bool {
         let Some(&atom) = self.order.get(position) else {
             self.found.push(
@@ -192,7 +193,7 @@ impl<'f> Models<'f> {
         };
         let mut any = false;
         for value in [false, true] {
-            // Of manual conditions it is enough to know that they can be so.
+            // For manual conditions, one possible value is enough.
             if self.patience == 0 || any && (self.one || atom >= self.elements) {
                 break;
             }

@@ -1,4 +1,4 @@
-//! Laws that hold for every template, tried on random ones and held against a brute-force oracle.
+//! Laws that hold for every template, tried on random ones and compared with a brute-force oracle.
 //!
 //! `PROPTEST_CASES=10000 cargo test --test laws` tries harder.
 
@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 
 use cuvee::diagnostic::Severity;
 use cuvee::explore::Variant;
-use cuvee::solve::SolverKind;
+use cuvee::parts::solve::SolverKind;
 use cuvee::source::MemoryFiles;
 use cuvee::{Failure, Resolver};
 use generate::template;
@@ -29,19 +29,19 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use template::{Kind, Template};
 
-/// What is present in a variant.
+/// The identifiers of the elements that are present in a variant.
 fn texts(variant: &Variant) -> Vec<String> {
     variant.present.iter().map(|id| id.to_string()).collect()
 }
 
-/// So many cases, or as many as the environment asks for.
+/// A configuration with the given number of cases, or the number that the environment asks for.
 fn cases(cases: u32) -> ProptestConfig {
     let asked = ProptestConfig::default();
     let cases = if std::env::var_os("PROPTEST_CASES").is_some() { asked.cases } else { cases };
     ProptestConfig { cases, failure_persistence: None, max_global_rejects: 20 * cases, ..asked }
 }
 
-/// The resolver of a text, without checks on the result: the oracle knows none.
+/// The resolver of a text, without checks on the result, since the oracle has none.
 fn resolver(text: &str, template: &Template) -> Resolver {
     let resolver = Resolver::from_text("template.yaml", text)
         .files(files(template))
@@ -50,7 +50,7 @@ fn resolver(text: &str, template: &Template) -> Resolver {
     template.overrides.iter().fold(resolver, |resolver, (name, value)| resolver.option(name, value))
 }
 
-/// What a template imports.
+/// The files that a template imports.
 fn files(template: &Template) -> MemoryFiles {
     let imports =
         template.of_kind(Kind::Import).into_iter().map(|id| template.elements[id].name.clone());
@@ -70,8 +70,8 @@ fn yaml(text: &str) -> serde_yaml::Value {
 proptest! {
     #![proptest_config(cases(128))]
 
-    /// Satisfiability, the optimum, uniqueness and presence are what they are when every assignment
-    /// is looked at.
+    /// Satisfiability, the optimum, uniqueness and presence are those that looking at every
+    /// assignment gives.
     #[test]
     fn the_variant_is_the_one_that_brute_force_finds(template in template()) {
         let expected = Oracle::new(&template).outcome();
@@ -85,8 +85,8 @@ proptest! {
         prop_assert_eq!(Some(found), expected, "{:?}\n{}\n{}", identifiers, explained, text);
     }
 
-    /// The result is what is present and nothing else, without anything of variability, in the
-    /// order written.
+    /// The result has the present elements and no others, in the order written, and nothing of
+    /// variability.
     #[test]
     fn the_result_is_what_is_present(template in template()) {
         let text = template.render();
@@ -100,7 +100,7 @@ proptest! {
         prop_assert_eq!(found, expected, "{:?}\n{}", resolution.presence().collect::<Vec<_>>(), text);
     }
 
-    /// What is known of the topology beside the text is what the text says.
+    /// The topology that is given as data is the one that the text describes.
     #[test]
     fn the_topology_is_that_of_the_text(template in template()) {
         let text = template.render();
@@ -110,8 +110,8 @@ proptest! {
         topology::is_that_of(&resolver.topology().unwrap().result, &resolution.unwrap());
     }
 
-    /// The page of a report puts together of pieces what resolves: what it has as a whole beside them
-    /// is where a value is not known before.
+    /// The page of a report composes resolved templates from pieces. It stores whole texts only
+    /// where a value is not known in advance.
     #[test]
     fn the_page_puts_together_what_resolves(template in template()) {
         let text = template.render();
@@ -146,14 +146,15 @@ proptest! {
         prop_assert_eq!(conflict(), conflict());
     }
 
-    /// A resolved template is its own only variant.
+    /// Resolving a resolved template gives the same template.
     #[test]
     fn resolving_twice_is_resolving_once(template in template()) {
         let text = template.render();
         let resolution = resolver(&text, &template).resolve();
         prop_assume!(resolution.is_ok());
         let once = resolution.unwrap();
-        // With checks off a relation may be left without its target; nothing resolves that.
+        // With checks off, a relation may lack its target, and such a result cannot be resolved
+        // again.
         let present: Vec<_> = once.presence().map(|(_, present)| present).collect();
         let dangles = |&id: &template::Id| present[id] && !present[template.elements[id].ends[0]];
         prop_assume!(!template.of_kind(Kind::Relation).iter().any(dangles));
@@ -167,7 +168,8 @@ fn imported() -> MemoryFiles {
     MemoryFiles::from([("import-0.yaml", "tosca_definitions_version: tosca_simple_yaml_1_3\n")])
 }
 
-/// The laws are tried on templates of every outcome, few of which are too large for the oracle.
+/// Checks that the laws are tried on templates of every outcome, and that few are too large for the
+/// oracle.
 #[test]
 fn templates_are_varied() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();

@@ -1,4 +1,5 @@
-//! Options as the specification tells them: layers, and the more specific before the wider.
+//! Options as the specification describes them: later layers override earlier ones, and specific
+//! options override wider ones.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +22,7 @@ impl Half {
     }
 }
 
-/// What is set, by name: of several layers the latest.
+/// The options that are set, by name; the value is that of the last layer that sets the option.
 pub(crate) struct Options {
     set: BTreeMap<String, String>,
 }
@@ -48,7 +49,7 @@ const RC_3: &[(&str, &str)] = &[
     ("unique_relation_constraint", "true"),
 ];
 
-/// What December does not know yet.
+/// What the December edition sets for options that only later editions know.
 const DECEMBER: &[(&str, &str)] =
     &[("single_hosting_constraint", "false"), ("unique_technology_constraint", "false")];
 
@@ -61,7 +62,7 @@ const JULY: &[(&str, &str)] = &[
     ("optimization_technologies_first", "true"),
 ];
 
-/// What July has for the third candidate.
+/// What the July edition sets for the third release candidate.
 const JULY_RC_3: &[(&str, &str)] = &[
     ("relation_default_condition_mode", "source-target-default"),
     ("property_default_condition_mode", "container-consuming-default"),
@@ -70,7 +71,8 @@ const JULY_RC_3: &[(&str, &str)] = &[
     ("output_default_condition_mode", "produced-default"),
 ];
 
-/// What July has on for it unless `constraints` says otherwise.
+/// Constraints that the July edition turns on for the third release candidate, unless `constraints`
+/// is set.
 const JULY_RC_3_OTHERWISE: &[&str] = &[
     "hosting_stack_constraint",
     "single_hosting_constraint",
@@ -78,13 +80,13 @@ const JULY_RC_3_OTHERWISE: &[&str] = &[
     "unique_technology_constraint",
 ];
 
-/// Two names of one option, and the one that is kept.
+/// Old names of options, each with the name that is kept.
 const ALIASES: &[(&str, &str)] = &[
     ("required_hosting_constraint", "hosting_stack_constraint"),
     ("required_technology_constraint", "technology_constraint"),
 ];
 
-/// What each mode sets, for every kind that it covers.
+/// The options that each mode sets, for every kind of element that it covers.
 const MODES: &[(&str, &[(&str, &str)])] = &[
     ("manual", &[]),
     ("strict", &[]),
@@ -159,7 +161,8 @@ impl Options {
         self.set.get(name).map_or("", String::as_str)
     }
 
-    /// Whether the most specific of these that is set is on.
+    /// Whether the first of the options that is set is on; they are ordered from the most specific
+    /// one.
     fn is_on(&self, chain: &[&str]) -> bool {
         chain.iter().find_map(|name| self.set.get(*name)).is_some_and(|value| value == "true")
     }
@@ -172,8 +175,8 @@ impl Options {
         self.is_on(&[name, "constraints"])
     }
 
-    /// Whether a half of `pruning` or of `default_condition` is on for a kind: kind and half, then
-    /// kind, then half, then all.
+    /// Whether a half of `pruning` or of `default_condition` is on for a kind. The most specific
+    /// option decides: for the kind and half, the kind, the half, or all.
     fn half(&self, family: [&str; 3], kind: Kind, half: Half) -> bool {
         let [before, after, wide] = family;
         let (kind, word) = (kind.word(), half.word());
@@ -184,7 +187,7 @@ impl Options {
             wide.into(),
         ];
         let value = chain.iter().find_map(|name| self.set.get(name));
-        // A wide option may name the one half that it switches on.
+        // A wider option may name a half, which it then turns on.
         value.is_some_and(|value| value == "true" || value == word)
     }
 
@@ -196,7 +199,7 @@ impl Options {
         self.half(["default_", "_condition", "default_condition"], kind, half)
     }
 
-    /// The parts of the default condition of a kind.
+    /// The parts of the default condition of a kind, joined by `-`.
     pub(crate) fn mode(&self, kind: Kind) -> &str {
         let otherwise = match kind {
             Kind::Relation => "source-target",

@@ -1,5 +1,5 @@
-//! What a template means, read off the specification and decided by looking at every assignment of
-//! presence.
+//! The meaning of a template, read directly from the specification and decided by looking at every
+//! assignment of presence.
 
 use std::collections::BTreeSet;
 
@@ -7,22 +7,22 @@ use super::logic::{Logic, Models};
 use super::options::{Half, Options};
 use super::template::{Condition, Element, Id, Kind, Of, Operator, Template, Value};
 
-/// Something that has to hold, and how messages name it.
+/// A condition that has to hold, and how messages refer to it.
 #[derive(Clone, Debug)]
 pub(crate) struct Requirement {
-    /// What the message begins with.
+    /// The beginning of the message.
     pub message: String,
-    /// The text of the expression at its place, where it stands at an expression.
+    /// The text of the expression that the message points to, if it points to one.
     pub text: Option<String>,
     pub holds: Logic,
 }
 
-/// What the resolver has to find.
+/// The result that the resolver has to give.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// This variant, element by element.
+    /// This variant, as the presence of each element.
     Variant(Vec<bool>),
-    /// An error of one of these codes, and no other.
+    /// An error with one of these codes, and with no other.
     Rejected(BTreeSet<&'static str>),
 }
 
@@ -36,7 +36,7 @@ impl<'t> Oracle<'t> {
         Self { template, options: Options::of(template) }
     }
 
-    /// Nothing where there are too many assignments to look at.
+    /// The outcome of resolving; `None` where there are too many assignments to look at.
     pub(crate) fn outcome(&self) -> Option<Outcome> {
         let rejected =
             |codes: &[&'static str]| Some(Outcome::Rejected(codes.iter().copied().collect()));
@@ -48,7 +48,7 @@ impl<'t> Oracle<'t> {
             return rejected(&["unsatisfiable"]);
         };
         let mut best = models.iter().filter(|model| self.costs(model) == least);
-        // Models come in the order of preference.
+        // Models are ordered by preference.
         let first = best.next()?;
         if self.options.flag("optimization_topology_unique", true)
             && self.has_ambiguous_topology(&models, &least)
@@ -69,7 +69,8 @@ impl<'t> Oracle<'t> {
         }
     }
 
-    /// Whether two of the best models, or of those with the best topology, differ in nodes.
+    /// Whether two of the best models differ in nodes; by an option, those with the best topology
+    /// are compared instead.
     fn has_ambiguous_topology(&self, models: &[Vec<bool>], least: &[i64]) -> bool {
         let first = self.options.flag("optimization_topology_unique_first", false);
         let judged = if first { 1 } else { least.len() };
@@ -80,12 +81,13 @@ impl<'t> Oracle<'t> {
         best.any(|other| nodes.iter().any(|&id| taken[id] != other[id] && (backward || taken[id])))
     }
 
-    /// Elements in the order in which they are rather absent: nodes before all others.
+    /// The elements, beginning with those that are rather absent: nodes come before all others.
     pub(crate) fn preference(&self) -> Vec<Id> {
         let others =
             self.template.ids().filter(|&id| self.template.elements[id].kind != Kind::Node);
         let first = self.options.flag("optimization_technologies_first", false);
-        // The last technology of a node is the first to be absent where the first is wanted.
+        // Where the first technology is preferred, the last one of a node is the first to be
+        // absent.
         let turned = others.map(|id| match self.template.elements[id].kind {
             Kind::Technology if first => {
                 let all = self.alternatives(id);
@@ -97,8 +99,8 @@ impl<'t> Oracle<'t> {
         self.template.of_kind(Kind::Node).into_iter().chain(turned).collect()
     }
 
-    /// What cannot be written even with all checks off: something without a type, a managed node
-    /// without a technology.
+    /// The errors of results that cannot be written even with all checks off: an element without
+    /// its type, or a managed node without a technology.
     fn illformed(&self, model: &[bool]) -> BTreeSet<&'static str> {
         let template = self.template;
         let lacks = |id: Id, kind: Kind| {
@@ -112,7 +114,7 @@ impl<'t> Oracle<'t> {
         untyped.into_iter().chain(undeployed.then_some("expected-technology")).collect()
     }
 
-    /// What to minimise, the first above all.
+    /// The costs to minimise, the most important one first.
     fn costs(&self, model: &[bool]) -> Vec<i64> {
         let template = self.template;
         let present = |kind| template.of_kind(kind).into_iter().filter(|&id| model[id]);
@@ -134,8 +136,8 @@ impl<'t> Oracle<'t> {
         let mut costs = vec![directed("optimization_topology", topology)];
         costs.extend(match self.options.text("optimization_technologies_mode") {
             "weight" => vec![technologies(weights)],
-            // The fewest technologies among those of the best weight, whatever the direction of the
-            // weights.
+            // The fewest technologies among those with the best weight, whatever the direction of
+            // the weights.
             "weight-count" if technologies(1) != 0 => vec![technologies(weights), count],
             "weight-count" => vec![],
             _ => vec![technologies(count)],
@@ -143,7 +145,7 @@ impl<'t> Oracle<'t> {
         costs
     }
 
-    /// Everything that has to hold of a variant.
+    /// Every requirement of a variant.
     pub(crate) fn requirements(&self) -> Vec<Requirement> {
         let mut requirements = Vec::new();
         for id in self.template.ids() {
@@ -154,7 +156,7 @@ impl<'t> Oracle<'t> {
             };
             let unconditional = self.template.elements[id].conditions.is_empty();
             let message = if self.template.is_plain_type(id) {
-                "is present if what it is the type of is"
+                "is present if the element that has this type is"
             } else if unconditional {
                 "has no conditions of its own"
             } else {
@@ -182,7 +184,7 @@ impl<'t> Oracle<'t> {
         requirements
     }
 
-    /// Says what `manual(e)` means, where something asks for it.
+    /// Defines what `manual(e)` means for each element that a requirement asks it of.
     fn define_manuals(&self, requirements: &mut Vec<Requirement>) {
         let mut defined = BTreeSet::new();
         loop {
@@ -213,7 +215,7 @@ impl<'t> Oracle<'t> {
         }
     }
 
-    /// The conditions that the author wrote.
+    /// The conditions that the author gave an element.
     fn manual(&self, id: Id) -> Vec<Requirement> {
         let template = self.template;
         let element = &template.elements[id];
@@ -275,7 +277,8 @@ impl<'t> Oracle<'t> {
         conditions
     }
 
-    /// What is said of an element as an alternative, by its author or for them.
+    /// Whether an element is a default alternative, as its author says or as is derived
+    /// automatically.
     fn default_alternative(&self, id: Id) -> Option<bool> {
         let elements = &self.template.elements;
         let said = elements[id].settings.default_alternative;
@@ -300,8 +303,8 @@ impl<'t> Oracle<'t> {
         said.or(chosen.then_some(true))
     }
 
-    /// The other alternatives, of the only one of them without manual conditions, where the part
-    /// `default` is in force for it.
+    /// The other alternatives, if this one is the only one without manual conditions and the part
+    /// `default` applies to it.
     fn replaces(&self, id: Id) -> Option<Vec<Id>> {
         let element = &self.template.elements[id];
         let mode =
@@ -318,8 +321,8 @@ impl<'t> Oracle<'t> {
             .then(|| scope.into_iter().filter(|&other| other != id).collect())
     }
 
-    /// The scope of a default alternative: all types and technologies of a container; of the others
-    /// those of one name.
+    /// The scope of a default alternative: all types or all technologies of a container, but other
+    /// elements only if they have the same name.
     fn alternatives(&self, id: Id) -> Vec<Id> {
         let elements = &self.template.elements;
         let Element { kind, name, container, .. } = &elements[id];
@@ -330,7 +333,7 @@ impl<'t> Oracle<'t> {
         self.template.of_kind(*kind).into_iter().filter(shares).collect()
     }
 
-    /// Default conditions and pruning.
+    /// The requirements of default conditions and of pruning.
     fn generated(&self, id: Id) -> Vec<Requirement> {
         let element = &self.template.elements[id];
         let taken = Half::ALL.map(|half| self.taken(id, half).filter(|_| !element.persistent));
@@ -361,14 +364,15 @@ impl<'t> Oracle<'t> {
         }
         if self.template.is_plain_type(id) && taken[Half::Consistency as usize].is_none() {
             let container = self.presence(Of::Container, id);
-            let message = "is present only if what it is the type of is";
+            let message = "is present only if the element that has this type is";
             conditions.push(self.because(id, message, container));
         }
         conditions
     }
 
-    /// (default on, without a condition, half on) or (pruning on, half on); an element's own word
-    /// counts more than options.
+    /// Whether a half applies to an element, and due to what: pruning, if it and the half are on,
+    /// or the default condition, if it and the half are on and the element has no conditions.
+    /// Settings of the element override options.
     fn taken(&self, id: Id, half: Half) -> Option<&'static str> {
         let Element { kind, settings, .. } = &self.template.elements[id];
         let decide = |wide: Option<bool>, own: Option<bool>, option: &dyn Fn(Half) -> bool| {
@@ -385,8 +389,8 @@ impl<'t> Oracle<'t> {
         (default && self.manual(id).is_empty()).then_some("default condition")
     }
 
-    /// The default condition of the element's type, or of this property of its container's type,
-    /// where there is but one type.
+    /// The default condition of the element's type, or for a property of its container's type, if
+    /// there is exactly one type.
     fn type_specific(&self, id: Id) -> Option<&super::template::TypeSpecific> {
         let element = &self.template.elements[id];
         let (typed, property) = match element.kind {
@@ -401,8 +405,8 @@ impl<'t> Oracle<'t> {
             .find(|one| one.type_name == *name && one.property.as_ref() == property)
     }
 
-    /// The generic default conditions: their part, the halves that they belong to, what they ask
-    /// for.
+    /// The generic default conditions: their part, the halves that they belong to, and what they
+    /// demand.
     fn generic(&self, id: Id) -> Vec<(&str, &'static [Half], Logic)> {
         use Half::{Consistency, Semantic};
         let template = self.template;
@@ -424,7 +428,8 @@ impl<'t> Oracle<'t> {
         let mode =
             element.settings.mode.as_deref().unwrap_or_else(|| self.options.mode(element.kind));
         let part = |part| {
-            // What does not exist in the variable template is not asked for.
+            // A default condition does not ask for elements that the variable template does not
+            // have.
             let exists = match part {
                 "incoming" | "incomingnaive" | "source" if element.kind == Kind::Node => {
                     !self.incoming(id).is_empty()
@@ -434,7 +439,7 @@ impl<'t> Oracle<'t> {
                 "host" => !self.hosting(id).is_empty(),
                 "consuming" => !self.consumed(id).is_empty(),
                 "default" => self.replaces(id).is_some(),
-                // What rules demand holds whatever the mode.
+                // Conditions by rules hold whatever the mode.
                 "scenario" => false,
                 _ => true,
             };
@@ -469,7 +474,7 @@ impl<'t> Oracle<'t> {
         mode.split('-').filter_map(part).collect()
     }
 
-    /// `implied` and `implies`.
+    /// The requirements of `implied` and `implies`.
     fn implications(&self, id: Id, requirements: &mut Vec<Requirement>) {
         let element = &self.template.elements[id];
         let is_selected = || {
@@ -509,8 +514,8 @@ impl<'t> Oracle<'t> {
         }
     }
 
-    /// What implies an element, beside its own conditions; nothing for one that is not implied after
-    /// all.
+    /// The premise of the implication of an element, without its own conditions; `None` if options
+    /// keep it from being implied.
     fn implying(&self, id: Id, holder: Of) -> Option<Logic> {
         let element = &self.template.elements[id];
         let on = |option: &str| self.options.flag(option, false);
@@ -540,7 +545,7 @@ impl<'t> Oracle<'t> {
         Logic::And(self.manual(id).into_iter().map(|one| one.holds).collect())
     }
 
-    /// Adds what a constraint option asks of an element, if it is on.
+    /// Adds what a constraint demands of an element, if its option is on.
     fn constrain(&self, option: &str, id: Id, holds: Logic, requirements: &mut Vec<Requirement>) {
         if self.options.constraint(option) {
             requirements.push(self.because(id, &format!("is bound by `{option}`"), holds));
@@ -648,13 +653,13 @@ impl<'t> Oracle<'t> {
         }
     }
 
-    /// The value of a condition as logic.
+    /// The condition as logic.
     pub(crate) fn condition(&self, condition: &Condition) -> Logic {
         match condition {
             Condition::Constant(value) => Logic::Constant(*value),
             Condition::Input("count") => Logic::Constant(self.template.count > 0),
             Condition::Input("flag") => Logic::Constant(self.template.flag),
-            // A string is true.
+            // A string counts as true.
             Condition::Input(_) => Logic::Constant(true),
             Condition::SizeIs(size) => Logic::Constant(self.template.size == *size),
             Condition::Presence(of, id, _) => self.presence(*of, *id),
@@ -675,7 +680,7 @@ impl<'t> Oracle<'t> {
         }
     }
 
-    /// What a presence operator asks of an element.
+    /// What a presence operator demands of an element.
     fn presence(&self, of: Of, id: Id) -> Logic {
         let template = self.template;
         let element = &template.elements[id];
@@ -735,7 +740,8 @@ impl<'t> Oracle<'t> {
             .collect()
     }
 
-    /// By its type where that is known to be one of hosting, else by its name.
+    /// Whether a relation is for a host: by its type if the type is known to be a hosting one, else
+    /// by its name.
     fn is_hosting(&self, relation: Id) -> bool {
         let elements = &self.template.elements;
         let typed = self
@@ -746,7 +752,8 @@ impl<'t> Oracle<'t> {
         typed || elements[relation].name.split('_').any(|word| word == "host")
     }
 
-    /// The technologies of the node that manage artifacts of a type that this artifact may have.
+    /// The technologies of the artifact's node that manage artifacts of a type that the artifact
+    /// may have.
     fn managers(&self, artifact: Id) -> Vec<Id> {
         let elements = &self.template.elements;
         let types: Vec<_> = self
@@ -767,8 +774,8 @@ impl<'t> Oracle<'t> {
             .collect()
     }
 
-    /// What the value of a property or an output takes from: every alternative of the name that it
-    /// names.
+    /// The elements that the value of a property or an output is taken from: every alternative with
+    /// the name.
     fn consumed(&self, id: Id) -> Vec<Id> {
         match self.template.elements[id].value {
             Value::Input(input, true) | Value::Property(input) => self.alternatives(input),

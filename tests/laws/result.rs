@@ -1,4 +1,4 @@
-//! The document that a variant of a template is.
+//! The document that a variant of a template has to be written as.
 
 use serde_yaml::{Mapping, Value as Yaml};
 
@@ -10,7 +10,7 @@ struct Writer<'t> {
     present: &'t [bool],
 }
 
-/// What the result has to be, given what is present.
+/// The resolved template for the elements that are present.
 pub(crate) fn expected(template: &Template, present: &[bool]) -> Yaml {
     let writer = Writer { template, present };
     let mut topology = Mapping::new();
@@ -61,7 +61,8 @@ impl Writer<'_> {
         self.template.elements[id].name.as_str().into()
     }
 
-    /// Present elements by name: of two with one name the later one, at the place of the first.
+    /// The present elements by name. Of two with the same name, the later one takes the place of
+    /// the first.
     fn named(&self, ids: Vec<Id>, body: impl Fn(Id) -> Mapping) -> Mapping {
         self.among(ids).map(|id| (self.name(id), body(id).into())).collect()
     }
@@ -122,7 +123,8 @@ impl Writer<'_> {
         body
     }
 
-    /// `<type>~<component>[#<artifact>]::<technology>`, where the technology does not say it.
+    /// The type that a technology gives its node: the one that it assigns, or else
+    /// `<type>~<component>[#<artifact>]::<technology>`.
     fn assigned(&self, node: Id, technology: Id) -> String {
         let elements = &self.template.elements;
         let technology = &elements[technology];
@@ -150,7 +152,8 @@ impl Writer<'_> {
         body.into()
     }
 
-    /// Those of relations that are written: without its source, a relation is not.
+    /// The relationship templates of the relations that are written; a relation without its source
+    /// is not written.
     fn relationships(&self) -> Mapping {
         let elements = &self.template.elements;
         let is_written =

@@ -1,5 +1,4 @@
-//! No input makes the resolver panic, however malformed, and what it says about it points into the
-//! input.
+//! Laws for malformed input: the resolver never panics, and its messages point into the input.
 
 use cuvee::diagnostic::{Diagnostic, Severity};
 use cuvee::source::{SourceMap, Span};
@@ -11,7 +10,7 @@ use super::generate::template;
 use super::template::Template;
 use super::{cases, resolver};
 
-/// One thing that somebody does to a text by mistake.
+/// A mistake in a text, such as a person makes.
 #[derive(Clone, Debug)]
 enum Mistake {
     Delete(Index),
@@ -121,7 +120,7 @@ fn in_word(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '.' | '@')
 }
 
-/// The places between characters.
+/// The offsets between characters.
 fn places(text: &str) -> Vec<usize> {
     text.char_indices().map(|(place, _)| place).chain([text.len()]).collect()
 }

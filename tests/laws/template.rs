@@ -1,6 +1,6 @@
-//! A small model of variable service templates, and how they are written.
+//! A small model of variable service templates, and how they are written as text.
 //!
-//! It is flat: all elements stand in one list, in the order in which presence is reported, and
+//! The model is flat: all elements are in one list, in the order in which presence is reported, and
 //! refer to each other by position.
 
 use std::fmt::Write;
@@ -55,7 +55,7 @@ impl Kind {
     }
 }
 
-/// What a presence operator asks of an element.
+/// What a presence operator asks about an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Of {
     Itself,
@@ -80,9 +80,9 @@ pub(crate) enum Of {
 #[derive(Clone, Debug)]
 pub(crate) enum Condition {
     Constant(bool),
-    /// A variability input read as logic.
+    /// A variability input that is used as logic.
     Input(&'static str),
-    /// An enumeration input compared.
+    /// A comparison of the enumeration input.
     SizeIs(&'static str),
     /// A presence operator; the text is its operand.
     Presence(Of, Id, String),
@@ -140,37 +140,38 @@ pub(crate) struct Element {
     pub container: Option<Id>,
     pub conditions: Vec<Condition>,
     pub settings: Settings,
-    /// The target of a relation, the members of a group, the targets of a policy.
+    /// The target of a relation, the members of a group, or the targets of a policy.
     pub ends: Vec<Id>,
     /// In thousandths.
     pub weight: Option<u64>,
     pub persistent: bool,
     pub managed: Option<bool>,
-    /// Of a group: whether its conditions go to its members.
+    /// For a group: whether its conditions apply to its members.
     pub variability: bool,
-    /// Of a relation: whether its relationship template stands apart and has a name.
+    /// For a relation: whether its relationship template is separate and has a name.
     pub named_relationship: bool,
-    /// Of a technology: the type that it assigns, the type of artifacts that it manages.
+    /// For a technology: the type that it assigns, and below, the type of artifacts that it
+    /// manages.
     pub assign: Option<String>,
     pub artifact: Option<String>,
     pub value: Value,
 }
 
-/// What an element says about itself besides its conditions.
+/// The settings of an element for variability, other than its conditions.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Settings {
     pub default_alternative: Option<bool>,
     pub implied: Option<&'static str>,
     pub implies: Vec<(Condition, Option<Condition>)>,
     pub default_condition: Option<bool>,
-    /// Consistency, semantic.
+    /// For consistency and for semantics.
     pub default_halves: [Option<bool>; 2],
     pub pruning: Option<bool>,
     pub pruning_halves: [Option<bool>; 2],
     pub mode: Option<String>,
 }
 
-/// A default condition of all elements of one type, or of one property of them.
+/// A default condition of all elements of a type, or of one property of all these elements.
 #[derive(Clone, Debug)]
 pub(crate) struct TypeSpecific {
     pub type_name: String,
@@ -183,14 +184,14 @@ pub(crate) struct TypeSpecific {
 #[derive(Clone, Debug)]
 pub(crate) struct Template {
     pub version: &'static str,
-    /// In the template, in order.
+    /// Options in the template, in order.
     pub options: Vec<(String, String)>,
-    /// In the call, in order.
+    /// Options in the call, in order.
     pub overrides: Vec<(String, String)>,
     pub flag: bool,
     pub count: u8,
     pub size: &'static str,
-    /// Variability inputs named like elements, with their values.
+    /// Variability inputs that have the names of elements, with their values.
     pub named_inputs: Vec<(Id, bool)>,
     pub expressions: Vec<Condition>,
     pub constraints: Vec<Condition>,
@@ -198,8 +199,8 @@ pub(crate) struct Template {
     pub elements: Vec<Element>,
 }
 
-/// The families of types that can have default conditions of their own, by the first letter of our
-/// type names.
+/// The families of types that can have default conditions, by the first letter of the names of our
+/// types.
 pub(crate) const FAMILIES: [(&str, &str); 5] = [
     ("N", "node_types"),
     ("R", "relationship_types"),
@@ -237,7 +238,7 @@ impl Template {
         container.map_or(own.clone(), |container| format!("{own}.{}", self.identifier(container)))
     }
 
-    /// How messages name it.
+    /// The element as messages name it.
     pub(crate) fn display(&self, id: Id) -> String {
         let Element { kind, name, index, container, .. } = &self.elements[id];
         let own = match kind {
@@ -280,7 +281,7 @@ impl Template {
         }
     }
 
-    /// A condition as it is written.
+    /// The condition as it is written.
     pub(crate) fn condition(&self, condition: &Condition) -> String {
         match condition {
             Condition::Constant(value) => value.to_string(),
@@ -304,7 +305,7 @@ impl Template {
         format!("[{}]", conditions.join(", "))
     }
 
-    /// What an element says of its variability.
+    /// The entries of an element that concern its variability.
     fn common(&self, element: &Element) -> Vec<String> {
         let mut entries = Vec::new();
         match &element.conditions[..] {
@@ -395,8 +396,8 @@ impl Template {
         }
     }
 
-    /// An entry of a list of named elements, with what it has besides its types, its properties and
-    /// its variability.
+    /// An entry of a list of named elements. `own` has the entries other than types, properties and
+    /// variability.
     fn entry(&self, id: Id, own: Vec<String>) -> String {
         let element = &self.elements[id];
         let mut entries = self.types_and_properties(id);
@@ -413,7 +414,8 @@ impl Template {
         }
     }
 
-    /// Whether it is written as in plain TOSCA: the only type, of which nothing is said.
+    /// Whether a type is written as in plain TOSCA: it is the only one of its container and has no
+    /// settings.
     pub(crate) fn is_plain_type(&self, id: Id) -> bool {
         let element = &self.elements[id];
         let alone = |container| self.children(container, Kind::Type) == [id];
@@ -647,7 +649,7 @@ impl Template {
     }
 }
 
-/// `1500` is written `1.500`.
+/// Writes a weight: `1500` becomes `1.500`.
 fn thousandths(weight: u64) -> String {
     format!("{}.{:03}", weight / 1000, weight % 1000)
 }

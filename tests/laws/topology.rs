@@ -1,17 +1,18 @@
-//! The topology of a variant as data is that of the text that is written of it.
+//! Checks that the topology of a variant, given as data, is that of the text written for the
+//! variant.
 
+use cuvee::parts::yaml::{Limits, Out, parse};
 use cuvee::source::FileId;
 use cuvee::topology::{RelationHead, Topology};
-use cuvee::yaml::{Limits, Out, parse};
 use cuvee::{Resolution, Resolver};
 
-/// Without what depends on the file that it was read from.
+/// The topology without what depends on the file that it was read from.
 fn bare(mut topology: Topology) -> serde_json::Value {
     topology.relations.iter_mut().for_each(|relation| relation.position = 0);
     serde_json::to_value(topology).unwrap()
 }
 
-/// Whether a relation of the text is for a host, as the topology says it.
+/// Whether the topology says that a relation of the text is for a host.
 fn hosting(topology: &Topology, head: &RelationHead<'_>) -> bool {
     let source = topology.node_named(head.source).unwrap();
     let id = topology.node(source).relations[head.position as usize];

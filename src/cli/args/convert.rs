@@ -1,4 +1,4 @@
-//! The arguments of `cuvee convert`.
+//! Defines the arguments of `cuvee convert`.
 
 use super::ChooseArgs;
 use clap::{Args, ValueEnum, ValueHint};

@@ -1,8 +1,8 @@
-//! The arguments of `cuvee instance`.
+//! Defines the arguments of `cuvee instance`.
 
 use super::{AdaptArgs, ChooseArgs, ListFormat, OrderArgs, PlanFormat, assignment, date, renaming};
 use clap::{Args, Subcommand, ValueEnum};
-use cuvee::instance::SecretsMode;
+use cuvee::deploy::instance::SecretsMode;
 use jiff::Zoned;
 use std::path::PathBuf;
 
@@ -456,7 +456,7 @@ pub(crate) enum EditCommand {
     },
 }
 
-/// `KEY=URI`, also without a URI.
+/// Parses `KEY=URI`, where the URI may be empty.
 fn renaming_or_none(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((key, uri)) if !key.is_empty() => Ok((key.to_owned(), uri.to_owned())),

@@ -1,4 +1,4 @@
-//! The arguments, and the help that describes them.
+//! Defines the arguments, and the help that describes them.
 
 pub(crate) mod convert;
 pub(crate) mod instance;
@@ -14,7 +14,7 @@ use clap::{
 use convert::ConvertArgs;
 use cuvee::diagnostic::{Code, did_you_mean};
 use cuvee::explore::{Goal, Projection, Query};
-use cuvee::solve::SolverKind;
+use cuvee::parts::solve::SolverKind;
 use instance::{DeploymentArgs, InstanceArgs};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Zoned};
@@ -112,7 +112,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Whether it looks at the clock itself, and has something to show when the time is over.
+    /// Whether the command watches the clock itself, and has a result when the time is over.
     pub(crate) fn keeps_time(&self) -> bool {
         matches!(self, Self::Resolve(_) | Self::Substitute(_))
     }
@@ -486,7 +486,7 @@ pub(crate) struct PlanArgs {
     /// name, or `-` for standard input
     #[arg(required_unless_present_all = ["from", "to"])]
     pub template: Option<PathBuf>,
-    // What is chosen here is chosen for both sides.
+    // These choices apply to both sides.
     #[command(flatten)]
     pub choose: ChooseArgs,
     /// The workflow: `deploy`, `undeploy`, or one of the template
@@ -668,12 +668,12 @@ pub(crate) enum MatrixFormat {
 /// What is compared.
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("sides").args(["from", "to", "other"]).required(true).multiple(true)))]
-// clap leaves the group of arguments that flatten others empty, and by the group it knows whether
-// they are there.
+// clap leaves the group of an `Args` struct that flattens others empty. It uses that group to
+// decide whether the struct was given, so the groups are filled here.
 #[command(mut_group("SelectArgs", |select| select.arg("template")), mut_group("ChooseArgs", |choose| choose.args(["presets", "inputs_files", "inputs", "mappings", "now", "solver"]).requires("template")), mut_group("OptionArgs", |options| options.requires("template")))]
 #[command(mut_arg("template", |template| template.required(false).index(1)))]
 pub(crate) struct DiffArgs {
-    // What is chosen here is chosen for both sides.
+    // These choices apply to both sides.
     #[command(flatten)]
     pub select: Option<SelectArgs>,
     /// Another file: both are compared as they are, plain templates or definitions of TOSCA 1.0,
@@ -867,10 +867,11 @@ pub(crate) enum FindingsFormat {
 }
 
 impl CommandLine {
-    /// Reads the command line.
+    /// Parses the command line.
     ///
     /// # Errors
-    /// Wrong use, or a wish for help; and how the line wants to be told.
+    /// Wrong usage or a request for help, together with the message format that the command line
+    /// asks for.
     pub(crate) fn from_command_line() -> Result<Self, (clap::Error, MessageFormat)> {
         let words: Vec<OsString> = std::env::args_os().collect();
         Self::parse_words(&words).map_err(|error| (error, wish(&words, "--message-format")))
@@ -879,7 +880,7 @@ impl CommandLine {
     fn parse_words(words: &[OsString]) -> Result<Self, clap::Error> {
         let mut command = Self::command().color(wish(words, "--color"));
         let matches = command.clone().try_get_matches_from(words).map_err(|error| {
-            // What only the help shows is put together for those who ask for it.
+            // The long parts of the help are assembled only when help is requested.
             let described = || manual::described(command.clone()).try_get_matches_from(words);
             if is_help(&error) { described().err().unwrap_or(error) } else { error }
         })?;
@@ -890,11 +891,11 @@ impl CommandLine {
         }
     }
 
-    /// What clap has no words for.
+    /// The misuse that clap cannot express.
     fn misuse(&self) -> Option<&'static str> {
         match &self.command {
             Command::Resolve(args) => {
-                let archive = args.output.as_deref().is_some_and(cuvee::csar::is_archive);
+                let archive = args.output.as_deref().is_some_and(cuvee::source::csar::is_archive);
                 let json = archive && args.format == ResultFormat::Json;
                 json.then_some("an archive holds YAML, so `--format json` does not go with it")
             }
@@ -918,7 +919,7 @@ fn is_help(error: &clap::Error) -> bool {
     error.kind() == ErrorKind::DisplayHelp || error.kind() == on_misuse
 }
 
-/// What a flag wishes for before anything is parsed: complaints about the arguments go by it, too.
+/// The value of a flag, read before parsing, because errors in the arguments follow it as well.
 fn wish<T: ValueEnum + Default>(words: &[OsString], flag: &str) -> T {
     let mut wish = None;
     for (index, word) in words.iter().enumerate() {
@@ -954,7 +955,7 @@ fn assignment(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// A URL may have a `=` of its own.
+/// Splits at the last `=`, because a URL may contain one.
 fn mapping(text: &str) -> Result<(String, PathBuf), String> {
     match text.rsplit_once('=') {
         Some((url, path)) if !url.is_empty() && !path.is_empty() => {
@@ -968,16 +969,16 @@ fn mapping(text: &str) -> Result<(String, PathBuf), String> {
 }
 
 pub(crate) fn date(text: &str) -> Result<Zoned, String> {
-    // What jiff says of what is no date at all speaks of its grammar.
+    // The message of jiff about a text that is not a date at all describes its grammar.
     let is_date = text.starts_with(|c: char| c.is_ascii_digit());
     let example = "expected a date such as `2024-12-24` or `2024-12-24T18:00+01:00`";
-    cuvee::clock::parse(text, TimeZone::system()).map_err(|error| match is_date {
+    cuvee::options::clock::parse(text, TimeZone::system()).map_err(|error| match is_date {
         true => format!("{example}: {error}"),
         false => example.to_owned(),
     })
 }
 
-/// How many to list.
+/// Parses the number of entries to list.
 fn limit(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(0) => {
@@ -1005,7 +1006,7 @@ fn command_name(text: &str) -> Result<String, String> {
     Err(help.map_or("`cuvee --help` lists the commands".into(), |help| help.to_string()))
 }
 
-/// Seconds, or a time with its units.
+/// Parses a number of seconds, or a time with its units.
 fn timeout(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     let with_units =

@@ -1,8 +1,8 @@
-//! The arguments of `cuvee substitute`.
+//! Defines the arguments of `cuvee substitute`.
 
 use super::{DeploymentArgs, SelectArgs};
 use clap::{Args, ValueEnum, ValueHint};
-use cuvee::substitute::CandidateVariants;
+use cuvee::deploy::substitute::CandidateVariants;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -78,7 +78,7 @@ pub(crate) enum SubstituteFormat {
     Json,
 }
 
-/// A node, a template and perhaps a preset.
+/// Parses a node, a template and an optional preset.
 fn candidate(text: &str) -> Result<(String, String, Option<String>), String> {
     let example = "a node and a template are needed, such as `db=managed.yaml`";
     let (node, file) = text.split_once('=').ok_or(example)?;

@@ -1,20 +1,20 @@
-//! A command line that is being written, and where in it the cursor stands.
+//! Reads an unfinished command line, and finds the place of the cursor in it.
 
 use clap::{Arg, Command};
 
-/// What is known of a command line.
+/// An unfinished command line, as far as it is known.
 pub(super) struct Line<'c> {
-    /// The innermost command that is named.
+    /// The innermost command on the line.
     pub(super) command: &'c Command,
-    /// Arguments with their values, in front of the cursor and behind it.
+    /// The arguments with their values, before and behind the cursor.
     pub(super) given: Vec<(&'c Arg, String)>,
-    /// What the cursor stands in.
+    /// The place of the cursor.
     pub(super) place: Place<'c>,
 }
 
-/// What can be written at the cursor, and what is there so far.
+/// The kind of word at the cursor, and the part that is typed already.
 pub(super) enum Place<'c> {
-    /// The value of an argument; `before` stands in front of it in the same word.
+    /// The value of an argument. `before` is the part of the word in front of the value.
     Value {
         argument: &'c Arg,
         before: String,
@@ -25,9 +25,9 @@ pub(super) enum Place<'c> {
     Nothing,
 }
 
-/// How a word begins that is no value of the flag in front of it.
+/// The role of a word that is not the value of the flag before it.
 enum Start<'c> {
-    /// A flag with its value in the same word, behind so many bytes.
+    /// A flag with its value in the same word, which begins at this byte.
     Assigned(&'c Arg, usize),
     /// A flag whose value is the next word.
     Awaiting(&'c Arg),
@@ -36,7 +36,8 @@ enum Start<'c> {
 }
 
 impl<'c> Line<'c> {
-    /// Reads the words, the program first; the cursor is at the end of the one with this index.
+    /// Reads the words, of which the first is the program. The cursor is at the end of the word
+    /// with index `current`.
     pub(super) fn read(root: &'c Command, words: &[String], current: usize) -> Self {
         let mut line = Self { command: root, given: Vec::new(), place: Place::Nothing };
         let (mut awaiting, mut position, mut only_plain) = (None, 0, false);
@@ -52,7 +53,7 @@ impl<'c> Line<'c> {
                 Start::Awaiting(_) | Start::Flag if here => line.place = Place::Flag(word.clone()),
                 Start::Awaiting(argument) => awaiting = Some(argument),
                 Start::Flag => only_plain |= word == "--",
-                // A dash alone is standard input, and may become a flag.
+                // A single dash means standard input, and may become a flag.
                 Start::Plain if here && word == "-" && !only_plain => {
                     line.place = Place::Flag(word.clone());
                 }
@@ -114,7 +115,7 @@ fn start<'c>(command: &'c Command, word: &str) -> Start<'c> {
     }
 }
 
-/// The argument at a position; the last may take any number.
+/// The argument at a position. The last one may take several values.
 fn positional(command: &Command, position: usize) -> Option<&Arg> {
     let many = |argument: &&Arg| argument.get_num_args().is_some_and(|of| of.max_values() > 1);
     let mut all: Vec<_> = command.get_positionals().collect();
@@ -122,8 +123,8 @@ fn positional(command: &Command, position: usize) -> Option<&Arg> {
     all.get(position).copied().or_else(|| all.last().copied().filter(many))
 }
 
-/// The words of a line as a shell takes them, and which of them the cursor is in; what the word
-/// goes on with behind the cursor is left out.
+/// Splits a line into words as a shell does, and finds the word that contains the cursor. The part
+/// of that word behind the cursor is dropped.
 pub(super) fn split(before: &str, after: &str) -> (Vec<String>, usize) {
     let (mut words, open) = words(before);
     words.push(open.unwrap_or_default());
@@ -134,7 +135,7 @@ pub(super) fn split(before: &str, after: &str) -> (Vec<String>, usize) {
     (words, current)
 }
 
-/// The words that are finished, and the one that is not.
+/// The finished words, and the unfinished one.
 fn words(text: &str) -> (Vec<String>, Option<String>) {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
     let mut chars = text.chars();

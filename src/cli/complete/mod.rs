@@ -1,8 +1,9 @@
-//! `cuvee complete`, which the scripts of `cuvee completions` ask: what may stand where the cursor
-//! is.
+//! Runs `cuvee complete`, which the scripts of `cuvee completions` call to complete the word at the
+//! cursor.
 //!
-//! Each line is a word, a tab, and what the word means. A line without a word says by `files` or
-//! `directories` that the shell completes these, too. Whatever is wrong, nothing is said.
+//! Each line of the output is a word, a tab, and the meaning of the word. A line with no word and
+//! the meaning `files` or `directories` tells the shell to complete these, too. Errors are not
+//! reported.
 
 mod line;
 mod values;
@@ -13,7 +14,7 @@ use clap::{Arg, Command, CommandFactory, ValueHint};
 use line::{Line, Place};
 use std::process::ExitCode;
 
-/// Prints what may stand at the cursor.
+/// Prints the possible words at the cursor.
 pub(crate) fn run(args: &CompleteArgs) -> ExitCode {
     let mut root = CommandLine::command();
     root.build();
@@ -27,12 +28,12 @@ pub(crate) fn run(args: &CompleteArgs) -> ExitCode {
     let line = Line::read(&root, &words, current);
     let candidates = candidates(&root, &line);
     let shown: String = candidates.iter().map(Completion::line).collect();
-    // Whoever completes does not want to know.
+    // A failed completion is not worth an error message.
     let _ = output::to_stdout(shown);
     ExitCode::SUCCESS
 }
 
-/// A word that may stand at the cursor.
+/// A word that is possible at the cursor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Completion {
     word: String,
@@ -44,7 +45,7 @@ impl Completion {
         Self { word: word.into(), meaning: meaning.to_string() }
     }
 
-    /// What the shell is to complete by itself.
+    /// A request to the shell to complete files or directories.
     fn paths(what: &str) -> Self {
         Self::new("", what)
     }
@@ -89,8 +90,8 @@ fn flags(argument: &Arg) -> Vec<Completion> {
     [long, short].into_iter().flatten().map(|flag| Completion::new(flag, &help)).collect()
 }
 
-/// What an argument takes: what the template or we have names for, the words that the argument says
-/// it takes, or paths.
+/// The values of an argument: names from the template or from this program, the possible values
+/// that the argument declares, or paths.
 fn values_of(root: &Command, line: &Line<'_>, argument: &Arg, typed: &str) -> Vec<Completion> {
     if let Some(named) = values::NamedValue::of(line.command, argument) {
         return named.candidates(root, line, typed);
@@ -117,7 +118,7 @@ fn values_of(root: &Command, line: &Line<'_>, argument: &Arg, typed: &str) -> Ve
 mod tests {
     use super::*;
 
-    /// What completes at the end of a line.
+    /// The words that complete the end of a line.
     fn complete(before: &str) -> Vec<String> {
         let mut root = CommandLine::command();
         root.build();
@@ -126,7 +127,7 @@ mod tests {
         candidates(&root, &line).into_iter().map(|found| found.word).collect()
     }
 
-    /// Arguments whose values are anybody's own: numbers, texts, conditions, times, URLs.
+    /// Arguments whose values cannot be listed: numbers, texts, conditions, times, URLs.
     const FREE: &[&str] = &[
         "candidates",
         "conditions",

@@ -1,4 +1,5 @@
-//! Values that have names: those of the template that the command line names, and our own.
+//! Completes values that have names: those in the template on the command line, and those of this
+//! program.
 
 use super::super::streams::CommandFiles;
 use super::Completion;
@@ -8,15 +9,15 @@ use cuvee::Resolver;
 use cuvee::diagnostic::Code;
 use cuvee::explore::Names;
 use cuvee::options;
-use cuvee::yaml::write_flow;
+use cuvee::parts::yaml::write_flow;
 use std::path::Path;
 
-/// What the value of an argument names.
+/// The kind of name that the value of an argument has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NamedValue {
     /// Presets, separated by commas.
     Presets,
-    /// The same, or files of inputs.
+    /// Presets or files of inputs, separated by commas.
     Choice,
     /// An input and its value.
     Input,
@@ -30,7 +31,7 @@ pub(super) enum NamedValue {
 }
 
 impl NamedValue {
-    /// Nothing for arguments whose values have no names.
+    /// The kind of names of an argument. Returns nothing if its values have no names.
     pub(super) fn of(command: &Command, argument: &Arg) -> Option<Self> {
         match (command.get_name(), argument.get_id().as_str()) {
             (_, "presets") | ("graph", "compare_to") => Some(Self::Presets),
@@ -46,7 +47,7 @@ impl NamedValue {
         }
     }
 
-    /// All that begin with what is typed, and maybe others.
+    /// All candidates that begin with the typed text. Others may be among them.
     pub(super) fn candidates(
         self,
         root: &Command,
@@ -77,8 +78,8 @@ impl NamedValue {
     }
 }
 
-/// The resolver for the template that the line names, where that is a file or a directory: nobody
-/// waits for a pipe here.
+/// The resolver for the template on the command line, if that is a file or a directory. A pipe is
+/// not read, because completion must not wait.
 fn resolver(line: &Line<'_>) -> Option<Resolver> {
     let given = |id: &'static str| {
         line.given.iter().filter(move |(of, _)| of.get_id() == id).map(|(_, value)| value)
@@ -99,7 +100,7 @@ fn names(line: &Line<'_>) -> Names {
     resolver(line).and_then(|resolver| resolver.names().ok()).unwrap_or_default()
 }
 
-/// Each goes behind those that are there already.
+/// Completes the last preset in a list, without those that the list has already.
 fn presets(line: &Line<'_>, typed: &str) -> Vec<Completion> {
     let before = typed.rfind(',').map_or("", |comma| &typed[..=comma]);
     let taken: Vec<_> = before.split(',').collect();
@@ -150,7 +151,7 @@ fn types(line: &Line<'_>) -> Vec<Completion> {
     types.into_iter().map(|of| Completion::new(of.name, of.family.noun())).collect()
 }
 
-/// The commands of a command.
+/// The subcommands of a command.
 pub(super) fn commands(root: &Command) -> Vec<Completion> {
     let commands = root.get_subcommands().filter(|command| !command.is_hide_set());
     commands

@@ -1,4 +1,4 @@
-//! `cuvee instance apply`
+//! Runs `cuvee instance apply`.
 
 use super::InstanceWriting;
 use super::change::told;
@@ -8,9 +8,9 @@ use crate::cli::reporter::Reporter;
 use crate::cli::stored::store;
 use crate::cli::{Outcome, json, output, rejected, streams};
 use cuvee::Failure;
+use cuvee::deploy::instance::StoredInstance;
+use cuvee::deploy::instance::{ReadyStep, RecordOrigin, ReportOutcome, finish_workflow};
 use cuvee::diagnostic::{Code, Diagnostic};
-use cuvee::instance::StoredInstance;
-use cuvee::instance::{ReadyStep, RecordOrigin, ReportOutcome, finish_workflow};
 use cuvee::source::SourceMap;
 use serde::Serialize;
 use std::fmt::Write;
@@ -18,7 +18,7 @@ use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Begins to carry out a plan, goes on with it, or gives it up.
+/// Begins to carry out a plan, resumes it, or cancels it.
 pub(super) fn run(args: &ApplyInstanceArgs, reporter: &Reporter) -> Outcome {
     let store = store(args.author.store.store.as_deref());
     let mut instance = StoredInstance::open(&store, &args.name).map_err(rejected)?;
@@ -39,7 +39,7 @@ pub(super) fn run(args: &ApplyInstanceArgs, reporter: &Reporter) -> Outcome {
     shown(&changed.result, changed.revision, args.format)
 }
 
-/// The document of a plan.
+/// Reads the document of a plan.
 fn document(path: &Path) -> Result<String, Failure> {
     let failed = |error: std::io::Error| {
         let message = format!("cannot read `{}`: {error}", path.display());
@@ -53,7 +53,7 @@ fn document(path: &Path) -> Result<String, Failure> {
     std::fs::read_to_string(path).map_err(failed)
 }
 
-/// What can be done next, as it is written to JSON.
+/// The steps that can be done next, in their JSON form.
 #[derive(Serialize)]
 struct ReadySteps<'r> {
     revision: u64,
@@ -66,7 +66,7 @@ fn shown(ready: &[ReadyStep], revision: u64, format: ListFormat) -> Outcome {
         ListFormat::Human => {
             let mut text = String::new();
             for ReadyStep { step, status, .. } in ready {
-                // InstanceWriting to a string does not fail.
+                // Writing to a string does not fail.
                 let _ = match status {
                     Some(status) => writeln!(text, "{step}  {}", status.as_str()),
                     None => writeln!(text, "{step}"),

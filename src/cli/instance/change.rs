@@ -1,4 +1,4 @@
-//! `cuvee instance begin`, `finish` and `edit`
+//! Runs `cuvee instance begin`, `finish` and `edit`.
 
 use super::InstanceWriting;
 use crate::cli::args::instance::{
@@ -8,15 +8,15 @@ use crate::cli::reporter::Reporter;
 use crate::cli::stored::store;
 use crate::cli::{Outcome, output, rejected};
 use cuvee::Failure;
-use cuvee::diagnostic::{Code, Diagnostic};
-use cuvee::instance::StoredInstance;
-use cuvee::instance::{
+use cuvee::deploy::instance::StoredInstance;
+use cuvee::deploy::instance::{
     InstanceLog, ModelEdit, RecordOrigin, RecordedChange, ReportOutcome, begin_workflow,
     finish_workflow,
 };
+use cuvee::diagnostic::{Code, Diagnostic};
+use cuvee::parts::yaml::{Limits, parse};
+use cuvee::source::value::Value;
 use cuvee::source::{FileId, SourceMap};
-use cuvee::value::Value;
-use cuvee::yaml::{Limits, parse};
 use std::process::ExitCode;
 
 /// Begins a change without a plan.
@@ -50,7 +50,7 @@ pub(super) fn finish(args: &FinishInstanceArgs, reporter: &Reporter) -> Outcome 
     told(changed.map_err(rejected)?, reporter)
 }
 
-/// Changes the model past who deploys it.
+/// Changes the model directly, without a report from the orchestrator.
 pub(super) fn edit(args: &EditInstanceArgs, reporter: &Reporter) -> Outcome {
     let (store, writing) = (
         store(args.author.store.store.as_deref()),
@@ -67,9 +67,10 @@ fn edit_of(args: &EditInstanceArgs) -> Result<ModelEdit, Failure> {
         return Ok(ModelEdit::Set { path: path.as_str().into(), value: Some(yaml(path, value)?) });
     }
     let Some(command) = &args.command else {
-        let error = Diagnostic::error(Code::Usage, "nothing is said that is to be edited");
+        let error =
+            Diagnostic::error(Code::Usage, "`cuvee instance edit` needs something to change");
         return Err(rejected(
-            error.help("`--set PATH=VALUE`, `adopt`, `forget`, `rename` or `link`"),
+            error.help("give `--set PATH=VALUE`, `adopt`, `forget`, `rename` or `link`"),
         ));
     };
     Ok(match command {
@@ -88,7 +89,7 @@ fn edit_of(args: &EditInstanceArgs) -> Result<ModelEdit, Failure> {
     })
 }
 
-/// A value that stands in an argument.
+/// Parses the YAML value of an argument.
 pub(super) fn yaml(what: &str, text: &str) -> Result<Value, Failure> {
     match parse(FileId::DETACHED, text.into(), &Limits::default()) {
         Ok(document) => Ok(document.root().to_value()),
@@ -100,7 +101,7 @@ pub(super) fn yaml(what: &str, text: &str) -> Result<Value, Failure> {
     }
 }
 
-/// Says which record it has become.
+/// Prints the revision of the new record.
 pub(super) fn told<T>(changed: RecordedChange<T>, reporter: &Reporter) -> Outcome {
     let RecordedChange { revision, is_written, warnings, .. } = changed;
     reporter.report(&warnings, &SourceMap::default());

@@ -1,12 +1,12 @@
-//! `cuvee instance diff`
+//! Runs `cuvee instance diff`.
 
 use crate::cli::Outcome;
 use crate::cli::args::ListFormat;
 use crate::cli::diff::tell_difference;
 use clap::ColorChoice;
-use cuvee::instance::{InstanceModel, diff_models};
+use cuvee::deploy::instance::{InstanceModel, diff_models};
 
-/// Compares two instances, two revisions of one, or an export.
+/// Compares two models, each of an instance, of a revision, or of an export.
 pub(super) fn run(
     [from, to]: [&InstanceModel; 2],
     names: [&str; 2],

@@ -1,12 +1,14 @@
-//! `cuvee instance export`, as far as the model says it
+//! Runs `cuvee instance export` for the formats that need only the model.
 
 use crate::cli::read::ReadFiles;
 use crate::cli::{Outcome, output, rejected};
-use cuvee::instance::{InstanceModel, ModelExport, export_bindings, export_json, export_yaml};
+use cuvee::deploy::instance::{
+    InstanceModel, ModelExport, export_bindings, export_json, export_yaml,
+};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// How a model is written.
+/// The output format of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ModelFormat {
     Yaml,

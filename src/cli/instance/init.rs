@@ -1,4 +1,4 @@
-//! `cuvee instance init`
+//! Runs `cuvee instance init`.
 
 use super::InstanceWriting;
 use crate::cli::args::instance::{DeploymentArgs, InitInstanceArgs};
@@ -6,8 +6,8 @@ use crate::cli::reporter::Reporter;
 use crate::cli::stored::store;
 use crate::cli::{Outcome, output, rejected, select};
 use cuvee::Resolver;
-use cuvee::instance::InstanceSettings;
-use cuvee::instance::RecordOrigin;
+use cuvee::deploy::instance::InstanceSettings;
+use cuvee::deploy::instance::RecordOrigin;
 use std::process::ExitCode;
 
 /// Makes an instance of a variant.
@@ -38,7 +38,7 @@ pub(super) fn run(args: &InitInstanceArgs, reporter: &Reporter) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// With the values of functions, and those of topology inputs.
+/// Configures the resolver to evaluate functions with these topology inputs.
 pub(super) fn deploying(resolver: Resolver, args: &DeploymentArgs) -> Resolver {
     let DeploymentArgs { deployment_files, deployment_inputs } = args;
     select::with_deployment(resolver.evaluate_functions(), deployment_files, deployment_inputs)

@@ -1,4 +1,4 @@
-//! `cuvee instance list`, `import`, `verify`, `compact` and `delete`
+//! Runs `cuvee instance list`, `import`, `verify`, `compact` and `delete`.
 
 use super::InstanceWriting;
 use crate::cli::args::instance::{
@@ -9,11 +9,11 @@ use crate::cli::read::ReadFiles;
 use crate::cli::reporter::Reporter;
 use crate::cli::stored::{exported, store};
 use crate::cli::{Outcome, output, rejected, written};
-use cuvee::diagnostic::{Code, Diagnostic, Severity};
-use cuvee::instance::{
+use cuvee::deploy::instance::{
     InstanceLog, InstanceModel, ModelAt, OsStore, RecordOrigin, instance_names, read_states,
     salvage, verify_instance,
 };
+use cuvee::diagnostic::{Code, Diagnostic, Severity};
 use cuvee::source::SourceMap;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ struct ListedInstance {
     name: String,
     revision: u64,
     template: String,
-    /// How many nodes are in which state.
+    /// The number of nodes in each state.
     states: BTreeMap<String, usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     orchestration: Option<u64>,
@@ -54,7 +54,7 @@ pub(super) fn list(args: &ListInstancesArgs) -> Outcome {
             let states: Vec<_> =
                 it.states.iter().map(|(state, count)| format!("{count} {state}")).collect();
             let open = it.orchestration.map_or_else(String::new, |id| format!("  since {id} open"));
-            // InstanceWriting to a string does not fail.
+            // Writing to a string does not fail.
             let _ = writeln!(
                 text,
                 "{}@{}  {}  {}{open}  {}",
@@ -84,7 +84,7 @@ fn listed(name: String, model: &InstanceModel) -> ListedInstance {
     }
 }
 
-/// Makes an instance of what was exported.
+/// Makes an instance of an export.
 pub(super) fn import(args: &ImportInstanceArgs, reporter: &Reporter) -> Outcome {
     let (store, writing) = (
         store(args.author.store.store.as_deref()),
@@ -97,17 +97,18 @@ pub(super) fn import(args: &ImportInstanceArgs, reporter: &Reporter) -> Outcome 
             let message = format!("cannot read `{}`: {error}", args.file.display());
             rejected(Diagnostic::error(Code::File, message))
         })?;
-        cuvee::instance::import_log(&store, &args.name, &text, &author).map_err(rejected)?
+        cuvee::deploy::instance::import_log(&store, &args.name, &text, &author).map_err(rejected)?
     } else {
         let model = exported(&args.file, &ReadFiles::default())?;
-        cuvee::instance::import_instance(&store, &args.name, &model, &author).map_err(rejected)?
+        cuvee::deploy::instance::import_instance(&store, &args.name, &model, &author)
+            .map_err(rejected)?
     };
     reporter.report(&[], &SourceMap::default());
     output::to_stdout(format!("{}: revision {revision}\n", args.name)).map_err(rejected)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// What was looked at.
+/// The parts of an instance that were verified.
 #[derive(Serialize)]
 struct VerifiedLog {
     revision: u64,
@@ -115,18 +116,18 @@ struct VerifiedLog {
     bytes: u64,
     blobs: usize,
     snapshots: usize,
-    /// Whether all that was acknowledged is there.
+    /// Whether all acknowledged records are present.
     whole: bool,
 }
 
-/// What was copied.
+/// The parts of an instance that were salvaged.
 #[derive(Serialize)]
 struct SalvagedLog {
     revision: u64,
     blobs: usize,
 }
 
-/// Checks what is kept of an instance.
+/// Checks the stored data of an instance.
 pub(super) fn verify(args: &VerifyInstanceArgs, reporter: &Reporter) -> Outcome {
     let store = store(args.store.store.as_deref());
     if let Some(to) = &args.salvage {
@@ -164,7 +165,7 @@ pub(super) fn verify(args: &VerifyInstanceArgs, reporter: &Reporter) -> Outcome 
     Ok(ExitCode::from(u8::from(is_broken)))
 }
 
-/// Makes an instance faster to read.
+/// Writes a snapshot, so that the instance is faster to read.
 pub(super) fn compact(args: &NamedInstanceArgs) -> Outcome {
     let (store, writing) =
         (store(args.author.store.store.as_deref()), InstanceWriting::of(&args.author, None));
@@ -175,7 +176,7 @@ pub(super) fn compact(args: &NamedInstanceArgs) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Forgets an instance.
+/// Deletes the data of an instance, but undeploys nothing.
 pub(super) fn delete(args: &DeleteInstanceArgs) -> Outcome {
     let (store, writing) =
         (store(args.author.store.store.as_deref()), InstanceWriting::of(&args.author, None));

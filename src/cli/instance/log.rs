@@ -1,21 +1,21 @@
-//! `cuvee instance log`
+//! Runs `cuvee instance log`.
 
 use crate::cli::args::ListFormat;
 use crate::cli::args::instance::LogInstanceArgs;
 use crate::cli::stored::{at, store};
 use crate::cli::{Outcome, output, rejected};
+use cuvee::deploy::instance::{Event, EventLog, LogRecord, ModelAt, Store};
 use cuvee::diagnostic::Diagnostic;
-use cuvee::draw::instance::log_line;
-use cuvee::instance::{Event, EventLog, LogRecord, ModelAt, Store};
+use cuvee::output::draw::instance::log_line;
 use jiff::Timestamp;
 use memchr::memmem::Finder;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// So often it is looked whether more has come.
+/// The interval between two looks for new records.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// Shows what has happened.
+/// Prints the records of an instance.
 pub(super) fn run(args: &LogInstanceArgs) -> Outcome {
     let store = store(args.store.store.as_deref());
     let since = args.since.as_deref().map(at).transpose()?;
@@ -60,13 +60,14 @@ fn follow(
     }
 }
 
-/// Which records are asked for.
+/// The conditions on the printed records.
 struct LogFilter<'a> {
     since: Option<Timestamp>,
     orchestration: Option<String>,
     entities: Vec<String>,
     kinds: &'a [String],
-    /// What stands in the text of a record that says something of these entities, or of these kinds.
+    /// The texts that a record about these entities contains, and those that a record of these
+    /// kinds contains.
     traces: [Vec<Finder<'static>>; 2],
 }
 
@@ -93,7 +94,7 @@ impl<'a> LogFilter<'a> {
         }
     }
 
-    /// Whether a record is one of them.
+    /// Whether a record meets the conditions.
     fn takes(&self, record: &LogRecord<'_>) -> Result<bool, Diagnostic> {
         let Self { since, orchestration, entities, kinds, traces } = self;
         if since.is_some_and(|since| record.time <= since)
@@ -105,7 +106,7 @@ impl<'a> LogFilter<'a> {
         if entities.is_empty() && kinds.is_empty() {
             return Ok(true);
         }
-        // What a text does not hold, no event in it is about.
+        // A record without any of these texts has no matching event, so it need not be parsed.
         let text = record.raw_events().as_bytes();
         let may = |traces: &Vec<Finder<'_>>| {
             traces.is_empty() || traces.iter().any(|trace| trace.find(text).is_some())
@@ -122,7 +123,7 @@ impl<'a> LogFilter<'a> {
     }
 }
 
-/// `node.shop`, also where only `shop` is said.
+/// The full identifier of an entity, such as `node.shop` for `shop`.
 fn identifier(said: &str) -> String {
     let is_whole = ["node.", "relation.", "group.", "policy.", "input.", "output."]
         .iter()
@@ -130,7 +131,7 @@ fn identifier(said: &str) -> String {
     if is_whole { said.to_owned() } else { format!("node.{said}") }
 }
 
-/// All records, a line each.
+/// All records, one a line.
 pub(super) fn whole(store: &dyn Store, name: &str) -> Result<String, Diagnostic> {
     let mut log = EventLog::open_at_start(store, name)?;
     let mut text = String::new();

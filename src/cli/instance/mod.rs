@@ -1,4 +1,4 @@
-//! `cuvee instance`: what is deployed, what has happened to it, and what has to happen next.
+//! Runs `cuvee instance`: keeps the state of deployments, their history, and their next steps.
 
 mod apply;
 mod change;
@@ -22,12 +22,12 @@ use crate::cli::args::instance::{
 };
 use clap::ColorChoice;
 use cuvee::Failure;
-use cuvee::diagnostic::{Code, Diagnostic};
-use cuvee::instance::{
+use cuvee::deploy::instance::{
     InstanceModel, LockHolder, ModelExport, ModelReading, RecordAuthor, RecordOrigin, SecretsMode,
     ask_about_entity, view_entity,
 };
-use cuvee::instance::{StoredInstance, with_derivation};
+use cuvee::deploy::instance::{StoredInstance, with_derivation};
+use cuvee::diagnostic::{Code, Diagnostic};
 use export::ModelFormat;
 use jiff::Timestamp;
 use query::QueryAsk;
@@ -35,10 +35,10 @@ use std::mem::ManuallyDrop;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Does what is said of instances.
+/// Runs the command for instances.
 pub(crate) fn run(args: &InstanceArgs, reporter: &Reporter, color: ColorChoice) -> Outcome {
     output::clean_up_on_interrupt();
-    // Whoever reports waits for what happens elsewhere.
+    // `record` may wait for reports for a long time, which no phase should be charged with.
     if !matches!(args.command, InstanceCommand::Record(_)) {
         watch::phase("reading the instance");
     }
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &InstanceArgs, reporter: &Reporter, color: ColorChoice) 
     }
 }
 
-/// Who writes, and when.
+/// Who writes a record, when, and on which conditions.
 struct InstanceWriting {
     holder: LockHolder,
     timeout: Duration,
@@ -82,7 +82,7 @@ impl InstanceWriting {
         }
     }
 
-    /// Who only keeps what a plan needs.
+    /// The settings for commands that only store what a plan needs.
     fn reading() -> Self {
         let holder = LockHolder { actor: user(), process: std::process::id() };
         Self { holder, timeout: Duration::from_secs(10), time: Timestamp::now(), expect: None }
@@ -94,26 +94,26 @@ impl InstanceWriting {
     }
 }
 
-/// Who is meant to have said it.
+/// The author of a record.
 fn actor(args: &AuthorArgs) -> String {
     args.actor.clone().unwrap_or_else(user)
 }
 
-/// The name of the user.
+/// The name of the user who runs the program.
 fn user() -> String {
     let names = ["USER", "LOGNAME", "USERNAME"];
     let mut known = names.iter().filter_map(|name| std::env::var(name).ok());
     known.find(|name| !name.is_empty()).unwrap_or_else(|| "unknown".to_owned())
 }
 
-/// The model that is asked for. It is not taken apart, which would take a fifth of the time of telling
-/// something of a large one: the process ends with it.
+/// Reads the requested model. The model is never freed, because that would take a fifth of the time
+/// of a query on a large one, and the process ends soon.
 fn read(args: &ReadInstanceArgs) -> Result<ManuallyDrop<InstanceModel>, Failure> {
     let model = model(&args.name, args.at.as_deref(), &store(args.store.store.as_deref()))?;
     check_reveal(args, &model).map(|()| ManuallyDrop::new(model)).map_err(rejected)
 }
 
-/// Only what is kept can be shown.
+/// Checks that secrets can be shown: the instance has to keep them.
 fn check_reveal(args: &ReadInstanceArgs, model: &InstanceModel) -> Result<(), Diagnostic> {
     if !args.reveal || model.secrets == SecretsMode::Keep {
         return Ok(());
@@ -168,7 +168,7 @@ fn query(args: &QueryInstanceArgs, reporter: &Reporter) -> Outcome {
                 query::run(&model, &ask, derives, &read, reporter)
             })?
         }
-        // An export says which types its nodes are of, not what these derive from.
+        // An export has the types of its nodes, but not the derivation of these types.
         NamedModel::File(_) => {
             query::run(&model, &ask, &|one, other| one == other, &read, reporter)
         }

@@ -1,4 +1,4 @@
-//! `cuvee instance plan`
+//! Runs `cuvee instance plan`.
 
 use super::{InstanceWriting, init};
 use crate::cli::args::PlanFormat;
@@ -8,8 +8,8 @@ use crate::cli::read::ReadFiles;
 use crate::cli::reporter::Reporter;
 use crate::cli::stored::store;
 use crate::cli::{Outcome, output, rejected, select};
-use cuvee::instance::RecordOrigin;
-use cuvee::instance::{InstancePlanQuery, StoredInstance, plan_instance};
+use cuvee::deploy::instance::RecordOrigin;
+use cuvee::deploy::instance::{InstancePlanQuery, StoredInstance, plan_instance};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -45,7 +45,7 @@ pub(super) fn run(args: &PlanInstanceArgs, reporter: &Reporter) -> Outcome {
     Ok(ExitCode::from(u8::from(args.adapt.exit_code && !plan.steps.is_empty())))
 }
 
-/// The template that is planned to; nothing where the instance is to be what it is meant to be.
+/// The template of the wanted variant. Returns nothing where the instance keeps its current target.
 fn template(args: &PlanInstanceArgs, instance: &StoredInstance<'_>) -> Option<PathBuf> {
     let choose = &args.choose;
     let is_chosen = !choose.presets.is_empty()

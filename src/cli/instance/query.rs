@@ -1,4 +1,4 @@
-//! `cuvee instance query`
+//! Runs `cuvee instance query`.
 
 use crate::cli::args::ListFormat;
 use crate::cli::read::ReadFiles;
@@ -6,20 +6,20 @@ use crate::cli::reporter::Reporter;
 use crate::cli::stored::document;
 use crate::cli::{Outcome, output, rejected};
 use cuvee::Failure;
-use cuvee::diagnostic::{Code, Diagnostic, Diagnostics};
-use cuvee::draw::instance::{rows, told};
-use cuvee::instance::{
+use cuvee::deploy::instance::{
     DerivesFrom, InstanceModel, InstanceQuery, ModelReading, QueryAnswer, query_by_filter,
     query_function,
 };
+use cuvee::diagnostic::{Code, Diagnostic, Diagnostics};
+use cuvee::output::draw::instance::{rows, told};
+use cuvee::parts::yaml::{Limits, parse};
 use cuvee::source::SourceMap;
-use cuvee::value::Value;
-use cuvee::yaml::{Limits, parse};
+use cuvee::source::value::Value;
 use serde::Serialize;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// What is asked: one of a path, a node filter, and a function.
+/// A query: one of a path, a node filter, and a function.
 pub(super) struct QueryAsk<'a> {
     pub path: Option<&'a str>,
     pub node_filter: Option<&'a Path>,
@@ -30,7 +30,7 @@ pub(super) struct QueryAsk<'a> {
     pub output: Option<&'a Path>,
 }
 
-/// Answers a question about an instance.
+/// Answers a query about an instance.
 pub(super) fn run(
     model: &InstanceModel,
     ask: &QueryAsk<'_>,
@@ -84,13 +84,13 @@ fn answer(
     })
 }
 
-/// What a function came to.
+/// The result of a function.
 #[derive(Serialize)]
 struct Answered {
     value: Value,
 }
 
-/// An object a line.
+/// Writes the objects as JSON, one a line.
 fn lines<T: Serialize>(all: &[T]) -> String {
     let mut text = String::new();
     for one in all {

@@ -1,4 +1,4 @@
-//! `cuvee instance record`
+//! Runs `cuvee instance record`.
 
 use super::InstanceWriting;
 use super::change::{told, yaml};
@@ -7,18 +7,18 @@ use crate::cli::reporter::Reporter;
 use crate::cli::stored::store;
 use crate::cli::{Outcome, output, rejected};
 use cuvee::Failure;
-use cuvee::instance::{
+use cuvee::deploy::instance::{
     Acknowledgement, GROUP_LINES, GROUP_TIME, InstanceReport, RecordOrigin, ReportOutcome,
 };
-use cuvee::instance::{RecordAuthorNow, ReportLines, StoredInstance, TakenReports};
-use cuvee::value::Value;
+use cuvee::deploy::instance::{RecordAuthorNow, ReportLines, StoredInstance, TakenReports};
+use cuvee::source::value::Value;
 use std::io::{BufRead, BufReader};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Instant;
 
-/// Records what has happened.
+/// Records a report, or a stream of reports.
 pub(super) fn run(args: &RecordInstanceArgs, reporter: &Reporter) -> Outcome {
     let store = store(args.author.store.store.as_deref());
     if args.stream {
@@ -35,7 +35,7 @@ fn taking(args: &RecordInstanceArgs) -> TakenReports {
     TakenReports { undeclared: args.undeclared, force: args.force }
 }
 
-/// What the arguments report.
+/// Makes a report of the arguments.
 fn report(args: &RecordInstanceArgs, expect: Option<u64>) -> Result<InstanceReport, Failure> {
     let values = |said: &[(String, String)]| {
         let value = |(name, text): &(String, String)| {
@@ -89,10 +89,11 @@ fn stream(args: &RecordInstanceArgs, instance: &mut StoredInstance<'_>) -> Outco
     Ok(ExitCode::from(u8::from(!is_whole)))
 }
 
-/// So much of standard input is read at once.
+/// The number of bytes that are read from standard input at once.
 const READ: usize = 1 << 16;
 
-/// The lines of standard input as they come, each time those that are there already.
+/// Receives the lines of standard input as they arrive. Each message has all lines that were
+/// available.
 fn lines() -> Receiver<Vec<String>> {
     let (send, lines) = sync_channel(4);
     std::thread::spawn(move || {
@@ -114,8 +115,8 @@ fn lines() -> Receiver<Vec<String>> {
     lines
 }
 
-/// The lines that are recorded together: those that are there, up to so many, for so long. What is
-/// more waits for the next time.
+/// Collects the lines that are recorded together: the available ones, up to `GROUP_LINES`, within
+/// `GROUP_TIME`. The other lines wait for the next group.
 fn group(lines: &Receiver<Vec<String>>, waiting: &mut Vec<String>) -> Option<Vec<String>> {
     let mut group = std::mem::take(waiting);
     let end = Instant::now() + GROUP_TIME;
@@ -123,7 +124,7 @@ fn group(lines: &Receiver<Vec<String>>, waiting: &mut Vec<String>) -> Option<Vec
         let more = match lines.try_recv() {
             Ok(more) => more,
             Err(_) if group.is_empty() => lines.recv().ok()?,
-            // Who waits for an answer sends nothing more.
+            // A sender that waits for an answer sends no further lines, so the wait is short.
             Err(_) => match lines
                 .recv_timeout(end.saturating_duration_since(Instant::now()).min(GROUP_TIME / 20))
             {

@@ -1,11 +1,11 @@
-//! `cuvee instance show`
+//! Runs `cuvee instance show`.
 
 use crate::cli::args::ListFormat;
 use crate::cli::json;
-use cuvee::draw::instance;
-use cuvee::instance::{EntityView, InstanceModel, ModelReading, view_model};
+use cuvee::deploy::instance::{EntityView, InstanceModel, ModelReading, view_model};
+use cuvee::output::draw::instance;
 
-/// All of an instance.
+/// Prints all of an instance.
 pub(super) fn model(
     model: &InstanceModel,
     reading: &ModelReading<'_>,
@@ -18,7 +18,7 @@ pub(super) fn model(
     }
 }
 
-/// One thing in it.
+/// Prints a single entity of an instance.
 pub(super) fn entity(view: &EntityView, format: ListFormat) -> String {
     match format {
         ListFormat::Human => instance::entity(view),

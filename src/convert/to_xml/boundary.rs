@@ -1,4 +1,4 @@
-//! What a service template shows of what is in it.
+//! Writes the boundary definitions of a service template: what it exposes of its contents.
 
 use super::XmlConverter;
 use super::part::XmlPart;
@@ -8,22 +8,22 @@ use super::schema::DefinedField;
 use super::service::ServiceParts;
 use super::values::{called_input, first_definition};
 use crate::convert::well_known::EXPORTED;
-use crate::text::value::Value;
 use crate::topology::{
     AssignedValue, NodeIndex, RelationIndex, TopologyActivity, TopologyElement, TopologyStep,
     TopologyWorkflow,
 };
 use crate::tosca::workflow::ActivityKind;
 use crate::tosca::{Family, TypeId};
+use cuvee_text::value::Value;
 use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 
-/// What a service template shows, part by part.
+/// The contents of the boundary definitions.
 #[derive(Default)]
 pub(super) struct ShownParts {
-    /// The type that it stands for.
+    /// The node type that the service template substitutes.
     node_type: Option<TypeId>,
-    /// What of the mappings is left.
+    /// The part of the substitution mappings that is not converted yet.
     said: Option<SaidMap>,
     properties: Option<XmlPart>,
     requirements: Vec<XmlPart>,
@@ -44,11 +44,11 @@ impl ShownParts {
     }
 }
 
-/// A property that has the value of an input: the id of what has it, and how it calls it.
+/// A property that takes its value from an input: the id of its owner, and its path there.
 type InputTarget = (String, String);
 
 impl XmlConverter<'_, '_> {
-    /// Which requirements and capabilities are shown, which have ids then.
+    /// Finds the exposed requirements and capabilities, and gives them ids.
     pub(super) fn boundary(
         &mut self,
         service: &mut XmlPart,
@@ -95,7 +95,7 @@ impl XmlConverter<'_, '_> {
         shown
     }
 
-    /// The id of a requirement or capability of a node: `[node, name]`.
+    /// The id of a requirement or capability of a node that is written as `[node, name]`.
     fn feature(
         &mut self,
         value: &Value,
@@ -127,7 +127,7 @@ impl XmlConverter<'_, '_> {
         Some(id)
     }
 
-    /// Adds what is shown of parts that have ids by now.
+    /// Adds the exposed policies, properties and interfaces, after all parts have received ids.
     pub(super) fn show_rest(
         &mut self,
         shown: &mut ShownParts,
@@ -154,7 +154,8 @@ impl XmlConverter<'_, '_> {
         }
     }
 
-    /// Properties that are those of something inside, which has the value of the same input (M21).
+    /// The exposed properties, each mapped to the inner properties that take the value of the same
+    /// input (M21).
     fn shown_properties(
         &mut self,
         node_type: TypeId,
@@ -179,7 +180,11 @@ impl XmlConverter<'_, '_> {
                 (inside, input, first_definition(properties, name))
             else {
                 let key = format!("substitution_mappings.properties{}", step(name));
-                self.keep(&key, &said.part(name, value), "nothing inside has its value");
+                self.keep(
+                    &key,
+                    &said.part(name, value),
+                    "no property inside of the template takes its value",
+                );
                 continue;
             };
             let own = path_of(self.schemas.field(owner, name));
@@ -193,7 +198,7 @@ impl XmlConverter<'_, '_> {
         mapped_properties(root.filter(|root| !root.is_bare()), mappings)
     }
 
-    /// The same of definitions that stand for no node: there, outputs are what is shown.
+    /// The exposed properties of definitions that substitute no node: there, outputs are exposed.
     fn shown_outputs(&mut self, parts: &ServiceParts) -> Option<XmlPart> {
         let topology = self.variant.topology;
         let mut mappings = Vec::new();
@@ -215,7 +220,7 @@ impl XmlConverter<'_, '_> {
         mapped_properties(None, mappings)
     }
 
-    /// The property to which `get_property` leads: of a node, one of its capabilities, or a
+    /// The property that `get_property` refers to: of a node, of one of its capabilities, or of a
     /// relationship template.
     fn property_at(&mut self, path: &[&str], parts: &ServiceParts) -> Option<InputTarget> {
         let topology = self.variant.topology;
@@ -248,14 +253,14 @@ impl XmlConverter<'_, '_> {
         self.capability_of(effective.capabilities.get(name)?.definition.kind)
     }
 
-    /// A property of something of a type.
+    /// A property of an element of a type, as an input target.
     fn target(&mut self, (id, of): (String, TypeId), name: &str) -> Option<InputTarget> {
         self.properties_element(of)?;
         let (owner, _) = first_definition(&self.variant.types.effective(of).properties, name)?;
         Some((id, path_of(self.schemas.field(owner, name))))
     }
 
-    /// The properties whose values are inputs, by the names of those.
+    /// The properties whose values are inputs, by the name of the input.
     fn input_targets(&mut self, parts: &ServiceParts) -> FxHashMap<String, Vec<InputTarget>> {
         let topology = self.variant.topology;
         let mut all: FxHashMap<String, Vec<InputTarget>> = FxHashMap::default();
@@ -289,7 +294,7 @@ impl XmlConverter<'_, '_> {
         all
     }
 
-    /// Operations that are shown, and what carries them out.
+    /// The exposed interfaces, with the elements that implement their operations.
     fn shown_interfaces(
         &mut self,
         node_type: TypeId,
@@ -325,7 +330,8 @@ impl XmlConverter<'_, '_> {
         interfaces
     }
 
-    /// The same of definitions that stand for no node: metadata of workflows say what they are shown as.
+    /// The exposed interfaces of definitions that substitute no node: metadata of workflows name
+    /// the operations that they were exposed as.
     fn exported_interfaces(&self, parts: &ServiceParts, plans: &ConvertedPlans) -> Vec<XmlPart> {
         let mut interfaces: IndexMap<&str, XmlPart> = IndexMap::new();
         for workflow in &self.variant.topology.workflows {
@@ -341,7 +347,7 @@ impl XmlConverter<'_, '_> {
         interfaces.into_values().collect()
     }
 
-    /// A workflow, and the element that says that it carries something out.
+    /// A workflow of this name, and the element that refers to its implementation.
     fn carried_out(
         &self,
         name: &str,
@@ -374,14 +380,14 @@ impl XmlConverter<'_, '_> {
         Some((workflow, by.with("operationName", self.operation_name(of, key, operation))))
     }
 
-    /// What an operation of an interface of a type is called.
+    /// The name of an operation of an interface of a type in XML.
     fn operation_name(&self, of: TypeId, interface: &str, name: &str) -> String {
         let is_lifecycle = self.interface_name(of, interface).1;
         super::implementation::called(name, is_lifecycle)
     }
 }
 
-/// The only step of a workflow, where it calls an operation and does nothing else.
+/// The only step of a workflow, if it calls an operation and does nothing else.
 fn only_call(workflow: &TopologyWorkflow) -> Option<(&TopologyStep, &TopologyActivity)> {
     let [step] = &*workflow.steps else { return None };
     let [activity] = &*step.activities else { return None };
@@ -393,14 +399,14 @@ fn only_call(workflow: &TopologyWorkflow) -> Option<(&TopologyStep, &TopologyAct
     (is_plain && activity.kind == ActivityKind::CallOperation).then_some((step, activity))
 }
 
-/// The interfaces and operations that metadata of a workflow say it was shown as.
+/// The interfaces and operations that a workflow was exposed as, according to its metadata.
 fn exports(workflow: &TopologyWorkflow) -> impl Iterator<Item = (&str, &str)> {
     let said = workflow.metadata.iter().find(|it| it.name == EXPORTED);
     let said = said.and_then(|it| it.value.value.as_str()).unwrap_or_default();
     said.split(", ").filter_map(|it| it.rsplit_once(' '))
 }
 
-/// How mappings call a property.
+/// The path of a property in mappings.
 fn path_of(field: DefinedField) -> String {
     if field.is_attribute { format!("@{}", field.name) } else { field.name }
 }
@@ -412,7 +418,7 @@ fn property_mapping(own: &str, id: &str, field: &str) -> XmlPart {
         .with("targetPropertyRef", field)
 }
 
-/// Properties with their mappings.
+/// The properties element with its mappings.
 fn mapped_properties(root: Option<XmlPart>, mappings: Vec<XmlPart>) -> Option<XmlPart> {
     let mut properties = XmlPart::new("Properties");
     properties.push_some(root);
@@ -420,7 +426,7 @@ fn mapped_properties(root: Option<XmlPart>, mappings: Vec<XmlPart>) -> Option<Xm
     (!properties.is_empty()).then_some(properties)
 }
 
-/// The entries of a map, or of maps in a list.
+/// The entries of a map, or of a list of maps.
 fn listed(said: &SaidValue) -> Vec<(String, Value)> {
     let of = |value: &Value| -> Vec<(String, Value)> {
         entries(value).map(|(name, value)| (name.to_string(), value.clone())).collect()

@@ -1,53 +1,53 @@
-//! Interfaces, what implements them, and artifacts.
+//! Converts interfaces, their implementations, and artifacts.
 
 use super::names::{QualifiedName, as_name, unique};
 use super::part::XmlPart;
 use super::said::{SaidMap, SaidValue, entries, step};
 use super::{LocatedFile, XmlConverter};
 use crate::convert::well_known::{self, artifact_template_name};
-use crate::text::source::Span;
-use crate::text::value::Value;
-use crate::text::xml::schema::XML_SCHEMA;
 use crate::tosca::types::Part;
 use crate::tosca::{Family, OperationDefinition, TypeId, profile};
+use cuvee_text::source::Span;
+use cuvee_text::value::Value;
+use cuvee_text::xml::schema::XML_SCHEMA;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// What implements a type.
+/// The implementation of a type.
 #[derive(Debug)]
 pub(super) struct ImplementedType {
-    /// The name of the type, and of what implements it.
+    /// The name of the implemented type, followed by that of the implementation.
     of: QualifiedName,
     name: QualifiedName,
     is_node: bool,
     operations: Vec<XmlPart>,
     artifacts: Vec<XmlPart>,
-    /// Those artifacts of the type that implement operations, by their names.
+    /// The artifacts of the type that implement operations, by name.
     used: FxHashMap<String, ArtifactTemplateName>,
 }
 
-/// An operation of an interface as types define it.
+/// An operation of an interface, as types define it.
 pub(super) struct WrittenOperation {
     name: String,
-    /// Whether what the type derives from has it, too.
+    /// Whether the parent type has the operation, too.
     is_inherited: bool,
-    /// Whether that says something else of it, or nothing.
+    /// Whether the type itself adds or refines the operation.
     is_new: bool,
     inputs: SaidValue,
 }
 
-/// What implementations are among what has names.
+/// The name space of implementations among the taken names.
 const IMPLEMENTATIONS: &str = "implementations";
 
-/// The lifecycle of nodes in the profile.
+/// The lifecycle interface of nodes in the profile.
 const STANDARD: &str = "Standard";
 
-/// The same as others call it.
+/// The name of this interface in other tools.
 const LIFECYCLE: &str = "http://www.example.com/interfaces/lifecycle";
 const OPENTOSCA_LIFECYCLE: &str = "http://opentosca.org/interfaces/lifecycle";
 
-/// Its operations, in the profile and elsewhere.
+/// The operations of the lifecycle interface, in the profile and in TOSCA 1.0.
 const OPERATIONS: [(&str, &str); 5] = [
     ("create", "install"),
     ("configure", "configure"),
@@ -56,16 +56,17 @@ const OPERATIONS: [(&str, &str); 5] = [
     ("delete", "uninstall"),
 ];
 
-/// An artifact that is named by what it implements or is deployed with.
+/// The type and the template of an artifact that implements an operation or is deployed.
 #[derive(Clone, Debug)]
 struct ArtifactTemplateName {
     type_name: String,
-    /// Nothing where it has no file.
+    /// The name of the artifact template; `None` if the artifact has no file.
     template: Option<String>,
 }
 
 impl<'t> XmlConverter<'_, 't> {
-    /// The interfaces of a type; what implements them is kept for later, with its artifacts.
+    /// The interfaces of a type. Their implementation is stored, with its artifacts, to be written
+    /// later.
     pub(super) fn interfaces(
         &mut self,
         id: TypeId,
@@ -91,7 +92,8 @@ impl<'t> XmlConverter<'_, 't> {
         interfaces
     }
 
-    /// What implements a type: it is called as it was, else after the type.
+    /// A new implementation of a type, with its former name from metadata, or else a name derived
+    /// from the type.
     fn implemented_type(
         &self,
         of: QualifiedName,
@@ -117,7 +119,7 @@ impl<'t> XmlConverter<'_, 't> {
         }
     }
 
-    /// The operations of an interface with what its type and those that it derives from say of them.
+    /// The operations of an interface, as defined by its type and the ancestors of that.
     fn defined_operations(&self, id: TypeId, interface: &str) -> Vec<WrittenOperation> {
         let types = self.variant.types;
         let of = |id| types.effective(id).interfaces.get(interface);
@@ -188,7 +190,8 @@ impl<'t> XmlConverter<'_, 't> {
                 interface.push(operation);
             }
         }
-        // Definitions that were without roots have of the lifecycle what they say.
+        // If roots were added to definitions, the lifecycle interface contains only the operations
+        // that the definitions declare.
         let says_all = is_lifecycle && self.has_added_roots && !own.is_empty();
         let is_left =
             |known: &&WrittenOperation| known.is_new && !says_all && !own.contains(&known.name);
@@ -205,8 +208,8 @@ impl<'t> XmlConverter<'_, 't> {
         (!interface.is_empty()).then_some(interface)
     }
 
-    /// What an interface is called: as metadata say it was, by the name that others know for the
-    /// lifecycle of nodes, or as it is.
+    /// The URI of an interface: the one that metadata record, else the well-known one of the
+    /// lifecycle, else its name.
     fn uri_of<'n>(&self, name: &'n str, is_lifecycle: bool, known: Option<&'n str>) -> &'n str {
         let uri = match (is_lifecycle, self.settings.is_opentosca) {
             (true, true) => OPENTOSCA_LIFECYCLE,
@@ -216,7 +219,7 @@ impl<'t> XmlConverter<'_, 't> {
         known.filter(|_| !is_lifecycle || is_known_lifecycle(known)).unwrap_or(uri)
     }
 
-    /// What an interface of a type is called, and whether it is the lifecycle of nodes.
+    /// The name of an interface of a type, and whether it is the lifecycle of nodes.
     pub(super) fn interface_name(&self, of: TypeId, key: &str) -> (String, bool) {
         let types = self.variant.types;
         let known = format!("interface.{key}");
@@ -274,7 +277,7 @@ impl<'t> XmlConverter<'_, 't> {
         part
     }
 
-    /// Inputs as they are defined, or as values are assigned to them.
+    /// The input parameters, from definitions of inputs or from assigned values.
     pub(super) fn parameters(&mut self, inputs: &SaidValue) -> Vec<XmlPart> {
         let mut parameters = Vec::new();
         self.prefixes.of(XML_SCHEMA);
@@ -309,7 +312,8 @@ impl<'t> XmlConverter<'_, 't> {
         parameters
     }
 
-    /// What implements an operation: an artifact by its name, a file, or one that is described there.
+    /// Converts the implementation of an operation: the name of an artifact, a file, or an artifact
+    /// in place.
     fn implementation_of(
         &mut self,
         id: TypeId,
@@ -350,13 +354,13 @@ impl<'t> XmlConverter<'_, 't> {
             implemented.operations.push(by.with_some("artifactRef", artifact.template));
         }
         for (key, said) in body.rest() {
-            let why = "what implements an operation of TOSCA 1.0 is one artifact";
+            let why = "an operation of TOSCA 1.0 is implemented by one artifact";
             self.keep(&format!("implementation{}", step(&key)), &said, why);
         }
     }
 
-    /// The artifact that implements something, and whether it is one of its type, which is named for
-    /// the first time: else it is a file.
+    /// The artifact that implements an operation, found by name or taken as a file. The flag is
+    /// true if it is an artifact of the type that is used for the first time.
     fn named_artifact(
         &mut self,
         id: TypeId,
@@ -402,8 +406,8 @@ impl<'t> XmlConverter<'_, 't> {
         ArtifactTemplateName { type_name, template: Some(template) }
     }
 
-    /// An artifact template; one of the same file and type that is called alike, where that is known,
-    /// is used again.
+    /// The name of an artifact template; one with the same file, type and (if known) former name is
+    /// reused.
     fn template_of(
         &mut self,
         (file, named): (&str, Option<Span>),
@@ -412,7 +416,8 @@ impl<'t> XmlConverter<'_, 't> {
         properties: Option<XmlPart>,
     ) -> String {
         let file = self.reference(file, named);
-        // Templates of definitions are as many as there were names.
+        // Templates that were made of definitions are as many as there were names, so the name is
+        // part of the key.
         let called = if self.were_definitions { Some(known.unwrap_or(wanted)) } else { known };
         let key = (file.clone(), type_name.to_owned(), called.map(str::to_owned));
         if properties.is_none()
@@ -434,8 +439,8 @@ impl<'t> XmlConverter<'_, 't> {
         self.prefixes.name(&QualifiedName { namespace: self.target.clone(), local: id })
     }
 
-    /// A file as it is called from the root of an archive, into which it goes; as it is, where it is
-    /// somewhere else.
+    /// The name of a file from the root of the archive, to which the file is added. A file that is
+    /// elsewhere keeps its name.
     pub(super) fn reference(&mut self, file: &str, named: Option<Span>) -> String {
         let in_file = named.filter(|it| !it.is_detached() && !profile::is_built_in(it.file));
         let in_file = in_file.map_or(self.variant.file, |named| named.file);
@@ -454,7 +459,7 @@ impl<'t> XmlConverter<'_, 't> {
         reference
     }
 
-    /// The type of artifacts whose files end like this one.
+    /// The artifact type whose file extensions include that of this file.
     fn kind_of_file(&self, file: &str) -> Option<TypeId> {
         let types = self.variant.types;
         let ending = file.rsplit('/').next()?.rsplit_once('.').map(|(_, ending)| ending);
@@ -469,7 +474,8 @@ impl<'t> XmlConverter<'_, 't> {
         of_ending.or_else(any)
     }
 
-    /// An artifact that is described: its type, its file and values; what else is said of it is kept.
+    /// Converts an artifact definition: its type, file and properties; the remaining keynames are
+    /// kept.
     fn artifact(
         &mut self,
         said: &SaidValue,
@@ -497,8 +503,8 @@ impl<'t> XmlConverter<'_, 't> {
         ArtifactTemplateName { type_name, template }
     }
 
-    /// Artifacts that are deployed with nodes of an owner, whose metadata say what their templates
-    /// were called.
+    /// The deployment artifacts of an owner, whose metadata contain the former names of their
+    /// templates.
     pub(super) fn deployment_artifacts<'k>(
         &mut self,
         owner: &str,
@@ -520,7 +526,7 @@ impl<'t> XmlConverter<'_, 't> {
         artifacts
     }
 
-    /// Artifacts of a type that implement nothing are deployed with its nodes.
+    /// Converts artifacts of a type that implement no operation: they are deployed with its nodes.
     fn artifacts_of_type(
         &mut self,
         id: TypeId,
@@ -535,7 +541,7 @@ impl<'t> XmlConverter<'_, 't> {
             let known = |key: &str| metadata.and_then(|it| it.get(key)?.text());
             implemented.artifacts.extend(self.deployment_artifacts(&owner, &rest, known));
         } else {
-            let why = "what implements a relationship type is not deployed";
+            let why = "implementations of relationship types have no deployment artifacts";
             self.keep("artifacts", &said, why);
         }
     }
@@ -556,7 +562,8 @@ impl<'t> XmlConverter<'_, 't> {
         part
     }
 
-    /// A type that says what implements the operations of one node, and what that is called.
+    /// A node type for a single node that has implementations of its own, and the name of that
+    /// type.
     pub(super) fn type_of_node(
         &mut self,
         id: TypeId,
@@ -588,7 +595,7 @@ impl<'t> XmlConverter<'_, 't> {
     }
 }
 
-/// Whether all that is said of an operation is what implements it.
+/// Whether an operation assigns nothing but its implementation.
 fn says_implementation_only(said: &Value) -> bool {
     match said {
         Value::String(_) => true,
@@ -599,7 +606,8 @@ fn says_implementation_only(said: &Value) -> bool {
     }
 }
 
-/// How the type of a parameter was written, which is what its metadata are for.
+/// The former type of a parameter, if its metadata contain nothing else; the metadata are then
+/// taken.
 fn written_type(kind: &str, said: &mut SaidMap) -> Option<String> {
     let metadata = said.clone().take("metadata")?;
     let mut all = entries(&metadata.value);
@@ -612,7 +620,7 @@ fn written_type(kind: &str, said: &mut SaidMap) -> Option<String> {
     Some(written.to_owned())
 }
 
-/// A name of a file as a URI has it.
+/// A file name as a URI reference.
 fn as_reference(name: &str) -> String {
     let mut reference = String::with_capacity(name.len());
     for c in name.chars() {
@@ -626,12 +634,12 @@ fn as_reference(name: &str) -> String {
     reference
 }
 
-/// Whether an interface is the lifecycle of nodes, and has no other operations.
+/// Whether an interface is the lifecycle of nodes, without further operations.
 fn is_lifecycle<'n>(name: &str, mut operations: impl Iterator<Item = &'n str>) -> bool {
     name == STANDARD && operations.all(|name| lifecycle_operation(name).is_some())
 }
 
-/// What an operation is called.
+/// The name of an operation in XML.
 pub(super) fn called(name: &str, is_lifecycle: bool) -> String {
     match lifecycle_operation(name).filter(|_| is_lifecycle) {
         Some(other) => other.to_owned(),
@@ -643,7 +651,7 @@ fn is_known_lifecycle(name: Option<&str>) -> bool {
     matches!(name, Some(LIFECYCLE | OPENTOSCA_LIFECYCLE))
 }
 
-/// What an operation of the lifecycle is called elsewhere.
+/// The name of a lifecycle operation in TOSCA 1.0.
 fn lifecycle_operation(name: &str) -> Option<&'static str> {
     OPERATIONS.iter().find(|(known, _)| *known == name).map(|(_, other)| *other)
 }

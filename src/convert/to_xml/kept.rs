@@ -1,4 +1,5 @@
-//! What is read back otherwise than it was said: it is kept for whoever reads it back, and told.
+//! Reads the written document back: whatever differs from the original is kept in extensions and
+//! reported.
 
 use super::names::EXTENSION;
 use super::one_document::TypesInOne;
@@ -8,13 +9,13 @@ use super::{ConvertedVariant, XmlConverter};
 use crate::convert::loss::{Loss, LossKind};
 use crate::convert::patch::{self, Patch};
 use crate::convert::to_yaml::{ToYamlSettings, to_yaml};
-use crate::text::diagnostic::Diagnostics;
-use crate::text::source::{FileId, FileSystem, MemoryFiles, Span};
-use crate::text::value::{ReplacedPart, Value};
-use crate::text::yaml::write_flow;
+use crate::diagnostic::Diagnostics;
 use crate::topology::diff::{self, Change, Edit};
-use crate::tosca::profile;
 use crate::tosca::v1_0::{self, Library, PropertySchemas};
+use crate::tosca::{Family, profile};
+use cuvee_text::source::{FileId, FileSystem, MemoryFiles, Span};
+use cuvee_text::value::{ReplacedPart, Value};
+use cuvee_text::yaml::write_flow;
 use indexmap::IndexMap;
 use rustc_hash::FxHashSet;
 use std::path::Path;
@@ -23,10 +24,10 @@ use std::sync::Arc;
 /// The entries of a map.
 type ValueEntries = Vec<(Arc<str>, Value)>;
 
-/// What the document is called while it is read back.
+/// The name of the document while it is read back.
 const WRITTEN: &str = "written.tosca";
 
-/// What the parts of elements are called in sections, and in paths.
+/// The sections of elements, and the names of their parts in paths.
 const PARTS: [(&str, &str); 5] = [
     ("properties", "property"),
     ("attributes", "attribute"),
@@ -36,12 +37,13 @@ const PARTS: [(&str, &str); 5] = [
 ];
 
 impl XmlConverter<'_, '_> {
-    /// Reads back what was written; says what is otherwise then, and keeps it.
+    /// Reads the written document back, reports the differences, and keeps them.
     pub(super) fn verify(&mut self, root: &mut XmlPart, text: &str) {
         let Some(back) = read_back(text) else { return };
         let original = self.original();
         let [was, is] = [&original, &back].map(normal);
-        // What has no word of its own in XML, and comes back all the same, is neither kept nor lost.
+        // A part that comes back although XML has no notation of its own for it is neither kept nor
+        // lost.
         self.losses.retain(|loss| {
             let path = plural(&loss.path);
             let is_in =
@@ -74,13 +76,13 @@ impl XmlConverter<'_, '_> {
         }
     }
 
-    /// The variant as one document with the types that it imports, as it would be read back.
+    /// The variant and the types that it imports as one document, in the form in which it would be
+    /// read back.
     fn original(&self) -> Value {
         let ConvertedVariant { document, types, file, .. } = self.variant;
         let mut all = ValueEntries::new();
-        for (key, value) in
-            entries(document).filter(|(key, _)| !super::service::TYPES.contains(&&**key))
-        {
+        let is_type = |key: &str| Family::of_keyword(key).is_some();
+        for (key, value) in entries(document).filter(|(key, _)| !is_type(key)) {
             match (&**key, super::service::distant_imports(value)) {
                 ("imports", None) => {}
                 ("imports", Some(distant)) => all.push((Arc::clone(key), distant)),
@@ -110,7 +112,7 @@ impl XmlConverter<'_, '_> {
         self.with_names(&Value::Map(all.into()), *file)
     }
 
-    /// A value of a file with the names that files have from the root.
+    /// A value of a file, with file names relative to the root.
     fn with_names(&self, value: &Value, file: FileId) -> Value {
         let renamed = value.replaced(&mut |part| match part {
             Value::String(text) => match self.renamed.get(&(file, text.to_string())) {
@@ -123,7 +125,7 @@ impl XmlConverter<'_, '_> {
         renamed.unwrap_or_else(|| value.clone())
     }
 
-    /// Tells what no entry of the report has told yet.
+    /// Reports the differences that are not in the report yet.
     fn tell_differences(&mut self, was: &Value, is: &Value) {
         let told = self.losses.entries().iter().map(|loss| singular(&loss.path));
         let told: FxHashSet<String> = told.collect();
@@ -150,8 +152,8 @@ impl XmlConverter<'_, '_> {
                 Edit::Removed { .. } | Edit::Changed { .. } => self.kind_of_kept(),
             };
             let why = match kind {
-                LossKind::Supplied => "XML says it where YAML need not",
-                _ => "it is said otherwise in XML",
+                LossKind::Supplied => "XML requires it where YAML does not",
+                _ => "XML says it in another way",
             };
             let span = self.span_of(&element, &whole);
             let construct = format!("`{whole}`");
@@ -159,7 +161,7 @@ impl XmlConverter<'_, '_> {
         }
     }
 
-    /// Where an element or a type stands.
+    /// The place of an element or a type.
     fn span_of(&self, element: &str, path: &str) -> Option<Span> {
         let ConvertedVariant { topology, types, .. } = self.variant;
         match element.split_once('.') {
@@ -184,7 +186,7 @@ impl XmlConverter<'_, '_> {
     }
 }
 
-/// What is read back of a document.
+/// The template that results from reading a document back.
 fn read_back(text: &str) -> Option<Value> {
     let files: Arc<dyn FileSystem + Send> = Arc::new(MemoryFiles::from([(WRITTEN, text)]));
     let loaded = v1_0::load(&files, Path::new(WRITTEN))?;
@@ -195,13 +197,13 @@ fn read_back(text: &str) -> Option<Value> {
     to_yaml(&library, &schemas, &settings).ok().map(|converted| converted.said)
 }
 
-/// Whether something is said of a path, or of what it is in.
+/// Whether a path, or a part that contains it, is already reported.
 fn is_told(told: &FxHashSet<String>, path: &str) -> bool {
     let ends = path.char_indices().filter(|(_, c)| matches!(c, '.' | '[')).map(|(at, _)| at);
     ends.chain([path.len()]).any(|end| path.get(..end).is_some_and(|start| told.contains(start)))
 }
 
-/// Whether something is said of each part of a map.
+/// Whether every part of a map is already reported.
 fn all_told(told: &FxHashSet<String>, path: &str, value: &Value) -> bool {
     let mut parts = entries(value).peekable();
     parts.peek().is_some()
@@ -211,7 +213,7 @@ fn all_told(told: &FxHashSet<String>, path: &str, value: &Value) -> bool {
         })
 }
 
-/// A path in which the parts of elements are called as each of them is.
+/// A path of the template in the notation of reports, where parts of elements are in the singular.
 pub(super) fn singular(path: &str) -> String {
     let is_of_element = ["node.", "relationship.", "group.", "policy."];
     if !is_of_element.iter().any(|start| path.starts_with(start)) {
@@ -223,7 +225,7 @@ pub(super) fn singular(path: &str) -> String {
     })
 }
 
-/// The sections in which elements of a topology are, by what they are called in paths.
+/// The sections of the topology, by the prefixes of their elements in reports.
 const SECTIONS: [(&str, &str); 6] = [
     ("node.", "node_templates"),
     ("relationship.", "relationship_templates"),
@@ -233,7 +235,7 @@ const SECTIONS: [(&str, &str); 6] = [
     ("group.", "groups"),
 ];
 
-/// A path as it leads through the template: the opposite of the above.
+/// A path of a report in the notation of the template; the inverse of [`singular`].
 fn plural(path: &str) -> String {
     let of = SECTIONS.iter().find_map(|(part, section)| Some((path.strip_prefix(part)?, section)));
     let Some((rest, section)) = of else { return path.to_owned() };
@@ -244,7 +246,7 @@ fn plural(path: &str) -> String {
     })
 }
 
-/// A template whose types are written in their long forms, without what counts anyway.
+/// A template whose types are in their long notation, without values that hold by default.
 fn normal(template: &Value) -> Value {
     let normal = |(key, value): &(Arc<str>, Value)| {
         let is_section = key.ends_with("_types");
@@ -254,13 +256,13 @@ fn normal(template: &Value) -> Value {
     Value::Map(entries(template).map(normal).collect())
 }
 
-/// A map with other values.
+/// A map with its values replaced.
 fn mapped(map: &Value, of: impl Fn(&Value) -> Value) -> Value {
     let Value::Map(all) = map else { return map.clone() };
     Value::Map(all.iter().map(|(key, value)| (Arc::clone(key), of(value))).collect())
 }
 
-/// A map in which a text stands for a key.
+/// A value as a map; a text is the value of `key`.
 fn long(value: &Value, key: &str) -> ValueEntries {
     match value {
         Value::String(_) => vec![(key.into(), value.clone())],
@@ -268,7 +270,7 @@ fn long(value: &Value, key: &str) -> ValueEntries {
     }
 }
 
-/// The maps of one entry that a list has, as one map.
+/// A list of maps with one entry each, as one map.
 fn listed(value: &Value) -> Value {
     match value {
         Value::List(items) => Value::Map(items.iter().flat_map(entries).cloned().collect()),
@@ -315,7 +317,7 @@ fn normal_property(body: &Value) -> Value {
     Value::Map(said.into())
 }
 
-/// Constraints in which each bound is one of its own.
+/// Constraints in which each bound of a range is a constraint of its own.
 fn bounds_apart(constraints: &Value) -> Value {
     let Value::List(clauses) = constraints else { return constraints.clone() };
     let mut all = Vec::new();
@@ -334,7 +336,7 @@ fn bounds_apart(constraints: &Value) -> Value {
     all.into()
 }
 
-/// Operations by themselves, each with the file that implements it.
+/// The operations of an interface, each with the file that implements it.
 fn normal_interface(body: &Value, artifacts: Option<&Value>) -> Value {
     let file = |by: &Value| {
         let by = entries(by).find(|(key, _)| &**key == "primary").map_or(by, |(_, by)| by);

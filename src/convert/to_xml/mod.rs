@@ -1,8 +1,9 @@
-//! TOSCA Simple Profile 1.3 to TOSCA 1.0: a variant, the types that it needs, and the files that it
-//! names.
+//! Converts TOSCA Simple Profile 1.3 to TOSCA 1.0: a variant, the types that it needs, and the
+//! files that it names.
 //!
-//! A part of the template is a map whose keys are taken one by one by what converts it. What is left
-//! has no counterpart: it is kept as an extension of the element, which others may ignore, and told.
+//! Each part of the template is a map, and the code that converts the part takes its keys one by
+//! one. The remaining keys have no counterpart: they are kept as an extension of the element, which
+//! others may ignore, and reported.
 
 mod boundary;
 mod implementation;
@@ -20,15 +21,15 @@ mod values;
 
 use super::loss::{Loss, LossKind, Losses};
 use super::to_yaml::TypeCounterparts;
-use crate::text::diagnostic::{Code, Diagnostic};
-use crate::text::source::{FileId, Span};
-use crate::text::value::Value;
-use crate::text::xml::{XmlLimits, XmlTree, parse};
-use crate::text::yaml::{Node, write_flow};
+use crate::diagnostic::{Code, Diagnostic};
 use crate::topology::{RelationIndex, Topology};
 use crate::tosca::profile::NAMESPACE as PROFILE;
 use crate::tosca::v1_0::TOSCA;
 use crate::tosca::{Family, TypeDefinition, TypeId, Types, canonical_definitions, profile};
+use cuvee_text::source::{FileId, Span};
+use cuvee_text::value::Value;
+use cuvee_text::xml::{XmlLimits, XmlTree, parse};
+use cuvee_text::yaml::{Node, write_flow};
 use implementation::ImplementedType;
 use names::{DocumentIds, EXTENSION, Prefixes, QualifiedName, as_name, unique};
 use node_links::NodeLinks;
@@ -41,57 +42,56 @@ use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::rc::Rc;
 
-/// How a template is converted.
+/// The settings of a conversion.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ToXmlSettings {
-    /// Whether what has no counterpart is left out instead of being kept as an extension.
+    /// Whether parts without a counterpart are dropped instead of kept as extensions.
     pub leaves_out: bool,
-    /// Whether it is written as OpenTOSCA does.
+    /// Whether the result follows the conventions of OpenTOSCA.
     pub is_opentosca: bool,
-    /// The inputs that gave the variant, where they are to be recorded.
+    /// The inputs that led to the variant, if they are to be recorded.
     pub recorded: Vec<(String, Value)>,
-    /// What types are called, by their names in the template.
+    /// The names of types in XML, by their names in the template.
     pub counterparts: TypeCounterparts,
 }
 
-/// A variant, and what is known of it.
+/// A variant, with the data that its conversion needs.
 pub(crate) struct ConvertedVariant<'s, 't> {
-    /// All that is written of it.
+    /// The whole document of the variant.
     pub document: &'s Value,
     pub topology: &'s Topology,
     pub types: &'s Types<'t>,
     /// The file of the template.
     pub file: FileId,
-    /// What a file leads to that is named in another one.
+    /// Finds the file that is named in another file.
     pub locate: &'s dyn Fn(FileId, &str) -> Option<LocatedFile>,
 }
 
 /// A file or a directory that a template names.
 pub(crate) struct LocatedFile {
     pub path: PathBuf,
-    /// What it is called from the root of what belongs to the template; nothing where it is not
-    /// below that.
+    /// The path from the root of the template's files; `None` if the file is outside of it.
     pub name: Option<String>,
 }
 
-/// What a conversion comes to.
+/// The result of a conversion.
 #[derive(Clone, Debug)]
 pub(crate) struct ConvertedXml {
     /// The id of the definitions.
     pub id: String,
     pub text: String,
     pub losses: Losses,
-    /// Files and directories that it names, by their names in it.
+    /// The files and directories that the definitions name, by these names.
     pub located: BTreeMap<String, PathBuf>,
 }
 
-/// What has no namespace is in this one, and what the template is called.
+/// The beginning of the namespace of a template that has none; the name of the template follows.
 const NAMELESS: &str = "urn:cuvee:template:";
 
 /// Converts a variant.
 ///
 /// # Errors
-/// Where there is nothing in it that definitions could have.
+/// An error if the variant contains nothing that definitions could contain.
 pub(crate) fn to_xml(
     variant: &ConvertedVariant<'_, '_>,
     settings: &ToXmlSettings,
@@ -130,7 +130,7 @@ pub(crate) fn to_xml(
     Ok(ConvertedXml { id, text, losses, located: converter.located })
 }
 
-/// A document that says what it is to say.
+/// The document with the namespace declarations that it needs.
 fn draft(root: &XmlPart, prefixes: &Prefixes) -> String {
     let mut tree = XmlTree::default();
     for (prefix, namespace) in prefixes.declared() {
@@ -152,47 +152,48 @@ fn written(root: &XmlPart, prefixes: &Prefixes) -> String {
 pub(super) struct XmlConverter<'s, 't> {
     variant: &'s ConvertedVariant<'s, 't>,
     settings: &'s ToXmlSettings,
-    /// The namespace of what has none of its own.
+    /// The namespace of everything without a namespace of its own.
     target: String,
     prefixes: Prefixes,
     ids: DocumentIds,
     losses: Losses,
     uses_extensions: bool,
-    /// What types are called, and what is called so.
+    /// The names of types; below, all names that are taken.
     names: FxHashMap<TypeId, QualifiedName>,
     taken: FxHashSet<(&'static str, QualifiedName)>,
-    /// Types that are named, and not converted yet.
+    /// Types that are referred to but not converted yet.
     open: VecDeque<TypeId>,
-    /// Capability types for which there are requirement types.
+    /// The capability types of requirement types, by the names of the latter.
     required: BTreeMap<QualifiedName, Option<TypeId>>,
-    /// What requirement types ask for that had a name before.
+    /// The capability types of requirement types that keep a former name.
     required_as: FxHashMap<QualifiedName, Option<TypeId>>,
     schemas: DefinedSchemas,
-    /// Artifact templates and policy templates.
+    /// The artifact templates and policy templates.
     templates: Vec<XmlPart>,
-    /// What the policy templates are called that had a name, by that and by what they say.
+    /// The names of policy templates with a former name, by that name and their content.
     policy_templates: FxHashMap<(String, XmlPart), String>,
-    /// What implements types.
+    /// The implementations of types.
     implemented: Vec<ImplementedType>,
-    /// The artifact templates of files, by those, their types, and what they were called.
+    /// The artifact templates, by file, type and former name.
     files: FxHashMap<(String, String, Option<String>), String>,
-    /// What it names, by the names it has in an archive.
+    /// The files that the definitions name, by their names in the archive.
     located: BTreeMap<String, PathBuf>,
-    /// What files are called from the root that are called otherwise in another one.
+    /// The names of files from the root, where another file refers to them by a different name.
     renamed: FxHashMap<(FileId, String), String>,
-    /// Types of nodes that nobody defines, by what they are called.
+    /// Node types that are not defined, by name.
     undefined: BTreeMap<String, UndefinedType>,
-    /// The types of relationships, and those of capabilities that they lead to, where those are no
-    /// nodes.
+    /// The relationship types in use, each with the capability type that the relationship leads to;
+    /// `None` if it leads to a node.
     joined: Vec<(TypeId, Option<TypeId>)>,
     links: NodeLinks,
-    /// What parts of nodes were called in definitions.
+    /// The former ids of parts of nodes.
     known_ids: Rc<KnownIds<'s>>,
-    /// Whether what is converted has a definition that everybody knows.
+    /// Whether the part being converted is well known, so that nothing is reported.
     is_silent: bool,
-    /// Whether the template was made of definitions.
+    /// Whether the template was made from definitions.
     were_definitions: bool,
-    /// Whether types derive from roots because definitions that they were did not say from what.
+    /// Whether types only derive from roots because they were made from definitions without a
+    /// parent.
     has_added_roots: bool,
 }
 
@@ -238,7 +239,7 @@ impl<'s, 't> XmlConverter<'s, 't> {
         converter
     }
 
-    /// Whether nodes use what the root of their types defines.
+    /// Whether nodes use features that the root type of nodes defines.
     fn uses_root(&self) -> bool {
         let Some(root) = self.root(Family::Node) else { return false };
         let (topology, root) = (self.variant.topology, self.variant.types.effective(root));
@@ -256,7 +257,7 @@ impl<'s, 't> XmlConverter<'s, 't> {
             || topology.relation_ids().any(is_used)
     }
 
-    /// Tells that something has no counterpart, or only one of ours.
+    /// Reports a part that has no counterpart, or only an extension.
     fn tell(&mut self, said: &SaidValue, construct: String, why: &str, kind: LossKind) {
         if self.is_silent {
             return;
@@ -265,13 +266,13 @@ impl<'s, 't> XmlConverter<'s, 't> {
         self.losses.push(Loss { path, span, construct, why: why.to_owned(), kind });
     }
 
-    /// Tells that something is gone.
+    /// Reports a part that is lost.
     fn lose(&mut self, said: &SaidValue, construct: String, why: &str) {
         self.tell(said, construct, why, LossKind::Lost);
     }
 
-    /// What becomes of that which has no counterpart: it is kept as an extension, unless that is not
-    /// wished for.
+    /// The fate of a part without a counterpart: it is kept as an extension unless the settings say
+    /// otherwise.
     fn kind_of_kept(&mut self) -> LossKind {
         let is_kept = !self.settings.leaves_out;
         if is_kept {
@@ -281,7 +282,7 @@ impl<'s, 't> XmlConverter<'s, 't> {
         if !is_kept { LossKind::Lost } else { LossKind::KeptAsExtension }
     }
 
-    /// Converts a type; of one of the profile everybody knows the definition, so nothing is told.
+    /// Converts a type. Types of the profile are well known, so nothing is reported for them.
     fn quietly<T>(&mut self, id: TypeId, convert: impl FnOnce(&mut Self) -> T) -> T {
         let definition = self.variant.types.definition(id);
         let is_built_in = profile::is_built_in(definition.key.span().file);
@@ -291,14 +292,14 @@ impl<'s, 't> XmlConverter<'s, 't> {
         converted
     }
 
-    /// Tells that something is kept as an extension, where all that is read back otherwise is.
+    /// Reports that a part is kept as an extension. The comparison after reading back keeps it.
     fn keep(&mut self, key: &str, said: &SaidValue, why: &str) {
         let kind =
             if self.settings.leaves_out { LossKind::Lost } else { LossKind::KeptAsExtension };
         self.tell(said, format!("`{key}`"), why, kind);
     }
 
-    /// Keeps something as an attribute of an element.
+    /// Keeps a part as an attribute of an element.
     fn keep_attribute(
         &mut self,
         part: &mut XmlPart,
@@ -317,24 +318,24 @@ impl<'s, 't> XmlConverter<'s, 't> {
         }
     }
 
-    /// Keeps what nobody has taken of a map.
+    /// Keeps the keys of a map that nothing has taken.
     fn keep_rest(&mut self, said: SaidMap, why: &str) {
         for (key, said) in said.rest() {
             self.keep(&key, &said, why);
         }
     }
 
-    /// The name that something of XML has, with the old one where that cannot be its name.
+    /// Sets the name of an element; keeps the old name if it cannot be used in XML.
     fn named(&mut self, part: &mut XmlPart, attribute: &'static str, new: &str, said: &SaidValue) {
         part.set(attribute, new);
         let Value::String(old) = &said.value else { return };
         if **old != *new {
-            let why = "it is no name in XML, or another one has it";
+            let why = "the name is not valid in XML, or something else has it";
             self.keep_attribute(part, "v:name", said, why);
         }
     }
 
-    /// The description of something.
+    /// Adds the description of a part as documentation.
     fn describe(part: &mut XmlPart, said: &mut SaidMap) {
         part.document(said.take_text("description"));
     }
@@ -351,7 +352,7 @@ impl<'s, 't> XmlConverter<'s, 't> {
         tags
     }
 
-    /// The namespace of what is defined in a file.
+    /// The namespace of the definitions of a file.
     fn namespace_of(&self, file: FileId, node: Node<'_>) -> String {
         if profile::is_built_in(file) {
             return PROFILE.to_owned();
@@ -360,7 +361,7 @@ impl<'s, 't> XmlConverter<'s, 't> {
         own.map_or_else(|| self.target.clone(), str::to_owned)
     }
 
-    /// The name of a type, which is converted then.
+    /// The name of a type; the type is scheduled for conversion.
     fn type_name(&mut self, id: TypeId) -> QualifiedName {
         if let Some(known) = self.names.get(&id) {
             return known.clone();
@@ -387,7 +388,7 @@ impl<'s, 't> XmlConverter<'s, 't> {
         name
     }
 
-    /// What a type is called in a document with another one of its name.
+    /// The name of a type in a single document that contains another type of that name.
     fn name_in_one(&self, id: TypeId, number: usize) -> String {
         let name = self.variant.types.definition(id).name;
         let prefix = self.names.get(&id).and_then(|of| self.prefixes.known(&of.namespace));
@@ -398,26 +399,26 @@ impl<'s, 't> XmlConverter<'s, 't> {
         }
     }
 
-    /// The same with a prefix.
+    /// The name of a type with a prefix.
     fn prefixed(&mut self, id: TypeId) -> String {
         let name = self.type_name(id);
         self.prefixes.name(&name)
     }
 
-    /// The type of a name that stands in a definition.
+    /// The type that a name in a definition refers to.
     fn find(&self, family: Family, name: Option<Node<'_>>) -> Option<TypeId> {
         let name = name?;
         self.variant.types.find_in(Some(name.span().file), family, name.text()?)
     }
 
-    /// The type of a name that stands in the template.
+    /// The type that a name in the template refers to.
     fn find_named(&self, family: Family, name: &str, span: Option<Span>) -> Option<TypeId> {
         let file = span.filter(|span| !span.is_detached()).map(|span| span.file);
         let types = self.variant.types;
         types.find_in(file, family, name).or_else(|| types.find(family, name))
     }
 
-    /// The type that a type is said to derive from.
+    /// The parent of a type, unless it is a root that was only added.
     fn written_parent(&self, id: TypeId) -> Option<TypeId> {
         let types = self.variant.types;
         let family = types.definition(id).family;
@@ -426,7 +427,7 @@ impl<'s, 't> XmlConverter<'s, 't> {
             .filter(|parent| !self.has_added_roots || self.root(family) != Some(*parent))
     }
 
-    /// The root of a family.
+    /// The root type of a family.
     fn root(&self, family: Family) -> Option<TypeId> {
         let name = match family {
             Family::Node => "tosca.nodes.Root",
@@ -440,16 +441,16 @@ impl<'s, 't> XmlConverter<'s, 't> {
     }
 }
 
-/// What messages call that to which a path leads.
+/// The name of the last part of a path, for messages.
 fn construct_of(path: &str) -> String {
     let last = path.rsplit(['.', '[']).next().unwrap_or(path);
     format!("`{}`", last.trim_matches(['"', ']']))
 }
 
-/// Where relationship types of TOSCA 1.0 are that the profile has, too.
+/// The end of the namespace of relationship types of TOSCA 1.0 that the profile has, too.
 const BASE_TYPES: &str = "/ToscaBaseTypes";
 
-/// The name by which others know a type of the profile.
+/// The well-known name in TOSCA 1.0 of a type of the profile.
 fn well_known(definition: &TypeDefinition<'_>) -> Option<QualifiedName> {
     let local = match (definition.family, definition.name) {
         _ if !profile::is_built_in(definition.key.span().file) => return None,

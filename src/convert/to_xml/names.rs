@@ -1,16 +1,16 @@
-//! What is called how: namespaces and their prefixes, names of types, ids.
+//! Assigns names in XML: namespaces and their prefixes, names of types, ids.
 
-use crate::text::xml::is_unprefixed_name;
-use crate::text::xml::schema::XML_SCHEMA;
 use crate::tosca::v1_0::TOSCA;
+use cuvee_text::xml::is_unprefixed_name;
+use cuvee_text::xml::schema::XML_SCHEMA;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) use crate::convert::to_yaml::EXTENSION;
 
-/// Its prefix.
+/// The prefix of the namespace of extensions.
 pub(super) const EXTENSION_PREFIX: &str = "v";
 
-/// That of XML Schema.
+/// The prefix of the namespace of XML Schema.
 pub(super) const SCHEMA_PREFIX: &str = "xs";
 
 /// A name in a namespace.
@@ -20,7 +20,7 @@ pub(super) struct QualifiedName {
     pub local: String,
 }
 
-/// A text as a name without a colon: what may not be in one becomes `_`.
+/// A text as a name without a colon; characters that a name cannot have become `_`.
 pub(super) fn as_name(text: &str) -> String {
     let is_fine = |c: char| c != ':' && is_unprefixed_name(&format!("_{c}"));
     let mut name: String = text.chars().map(|c| if is_fine(c) { c } else { '_' }).collect();
@@ -30,7 +30,7 @@ pub(super) fn as_name(text: &str) -> String {
     name
 }
 
-/// A name that is not taken.
+/// A free name: the wanted one, or one with a number.
 pub(super) fn unique(wanted: &str, is_taken: impl Fn(&str) -> bool) -> String {
     if !is_taken(wanted) {
         return wanted.to_owned();
@@ -43,7 +43,7 @@ pub(super) fn unique(wanted: &str, is_taken: impl Fn(&str) -> bool) -> String {
 /// The prefixes of namespaces.
 #[derive(Debug, Default)]
 pub(super) struct Prefixes {
-    /// By namespace.
+    /// The prefixes, by namespace.
     known: BTreeMap<String, String>,
 }
 
@@ -69,17 +69,17 @@ impl Prefixes {
         self.known.get(namespace).map_or("", |prefix| prefix)
     }
 
-    /// The prefix that a namespace has already.
+    /// The prefix of a namespace, if it has one already.
     pub(super) fn known(&self, namespace: &str) -> Option<&str> {
         self.known.get(namespace).map(|prefix| &**prefix)
     }
 
-    /// A name with its prefix.
+    /// A qualified name with its prefix; a new prefix is declared if necessary.
     pub(super) fn name(&mut self, name: &QualifiedName) -> String {
         format!("{}:{}", self.of(&name.namespace), name.local)
     }
 
-    /// All of them, with that of TOSCA.
+    /// All prefixes with their namespaces, including that of TOSCA.
     pub(super) fn declared(&self) -> impl Iterator<Item = (&str, &str)> {
         let known = self.known.iter().map(|(namespace, prefix)| (&**prefix, &**namespace));
         known.chain([("", TOSCA)])
@@ -93,7 +93,7 @@ pub(super) struct DocumentIds {
 }
 
 impl DocumentIds {
-    /// An id like this one, which is taken then.
+    /// Takes a free id that resembles `wanted`.
     pub(super) fn take(&mut self, wanted: &str) -> String {
         let id = unique(&as_name(wanted), |id| self.taken.contains(id));
         self.taken.insert(id.clone());

@@ -1,15 +1,16 @@
-//! Relationships from node to node, which only TOSCA 1.0 has: when definitions became a template, types
-//! got requirements for them, and perhaps capabilities to which these lead. Neither goes back.
+//! Finds what types have only because relationships from node to node exist in TOSCA 1.0 alone. A
+//! template made from definitions has requirements for them, and perhaps capabilities that these
+//! lead to. Neither is converted back.
 
 use super::XmlConverter;
 use crate::convert::well_known;
-use crate::text::value::Value;
 use crate::topology::{AssignedValue, NodeIndex, RelationIndex};
 use crate::tosca::{Family, TypeId, profile};
+use cuvee_text::value::Value;
 use rustc_hash::FxHashSet;
 
-/// What types have only so that a template can say relationships from node to node, with the types
-/// that define it.
+/// The requirements and capabilities that only express relationships from node to node, each with
+/// the type that defines it.
 #[derive(Debug, Default)]
 pub(super) struct NodeLinks {
     requirements: FxHashSet<(TypeId, String)>,
@@ -17,8 +18,9 @@ pub(super) struct NodeLinks {
 }
 
 impl XmlConverter<'_, '_> {
-    /// What types have for relationships from node to node, where nothing else uses it. Definitions
-    /// say how many capabilities there may be, so that those of which nothing is said are not theirs.
+    /// Finds the requirements and capabilities for relationships from node to node that have no
+    /// other use. Capabilities of definitions have occurrences, so a capability without them was
+    /// not in the definitions.
     pub(super) fn find_node_links(&mut self) {
         let types = self.variant.types;
         let own = types.ids().map(|id| (id, types.definition(id))).filter(|(_, definition)| {
@@ -52,7 +54,7 @@ impl XmlConverter<'_, '_> {
         self.forget_used_links();
     }
 
-    /// Leaves out what is used as definitions of TOSCA 1.0 use it, too.
+    /// Removes requirements and capabilities that definitions of TOSCA 1.0 use as well.
     fn forget_used_links(&mut self) {
         let topology = self.variant.topology;
         let mapped = topology.substitution.iter();
@@ -77,7 +79,7 @@ impl XmlConverter<'_, '_> {
         }
     }
 
-    /// What a substitution mapping names: `[node, name]`.
+    /// The node and the name in a substitution mapping: `[node, name]`.
     fn end_of<'v>(&self, mapped: &'v AssignedValue) -> Option<(NodeIndex, &'v str)> {
         let Value::List(items) = &mapped.value.value else { return None };
         let [Value::String(node), Value::String(name)] = &**items else { return None };
@@ -94,17 +96,17 @@ impl XmlConverter<'_, '_> {
         Some((effective.capabilities.get(name)?.owner, name.to_owned()))
     }
 
-    /// Whether a type has a requirement only for relationships from node to node.
+    /// Whether a requirement of a type exists only for relationships from node to node.
     pub(super) fn is_requirement_link(&self, id: TypeId, name: &str) -> bool {
         self.links.requirements.contains(&(id, name.to_owned()))
     }
 
-    /// Whether a type has a capability only for such relationships.
+    /// Whether a capability of a type exists only for relationships from node to node.
     pub(super) fn is_capability_link(&self, id: TypeId, name: &str) -> bool {
         self.links.capabilities.contains(&(id, name.to_owned()))
     }
 
-    /// Whether a relation leaves from a node itself.
+    /// Whether the source of a relation is a node itself rather than its requirement.
     pub(super) fn is_node_link(&self, id: RelationIndex) -> bool {
         let relation = self.variant.topology.relation(id);
         relation.target.is_some()
@@ -113,7 +115,7 @@ impl XmlConverter<'_, '_> {
                 .is_some_and(|of| self.links.requirements.contains(&of))
     }
 
-    /// The capability to which such a relation leads, where it does not lead to the node itself.
+    /// The capability that such a relation leads to, unless it leads to the node itself.
     pub(super) fn linked_capability(&self, id: RelationIndex, target: NodeIndex) -> Option<String> {
         self.variant.topology.relation(id).capability.as_ref()?;
         let name = self.capability_to(id, target)?;

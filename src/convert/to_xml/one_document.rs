@@ -1,30 +1,32 @@
-//! A template and the types that it imports as one document: there are no prefixes by which files call
-//! the types of others, and types of one name are called as reading back calls them.
+//! Merges a template and the types that it imports into one document. There are no prefixes there
+//! by which files refer to the types of others, and types of the same name get the names that
+//! reading back gives them.
 
 use super::XmlConverter;
 use super::said::entries;
-use crate::text::source::FileId;
-use crate::text::value::Value;
 use crate::tosca::{Family, TypeId, profile};
+use cuvee_text::source::FileId;
+use cuvee_text::value::Value;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// What types are called in one document, where that is not what their files call them.
+/// The names of types in a single document, where they differ from those in their files.
 pub(super) struct TypesInOne<'c, 's, 't> {
     converter: &'c XmlConverter<'s, 't>,
     names: FxHashMap<TypeId, String>,
 }
 
-/// What names of types mean where they stand.
+/// The meaning of type names in a part of the document.
 #[derive(Clone, Copy, Default)]
 struct NamedThere {
-    /// Of which kind what is defined there derives from something, where it is a type.
+    /// The family of the type that this part defines, if it is a type; its `derived_from` is of
+    /// this family.
     defines: Option<Family>,
-    /// Of which kind `type` is.
+    /// The family of the keyname `type`.
     kind: Option<Family>,
-    /// Of which kind a text is that stands in place of a map.
+    /// The family of a text that replaces the whole map.
     short: Option<Family>,
-    /// Whether it is a requirement.
+    /// Whether the part is a requirement.
     is_requirement: bool,
 }
 
@@ -33,13 +35,13 @@ impl NamedThere {
         Self { kind: Some(kind), ..Self::default() }
     }
 
-    /// The same where a text may stand for all of it.
+    /// The same context where a text may replace the whole map.
     fn or_short(self) -> Self {
         Self { short: self.kind, ..self }
     }
 }
 
-/// The kinds of types, by the sections that define them.
+/// The families of types, by the sections that define them.
 const DEFINED: [Family; 8] = [
     Family::Artifact,
     Family::Data,
@@ -72,18 +74,18 @@ impl<'c, 's, 't> TypesInOne<'c, 's, 't> {
         Self { converter, names }
     }
 
-    /// What a type is called.
+    /// The name of a type.
     pub(super) fn name(&self, id: TypeId) -> &str {
         let known = self.names.get(&id).map(String::as_str);
         known.unwrap_or(self.converter.variant.types.definition(id).name)
     }
 
-    /// A template with the names that types have then.
+    /// A template with the new names of types.
     pub(super) fn document(&self, said: &Value, file: FileId) -> Value {
         self.within(said, file, NamedThere::default())
     }
 
-    /// A type with such names.
+    /// A type with the new names of types.
     pub(super) fn definition(&self, said: &Value, file: FileId, family: Family) -> Value {
         self.within(said, file, NamedThere { defines: Some(family), ..NamedThere::default() })
     }
@@ -101,7 +103,7 @@ impl<'c, 's, 't> TypesInOne<'c, 's, 't> {
         }
     }
 
-    /// What a key of a map says.
+    /// The value of a key of a map, with the new names.
     fn entry(&self, key: &str, value: &Value, file: FileId, there: NamedThere) -> Value {
         let is_type = there.defines.is_some();
         let defines = |kind: Family| match is_type {
@@ -132,7 +134,7 @@ impl<'c, 's, 't> TypesInOne<'c, 's, 't> {
             }
             "groups" => self.each(value, file, NamedThere::of(Family::Group)),
             "policies" => self.each(value, file, NamedThere::of(Family::Policy)),
-            // Of a type they are definitions, of anything else values.
+            // In a type these are definitions, elsewhere values.
             "properties" | "attributes" if is_type || there.short == Some(Family::Capability) => {
                 self.each(value, file, NamedThere::of(Family::Data).or_short())
             }
@@ -161,7 +163,7 @@ impl<'c, 's, 't> TypesInOne<'c, 's, 't> {
         }
     }
 
-    /// The entries of a map, or of maps in a list.
+    /// The entries of a map, or of a list of maps, with the new names.
     fn each(&self, value: &Value, file: FileId, there: NamedThere) -> Value {
         let of =
             |(key, value): &(Arc<str>, Value)| (Arc::clone(key), self.within(value, file, there));
@@ -184,7 +186,7 @@ impl<'c, 's, 't> TypesInOne<'c, 's, 't> {
         Value::List(items.iter().map(|item| self.renamed(item, file, Some(family))).collect())
     }
 
-    /// The name of a type, where it is one.
+    /// The new name, if the value is the name of a type.
     fn renamed(&self, value: &Value, file: FileId, family: Option<Family>) -> Value {
         let types = self.converter.variant.types;
         let (Value::String(name), Some(family)) = (value, family) else { return value.clone() };

@@ -1,15 +1,15 @@
-//! Elements that are being made.
+//! Elements under construction.
 
-use crate::text::xml::XmlTree;
+use cuvee_text::xml::XmlTree;
 use std::borrow::Cow;
 
-/// An element: what is in it is written behind what is kept in extensions, as the schema wants it.
+/// An element. Its contents are written after its extensions, in the order of the schema.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct XmlPart {
     name: Cow<'static, str>,
     attributes: Vec<(Cow<'static, str>, String)>,
     documentation: Option<String>,
-    /// What others may ignore.
+    /// Extensions, which other tools may ignore.
     extensions: Vec<XmlPart>,
     parts: Vec<XmlPart>,
     text: String,
@@ -20,12 +20,12 @@ impl XmlPart {
         Self { name: name.into(), ..Self::default() }
     }
 
-    /// An element that is written already, with what its prefixes mean.
+    /// An element that is already text, including the declarations of its prefixes.
     pub(super) fn written(text: String) -> Self {
         Self { text, ..Self::default() }
     }
 
-    /// With an attribute.
+    /// Adds an attribute.
     pub(super) fn with(
         mut self,
         name: impl Into<Cow<'static, str>>,
@@ -39,7 +39,7 @@ impl XmlPart {
         self.attributes.push((name.into(), value.into()));
     }
 
-    /// With an attribute, where there is a value for it.
+    /// Adds an attribute if it has a value.
     pub(super) fn with_some(self, name: &'static str, value: Option<impl Into<String>>) -> Self {
         match value {
             Some(value) => self.with(name, value),
@@ -47,7 +47,7 @@ impl XmlPart {
         }
     }
 
-    /// With a part.
+    /// Adds a child element.
     pub(super) fn holding(mut self, part: Self) -> Self {
         self.parts.push(part);
         self
@@ -66,7 +66,7 @@ impl XmlPart {
         self.parts.extend(part);
     }
 
-    /// Adds parts in a container of theirs, where there are any.
+    /// Adds elements within a container element, if there are any.
     pub(super) fn push_in(&mut self, container: &'static str, parts: Vec<Self>) {
         if !parts.is_empty() {
             self.parts.push(Self { name: container.into(), parts, ..Self::default() });
@@ -81,7 +81,7 @@ impl XmlPart {
         self.extensions.push(extension);
     }
 
-    /// The same, with the parts of another one before its own.
+    /// Inserts the children of another element before the own ones.
     pub(super) fn behind(mut self, other: Self) -> Self {
         self.parts.splice(0..0, other.parts);
         self
@@ -95,17 +95,17 @@ impl XmlPart {
         self.name.is_empty()
     }
 
-    /// Whether it has nothing at all.
+    /// Whether the element has no content and no attributes.
     pub(super) fn is_bare(&self) -> bool {
         !self.is_written() && self.parts.is_empty() && self.attributes.is_empty()
     }
 
-    /// Whether it is an element of this name.
+    /// Whether the element has this name.
     pub(super) fn is(&self, name: &str) -> bool {
         self.name == name
     }
 
-    /// Whether another one has the same name.
+    /// Whether another element has the same `name` attribute.
     pub(super) fn is_named_as(&self, other: &Self) -> bool {
         let name = |part: &Self| {
             let mut all = part.attributes.iter();
@@ -114,12 +114,12 @@ impl XmlPart {
         name(self) == name(other)
     }
 
-    /// Whether it has a part that stands for itself, as definitions need one.
+    /// Whether the element contains a component, as definitions must.
     pub(super) fn has_component(&self) -> bool {
         self.parts.iter().any(|part| !matches!(&*part.name, "Extensions" | "Types"))
     }
 
-    /// Adds it to a document. Parts stand in each other no deeper than documents may be.
+    /// Writes the element into a document. Elements are never nested deeper than documents allow.
     pub(super) fn write<'p>(&'p self, tree: &mut XmlTree<'p>) {
         if self.is_written() {
             tree.written(&*self.text);

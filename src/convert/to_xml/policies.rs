@@ -1,19 +1,19 @@
-//! Policies and plans.
+//! Converts policies and workflows with plans.
 
 use super::XmlConverter;
 use super::names::QualifiedName;
 use super::part::XmlPart;
 use super::said::{SaidMap, SaidValue, entries, step};
-use crate::text::source::Span;
 use crate::topology::{NodeIndex, TopologyElement};
 use crate::tosca::{Family, TypeId};
+use cuvee_text::source::Span;
 use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 
-/// Policies of nodes, and of a service template.
+/// The policies of nodes and those of the service template.
 #[derive(Debug, Default)]
 pub(super) struct NodePolicies {
-    /// By the positions of nodes.
+    /// The policies of nodes, by position of the node.
     of_nodes: FxHashMap<usize, Vec<XmlPart>>,
     pub of_service: Vec<XmlPart>,
 }
@@ -24,11 +24,11 @@ impl NodePolicies {
     }
 }
 
-/// Plans, and which workflows they are.
+/// The plans, and the workflows that they come from.
 #[derive(Debug, Default)]
 pub(super) struct ConvertedPlans {
     parts: Vec<XmlPart>,
-    /// Their ids by the names of workflows.
+    /// The ids of plans, by the names of workflows.
     pub ids: FxHashMap<String, String>,
 }
 
@@ -40,29 +40,30 @@ impl ConvertedPlans {
     }
 }
 
-/// What a plan is written in, where it is a process of BPMN.
+/// The language of plans that are BPMN processes.
 const BPMN: &str = "http://www.omg.org/spec/BPMN/20100524/MODEL";
 
-/// The workflow that takes what the topology takes.
+/// The workflow that takes the inputs of the topology.
 const BUILD: &str = "deploy";
 
-/// Plans that deploy and undeploy.
+/// The types of the plans that deploy and undeploy.
 const PLAN_TYPES: [(&str, &str); 2] = [
     (BUILD, "http://docs.oasis-open.org/tosca/ns/2011/12/PlanTypes/BuildPlan"),
     ("undeploy", "http://docs.oasis-open.org/tosca/ns/2011/12/PlanTypes/TerminationPlan"),
 ];
 
-/// What other plans are.
+/// The type of all other plans.
 const PLAN_TYPE: &str = "http://docs.oasis-open.org/tosca/ns/2011/12/PlanTypes/ManagementPlan";
 
-/// What metadata of a workflow say that a plan was called, and of which kind it was.
+/// Metadata of a workflow that record the former id, name, type and language of its plan.
 const PLAN_NAMES: [&str; 4] = ["id", "name", "plan_type", "plan_language"];
 
-/// With which the metadata begin that say what it gives.
+/// The prefix of metadata that record outputs.
 const OUTPUT: &str = "output.";
 
 impl XmlConverter<'_, '_> {
-    /// Policies become those of the nodes that they apply to, with the values of a policy template.
+    /// Converts policies. Each becomes a policy of the nodes it applies to, with a policy template
+    /// for its values.
     pub(super) fn policies(&mut self, said: Vec<(String, SaidValue)>) -> NodePolicies {
         let mut all = NodePolicies::default();
         for (at, (name, said)) in said.into_iter().enumerate() {
@@ -104,8 +105,8 @@ impl XmlConverter<'_, '_> {
         all
     }
 
-    /// The name of the template that has the values of a policy, where it has some or there was one.
-    /// What says the same and was called alike is one.
+    /// The name of the policy template that holds the values of a policy; `None` if there are no
+    /// values and there was no template. Templates of the same content and former name are shared.
     fn policy_template(
         &mut self,
         name: &str,
@@ -134,7 +135,7 @@ impl XmlConverter<'_, '_> {
         Some(made)
     }
 
-    /// What metadata say that something was called in definitions; they are taken where that is all.
+    /// The former names that metadata record. The metadata are taken if they contain nothing else.
     fn known_names(
         body: &mut SaidMap,
         is_wanted: impl Fn(&str) -> bool,
@@ -150,8 +151,8 @@ impl XmlConverter<'_, '_> {
         known
     }
 
-    /// The nodes that a policy applies to, each once: none where it is one of the whole template.
-    /// Nothing where it applies to something else.
+    /// The nodes that a policy applies to, each once; empty if the policy applies to the whole
+    /// template. `None` if it applies to anything else.
     fn targets(&self, policy: usize) -> Option<Vec<NodeIndex>> {
         let topology = self.variant.topology;
         let mut nodes = Vec::new();
@@ -168,7 +169,7 @@ impl XmlConverter<'_, '_> {
         (targets.is_empty() || !nodes.is_empty()).then_some(nodes)
     }
 
-    /// That a policy is one of groups is not said by one of their members.
+    /// Keeps the targets of a policy on groups, which is converted to a policy on each member.
     fn groups(&mut self, name: &str, at: usize, targets: &SaidValue) {
         let policy = &self.variant.topology.policies[at];
         let is_group = |element| matches!(element, Some(TopologyElement::Group(_)));
@@ -178,7 +179,7 @@ impl XmlConverter<'_, '_> {
         }
     }
 
-    /// Workflows whose model somebody wrote; what steps do is kept as YAML.
+    /// Converts workflows that are implemented by a model; workflows of steps are kept as YAML.
     pub(super) fn plans(&mut self, said: &mut SaidMap) -> ConvertedPlans {
         let mut plans = ConvertedPlans::default();
         let inputs = said.clone().take("inputs");
@@ -193,7 +194,8 @@ impl XmlConverter<'_, '_> {
                 self.keep(&key, &workflow, "a plan of TOSCA 1.0 is a model of a process");
                 continue;
             };
-            // Those of definitions stood in for values that they left out.
+            // In a template made from definitions, inputs replace values that the definitions omit,
+            // so they are no parameters.
             let of_topology = inputs.as_ref().filter(|_| name == BUILD && !self.were_definitions);
             let (id, plan) = self.plan((&name, &workflow), body, (&model, span), of_topology);
             plans.parts.push(plan);
@@ -233,7 +235,7 @@ impl XmlConverter<'_, '_> {
             parameters = self.parameters(&inputs);
         }
         if let Some(inputs) = of_topology {
-            // What becomes of the inputs themselves is told of them.
+            // Losses of the inputs themselves are reported with the inputs.
             let is_silent = std::mem::replace(&mut self.is_silent, true);
             let more = self.parameters(inputs).into_iter();
             let is_new = |it: &XmlPart| !parameters.iter().any(|own| own.is_named_as(it));

@@ -1,14 +1,14 @@
-//! What a part of a template says: whatever nobody takes is left, and told.
+//! Tracks which keys of a map have been converted: keys that nothing takes are kept and reported.
 
-use crate::text::source::Span;
-use crate::text::value::Value;
-use crate::text::yaml::Node;
+use cuvee_text::source::Span;
+use cuvee_text::value::Value;
+use cuvee_text::yaml::Node;
 use std::sync::Arc;
 
-/// The keys of a map, each until somebody takes it.
+/// A map whose keys are removed as they are converted.
 #[derive(Clone, Debug)]
 pub(super) struct SaidMap {
-    /// Where it is in the template, as `cuvee diff` says it.
+    /// The path in the template, in the notation of `cuvee diff`.
     pub path: String,
     pub span: Option<Span>,
     entries: Vec<SaidEntry>,
@@ -21,7 +21,7 @@ struct SaidEntry {
     span: Option<Span>,
 }
 
-/// Something that a map says.
+/// A value of the template, with its path and place.
 #[derive(Clone, Debug)]
 pub(super) struct SaidValue {
     pub value: Value,
@@ -30,7 +30,7 @@ pub(super) struct SaidValue {
 }
 
 impl SaidMap {
-    /// That of a definition.
+    /// The map of a definition.
     pub(super) fn of_node(path: String, key: Node<'_>, body: Node<'_>) -> Self {
         let entries = body.entries().map(|(key, value)| SaidEntry {
             key: key.text().unwrap_or_default().into(),
@@ -40,7 +40,7 @@ impl SaidMap {
         Self { path, span: Some(key.span()), entries: entries.collect() }
     }
 
-    /// That of a value; what is no map says nothing.
+    /// The map of a value; a value that is not a map has no entries.
     pub(super) fn of_value(path: String, value: &Value, span: Option<Span>) -> Self {
         let entries = entries(value).map(|(key, value)| SaidEntry {
             key: Arc::clone(key),
@@ -50,14 +50,14 @@ impl SaidMap {
         Self { path, span, entries: entries.collect() }
     }
 
-    /// What a key says, which is told by whoever takes it.
+    /// Takes the value of a key; the caller reports its losses.
     pub(super) fn take(&mut self, key: &str) -> Option<SaidValue> {
         let at = self.entries.iter().position(|entry| &*entry.key == key)?;
         let SaidEntry { key, value, span } = self.entries.remove(at);
         Some(SaidValue { value, path: format!("{}{}", self.path, step(&key)), span })
     }
 
-    /// Leaves of a map that a key says only these entries; where there are none, nothing.
+    /// Replaces the value of a key by these entries; removes the key if there are none.
     pub(super) fn replace(&mut self, key: &str, left: Vec<(Arc<str>, Value)>) {
         if left.is_empty() {
             self.entries.retain(|entry| &*entry.key != key);
@@ -66,7 +66,7 @@ impl SaidMap {
         }
     }
 
-    /// A text that a key says.
+    /// Takes the value of a key if it is a text.
     pub(super) fn take_text(&mut self, key: &str) -> Option<String> {
         let at = self.entries.iter().position(|entry| &*entry.key == key)?;
         let text = self.entries.get(at)?.value.as_str()?.to_owned();
@@ -74,8 +74,8 @@ impl SaidMap {
         Some(text)
     }
 
-    /// What the entries of a key say, each in a map of its own; what stands in a list of maps of one
-    /// entry is in such a map, too.
+    /// Takes the entries of a key, each with its name. The key may hold a map, or a list of maps
+    /// with one entry each.
     pub(super) fn take_parts(&mut self, key: &str, part: &str) -> Vec<(String, SaidValue)> {
         let Some(taken) = self.take(key) else { return Vec::new() };
         let all = parts(&taken.value).into_iter();
@@ -87,7 +87,7 @@ impl SaidMap {
         named.collect()
     }
 
-    /// What nobody has taken.
+    /// The entries that nothing has taken.
     pub(super) fn rest(self) -> impl Iterator<Item = (Arc<str>, SaidValue)> {
         let path = self.path;
         self.entries.into_iter().filter(|it| it.value != Value::Null).map(move |entry| {
@@ -98,12 +98,12 @@ impl SaidMap {
 }
 
 impl SaidValue {
-    /// What it says, where it is a map.
+    /// The value as a map of entries to take.
     pub(super) fn map(&self) -> SaidMap {
         SaidMap::of_value(self.path.clone(), &self.value, self.span)
     }
 
-    /// The entries of a map whose keys are these, and the others.
+    /// Splits a map into the entries whose keys are accepted, and the others.
     pub(super) fn split(&self, is_first: impl Fn(&str) -> bool) -> (Option<Self>, Option<Self>) {
         let of = |wanted: bool| {
             let all = entries(&self.value).filter(|(key, _)| is_first(key) == wanted);
@@ -113,20 +113,20 @@ impl SaidValue {
         (of(true), of(false))
     }
 
-    /// A part of it.
+    /// An entry of this map, with its path.
     pub(super) fn part(&self, key: &str, value: &Value) -> Self {
         let path = format!("{}{}", self.path, step(key));
         Self { value: value.clone(), path, span: self.span }
     }
 }
 
-/// The entries of a map.
+/// The entries of a map; none for any other value.
 pub(super) fn entries(value: &Value) -> impl Iterator<Item = &(Arc<str>, Value)> {
     let entries: &[_] = if let Value::Map(entries) = value { entries } else { &[] };
     entries.iter()
 }
 
-/// The entries of a map, or of maps in a list.
+/// The entries of a map, or of a list of maps.
 fn parts(value: &Value) -> Vec<(Arc<str>, Value)> {
     match value {
         Value::List(items) => items.iter().flat_map(entries).cloned().collect(),
@@ -134,7 +134,7 @@ fn parts(value: &Value) -> Vec<(Arc<str>, Value)> {
     }
 }
 
-/// The step of a path that leads to a key.
+/// The path step to a key.
 pub(super) fn step(key: &str) -> String {
     let is_plain = !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || "_-".contains(c));
     if is_plain { format!(".{key}") } else { format!("[{key:?}]") }

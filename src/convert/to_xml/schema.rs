@@ -1,4 +1,4 @@
-//! Definitions of properties and data types as XML Schema.
+//! Converts property definitions and data types to XML Schema.
 
 use super::names::{QualifiedName, SCHEMA_PREFIX, as_name, unique};
 use super::part::XmlPart;
@@ -6,40 +6,40 @@ use super::said::{SaidMap, SaidValue, entries};
 use super::{XmlConverter, construct_of};
 use crate::convert::loss::LossKind;
 use crate::convert::well_known::{self, XML_PROPERTY, XML_TYPE};
-use crate::text::value::Value;
-use crate::text::xml::schema::{BuiltInType, XML_SCHEMA};
 use crate::tosca::value::Schema;
 use crate::tosca::{Family, PropertyDefinition, TypeId, TypeRef, profile};
+use cuvee_text::value::Value;
+use cuvee_text::xml::schema::{BuiltInType, XML_SCHEMA};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The type from which data types derive that have properties.
+/// The root of data types with properties.
 const DATA_ROOT: &str = "tosca.datatypes.Root";
 
 /// The schemas of a document.
 #[derive(Debug, Default)]
 pub(super) struct DefinedSchemas {
-    /// What each namespace defines, and which others it names.
+    /// The contents of the schema of each namespace, and the namespaces that it refers to.
     spaces: BTreeMap<String, SchemaSpace>,
     taken: FxHashSet<QualifiedName>,
     taken_elements: FxHashSet<QualifiedName>,
-    /// What holds the properties of a type that has some of its own.
+    /// The element that holds the properties of a type; `None` if the type defines none itself.
     elements: FxHashMap<TypeId, Option<PropertiesElement>>,
-    /// The types of schemas that data types are.
+    /// The schema types of data types.
     data: FxHashMap<TypeId, QualifiedName>,
-    /// What properties became, by the type that first defines them.
+    /// The fields of properties, by the type that first defines them.
     fields: FxHashMap<(TypeId, String), DefinedField>,
-    /// Types whose properties those of other types extend, once somebody has looked.
+    /// Types whose properties are extended by those of other types; computed on demand.
     extended: Option<FxHashSet<TypeId>>,
 }
 
-/// What a property became.
+/// The element or attribute that a property is converted to.
 #[derive(Clone, Debug)]
 pub(super) struct DefinedField {
-    /// What its elements are called, or its attribute.
+    /// The name of the elements or of the attribute.
     pub name: String,
     pub is_attribute: bool,
-    /// The built-in type that its values are of, where that is narrower than theirs usually is.
+    /// The built-in type of the values, if it is narrower than the usual one.
     pub built_in: Option<&'static BuiltInType>,
 }
 
@@ -49,28 +49,29 @@ struct SchemaSpace {
     named: BTreeSet<String>,
 }
 
-/// The element that holds properties, and its type, which has a name where others extend it.
+/// The element that holds the properties of a type, and its complex type, which has a name if other
+/// types extend it.
 #[derive(Clone, Debug)]
 pub(super) struct PropertiesElement {
     pub name: QualifiedName,
     of: Option<QualifiedName>,
 }
 
-/// How values are written.
+/// The form in which values are written.
 #[derive(Clone, Debug)]
 pub(super) enum ValueForm {
-    /// One value, of a built-in type where that is narrower than usual.
+    /// A text, with its built-in type if that is narrower than the usual one.
     Text(TextForm, Option<&'static BuiltInType>),
-    /// An element for each item.
+    /// A list, with an element for each item.
     List(Box<ValueForm>),
-    /// An element for each property of a data type.
+    /// A data type, with an element for each property.
     Parts(TypeId),
-    /// As text that only YAML understands.
+    /// A text that contains YAML.
     Flow,
 }
 
 impl ValueForm {
-    /// The same where values, or items of lists, are of a built-in type.
+    /// The form with a narrower built-in type for its values, or for the items of lists.
     pub(super) fn narrowed(self, to: Option<&'static BuiltInType>) -> Self {
         match self {
             Self::Text(text, _) => Self::Text(text, to),
@@ -80,7 +81,7 @@ impl ValueForm {
     }
 }
 
-/// What a text is.
+/// The type of a text value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TextForm {
     String,
@@ -102,7 +103,7 @@ impl TextForm {
         })
     }
 
-    /// The type of XML Schema.
+    /// The name of the type in XML Schema.
     fn schema(self) -> &'static str {
         match self {
             Self::String => "xs:string",
@@ -114,12 +115,12 @@ impl TextForm {
     }
 }
 
-/// What a schema says of values.
+/// The form of values together with its schema type.
 struct WrittenForm {
     form: ValueForm,
-    /// The type of XML Schema.
+    /// The name of the type in XML Schema.
     type_name: String,
-    /// The type of YAML, where XML Schema has none like it.
+    /// Whether the type of YAML has no equivalent in XML Schema and is kept beside it.
     kept: bool,
 }
 
@@ -160,7 +161,7 @@ impl DefinedSchemas {
         free
     }
 
-    /// An element that is called so, or alike where there is one already.
+    /// A free element name: the wanted one, or a similar one.
     fn free_element(&mut self, wanted: QualifiedName) -> QualifiedName {
         let name = |local: &str| QualifiedName { local: local.to_owned(), ..wanted.clone() };
         let free = name(&unique(&wanted.local, |local| self.taken_elements.contains(&name(local))));
@@ -172,7 +173,7 @@ impl DefinedSchemas {
         self.spaces.entry(namespace.to_owned()).or_default().parts.push(part);
     }
 
-    /// What a property became.
+    /// The field of a property, as defined by its owner.
     pub(super) fn field(&self, owner: TypeId, name: &str) -> DefinedField {
         let known = self.fields.get(&(owner, name.to_owned()));
         known.cloned().unwrap_or_else(|| DefinedField {
@@ -184,7 +185,8 @@ impl DefinedSchemas {
 }
 
 impl<'t> XmlConverter<'_, 't> {
-    /// What holds the properties of templates of a type: what it defines, else what it inherits.
+    /// The element that holds the properties of templates of a type, defined by the type or the
+    /// nearest ancestor that has one.
     pub(super) fn properties_element(&mut self, id: TypeId) -> Option<PropertiesElement> {
         let chain: Vec<_> = self.variant.types.chain(id).collect();
         let mut inherited = None;
@@ -202,7 +204,7 @@ impl<'t> XmlConverter<'_, 't> {
         inherited
     }
 
-    /// What a type defines itself.
+    /// The element that the type itself defines.
     pub(super) fn own_properties(&mut self, id: TypeId) -> Option<PropertiesElement> {
         self.properties_element(id);
         self.schemas.elements.get(&id).cloned().flatten()
@@ -228,7 +230,8 @@ impl<'t> XmlConverter<'_, 't> {
             namespace: namespace.clone(),
             local: local.clone(),
         });
-        // A schema says of its own elements which namespace they are in.
+        // A schema only defines elements of its own namespace, so an element of another one needs a
+        // named type.
         let has_name = self.is_extended(id) || wanted.namespace != namespace;
         let of = has_name.then(|| self.schemas.free(&namespace, &format!("{local}Properties")));
         let complex = self.complex(&namespace, base.as_ref(), fields);
@@ -246,7 +249,7 @@ impl<'t> XmlConverter<'_, 't> {
         Some(PropertiesElement { name, of })
     }
 
-    /// Whether what templates of a type have as properties is XML that nobody can look into.
+    /// Whether the properties of a type are a fragment of XML without a schema.
     pub(super) fn has_fragments(&mut self, id: TypeId) -> bool {
         let mut parts = self.variant.types.effective(id).properties.iter();
         let (first, second) = (parts.next(), parts.next());
@@ -258,7 +261,7 @@ impl<'t> XmlConverter<'_, 't> {
             && !self.is_extended(id)
     }
 
-    /// Whether properties of another type extend those of a type.
+    /// Whether another type's properties extend those of a type.
     fn is_extended(&mut self, id: TypeId) -> bool {
         let types = self.variant.types;
         let extended = self.schemas.extended.get_or_insert_with(|| {
@@ -268,7 +271,7 @@ impl<'t> XmlConverter<'_, 't> {
         extended.contains(&id)
     }
 
-    /// The type of elements that are in a sequence, in a schema.
+    /// A complex type with a sequence of elements, and attributes.
     fn complex(
         &mut self,
         namespace: &str,
@@ -289,7 +292,7 @@ impl<'t> XmlConverter<'_, 't> {
         )
     }
 
-    /// A namespace is named in the schema of another one.
+    /// Records that the schema of one namespace refers to another namespace.
     fn name_schema(&mut self, by: &str, namespace: &str) {
         self.prefixes.of(XML_SCHEMA);
         self.prefixes.of(by);
@@ -299,8 +302,8 @@ impl<'t> XmlConverter<'_, 't> {
         }
     }
 
-    /// The elements of properties that a type defines; one that refines what it inherits cannot say
-    /// so.
+    /// The elements for the properties that a type defines. A refinement of an inherited property
+    /// cannot be expressed.
     fn fields(
         &mut self,
         id: TypeId,
@@ -319,7 +322,7 @@ impl<'t> XmlConverter<'_, 't> {
             if inherited.is_some_and(|inherited| inherited.contains_key(name)) {
                 let value = property.named.value.to_value();
                 let said = SaidValue { value, path: said.path, span: said.span };
-                let why = "what extends the schema of another type cannot change it";
+                let why = "a schema that extends the schema of another type cannot change it";
                 self.lose(&said, format!("the refinement of `{name}`"), why);
                 continue;
             }
@@ -334,8 +337,8 @@ impl<'t> XmlConverter<'_, 't> {
         fields
     }
 
-    /// The element of a property, and the built-in type of its values where that is narrower than
-    /// usual.
+    /// The element or attribute of a property, and the built-in type of its values if that is
+    /// narrower than the usual one.
     fn field(
         &mut self,
         namespace: &str,
@@ -369,7 +372,7 @@ impl<'t> XmlConverter<'_, 't> {
         }
         let (mut constraints, entry) = ruled(&mut said, is_list);
         if is_list || written.kept {
-            // An entry schema is what the element says.
+            // The element itself expresses the entry schema.
             let entry = entry.filter(|it| written.kept || has_more(&it.value));
             if let Some(entry) = entry {
                 let why = "XML Schema says no more of items than their type";
@@ -378,7 +381,7 @@ impl<'t> XmlConverter<'_, 't> {
         }
         let built_in = narrower(&written, &mut said, &mut constraints);
         let form = written.form.narrowed(built_in);
-        // What has to be said has no default, as an attribute.
+        // In XML Schema, a required attribute cannot have a default.
         let may_default = !(is_attribute && property.is_required());
         if let ValueForm::Text(..) | ValueForm::Flow = form
             && may_default
@@ -413,7 +416,7 @@ impl<'t> XmlConverter<'_, 't> {
         (element, built_in)
     }
 
-    /// What is left of a definition.
+    /// Keeps the rest of a definition as an extension of the schema element.
     fn keep_in_schema(&mut self, element: &mut XmlPart, said: SaidMap) {
         let path = said.path.clone();
         let span = said.span;
@@ -423,16 +426,16 @@ impl<'t> XmlConverter<'_, 't> {
         }
         let kind = self.kind_of_kept();
         for (_, said) in &left {
-            self.tell(said, construct_of(&said.path), "XML Schema has no word for it", kind);
+            self.tell(said, construct_of(&said.path), "XML Schema cannot express it", kind);
         }
         if kind == LossKind::KeptAsExtension {
             let all: Vec<_> = left.into_iter().map(|(key, said)| (key, said.value)).collect();
             let said = SaidValue { value: Value::Map(all.into()), path, span };
-            element.set("v:kept", crate::text::yaml::write_flow(&said.value));
+            element.set("v:kept", cuvee_text::yaml::write_flow(&said.value));
         }
     }
 
-    /// Constraints as facets; those that there are none for are kept.
+    /// Constraints as facets; constraints without an equivalent facet are kept.
     fn facets(
         &mut self,
         element: &mut XmlPart,
@@ -457,11 +460,10 @@ impl<'t> XmlConverter<'_, 't> {
             let why = "XML Schema has no facet for it";
             self.keep_attribute(element, "v:constraints", &said, why);
         }
-        // They have an order in a schema for schemas, and enumerations are many.
         facets.into_iter().map(|(_, facet)| facet).collect()
     }
 
-    /// The facets of a clause, each with its name.
+    /// The facets for a constraint clause, each with its name.
     fn facet(
         &mut self,
         name: &str,
@@ -511,7 +513,7 @@ impl<'t> XmlConverter<'_, 't> {
         }
     }
 
-    /// How values of a schema are written.
+    /// The form in which values of a schema are written.
     pub(super) fn form(&mut self, namespace: &str, schema: &Schema<'t>) -> ValueForm {
         self.written_form(namespace, schema).form
     }
@@ -538,14 +540,14 @@ impl<'t> XmlConverter<'_, 't> {
         WrittenForm::flow()
     }
 
-    /// Puts a data type into a schema, where it has values that XML Schema has.
+    /// Adds a data type to a schema, if XML Schema can express its values.
     pub(super) fn define_data(&mut self, id: TypeId) {
         let definition = self.variant.types.definition(id);
         let namespace = self.namespace_of(definition.key.span().file, definition.key);
         self.data_form(&namespace, id);
     }
 
-    /// How values of a data type are written.
+    /// The form in which values of a data type are written.
     fn data_form(&mut self, namespace: &str, id: TypeId) -> WrittenForm {
         let form = match self.variant.types.primitive(TypeRef::Defined(id)) {
             Some(primitive) => match TextForm::of(primitive) {
@@ -560,13 +562,13 @@ impl<'t> XmlConverter<'_, 't> {
         WrittenForm { form, type_name: self.prefixes.name(&name), kept: false }
     }
 
-    /// Whether nothing says what values of a data type have.
+    /// Whether the structure of values of a data type is unknown.
     fn is_opaque(&self, id: TypeId) -> bool {
         let effective = self.variant.types.effective(id);
         effective.is_open || effective.properties.is_empty()
     }
 
-    /// The type of a schema that a data type is.
+    /// The schema type for a data type; it is defined if necessary.
     fn data_type(&mut self, id: TypeId, form: &ValueForm) -> QualifiedName {
         match self.schemas.data.get(&id) {
             Some(known) => known.clone(),
@@ -626,7 +628,7 @@ impl<'t> XmlConverter<'_, 't> {
         }
     }
 
-    /// Whether a data type became a type of a schema.
+    /// Whether a data type has a schema type.
     pub(super) fn is_in_schema(&self, id: TypeId) -> bool {
         self.schemas.data.contains_key(&id)
     }
@@ -637,10 +639,10 @@ pub(super) fn parameter_type(name: &str) -> Option<&'static str> {
     profile::primitive(name).and_then(TextForm::of).map(TextForm::schema)
 }
 
-/// What a schema calls attributes.
+/// The element that defines an attribute in a schema.
 const ATTRIBUTE: &str = "xs:attribute";
 
-/// Whether metadata say that a property was an attribute, which is taken then.
+/// Whether metadata record that a property was an attribute; the record is taken.
 fn was_attribute(said: &mut SaidMap) -> bool {
     let metadata = said.clone().take("metadata");
     let mut all = metadata.iter().flat_map(|it| entries(&it.value));
@@ -653,8 +655,8 @@ fn was_attribute(said: &mut SaidMap) -> bool {
     is_said
 }
 
-/// What constrains the values of a property, or the items of a list where nothing constrains that
-/// itself; and what else is said of items.
+/// The constraints on a property and the rest of its entry schema. If a list has no constraints
+/// itself, those on its items are used.
 fn ruled(said: &mut SaidMap, is_list: bool) -> (Option<SaidValue>, Option<SaidValue>) {
     let (constraints, entry) = (said.take("constraints"), said.take("entry_schema"));
     if !is_list || constraints.is_some() {
@@ -667,11 +669,11 @@ fn ruled(said: &mut SaidMap, is_list: bool) -> (Option<SaidValue>, Option<SaidVa
     (constraints, Some(SaidValue { value: Value::Map(rest), ..entry }))
 }
 
-/// Built-in types by whose names bounds are said.
+/// Built-in types of integers whose names imply bounds.
 const WHOLE_NUMBERS: [&str; 4] =
     ["positiveInteger", "nonNegativeInteger", "nonPositiveInteger", "negativeInteger"];
 
-/// Built-in types whose values mean something only beside others in their document.
+/// Built-in types whose values depend on other values in their document.
 const NOT_ALONE: [&str; 9] = [
     "anyType",
     "anySimpleType",
@@ -684,8 +686,8 @@ const NOT_ALONE: [&str; 9] = [
     "ENTITIES",
 ];
 
-/// The built-in type of values, where it is narrower than usual: the one that they had, or one whose
-/// bounds come first in the constraints, from which they are taken then.
+/// The built-in type of values if it is narrower than the usual one: the recorded one, or one whose
+/// bounds begin the constraints. These bounds are removed from the constraints.
 fn narrower(
     written: &WrittenForm,
     said: &mut SaidMap,
@@ -727,12 +729,13 @@ fn narrower(
     Some(built_in)
 }
 
-/// Whether a schema says more than a type.
+/// Whether a schema contains more than a type.
 fn has_more(schema: &Value) -> bool {
     entries(schema).any(|(key, _)| &**key != "type")
 }
 
-/// Whether these facets can stand beside those: each once, but for values.
+/// Whether these facets can be added to the known ones. Two clauses must not give the same facet;
+/// one clause may give several enumerations.
 fn facets_fit<'f>(
     known: &[(&'static str, XmlPart)],
     mut new: impl Iterator<Item = &'f (&'static str, XmlPart)>,
@@ -740,8 +743,8 @@ fn facets_fit<'f>(
     new.all(|(name, _)| known.iter().all(|(known, _)| known != name))
 }
 
-/// Whether a pattern means the same to XML Schema: of plain characters, classes of them, repetition
-/// and alternatives.
+/// Whether a pattern means the same in XML Schema: it consists of plain characters, character
+/// classes, repetition and alternatives.
 fn is_shared_pattern(pattern: &str) -> bool {
     let is_plain =
         |c: char| c.is_ascii_alphanumeric() || "_-.:,;@#%=!~/<>\"' []()*+?|{}".contains(c);

@@ -1,4 +1,4 @@
-//! Service templates: nodes, what joins them, and what is shown of them.
+//! Converts service templates: nodes, their relationships, and the boundary definitions.
 
 use super::XmlConverter;
 use super::names::{QualifiedName, as_name, unique};
@@ -6,73 +6,62 @@ use super::part::XmlPart;
 use super::policies::NodePolicies;
 use super::said::{SaidMap, SaidValue, entries, step};
 use crate::convert::loss::{Loss, LossKind};
-use crate::text::source::Span;
-use crate::text::value::Value;
 use crate::topology::{NodeIndex, RelationIndex, Topology, type_named};
 use crate::tosca::fit::RequirementFit;
+use crate::tosca::shape::type_sections;
 use crate::tosca::{Family, TypeId};
+use cuvee_text::source::Span;
+use cuvee_text::value::Value;
 use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What metadata of nodes begin with that say how parts of them were called.
+/// Prefixes of node metadata that record former ids of parts.
 const IDS: [&str; 3] = ["requirement.", "capability.", "artifact."];
 
-/// Why something of a node template has no counterpart.
+/// The reason why keynames of a node template have no counterpart.
 const NODES: &str = "node templates of TOSCA 1.0 have no such thing";
 
-/// Sections of a template that are converted as types.
-pub(super) const TYPES: [&str; 8] = [
-    "artifact_types",
-    "data_types",
-    "capability_types",
-    "interface_types",
-    "relationship_types",
-    "node_types",
-    "group_types",
-    "policy_types",
-];
-
-/// A type that nobody defines.
+/// A node type that is not defined.
 pub(super) struct UndefinedType {
     name: QualifiedName,
-    /// What its nodes need.
+    /// The requirements of its nodes.
     requirements: BTreeSet<String>,
 }
 
-/// What a service template has, by its parts of the template.
+/// The parts of a service template, with their ids.
 #[derive(Default)]
 pub(super) struct ServiceParts {
     /// The ids of nodes.
     pub nodes: Vec<String>,
-    /// What relations lead to, by their indices: the name of a capability, where it is known.
+    /// The capability that each relation leads to, by name, if it is known.
     ends: FxHashMap<RelationIndex, String>,
     pub requirements: FxHashMap<RelationIndex, String>,
-    /// The ids of their relationship templates.
+    /// The ids of the relationship templates.
     pub links: FxHashMap<RelationIndex, String>,
-    /// The ids of capabilities, by nodes and names.
+    /// The ids of capabilities, by node and name.
     pub capabilities: FxHashMap<(NodeIndex, String), String>,
-    /// Requirements that nothing fulfils and something else names, by nodes and names.
+    /// The ids of requirements without a relation that something else refers to, by node and name.
     pub shown: BTreeMap<(usize, String), String>,
-    /// Named relationship templates, and those that a relation has taken.
+    /// The named relationship templates, and those that a relation has taken.
     relationships: IndexMap<String, SaidValue>,
     taken: FxHashSet<String>,
     pub policies: NodePolicies,
 }
 
 impl<'t> XmlConverter<'_, 't> {
-    /// The service template, where there are nodes, the id of the definitions, and what else those
-    /// say.
+    /// The service template (if there are nodes), the id of the definitions, and further attributes
+    /// of the definitions.
     pub(super) fn service(&mut self) -> (Option<XmlPart>, String, Vec<(&'static str, String)>) {
         let mut document = SaidMap::of_value(String::new(), self.variant.document, None);
         document.take("tosca_definitions_version");
         document.take("namespace");
-        TYPES.iter().for_each(|section| drop(document.take(section)));
+        type_sections().for_each(|section| drop(document.take(section)));
         let has_nodes = !self.variant.topology.nodes.is_empty();
         if !has_nodes {
             self.without_service(document.clone());
         }
-        // What has been told is not told again.
+        // The losses have just been reported; they are not reported again.
         self.is_silent = !has_nodes;
         let metadata = document.take("metadata");
         let mut service = XmlPart::new("ServiceTemplate");
@@ -82,7 +71,7 @@ impl<'t> XmlConverter<'_, 't> {
         };
         let topology = document.take("topology_template");
         let (name, definitions) = (text("template_name"), text("definitions_id"));
-        // Nodes are called as they are.
+        // Nodes take their ids first, so they keep their names.
         let nodes = self.variant.topology.nodes.iter();
         let nodes: Vec<_> = nodes.map(|node| self.ids.take(&node.name)).collect();
         let name = name.unwrap_or_else(|| "service".into());
@@ -103,7 +92,7 @@ impl<'t> XmlConverter<'_, 't> {
         for (input, value) in &self.settings.recorded {
             let name = format!("variability.{input}");
             let value =
-                value.as_str().map_or_else(|| crate::text::yaml::write_flow(value), str::to_owned);
+                value.as_str().map_or_else(|| cuvee_text::yaml::write_flow(value), str::to_owned);
             tags.push(XmlPart::new("Tag").with("name", name).with("value", value));
         }
         service.push_in("Tags", tags);
@@ -120,7 +109,7 @@ impl<'t> XmlConverter<'_, 't> {
         (has_nodes.then_some(service), definitions, attributes.into_iter().collect())
     }
 
-    /// Without nodes there is no service template, so that what else is said of it is gone.
+    /// Reports the losses of a template without nodes, which has no service template in XML.
     fn without_service(&mut self, mut document: SaidMap) {
         document.take("imports");
         for (key, said) in document.rest() {
@@ -129,12 +118,13 @@ impl<'t> XmlConverter<'_, 't> {
         }
     }
 
-    /// What files define that are imported is converted; of what is elsewhere only the name is kept.
+    /// Converts imports: types of imported files become part of the document, and distant imports
+    /// are kept by name.
     fn imports(&mut self, document: &mut SaidMap) {
         let Some(imports) = document.take("imports") else { return };
         if let Some(distant) = distant_imports(&imports.value) {
             let said = SaidValue { value: distant, ..imports };
-            self.keep("imports", &said, "nobody knows what is in it");
+            self.keep("imports", &said, "the content of the imported file is not known");
         }
     }
 
@@ -166,7 +156,7 @@ impl<'t> XmlConverter<'_, 't> {
         for (name, said) in std::mem::take(&mut parts.relationships) {
             if !parts.taken.contains(&name) {
                 let key = format!("relationship_templates{}", step(&name));
-                self.keep(&key, &said, "no relation has it");
+                self.keep(&key, &said, "no relation uses it");
             }
         }
         for (section, part, why) in [
@@ -187,7 +177,7 @@ impl<'t> XmlConverter<'_, 't> {
         service.push_some(plans.written());
     }
 
-    /// Where a part of the topology stands.
+    /// The place of a part of the topology.
     pub(super) fn place_of(&self, part: &str, name: &str) -> Option<Span> {
         let topology = self.variant.topology;
         match part {
@@ -207,7 +197,7 @@ impl<'t> XmlConverter<'_, 't> {
         type_named(self.variant.types, Family::Node, name)
     }
 
-    /// Gives requirements their ids, and the capabilities that they lead to.
+    /// Gives ids to requirements and to the capabilities that they lead to.
     fn name_relations(&mut self, parts: &mut ServiceParts) {
         let topology = self.variant.topology;
         let mut seen: FxHashMap<(NodeIndex, &str), usize> = FxHashMap::default();
@@ -224,7 +214,7 @@ impl<'t> XmlConverter<'_, 't> {
             }
             let owner = &parts.nodes[relation.source.index()];
             let wanted = format!("{owner}_{}", relation.name);
-            // Of several requirements of a name, metadata number all but the first.
+            // If a node has several requirements of a name, metadata number all but the first.
             let number = seen.entry((relation.source, &relation.name)).or_default();
             *number += 1;
             let name = match *number {
@@ -241,7 +231,7 @@ impl<'t> XmlConverter<'_, 't> {
         }
     }
 
-    /// The id that metadata of a node say that a part of it has.
+    /// The former id of a part of a node according to metadata, else `otherwise`.
     pub(super) fn known_id(
         &self,
         node: NodeIndex,
@@ -332,7 +322,7 @@ impl<'t> XmlConverter<'_, 't> {
         part
     }
 
-    /// The type of a node; one of its own where the node says what implements it.
+    /// The name of a node's type; a node with its own implementations gets a type of its own.
     fn node_type_name(&mut self, name: &str, id: Option<TypeId>, body: &mut SaidMap) -> String {
         let Some(id) = id else { return self.undefined_type(name) };
         let has_interfaces = body.clone().take("interfaces");
@@ -349,7 +339,7 @@ impl<'t> XmlConverter<'_, 't> {
         name
     }
 
-    /// The type of a node that nobody defines: one that has what its nodes need.
+    /// The name of an undefined node type, which is defined with the requirements of its nodes.
     fn undefined_type(&mut self, node: &str) -> String {
         let topology = self.variant.topology;
         let Some(index) = topology.node_named(node) else { return String::new() };
@@ -369,7 +359,7 @@ impl<'t> XmlConverter<'_, 't> {
                 path: format!("node.{node}.type"),
                 span: Some(topology.node(index).span),
                 construct: format!("the definition of `{called}`"),
-                why: "nobody defines this type, so it has what its nodes need".to_owned(),
+                why: "no file defines this type, so it gets what its nodes need".to_owned(),
                 kind: LossKind::Supplied,
             });
             name
@@ -384,7 +374,7 @@ impl<'t> XmlConverter<'_, 't> {
         self.prefixes.name(&name)
     }
 
-    /// Definitions of the types that nobody defines.
+    /// Definitions of the undefined node types.
     pub(super) fn undefined_types(&mut self) -> Vec<XmlPart> {
         let kind = self.requirement_type(None);
         let undefined = std::mem::take(&mut self.undefined).into_values();
@@ -403,7 +393,7 @@ impl<'t> XmlConverter<'_, 't> {
         types.collect()
     }
 
-    /// What metadata say of an element that has no tags.
+    /// Converts the metadata of an element that cannot have tags.
     fn element_metadata(&mut self, part: &mut XmlPart, body: &mut SaidMap) {
         let Some(metadata) = body.take("metadata") else { return };
         let is_id = |key: &str| IDS.iter().any(|of| key.starts_with(of));
@@ -421,7 +411,7 @@ impl<'t> XmlConverter<'_, 't> {
         }
     }
 
-    /// How often a node is there.
+    /// The bounds on the number of instances of a node.
     fn occurrences(&mut self, part: &mut XmlPart, body: &mut SaidMap) {
         let Some(said) = body.take("occurrences") else { return };
         let bounds = bounds(&said.value);
@@ -582,7 +572,7 @@ impl<'t> XmlConverter<'_, 't> {
         said.or_else(defined).or_else(|| self.root(Family::Relationship))
     }
 
-    /// Capabilities that a node says something of, and those that something leads to.
+    /// The capabilities that a node assigns, and those that relations or mappings refer to.
     fn capabilities(
         &mut self,
         node: NodeIndex,
@@ -596,12 +586,16 @@ impl<'t> XmlConverter<'_, 't> {
         let defined = &types.effective(type_id).capabilities;
         for (name, said) in &said {
             if !defined.contains_key(&**name) {
-                self.keep(&format!("capabilities{}", step(name)), said, "its type has none");
+                self.keep(
+                    &format!("capabilities{}", step(name)),
+                    said,
+                    "its node type defines no such capability",
+                );
             } else {
                 self.capability_id(parts, node, name);
             }
         }
-        // Those that had an id were there.
+        // Capabilities with a former id existed in the definitions.
         let metadata = &self.variant.topology.node(node).described.metadata;
         let had_ids = metadata.iter().filter_map(|said| said.name.strip_prefix("capability."));
         for name in had_ids.filter(|name| defined.contains_key(*name)) {
@@ -632,10 +626,10 @@ impl<'t> XmlConverter<'_, 't> {
     }
 }
 
-/// What parts of nodes were called, by nodes and what metadata call them.
+/// The former ids of parts of nodes, by node and metadata key.
 pub(super) type KnownIds<'s> = FxHashMap<(NodeIndex, &'s str), &'s str>;
 
-/// What metadata of nodes say that parts of them were called.
+/// The former ids of parts of nodes, from the metadata of the nodes.
 pub(super) fn known_ids(topology: &Topology) -> KnownIds<'_> {
     let mut known = KnownIds::default();
     for (at, node) in topology.nodes.iter().enumerate() {
@@ -648,7 +642,7 @@ pub(super) fn known_ids(topology: &Topology) -> KnownIds<'_> {
     known
 }
 
-/// A lower and an upper bound that TOSCA 1.0 can have.
+/// A lower and an upper bound, as far as TOSCA 1.0 can express them.
 fn bounds(value: &Value) -> Option<(u64, Option<u64>)> {
     let Value::List(items) = value else { return None };
     let [least, most] = &**items else { return None };
@@ -656,7 +650,7 @@ fn bounds(value: &Value) -> Option<(u64, Option<u64>)> {
         Some("UNBOUNDED") => None,
         _ => Some(as_count(most).filter(|most| *most > 0)?),
     };
-    // They are of 32 bits.
+    // The bounds are 32-bit integers.
     let least = as_count(least).filter(|least| *least <= i32::MAX as u64)?;
     most.is_none_or(|most| least <= most).then_some((least, most))
 }
@@ -666,7 +660,7 @@ fn as_count(value: &Value) -> Option<u64> {
     u64::try_from(number.as_int()?).ok()
 }
 
-/// Imports of what is not beside the template.
+/// The imports of files that are not beside the template.
 pub(super) fn distant_imports(imports: &Value) -> Option<Value> {
     let Value::List(items) = imports else { return None };
     let file = |item: &Value| match item {

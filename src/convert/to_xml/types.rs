@@ -1,16 +1,16 @@
-//! Types.
+//! Converts types.
 
 use super::names::{QualifiedName, as_name};
 use super::part::XmlPart;
 use super::said::{SaidMap, SaidValue, entries, step};
 use super::{PROFILE, XmlConverter, well_known};
 use crate::convert::well_known::state_type_name;
-use crate::text::value::Value;
-use crate::text::yaml::Node;
 use crate::tosca::{Family, Occurrences, TypeDefinition, TypeId, TypeRef, profile};
+use cuvee_text::value::Value;
+use cuvee_text::yaml::Node;
 use rustc_hash::FxHashSet;
 
-/// Families whose types are components, and what those are called.
+/// The families whose types are components, with the elements of these.
 const KINDS: [(Family, &str); 5] = [
     (Family::Node, "NodeType"),
     (Family::Relationship, "RelationshipType"),
@@ -19,7 +19,7 @@ const KINDS: [(Family, &str); 5] = [
     (Family::Policy, "PolicyType"),
 ];
 
-/// What of the metadata of a type is not said by tags, since reading it back says it.
+/// Metadata of types that are not written as tags, because reading the type back restores them.
 const NO_TAGS: [&str; 9] = [
     "abstract",
     "final",
@@ -32,14 +32,14 @@ const NO_TAGS: [&str; 9] = [
     "properties_keys",
 ];
 
-/// With which such names begin.
+/// Prefixes of further such metadata.
 const NO_TAGS_OF: [&str; 3] = ["requirement_type.", "interface.", "artifact."];
 
-/// Why what types have is not said.
+/// The reason why keynames of types have no counterpart.
 const UNKNOWN: &str = "types of TOSCA 1.0 have no such thing";
 
 impl<'t> XmlConverter<'_, 't> {
-    /// All types of the template, and those that are named.
+    /// All types of the template, and all types that these refer to.
     pub(super) fn all_types(&mut self) -> Vec<XmlPart> {
         let types = self.variant.types;
         let states: FxHashSet<_> = types.ids().filter_map(|id| self.state_type(id)).collect();
@@ -65,14 +65,14 @@ impl<'t> XmlConverter<'_, 't> {
         let implemented = std::mem::take(&mut self.implemented);
         let implementations = implemented.into_iter().map(|it| self.implementation(it));
         parts.extend(implementations.collect::<Vec<_>>());
-        // What implementations name.
+        // The types that only implementations refer to.
         while let Some(id) = self.open.pop_front() {
             parts.push(self.entity_type(id));
         }
         parts
     }
 
-    /// Keeps the types that TOSCA 1.0 has no kind for.
+    /// Keeps types of families that TOSCA 1.0 does not have.
     pub(super) fn leftover_types(&mut self) {
         let types = self.variant.types;
         for id in types.ids() {
@@ -95,7 +95,7 @@ impl<'t> XmlConverter<'_, 't> {
         }
     }
 
-    /// Where a type is in the template.
+    /// The path of a type in the template.
     pub(super) fn path_of(&self, id: TypeId) -> String {
         let definition = self.variant.types.definition(id);
         format!("{}{}", definition.family.keyword(), step(definition.name))
@@ -113,7 +113,7 @@ impl<'t> XmlConverter<'_, 't> {
     fn define_entity_type(&mut self, id: TypeId) -> XmlPart {
         let definition = self.variant.types.definition(id);
         if self.has_added_roots && self.is_silent && well_known(definition).is_some() {
-            // Definitions that did not say what it is know it by its name.
+            // Such definitions did not define the type, so only its name is needed.
             let QualifiedName { namespace, local } = self.type_name(id);
             let part = XmlPart::new("RelationshipType").with("name", local);
             return part.with("targetNamespace", namespace);
@@ -131,7 +131,7 @@ impl<'t> XmlConverter<'_, 't> {
         part
     }
 
-    /// What all types have.
+    /// The element of a type, with the parts that all types share.
     fn type_part(&mut self, id: TypeId, kind: &'static str, said: &mut SaidMap) -> XmlPart {
         let types = self.variant.types;
         let definition = types.definition(id);
@@ -139,7 +139,7 @@ impl<'t> XmlConverter<'_, 't> {
         let mut part = XmlPart::new(kind);
         let local = as_name(definition.name);
         let old = SaidValue {
-            // What others call it is its name, too.
+            // The well-known name of a type is its name, too.
             value: if local == name.local || name.namespace != PROFILE && self.is_silent {
                 name.local.as_str().into()
             } else {
@@ -205,7 +205,7 @@ impl<'t> XmlConverter<'_, 't> {
         part.push_in("Interfaces", interfaces);
     }
 
-    /// What a part of a type says, and what it is called in the path.
+    /// A part of the body of a type, with its path.
     fn said_part(&self, id: TypeId, parts: &str, key: Node<'_>, body: Node<'_>) -> SaidMap {
         let name = key.text().unwrap_or_default();
         SaidMap::of_node(format!("{}.{parts}{}", self.path_of(id), step(name)), key, body)
@@ -238,7 +238,7 @@ impl<'t> XmlConverter<'_, 't> {
         }
         let bounds = WrittenBounds::of(effective.occurrences.as_ref(), (1, Some(1)));
         if bounds.most == Some(0) {
-            self.lose(&whole, format!("the requirement `{name}`"), "it can never be there");
+            self.lose(&whole, format!("the requirement `{name}`"), "its upper bound is 0");
             return None;
         }
         let kind = self.named_requirement_type(id, name, capability);
@@ -283,17 +283,17 @@ impl<'t> XmlConverter<'_, 't> {
         Some(written)
     }
 
-    /// The type of capabilities that a name means; any, where there is none.
+    /// The capability type that a name refers to, else the root of capability types.
     pub(super) fn capability_of(&self, name: Option<Node<'_>>) -> Option<TypeId> {
         self.find(Family::Capability, name).or_else(|| self.root(Family::Capability))
     }
 
-    /// What metadata of a type say.
+    /// A text in the metadata of a type.
     pub(super) fn metadata_text(&self, id: TypeId, key: &str) -> Option<&'t str> {
         self.variant.types.definition(id).value.get("metadata")?.get(key)?.text()
     }
 
-    /// What metadata of a type say of a name: `{namespace}name`.
+    /// A qualified name in the metadata of a type: `{namespace}name`.
     pub(super) fn metadata_name(&self, id: TypeId, key: &str) -> Option<QualifiedName> {
         let said = self.metadata_text(id, key)?;
         let (namespace, local) = said.strip_prefix('{')?.split_once('}')?;
@@ -301,8 +301,8 @@ impl<'t> XmlConverter<'_, 't> {
         is_name.then(|| QualifiedName { namespace: namespace.into(), local: local.into() })
     }
 
-    /// The name of the type of a requirement that a type defines: the one it had, or one after what it
-    /// asks for.
+    /// The name of the type of a requirement that a type defines: its former name, or one derived
+    /// from the capability type.
     pub(super) fn named_requirement_type(
         &mut self,
         owner: TypeId,
@@ -322,7 +322,7 @@ impl<'t> XmlConverter<'_, 't> {
         self.prefixes.name(&name)
     }
 
-    /// The name of the type of requirements that ask for a type of capabilities.
+    /// The name of the requirement type for a capability type.
     pub(super) fn requirement_type(&mut self, capability: Option<TypeId>) -> String {
         let capability = capability.or_else(|| self.root(Family::Capability));
         let Some(capability) = capability else { return String::new() };
@@ -346,7 +346,7 @@ impl<'t> XmlConverter<'_, 't> {
         part
     }
 
-    /// The attribute that has values for states.
+    /// Converts the attribute `state` to instance states.
     fn states(&mut self, id: TypeId, part: &mut XmlPart, said: &mut SaidMap) {
         let Some(attributes) = said.take("attributes") else { return };
         let of_type = self.state_type(id).and_then(|of| {
@@ -367,7 +367,8 @@ impl<'t> XmlConverter<'_, 't> {
         }
     }
 
-    /// The data type that has nothing but the states of a type, as reading those makes it.
+    /// The data type that only contains the states of a type, in the form in which reading
+    /// definitions creates it.
     fn state_type(&self, id: TypeId) -> Option<TypeId> {
         let types = self.variant.types;
         let definition = types.definition(id);
@@ -406,7 +407,7 @@ impl<'t> XmlConverter<'_, 't> {
         }
     }
 
-    /// Whether all relationships of a type lead to capabilities of another one.
+    /// Whether all relationships of a type lead to capabilities of this type.
     fn is_kept_to(&self, relationship: TypeId, capability: TypeId) -> bool {
         let types = self.variant.types;
         let derives = |one, other| types.derives(TypeRef::Defined(one), TypeRef::Defined(other));
@@ -416,7 +417,7 @@ impl<'t> XmlConverter<'_, 't> {
         })
     }
 
-    /// The type of policies: whose nodes it is for is said where those are all.
+    /// Converts the targets of a policy type, if all of them are node types.
     fn policy_type(&mut self, id: TypeId, part: &mut XmlPart, said: &mut SaidMap) {
         let definition = self.variant.types.definition(id);
         let targets = definition.valid_types.as_deref().unwrap_or_default();
@@ -441,7 +442,7 @@ fn is_yes(value: &Value) -> bool {
     matches!(value, Value::Bool(true)) || value.as_str() == Some("yes")
 }
 
-/// The values of an attribute of texts, or of a data type, where nothing else is said of it.
+/// The values of a text attribute or of a data type that has no other keynames.
 fn states_of(definition: &Value, kind: &str) -> Option<Vec<String>> {
     let mut states = None;
     for (key, value) in entries(definition) {
@@ -463,7 +464,7 @@ fn states_of(definition: &Value, kind: &str) -> Option<Vec<String>> {
     states
 }
 
-/// How often something may be there.
+/// The bounds of an occurrence.
 struct WrittenBounds {
     least: u64,
     most: Option<u64>,

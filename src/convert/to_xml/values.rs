@@ -1,4 +1,4 @@
-//! Values.
+//! Converts values of properties.
 
 use super::XmlConverter;
 use super::names::QualifiedName;
@@ -7,18 +7,18 @@ use super::said::{SaidValue, entries};
 use super::schema::{TextForm, ValueForm};
 use crate::convert::fragment;
 use crate::convert::well_known::XML_PROPERTY;
-use crate::text::value::{Number, Value};
-use crate::text::xml::is_allowed;
-use crate::text::yaml::write_flow;
 use crate::tosca::function::function_in;
 use crate::tosca::types::Parts;
 use crate::tosca::{Family, PropertyDefinition, TypeId};
+use cuvee_text::value::{Number, Value};
+use cuvee_text::xml::is_allowed;
+use cuvee_text::yaml::write_flow;
 
-/// Values in each other deeper than this are not written as elements.
+/// Values nested deeper than this are not written as elements.
 const DEPTH: usize = 48;
 
 impl<'t> XmlConverter<'_, 't> {
-    /// The properties of something of a type; what cannot be said is kept in `part`.
+    /// The properties element of a template; values that cannot be expressed are kept.
     pub(super) fn properties(
         &mut self,
         id: Option<TypeId>,
@@ -51,7 +51,9 @@ impl<'t> XmlConverter<'_, 't> {
             let said = said.part(key, value);
             let why = match (function_in(value), &root) {
                 (Some(_), _) => "XML has no functions",
-                (None, None) if has_fragments => "it is no element that properties may be",
+                (None, None) if has_fragments => {
+                    "it is not an element that its type allows as properties"
+                }
                 (None, None) => "its type defines no such property",
                 (None, Some(_)) => "XML Schema has no such value",
             };
@@ -60,8 +62,8 @@ impl<'t> XmlConverter<'_, 't> {
         Some(XmlPart::new("Properties").holding(root.filter(|root| !root.is_bare())?))
     }
 
-    /// Adds a property that a type defines to what holds those: elements, or an attribute. Nothing
-    /// where its value cannot be said.
+    /// Adds the value of a property to the element that holds the properties, as elements or as an
+    /// attribute. `None` if the value cannot be expressed.
     pub(super) fn property(
         &mut self,
         to: &mut XmlPart,
@@ -82,7 +84,7 @@ impl<'t> XmlConverter<'_, 't> {
         Some(())
     }
 
-    /// The namespace of the schema that has the properties of a type.
+    /// The namespace of the schema that contains the properties of a type.
     fn schema_of(&mut self, id: TypeId) -> String {
         let definition = self.variant.types.definition(id);
         match definition.family {
@@ -134,7 +136,7 @@ impl<'t> XmlConverter<'_, 't> {
         }
     }
 
-    /// A value as text; nothing where XML has no text for it.
+    /// A value as text; `None` if XML has no text for it.
     pub(super) fn text_value(&self, form: &ValueForm, value: &Value) -> Option<String> {
         if let Some(name) = called_input(value).filter(|_| self.settings.is_opentosca) {
             return Some(format!("get_input: {name}"));
@@ -157,7 +159,7 @@ impl<'t> XmlConverter<'_, 't> {
     }
 }
 
-/// The input that a value is, where that is all.
+/// The name of the input, if a value is nothing but a reference to an input.
 pub(super) fn called_input(value: &Value) -> Option<&str> {
     let Value::Map(entries) = value else { return None };
     match &**entries {
@@ -166,7 +168,7 @@ pub(super) fn called_input(value: &Value) -> Option<&str> {
     }
 }
 
-/// Where a property is defined first, and how.
+/// The type that first defines a property, with that definition.
 pub(super) fn first_definition<'p, 't>(
     parts: &'p Parts<'t, PropertyDefinition<'t>>,
     name: &str,
@@ -190,7 +192,7 @@ fn text_of(text: TextForm, value: &Value) -> Option<String> {
     }
 }
 
-/// A value as it stands for itself: a number without an exponent, a text as it is.
+/// The text of a value without structure: a number without an exponent, a text as it is.
 fn plain(text: TextForm, value: &Value) -> Option<String> {
     match (text, value) {
         (TextForm::Float, Value::Number(number)) => Some(number.as_f64().to_string()),
@@ -212,7 +214,8 @@ fn double(number: &Number) -> String {
     }
 }
 
-/// A timestamp as XML Schema writes it, where it is one to whoever reads either.
+/// A timestamp in the notation of XML Schema; `None` if the text is not a timestamp in both
+/// formats.
 fn date_time(text: &str) -> Option<String> {
     let (date, rest) = text.split_at_checked(10)?;
     let is_like = |text: &str, like: &str| {

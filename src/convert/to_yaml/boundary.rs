@@ -1,4 +1,4 @@
-//! What service templates show, and their plans.
+//! Converts the boundary definitions of service templates, and their plans.
 
 use super::super::layout::YamlMap;
 use super::super::loss::LossKind;
@@ -7,30 +7,31 @@ use super::YamlConverter;
 use super::names::{FileKey, as_name, unique};
 use super::place;
 use super::types::{outputs, parameters};
-use crate::text::value::Value;
-use crate::text::xml::XmlElement;
 use crate::tosca::v1_0::ComponentId;
 use crate::tosca::v1_0::definitions::{
     ComponentKind, DefinedService, ExposedFeature, FeatureKind, NodeFeature,
 };
+use cuvee_text::value::Value;
+use cuvee_text::xml::XmlElement;
 use rustc_hash::FxHashMap;
 
-/// How the types of plans end that are workflows of their own in YAML, and what these are called.
+/// The types of plans that are normative workflows in YAML, by how they end, with the names of
+/// these workflows.
 const WORKFLOWS: [(&str, &str); 2] =
     [("PlanTypes/BuildPlan", "deploy"), ("PlanTypes/TerminationPlan", "undeploy")];
 
-/// How languages of plans name their files.
+/// The file extensions of plan languages.
 const ENDINGS: [(&str, &str); 2] = [("BPMN", "bpmn"), ("bpel", "bpel")];
 
-/// Workflows, and which of them are plans.
+/// The workflows of a service template, and the plans that some of them come from.
 pub(super) struct ConvertedWorkflows {
     pub workflows: YamlMap,
-    /// Their names by the ids of plans.
+    /// The names of workflows, by the ids of plans.
     pub of_plans: FxHashMap<String, String>,
 }
 
 impl<'d> YamlConverter<'_, 'd> {
-    /// What a service template shows in place of a node.
+    /// The substitution mapping of a service template that substitutes a node.
     pub(super) fn substitution(
         &mut self,
         id: ComponentId,
@@ -51,8 +52,8 @@ impl<'d> YamlConverter<'_, 'd> {
         let Some(name) = name else {
             let shown = shown.into_iter().flatten().filter(|(_, _, shown)| !shown.is_empty());
             for (container, kind, _) in shown {
-                let construct = format!("which {} it shows", plural(kind));
-                let why = "without a type that it is for, a template of YAML shows nothing";
+                let construct = format!("the list of {} that it shows", plural(kind));
+                let why = "a template of YAML shows nothing if it substitutes no node type";
                 let below = format!("BoundaryDefinitions/{container}");
                 self.lose(element, &below, construct, why, LossKind::Lost);
             }
@@ -66,8 +67,9 @@ impl<'d> YamlConverter<'_, 'd> {
                 let Some((node, own)) = exposed(service, kind, feature) else { continue };
                 let said = feature.name.as_ref().unwrap_or(&own.name);
                 if mapped.has(&said.text) {
-                    let construct = format!("{} `{}` once more", kind.what(), said.text);
-                    let why = "a template of YAML shows each name once";
+                    let construct =
+                        format!("another {} with the name `{}`", kind.what(), said.text);
+                    let why = "a template of YAML shows one of each name";
                     let below = format!("BoundaryDefinitions/{container}");
                     self.lose(element, &below, construct, why, LossKind::Lost);
                     continue;
@@ -80,7 +82,7 @@ impl<'d> YamlConverter<'_, 'd> {
         Some(mappings)
     }
 
-    /// Plans as workflows.
+    /// The plans as workflows.
     pub(super) fn workflows(
         &mut self,
         id: ComponentId,
@@ -125,7 +127,7 @@ impl<'d> YamlConverter<'_, 'd> {
             metadata.put(&format!("output.{name}"), kind);
             let below = format!("OutputParameters/OutputParameter[{name}]");
             let construct = format!("that plan `{id}` gives `{name}`");
-            let why = "outputs of workflows are attributes, of which it names none";
+            let why = "outputs of workflows go to attributes, and the plan names none";
             self.lose(plan, &below, construct, why, LossKind::KeptAsExtension);
         }
         workflow.put_map("metadata", metadata);
@@ -152,7 +154,7 @@ impl<'d> YamlConverter<'_, 'd> {
         workflow
     }
 
-    /// The file of a plan that stands elsewhere.
+    /// The file of a plan that the document refers to.
     fn plan_reference(&mut self, reference: XmlElement<'d>) -> Option<String> {
         let name = place::attribute(reference, "reference")?;
         if name.contains("://") {
@@ -169,7 +171,7 @@ impl<'d> YamlConverter<'_, 'd> {
     }
 }
 
-/// The section of those of a kind.
+/// The section of requirements or capabilities.
 fn plural(kind: FeatureKind) -> &'static str {
     match kind {
         FeatureKind::Requirement => "requirements",
@@ -177,7 +179,7 @@ fn plural(kind: FeatureKind) -> &'static str {
     }
 }
 
-/// The node and its requirement or capability that a service template shows.
+/// The node with the requirement or capability that a service template exposes.
 fn exposed<'s, 'd>(
     service: &'s DefinedService<'d>,
     kind: FeatureKind,

@@ -1,4 +1,5 @@
-//! Interfaces that a service template shows: workflows that call what carries out their operations.
+//! Converts the exposed interfaces of a service template: each operation becomes a workflow that
+//! calls its implementation.
 
 use super::super::layout::YamlMap;
 use super::super::loss::LossKind;
@@ -7,35 +8,36 @@ use super::YamlConverter;
 use super::boundary::ConvertedWorkflows;
 use super::names::{TypeName, as_name, unique};
 use super::types::{ConvertedInterface, key_of};
-use crate::text::value::Value;
 use crate::tosca::v1_0::ComponentId;
 use crate::tosca::v1_0::definitions::{
     ComponentKind, DefinedService, ExportedInterface, ExportedOperation, OperationReference,
     OperationTarget,
 };
+use cuvee_text::value::Value;
 use rustc_hash::FxHashMap;
 
-/// An interface of a service template.
+/// An exposed interface of a service template.
 struct ShownInterface {
-    /// What it is called in substitution mappings; nothing where there are none.
+    /// The name in the substitution mappings; `None` if there are none.
     key: Option<String>,
-    /// What the node type has of this name.
+    /// The interface of that name in the node type.
     known: Option<ConvertedInterface>,
 }
 
-/// A step that calls an operation.
+/// A workflow step that calls an operation.
 struct OperationStep {
-    /// The operation behind its interface.
+    /// The interface and the operation.
     called: String,
-    /// What it takes.
+    /// The inputs of the operation.
     inputs: YamlMap,
     node: String,
-    /// The requirement of the node, and at which end of the relationship the operation is.
+    /// The requirement of the node, and the end of the relationship that has the operation.
     relationship: Option<(String, &'static str)>,
 }
 
 impl<'d> YamlConverter<'_, 'd> {
-    /// The interfaces of substitution mappings; what is no workflow yet becomes one.
+    /// The interfaces of the substitution mappings. Operations that are not workflows yet become
+    /// workflows.
     pub(super) fn shown_interfaces(
         &mut self,
         id: ComponentId,
@@ -68,7 +70,7 @@ impl<'d> YamlConverter<'_, 'd> {
         mappings
     }
 
-    /// What interfaces of a service template are called in YAML.
+    /// The names of the exposed interfaces in YAML.
     fn interface_keys(&self, id: ComponentId, service: &DefinedService<'d>) -> Vec<ShownInterface> {
         let node_type = self.find(ComponentKind::NodeType, id, service.substitutable.as_ref());
         let own = node_type.filter(|id| self.is_own(*id));
@@ -90,7 +92,8 @@ impl<'d> YamlConverter<'_, 'd> {
         all
     }
 
-    /// Of each plan what it carries out, where mappings do not say it.
+    /// The operations that each plan implements, as far as substitution mappings do not contain
+    /// them.
     pub(super) fn exported_plans(
         &self,
         id: ComponentId,
@@ -110,7 +113,7 @@ impl<'d> YamlConverter<'_, 'd> {
         exported
     }
 
-    /// The workflow that carries an operation out, or why there is none.
+    /// The workflow that implements an exposed operation, or the reason why there is none.
     fn carried_out(
         &mut self,
         id: ComponentId,
@@ -143,7 +146,7 @@ impl<'d> YamlConverter<'_, 'd> {
         Ok(name)
     }
 
-    /// What an operation is called outside, or why it is not to be seen there.
+    /// The exposed name of an operation, or the reason why it cannot be exposed.
     fn outside(
         &self,
         shown: &ShownInterface,
@@ -151,7 +154,7 @@ impl<'d> YamlConverter<'_, 'd> {
     ) -> Result<String, String> {
         let name = &*operation.name.text;
         if shown.key.is_none() {
-            let why = "without a type that it is for, a template of YAML shows nothing";
+            let why = "a template of YAML shows nothing if it substitutes no node type";
             return Err(why.to_owned());
         }
         let Some(known) = &shown.known else { return Ok(name.to_owned()) };
@@ -164,7 +167,7 @@ impl<'d> YamlConverter<'_, 'd> {
         }
     }
 
-    /// An operation of a node.
+    /// A step for an operation of a node.
     fn node_step(
         &self,
         id: ComponentId,
@@ -180,7 +183,7 @@ impl<'d> YamlConverter<'_, 'd> {
         Ok(OperationStep { called, inputs, node: node.id.text.to_string(), relationship: None })
     }
 
-    /// An operation of a relationship.
+    /// A step for an operation of a relationship.
     fn relationship_step(
         &self,
         id: ComponentId,
@@ -214,8 +217,8 @@ impl<'d> YamlConverter<'_, 'd> {
         Ok(OperationStep { called, inputs, node, relationship: Some((requirement, host)) })
     }
 
-    /// An operation of a type: whether it is one at the target of a relationship, how activities
-    /// call it, and what it takes.
+    /// An operation of a type: whether it belongs to the target of a relationship, its name in
+    /// activities, and its inputs.
     fn operation_of_type(
         &self,
         of: Option<ComponentId>,
@@ -240,25 +243,26 @@ impl<'d> YamlConverter<'_, 'd> {
         Err(format!("`{}` has no operation `{operation}` of `{interface}`", self.text_name(of)))
     }
 
-    /// Whether a type is defined in what is written.
+    /// Whether the type is defined in the output.
     fn is_own(&self, id: ComponentId) -> bool {
         matches!(self.names.get(id), Some(TypeName::Own(..)))
     }
 }
 
-/// What an operation of an interface is called in YAML.
+/// The name of an operation of an interface in YAML.
 fn called(interface: &ConvertedInterface, operation: &str) -> String {
     let known = lifecycle_operation(operation).filter(|_| interface.is_lifecycle);
     known.unwrap_or(operation).to_owned()
 }
 
-/// The interface and operation, where mappings call them otherwise, or there are none.
+/// The original names of the interface and the operation, if they differ in the substitution
+/// mappings or there are no mappings.
 fn exported_as(
     interface: &ExportedInterface<'_>,
     shown: &ShownInterface,
     operation: &ExportedOperation<'_>,
 ) -> Option<String> {
-    // Of an interface that the node type has, its metadata say so.
+    // If the node type has the interface, metadata of the type record its name.
     let is_said = match &shown.known {
         Some(_) => true,
         None => shown.key.as_deref() == Some(&*interface.name.text),
@@ -267,7 +271,7 @@ fn exported_as(
 }
 
 impl OperationStep {
-    /// The inputs of the workflow, and its only step, which hands them on.
+    /// The inputs of the workflow, and its only step, which passes them on.
     fn written(self, name: &str) -> (YamlMap, YamlMap) {
         let mut handed = YamlMap::default();
         for input in self.inputs.keys() {

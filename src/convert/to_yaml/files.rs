@@ -1,4 +1,4 @@
-//! Files that are written: documents, and what artifacts need.
+//! Collects the files of the output: documents, and the files of artifacts.
 
 use super::implementation::files_name;
 use super::names::unique;
@@ -6,7 +6,7 @@ use crate::tosca::v1_0::{DefinitionsExtent, LoadedDefinitions};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// All that is written.
+/// All files of the output.
 pub(super) struct ConvertedFiles<'c> {
     loaded: &'c LoadedDefinitions,
     is_single: bool,
@@ -19,7 +19,7 @@ impl<'c> ConvertedFiles<'c> {
         Self { loaded, is_single, main: None, files: BTreeMap::new() }
     }
 
-    /// The document that comes first.
+    /// Sets the main document.
     pub(super) fn main(&mut self, path: PathBuf, text: String) {
         self.main = Some((path, text.into_bytes()));
     }
@@ -28,17 +28,17 @@ impl<'c> ConvertedFiles<'c> {
         self.files.insert(path, content);
     }
 
-    /// Takes a file of the source along, or all below a directory, and says what it is called.
+    /// Copies a file of the source, or all files below a directory, and returns its new name.
     ///
     /// # Errors
-    /// Why it is not there.
+    /// The reason why the file cannot be copied.
     pub(super) fn copy(&mut self, reference: &str) -> Result<String, &'static str> {
         let Some(name) = self.loaded.found(reference) else {
-            // Whoever converts one document alone need not have what is beside it, and of a
-            // repository it is said that its file is not there.
+            // A single document may be converted without the files beside it. In a repository,
+            // missing files have been reported already.
             let is_file = self.loaded.extent == DefinitionsExtent::File;
             return match is_file && !self.is_single {
-                true => Err("it is not there"),
+                true => Err("the file does not exist"),
                 false => Ok(files_name(reference)),
             };
         };
@@ -51,7 +51,7 @@ impl<'c> ConvertedFiles<'c> {
         }
         let below = self.loaded.files_below(&name);
         if below.is_empty() {
-            return Err("it is not there");
+            return Err("the file does not exist");
         }
         for file in below {
             if let Some(content) = self.loaded.read_file(&file) {
@@ -61,7 +61,7 @@ impl<'c> ConvertedFiles<'c> {
         Ok(name)
     }
 
-    /// Makes a file in a directory; nothing where only one document is written.
+    /// Adds a file in a directory; `None` if the output is a single document.
     pub(super) fn inline(
         &mut self,
         directory: &str,
@@ -81,7 +81,7 @@ impl<'c> ConvertedFiles<'c> {
         Some(path)
     }
 
-    /// All files, the first document first.
+    /// All files, the main document first.
     pub(super) fn written(&mut self) -> Vec<(PathBuf, Vec<u8>)> {
         let files = std::mem::take(&mut self.files);
         self.main.take().into_iter().chain(files).collect()

@@ -1,4 +1,4 @@
-//! Implementations of types, and artifacts.
+//! Converts implementations of types, and artifacts.
 
 use super::super::layout::YamlMap;
 use super::super::loss::LossKind;
@@ -11,26 +11,26 @@ use super::settings::is_called;
 use super::types::ConvertedInterface;
 use super::usage;
 use super::values::PropertyHolder;
-use crate::text::diagnostic::Diagnostics;
-use crate::text::xml::XmlElement;
+use crate::diagnostic::Diagnostics;
 use crate::tosca::v1_0::definitions::{
     ArtifactUse, ComponentContent, ComponentKind, ComponentName, DefinedNode, EntityTemplate,
 };
 use crate::tosca::v1_0::{ComponentId, Library};
+use cuvee_text::xml::XmlElement;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
-/// Which implementation of each type is taken.
+/// The implementation that is used for each type.
 #[derive(Default)]
 pub(super) struct ChosenImplementations {
     by_type: FxHashMap<ComponentId, ComponentId>,
-    /// Implementations and templates that something was made of.
+    /// The implementations and templates that were converted as part of something else.
     pub used: FxHashSet<ComponentId>,
 }
 
 impl ChosenImplementations {
-    /// Takes the only implementation of each type that no other one derives from, or the one that is
-    /// named.
+    /// Chooses an implementation for each type: the only one that no other derives from, or the one
+    /// that the settings name.
     pub(super) fn of(
         library: &Library<'_>,
         scope: &ConversionScope,
@@ -67,7 +67,7 @@ impl ChosenImplementations {
     }
 }
 
-/// There has to be an implementation of each name.
+/// Checks that an implementation of each name exists.
 fn known(library: &Library<'_>, wanted: &[String]) -> Result<(), Diagnostics> {
     for name in wanted {
         let mut all = library.ids().filter(|id| library.implementation(*id).is_some());
@@ -83,7 +83,7 @@ fn known(library: &Library<'_>, wanted: &[String]) -> Result<(), Diagnostics> {
     Ok(())
 }
 
-/// The implementation of a type that is named.
+/// The implementations of a type that the settings name.
 fn named(
     library: &Library<'_>,
     of: ComponentId,
@@ -107,15 +107,15 @@ fn named(
     Err(usage(message, format!("name one with `--implementation`: there are {names}")))
 }
 
-/// What implements an operation.
+/// The implementation of an operation.
 pub(super) struct ImplementedOperation {
-    /// The key of its interface.
+    /// The key of the interface.
     pub interface: String,
     pub operation: String,
     pub artifact: String,
 }
 
-/// What implements a type.
+/// The implementation of a type.
 #[derive(Default)]
 pub(super) struct ConvertedImplementation {
     pub operations: Vec<ImplementedOperation>,
@@ -124,14 +124,14 @@ pub(super) struct ConvertedImplementation {
 
 /// The artifacts of a type or a node.
 pub(super) struct OwnArtifacts<'o> {
-    /// What they belong to.
+    /// The name of the owner.
     owner: &'o str,
-    /// Their names, and the templates that they are of.
+    /// The artifacts by name, each with its template.
     names: FxHashMap<String, Option<ComponentId>>,
-    /// The first of each template.
+    /// The name of the first artifact of each template.
     first_of: FxHashMap<ComponentId, String>,
     pub artifacts: YamlMap,
-    /// What their templates are called.
+    /// Metadata that record the names of the templates.
     pub metadata: YamlMap,
 }
 
@@ -142,7 +142,8 @@ impl<'o> OwnArtifacts<'o> {
         Self { owner, names, first_of, artifacts, metadata }
     }
 
-    /// The artifact of a template that is meant once more: by its name, or by none.
+    /// The known artifact that another use of a template refers to, with the same name or without a
+    /// name.
     fn known(&self, template: ComponentId, used: &ArtifactUse<'_>, name: &str) -> Option<String> {
         match &used.name {
             Some(_) => (self.names.get(name) == Some(&Some(template))).then(|| name.to_owned()),
@@ -152,7 +153,7 @@ impl<'o> OwnArtifacts<'o> {
 }
 
 impl<'c, 'd> YamlConverter<'c, 'd> {
-    /// What implements a type: operations by artifacts, which the type has.
+    /// The implementation of a type: its artifacts, and the operations that they implement.
     pub(super) fn implementation(
         &mut self,
         id: ComponentId,
@@ -178,7 +179,7 @@ impl<'c, 'd> YamlConverter<'c, 'd> {
                     operations.into_iter().filter(|it| seen.insert(it.clone())).collect();
                 if new.is_empty() {
                     let construct = format!("artifact `{}`", self.artifact_name(artifact));
-                    let why = "what derives from its implementation implements the same";
+                    let why = "a derived implementation implements the same operations";
                     self.lose(artifact.element, "", construct, why, LossKind::Lost);
                     continue;
                 }
@@ -200,7 +201,7 @@ impl<'c, 'd> YamlConverter<'c, 'd> {
                 let wanted = self.artifact_name(artifact);
                 if own.names.contains_key(&wanted) && by != chosen {
                     let construct = format!("artifact `{wanted}`");
-                    let why = "what derives from its implementation has another one of this name";
+                    let why = "a derived implementation has another artifact with this name";
                     self.lose(artifact.element, "", construct, why, LossKind::Lost);
                     continue;
                 }
@@ -212,7 +213,8 @@ impl<'c, 'd> YamlConverter<'c, 'd> {
         converted
     }
 
-    /// The operations that an artifact implements, by the keys of interfaces and names in YAML.
+    /// The operations that an artifact implements, by the key of the interface and the name in
+    /// YAML.
     fn operations_of(
         &self,
         interfaces: &[ConvertedInterface],
@@ -239,7 +241,7 @@ impl<'c, 'd> YamlConverter<'c, 'd> {
         all
     }
 
-    /// The names of the operations that an interface has.
+    /// The names of the operations of an interface.
     pub(super) fn operation_names(&self, interface: &ConvertedInterface) -> Vec<String> {
         let mut names = Vec::new();
         for &by in &interface.said_by {
@@ -258,7 +260,7 @@ impl<'c, 'd> YamlConverter<'c, 'd> {
         names
     }
 
-    /// Deployment artifacts of a node template.
+    /// The deployment artifacts of a node template.
     pub(super) fn node_artifacts<'o>(
         &mut self,
         id: ComponentId,
@@ -271,15 +273,15 @@ impl<'c, 'd> YamlConverter<'c, 'd> {
         own
     }
 
-    /// What an artifact is called: as it says, else after its template.
+    /// The name of an artifact: its own, or else that of its template.
     fn artifact_name(&self, artifact: &ArtifactUse<'d>) -> String {
         let said = artifact.name.as_ref().map(|name| as_name(&name.text));
         let template = artifact.template.as_ref().map(|name| name.local.to_string());
         said.or(template).unwrap_or_else(|| "artifact".to_owned())
     }
 
-    /// Adds an artifact, and says what it is called; nothing where it names no file. What is called
-    /// alike and of one template is one.
+    /// Adds an artifact and returns its name; `None` if it has no file. Artifacts of the same name
+    /// and template are merged.
     fn artifact(
         &mut self,
         from: ComponentId,
@@ -334,7 +336,8 @@ impl<'c, 'd> YamlConverter<'c, 'd> {
         Some(name)
     }
 
-    /// What implements an operation of a relationship, whose type has no artifacts: the file alone.
+    /// The file that implements an operation of a relationship, because relationship types have no
+    /// artifacts.
     fn bare_artifact(
         &mut self,
         from: ComponentId,
@@ -344,7 +347,7 @@ impl<'c, 'd> YamlConverter<'c, 'd> {
         let name = self.artifact_name(artifact);
         let said = self.artifact_template(from, artifact);
         let path = self.artifact_file(artifact, said, &name, file)?;
-        let construct = format!("what artifact `{name}` is beside its file");
+        let construct = format!("everything of artifact `{name}` but its file");
         let why = "relationship types of YAML have no artifacts";
         self.lose(artifact.element, "", construct, why, LossKind::Lost);
         Some(path)
@@ -365,7 +368,7 @@ impl<'c, 'd> YamlConverter<'c, 'd> {
         }
     }
 
-    /// The file of an artifact, as a document calls it.
+    /// The file of an artifact, relative to a document.
     fn artifact_file(
         &mut self,
         artifact: &ArtifactUse<'d>,
@@ -381,7 +384,8 @@ impl<'c, 'd> YamlConverter<'c, 'd> {
         Some(if is_below { format!("../{path}") } else { path })
     }
 
-    /// Says that what something is said to be is not what its template is, which counts.
+    /// Reports that the type given with an artifact or a policy differs from that of its template,
+    /// which takes precedence.
     pub(super) fn replaced_type(
         &mut self,
         element: XmlElement<'d>,
@@ -396,12 +400,12 @@ impl<'c, 'd> YamlConverter<'c, 'd> {
         };
         if self.find(kind, from, said) != self.find(kind, template, own) {
             let construct = format!("`{}`", said.map(|name| &*name.local).unwrap_or_default());
-            let why = "the type of its template counts";
+            let why = "its template has another type, which counts";
             self.lose(element, attribute, construct, why, LossKind::Lost);
         }
     }
 
-    /// The file to which an artifact template leads.
+    /// The file that an artifact template refers to.
     fn referred_file(&mut self, id: ComponentId, said: &EntityTemplate<'d>) -> Option<String> {
         let element = self.library.component(id).element;
         let references = place::child(element, "ArtifactReferences");
@@ -429,7 +433,7 @@ impl<'c, 'd> YamlConverter<'c, 'd> {
         Some(found.unwrap_or_else(|_| files_name(name)))
     }
 
-    /// The file that holds what an artifact says itself.
+    /// A new file with the inline content of an artifact.
     fn inline_file(&mut self, artifact: &ArtifactUse<'d>, name: &str) -> Option<String> {
         let Some(content) = place::foreign(artifact.element) else {
             let construct = format!("artifact `{name}`");
@@ -447,7 +451,7 @@ impl<'c, 'd> YamlConverter<'c, 'd> {
     }
 }
 
-/// A reference as the name of a file.
+/// The file name that a reference, which may be percent-encoded, stands for.
 pub(super) fn files_name(reference: &str) -> String {
     percent_encoding::percent_decode_str(reference).decode_utf8_lossy().into_owned()
 }

@@ -1,4 +1,5 @@
-//! TOSCA 1.0 to TOSCA Simple Profile 1.3: types, service templates, and the files that they need.
+//! Converts TOSCA 1.0 to TOSCA Simple Profile 1.3: types, service templates, and the files that
+//! they need.
 
 mod boundary;
 mod exported;
@@ -19,13 +20,14 @@ mod values;
 
 use super::layout::{self, YamlMap};
 use super::loss::{Loss, LossKind, Losses};
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::source::Span;
-use crate::text::value::Value;
-use crate::text::xml::XmlElement;
-use crate::text::xml::schema::SchemaTypeId;
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::tosca::shape::type_sections;
 use crate::tosca::v1_0::definitions::{ComponentContent, ComponentKind, ComponentName};
 use crate::tosca::v1_0::{ComponentId, Library, PropertySchemas};
+use cuvee_text::source::Span;
+use cuvee_text::value::Value;
+use cuvee_text::xml::XmlElement;
+use cuvee_text::xml::schema::SchemaTypeId;
 use files::ConvertedFiles;
 use implementation::ChosenImplementations;
 use names::{FileKey, TypeNames, is_converted_type};
@@ -40,24 +42,24 @@ use std::path::PathBuf;
 pub(super) use restore::EXTENSION;
 pub(crate) use settings::{ToYamlSettings, TypeCounterparts};
 
-/// What everything that is written says first.
+/// The version that every document states.
 const VERSION: &str = "tosca_simple_yaml_1_3";
 
-/// What a conversion comes to.
+/// The result of a conversion.
 pub(crate) struct ConvertedYaml {
-    /// The files with their names, that of the service template first.
+    /// The files and their names, that of the service template first.
     pub files: Vec<(PathBuf, Vec<u8>)>,
     pub losses: Losses,
-    /// The document of the service template without what is kept for it.
+    /// The document of the service template, before the kept parts are restored.
     pub said: Value,
-    /// What is converted of the library; the rest counts for nothing.
+    /// The converted components of the library; other components are ignored.
     pub converted: Vec<Span>,
 }
 
 /// Converts a library.
 ///
 /// # Errors
-/// Where it cannot be told which service template is meant, or which implementation.
+/// An error if the service template or an implementation is ambiguous or unknown.
 pub(crate) fn to_yaml<'d>(
     library: &Library<'d>,
     schemas: &PropertySchemas<'d>,
@@ -67,7 +69,7 @@ pub(crate) fn to_yaml<'d>(
     let chosen = ChosenImplementations::of(library, &scope, &settings.implementations)?;
     let service = scope.service.map(|id| &*library.component(id).namespace);
     let kept = KeptParts::of(library, &scope);
-    // What was one template is one again.
+    // Definitions that were made from one template become one document again.
     let is_single = settings.is_single || kept.is_some();
     let names =
         TypeNames::of(library, &scope.converted, &settings.counterparts, is_single, service);
@@ -100,7 +102,7 @@ struct YamlConverter<'c, 'd> {
     library: &'c Library<'d>,
     schemas: &'c PropertySchemas<'d>,
     is_single: bool,
-    /// What only YAML can say, where that is kept.
+    /// The parts that only YAML can express, if the definitions keep them.
     kept: Option<KeptParts<'d>>,
     said: Value,
     scope: ConversionScope,
@@ -109,33 +111,22 @@ struct YamlConverter<'c, 'd> {
     links: ServiceLinks,
     files: ConvertedFiles<'c>,
     losses: Losses,
-    /// Types by file and section.
+    /// The types, by file and section.
     sections: BTreeMap<FileKey, BTreeMap<&'static str, YamlMap>>,
-    /// Data types that were made of types of schemas.
+    /// The data types that were made from schema types.
     data_types: FxHashMap<SchemaTypeId, (FileKey, String)>,
-    /// Interface types that were made, by the type and the key of the interface.
+    /// The interface types that were made, by type and key of the interface.
     interface_types: FxHashMap<(ComponentId, String), (FileKey, String)>,
-    /// Inputs of the topology.
+    /// The inputs of the topology.
     inputs: YamlMap,
-    /// Names of inputs that texts and mappings of properties have.
+    /// The names of inputs that texts or property mappings use.
     reserved: FxHashSet<String>,
     shown: ShownProperties<'d>,
-    /// Types without a schema whose templates have properties all the same.
+    /// The types without a schema whose templates have properties anyway.
     with_fragments: FxHashSet<ComponentId>,
-    /// The places of elements that are kept as they are.
+    /// The places of elements that are kept as fragments of XML.
     fragments: FxHashSet<Span>,
 }
-
-/// The sections of a file of types, in the order in which they are written.
-const SECTIONS: [&str; 7] = [
-    "artifact_types",
-    "data_types",
-    "capability_types",
-    "interface_types",
-    "relationship_types",
-    "node_types",
-    "policy_types",
-];
 
 impl<'d> YamlConverter<'_, 'd> {
     fn convert(&mut self) -> ConvertedYaml {
@@ -227,15 +218,14 @@ impl<'d> YamlConverter<'_, 'd> {
             }
         });
         document.put_list("imports", imports.collect());
-        for section in SECTIONS {
+        for section in type_sections() {
             document.put_map(section, types.remove(section).unwrap_or_default());
         }
         document.put_some("topology_template", topology);
         document
     }
 
-    /// What is said of documents: of that of the service template, or of the only one of a
-    /// namespace.
+    /// The metadata of a document: the one of the service template, or the only one of a namespace.
     fn document_metadata(
         &self,
         key: FileKey,
@@ -272,7 +262,7 @@ impl<'d> YamlConverter<'_, 'd> {
         metadata
     }
 
-    /// What documents are called that stand in files with others.
+    /// The ids and names of documents that are merged into files of others.
     fn other_documents(&self) -> YamlMap {
         let others = self.scope.documents(self.library).filter(|at| !self.is_named(*at));
         let roots: Vec<_> = others.filter_map(|at| self.root(at)).collect();
@@ -297,7 +287,7 @@ impl<'d> YamlConverter<'_, 'd> {
         &self.library.component(id).name.text
     }
 
-    /// The component of a kind that a name means in the document of another one.
+    /// The component that a name in the document of another component refers to.
     fn find(
         &self,
         kind: ComponentKind,
@@ -307,8 +297,7 @@ impl<'d> YamlConverter<'_, 'd> {
         self.library.find(kind, self.library.document(from), name?).id()
     }
 
-    /// What a type is called in a file: one that nobody defines by its own name, of which the report
-    /// says so.
+    /// The name of a type in a file. An undefined type keeps its own name and is reported.
     fn type_name(
         &mut self,
         kind: ComponentKind,
@@ -324,7 +313,7 @@ impl<'d> YamlConverter<'_, 'd> {
         let known = self.names.unread(kind, namespace, &name.local);
         if known.is_none() {
             let component = self.library.component(from);
-            let construct = format!("what `{}` is", name.local);
+            let construct = format!("the definition of `{}`", name.local);
             let why = format!("no document with the {} was read", kind.what());
             self.losses.push(Loss {
                 path: place::path_of(component.element),
@@ -337,7 +326,7 @@ impl<'d> YamlConverter<'_, 'd> {
         Some(known.unwrap_or_else(|| name.local.to_string()))
     }
 
-    /// Says of something what became of it.
+    /// Reports what became of an element.
     fn lose(
         &mut self,
         element: XmlElement<'d>,
@@ -354,7 +343,7 @@ impl<'d> YamlConverter<'_, 'd> {
         self.losses.push(Loss { path, span: Some(element.span()), construct, why, kind });
     }
 
-    /// What is said of something for people.
+    /// The description of an element, from its documentation.
     fn description(&self, element: XmlElement<'d>) -> Option<String> {
         let text = place::child(element, "documentation")?.text();
         let text = text.trim();
@@ -374,18 +363,18 @@ impl<'d> YamlConverter<'_, 'd> {
         metadata
     }
 
-    /// The types of a file and section.
+    /// The types of a section in a file.
     fn section(&mut self, file: FileKey, section: &'static str) -> &mut YamlMap {
         self.sections.entry(file).or_default().entry(section).or_default()
     }
 }
 
-/// Whether a namespace can be one in YAML, where it has to be a URI.
+/// Whether a namespace can be used in YAML, where it must be a URI.
 fn is_uri(namespace: &str) -> bool {
     !namespace.is_empty()
 }
 
-/// An error that has no place.
+/// A usage error, without a place.
 fn usage(message: String, help: String) -> Diagnostics {
     Diagnostic::error(Code::Usage, message).help(help).into()
 }

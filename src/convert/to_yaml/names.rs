@@ -1,5 +1,5 @@
-//! What is called how, and in which file it is: a file of types for each namespace, or one document
-//! for all.
+//! Assigns names and files to types: one file of types for each namespace, or a single document for
+//! all.
 
 use super::super::well_known;
 use super::settings::TypeCounterparts;
@@ -9,27 +9,27 @@ use crate::tosca::v1_0::{ComponentId, Library};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A file that is written.
+/// A file of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum FileKey {
-    /// The one with the service template; all, where one document is written.
+    /// The file with the service template; the only file, if the output is a single document.
     Service,
-    /// The types of a namespace, by its number.
+    /// The file with the types of a namespace, by the number of the namespace.
     Types(usize),
 }
 
-/// What a type is called.
+/// The name of a type in the output.
 #[derive(Clone, Debug)]
 pub(super) enum TypeName {
-    /// It is one of the profile, or one that somebody says it is.
+    /// The type is one of the profile, or the settings map it to this name.
     Counterpart(String),
     Own(FileKey, String),
 }
 
-/// A namespace, and how its file is called.
+/// A namespace, and the name of its file.
 pub(super) struct NamedSpace {
     pub uri: String,
-    /// The file without its ending.
+    /// The file name without its extension.
     pub stem: String,
     pub prefix: String,
 }
@@ -40,14 +40,14 @@ pub(super) struct TypeNames {
     of: FxHashMap<ComponentId, TypeName>,
     given: TypeCounterparts,
     is_single: bool,
-    /// Which files need which others.
+    /// The files that each file needs.
     needed: BTreeMap<FileKey, BTreeSet<FileKey>>,
-    /// Names that are taken, by section.
+    /// The taken names, by file and section.
     taken: BTreeSet<(FileKey, &'static str, String)>,
 }
 
 impl TypeNames {
-    /// Names what is converted.
+    /// Assigns names to the converted types.
     pub(super) fn of(
         library: &Library<'_>,
         converted: &[ComponentId],
@@ -63,7 +63,7 @@ impl TypeNames {
             needed: BTreeMap::new(),
             taken: BTreeSet::new(),
         };
-        // The namespace of the service template is the first.
+        // The namespace of the service template comes first.
         if let Some(service) = service {
             names.space(library, service);
         }
@@ -103,7 +103,7 @@ impl TypeNames {
         if self.is_single { FileKey::Service } else { FileKey::Types(space) }
     }
 
-    /// The number of a namespace.
+    /// The number of a namespace; a new namespace is added.
     pub(super) fn space(&mut self, library: &Library<'_>, uri: &str) -> usize {
         if let Some(known) = self.spaces.iter().position(|space| space.uri == uri) {
             return known;
@@ -119,7 +119,7 @@ impl TypeNames {
         self.spaces.len() - 1
     }
 
-    /// A name of a section that is free in a file, which it is not any more then.
+    /// Takes a free name in a section of a file.
     pub(super) fn free(&mut self, file: FileKey, section: &'static str, wanted: &str) -> String {
         let is_taken = |name: &str| self.taken.contains(&(file, section, name.to_owned()));
         let name = unique(wanted, is_taken);
@@ -127,12 +127,12 @@ impl TypeNames {
         name
     }
 
-    /// What a type is.
+    /// The name of a type.
     pub(super) fn get(&self, id: ComponentId) -> Option<&TypeName> {
         self.of.get(&id)
     }
 
-    /// What a type is that nobody defines, where that is known.
+    /// The counterpart of a type that the library does not define, if it is known.
     pub(super) fn unread(
         &self,
         kind: ComponentKind,
@@ -142,7 +142,7 @@ impl TypeNames {
         counterpart(kind, namespace, name, &self.given)
     }
 
-    /// The file in which a type is defined, where it is.
+    /// The file that defines a type, unless the type has a counterpart.
     pub(super) fn file_of(&self, id: ComponentId) -> Option<FileKey> {
         match self.of.get(&id)? {
             TypeName::Own(file, _) => Some(*file),
@@ -150,7 +150,7 @@ impl TypeNames {
         }
     }
 
-    /// What a type is called in a file.
+    /// The name of a type as seen from a file.
     pub(super) fn name(&mut self, id: ComponentId, from: FileKey) -> Option<String> {
         match self.of.get(&id)?.clone() {
             TypeName::Counterpart(name) => Some(name),
@@ -158,7 +158,7 @@ impl TypeNames {
         }
     }
 
-    /// What something in a file is called in another one.
+    /// The name of a type of one file as seen from another file, which then imports it.
     pub(super) fn seen(&mut self, file: FileKey, name: &str, from: FileKey) -> String {
         if file == from {
             return name.to_owned();
@@ -172,12 +172,13 @@ impl TypeNames {
         }
     }
 
-    /// Whether these are the types of the namespace of the service template, which come first.
+    /// Whether this is the namespace of the service template, seen from its own file; it needs no
+    /// prefix.
     fn is_of_service(&self, space: usize, from: FileKey) -> bool {
         from == FileKey::Service && space == 0
     }
 
-    /// The files that a file needs, each with the prefix by which it calls what is in it.
+    /// The files that a file imports, each with its prefix.
     pub(super) fn imports(&self, from: FileKey) -> Vec<(&NamedSpace, Option<&str>)> {
         let needed = self.needed.get(&from).into_iter().flatten();
         let imports = needed.filter_map(|file| match file {
@@ -191,7 +192,7 @@ impl TypeNames {
         imports.collect()
     }
 
-    /// Says that the service template imports the types of a namespace, used or not.
+    /// Records that a file imports another one, whether or not it is used.
     pub(super) fn need(&mut self, from: FileKey, file: FileKey) {
         if from != file {
             self.needed.entry(from).or_default().insert(file);
@@ -199,7 +200,7 @@ impl TypeNames {
     }
 }
 
-/// What a type is elsewhere.
+/// The counterpart of a type, if there is one.
 fn of_component(component: &DefinedComponent<'_>, given: &TypeCounterparts) -> Option<String> {
     counterpart(component.kind, &component.namespace, &component.name.text, given)
 }
@@ -221,7 +222,7 @@ fn counterpart(
     }
 }
 
-/// The prefix that a document declares for a namespace.
+/// The prefix that any document declares for a namespace.
 fn declared_prefix(library: &Library<'_>, uri: &str) -> Option<String> {
     library.loaded.documents.iter().find_map(|document| {
         let mut declared = document.root().declarations();
@@ -230,14 +231,14 @@ fn declared_prefix(library: &Library<'_>, uri: &str) -> Option<String> {
     })
 }
 
-/// A name with the characters that names have.
+/// A text as a name; characters that names cannot have become `_`.
 pub(super) fn as_name(text: &str) -> String {
     let is_of_names = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
     let name: String = text.chars().map(|c| if is_of_names(c) { c } else { '_' }).collect();
     if name.is_empty() { "unnamed".to_owned() } else { name }
 }
 
-/// A name that is not taken: this one, or with a number.
+/// A free name: the wanted one, or one with a number.
 pub(super) fn unique(wanted: &str, is_taken: impl Fn(&str) -> bool) -> String {
     if !is_taken(wanted) {
         return wanted.to_owned();
@@ -252,7 +253,7 @@ pub(super) fn unique(wanted: &str, is_taken: impl Fn(&str) -> bool) -> String {
     }
 }
 
-/// A name such as `HostedOn` as those of requirements are written: `hosted_on`.
+/// A name such as `HostedOn` in the style of requirement names: `hosted_on`.
 pub(super) fn snake_case(name: &str) -> String {
     let mut snake = String::with_capacity(name.len() + 4);
     let mut was_lower = false;
@@ -269,7 +270,7 @@ pub(super) fn snake_case(name: &str) -> String {
     snake
 }
 
-/// The kinds of which types are converted.
+/// Whether components of this kind are types that are converted.
 pub(super) fn is_converted_type(kind: ComponentKind) -> bool {
     well_known::section_of(kind).is_some()
 }

@@ -1,9 +1,9 @@
-//! Elements of definitions, and how the report names them.
+//! Finds elements of definitions, and names them for the report.
 
-use crate::text::xml::XmlElement;
 use crate::tosca::v1_0::TOSCA;
+use cuvee_text::xml::XmlElement;
 
-/// The elements from below the root to this one, each with its id or name.
+/// The path from below the root to an element, with the id or name of each step.
 pub(super) fn path_of(element: XmlElement<'_>) -> String {
     let mut steps = vec![step(element)];
     let mut at = element;
@@ -25,22 +25,22 @@ fn step(element: XmlElement<'_>) -> String {
     }
 }
 
-/// What identifies an element.
+/// The id or name of an element.
 pub(super) fn identity(element: XmlElement<'_>) -> Option<String> {
     attribute(element, "id").or_else(|| attribute(element, "name"))
 }
 
-/// The value of an attribute, without white space around it.
+/// The value of an attribute, without surrounding white space.
 pub(super) fn attribute(element: XmlElement<'_>, name: &str) -> Option<String> {
     element.attribute(name).map(|attribute| attribute.collapsed().into_owned())
 }
 
-/// The value of an attribute as it is.
+/// The unmodified value of an attribute.
 pub(super) fn written(element: XmlElement<'_>, name: &str) -> Option<String> {
     element.attribute(name).map(|attribute| attribute.value().into_owned())
 }
 
-/// The elements of TOSCA of a name.
+/// The TOSCA child elements of a name.
 pub(super) fn children<'d>(
     element: XmlElement<'d>,
     name: &'static str,
@@ -50,12 +50,12 @@ pub(super) fn children<'d>(
         .filter(move |child| child.name().local == name && child.name().namespace == TOSCA)
 }
 
-/// The first of them.
+/// The first TOSCA child element of a name.
 pub(super) fn child<'d>(element: XmlElement<'d>, name: &'static str) -> Option<XmlElement<'d>> {
     children(element, name).next()
 }
 
-/// The first element of another namespace.
+/// The first child element of another namespace.
 pub(super) fn foreign(element: XmlElement<'_>) -> Option<XmlElement<'_>> {
     element.elements().find(|child| child.name().namespace != TOSCA)
 }

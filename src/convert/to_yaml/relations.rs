@@ -1,4 +1,5 @@
-//! Relationships of a service template, and what types need so that requirements can say them.
+//! Converts relationships of a service template, and adds the requirements and capabilities that
+//! types need for them.
 
 use super::super::loss::LossKind;
 use super::super::well_known::{self, FEATURE};
@@ -10,50 +11,51 @@ use crate::tosca::v1_0::definitions::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What a requirement leads to.
+/// A requirement of a node together with its target.
 #[derive(Clone, Debug)]
 pub(super) struct LinkedRequirement {
     pub name: String,
-    /// The position of the node among those of the service template.
+    /// The position of the target node in the service template.
     pub node: usize,
     pub capability: Option<String>,
     /// The position of the relationship template.
     pub relationship: usize,
 }
 
-/// A requirement that a node type gets so that its nodes can have relationships.
+/// A requirement that is added to a node type so that its nodes can have relationships.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct GeneratedRequirement {
     pub name: String,
     pub relationship: Option<ComponentId>,
-    /// A type of the profile, or one of ours.
+    /// The capability: a type of the profile, or a converted type.
     pub capability: Result<&'static str, ComponentId>,
 }
 
-/// A capability that a node type gets for the same reason.
+/// A capability that is added to a node type for such relationships.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct GeneratedCapability {
     pub name: String,
     pub type_name: &'static str,
 }
 
-/// All relationships of a service template.
+/// The relationships of a service template as requirements.
 #[derive(Default)]
 pub(super) struct ServiceLinks {
-    /// Of each node what its requirements lead to.
+    /// The requirements of each node.
     pub of_node: Vec<Vec<LinkedRequirement>>,
     pub requirements: FxHashMap<ComponentId, Vec<GeneratedRequirement>>,
     pub capabilities: FxHashMap<ComponentId, Vec<GeneratedCapability>>,
 }
 
-/// An end of a relationship: a node, and perhaps the position of its requirement or capability.
+/// An end of a relationship: a node, and the position of its requirement or capability, if that is
+/// the end.
 #[derive(Clone, Copy)]
 struct LinkEnd {
     node: usize,
     feature: Option<usize>,
 }
 
-/// What the ends of relationships are called.
+/// The ends of relationships, by id.
 struct LinkEnds {
     sources: FxHashMap<String, LinkEnd>,
     targets: FxHashMap<String, LinkEnd>,
@@ -80,7 +82,7 @@ impl LinkEnds {
 }
 
 impl<'d> YamlConverter<'_, 'd> {
-    /// Says all relationships of a service template by requirements.
+    /// Expresses all relationships of a service template as requirements.
     pub(super) fn service_links(
         &mut self,
         id: ComponentId,
@@ -103,7 +105,7 @@ impl<'d> YamlConverter<'_, 'd> {
                 self.lose(
                     requirement.element,
                     "",
-                    format!("that requirement `{}` is one", requirement.id.text),
+                    format!("that requirement `{}` is a single one", requirement.id.text),
                     "each of its relationships is an assignment of its own in YAML",
                     LossKind::Lost,
                 );
@@ -119,7 +121,8 @@ impl<'d> YamlConverter<'_, 'd> {
         links
     }
 
-    /// The name of the requirement that says a relationship, and the capability it leads to.
+    /// The name of the requirement that expresses a relationship, and the capability that it leads
+    /// to.
     fn link(
         &mut self,
         id: ComponentId,
@@ -177,7 +180,8 @@ impl<'d> YamlConverter<'_, 'd> {
         Some((self.generated(source_type, &local, kind, wanted, links), name))
     }
 
-    /// What a relationship type leads to, by the type of the profile that it is or derives from.
+    /// The capability that a relationship type leads to, according to the type of the profile that
+    /// it is or derives from.
     fn wanted(&self, kind: Option<ComponentId>) -> well_known::WantedCapability {
         let Some(kind) = kind else { return FEATURE };
         let normative = self.library.ancestry(kind).find_map(|id| match self.names.get(id)? {
@@ -187,7 +191,8 @@ impl<'d> YamlConverter<'_, 'd> {
         normative.unwrap_or(FEATURE)
     }
 
-    /// The capability of a node type that stands for its nodes.
+    /// The capability of a node type that stands for the nodes themselves; it is added if
+    /// necessary.
     fn offered(
         &self,
         target: ComponentId,
@@ -215,7 +220,7 @@ impl<'d> YamlConverter<'_, 'd> {
         (name, wanted)
     }
 
-    /// The requirement of a node type for relationships of a type.
+    /// The requirement of a node type for relationships of a type; it is added if necessary.
     fn generated(
         &self,
         source: ComponentId,
@@ -239,7 +244,7 @@ impl<'d> YamlConverter<'_, 'd> {
             let generated = links.requirements.get(&id).into_iter().flatten();
             taken.extend(generated.map(|it| it.name.clone()));
         }
-        // Every node has this one.
+        // Every node has the requirement `dependency`.
         taken.insert("dependency".to_owned());
         let name = unique(wanted, |name| taken.contains(name));
         let generated = GeneratedRequirement { name: name.clone(), relationship, capability };

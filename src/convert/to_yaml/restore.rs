@@ -1,30 +1,33 @@
-//! What only YAML can say, where definitions were made of a template and keep it.
+//! Restores the parts that only YAML can express, if the definitions were made from a template and
+//! keep them.
 
 use super::scope::ConversionScope;
 use super::{YamlConverter, place, sweep};
 use crate::convert::loss::LossKind;
 use crate::convert::patch::{self, PatchTree};
-use crate::text::value::Value;
-use crate::text::xml::XmlElement;
 use crate::tosca::v1_0::{Library, TOSCA};
+use cuvee_text::value::Value;
+use cuvee_text::xml::XmlElement;
 
-/// The namespace of what is kept.
+/// The namespace of kept parts.
 pub(in crate::convert) const EXTENSION: &str = "urn:cuvee:xml:1";
 
-/// Why something is lost whatever is kept: it was added, or goes into a file of its own.
+/// The reasons of losses that remain even if the template is restored: the part was added, or goes
+/// into a file of its own.
 const STAYS: [&str; 2] =
     ["one document holds no files; write an archive or a directory", sweep::FOREIGN];
 
-/// What a document keeps.
+/// The kept parts of a document.
 pub(super) struct KeptParts<'d> {
     root: XmlElement<'d>,
     patches: PatchTree,
-    /// What the rest said when it was kept.
+    /// The digest of the definitions when the parts were kept.
     of: Option<String>,
 }
 
 impl<'d> KeptParts<'d> {
-    /// What the document of the service template keeps; without one, the only document.
+    /// The kept parts in the document of the service template, or in the only document if there is
+    /// none.
     pub(super) fn of(library: &Library<'d>, scope: &ConversionScope) -> Option<Self> {
         let document = match scope.service {
             Some(id) => library.document(id),
@@ -38,7 +41,7 @@ impl<'d> KeptParts<'d> {
         for kept in root.elements().filter(|it| it.name().namespace == EXTENSION) {
             let path = place::written(kept, "path").unwrap_or_default();
             let text = (kept.name().local == "Kept").then(|| kept.text());
-            // What is not understood is told as what belongs to nothing.
+            // A patch that cannot be parsed is reported like one without a target.
             is_any |= patches.add(&path, text.as_deref());
         }
         let declared = place::child(root, "Extensions").into_iter();
@@ -52,7 +55,7 @@ impl<'d> KeptParts<'d> {
     }
 }
 
-/// Whether an element declares nothing but what we keep.
+/// Whether an element only declares our extension.
 pub(super) fn declares_kept(extensions: XmlElement<'_>) -> bool {
     let mut all = extensions.elements();
     all.all(|it| {
@@ -62,7 +65,8 @@ pub(super) fn declares_kept(extensions: XmlElement<'_>) -> bool {
 }
 
 impl YamlConverter<'_, '_> {
-    /// The template with what is kept of it. Where the rest says what it said then, nothing is lost.
+    /// The template with its kept parts restored. If the definitions are unchanged since then, only
+    /// the losses that restoring cannot undo remain.
     pub(super) fn restored(&mut self, said: &Value) -> Value {
         let Some(kept) = self.kept.take() else { return said.clone() };
         let mut left = 0;
@@ -75,7 +79,7 @@ impl YamlConverter<'_, '_> {
                 1 => "a part that only YAML has".to_owned(),
                 _ => format!("{left} parts that only YAML has"),
             };
-            let why = "what it belongs to is not there any more";
+            let why = "the element that had it does not exist any more";
             self.lose(kept.root, "", construct, why, LossKind::Lost);
         }
         restored

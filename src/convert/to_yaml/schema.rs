@@ -1,29 +1,29 @@
-//! Types of XML Schema as definitions of properties and data types.
+//! Converts types of XML Schema to property definitions and data types.
 
 use super::super::layout::YamlMap;
 use super::super::loss::LossKind;
 use super::super::well_known::{self, ValueCounterpart, XML_PROPERTY, XML_TYPE};
 use super::YamlConverter;
 use super::names::{FileKey, as_name};
-use crate::text::value::{Number, Value};
-use crate::text::xml::schema::{SchemaValueType, TextRule, ValuePart, ValueShape};
 use crate::tosca::v1_0::{ComponentId, ExpectedProperties};
+use cuvee_text::value::{Number, Value};
+use cuvee_text::xml::schema::{SchemaValueType, TextRule, ValuePart, ValueShape};
 use std::borrow::Cow;
 
-/// Escapes in patterns that only XML Schema knows.
+/// Escapes in patterns that only XML Schema has.
 const FOREIGN_ESCAPES: [&str; 4] = ["\\i", "\\c", "\\I", "\\C"];
 
-/// For whom properties are defined.
+/// The owner of property definitions.
 #[derive(Clone, Copy)]
 pub(super) struct SchemaOwner<'o> {
     pub component: ComponentId,
     pub file: FileKey,
-    /// What anonymous types are called after.
+    /// The name from which names of anonymous types are derived.
     pub name: &'o str,
 }
 
 impl<'c> YamlConverter<'c, '_> {
-    /// The properties that a type defines itself.
+    /// The properties that a type itself defines.
     pub(super) fn property_definitions(&mut self, id: ComponentId, file: FileKey) -> YamlMap {
         let own = self.schemas.own(id);
         let expected = own.defined.or(own.keyed.map(ExpectedProperties::Element));
@@ -59,7 +59,7 @@ impl<'c> YamlConverter<'c, '_> {
         properties
     }
 
-    /// What a type inherits.
+    /// The properties that a type inherits.
     fn inherited_parts(&self, id: ComponentId) -> Vec<ValuePart<'c>> {
         let Some(parent) = self.library.parent(id) else { return Vec::new() };
         let schemas = self.schemas;
@@ -107,7 +107,8 @@ impl<'c> YamlConverter<'c, '_> {
         definition
     }
 
-    /// Whether a property has to be there: those of artifacts stand where nothing could be supplied.
+    /// Whether a property is required. Properties of artifacts are not, because missing values
+    /// could not be supplied there.
     fn is_required(&mut self, part: &ValuePart<'_>, owner: SchemaOwner<'_>) -> bool {
         use crate::tosca::v1_0::definitions::ComponentKind::ArtifactType;
         let component = self.library.component(owner.component);
@@ -124,7 +125,7 @@ impl<'c> YamlConverter<'c, '_> {
         false
     }
 
-    /// The value that keys after Winery give a property.
+    /// The default that Winery-style keys give a property.
     fn key_default(&self, part: &ValuePart<'_>, id: ComponentId) -> Option<Value> {
         let keys = self.library.entity_type(id)?.keys.as_ref()?;
         let key = keys.keys.iter().find(|key| key.name.text == part.name)?;
@@ -135,8 +136,8 @@ impl<'c> YamlConverter<'c, '_> {
         (known.accepts(&default.text)).then(|| typed(&default.text, known.name))
     }
 
-    /// What values of a type are: `type` and `constraints`; and the name of the built-in type where
-    /// that cannot be told from these.
+    /// The schema of values of a type, with `type` and `constraints`; and the name of the built-in
+    /// type if it does not follow from these.
     pub(super) fn value_schema(
         &mut self,
         of: SchemaValueType,
@@ -147,7 +148,7 @@ impl<'c> YamlConverter<'c, '_> {
         match schemas.set.shape(of) {
             ValueShape::Opaque => {
                 if of == SchemaValueType::Unknown {
-                    // Keys of Winery may name types that nobody knows: their values are texts.
+                    // Winery-style keys may name unknown types; their values are texts.
                     return (YamlMap::default().with("type", "string"), None);
                 }
                 let element = self.library.component(owner.component).element;
@@ -174,7 +175,7 @@ impl<'c> YamlConverter<'c, '_> {
         }
     }
 
-    /// The data type that a type of elements becomes.
+    /// The name of the data type for a complex type.
     fn data_type(&mut self, of: SchemaValueType, name: &str, owner: SchemaOwner<'_>) -> String {
         let SchemaValueType::Defined(id) = of else { return XML_TYPE.to_owned() };
         if let Some((file, known)) = self.data_types.get(&id).cloned() {
@@ -258,7 +259,7 @@ fn is_foreign(patterns: &[&str]) -> bool {
     patterns.iter().any(|pattern| FOREIGN_ESCAPES.iter().any(|escape| pattern.contains(escape)))
 }
 
-/// One pattern for what one of several matches.
+/// A single pattern for the alternatives of several patterns.
 fn either<'p>(patterns: &[&'p str]) -> Cow<'p, str> {
     match patterns {
         [one] => Cow::Borrowed(one),
@@ -281,7 +282,7 @@ fn length(least: usize, most: Option<usize>) -> Vec<Value> {
     }
 }
 
-/// A text as the value that it stands for.
+/// The value that a text represents in a built-in type.
 pub(super) fn typed(text: &str, built_in: &str) -> Value {
     let collapsed = text.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
     match well_known::value_type(built_in).type_name {
@@ -302,7 +303,7 @@ fn integer(text: &str) -> Option<Value> {
     if let Ok(value) = text.trim_start_matches('+').parse::<i64>() {
         return Some(value.into());
     }
-    // Past 64 bits, as it is written, but for what YAML does not have.
+    // A number beyond 64 bits keeps its text, without the plus sign, which YAML does not allow.
     let is_integer =
         text.strip_prefix(['+', '-']).unwrap_or(text).bytes().all(|b| b.is_ascii_digit());
     let value = text.parse::<f64>().ok().filter(|_| is_integer && !text.is_empty())?;

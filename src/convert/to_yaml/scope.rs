@@ -1,22 +1,22 @@
-//! What of a library is converted.
+//! Determines which components of a library are converted.
 
 use super::settings::{ToYamlSettings, is_called};
 use super::usage;
-use crate::text::diagnostic::Diagnostics;
-use crate::text::source::Span;
+use crate::diagnostic::Diagnostics;
 use crate::tosca::v1_0::definitions::{ComponentContent, ComponentKind};
 use crate::tosca::v1_0::{ComponentId, DefinitionsExtent, Library};
+use cuvee_text::source::Span;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 
 /// The service template and the components that are converted.
 pub(super) struct ConversionScope {
     pub service: Option<ComponentId>,
-    /// In the order of the documents; each name once.
+    /// The converted components, in the order of the documents; each name once.
     pub converted: Vec<ComponentId>,
-    /// Service templates that are not converted, though all else is.
+    /// The service templates that are not converted, although everything else is.
     pub other_services: Vec<ComponentId>,
-    /// Whether only what the service template reaches is converted.
+    /// Whether only the components that the service template needs are converted.
     pub is_part: bool,
 }
 
@@ -45,20 +45,20 @@ impl ConversionScope {
         Ok(Self { service, converted, other_services, is_part })
     }
 
-    /// Where that stands.
+    /// The places of the converted components.
     pub(super) fn spans(&self, library: &Library<'_>) -> Vec<Span> {
         self.converted.iter().map(|id| library.component(*id).element.whole_span()).collect()
     }
 
-    /// The documents of which something is converted.
+    /// The documents with converted components.
     pub(super) fn documents(&self, library: &Library<'_>) -> impl Iterator<Item = usize> {
         let all: BTreeSet<_> = self.converted.iter().map(|id| library.document(*id)).collect();
         all.into_iter()
     }
 }
 
-/// The service template that is meant: the one that is named, or the only one, of those where an
-/// archive begins if there are several.
+/// The service template to convert: the named one, the only one, or else the only one in the entry
+/// documents of an archive.
 fn service(
     library: &Library<'_>,
     all: &[ComponentId],
@@ -100,7 +100,7 @@ fn service(
     }
 }
 
-/// The service templates where an archive begins.
+/// The service templates in the entry documents of an archive.
 fn entered(library: &Library<'_>, all: &[ComponentId]) -> Vec<ComponentId> {
     let of = |documents: Vec<usize>| -> Vec<_> {
         all.iter().copied().filter(|id| documents.contains(&library.document(*id))).collect()
@@ -108,7 +108,7 @@ fn entered(library: &Library<'_>, all: &[ComponentId]) -> Vec<ComponentId> {
     library.loaded.entries().into_iter().map(of).find(|found| !found.is_empty()).unwrap_or_default()
 }
 
-/// A component, and all that it needs.
+/// A component, and everything that it needs.
 fn reached(library: &Library<'_>, service: ComponentId) -> Vec<ComponentId> {
     let mut all = BTreeSet::new();
     let mut open = vec![service];
@@ -119,7 +119,7 @@ fn reached(library: &Library<'_>, service: ComponentId) -> Vec<ComponentId> {
             continue;
         }
         open.extend(needed(library, id));
-        // What implements it comes along.
+        // The implementations of a type are converted with it.
         open.extend(implementations.iter().copied().filter(|by| {
             let said = library.implementation(*by).and_then(|said| said.of.as_ref());
             let kind = match library.component(*by).kind {
@@ -133,7 +133,7 @@ fn reached(library: &Library<'_>, service: ComponentId) -> Vec<ComponentId> {
     all.into_iter().collect()
 }
 
-/// What a component names.
+/// The components that a component refers to.
 fn needed(library: &Library<'_>, id: ComponentId) -> Vec<ComponentId> {
     use ComponentKind::{
         ArtifactTemplate, ArtifactType, CapabilityType, NodeType, PolicyTemplate, PolicyType,

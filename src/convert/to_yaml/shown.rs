@@ -1,4 +1,5 @@
-//! Properties that a service template shows: inputs where it stands for a node, else outputs.
+//! Converts exposed properties: to inputs if the service template substitutes a node, otherwise to
+//! outputs.
 
 use super::super::layout::YamlMap;
 use super::super::loss::LossKind;
@@ -6,51 +7,51 @@ use super::YamlConverter;
 use super::names::{as_name, unique};
 use super::place;
 use super::values::{AskedValue, PropertyHolder, named_input};
-use crate::text::value::Value;
-use crate::text::xml::XmlElement;
-use crate::text::xml::schema::{ValuePart, ValueShape};
 use crate::tosca::v1_0::definitions::{
     BoundaryDefinitions, ComponentKind, DefinedService, EntityTemplate, PropertyMapping, SaidText,
 };
 use crate::tosca::v1_0::{ComponentId, ExpectedProperties, TOSCA, property_steps};
+use cuvee_text::value::Value;
+use cuvee_text::xml::XmlElement;
+use cuvee_text::xml::schema::{ValuePart, ValueShape};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What mappings of properties come to.
+/// The result of converting property mappings.
 #[derive(Default)]
 pub(super) struct ShownProperties<'d> {
-    /// What is mapped to, by the id of what has it and its name.
+    /// The inner properties of mappings, by the id of their owner and their name.
     targets: FxHashMap<(String, String), ShownProperty<'d>>,
-    /// Properties of the substitution mappings.
+    /// The properties of the substitution mappings.
     pub properties: YamlMap,
     pub outputs: YamlMap,
 }
 
-/// A property inside that is one of the service template.
+/// An inner property that is exposed as a property of the service template.
 #[derive(Clone)]
 pub(super) struct ShownProperty<'d> {
-    /// The input that gives it its value.
+    /// The input that the property takes its value from.
     input: Option<String>,
-    /// What the service template says of its value.
+    /// The value that the service template assigns.
     value: Option<ShownValue<'d>>,
 }
 
-/// Where a value stands.
+/// A value that the service template assigns, as it is written.
 #[derive(Clone)]
 enum ShownValue<'d> {
     Elements(Vec<XmlElement<'d>>),
     Attribute(String),
 }
 
-/// What a mapping leads to.
+/// The owner of the inner property of a mapping.
 struct ShownTarget<'s, 'd> {
     id: &'s str,
     type_id: ComponentId,
     root: Option<XmlElement<'d>>,
-    /// How functions name what has the property.
+    /// The arguments by which functions refer to the owner.
     path: Vec<&'s str>,
 }
 
-/// The property of a mapping that nothing was found against.
+/// A property mapping without errors.
 struct FoundMapping<'s, 'd> {
     own: String,
     target: ShownTarget<'s, 'd>,
@@ -58,7 +59,7 @@ struct FoundMapping<'s, 'd> {
 }
 
 impl<'d> ShownProperties<'d> {
-    /// What a property is that a mapping may name.
+    /// The exposed property of an owner, if a mapping refers to it.
     pub(super) fn target(
         &self,
         object: Option<&str>,
@@ -71,13 +72,13 @@ impl<'d> ShownProperties<'d> {
     }
 }
 
-/// How a path calls a part.
+/// The name of a part in paths.
 fn key_of(part: &ValuePart<'_>) -> String {
     format!("{}{}", if part.is_attribute { "@" } else { "" }, part.name)
 }
 
 impl<'d> YamlConverter<'_, 'd> {
-    /// Finds which properties are shown, before anything has a value.
+    /// Finds the exposed properties, before any values are converted.
     pub(super) fn shown_properties(
         &mut self,
         id: ComponentId,
@@ -108,8 +109,8 @@ impl<'d> YamlConverter<'_, 'd> {
         shown
     }
 
-    /// Adds what a mapping comes to: an input, where those of the properties that stand for a node
-    /// are given, or an output.
+    /// Converts a mapping: to an input if the service template substitutes a node, otherwise to an
+    /// output.
     fn show(
         &mut self,
         found: FoundMapping<'_, 'd>,
@@ -118,7 +119,7 @@ impl<'d> YamlConverter<'_, 'd> {
         shown: &mut ShownProperties<'d>,
     ) -> Result<(), String> {
         if shown.targets.contains_key(&found.key()) {
-            return Err("another mapping leads there".to_owned());
+            return Err("another mapping leads to the same property".to_owned());
         }
         let name = found.name();
         let input = match inputs {
@@ -151,14 +152,14 @@ impl<'d> YamlConverter<'_, 'd> {
         Ok(())
     }
 
-    /// A name of an input that nothing else takes.
+    /// Reserves a free name for an input.
     fn reserve(&mut self, wanted: &str) -> String {
         let name = unique(&as_name(wanted), |name| self.reserved.contains(name));
         self.reserved.insert(name.clone());
         name
     }
 
-    /// What a mapping leads from and to, or why it cannot be said in YAML.
+    /// Resolves both sides of a mapping, or returns the reason why YAML cannot express it.
     fn mapping<'s>(
         &self,
         id: ComponentId,
@@ -198,11 +199,11 @@ impl<'d> YamlConverter<'_, 'd> {
         let (kind, object, template, path) =
             named.ok_or_else(|| format!("there is no `{wanted}`"))?;
         let type_id = self.find(kind, id, template.type_name.as_ref());
-        let type_id = type_id.ok_or_else(|| format!("nothing is known of what `{wanted}` is"))?;
+        let type_id = type_id.ok_or_else(|| format!("the type of `{wanted}` is not known"))?;
         Ok(ShownTarget { id: object, type_id, root: template.properties, path })
     }
 
-    /// The name of the element that the properties of a type stand in.
+    /// The name of the element that holds the properties of a type.
     fn root_name(&self, of: Option<ComponentId>) -> Option<&str> {
         match self.schemas.expected(self.library, of?) {
             ExpectedProperties::Element(id) => Some(&*self.schemas.set.declared(id).name),
@@ -210,7 +211,7 @@ impl<'d> YamlConverter<'_, 'd> {
         }
     }
 
-    /// A property of a type, as a path calls it.
+    /// A property of a type, by its name in paths.
     fn part(&self, of: ComponentId, wanted: &str) -> Result<ValuePart<'_>, String> {
         let schemas = self.schemas;
         let expected = schemas.expected(self.library, of);
@@ -222,7 +223,7 @@ impl<'d> YamlConverter<'_, 'd> {
         found.ok_or_else(|| format!("`{name}` has no property `{wanted}`"))
     }
 
-    /// What values of a part are in YAML, as far as two can be compared.
+    /// The type of a part's values in YAML, as far as two types can be compared.
     fn kind(&self, part: &ValuePart<'_>) -> Option<&'static str> {
         match self.schemas.set.shape(part.of) {
             ValueShape::Text(known, _) => {
@@ -232,7 +233,7 @@ impl<'d> YamlConverter<'_, 'd> {
         }
     }
 
-    /// What a service template says of properties that are none of anything inside.
+    /// Reports values of the service template that no inner property has.
     fn unshown(&mut self, boundary: &BoundaryDefinitions<'d>, taken: &FxHashSet<String>) {
         let Some(root) = boundary.properties else { return };
         let name_of = root.name().local;
@@ -254,7 +255,8 @@ impl<'d> YamlConverter<'_, 'd> {
         }
     }
 
-    /// The value of a property that is shown: what the service template says, else its own.
+    /// The value of an exposed property: the value that the service template assigns, or else its
+    /// own.
     pub(super) fn value_shown(
         &mut self,
         shown: &ShownProperty<'d>,
@@ -291,14 +293,14 @@ impl<'d> YamlConverter<'_, 'd> {
         }
         let value = first.or(own);
         let Some(input) = &shown.input else {
-            // What is shown has a value.
+            // An exposed property needs a value.
             return value.or_else(|| self.supplied(asked, holder));
         };
         self.shown_input(input, value, asked, holder);
         Some(YamlMap::default().with("get_input", &**input).into())
     }
 
-    /// Declares the input that gives a property its value.
+    /// Declares the input that a property takes its value from.
     fn shown_input(
         &mut self,
         input: &str,
@@ -344,12 +346,12 @@ impl FoundMapping<'_, '_> {
         named_input(&text?).map(str::to_owned)
     }
 
-    /// What it is called outside.
+    /// The exposed name of the property.
     fn name(&self) -> String {
         self.own.trim_start_matches('@').to_owned()
     }
 
-    /// The output that says its value.
+    /// The output that exposes the value of the property.
     fn output(&self) -> YamlMap {
         let path = self.target.path.iter().copied();
         let path = path.chain([self.property.trim_start_matches('@')]).map(Value::from);
@@ -358,7 +360,8 @@ impl FoundMapping<'_, '_> {
     }
 }
 
-/// What an id names that has properties: its kind, its id, and how functions name it.
+/// The owner of properties that an id refers to: its kind, its id, and the arguments by which
+/// functions refer to it.
 #[expect(clippy::type_complexity, reason = "taken apart where it is made")]
 fn named_target<'s, 'd>(
     service: &'s DefinedService<'d>,
@@ -385,7 +388,7 @@ fn named_target<'s, 'd>(
     }))
 }
 
-/// The property to which a path leads, where it is one of its names alone.
+/// The property that a path leads to; the path must consist of its name only.
 fn property(path: Option<&SaidText<'_>>, root: Option<&str>) -> Result<String, String> {
     let text = path.map(|said| &*said.text).unwrap_or_default();
     let steps = property_steps(text).unwrap_or_default();
@@ -399,7 +402,7 @@ fn property(path: Option<&SaidText<'_>>, root: Option<&str>) -> Result<String, S
     }
 }
 
-/// Where a value of a service template stands.
+/// The value that a service template assigns to a property.
 fn shown_value<'d>(root: XmlElement<'d>, own: &str) -> Option<ShownValue<'d>> {
     match own.strip_prefix('@') {
         Some(name) => place::written(root, name).map(ShownValue::Attribute),

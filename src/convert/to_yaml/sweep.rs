@@ -1,4 +1,4 @@
-//! What is left: all elements and attributes that no mapping has are lost, and the report says so.
+//! Reports the remaining losses: all elements and attributes without a mapping.
 
 use super::super::loss::{Loss, LossKind};
 use super::super::mapping::{MappingFate, MappingTable};
@@ -6,24 +6,24 @@ use super::YamlConverter;
 use super::names::FileKey;
 use super::place;
 use super::restore::{EXTENSION, declares_kept};
-use crate::text::source::Span;
-use crate::text::xml::schema::XML_SCHEMA;
-use crate::text::xml::{XmlAttribute, XmlDocument, XmlElement, XmlNode};
 use crate::tosca::v1_0::definitions::ComponentKind;
 use crate::tosca::v1_0::{ComponentId, ExpectedProperties, TOSCA, WINERY};
+use cuvee_text::source::Span;
+use cuvee_text::xml::schema::XML_SCHEMA;
+use cuvee_text::xml::{XmlAttribute, XmlDocument, XmlElement, XmlNode};
 use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What nothing is known of.
+/// The reason for the loss of unknown elements and attributes.
 const UNKNOWN: &str = "nothing in YAML corresponds to it";
 
-/// Why what others added is gone.
-pub(super) const FOREIGN: &str = "what others add has no place in YAML";
+/// The reason for the loss of extensions of other tools.
+pub(super) const FOREIGN: &str = "YAML has no place for content of other namespaces";
 
-/// Why what nobody uses is gone.
+/// The reason for the loss of unused components.
 const UNUSED: &str = "nothing that is converted uses it";
 
-/// Elements whose content is for others, and converted where it is.
+/// Elements with content of other namespaces, which is converted where the element is.
 const HOLDERS: [&str; 8] = [
     "Properties",
     "PlanModel",
@@ -35,15 +35,15 @@ const HOLDERS: [&str; 8] = [
     "documentation",
 ];
 
-/// What others added to something.
+/// The content of other namespaces in a component.
 #[derive(Default)]
 struct ForeignContent<'d> {
-    /// By their namespaces: how much there is, and the first of it.
+    /// The number of elements and attributes of each namespace, and the place of the first.
     found: BTreeMap<&'d str, (usize, Span)>,
 }
 
 impl<'d> YamlConverter<'_, 'd> {
-    /// Reports what was not converted.
+    /// Reports everything that was not converted.
     pub(super) fn sweep(&mut self) {
         let table = MappingTable::new();
         for id in self.scope.converted.clone() {
@@ -80,8 +80,8 @@ impl<'d> YamlConverter<'_, 'd> {
         self.sweep_schema_files();
     }
 
-    /// Schemas in files of their own, of which something is converted; where all is, the others as
-    /// well.
+    /// Reports the losses of schema files that are used in part; if all components are converted,
+    /// those of unused files as well.
     fn sweep_schema_files(&mut self) {
         let used = self.used_elements();
         for (document, _) in &self.library.loaded.schemas {
@@ -97,7 +97,7 @@ impl<'d> YamlConverter<'_, 'd> {
         }
     }
 
-    /// Whether what a document is called is metadata of a file of its own.
+    /// Whether the name of a document is recorded in the metadata of its own output file.
     pub(super) fn is_named(&self, document: usize) -> bool {
         let library = self.library;
         let service = self.scope.service.map(|id| library.document(id));
@@ -119,7 +119,7 @@ impl<'d> YamlConverter<'_, 'd> {
         format!("{} `{}`", self.library.component(id).kind.what(), self.text_name(id))
     }
 
-    /// Whether nothing was made of it.
+    /// Whether a component was not used in the conversion.
     fn is_unused(&self, id: ComponentId) -> bool {
         let is_used_up = matches!(
             self.library.component(id).kind,
@@ -131,7 +131,7 @@ impl<'d> YamlConverter<'_, 'd> {
         is_used_up && !self.chosen.used.contains(&id)
     }
 
-    /// Whether it is a type that is defined elsewhere, of which all was told.
+    /// Whether the type has a counterpart; its losses have been reported.
     fn is_elsewhere(&self, id: ComponentId) -> bool {
         self.names.get(id).is_some() && self.names.file_of(id).is_none()
     }
@@ -146,12 +146,12 @@ impl<'d> YamlConverter<'_, 'd> {
         self.told(element, foreign);
     }
 
-    /// What others added to a component.
+    /// Reports content of other namespaces in a component.
     fn told(&mut self, element: XmlElement<'d>, foreign: ForeignContent<'d>) {
         for (namespace, (count, span)) in foreign.found {
             let construct = match count {
-                1 => format!("what is of {namespace} (1 attribute or element)"),
-                _ => format!("what is of {namespace} ({count} attributes and elements)"),
+                1 => format!("content of {namespace} (1 attribute or element)"),
+                _ => format!("content of {namespace} ({count} attributes and elements)"),
             };
             self.losses.push(Loss {
                 path: place::path_of(element),
@@ -240,7 +240,7 @@ impl<'d> YamlConverter<'_, 'd> {
         }
     }
 
-    /// What keys after Winery say beside names, types and defaults.
+    /// Reports Winery-style keys other than names, types and defaults.
     fn sweep_keys(&mut self, keys: XmlElement<'d>) {
         const KNOWN: [&str; 4] = ["key", "type", "defaultValue", "required"];
         for part in keys.elements().flat_map(XmlElement::elements) {
@@ -251,13 +251,17 @@ impl<'d> YamlConverter<'_, 'd> {
         }
     }
 
-    /// What is said for people, of which the first is the description.
+    /// Reports documentation that does not become a description; only the first element does.
     fn documentation(&mut self, element: XmlElement<'d>, is_described: bool) {
         let mut lose = |below: &str, what: &str, why: &str| {
             self.lose(element, below, what, why, LossKind::Lost);
         };
         if is_described {
-            return lose("", "`documentation`", "there is one description, and not of everything");
+            return lose(
+                "",
+                "`documentation`",
+                "YAML allows one description, and not for every element",
+            );
         }
         for attribute in element.attributes() {
             let (name, what) = (attribute.name().local, attribute.written_name());
@@ -269,7 +273,7 @@ impl<'d> YamlConverter<'_, 'd> {
         }
     }
 
-    /// What stands in a document beside components, and what no component has.
+    /// Reports elements of a document that are not components, and losses outside of components.
     fn sweep_document(&mut self, document: &'d XmlDocument, table: &MappingTable) {
         let root = document.root();
         let mut foreign = ForeignContent::default();
@@ -292,13 +296,13 @@ impl<'d> YamlConverter<'_, 'd> {
         self.comments(document, "Definitions");
     }
 
-    /// What stands in a document for people alone.
+    /// Reports comments and processing instructions of a document.
     fn comments(&mut self, document: &'d XmlDocument, path: &str) {
         let (count, first) = comments(document, &self.fragments);
         if let Some(first) = first {
             let construct = match count {
-                1 => "what a comment or processing instruction says".to_owned(),
-                _ => format!("what {count} comments and processing instructions say"),
+                1 => "the text of a comment or processing instruction".to_owned(),
+                _ => format!("the text of {count} comments and processing instructions"),
             };
             self.losses.push(Loss {
                 path: path.to_owned(),
@@ -310,7 +314,7 @@ impl<'d> YamlConverter<'_, 'd> {
         }
     }
 
-    /// What stands in `Types` beside schemas.
+    /// Reports the contents of `Types` that are not schemas.
     fn sweep_types(&mut self, types: XmlElement<'d>) {
         for child in types.elements() {
             if child.name().namespace == XML_SCHEMA {
@@ -324,7 +328,7 @@ impl<'d> YamlConverter<'_, 'd> {
 }
 
 impl<'d> YamlConverter<'_, 'd> {
-    /// What schemas say beside what properties are made of.
+    /// Reports the parts of a schema that properties do not use.
     fn sweep_schema(&mut self, schema: XmlElement<'d>) {
         let used = self.used_elements();
         for part in schema.elements() {
@@ -333,10 +337,16 @@ impl<'d> YamlConverter<'_, 'd> {
             let is_element = part.name().local == "element";
             if is_element && !used.contains(&part.span()) {
                 let construct = format!("the element `{name}`");
-                self.lose(part, "", construct, "the properties of no type are it", LossKind::Lost);
+                self.lose(
+                    part,
+                    "",
+                    construct,
+                    "no type uses it for its properties",
+                    LossKind::Lost,
+                );
             } else if is_type && !self.is_data_type(part) {
                 let construct = format!("that the type `{name}` has a name");
-                let why = "what it says stands where it is used";
+                let why = "its content is written where the type is used";
                 self.lose(part, "", construct, why, LossKind::Lost);
             }
         }
@@ -345,7 +355,7 @@ impl<'d> YamlConverter<'_, 'd> {
             for name in ["default", "fixed"] {
                 if let Some(value) = place::attribute(element, name) {
                     let construct = format!("`{name}` `{value}`");
-                    let why = "what a value that lacks means is not what a default is";
+                    let why = "a default of YAML does not mean the same for a missing value";
                     self.lose(element, &format!("@{name}"), construct, why, LossKind::Lost);
                 }
             }
@@ -354,7 +364,7 @@ impl<'d> YamlConverter<'_, 'd> {
                 match local {
                     _ if child.name().namespace != XML_SCHEMA => {}
                     "annotation" | "totalDigits" | "fractionDigits" | "whiteSpace" => {
-                        let why = "properties have no counterpart of it";
+                        let why = "properties of YAML have no counterpart of it";
                         self.lose(child, "", format!("`{local}`"), why, LossKind::Lost);
                     }
                     _ => open.push(child),
@@ -363,7 +373,7 @@ impl<'d> YamlConverter<'_, 'd> {
         }
     }
 
-    /// Where the elements stand that properties are.
+    /// The places of the schema elements that define properties.
     fn used_elements(&self) -> BTreeSet<Span> {
         let own = self.scope.converted.iter().map(|id| self.schemas.own(*id));
         let expected =
@@ -375,7 +385,7 @@ impl<'d> YamlConverter<'_, 'd> {
         elements.collect()
     }
 
-    /// Whether a type of a schema became a data type.
+    /// Whether a schema type became a data type.
     fn is_data_type(&self, part: XmlElement<'d>) -> bool {
         self.data_types.keys().any(|id| self.schemas.set.defined_span(*id) == part.span())
     }
@@ -394,7 +404,7 @@ impl<'d> ForeignContent<'d> {
     }
 }
 
-/// Elements whose documentation is a description.
+/// Whether the documentation of an element becomes a description.
 fn has_description(element: XmlElement<'_>) -> bool {
     const DESCRIBED: [&str; 11] = [
         "ServiceTemplate",
@@ -413,7 +423,7 @@ fn has_description(element: XmlElement<'_>) -> bool {
     DESCRIBED.contains(&name) || name == "DeploymentArtifact"
 }
 
-/// Whether an attribute says what would be so without it.
+/// Whether an attribute states its default.
 fn says_what_counts_anyway(attribute: XmlAttribute<'_>) -> bool {
     match attribute.name().local {
         "abstract" | "final" => attribute.collapsed() == "no",
@@ -422,8 +432,8 @@ fn says_what_counts_anyway(attribute: XmlAttribute<'_>) -> bool {
     }
 }
 
-/// How many comments and processing instructions there are outside of these elements, and the first of
-/// them.
+/// The number of comments and processing instructions outside of the fragments, and the place of
+/// the first.
 fn comments(document: &XmlDocument, fragments: &FxHashSet<Span>) -> (usize, Option<Span>) {
     let (mut count, mut first) = (0, None::<Span>);
     let mut open: Vec<_> = document.nodes().collect();

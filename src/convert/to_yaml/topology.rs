@@ -1,4 +1,4 @@
-//! Service templates: nodes, relationships, policies.
+//! Converts service templates: nodes, relationships, policies.
 
 use super::super::layout::YamlMap;
 use super::super::loss::LossKind;
@@ -6,13 +6,13 @@ use super::YamlConverter;
 use super::names::{FileKey, unique};
 use super::place;
 use super::values::PropertyHolder;
-use crate::text::value::Value;
-use crate::text::xml::XmlElement;
 use crate::tosca::v1_0::ComponentId;
 use crate::tosca::v1_0::definitions::{
     ComponentContent, ComponentKind, DefinedNode, DefinedRelationship, DefinedService,
     EntityTemplate, FeatureKind, NodeFeature, PolicyUse,
 };
+use cuvee_text::value::Value;
+use cuvee_text::xml::XmlElement;
 use rustc_hash::FxHashSet;
 
 impl<'d> YamlConverter<'_, 'd> {
@@ -86,7 +86,7 @@ impl<'d> YamlConverter<'_, 'd> {
         template
     }
 
-    /// Properties of templates of whose types nothing is known.
+    /// Reports properties of templates of unknown types.
     fn unknown_properties(&mut self, template: &EntityTemplate<'d>) {
         if let Some(root) = template.properties {
             let why = "nothing is known of its type";
@@ -94,7 +94,7 @@ impl<'d> YamlConverter<'_, 'd> {
         }
     }
 
-    /// What is called how, where that does not follow from what has it.
+    /// Metadata that record names of a node and its parts, where these cannot be derived.
     fn node_metadata(&self, node: &DefinedNode<'d>) -> YamlMap {
         let mut metadata = YamlMap::default();
         metadata.put_some("name", place::attribute(node.element, "name"));
@@ -146,7 +146,7 @@ impl<'d> YamlConverter<'_, 'd> {
         capabilities
     }
 
-    /// Says that a requirement or capability is of another type than its definition.
+    /// Reports a requirement or capability with another type than its definition has.
     fn narrowed(
         &mut self,
         id: ComponentId,
@@ -173,7 +173,7 @@ impl<'d> YamlConverter<'_, 'd> {
         }
     }
 
-    /// What leads from a node, and what is left open.
+    /// The requirement assignments of a node, both fulfilled and open ones.
     fn requirements(
         &mut self,
         id: ComponentId,
@@ -189,9 +189,8 @@ impl<'d> YamlConverter<'_, 'd> {
         for requirement in &node.requirements {
             self.narrowed(id, node, FeatureKind::Requirement, requirement);
             if let Some(root) = requirement.template.properties {
-                let construct =
-                    format!("what requirement `{}` has for properties", requirement.id.text);
-                let why = "requirements of YAML have none";
+                let construct = format!("the properties of requirement `{}`", requirement.id.text);
+                let why = "requirements of YAML have no properties";
                 self.lose(root, "", construct, why, LossKind::Lost);
             }
             let own = links.iter().filter(|it| ids(it.relationship) == Some(&requirement.id.text));
@@ -211,7 +210,7 @@ impl<'d> YamlConverter<'_, 'd> {
         assignments
     }
 
-    /// A requirement that leads nowhere yet: what it needs.
+    /// A requirement without a relationship, with the type that its target must have.
     fn open_requirement(
         &mut self,
         id: ComponentId,
@@ -254,7 +253,7 @@ impl<'d> YamlConverter<'_, 'd> {
         template
     }
 
-    /// The policies of all nodes, and of the service template.
+    /// The policies of all nodes and of the service template.
     fn policies(&mut self, id: ComponentId, service: &DefinedService<'d>) -> Vec<Value> {
         let mut names = FxHashSet::default();
         let mut all = Vec::new();
@@ -304,7 +303,7 @@ impl<'d> YamlConverter<'_, 'd> {
         body.put_map("metadata", metadata);
         let own = place::foreign(policy.element);
         if let Some(own) = own {
-            let why = "what a policy says beside its template has no schema";
+            let why = "content of a policy beside its template has no schema";
             self.lose(own, "", format!("`{}`", own.name().local), why, LossKind::Lost);
         }
         let type_id = self.find(kind, type_name.0, type_name.1);

@@ -1,4 +1,4 @@
-//! Types.
+//! Converts types.
 
 use super::super::layout::YamlMap;
 use super::super::loss::LossKind;
@@ -7,27 +7,27 @@ use super::YamlConverter;
 use super::implementation::ImplementedOperation;
 use super::names::{FileKey, TypeName, as_name, unique};
 use super::place;
-use crate::text::value::Value;
-use crate::text::xml::XmlElement;
-use crate::text::xml::schema::ValueShape;
 use crate::tosca::v1_0::ComponentId;
 use crate::tosca::v1_0::definitions::{
     Bound, ComponentKind, EntityType, FeatureDefinition, TypeInterface,
 };
+use cuvee_text::value::Value;
+use cuvee_text::xml::XmlElement;
+use cuvee_text::xml::schema::ValueShape;
 use rustc_hash::FxHashSet;
 
-/// An interface that a type has, by whichever of the types it derives from.
+/// An interface of a type, declared or inherited.
 #[derive(Clone, Debug)]
 pub(super) struct ConvertedInterface {
     pub name: String,
     pub key: String,
     pub is_lifecycle: bool,
     pub is_at_target: bool,
-    /// Who says something of it, the nearest last.
+    /// The types that declare the interface, the nearest last.
     pub said_by: Vec<ComponentId>,
 }
 
-/// An operation as a type says it.
+/// An operation as a type declares it.
 pub(super) struct OwnOperation {
     pub name: String,
     pub inputs: YamlMap,
@@ -35,7 +35,7 @@ pub(super) struct OwnOperation {
 }
 
 impl<'d> YamlConverter<'_, 'd> {
-    /// A type of any kind that has a counterpart.
+    /// Converts a type of any kind that has a section in YAML.
     pub(super) fn entity_type(&mut self, id: ComponentId) {
         let library = self.library;
         let component = library.component(id);
@@ -87,8 +87,8 @@ impl<'d> YamlConverter<'_, 'd> {
         self.section(file, section).put(&name, all);
     }
 
-    /// The attribute for the states of instances: definitions of attributes have no constraints, so
-    /// its values have a type of their own.
+    /// The attribute for the states of instances. Attribute definitions have no constraints, so the
+    /// values get a data type.
     fn state(&mut self, element: XmlElement<'d>, file: FileKey, name: &str) -> YamlMap {
         let mut attributes = YamlMap::default();
         let states = states(element);
@@ -103,11 +103,11 @@ impl<'d> YamlConverter<'_, 'd> {
         attributes
     }
 
-    /// A type that is one of the other format: what it says itself is gone.
+    /// Reports the losses of a type that has a counterpart: its own contents are not converted.
     fn counterpart(&mut self, id: ComponentId, said: &EntityType<'d>, name: &str) {
         let element = self.library.component(id).element;
         if self.library.component(id).namespace == crate::tosca::profile::NAMESPACE {
-            // It is what the profile says of it.
+            // The profile defines the type.
             return;
         }
         let is_bare = element.elements().next().is_none()
@@ -115,7 +115,7 @@ impl<'d> YamlConverter<'_, 'd> {
             && said.is_final.is_none();
         if !is_bare {
             let construct = format!("the definition of `{}`", self.text_name(id));
-            let why = format!("it is `{name}` in YAML, whose definition counts");
+            let why = format!("in YAML it is `{name}`, and the definition of that type counts");
             self.lose(element, "", construct, why, LossKind::Lost);
         }
     }
@@ -133,7 +133,7 @@ impl<'d> YamlConverter<'_, 'd> {
             if is_said {
                 metadata.put(word, "yes");
                 let construct = format!("that `{}` is {word}", self.text_name(id));
-                let why = "it is metadata in YAML, which nothing enforces";
+                let why = "YAML has only metadata for it, which nothing enforces";
                 self.lose(element, &format!("@{word}"), construct, why, LossKind::Lost);
             }
         }
@@ -142,7 +142,7 @@ impl<'d> YamlConverter<'_, 'd> {
         metadata
     }
 
-    /// What the element of properties is called, where that is not the name of the type.
+    /// Records the name of the properties element, if it is not that of the type.
     fn properties_name(&self, id: ComponentId, said: &EntityType<'d>, metadata: &mut YamlMap) {
         let component = self.library.component(id);
         if let Some(keys) = &said.keys {
@@ -225,7 +225,7 @@ impl<'d> YamlConverter<'_, 'd> {
         capability.with("occurrences", occurrences(said.lower, said.upper))
     }
 
-    /// What a requirement may lead to; that its type has a name is kept.
+    /// A requirement definition; the name of the requirement type is recorded.
     fn requirement(
         &mut self,
         id: ComponentId,
@@ -269,13 +269,13 @@ impl<'d> YamlConverter<'_, 'd> {
             let name = self.names.name(valid, file).map(Value::from);
             body.put_list("valid_target_types", name.into_iter().collect());
         } else if said.valid_target.is_some() {
-            let construct = format!("what `{}` may lead to", self.text_name(id));
-            let why = "in YAML they are types of capabilities";
+            let construct = format!("the valid targets of `{}`", self.text_name(id));
+            let why = "valid targets in YAML are types of capabilities";
             self.lose(element, "ValidTarget", construct, why, LossKind::Lost);
         }
     }
 
-    /// Interfaces, what implements them, and artifacts.
+    /// Converts interfaces, their implementations, and artifacts.
     fn behavior(
         &mut self,
         id: ComponentId,
@@ -312,7 +312,7 @@ impl<'d> YamlConverter<'_, 'd> {
         body.put_map("artifacts", implementation.artifacts);
     }
 
-    /// The interfaces of a type, those of what it derives from first.
+    /// The interfaces of a type, inherited ones first.
     pub(super) fn interfaces_of(&self, id: ComponentId) -> Vec<ConvertedInterface> {
         let library = self.library;
         let mut ancestry: Vec<_> = library.ancestry(id).collect();
@@ -394,7 +394,7 @@ impl<'d> YamlConverter<'_, 'd> {
         body
     }
 
-    /// Attributes for what operations give: of each name one that is not there already.
+    /// Attributes for the outputs of operations; each name gets at most one new attribute.
     fn output_attributes(&mut self, id: ComponentId, said: &EntityType<'d>) -> YamlMap {
         let mut attributes = YamlMap::default();
         let component = self.library.component(id);
@@ -425,8 +425,8 @@ impl<'d> YamlConverter<'_, 'd> {
         attributes
     }
 
-    /// The names of attributes that a type has already: what its properties reflect, what types that
-    /// it derives from got, and what everything has.
+    /// The names of attributes that a type already has: those that reflect properties, those added
+    /// to its ancestors, and those of every node.
     fn known_attributes(&self, id: ComponentId) -> FxHashSet<String> {
         let mut known: FxHashSet<_> =
             ["tosca_id", "tosca_name", "state"].into_iter().map(str::to_owned).collect();
@@ -444,7 +444,7 @@ impl<'d> YamlConverter<'_, 'd> {
         known
     }
 
-    /// The operations that a type says an interface has, with what they take and give.
+    /// The operations that a type declares in an interface, with inputs and outputs.
     pub(super) fn own_operations(
         &self,
         id: ComponentId,
@@ -467,7 +467,7 @@ impl<'d> YamlConverter<'_, 'd> {
         own.collect()
     }
 
-    /// The name of the interface type that stands for an interface of a type.
+    /// The name of the interface type for an interface of a type.
     fn interface_type(
         &mut self,
         id: ComponentId,
@@ -515,13 +515,13 @@ fn is_lifecycle(interface: &TypeInterface<'_>) -> bool {
     well_known::is_lifecycle(&interface.name.text, operations)
 }
 
-/// What an interface is called, which may have a URI for a name.
+/// The key of an interface in YAML; the interface may have a URI as its name.
 pub(super) fn key_of(name: &str) -> String {
     let last = name.trim_end_matches(['/', '#']).rsplit(['/', ':', '#']).next();
     as_name(last.unwrap_or_default()).replace(['-', '.'], "_")
 }
 
-/// The parameters that an operation takes.
+/// The inputs of an operation.
 pub(super) fn parameters(operation: XmlElement<'_>) -> YamlMap {
     let mut inputs = YamlMap::default();
     let all = place::child(operation, "InputParameters");
@@ -534,7 +534,7 @@ pub(super) fn parameters(operation: XmlElement<'_>) -> YamlMap {
     inputs
 }
 
-/// What an operation or a plan gives: names, and types as they are written.
+/// The outputs of an operation or a plan: their names, and their types as written.
 pub(super) fn outputs(of: XmlElement<'_>) -> Vec<(String, String)> {
     let all = place::child(of, "OutputParameters").into_iter();
     let all = all.flat_map(|all| place::children(all, "OutputParameter"));
@@ -544,7 +544,7 @@ pub(super) fn outputs(of: XmlElement<'_>) -> Vec<(String, String)> {
     all.filter(|(name, _)| names.insert(name.clone())).collect()
 }
 
-/// The attributes of the same names that outputs of an operation become.
+/// The mappings of an operation's outputs to attributes of the same names.
 fn output_mappings(operation: XmlElement<'_>) -> YamlMap {
     let mut mappings = YamlMap::default();
     for (name, _) in outputs(operation) {
@@ -553,7 +553,7 @@ fn output_mappings(operation: XmlElement<'_>) -> YamlMap {
     mappings
 }
 
-/// The type of a parameter, and whether it has to be there.
+/// The type of a parameter, and whether it is required.
 fn parameter_definition(parameter: XmlElement<'_>) -> YamlMap {
     let written = place::attribute(parameter, "type").unwrap_or_default();
     let counterpart = well_known::parameter_type(&written);

@@ -1,4 +1,4 @@
-//! What stands in the properties of templates, as values.
+//! Converts the properties of templates to values.
 
 use super::super::fragment;
 use super::super::layout::YamlMap;
@@ -7,43 +7,43 @@ use super::super::well_known::XML_PROPERTY;
 use super::YamlConverter;
 use super::names::{FileKey, as_name, unique};
 use super::schema::{SchemaOwner, typed};
-use crate::text::value::Value;
-use crate::text::xml::XmlElement;
-use crate::text::xml::schema::{SchemaValueType, ValuePart, ValueShape};
 use crate::tosca::v1_0::definitions::{ComponentContent, DefinedService, EntityTemplate};
 use crate::tosca::v1_0::{ComponentId, TOSCA};
+use cuvee_text::value::Value;
+use cuvee_text::xml::XmlElement;
+use cuvee_text::xml::schema::{SchemaValueType, ValuePart, ValueShape};
 use rustc_hash::FxHashSet;
 
-/// How a text begins that stands for the value of an input.
+/// The prefix of a text that represents the value of an input.
 const GET_INPUT: &str = "get_input:";
 
-/// The attributes of XML Schema in documents.
+/// The namespace of the XML Schema attributes in documents.
 const INSTANCE: &str = "http://www.w3.org/2001/XMLSchema-instance";
 
 /// A template whose properties are converted.
 #[derive(Clone, Copy)]
 pub(super) struct PropertyHolder<'h, 'd> {
     pub type_id: ComponentId,
-    /// Where properties would stand.
+    /// The element that contains, or would contain, the properties.
     pub element: XmlElement<'d>,
-    /// What stands in them.
+    /// The properties element, if there is one.
     pub root: Option<XmlElement<'d>>,
-    /// What inputs are called after; nothing where there can be none.
+    /// The prefix of names of inputs; `None` if no inputs are possible.
     pub input: Option<&'h str>,
-    /// The id by which mappings of properties name it.
+    /// The id by which property mappings refer to the template.
     pub object: Option<&'h str>,
 }
 
-/// A value that is asked for.
+/// A property whose value is requested.
 pub(super) struct AskedValue<'a> {
     pub part: ValuePart<'a>,
     owner: ComponentId,
-    /// What its input is called.
+    /// The name of the input for the value.
     input: Option<String>,
 }
 
 impl<'d> YamlConverter<'_, 'd> {
-    /// Finds the types without a schema whose templates have properties all the same.
+    /// Finds the types without a schema whose templates have properties anyway.
     pub(super) fn find_fragments(&mut self, id: ComponentId, service: &DefinedService<'d>) {
         use crate::tosca::v1_0::definitions::ComponentKind::{
             ArtifactTemplate, ArtifactType, CapabilityType, NodeType, PolicyTemplate, PolicyType,
@@ -80,7 +80,7 @@ impl<'d> YamlConverter<'_, 'd> {
         }
     }
 
-    /// An element as a text of its own, with all that stands in it.
+    /// An element with all its contents as a text of its own.
     pub(super) fn fragment(&mut self, element: XmlElement<'d>) -> String {
         self.fragments.insert(element.whole_span());
         fragment::to_text(element, self.library.loaded.sources.snippet(element.whole_span()))
@@ -110,7 +110,7 @@ impl<'d> YamlConverter<'_, 'd> {
         properties
     }
 
-    /// The parts of an element, each with its name.
+    /// The values of the parts of an element, by name.
     fn parts(
         &mut self,
         parts: &[ValuePart<'_>],
@@ -140,7 +140,7 @@ impl<'d> YamlConverter<'_, 'd> {
         }
     }
 
-    /// The value of a part; nothing where it is left out.
+    /// The value of a part; `None` if it is missing.
     pub(super) fn part_value(
         &mut self,
         asked: &AskedValue<'_>,
@@ -209,7 +209,7 @@ impl<'d> YamlConverter<'_, 'd> {
         }
     }
 
-    /// A text as a value, or as the input that it names.
+    /// The value that a text represents, or a reference to the input that it names.
     pub(super) fn text_value(&mut self, text: &str, asked: &AskedValue<'_>) -> Value {
         if let Some(name) = named_input(text).filter(|_| asked.input.is_some()) {
             self.input(name, asked);
@@ -221,7 +221,7 @@ impl<'d> YamlConverter<'_, 'd> {
         }
     }
 
-    /// The input that stands for a value which the document leaves for later.
+    /// A reference to a new input, for a required value that the document omits.
     pub(super) fn supplied(
         &mut self,
         asked: &AskedValue<'_>,
@@ -268,7 +268,7 @@ impl<'d> YamlConverter<'_, 'd> {
         declared
     }
 
-    /// The inputs that texts name: nothing else is called so.
+    /// The names of inputs that texts refer to; they are reserved.
     pub(super) fn named_inputs(&self, service: &DefinedService<'d>) -> FxHashSet<String> {
         let nodes = service.nodes.iter().map(|node| &node.template);
         let capabilities = service.nodes.iter().flat_map(|node| &node.capabilities);
@@ -287,7 +287,7 @@ impl<'d> YamlConverter<'_, 'd> {
         named
     }
 
-    /// What stands in an element beside its parts.
+    /// Reports the contents of an element beside its known parts.
     fn rest(&mut self, root: XmlElement<'d>, parts: &[ValuePart<'_>]) {
         let known = |name: &str, namespace: &str, is_attribute: bool| {
             let is_it = |part: &&ValuePart<'_>| {
@@ -298,7 +298,7 @@ impl<'d> YamlConverter<'_, 'd> {
         for attribute in root.attributes() {
             let name = attribute.name();
             let why = match name.namespace {
-                INSTANCE => "values do not say themselves what they are",
+                INSTANCE => "values in YAML do not name their own type",
                 _ => "nothing is known of it",
             };
             if !known(name.local, name.namespace, true) {
@@ -316,7 +316,7 @@ impl<'d> YamlConverter<'_, 'd> {
     }
 }
 
-/// The input that a text stands for.
+/// The name of the input that a text refers to.
 pub(super) fn named_input(text: &str) -> Option<&str> {
     let name = text.trim().strip_prefix(GET_INPUT)?.trim();
     (!name.is_empty()).then_some(name)

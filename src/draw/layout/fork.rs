@@ -1,19 +1,20 @@
-//! Lines that fork: the alternatives of one requirement leave their source as one line, which parts
+//! Lets lines fork: the alternatives of one requirement leave their source as one line, which forks
 //! shortly before the first of their targets.
 //!
-//! Where it parts there is a *joint*, which is laid out like a box without any size. So the rest of
-//! the layout knows nothing of forks, but that joints take less room.
+//! The place of the fork is a *joint*, which is laid out like a box of size zero. So the rest of
+//! the layout need not know of forks, except that joints take less room.
 
 use super::{Layout, LayoutEdge, Route, Size};
 use rustc_hash::FxHashMap;
 
-/// Boxes and joints, and the edges between them.
+/// Boxes and joints, with the edges between them.
 pub(super) struct Forked {
-    /// The boxes, and behind them the joints.
+    /// The boxes, followed by the joints.
     pub boxes: Vec<Size>,
-    /// The edges, now from their joint where they have one, and behind them those to the joints.
+    /// The edges, which start at their joint if they have one, followed by the edges that lead to
+    /// joints.
     pub edges: Vec<LayoutEdge>,
-    /// For each edge the one to its joint.
+    /// For each edge, the edge that leads to its joint.
     stems: Vec<Option<usize>>,
 }
 
@@ -38,7 +39,7 @@ impl Forked {
         forked
     }
 
-    /// Lets these edges of one source lead through a joint, unless all have the same target.
+    /// Leads these edges of one source through a joint, unless all have the same target.
     fn join(&mut self, tines: &[usize]) {
         let target = |&index: &usize| self.edges[index].target;
         if tines.iter().all(|tine| target(tine) == target(&tines[0])) {
@@ -54,7 +55,7 @@ impl Forked {
         self.edges.push(LayoutEdge { source, target: joint, hosting, fork: None });
     }
 
-    /// The layout of the boxes and edges as they were: each way leads through its joint.
+    /// The layout of the original boxes and edges, where each route leads through its joint.
     pub(super) fn rejoined(&self, mut layout: Layout, boxes: usize, edges: usize) -> Layout {
         let stems = layout.routes.split_off(edges);
         for (index, stem) in self.stems.iter().enumerate() {
@@ -63,7 +64,7 @@ impl Forked {
                 (stem, &mut layout.routes[index])
             {
                 let mut whole = stem.clone();
-                // The joint is the end of the one and the start of the other.
+                // The joint is the end of the stem and the start of the edge.
                 layout.forks[index] = whole.len().saturating_sub(1);
                 whole.extend(own.drain(..).skip(1));
                 *own = whole;

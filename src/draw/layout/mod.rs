@@ -1,10 +1,10 @@
-//! Where boxes and lines go: layers from top to bottom, hosts below what they host.
+//! Lays out boxes and lines in layers from top to bottom, with hosts below the nodes they host.
 //!
 //! The steps are those of Sugiyama, Tagawa and Toda: give every box a layer ([`rank`]), order the
 //! layers so that few lines cross ([`order`]), give everything coordinates ([`place`]). A line that
-//! passes a layer has a lane in it, between the boxes; where it changes lanes, between the layers,
-//! there are no boxes. So no line runs through a box. Lines of one [`fork`] share their way as far
-//! as they can. What is not connected is laid out apart and packed.
+//! passes a layer has a lane in it, between the boxes. Lines change lanes between the layers, where
+//! there are no boxes, so no line runs through a box. Lines of one [`fork`] share their way as far
+//! as they can. Components that are not connected are laid out apart and packed.
 
 mod fork;
 mod order;
@@ -14,7 +14,7 @@ mod rank;
 use petgraph::unionfind::UnionFind;
 use rustc_hash::FxHashMap;
 
-/// How large something is.
+/// The size of a box or a drawing.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Size {
     pub width: f64,
@@ -28,55 +28,56 @@ pub(super) struct Point {
     pub y: f64,
 }
 
-/// What leads from one box to another.
+/// An edge from one box to another.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LayoutEdge {
     pub source: usize,
     pub target: usize,
     /// Whether the target has to be below the source.
     pub hosting: bool,
-    /// Those of one source with the same number here are alternatives: one line that forks.
+    /// Edges of one source with the same number are alternatives, drawn as one line that forks.
     pub fork: Option<usize>,
 }
 
-/// The way of a line.
+/// The route of a line.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Route {
-    /// Through these points from its source to its target, upright at each of them.
+    /// A line through these points from its source to its target; it is vertical at each of them.
     Through(Vec<Point>),
-    /// From the right side of a box back to it, reaching out this far.
+    /// A loop from the right side of a box back to it, which extends this far.
     Loop { from: Point, to: Point, reach: f64 },
 }
 
-/// A drawing without ink.
+/// The places of boxes and lines.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Layout {
-    /// The room that all of it takes, from the origin on.
+    /// The size of the whole layout, from the origin.
     pub size: Size,
     /// The centres of the boxes.
     pub centres: Vec<Point>,
     /// The ways of the edges.
     pub routes: Vec<Route>,
-    /// For each edge the point of its way at which it leaves the others of its fork; the first where
-    /// it shares nothing.
+    /// For each edge, the point of its route at which it leaves the other edges of its fork; the
+    /// first point if it shares nothing.
     pub forks: Vec<usize>,
 }
 
-/// The room between parts that are not connected.
+/// The space between components that are not connected.
 const APART: f64 = 48.0;
-/// How wide a drawing of many parts is, for one unit of height.
+/// The ratio of width to height of a drawing with many components.
 const ASPECT: f64 = 1.6;
-/// How far each loop at a box reaches further than the one inside of it.
+/// How much further each loop at a box extends than the previous one.
 const LOOP: f64 = 16.0;
 
-/// Lays out boxes and the edges between them; the same for the same arguments.
+/// Lays out boxes and the edges between them. The result only depends on the arguments.
 pub(super) fn layout(boxes: &[Size], edges: &[LayoutEdge]) -> Layout {
     let forked = fork::Forked::of(boxes, edges);
     forked.rejoined(packed(&forked.boxes, &forked.edges), boxes.len(), edges.len())
 }
 
-/// Lays out very many boxes: in the layers of [`layout`], with straight lines that heed nothing. The
-/// time grows with what there is, where that of lines with lanes grows with how far they lead.
+/// Lays out very many boxes: in the layers of [`layout`], but with straight lines that may cross
+/// boxes. The time grows with the number of boxes and edges, whereas the time for lanes grows with
+/// the length of the edges.
 pub(super) fn coarse(boxes: &[Size], edges: &[LayoutEdge]) -> Layout {
     let ranks = rank::rank(boxes, edges);
     let mut heights = vec![0.0f64; ranks.iter().max().map_or(0, |last| last + 1)];
@@ -111,7 +112,7 @@ pub(super) fn coarse(boxes: &[Size], edges: &[LayoutEdge]) -> Layout {
     Layout { size, centres, routes, forks: vec![0; edges.len()] }
 }
 
-/// Lays out each part, and packs them.
+/// Lays out each connected component, and packs them.
 fn packed(boxes: &[Size], edges: &[LayoutEdge]) -> Layout {
     let mut layout = Layout {
         size: Size::default(),
@@ -127,7 +128,7 @@ fn packed(boxes: &[Size], edges: &[LayoutEdge]) -> Layout {
             (part, local)
         })
         .collect();
-    // High ones first: a row is as high as its highest part.
+    // High components come first, because a row is as high as its highest component.
     parts.sort_by(|(_, a), (_, b)| b.size.height.total_cmp(&a.size.height));
     let area: f64 =
         parts.iter().map(|(_, part)| (part.size.width + APART) * (part.size.height + APART)).sum();
@@ -154,12 +155,12 @@ fn packed(boxes: &[Size], edges: &[LayoutEdge]) -> Layout {
     layout
 }
 
-/// Boxes that are connected with each other and with no others.
+/// The boxes of one connected component.
 #[derive(Default)]
 struct ConnectedComponent {
     boxes: Vec<usize>,
     edges: Vec<usize>,
-    /// The edges by positions in `boxes`.
+    /// The edges, with positions in `boxes`.
     local: Vec<LayoutEdge>,
 }
 
@@ -198,7 +199,7 @@ fn connected(boxes: &[Size], edges: &[LayoutEdge]) -> Layout {
 }
 
 impl Size {
-    /// Whether it is no box, but the place where a line forks.
+    /// Whether this is the size of a joint, the place where a line forks.
     fn is_joint(self) -> bool {
         self == Self::default()
     }

@@ -1,8 +1,8 @@
-//! In which order boxes and lanes stand in their layers, so that few lines cross.
+//! Orders the boxes and lanes within their layers so that few lines cross.
 
 use super::LayoutEdge;
 
-/// What stands in a layer.
+/// A box or a lane in a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LayerSpot {
     /// The box of this index.
@@ -11,43 +11,43 @@ pub(super) enum LayerSpot {
     Lane(usize),
 }
 
-/// A piece of an edge, from one layer to the next.
+/// A segment of an edge between two neighbouring layers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EdgeSegment {
     /// The edge.
     pub edge: usize,
-    /// Its spot in the upper layer.
+    /// The spot in the upper layer.
     pub upper: usize,
-    /// Its spot in the lower layer.
+    /// The spot in the lower layer.
     pub lower: usize,
 }
 
-/// Boxes and lanes in layers. The first spots are the boxes, with their indices.
+/// Boxes and lanes in layers. The first spots are the boxes, in the order of their indices.
 #[derive(Debug, Default)]
 pub(super) struct Layered {
     /// All spots.
     pub spots: Vec<LayerSpot>,
-    /// The spots of each layer, from the left.
+    /// The spots of each layer, from left to right.
     pub layers: Vec<Vec<usize>>,
-    /// All pieces; those of one edge side by side, from the top.
+    /// All segments; those of one edge are consecutive, from top to bottom.
     pub pieces: Vec<EdgeSegment>,
-    /// For each spot the pieces to the layer above.
+    /// For each spot, the segments to the layer above.
     pub above: Vec<Vec<usize>>,
-    /// For each spot the pieces to the layer below.
+    /// For each spot, the segments to the layer below.
     pub below: Vec<Vec<usize>>,
-    /// Where each spot stands in its layer.
+    /// The position of each spot in its layer.
     pub position: Vec<usize>,
 }
 
-/// More sweeps rarely find anything better; so many only where they cost little.
+/// The greatest number of sweeps. More sweeps rarely improve the order; large graphs get fewer.
 const SWEEPS: usize = 24;
 /// How often neighbours are exchanged after each sweep, at most.
 const TRANSPOSITIONS: usize = 8;
-/// What all sweeps together may look at.
+/// How many segments all sweeps together may look at.
 const EFFORT: usize = 400_000;
 
 impl Layered {
-    /// Takes apart the edges into pieces, and orders the layers.
+    /// Splits the edges into segments, and orders the layers.
     pub(super) fn new(ranks: &[usize], edges: &[LayoutEdge]) -> Self {
         let mut layered = Self::unordered(ranks, edges);
         layered.start();
@@ -89,8 +89,8 @@ impl Layered {
         layered
     }
 
-    /// A first order: depth first from the boxes of the top on, so that what belongs together
-    /// stands together.
+    /// Computes an initial order: depth first from the boxes at the top, so that connected boxes
+    /// are close together.
     fn start(&mut self) {
         let mut seen = vec![false; self.spots.len()];
         let mut reached = vec![Vec::new(); self.layers.len()];
@@ -119,7 +119,7 @@ impl Layered {
         }
     }
 
-    /// Sweeps down and up, and keeps the best order seen.
+    /// Sweeps down and up repeatedly, and keeps the best order.
     fn improve(&mut self) {
         let mut best = (self.crossings(), self.layers.clone());
         let sweeps = (EFFORT / self.pieces.len().max(1)).clamp(4, SWEEPS);
@@ -145,8 +145,8 @@ impl Layered {
         (0..self.layers.len()).for_each(|layer| self.renumber(layer));
     }
 
-    /// Orders a layer by where the neighbours in the layer before are on average; whoever has none
-    /// stays where it is.
+    /// Sorts a layer by the average position of the neighbours in the previous layer; a spot
+    /// without neighbours keeps its position.
     fn sort(&mut self, layer: usize, down: bool) {
         let key = |&spot: &usize| {
             let (mut sum, mut count) = (0.0, 0);
@@ -159,7 +159,7 @@ impl Layered {
         self.renumber(layer);
     }
 
-    /// The positions of the neighbours above, or of those below.
+    /// The positions of the neighbours above or below.
     fn neighbours(&self, spot: usize, above: bool) -> impl Iterator<Item = usize> {
         let pieces = if above { &self.above[spot] } else { &self.below[spot] };
         pieces.iter().map(move |&piece| {
@@ -168,8 +168,7 @@ impl Layered {
         })
     }
 
-    /// Exchanges neighbours in their layer where fewer lines cross then; false where nothing was
-    /// won.
+    /// Exchanges neighbouring spots if that reduces crossings; returns false if nothing improved.
     fn transpose(&mut self) -> bool {
         let mut won = false;
         for layer in 0..self.layers.len() {
@@ -197,7 +196,7 @@ impl Layered {
         won
     }
 
-    /// How many pairs of lines cross.
+    /// The number of pairs of lines that cross.
     pub(super) fn crossings(&self) -> usize {
         let between = |pair: &[Vec<usize>]| {
             let [upper, lower] = pair else { return 0 };
@@ -214,7 +213,7 @@ impl Layered {
     }
 }
 
-/// How many pairs have the first end right of the second: of two sorted lists.
+/// The number of pairs whose first end is right of the second, for two sorted lists.
 fn inversions(first: &[usize], second: &[usize]) -> usize {
     let (mut pairs, mut smaller) = (0, 0);
     for end in first {
@@ -224,14 +223,14 @@ fn inversions(first: &[usize], second: &[usize]) -> usize {
     pairs
 }
 
-/// How often each number was added: a Fenwick tree.
+/// A Fenwick tree that counts how often each number was added.
 struct Counts {
     sums: Vec<usize>,
     total: usize,
 }
 
 impl Counts {
-    /// For numbers below a limit.
+    /// A tree for numbers below a limit.
     fn new(limit: usize) -> Self {
         Self { sums: vec![0; limit + 1], total: 0 }
     }
@@ -245,7 +244,7 @@ impl Counts {
         }
     }
 
-    /// How many of those added are larger.
+    /// How many of the added numbers are larger.
     fn beyond(&self, number: usize) -> usize {
         let (mut at, mut others) = (number + 1, 0);
         while at > 0 {

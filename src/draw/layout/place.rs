@@ -1,35 +1,36 @@
-//! Coordinates: what is connected stands above each other as far as neighbours in the layer leave
-//! room for it.
+//! Assigns coordinates: connected boxes are placed above each other as far as their neighbours in
+//! the layer leave room.
 
 use super::order::{EdgeSegment, LayerSpot, Layered};
 use super::{LOOP, Layout, LayoutEdge, Point, Route, Size};
 
-/// The room between two boxes of a layer.
+/// The space between two boxes of a layer.
 const BETWEEN_BOXES: f64 = 34.0;
-/// The room between a box and a lane.
+/// The space between a box and a lane.
 const BESIDE_BOX: f64 = 20.0;
-/// The room between two lanes.
+/// The space between two lanes.
 const BETWEEN_LANES: f64 = 14.0;
-/// The room between two lanes that lead to the same host.
+/// The space between two lanes that lead to the same host.
 const BUNDLED: f64 = 7.0;
-/// The room between the ends of lines at a box, where it is wide enough.
+/// The space between the ends of lines at a box that is wide enough.
 const BETWEEN_ENDS: f64 = 14.0;
-/// The room between two layers, at least, and at most.
+/// The least and the greatest space between two layers.
 const GAP: (f64, f64) = (52.0, 132.0);
-/// How much of the width that lines have to cover goes into the room between layers.
+/// The part of the width that lines have to cover that is added to the space between layers.
 const SLOPE: f64 = 0.13;
-/// How much straighter than other lines lanes are.
+/// How much more strongly lanes are straightened than other lines.
 const STIFFNESS: f64 = 8.0;
-/// How much straighter the stem of a fork is than its tines.
+/// How much more strongly the stem of a fork is straightened than its branches.
 const STEM: f64 = 4.0;
-/// How often lanes are put above each other: the room of one depends on where its neighbours are.
+/// How often lanes are straightened; the room of one lane depends on its neighbours, so this is
+/// repeated.
 const STRAIGHTENINGS: usize = 4;
-/// How often everything is moved to where it is pulled, where that costs little.
+/// The greatest number of sweeps that move spots towards their neighbours; large graphs get fewer.
 const SWEEPS: usize = 16;
-/// How many pieces of lines are looked at meanwhile.
+/// How many segments all these sweeps may look at.
 const EFFORT: usize = 1_000_000;
 
-/// Gives boxes and edges their places.
+/// Places boxes and edges.
 pub(super) fn place(boxes: &[Size], edges: &[LayoutEdge], layered: &Layered) -> Layout {
     let loops = loops(boxes.len(), edges);
     let columns = Columns::new(boxes, edges, &loops, layered);
@@ -42,7 +43,7 @@ pub(super) fn place(boxes: &[Size], edges: &[LayoutEdge], layered: &Layered) -> 
         let (edge, top) = (pieces[0].edge, pieces[0].upper);
         let mut points = through(start, pieces, boxes, layered, &columns, &rows);
         start += pieces.len();
-        // What was turned to break a cycle leads up.
+        // An edge that was reversed to break a cycle leads up.
         if layered.spots[top] != LayerSpot::Box(edges[edge].source) {
             points.reverse();
         }
@@ -70,7 +71,7 @@ fn loops(count: usize, edges: &[LayoutEdge]) -> Vec<Vec<usize>> {
     loops
 }
 
-/// The nth loop from inside.
+/// The route of the nth loop at a box, counted from the inside.
 fn looped(centre: Point, size: Size, nth: usize) -> Route {
     let (x, nth) = (centre.x + size.width / 2.0, nth as f64);
     let height = (size.height / 5.0 * (1.0 + 0.7 * nth)).min(size.height / 2.0 - 4.0);
@@ -81,8 +82,8 @@ fn looped(centre: Point, size: Size, nth: usize) -> Route {
     }
 }
 
-/// The points at which a line is upright: where it leaves a box, where it enters and leaves a
-/// layer, where it enters a box.
+/// The points at which a line is vertical: where it leaves a box, where it enters and leaves a
+/// layer, and where it enters a box.
 fn through(
     start: usize,
     pieces: &[EdgeSegment],
@@ -120,18 +121,19 @@ fn through(
     points
 }
 
-/// Where everything is from left to right.
+/// The horizontal coordinates.
 struct Columns {
-    /// The middle of each spot.
+    /// The centre of each spot.
     x: Vec<f64>,
-    /// For each piece whether it ends where a line forks.
+    /// For each segment, whether it is the stem of a fork.
     stems: Vec<bool>,
-    /// For each piece how far its upper end and its lower end are from the middle of their spots.
+    /// For each segment, the distances of its upper and its lower end from the centres of their
+    /// spots.
     ends: Vec<[f64; 2]>,
     width: f64,
 }
 
-/// How far a spot reaches to the left and to the right of its middle.
+/// How far a spot extends to the left and to the right of its centre.
 #[derive(Clone, Copy)]
 struct HorizontalExtent {
     left: f64,
@@ -171,8 +173,9 @@ impl Columns {
         }
         let sweeps = (EFFORT / layered.pieces.len().max(1)).clamp(4, SWEEPS);
         for sweep in 0..3 * sweeps {
-            // First from layer to layer, so that all move far; then between both, so that all come
-            // to rest, and lanes get stiff.
+            // The first sweeps go from layer to layer, so that spots can move far. Later ones
+            // consider both neighbouring layers, so that spots come to rest and lanes become
+            // straight.
             let rest = sweep.saturating_sub(2 * sweeps);
             let sides = if rest > 0 { [true, true] } else { [sweep % 2 == 0, sweep % 2 == 1] };
             let stiffness = STIFFNESS * (1.0 + rest as f64);
@@ -186,8 +189,8 @@ impl Columns {
         columns
     }
 
-    /// Moves the spots of a layer to where their neighbours pull them, or as close to it as their
-    /// order and their room allow.
+    /// Moves the spots of a layer towards their neighbours, as far as their order and the space
+    /// between them allow.
     fn settle(
         &mut self,
         layered: &Layered,
@@ -220,7 +223,7 @@ impl Columns {
                     (sum, weight) = (sum + strength * wish, weight + strength);
                 }
             }
-            // Whoever is pulled by nobody gives way to everybody.
+            // A spot without neighbours yields to all others.
             if weight == 0.0 {
                 (self.x[spot] - offset, 1e-3)
             } else {
@@ -233,7 +236,7 @@ impl Columns {
         }
     }
 
-    /// Puts the lanes of an edge above each other, as many as their neighbours leave room for.
+    /// Places the lanes of an edge above each other, as many as their neighbours leave room for.
     fn straighten(&mut self, layered: &Layered, layers: &[Vec<f64>]) {
         let mut of = vec![0; layered.spots.len()];
         for (at, layer) in layered.layers.iter().enumerate() {
@@ -261,7 +264,7 @@ impl Columns {
         }
     }
 
-    /// From where to where a spot may move while its neighbours stay.
+    /// The range in which a spot may move while its neighbours stay.
     fn room(
         &self,
         layered: &Layered,
@@ -275,7 +278,7 @@ impl Columns {
         (left, beside(at + 1).unwrap_or(f64::INFINITY))
     }
 
-    /// Lets the leftmost spot begin at 0.
+    /// Shifts everything so that the leftmost spot begins at 0.
     fn normalise(&mut self, extents: &[HorizontalExtent]) {
         let edges = |x: &[f64], edge: fn(f64, &HorizontalExtent) -> f64| -> Vec<f64> {
             x.iter().zip(extents).map(|(&x, e)| edge(x, e)).collect()
@@ -290,8 +293,7 @@ impl Columns {
     }
 }
 
-/// How far the middle of each spot of a layer is from that of the first, when all stand as close as
-/// they may.
+/// The distance of each spot of a layer from the first one, if all are as close as allowed.
 fn offsets(
     layer: &[usize],
     layered: &Layered,
@@ -345,8 +347,8 @@ fn ends(boxes: &[Size], layered: &Layered) -> Vec<[f64; 2]> {
     ends
 }
 
-/// The rising sequence closest to the wishes, by weighted squares: neighbours that would fall are
-/// pooled at their mean.
+/// The increasing sequence closest to the wishes, by weighted squares. Neighbours in the wrong
+/// order are pooled at their mean.
 fn rising(wishes: impl Iterator<Item = (f64, f64)>) -> Vec<f64> {
     let mut pools: Vec<(f64, f64, usize)> = Vec::new();
     for (wish, weight) in wishes {
@@ -361,7 +363,7 @@ fn rising(wishes: impl Iterator<Item = (f64, f64)>) -> Vec<f64> {
     pools.into_iter().flat_map(|(mean, _, count)| std::iter::repeat_n(mean, count)).collect()
 }
 
-/// Where everything is from top to bottom.
+/// The vertical coordinates.
 struct Rows {
     rows: Vec<LayoutRow>,
     /// The row of each spot.
@@ -411,7 +413,8 @@ mod tests {
     use super::rising;
     use proptest::prelude::*;
 
-    /// The least sum of weighted squares of a rising sequence, over all ways to pool neighbours.
+    /// The least sum of weighted squares of an increasing sequence, over all ways to pool
+    /// neighbours.
     fn least(wishes: &[(f64, f64)]) -> f64 {
         let cost = |cuts: u32| {
             let (mut before, mut sum) = (f64::NEG_INFINITY, 0.0);

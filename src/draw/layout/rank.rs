@@ -1,17 +1,18 @@
-//! Which layer each box is in: every edge leads at least one layer down, except where that takes a
+//! Assigns boxes to layers: every edge leads at least one layer down, except where edges form a
 //! cycle.
 
 use super::{LayoutEdge, Size};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Lines that go through a few layers more are better than a search for the fewest.
+/// The greatest number of rounds. Somewhat longer lines are acceptable; finding the shortest would
+/// take too long.
 const ROUNDS: usize = 8;
-/// So many boxes side by side are never too many.
+/// A layer of up to this many boxes is never folded.
 const NARROW: usize = 8;
 
-/// The layer of each box, from 0 at the top. Where hosting has no cycles, every host is below what
-/// it hosts.
+/// The layer of each box, counted from 0 at the top. If hosting has no cycles, every host is below
+/// the nodes it hosts.
 pub(super) fn rank(boxes: &[Size], edges: &[LayoutEdge]) -> Vec<usize> {
     let count = boxes.len();
     let order = precedence(count, edges);
@@ -36,7 +37,7 @@ pub(super) fn rank(boxes: &[Size], edges: &[LayoutEdge]) -> Vec<usize> {
     ranks
 }
 
-/// The other ends of the edges of a box.
+/// The neighbours of a box, above and below.
 #[derive(Clone, Default)]
 struct Around {
     above: Vec<usize>,
@@ -52,15 +53,15 @@ impl Around {
         self.below.iter().map(|&index| ranks[index] - 1).min()
     }
 
-    /// How many more edges pull down than up.
+    /// How many more edges lead down than up.
     fn pull(&self) -> isize {
         self.below.len() as isize - self.above.len() as isize
     }
 }
 
-/// All boxes in an order that as few edges as possible contradict, none where they have no cycles,
-/// and no hosting where hosting has none: always next is the box that waits for the fewest hosted
-/// ones, then for the fewest others.
+/// Orders the boxes so that few edges are contradicted: none if there are no cycles, and no hosting
+/// edge if hosting has no cycles. The next box is always the one that waits for the fewest hosted
+/// boxes, then for the fewest others.
 fn precedence(count: usize, edges: &[LayoutEdge]) -> Vec<usize> {
     let mut leaving: Vec<Vec<&LayoutEdge>> = vec![Vec::new(); count];
     let mut waits = vec![(0usize, 0usize); count];
@@ -73,7 +74,7 @@ fn precedence(count: usize, edges: &[LayoutEdge]) -> Vec<usize> {
     let mut queue: BinaryHeap<_> =
         waits.iter().enumerate().map(|(index, &wait)| Reverse((wait, index))).collect();
     while let Some(Reverse((wait, index))) = queue.pop() {
-        // What has changed since has an entry of its own.
+        // An outdated entry; the box has another one with its current priority.
         if done[index] || wait != waits[index] {
             continue;
         }
@@ -88,7 +89,7 @@ fn precedence(count: usize, edges: &[LayoutEdge]) -> Vec<usize> {
     order
 }
 
-/// Moves boxes to where more of their edges pull them.
+/// Moves boxes in the direction that most of their edges lead.
 fn tighten(order: &[usize], around: &[Around], ranks: &mut [usize]) {
     for _ in 0..ROUNDS {
         let mut moved = false;
@@ -108,8 +109,8 @@ fn tighten(order: &[usize], around: &[Around], ranks: &mut [usize]) {
     }
 }
 
-/// Folds layers that are too wide into several. Nothing connects the boxes of one layer, so any of
-/// them may be above any other.
+/// Folds layers that are too wide into several. No edges connect the boxes of one layer, so they
+/// may be in any order above each other.
 fn fold(boxes: &[Size], around: &[Around], ranks: &mut [usize]) {
     let mut layers: Vec<Vec<usize>> =
         vec![Vec::new(); ranks.iter().max().map_or(0, |last| last + 1)];
@@ -123,7 +124,7 @@ fn fold(boxes: &[Size], around: &[Around], ranks: &mut [usize]) {
     for layer in layers.into_iter().filter(|layer| !layer.is_empty()) {
         let (joints, mut layer): (Vec<_>, Vec<_>) = layer.into_iter().partition(is_joint);
         let rows = layer.len().div_ceil(limit).max(1);
-        // Of equals those in a row are as far apart as they can be, so that the lines of the rows
+        // Boxes with the same pull are distributed over the rows, so that the lines of the rows
         // above have room between them.
         layer.sort_by_key(|&index| (around[index].pull(), index % rows));
         for row in layer.chunks(layer.len().div_ceil(rows).max(1)) {

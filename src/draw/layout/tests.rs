@@ -1,11 +1,11 @@
-//! The laws of the layout, over random graphs.
+//! Tests the laws of the layout with random graphs.
 
 use super::order::Layered;
 use super::*;
 use proptest::prelude::*;
 
-/// Boxes, hosting without cycles (from a smaller to a larger index after shuffling), and
-/// connections at will.
+/// Random graphs: boxes, hosting without cycles (from a smaller to a larger index, then shuffled),
+/// and any connections.
 fn graphs() -> impl Strategy<Value = (Vec<Size>, Vec<LayoutEdge>)> {
     (1usize..24).prop_flat_map(|count| {
         let size = (40u16..200, 20u16..60)
@@ -31,13 +31,13 @@ fn graphs() -> impl Strategy<Value = (Vec<Size>, Vec<LayoutEdge>)> {
 
 const BOX: Size = Size { width: 80.0, height: 40.0 };
 
-/// How far a point is inside of a box; negative outside.
+/// How far a point is inside a box; negative outside.
 fn depth(point: Point, centre: Point, size: Size) -> f64 {
     (size.width / 2.0 - (point.x - centre.x).abs())
         .min(size.height / 2.0 - (point.y - centre.y).abs())
 }
 
-/// Points along a way, as it is drawn.
+/// Points along a route, as it is drawn.
 fn along(points: &[Point]) -> Vec<Point> {
     let piece = |pair: &[Point]| {
         let (a, b) = (pair[0], pair[1]);
@@ -171,21 +171,22 @@ fn cycles_are_broken_where_nothing_is_hosted() {
     let mut all = edges(&[(2, 1), (1, 0)], true);
     all.extend(edges(&[(0, 2), (0, 1)], false));
     assert_eq!(rank::rank(&[BOX; 3], &all), [2, 1, 0]);
-    // Hosting in a circle is nonsense, but no reason to fail.
+    // Cyclic hosting makes no sense, but must not fail.
     let ranks = rank::rank(&[BOX; 3], &edges(&[(0, 1), (1, 2), (2, 0)], true));
     assert_eq!(ranks.iter().max(), Some(&2));
 }
 
 #[test]
 fn boxes_are_near_what_they_belong_to() {
-    // 3 is used by 2 only, 4 uses 2 only: neither is at the top or at the bottom for that.
+    // Box 3 is used only by 2, and 4 uses only 2: neither is moved to the bottom or the top because
+    // of that.
     let ranks = rank::rank(&[BOX; 5], &edges(&[(0, 1), (1, 2), (2, 3), (4, 2)], false));
     assert_eq!(ranks, [0, 1, 2, 3, 1]);
 }
 
 #[test]
 fn what_can_be_drawn_without_crossings_is() {
-    // A tree whose branches are written in the wrong order.
+    // A tree whose branches are given in the wrong order.
     let all = edges(&[(0, 1), (0, 2), (1, 6), (2, 3), (2, 4), (1, 5)], false);
     assert_eq!(Layered::new(&rank::rank(&[BOX; 7], &all), &all).crossings(), 0);
 }
@@ -220,7 +221,7 @@ fn what_is_not_connected_is_packed() {
 }
 
 proptest! {
-    /// Of very many boxes: none on another one, all in the room that is said, and what hosts below.
+    /// In coarse layouts no boxes overlap, all are within the stated size, and hosts are below.
     #[test]
     fn coarse_layouts_keep_boxes_apart((boxes, edges) in graphs()) {
         let laid = coarse(&boxes, &edges);

@@ -1,4 +1,4 @@
-//! A plan as a graph in DOT.
+//! Writes a plan as a graph in DOT.
 
 use super::picture::PlanPicture;
 use crate::draw::State;
@@ -6,12 +6,12 @@ use crate::draw::cut;
 use crate::draw::dot::{LABEL, escaped, line, line_color, node_colors};
 use crate::orchestrate::plan::Plan;
 
-/// A plan as a graph in DOT: a cluster a round, an arrow a wait.
+/// A plan as a graph in DOT: each round is a cluster, and each dependency an arrow.
 ///
 /// ```
-/// use cuvee::plan::PlanQuery;
+/// use cuvee::deploy::plan::PlanQuery;
 /// let plan = cuvee::Resolver::new("examples/shop").preset("dev").plan(&PlanQuery::default())?.result;
-/// assert!(cuvee::draw::plan::dot(&plan).starts_with("digraph plan {\n"));
+/// assert!(cuvee::output::draw::plan::dot(&plan).starts_with("digraph plan {\n"));
 /// # Ok::<(), cuvee::Failure>(())
 /// ```
 pub fn dot(plan: &Plan) -> String {

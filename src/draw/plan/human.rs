@@ -1,4 +1,4 @@
-//! A plan for people: a line a step, in the order of the rounds.
+//! Writes a plan for people: one step a line, in the order of the rounds.
 
 use super::words::{
     SENSITIVE, counted, element, host, implementation, operation, settled, state_after,
@@ -6,11 +6,11 @@ use super::words::{
 use crate::orchestrate::plan::{
     ChangeClass, ChangeReason, Plan, PlanStepIndex, StepWork, WorkflowKind, WorkflowOutline,
 };
-use crate::text::value::Value;
-use crate::text::yaml::write_flow;
+use cuvee_text::value::Value;
+use cuvee_text::yaml::write_flow;
 use std::borrow::Cow;
 
-/// How much stands between a step and the state that it leads to.
+/// The space between a step and the state that it leads to.
 const GAP: usize = 8;
 
 /// A line of the list.
@@ -22,19 +22,19 @@ struct PlanRow<'p> {
     state: &'p str,
 }
 
-/// What is run where, or what there is to say instead.
+/// The implementation and its host, or a remark instead.
 enum Middle<'p> {
     Run { implementation: &'p str, host: Option<&'p str> },
     Said(&'static str),
 }
 
-/// A plan, with all steps or with those that run something; what is sensitive is shown only to
-/// those who ask for it.
+/// A plan for people, with all steps or only those that run something. Sensitive values are only
+/// shown with `reveal`.
 ///
 /// ```
-/// use cuvee::plan::PlanQuery;
+/// use cuvee::deploy::plan::PlanQuery;
 /// let plan = cuvee::Resolver::new("examples/shop").preset("dev").plan(&PlanQuery::default())?.result;
-/// assert!(cuvee::draw::plan::human(&plan, false, false).starts_with("deploy: "));
+/// assert!(cuvee::output::draw::plan::human(&plan, false, false).starts_with("deploy: "));
 /// # Ok::<(), cuvee::Failure>(())
 /// ```
 pub fn human(plan: &Plan, all_steps: bool, reveal: bool) -> String {
@@ -81,7 +81,7 @@ pub fn workflows(all: &[WorkflowOutline]) -> String {
     text
 }
 
-/// What it comes to: changes, operations, rounds.
+/// A summary of the plan: changes, operations, rounds.
 fn head(plan: &Plan) -> String {
     let normal = || plan.step_ids().filter(|&id| !plan.step(id).is_handler);
     let count = |is: &dyn Fn(PlanStepIndex) -> bool| normal().filter(|&id| is(id)).count();
@@ -103,7 +103,7 @@ fn head(plan: &Plan) -> String {
     }
 }
 
-/// How many elements change in which way, where two variants are compared.
+/// The number of elements by kind of change, if two variants are compared.
 fn changes(plan: &Plan) -> Option<String> {
     let counts = ChangeClass::ALL.into_iter().filter_map(|class| {
         let nodes = plan.changes.iter().filter(|change| change.element.starts_with("node."));
@@ -126,29 +126,29 @@ fn changes(plan: &Plan) -> Option<String> {
     (!counts.is_empty()).then(|| counts.join(", "))
 }
 
-/// What is told of a plan, in parts, for whoever shows it in another way. Nothing in it is sensitive.
+/// A plan in parts, for other ways of showing it. It contains no sensitive values.
 pub(crate) struct ToldPlan<'p> {
-    /// What it comes to.
+    /// The summary.
     pub head: String,
-    /// Each element that changes, how, and why.
+    /// Each changed element, its kind of change, and the reasons.
     pub changes: Vec<(&'p str, &'static str, String)>,
     /// The steps that run something, in the order of the rounds.
     pub steps: Vec<ToldStep<'p>>,
 }
 
-/// A step as it is told.
+/// A step in parts.
 pub(crate) struct ToldStep<'p> {
-    /// The round in which it can be done, from 1 on.
+    /// The round in which the step can be done, counted from 1.
     pub wave: u32,
-    /// What it is done to, and what that is.
+    /// The element of the step, with the number of its instances.
     pub element: Cow<'p, str>,
-    /// What is done.
+    /// The operation.
     pub operation: &'p str,
-    /// What that runs, or what there is to say instead.
+    /// The implementation that the step runs, or a remark instead.
     pub implementation: &'p str,
-    /// Where.
+    /// The host that the step runs on.
     pub host: &'p str,
-    /// The state afterwards.
+    /// The state after the step.
     pub state: &'p str,
 }
 
@@ -180,8 +180,8 @@ fn told_step(plan: &Plan, id: PlanStepIndex) -> ToldStep<'_> {
     }
 }
 
-/// All steps of a plan that is put together elsewhere, each with the state that it leads to itself,
-/// if it does.
+/// All steps of a plan that is put together elsewhere. The state of each is only the one that the
+/// step itself leads to.
 pub(crate) fn told_apart(plan: &Plan) -> Vec<ToldStep<'_>> {
     let step = |id| {
         let state = settled(plan, plan.step(id).work).unwrap_or_default();
@@ -190,7 +190,7 @@ pub(crate) fn told_apart(plan: &Plan) -> Vec<ToldStep<'_>> {
     plan.step_ids().map(step).collect()
 }
 
-/// Each element that changes, how, and why.
+/// Each changed element, its kind of change, and the reasons.
 fn told_changes(plan: &Plan, reveal: bool) -> Vec<(&str, &'static str, String)> {
     let changes = plan.changes.iter().filter(|change| change.class != ChangeClass::Keep);
     let told = changes.map(|change| {
@@ -201,7 +201,7 @@ fn told_changes(plan: &Plan, reveal: bool) -> Vec<(&str, &'static str, String)> 
     told.collect()
 }
 
-/// Why each element changes that does.
+/// Writes the reasons of all changes.
 fn reasons(plan: &Plan, reveal: bool, text: &mut String) {
     let changes = told_changes(plan, reveal);
     let widest = changes.iter().map(|(element, ..)| width(element)).max().unwrap_or(0);
@@ -216,7 +216,7 @@ fn reasons(plan: &Plan, reveal: bool, text: &mut String) {
     }
 }
 
-/// `property.replicas 4 -> 24`, `because of node.cluster`
+/// A reason in words: `property.replicas 4 -> 24`, `because of node.cluster`.
 fn reason(reason: &ChangeReason, reveal: bool) -> String {
     let is_hidden = reason.is_sensitive && !reveal;
     let value = |value: &Value| match is_hidden {
@@ -242,7 +242,7 @@ fn row(plan: &Plan, id: PlanStepIndex) -> PlanRow<'_> {
     let step = plan.step(id);
     let written = step.activity.map(|(index, _)| &plan.workflow_steps[index as usize]);
     let name = step.element.map(|id| element(plan, id));
-    // What acts on nothing is told by its own name.
+    // A step without an element is shown by its own name.
     let name = name.or_else(|| written.map(|written| written.name.as_str().into()));
     let middle = if step.work.is_delegated() {
         Middle::Said("by the orchestrator")
@@ -254,7 +254,7 @@ fn row(plan: &Plan, id: PlanStepIndex) -> PlanRow<'_> {
     } else {
         Middle::Said("")
     };
-    // What only says that a state is reached says so in its column.
+    // A step that only states that a state is reached shows it in the column of states.
     let is_said = step.work.state().is_some()
         || matches!(step.work, StepWork::Deleted | StepWork::OtherState(_) | StepWork::Nothing);
     PlanRow {
@@ -266,12 +266,12 @@ fn row(plan: &Plan, id: PlanStepIndex) -> PlanRow<'_> {
     }
 }
 
-/// How wide a text is, in characters.
+/// The width of a text, in characters.
 fn width(text: &str) -> usize {
     text.chars().count()
 }
 
-/// How wide the columns are: each as its widest cell.
+/// The widths of the columns: those of their widest cells.
 #[derive(Default)]
 struct PlanColumns {
     wave: usize,
@@ -304,18 +304,18 @@ impl PlanColumns {
     }
 }
 
-/// Where something runs, behind what is run.
+/// The word between an implementation and its host.
 const ON: &str = "on ";
 
-/// Text in columns.
+/// Writes text in columns.
 struct ColumnWriter<'o> {
     out: &'o mut String,
-    /// Blanks that come before the next text, if there is one.
+    /// The number of blanks to write before the next text, if there is one.
     blanks: usize,
 }
 
 impl ColumnWriter<'_> {
-    /// A cell of this width.
+    /// Writes a cell of this width.
     fn cell(&mut self, text: &str, wide: usize) {
         self.text(text);
         self.blanks += wide - width(text).min(wide);
@@ -336,7 +336,7 @@ impl ColumnWriter<'_> {
 }
 
 fn write(plan: &Plan, steps: &[PlanStepIndex], text: &mut String) {
-    // Made twice, which is faster than to keep the rows of a large plan.
+    // The rows are computed twice, which is faster than storing those of a large plan.
     let rows = || steps.iter().map(|&id| row(plan, id));
     let columns = PlanColumns::of(rows());
     let mut writer = ColumnWriter { out: text, blanks: 0 };

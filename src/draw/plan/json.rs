@@ -1,4 +1,4 @@
-//! A plan for programs: one form for all plans, with all steps.
+//! Writes a plan for programs: a single form for all plans, with all steps.
 
 use super::simulation::SimulationDocument;
 use super::words::{host, operation, shown};
@@ -6,15 +6,15 @@ use crate::orchestrate::plan::{
     CallInput, ChangeClass, ChangeReason, ElementChange, Guard, Plan, PlanPartIndex, PlanStepIndex,
     Simulation, StepHost, StepWork, digest_of, handled_steps, is_tolerant,
 };
-use crate::text::source::{SourceMap, Span};
-use crate::text::value::Value;
+use cuvee_text::source::{SourceMap, Span};
+use cuvee_text::value::Value;
 use elsa::FrozenMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
 
-/// A plan as JSON shows it; `version` stands above.
+/// The JSON document of a plan; the caller adds `version`.
 #[derive(Clone, Copy)]
 pub struct PlanDocument<'p> {
     plan: &'p Plan,
@@ -24,12 +24,12 @@ pub struct PlanDocument<'p> {
 }
 
 impl<'p> PlanDocument<'p> {
-    /// The document of a plan whose places are in these files; what is sensitive is shown only to
-    /// who asks for it.
+    /// The document of a plan whose places refer to these files. Sensitive values are only shown
+    /// with `reveal`.
     ///
     /// ```
-    /// use cuvee::draw::plan::PlanDocument;
-    /// use cuvee::plan::PlanQuery;
+    /// use cuvee::output::draw::plan::PlanDocument;
+    /// use cuvee::deploy::plan::PlanQuery;
     /// let answer = cuvee::Resolver::new("examples/shop").preset("dev").plan(&PlanQuery::default())?;
     /// let document = PlanDocument::of(&answer.result, &answer.sources, false);
     /// assert!(serde_json::to_string(&document).unwrap().starts_with(r#"{"plan":"sha256:"#));
@@ -39,12 +39,12 @@ impl<'p> PlanDocument<'p> {
         Self { plan, sources, reveal, simulation: None }
     }
 
-    /// With what happens when it is simulated.
+    /// Adds the result of a simulation.
     pub fn simulated(self, simulation: &'p Simulation<'p>) -> Self {
         Self { simulation: Some(simulation), ..self }
     }
 
-    /// What names the plan: the digest of all the rest.
+    /// The digest of the document, which names the plan.
     pub fn digest(&self) -> String {
         self.rest().digest()
     }
@@ -54,13 +54,13 @@ impl<'p> PlanDocument<'p> {
     }
 }
 
-/// The identifiers of everything, which stand wherever something waits for it.
+/// The identifiers of all steps and parts, computed once because every dependency repeats them.
 struct PlanNames {
     steps: Vec<String>,
     parts: Vec<String>,
-    /// Of the steps that somebody wrote.
+    /// The identifiers of the steps of written workflows.
     written: Vec<String>,
-    /// What handles failures: for each step that it begins with, what it handles.
+    /// The failure handlers: for each first step, the steps whose failure it handles.
     handled: FxHashMap<PlanStepIndex, Vec<u32>>,
 }
 
@@ -76,11 +76,11 @@ impl PlanNames {
     }
 }
 
-/// All but the digest.
+/// The document without its digest.
 struct Rest<'p> {
     document: PlanDocument<'p>,
     names: PlanNames,
-    /// Many steps have the place of their node.
+    /// The places as text; many steps share the place of their node.
     places: FrozenMap<Span, String, FxBuildHasher>,
 }
 
@@ -105,14 +105,14 @@ impl Serialize for PlanDocument<'_> {
             #[serde(flatten)]
             simulation: Option<SimulationDocument<'p>>,
         }
-        // The plan is the same, whatever may happen to it.
+        // The digest does not include the simulation, because the plan is the same.
         let simulation = self.simulation.map(|it| SimulationDocument::of(self.plan, it));
         let rest = self.rest();
         Whole { plan: rest.digest(), rest: &rest, simulation }.serialize(serializer)
     }
 }
 
-/// What the workflow is told, by name.
+/// The inputs of the workflow, by name.
 struct WorkflowInputs<'p>(PlanDocument<'p>);
 
 impl Serialize for WorkflowInputs<'_> {
@@ -134,7 +134,7 @@ struct Summary {
     waves: u32,
 }
 
-/// How many nodes change in which way.
+/// The number of nodes by kind of change.
 struct ClassCounts([usize; ChangeClass::ALL.len()]);
 
 impl Serialize for ClassCounts {
@@ -202,7 +202,7 @@ struct ImplementationDocument<'p> {
     timeout: Option<&'p Value>,
 }
 
-/// Inputs by name.
+/// Inputs, by name.
 struct InputDocuments<'p>(Vec<(&'p str, InputDocument<'p>)>);
 
 #[derive(Serialize)]
@@ -287,7 +287,7 @@ impl Serialize for Rest<'_> {
     }
 }
 
-/// Old names and new ones.
+/// Renamed nodes: old and new names.
 struct MovedNodes<'p>(&'p [(String, String)]);
 
 impl Serialize for MovedNodes<'_> {
@@ -296,7 +296,7 @@ impl Serialize for MovedNodes<'_> {
     }
 }
 
-/// All parts, one at a time.
+/// Serialises all parts, one at a time.
 struct PartDocuments<'r, 'p>(&'r Rest<'p>);
 
 impl Serialize for PartDocuments<'_, '_> {
@@ -306,7 +306,7 @@ impl Serialize for PartDocuments<'_, '_> {
     }
 }
 
-/// All steps, one at a time.
+/// Serialises all steps, one at a time.
 struct StepDocuments<'r, 'p>(&'r Rest<'p>);
 
 impl Serialize for StepDocuments<'_, '_> {

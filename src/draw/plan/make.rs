@@ -1,21 +1,22 @@
-//! A plan as a makefile: `make -j` runs side by side what may, and keeps the order.
+//! Writes a plan as a makefile: `make -j` runs independent steps in parallel and keeps the order of
+//! the others.
 
 use super::visible::VisibleSteps;
 use super::words::{implementation, operation};
 use crate::orchestrate::plan::{CallInput, Plan, PlanStepIndex};
-use crate::text::value::Value;
-use crate::text::yaml::write_flow;
+use cuvee_text::value::Value;
+use cuvee_text::yaml::write_flow;
 use rustc_hash::FxHashMap;
 use std::fmt::Write;
 
-/// A plan as a makefile: a target is a step, its prerequisites are what that waits for, and `RUN` is
-/// told the element, the operation, what implements it, and its inputs. What is sensitive is taken
-/// from variables of the environment, unless it is to be shown.
+/// A plan as a makefile. A target is a step, and its prerequisites are the steps that it waits for.
+/// `RUN` is called with the element, the operation, the implementation, and the inputs. Sensitive
+/// values are taken from environment variables, unless `reveal` is set.
 ///
 /// ```
-/// use cuvee::plan::PlanQuery;
+/// use cuvee::deploy::plan::PlanQuery;
 /// let plan = cuvee::Resolver::new("examples/shop").preset("dev").plan(&PlanQuery::default())?.result;
-/// assert!(cuvee::draw::plan::make(&plan, false).contains("RUN ?= echo\n"));
+/// assert!(cuvee::output::draw::plan::make(&plan, false).contains("RUN ?= echo\n"));
 /// # Ok::<(), cuvee::Failure>(())
 /// ```
 pub fn make(plan: &Plan, reveal: bool) -> String {
@@ -46,7 +47,7 @@ fn line(out: &mut String, content: std::fmt::Arguments<'_>) {
     let _ = writeln!(out, "{content}");
 }
 
-/// A target with its prerequisites, in lines that people can read.
+/// Writes a target with its prerequisites, broken into readable lines.
 fn rule<'t>(out: &mut String, target: &str, waits: impl Iterator<Item = &'t str>) {
     let mut waits: Vec<_> = waits.collect();
     waits.insert(0, "");
@@ -54,7 +55,7 @@ fn rule<'t>(out: &mut String, target: &str, waits: impl Iterator<Item = &'t str>
     line(out, format_args!("{target}:{}", waits.join(separator)));
 }
 
-/// What make cannot ask for is said at least.
+/// Writes conditions as comments, because make cannot evaluate them.
 fn guards(plan: &Plan, id: PlanStepIndex, out: &mut String) {
     out.push('\n');
     if plan.step(id).is_handler {
@@ -65,7 +66,7 @@ fn guards(plan: &Plan, id: PlanStepIndex, out: &mut String) {
     }
 }
 
-/// What a step runs, as a line for the shell; nothing where it only waits.
+/// The command of a step for the shell; `None` if the step only waits.
 fn recipe(plan: &Plan, id: PlanStepIndex, secrets: &mut Secrets) -> Option<String> {
     let step = plan.step(id);
     if !step.is_run() {
@@ -83,17 +84,17 @@ fn recipe(plan: &Plan, id: PlanStepIndex, secrets: &mut Secrets) -> Option<Strin
     Some(if has_breaks { format!("{SET_LINE_BREAK}{line}") } else { line })
 }
 
-/// The variables of the environment that hold what is sensitive.
+/// The environment variables for sensitive values.
 struct Secrets {
-    /// By the text of the value.
+    /// The numbers of the variables, by the text of the value.
     numbers: FxHashMap<String, usize>,
-    /// What each is.
+    /// A description of each variable.
     about: Vec<String>,
     reveal: bool,
 }
 
 impl Secrets {
-    /// The value of an input for the shell. One value is one variable, wherever it is used.
+    /// The value of an input for the shell. Equal values share one variable.
     fn value(&mut self, input: &CallInput, step: impl FnOnce() -> String) -> String {
         let text = text(&input.value);
         if self.reveal || !input.is_sensitive {
@@ -104,11 +105,11 @@ impl Secrets {
         if number == next {
             self.about.push(format!("`{}` of `{}`", remark(&input.name), remark(&step())));
         }
-        // The shell says so and fails, where nobody has set it.
+        // If the variable is not set, the shell reports an error and fails.
         format!("\"$${{SECRET_{number}?}}\"")
     }
 
-    /// What stands above all rules.
+    /// The comments and variables above all rules.
     fn head(&self, plan: &Plan) -> String {
         let mut out = String::new();
         line(
@@ -127,23 +128,23 @@ impl Secrets {
     }
 }
 
-/// A value for a command: strings as they are, lists and maps as JSON.
+/// A value as text for a command: strings as they are, lists and maps as JSON.
 fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.to_string(),
-        // Texts and numbers always serialise.
+        // Lists and maps can always be serialised.
         Value::List(_) | Value::Map(_) => serde_json::to_string(value).unwrap_or_default(),
         other => write_flow(other),
     }
 }
 
-/// Text for a comment, which ends with its line; whoever writes it ends it with something else than
-/// a backslash.
+/// A text for a comment, which ends with its line. The caller must not let it end with a backslash.
 fn remark(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
-/// The name of a target: no two identifiers have one, and nothing in it means anything to make.
+/// The name of a target. It is unique for each identifier, and make interprets none of its
+/// characters.
 fn target_name(identifier: &str) -> String {
     let mut name = String::with_capacity(identifier.len());
     for (index, c) in identifier.char_indices() {
@@ -161,13 +162,13 @@ fn target_name(identifier: &str) -> String {
     name
 }
 
-/// In a recipe a line ends with its command, whatever the quotes, so line breaks come from a
-/// variable of the shell.
+/// A line of a recipe is a whole command, even within quotes, so line breaks come from a shell
+/// variable.
 const LINE_BREAK: &str = "'\"$$n\"'";
 const SET_LINE_BREAK: &str = "n=$$(printf '\\nx'); n=$${n%x}; ";
 
-/// A word of a recipe, with all that means something to make or to the shell in quotes. No command
-/// can be told a zero byte.
+/// A word of a recipe, with all characters that make or the shell interpret in quotes. Zero bytes
+/// are dropped, because no command can receive them.
 fn quoted(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_./@-+,:=".contains(c);
     if !text.is_empty() && text.chars().all(is_plain) {
@@ -201,7 +202,7 @@ mod tests {
         assert_ne!(target_name("a b"), target_name("a+20b"));
     }
 
-    /// Whatever a value is, a command is told that value: asked of make and the shell.
+    /// Commands receive exactly the given values; make and the shell are run to check that.
     #[test]
     fn commands_are_told_what_is_quoted() {
         let values = [

@@ -1,16 +1,16 @@
-//! A plan as a mermaid flowchart.
+//! Writes a plan as a mermaid flowchart.
 
 use super::picture::{BoxKind, PictureBox, PlanPicture};
 use crate::draw::cut;
 use crate::draw::mermaid::{LABEL, escaped, line, style};
 use crate::orchestrate::plan::Plan;
 
-/// A plan as a mermaid flowchart: a subgraph a round, an arrow a wait.
+/// A plan as a mermaid flowchart: each round is a subgraph, and each dependency an arrow.
 ///
 /// ```
-/// use cuvee::plan::PlanQuery;
+/// use cuvee::deploy::plan::PlanQuery;
 /// let plan = cuvee::Resolver::new("examples/shop").preset("dev").plan(&PlanQuery::default())?.result;
-/// assert!(cuvee::draw::plan::mermaid(&plan).starts_with("flowchart TB\n"));
+/// assert!(cuvee::output::draw::plan::mermaid(&plan).starts_with("flowchart TB\n"));
 /// # Ok::<(), cuvee::Failure>(())
 /// ```
 pub fn mermaid(plan: &Plan) -> String {

@@ -1,4 +1,4 @@
-//! Plans as text: for people, for programs, and for what runs them.
+//! Writes plans as text: for people, for programs, and for tools that run them.
 
 mod bpmn;
 mod dot;

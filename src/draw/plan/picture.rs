@@ -1,4 +1,4 @@
-//! What pictures of a plan show, whatever draws them.
+//! Determines the boxes and arrows of a plan, independently of the format.
 
 use super::visible::VisibleSteps;
 use super::words::{counted, element, host, implementation, operation, state_after};
@@ -6,15 +6,15 @@ use crate::draw::State;
 use crate::orchestrate::plan::{Plan, PlanPart, PlanStepIndex, StepWork};
 use rustc_hash::FxHashMap;
 
-/// Pictures of more steps than this show nobody anything.
+/// A picture of more steps than this is not readable.
 const LARGEST: usize = 400;
 
-/// Boxes and arrows.
+/// The boxes and arrows of a picture.
 pub(super) struct PlanPicture {
     pub boxes: Vec<PictureBox>,
-    /// From what comes before to what waits for it.
+    /// The arrows, from a box to the box that waits for it.
     pub edges: Vec<(usize, usize)>,
-    /// What there is to say of the whole.
+    /// A note about the whole picture.
     pub note: Option<String>,
 }
 
@@ -22,10 +22,10 @@ pub(super) struct PictureBox {
     pub identifier: String,
     pub title: String,
     pub detail: String,
-    /// All that is known, a line each.
+    /// The details of the box, one a line.
     pub about: String,
     pub kind: BoxKind,
-    /// The round; nothing where it stands for steps of several.
+    /// The round; `None` if the box stands for steps of several rounds.
     pub wave: Option<u32>,
 }
 
@@ -50,7 +50,7 @@ impl BoxKind {
         }
     }
 
-    /// As which state of a topology it looks.
+    /// The state of a topology whose colours the box has.
     pub(super) fn look(self) -> State {
         match self {
             Self::Call => State::Present,
@@ -73,7 +73,8 @@ impl BoxKind {
 }
 
 impl PlanPicture {
-    /// A box a step; where these are too many, a box for all that an element does in one piece.
+    /// A picture with a box for each step. If there are too many steps, a box stands for
+    /// consecutive work on one element.
     pub(super) fn of(plan: &Plan) -> Self {
         let visible = VisibleSteps::of(plan);
         if visible.steps.len() > LARGEST {
@@ -111,7 +112,7 @@ impl PlanPicture {
         Self { boxes, edges, note: Some(note) }
     }
 
-    /// The boxes of each round, in their order; of pieces, all in one.
+    /// The boxes of each round, in order. Boxes for several rounds form a single group.
     pub(super) fn waves(&self) -> Vec<(Option<u32>, Vec<usize>)> {
         let mut order: Vec<_> = (0..self.boxes.len()).collect();
         order.sort_by_key(|&index| (self.boxes[index].wave, index));
@@ -126,7 +127,7 @@ pub(super) fn step_box(plan: &Plan, id: PlanStepIndex) -> PictureBox {
     let kind = BoxKind::of(plan, id);
     let written = step.activity.map(|(index, _)| &plan.workflow_steps[index as usize]);
     let name = step.element.map(|id| element(plan, id));
-    // What acts on nothing is told by its own name.
+    // A step without an element is shown by its own name.
     let name = name.or_else(|| written.map(|written| written.name.as_str().into()));
     let is_empty = kind == BoxKind::Nothing && step.work != StepWork::Turn;
     let does = if is_empty && name.is_some() { "" } else { operation(plan, id) };
@@ -155,7 +156,7 @@ fn piece_box(plan: &Plan, members: &[PlanStepIndex]) -> PictureBox {
     let owner = first.part.map_or(element, |part| plan.part(part).element);
     let name =
         owner.map_or_else(|| plan.workflow.as_str().into(), |id| super::words::element(plan, id));
-    // Where nodes both go and come, which of that it is.
+    // If nodes both leave and come, the box says which of the two it is.
     let (kinds, kind) = (
         plan.parts.iter().map(|part: &PlanPart| part.kind),
         first.part.map(|part| plan.part(part).kind),

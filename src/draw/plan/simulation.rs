@@ -1,4 +1,4 @@
-//! What happens in a simulation, for people and for programs.
+//! Shows the course of a simulation, for people and for programs.
 
 use super::words::{counted, element, operation};
 use crate::orchestrate::plan::{Plan, PlanElementIndex, Simulation, SimulationEvent, StepOutcome};
@@ -7,15 +7,15 @@ use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// The state of a node at which something failed.
+/// The state of a node at which a step failed.
 const FAILED: &str = NodeState::Error.as_str();
 
-/// A simulation for people: after each round the nodes whose state changed, and at the end the state
-/// of each node and what became of the steps.
+/// A simulation for people: after each round the nodes whose state changed; at the end the state of
+/// each node and the outcomes of the steps.
 ///
 /// ```
-/// use cuvee::draw::plan::simulated;
-/// use cuvee::plan::{PlanQuery, SimulationOptions, StartStates, simulate};
+/// use cuvee::output::draw::plan::simulated;
+/// use cuvee::deploy::plan::{PlanQuery, SimulationOptions, StartStates, simulate};
 /// let plan = cuvee::Resolver::new("examples/shop").preset("dev").plan(&PlanQuery::default())?.result;
 /// let start = StartStates::default();
 /// let simulation = simulate(&plan, &start, &SimulationOptions::default()).unwrap();
@@ -59,16 +59,16 @@ pub fn simulated(plan: &Plan, simulation: &Simulation<'_>) -> String {
     text
 }
 
-/// What is said of a node, or of a step that did not go well, after a round.
+/// A change in a round: of a node, or of a step that failed or was skipped.
 struct RoundChange<'p> {
     name: Cow<'p, str>,
-    /// Its state before and after, and between them where something failed.
+    /// The states before and after; in between, the state in which a step failed.
     states: Vec<&'p str>,
-    /// Why: the step that failed, or was skipped.
+    /// The reason: the step that failed or was skipped.
     note: Option<String>,
 }
 
-/// What changed in a round: by element, in their order; what was skipped behind that.
+/// The changes of a round, in the order of elements, followed by skipped steps.
 fn changes<'p>(plan: &'p Plan, round: &[SimulationEvent<'p>]) -> Vec<RoundChange<'p>> {
     let mut nodes: BTreeMap<PlanElementIndex, RoundChange<'p>> = BTreeMap::new();
     let mut others = Vec::new();
@@ -89,7 +89,7 @@ fn changes<'p>(plan: &'p Plan, round: &[SimulationEvent<'p>]) -> Vec<RoundChange
                     states: vec![from],
                     note: None,
                 });
-                // What is passed through in a round is not seen, unless it is what went wrong.
+                // Intermediate states of a round are omitted, unless they are failures.
                 if change.states.len() > 1 && change.states.last() != Some(&FAILED) {
                     change.states.pop();
                 }
@@ -119,7 +119,7 @@ impl RoundChange<'_> {
     }
 }
 
-/// An event for programs.
+/// An event of a simulation, for programs.
 #[derive(Serialize)]
 pub(super) struct EventDocument<'p> {
     wave: u32,
@@ -133,7 +133,7 @@ pub(super) struct EventDocument<'p> {
     to: Option<&'p str>,
 }
 
-/// What a simulation comes to, for programs.
+/// The result of a simulation, for programs.
 #[derive(Serialize)]
 pub(super) struct SimulationDocument<'p> {
     events: Vec<EventDocument<'p>>,

@@ -1,4 +1,4 @@
-//! A plan as SVG, laid out by ourselves.
+//! Draws a plan as SVG, with our own layout.
 
 use super::picture::{PictureBox, PlanPicture};
 use crate::draw::layout::{LayoutEdge, Point, Size, layout};
@@ -6,15 +6,15 @@ use crate::draw::svg::{
     BOX_HEIGHT, BoxLabel, DrawnLine, Ink, LEGEND_SIZE, Length, MARGIN, text_width,
 };
 use crate::orchestrate::plan::Plan;
-use crate::text::xml::XmlText;
+use cuvee_text::xml::XmlText;
 
-/// A plan as SVG: what waits is below what it waits for. Groups have the class `step` and that of
-/// their kind; `data-id` is the identifier.
+/// A plan as SVG: each step is below the steps that it waits for. Groups have the class `step` and
+/// the class of their kind; `data-id` is the identifier.
 ///
 /// ```
-/// use cuvee::plan::PlanQuery;
+/// use cuvee::deploy::plan::PlanQuery;
 /// let plan = cuvee::Resolver::new("examples/shop").preset("dev").plan(&PlanQuery::default())?.result;
-/// assert!(cuvee::draw::plan::svg(&plan).contains("data-id=\"node.shop/create\""));
+/// assert!(cuvee::output::draw::plan::svg(&plan).contains("data-id=\"node.shop/create\""));
 /// # Ok::<(), cuvee::Failure>(())
 /// ```
 pub fn svg(plan: &Plan) -> String {
@@ -24,7 +24,7 @@ pub fn svg(plan: &Plan) -> String {
     let size = |label: &BoxLabel| Size { width: label.width, height: BOX_HEIGHT };
     let sizes: Vec<_> = labels.iter().map(size).collect();
     let edge = |&(source, target): &(usize, usize)| {
-        // Below what it waits for, as what hosts is below what it hosts.
+        // A step is below what it waits for, in the same way as a host is below the nodes it hosts.
         LayoutEdge { source, target, hosting: true, fork: None }
     };
     let layout = layout(&sizes, &picture.edges.iter().map(edge).collect::<Vec<_>>());

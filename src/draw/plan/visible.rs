@@ -1,19 +1,19 @@
-//! The steps of a plan that something is done in; the others only pass on what they wait for.
+//! Selects the steps of a plan that do something; hidden steps only pass on what they wait for.
 
 use crate::orchestrate::plan::{Plan, PlanStepIndex, StepWork};
 
-/// Steps that something is done in, each behind all that it waits for.
+/// The steps that do something, each after all steps that it waits for.
 pub(super) struct VisibleSteps {
     pub steps: Vec<PlanStepIndex>,
-    /// For each the positions of those that it waits for, directly or through steps between that
-    /// do nothing.
+    /// For each step, the positions of the steps that it waits for, directly or through hidden
+    /// steps.
     pub after: Vec<Vec<usize>>,
 }
 
 impl VisibleSteps {
     pub(super) fn of(plan: &Plan) -> Self {
         let mut visible = Self { steps: Vec::new(), after: Vec::new() };
-        // For each step of the plan what those behind it wait for.
+        // For each step of the plan, the visible steps that its successors wait for.
         let mut fronts: Vec<Vec<usize>> = Vec::with_capacity(plan.steps.len());
         for id in plan.step_ids() {
             let step = plan.step(id);
@@ -34,8 +34,8 @@ impl VisibleSteps {
     }
 }
 
-/// A turn stays, though nothing is done in it: all that comes waits for all that goes, or the other
-/// way round, and without it each of the one for each of the other.
+/// Whether a step is kept. A turn does nothing but is kept: all nodes that come wait there for all
+/// that leave, or the reverse, and without it each would wait for each.
 fn is_kept(is_shown: bool, work: StepWork) -> bool {
     is_shown || work == StepWork::Turn
 }

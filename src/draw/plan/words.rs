@@ -1,20 +1,20 @@
-//! How plans are told, whatever the format.
+//! Words that all formats of plans share.
 
 use crate::orchestrate::plan::{
     InstanceCount, Plan, PlanElementIndex, PlanStep, PlanStepIndex, StepHost, StepWork,
 };
-use crate::text::value::Value;
+use cuvee_text::value::Value;
 use std::borrow::Cow;
 
-/// What stands for a value that is nobody's business.
+/// The text in place of a sensitive value.
 pub(super) const SENSITIVE: &str = "(sensitive)";
 
-/// A number of things.
+/// A number with its noun.
 pub(super) fn counted(count: usize, one: &str) -> String {
     format!("{count} {one}{}", if count == 1 { "" } else { "s" })
 }
 
-/// An element for people, with how often it is there.
+/// The name of an element for people, with the number of its instances.
 pub(super) fn element(plan: &Plan, id: PlanElementIndex) -> Cow<'_, str> {
     let element = plan.element(id);
     match element.count {
@@ -24,13 +24,13 @@ pub(super) fn element(plan: &Plan, id: PlanElementIndex) -> Cow<'_, str> {
     }
 }
 
-/// What a step runs, for people: a file, or a deployment artifact.
+/// The implementation that a step runs, for people: a file or a deployment artifact.
 pub(super) fn implementation(plan: &Plan, id: PlanStepIndex) -> &str {
     let call = plan.call_of(id);
     call.and_then(|call| call.primary.as_deref().or(call.artifact.as_deref())).unwrap_or_default()
 }
 
-/// What a step does, in a word.
+/// The operation of a step, in a word.
 pub(super) fn operation(plan: &Plan, id: PlanStepIndex) -> &str {
     let step = plan.step(id);
     match (step.work, plan.call_of(id)) {
@@ -39,8 +39,8 @@ pub(super) fn operation(plan: &Plan, id: PlanStepIndex) -> &str {
     }
 }
 
-/// The state that the element of a step is in once it is done: its own, or that of the step that
-/// only says so behind it.
+/// The state of the step's element after the step: the state that the step sets, or else the one
+/// that the following step sets.
 pub(super) fn state_after(plan: &Plan, id: PlanStepIndex) -> Option<&str> {
     let step = plan.step(id);
     if let Some(state) = reached(plan, step.work) {
@@ -48,7 +48,8 @@ pub(super) fn state_after(plan: &Plan, id: PlanStepIndex) -> Option<&str> {
     }
     let rest = &plan.steps[id.index() + 1..];
     let following = match step.activity {
-        // Behind a call come the other members of a group, and the states of them all.
+        // After a call come the calls for the other members of a group, then the states of all
+        // members.
         Some((written, _)) => {
             let of_step = |next: &&PlanStep| {
                 next.scope == step.scope && next.activity.is_some_and(|(other, _)| other == written)
@@ -64,12 +65,12 @@ pub(super) fn state_after(plan: &Plan, id: PlanStepIndex) -> Option<&str> {
     (following.element == step.element).then(|| settled(plan, following.work))?
 }
 
-/// The state that is reached with this, and stays.
+/// The state that the work sets, unless the state is transitional.
 pub(super) fn settled(plan: &Plan, work: StepWork) -> Option<&str> {
     reached(plan, work).filter(|_| !is_begun(work))
 }
 
-/// The state that is reached with this.
+/// The state that the work sets.
 pub(super) fn reached(plan: &Plan, work: StepWork) -> Option<&str> {
     match work {
         StepWork::Deleted => Some("-"),
@@ -78,12 +79,12 @@ pub(super) fn reached(plan: &Plan, work: StepWork) -> Option<&str> {
     }
 }
 
-/// Whether a state says that something begins, not that something is done.
+/// Whether the work sets a transitional state, at the beginning of an operation.
 fn is_begun(work: StepWork) -> bool {
     matches!(work, StepWork::State(state) if state.is_transitional())
 }
 
-/// Where a step runs, by the name of the host.
+/// The name of the host that a step runs on.
 pub(super) fn host(plan: &Plan, host: StepHost) -> Option<&str> {
     match host {
         StepHost::None => None,
@@ -92,7 +93,7 @@ pub(super) fn host(plan: &Plan, host: StepHost) -> Option<&str> {
     }
 }
 
-/// A value as it may be shown.
+/// A value, or its replacement if it is hidden.
 pub(super) fn shown(value: &Value, is_hidden: bool) -> Cow<'_, Value> {
     match is_hidden {
         true => Cow::Owned(Value::String(SENSITIVE.into())),

@@ -1,26 +1,26 @@
-//! A plan as a workflow of the template: where an override of one's own begins.
+//! Writes a plan as a workflow of the template, as a starting point for overriding it.
 
+use crate::diagnostic::{Cite, Code, Diagnostic};
 use crate::orchestrate::plan::{
     Plan, PlanElement, PlanElementIndex, PlanElementKind, PlanStepIndex, StepWork,
 };
-use crate::text::diagnostic::{Code, Diagnostic};
-use crate::text::value::Value;
-use crate::text::yaml::write_flow;
 use crate::tosca::LifecycleOperation;
+use cuvee_text::value::Value;
+use cuvee_text::yaml::write_flow;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt::Write;
 
-/// A generated plan as an imperative workflow: a step is what an element does between two states
-/// that others may wait for.
+/// A generated plan as an imperative workflow. Each of its steps is what an element does between
+/// two states that others may wait for.
 ///
 /// # Errors
-/// Where a workflow cannot say it: two relations of one name at one node, what is gone or not there
-/// yet in one of two variants, and what is a workflow of the template already.
+/// An error if a workflow cannot express the plan: it distinguishes two relations of one name at
+/// one node, it changes one variant to another, or it is already a workflow of the template.
 ///
 /// ```
-/// use cuvee::plan::PlanQuery;
+/// use cuvee::deploy::plan::PlanQuery;
 /// let plan = cuvee::Resolver::new("examples/shop").preset("dev").plan(&PlanQuery::default())?.result;
-/// assert!(cuvee::draw::plan::yaml(&plan).unwrap().starts_with("workflows:\n  deploy:\n"));
+/// assert!(cuvee::output::draw::plan::yaml(&plan).unwrap().starts_with("workflows:\n  deploy:\n"));
 /// # Ok::<(), cuvee::Failure>(())
 /// ```
 pub fn yaml(plan: &Plan) -> Result<String, Diagnostic> {
@@ -44,10 +44,9 @@ pub fn yaml(plan: &Plan) -> Result<String, Diagnostic> {
 
 fn sayable(plan: &Plan) -> Result<(), Diagnostic> {
     if !plan.changes.is_empty() || plan.workflow == "update" {
-        let message =
-            "no workflow leads from one variant to another: it names what is in one of them";
+        let message = "an update from one variant to another cannot be written as a workflow, which names elements of one variant only";
         let error = Diagnostic::error(Code::UnknownElement, message);
-        return Err(error.help("`--format json` and `--format make` write such a plan"));
+        return Err(error.help("write the plan with `--format json` or `--format make`"));
     }
     if !plan.is_generated {
         let message = format!("`{}` is a workflow of the template already", plan.workflow);
@@ -60,7 +59,7 @@ fn sayable(plan: &Plan) -> Result<(), Diagnostic> {
         let before = known.entry((requirement, source)).or_insert(&element.identifier);
         if *before != element.identifier {
             let message = format!(
-                "no workflow tells the relations `{requirement}` of `{source}` apart, and `{before}` and `{}` both run something",
+                "a workflow cannot tell the relations `{requirement}` of `{source}` apart, and `{before}` and `{}` both run something",
                 element.identifier
             );
             let error = Diagnostic::error(Code::Duplicate, message).at(element.span);
@@ -70,11 +69,11 @@ fn sayable(plan: &Plan) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// Steps of one element that follow one another.
+/// Consecutive steps of one element, which become one workflow step.
 struct Phase {
     element: Option<PlanElementIndex>,
     steps: Vec<PlanStepIndex>,
-    /// The phases that have to be over before.
+    /// The phases that must be complete before.
     after: Vec<usize>,
 }
 
@@ -109,7 +108,7 @@ impl WorkflowPhases {
         Self { all }
     }
 
-    /// A name for each that no other has.
+    /// A unique name for each phase.
     fn names(&self, plan: &Plan) -> Vec<String> {
         let mut taken = FxHashSet::default();
         let name = |phase: &Phase| {
@@ -126,8 +125,8 @@ impl WorkflowPhases {
     }
 }
 
-/// The phase that a step goes on with: that of the step which it alone waits for and which nothing
-/// else waits for, unless a new one begins. So no other order comes of it.
+/// The phase that a step continues: that of the preceding step of the same element, if nothing else
+/// waits for that step and no new phase begins. So the order of steps does not change.
 fn continued(
     plan: &Plan,
     id: PlanStepIndex,
@@ -145,7 +144,7 @@ fn continued(
     let phase = phase_of[before.index()];
     let members = &all[phase].steps;
     let has_run = members.iter().any(|&member| plan.step(member).is_run());
-    // What has only begun may begin later; what runs may not.
+    // A phase that has not run anything yet may be delayed; one that has may not.
     let may_wait = |wait: &PlanStepIndex| *wait == before || !has_run && *wait < members[0];
     (members.last() == Some(&before) && plan.after(id).iter().all(may_wait)).then_some(phase)
 }
@@ -205,23 +204,23 @@ fn operation(plan: &Plan, id: PlanStepIndex) -> Option<LifecycleOperation> {
     }
 }
 
-/// What a step does, as an activity; nothing for what a workflow does not say.
+/// The activity of a step; `None` if a workflow does not mention it.
 fn activity(plan: &Plan, id: PlanStepIndex) -> Option<String> {
     let step = plan.step(id);
     match step.work {
         StepWork::Operation(operation) => {
-            // An operation without anything to run may be none of the node's type.
+            // The type of the node may not define an operation that runs nothing.
             let call = plan.call_of(id)?;
             let name = format!("{}.{}", call.interface, operation.as_str());
             Some(format!("call_operation: {}", scalar(&name)))
         }
         work if work.is_delegated() => Some(format!("delegate: {}", scalar(plan.label(work)))),
-        // The state of a node that is gone is nobody's any more.
+        // A deleted node has no state to set.
         work => Some(format!("set_state: {}", work.state()?.as_str())),
     }
 }
 
-/// A string as YAML, quoted where it has to be.
+/// A string as YAML, quoted if necessary.
 fn scalar(text: &str) -> String {
     write_flow(&Value::String(text.into()))
 }

@@ -1,5 +1,5 @@
-//! Feature models as FeatureIDE keeps them in `model.xml`: a tree of `and`, `or`, `alt` and
-//! `feature`, and rules below it.
+//! Reads and writes feature models in the format of FeatureIDE's `model.xml`: a tree of `and`,
+//! `or`, `alt` and `feature`, followed by rules.
 
 mod read;
 mod write;

@@ -1,18 +1,18 @@
-//! Reads feature models.
+//! Reads feature models of FeatureIDE.
 
 use super::super::model::{Feature, FeatureId, FeatureModel, GroupKind, MAX_DEPTH, Proposition};
 use super::super::names::{FeatureNames, syntax, too_deep, unsupported};
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::source::{FileId, Span};
-use crate::text::value::Value;
-use crate::text::xml::{self, XmlElement, XmlLimits, XmlStep};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use cuvee_text::source::{FileId, Span};
+use cuvee_text::value::Value;
+use cuvee_text::xml::{self, XmlElement, XmlLimits, XmlStep};
 
-/// Reads a model. A document type is refused, so that no entity can be declared, let alone
-/// expanded. Trees may be of any depth, and rules of 47 levels.
+/// Reads a model. A document type declaration is rejected, so no entity can be declared or
+/// expanded. Trees may have any depth, and rules up to 47 levels.
 ///
 /// # Errors
-/// `syntax` at each place where the XML is not well-formed, `invalid-input` where it is no feature
-/// model, names what is not there or has a rule that is not known, and `duplicate` where two features
+/// `syntax` at each place where the XML is not well-formed. `invalid-input` if it is not a feature
+/// model, refers to an unknown feature or has an unknown kind of rule. `duplicate` if two features
 /// share a name.
 pub fn read(text: &str, file: FileId) -> Result<FeatureModel, Diagnostics> {
     let limits = XmlLimits { depth: usize::MAX, ..XmlLimits::default() };
@@ -34,19 +34,19 @@ fn no_model(span: Span, problem: &str) -> Diagnostic {
         .help("a feature model of FeatureIDE is a `<featureModel>` with the features in its `<struct>`")
 }
 
-/// An element that is open.
+/// An open element.
 enum Open {
     Model,
     Struct,
-    /// A feature, and the kind of the group that its children are; `and` has two.
+    /// A feature, and the kind of the group of its children; `None` for `and`, which has two kinds.
     Feature(FeatureId, Option<GroupKind>),
     Constraints,
     Rule(Option<Proposition>),
-    /// An operator, its operands so far, and where it stands.
+    /// An operator, its operands so far, and its place.
     Operator(String, Vec<Proposition>, Span),
     Var(String),
     Description(FeatureId, String),
-    /// Whatever does not matter here.
+    /// An element that is ignored.
     Other,
 }
 
@@ -55,7 +55,7 @@ struct FeatureIdeBuilder {
     model: Option<FeatureModel>,
     names: FeatureNames,
     open: Vec<Open>,
-    /// How many operators are open.
+    /// The number of open operators.
     nested: usize,
 }
 
@@ -122,7 +122,7 @@ impl FeatureIdeBuilder {
         ))
     }
 
-    /// What an extended model says of a feature.
+    /// Reads an attribute of a feature in an extended model.
     fn attribute(&mut self, of: FeatureId, element: XmlElement<'_>) {
         let feature = self.model.as_mut().and_then(|model| model.features.get_mut(of.index()));
         let said = |name| element.attribute(name).map(|it| it.value().into_owned());
@@ -151,7 +151,8 @@ impl FeatureIdeBuilder {
                 let Some(model) = &self.model else {
                     return Err(no_model(span, "its rules stand above its features"));
                 };
-                // Who indents the text does not mean the spaces, but a name may have some.
+                // Indented text has surrounding spaces that do not belong to the name, but a name
+                // may also contain them.
                 let name = if self.names.has(&name) { &*name } else { name.trim() };
                 let operand = self.names.find(model, name, span)?;
                 self.operand(operand, span)
@@ -179,7 +180,7 @@ impl FeatureIdeBuilder {
         }
     }
 
-    /// Hands an operand to what it stands in.
+    /// Adds an operand to the enclosing operator or rule.
     fn operand(&mut self, operand: Proposition, span: Span) -> Result<(), Diagnostic> {
         match self.open.last_mut() {
             Some(Open::Operator(_, operands, _)) => operands.push(operand),

@@ -1,18 +1,18 @@
-//! Writes feature models.
+//! Writes feature models for FeatureIDE.
 
 use super::super::model::{
     Feature, FeatureGroup, FeatureId, FeatureModel, FeatureStep, FeatureType, GroupKind,
     Proposition,
 };
-use crate::text::xml::XmlText;
+use cuvee_text::xml::XmlText;
 use std::fmt::Write;
 
 impl FeatureModel {
-    /// The model as FeatureIDE reads it; notes are comments above it.
+    /// The model in the format of FeatureIDE; notes are comments above it.
     ///
-    /// There, a feature has one group. Where it has more, all its children are optional or
-    /// mandatory, and what an `or` or an `alternative` group demands of them is a rule. Features
-    /// with values are left out, as there are none.
+    /// There, a feature has only one group. If it has several here, all its children become
+    /// optional or mandatory, and the demands of `or` and `alternative` groups become rules.
+    /// Features with values are left out, because the format has none.
     pub fn to_feature_ide(&self) -> String {
         let mut out =
             String::from("<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>\n");
@@ -86,8 +86,7 @@ impl FeatureModel {
         }
     }
 
-    /// The element of a feature: that of its only group, if that is one, or of its lack of
-    /// children.
+    /// The element of a feature, which depends on its only group or on whether it has children.
     fn element(&self, feature: &Feature) -> &'static str {
         match &feature.groups[..] {
             [FeatureGroup { kind: GroupKind::Or, .. }] => "or",
@@ -107,7 +106,7 @@ impl FeatureModel {
             .filter(|&id| self.feature(id).is_some_and(|child| child.kind == FeatureType::Boolean))
     }
 
-    /// What the groups of a feature with several demand beyond what `and` says.
+    /// The rules for the groups of a feature with several groups, beyond the meaning of `and`.
     fn groups_as_rules(&self, id: FeatureId, feature: &Feature) -> Vec<Proposition> {
         if feature.groups.len() < 2 {
             return Vec::new();
@@ -133,7 +132,7 @@ impl FeatureModel {
                 push(out, format_args!("<var>{}</var>\n", XmlText(name)));
                 return;
             }
-            // There are no constants; that of the root is known.
+            // The format has no constants, but the root is always selected.
             Proposition::Constant(value) => {
                 let root = Proposition::Feature(self.root());
                 let pair = vec![root.clone(), !root];
@@ -158,7 +157,7 @@ impl FeatureModel {
     }
 }
 
-/// Indents, but not without end: a deep tree would be mostly indentation.
+/// Writes indentation, but with a limit, because a deep tree would consist mostly of indentation.
 fn indent(out: &mut String, depth: usize) {
     out.extend(std::iter::repeat_n('\t', depth.min(64)));
 }
@@ -168,7 +167,7 @@ fn push(out: &mut String, text: std::fmt::Arguments<'_>) {
     let _ = out.write_fmt(text);
 }
 
-/// As it may stand in a comment, which two hyphens would end.
+/// A text for a comment, which two hyphens would end.
 fn comment(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,45 +1,45 @@
-//! From text to tokens; indentation becomes tokens, too.
+//! Splits text into tokens; indentation becomes tokens as well.
 
 use super::super::names::syntax;
 use super::ESCAPED;
-use crate::text::diagnostic::Diagnostic;
-use crate::text::source::{FileId, Span};
+use crate::diagnostic::Diagnostic;
+use cuvee_text::source::{FileId, Span};
 use std::borrow::Cow;
 
-/// What is read at once.
+/// A token.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Token<'t> {
-    /// A word or a number without quotes, dots included.
+    /// A word or a number without quotes; it may contain dots.
     Word(&'t str),
-    /// A name in double quotes, without them.
+    /// A name that was written in double quotes.
     Name(Cow<'t, str>),
-    /// A text in single quotes, without them.
+    /// A text that was written in single quotes.
     Text(Cow<'t, str>),
     /// A punctuation mark or an operator.
     Mark(&'static str),
-    /// A line ends.
+    /// The end of a line.
     Newline,
-    /// The next line is indented more than the one before.
+    /// The start of a line that is indented more than the previous one.
     Indent,
-    /// A level of indentation ends.
+    /// The end of a level of indentation.
     Dedent,
-    /// The file ends.
+    /// The end of the file.
     End,
 }
 
-/// The longest come first.
+/// The marks; longer ones come before their prefixes.
 const MARKS: [&str; 23] = [
     "<=>", "==", "=>", "<=", ">=", "!=", "<", ">", "!", "&", "|", "(", ")", "[", "]", "{", "}",
     ",", "+", "-", "*", "/", "..",
 ];
 
-/// As far as a tab reaches.
+/// The distance between tab stops.
 const TAB: usize = 8;
 
 /// Splits a text into tokens, each with its place.
 ///
 /// # Errors
-/// `syntax` at a character or a line that fits nowhere.
+/// `syntax` at a character or an indentation that is not allowed.
 pub(super) fn tokens(text: &str, file: FileId) -> Result<Vec<(Token<'_>, Span)>, Diagnostic> {
     let mut lexer = Lexer { text, file, at: 0, brackets: 0, levels: vec![0], tokens: Vec::new() };
     if text.starts_with('\u{feff}') {
@@ -53,16 +53,16 @@ struct Lexer<'t> {
     text: &'t str,
     file: FileId,
     at: usize,
-    /// How many brackets are open: lines in them are no lines.
+    /// The number of open brackets; line ends within brackets do not count.
     brackets: usize,
-    /// The indentations that are open, the outermost first.
+    /// The open levels of indentation, outermost first.
     levels: Vec<usize>,
     tokens: Vec<(Token<'t>, Span)>,
 }
 
 impl<'t> Lexer<'t> {
     fn run(&mut self) -> Result<(), Diagnostic> {
-        // A line is indented by what stands before its first comment or token.
+        // The indentation of a line is the space before its first comment or token.
         let (mut line_is_empty, mut is_margin, mut indentation) = (true, true, 0);
         loop {
             is_margin &= !self.comments()?;
@@ -117,7 +117,7 @@ impl<'t> Lexer<'t> {
         self.tokens.push((token, self.span(start)));
     }
 
-    /// Skips comments; whether there are any.
+    /// Skips comments; returns whether there were any.
     fn comments(&mut self) -> Result<bool, Diagnostic> {
         let first = self.at;
         loop {
@@ -139,7 +139,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Compares the indentation of a line with that of the lines above it.
+    /// Compares the indentation of a line with that of the preceding lines.
     fn indent(&mut self, indentation: usize) -> Result<(), Diagnostic> {
         let open = self.levels.last().copied().unwrap_or_default();
         if indentation > open {
@@ -156,9 +156,9 @@ impl<'t> Lexer<'t> {
         }
         let error = syntax(
             self.span(self.at),
-            "this line is indented less than the one above, but as no line before that",
+            "this line is indented less than the line above, but not like any line before that",
         );
-        Err(error.help("indent what belongs together alike, with tabs or with spaces"))
+        Err(error.help("indent lines of one group alike, with tabs or with spaces"))
     }
 
     fn token(&mut self, next: char) -> Result<(), Diagnostic> {
@@ -215,7 +215,7 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '#' | '§' | '%' | '?' | '\\' | ';')
 }
 
-/// A dot within a word; two of them are a range.
+/// Whether this is a dot within a word; two dots are a range.
 fn is_inner_dot(text: &str, at: usize, c: char) -> bool {
     c == '.'
         && text
@@ -223,7 +223,7 @@ fn is_inner_dot(text: &str, at: usize, c: char) -> bool {
             .is_some_and(|after| after.starts_with(|next| is_word(next) || next == '*'))
 }
 
-/// Undoes `%XX`, for the characters that are written so.
+/// Decodes `%XX` sequences.
 fn unescape(text: &str) -> Cow<'_, str> {
     let mut parts = text.split('%');
     let first = parts.next().unwrap_or_default();

@@ -1,10 +1,10 @@
-//! The Universal Variability Language: an indented tree of features with attributes, and
-//! constraints below it.
+//! Reads and writes the Universal Variability Language (UVL): an indented tree of features with
+//! attributes, followed by constraints.
 //!
-//! Read is its boolean level, group cardinalities, attributes of any kind, and typed features that are
-//! always there. Names that are no identifiers stand in double
-//! quotes. What quotes cannot hold (`.`, `"`, `'` in strings, line ends, `%`) is written as in
-//! URLs: `version = 1%2E10`; that is undone when read.
+//! The reader supports the boolean level, group cardinalities, attributes of any kind, and typed
+//! features that are always present. Names that are not identifiers are written in double quotes.
+//! Characters that quotes cannot contain (`.`, `"`, `'` in strings, line ends, `%`) are
+//! percent-encoded as in URLs: `version = 1%2E10`. The reader decodes them.
 
 mod lexer;
 mod read;
@@ -12,8 +12,8 @@ mod write;
 
 pub use read::read;
 
-/// What is written in quotes where it is a name. Read as names are also those that mean nothing else
-/// where they stand.
+/// Words that are quoted if they are names. The reader also accepts them unquoted where they cannot
+/// mean anything else.
 const KEYWORDS: [&str; 25] = [
     "include",
     "features",
@@ -42,7 +42,7 @@ const KEYWORDS: [&str; 25] = [
     "false",
 ];
 
-/// Keywords that begin or end something wherever they stand.
+/// Keywords that have a structural meaning everywhere.
 const STRUCTURE: [&str; 12] = [
     "include",
     "features",
@@ -58,5 +58,5 @@ const STRUCTURE: [&str; 12] = [
     "false",
 ];
 
-/// The characters that are written as `%XX`.
+/// The characters that are percent-encoded.
 const ESCAPED: [char; 7] = ['%', '"', '\'', '.', '\n', '\r', '\t'];

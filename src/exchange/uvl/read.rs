@@ -1,4 +1,4 @@
-//! Reads feature models.
+//! Reads feature models in UVL.
 
 use super::super::model::{
     Feature, FeatureId, FeatureModel, FeatureType, GroupKind, MAX_DEPTH, Proposition,
@@ -6,16 +6,17 @@ use super::super::model::{
 use super::super::names::{FeatureNames, syntax, too_deep, unsupported};
 use super::STRUCTURE;
 use super::lexer::{Token, tokens};
-use crate::text::diagnostic::{Diagnostic, Diagnostics, did_you_mean};
-use crate::text::source::{FileId, Span};
-use crate::text::value::{Number, Value};
+use crate::diagnostic::{Diagnostic, Diagnostics, did_you_mean};
 use crate::tosca::value::Primitive;
+use cuvee_text::source::{FileId, Span};
+use cuvee_text::value::{Number, Value};
 
 /// Reads a model.
 ///
 /// # Errors
-/// `syntax` where it is not well-formed, `invalid-input` where it names what is not there or uses
-/// what no variability input can express, and `duplicate` where two features share a name.
+/// `syntax` if the text is not well-formed, `invalid-input` if it refers to an unknown feature or
+/// uses something that variability inputs cannot express, and `duplicate` if two features share a
+/// name.
 pub fn read(text: &str, file: FileId) -> Result<FeatureModel, Diagnostics> {
     Ok(model(text, file)?)
 }
@@ -36,26 +37,27 @@ fn model(text: &str, file: FileId) -> Result<FeatureModel, Diagnostic> {
 struct UvlReader<'t> {
     tokens: Vec<(Token<'t>, Span)>,
     at: usize,
-    /// Where constraints among attributes start: they may name features that are still to come.
+    /// The positions of constraints among attributes. They are read last, because they may name
+    /// later features.
     inner: Vec<usize>,
 }
 
-/// What is read so far.
+/// The part of the model that is read so far.
 struct UvlTree {
     model: FeatureModel,
     names: FeatureNames,
 }
 
-/// What the lines at one level of indentation are.
+/// The meaning of the lines at one level of indentation.
 enum UvlFrame {
-    /// The groups of a feature.
+    /// The lines are the groups of a feature.
     Groups(FeatureId),
-    /// The features of a group: its parent, its position there, and the bounds that stand for its
-    /// kind.
+    /// The lines are the features of a group: its parent, its position there, and its bounds if it
+    /// has some instead of a kind.
     Members(FeatureId, usize, Option<GroupBounds>),
 }
 
-/// How many members of a group may be selected.
+/// The bounds on the number of selected members of a group.
 struct GroupBounds {
     least: u64,
     most: Option<u64>,
@@ -97,8 +99,7 @@ impl<'t> UvlReader<'t> {
         syntax(self.span(), format!("expected {expected}, found {found}"))
     }
 
-    /// What stands above the features: nothing of it matters, but that other models are not looked
-    /// for.
+    /// Skips everything above the features; only imports of other models are an error.
     fn preamble(&mut self) -> Result<(), Diagnostic> {
         loop {
             match self.peek() {
@@ -137,7 +138,7 @@ impl<'t> UvlReader<'t> {
         }
     }
 
-    /// `features` and what is indented below it.
+    /// Reads `features` and the tree below it.
     fn tree(&mut self) -> Result<UvlTree, Diagnostic> {
         self.at += 1;
         self.expect(&Token::Newline, "the end of the line behind `features`")?;
@@ -169,7 +170,7 @@ impl<'t> UvlReader<'t> {
         Ok(tree)
     }
 
-    /// A line that begins a group.
+    /// Reads the line that begins a group.
     fn group(&mut self, tree: &mut UvlTree, parent: FeatureId) -> Result<UvlFrame, Diagnostic> {
         let mut bounds = None;
         let kind = match self.peek() {
@@ -189,7 +190,7 @@ impl<'t> UvlReader<'t> {
         Ok(UvlFrame::Members(parent, tree.model.add_group(parent, kind), bounds))
     }
 
-    /// `[1..*]` up to its last bracket.
+    /// Reads bounds such as `[1..*]`.
     fn bounds(&mut self) -> Result<GroupBounds, Diagnostic> {
         let span = self.span();
         self.at += 1;
@@ -216,7 +217,7 @@ impl<'t> UvlReader<'t> {
         Ok(number)
     }
 
-    /// A line with a feature of a group; what is below it where something is.
+    /// Reads the line of a feature in a group; returns a frame if lines are nested below it.
     fn member(
         &mut self,
         tree: &mut UvlTree,
@@ -236,10 +237,10 @@ impl<'t> UvlReader<'t> {
         Ok(self.accept(&Token::Indent).then_some(UvlFrame::Groups(id)))
     }
 
-    /// A line with a feature.
+    /// Reads the line of a feature.
     fn feature(&mut self) -> Result<Feature, Diagnostic> {
         let kind = match (self.peek(), self.tokens.get(self.at + 1)) {
-            // It may have such a name itself.
+            // The name of a feature may itself be a type.
             (Token::Word(_), Some((Token::Word("cardinality"), _))) => None,
             (Token::Word(word), Some((Token::Word(_) | Token::Name(_), _))) => feature_type(word),
             _ => None,
@@ -262,7 +263,7 @@ impl<'t> UvlReader<'t> {
         Ok(feature)
     }
 
-    /// `cardinality [1..1]`, which is what every feature has.
+    /// Reads `cardinality [1..1]`, the only cardinality that features may have.
     fn cardinality(&mut self) -> Result<(), Diagnostic> {
         let span = self.span();
         if !self.accept(&Token::Word("cardinality")) {
@@ -300,7 +301,7 @@ impl<'t> UvlReader<'t> {
         Ok(name)
     }
 
-    /// Attributes behind their opening bracket.
+    /// Reads attributes after their opening bracket.
     fn attributes(
         &mut self,
         nested: usize,
@@ -331,7 +332,7 @@ impl<'t> UvlReader<'t> {
         }
     }
 
-    /// Leaves constraints for later, when all features are known.
+    /// Skips constraints among attributes; they are read when all features are known.
     fn skip_constraints(&mut self) {
         self.inner.push(self.at);
         let mut brackets = 0_usize;
@@ -353,7 +354,7 @@ impl<'t> UvlReader<'t> {
         }
         let negative = self.accept(&Token::Mark("-"));
         let value = match self.peek() {
-            // Texts stand in single quotes; many tools write double ones.
+            // Texts are written in single quotes, but many tools write double quotes.
             Token::Text(text) | Token::Name(text) if !negative => Value::from(&**text),
             Token::Word(word) => {
                 number(word, negative).ok_or_else(|| self.unexpected("a value"))?
@@ -385,7 +386,7 @@ impl<'t> UvlReader<'t> {
         Ok(items.into())
     }
 
-    /// The constraints among attributes that were left for later: one, or a list of them.
+    /// Reads skipped constraints among attributes: one constraint or a list.
     fn attribute_constraints(&mut self, tree: &mut UvlTree) -> Result<(), Diagnostic> {
         let list = self.accept(&Token::Mark("["));
         loop {
@@ -402,7 +403,7 @@ impl<'t> UvlReader<'t> {
         }
     }
 
-    /// The section of constraints, if there is one, and the end.
+    /// Reads the section of constraints, if there is one, and the end of the file.
     fn constraints(&mut self, tree: &mut UvlTree) -> Result<(), Diagnostic> {
         if self.accept(&Token::Word("constraints")) {
             self.expect(&Token::Newline, "the end of the line behind `constraints`")?;
@@ -422,8 +423,7 @@ impl<'t> UvlReader<'t> {
         if constraint.depth() > MAX_DEPTH { Err(too_deep(span)) } else { Ok(constraint) }
     }
 
-    /// Operands of the operator of this rank and between them that operator; chains group from the
-    /// left.
+    /// Reads operands separated by the operator of this rank; chains associate to the left.
     fn binary(
         &mut self,
         tree: &UvlTree,
@@ -447,7 +447,8 @@ impl<'t> UvlReader<'t> {
         })
     }
 
-    /// Whether a function is called; a feature may have its name.
+    /// Whether the next token is the name of a function that is called; a feature may have the same
+    /// name.
     fn is_function(&self) -> bool {
         let next = self.tokens.get(self.at + 1).map(|(token, _)| token);
         matches!(self.peek(), Token::Word("sum" | "avg" | "len" | "floor" | "ceil"))
@@ -485,7 +486,7 @@ impl<'t> UvlReader<'t> {
 }
 
 impl UvlTree {
-    /// Turns bounds into the kind of group that says the same.
+    /// Replaces bounds by a kind of group and constraints with the same meaning.
     fn settle(
         &mut self,
         parent: FeatureId,
@@ -502,9 +503,9 @@ impl UvlTree {
             (1, most) if most == members => GroupKind::Or,
             (least, most) => {
                 let demanded = of_number(&known.members, least, most).ok_or_else(|| {
-                    let what = "groups of so many features of which such a number is selected";
+                    let what = "groups of so many features with bounds on how many are selected";
                     unsupported(bounds.span, what)
-                        .help("`or` takes at least one, `alternative` exactly one")
+                        .help("use `or` for at least one feature, or `alternative` for exactly one")
                 })?;
                 known.kind = GroupKind::Optional;
                 self.model.constrain(Proposition::Feature(parent).implies(demanded));
@@ -515,11 +516,12 @@ impl UvlTree {
     }
 }
 
-/// So many propositions may say how many features of a group are selected.
+/// How many subsets of a group are enumerated at most to express its bounds.
 const SUBSETS: usize = 10_000;
 
-/// That no fewer and no more than these are selected: of each subset that is one too large for the
-/// rest, one is; of each that is one too large, not all are. Nothing where there are too many subsets.
+/// The proposition that the number of selected members is within bounds. Each subset that is too
+/// large to be left out contains a selected member; each subset of `most + 1` members contains one
+/// that is not selected. `None` if there are too many subsets.
 fn of_number(members: &[FeatureId], least: u64, most: u64) -> Option<Proposition> {
     let count = members.len();
     let (least, most) = (usize::try_from(least).ok()?, usize::try_from(most).ok()?);
@@ -539,7 +541,7 @@ fn of_number(members: &[FeatureId], least: u64, most: u64) -> Option<Proposition
     Some(Proposition::and(all))
 }
 
-/// All ways to take some of so many, in the order of positions; nothing where there are too many.
+/// All subsets of a given size, in the order of positions; `None` if there are too many.
 fn subsets(of: usize, taken: usize) -> Option<Vec<Vec<usize>>> {
     let mut set: Vec<usize> = (0..taken).collect();
     let mut all = Vec::new();
@@ -548,7 +550,7 @@ fn subsets(of: usize, taken: usize) -> Option<Vec<Vec<usize>>> {
             return None;
         }
         all.push(set.clone());
-        // The last position that can move on; those behind it follow it.
+        // The last position that can advance; the following positions are reset behind it.
         let Some(at) = (0..taken).rev().find(|&at| set[at] < of - taken + at) else {
             return Some(all);
         };
@@ -558,7 +560,7 @@ fn subsets(of: usize, taken: usize) -> Option<Vec<Vec<usize>>> {
 }
 
 impl Feature {
-    /// Keeps an attribute: some mean something here.
+    /// Stores an attribute; some attributes have a special meaning.
     fn take(&mut self, key: &str, value: Value) {
         match (key, value) {
             ("abstract", value) => self.is_abstract = value.is_truthy(),
@@ -579,7 +581,7 @@ impl Feature {
     }
 }
 
-/// `a => b => c` is `(a => b) => c`.
+/// Combines the operands of a chain from the left: `a => b => c` is `(a => b) => c`.
 fn chain(
     operands: Vec<Proposition>,
     combine: fn(Proposition, Proposition) -> Proposition,
@@ -605,7 +607,7 @@ fn feature_type(word: &str) -> Option<FeatureType> {
     }
 }
 
-/// A number or a truth.
+/// A number or a boolean.
 fn number(word: &str, negative: bool) -> Option<Value> {
     if !negative && matches!(word, "true" | "false") {
         return Some((word == "true").into());

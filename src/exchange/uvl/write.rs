@@ -1,10 +1,10 @@
-//! Writes feature models.
+//! Writes feature models in UVL.
 
 use super::super::model::{
     Feature, FeatureModel, FeatureStep, FeatureType, GroupKind, Proposition,
 };
 use super::{ESCAPED, KEYWORDS};
-use crate::text::value::{Number, Value};
+use cuvee_text::value::{Number, Value};
 use std::fmt::Write;
 
 impl FeatureModel {
@@ -44,7 +44,7 @@ impl FeatureModel {
         out
     }
 
-    /// Writes a proposition; in parentheses where it binds less than its surroundings.
+    /// Writes a proposition, in parentheses if it binds less tightly than its surroundings.
     fn push_proposition(&self, out: &mut String, proposition: &Proposition, surroundings: u8) {
         let binds = match proposition {
             Proposition::Iff(_) => 1,
@@ -59,7 +59,7 @@ impl FeatureModel {
             out.push('(');
         }
         match proposition {
-            // The language has no constants; that of the root is known.
+            // UVL has no constants, but the root is always selected.
             Proposition::Constant(value) => {
                 self.push_name(out, &Proposition::Feature(self.root()));
                 out.push_str(if *value { " | !" } else { " & !" });
@@ -72,8 +72,8 @@ impl FeatureModel {
             }
             Proposition::And(operands) => self.push_operands(out, operands, " & ", 5),
             Proposition::Or(operands) => self.push_operands(out, operands, " | ", 4),
-            // Chains group from the left, so that either side in parentheses is what every reader
-            // understands.
+            // Chains associate to the left. Both sides are in parentheses, so that every reader
+            // understands them.
             Proposition::Implies(pair) => self.push_operands(out, &**pair, " => ", 3),
             Proposition::Iff(pair) => self.push_operands(out, &**pair, " <=> ", 2),
             Proposition::AtMostOne(operands) => self.push_pairs(out, operands),
@@ -92,7 +92,7 @@ impl FeatureModel {
         }
     }
 
-    /// At most one: no two of them.
+    /// Writes that at most one operand holds: no two of them hold together.
     fn push_pairs(&self, out: &mut String, operands: &[Proposition]) {
         let pairs = operands
             .iter()
@@ -144,7 +144,7 @@ fn push_feature(out: &mut String, feature: &Feature) {
         attributes.push(("clauses", feature.clauses.clone().into()));
     }
     attributes.extend(feature.attributes.iter().map(|(name, value)| (&**name, value.clone())));
-    // The language has no empty strings.
+    // UVL has no empty strings.
     attributes.retain(|(_, value)| value.as_str() != Some(""));
     if !attributes.is_empty() {
         out.push(' ');
@@ -164,7 +164,7 @@ fn push_attributes<'v>(out: &mut String, attributes: impl Iterator<Item = (&'v s
     out.push('}');
 }
 
-/// Values nest no deeper than a YAML document.
+/// Writes a value. Values are never nested deeper than a YAML document, so recursion is safe.
 fn push_value(out: &mut String, value: &Value) {
     match value {
         Value::List(items) => {
@@ -184,7 +184,8 @@ fn push_value(out: &mut String, value: &Value) {
     }
 }
 
-/// As it was written where the language can write it so, else as its value; infinities are texts.
+/// Writes a number as it was written if UVL allows this notation, otherwise by its value;
+/// infinities are written as texts.
 fn push_number(out: &mut String, number: &Number) {
     let written = number.to_string();
     let digits = written.strip_prefix('-').unwrap_or(&written);
@@ -205,7 +206,7 @@ fn push_number(out: &mut String, number: &Number) {
 
 fn push_text(out: &mut String, text: &str) {
     out.push('\'');
-    // Dots are at home in texts.
+    // Texts may contain dots.
     escape(out, text, &ESCAPED.map(|c| if c == '.' { '%' } else { c }));
     out.push('\'');
 }

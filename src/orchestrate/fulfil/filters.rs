@@ -1,20 +1,20 @@
-//! Node filters of a document: read where their author wrote them, and where functions in them have
-//! got values, as they would be written.
+//! Reads the node filters of a document: from the source text, or from a new text if functions in
+//! them have got values.
 
-use crate::text::diagnostic::Diagnostics;
-use crate::text::source::{FileId, Span};
-use crate::text::yaml::{Document, Limits, Node, OutEntry, OutNode, parse, write_yaml};
-use crate::text::yaml::{Out, OutKey};
+use crate::diagnostic::Diagnostics;
 use crate::topology::{NodeIndex, RelationIndex, Topology};
 use crate::tosca::filter::NodeFilter;
+use cuvee_text::source::{FileId, Span};
+use cuvee_text::yaml::{Document, Limits, Node, OutEntry, OutNode, parse, write_yaml};
+use cuvee_text::yaml::{Out, OutKey};
 use rustc_hash::FxHashMap;
 
-/// Whose filter it is.
+/// The owner of a filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum FilterOwner {
     /// A node that is to be selected.
     Node(NodeIndex),
-    /// What the properties of such a node are.
+    /// The assigned properties of such a node, as a filter.
     Assigned(NodeIndex),
     /// A requirement assignment without a target.
     Relation(RelationIndex),
@@ -27,18 +27,18 @@ pub(super) struct FilterTexts<'a> {
 
 enum FilterText<'a> {
     Source(Node<'a>),
-    /// And where what it was made of stands.
+    /// A new text, with the place of the filter that it was made from.
     Made(Box<Document>, Span),
 }
 
-/// A filter that can be held against nodes, and where it stands if its parts have no places.
+/// A filter that can be checked, and its place for parts that have none.
 pub(super) struct PlacedFilter<'f> {
     pub filter: NodeFilter<'f>,
     pub at: Span,
 }
 
 impl<'a> FilterTexts<'a> {
-    /// Those of a document of which this is the topology.
+    /// The filters of a document with this topology.
     pub(super) fn of(document: OutNode<'_, 'a>, topology: &Topology) -> Self {
         let mut texts = Self { texts: Vec::new() };
         let body = document.get("topology_template").and_then(|body| body.get("node_templates"));
@@ -73,7 +73,7 @@ impl<'a> FilterTexts<'a> {
         self.texts.push((owner, text));
     }
 
-    /// The properties of a node and of its capabilities; the rest of it says nothing here.
+    /// Adds the assigned properties of a node and of its capabilities as a filter.
     fn assigned(&mut self, id: NodeIndex, node: OutNode<'_, 'a>) {
         if let Some(node) = node.source() {
             self.texts.push((FilterOwner::Assigned(id), FilterText::Source(node)));
@@ -90,7 +90,7 @@ impl<'a> FilterTexts<'a> {
         }
     }
 
-    /// The filters. What is wrong with how they are written is for validating to say.
+    /// Reads the filters. Validation reports errors in how they are written.
     pub(super) fn read(&self) -> FxHashMap<FilterOwner, PlacedFilter<'_>> {
         self.texts.iter().map(|(owner, text)| (*owner, text.read(*owner))).collect()
     }
@@ -114,7 +114,8 @@ fn made(out: &Out<'_>) -> Option<Box<Document>> {
     parse(FileId::DETACHED, write_yaml(out).into(), &Limits::default()).ok().map(Box::new)
 }
 
-/// The entries of a list of requirement assignments, as a topology counts them.
+/// The entries of a list of requirement assignments, in the order in which the topology counts
+/// them.
 pub(super) fn requirement_entries<'o, 'a>(list: OutNode<'o, 'a>) -> Vec<OutEntry<'o, 'a>> {
     let own = list.entries();
     if !own.is_empty() {

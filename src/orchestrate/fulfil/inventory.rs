@@ -1,52 +1,52 @@
-//! What is there already, and may be taken.
+//! The existing nodes that may be used.
 
 use super::uses::{capability_bound, capability_uses};
-use crate::text::value::Value;
-use crate::text::yaml::Node;
 use crate::topology::{
     AssignedValue, NodeIndex, Spanned, Topology, TopologyCapability, TopologyNode, type_named,
 };
 use crate::tosca::types::Parts;
 use crate::tosca::{Family, PropertyDefinition, TypeId, Types};
+use cuvee_text::value::Value;
+use cuvee_text::yaml::Node;
 use rustc_hash::FxHashMap;
 
-/// Nodes that are there already. Anybody can make one: of a template, an instance, or otherwise.
+/// A list of existing nodes. It can be made of a template, an instance, or anything else.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Inventory {
-    /// In the order of their declaration.
+    /// The nodes, in the order of their declaration.
     pub nodes: Vec<InventoryNode>,
 }
 
-/// A node that is there already.
+/// An existing node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InventoryNode {
     /// Its name.
     pub name: String,
-    /// What tells it from everything else there is.
+    /// Its URI, which differs from that of everything else.
     pub uri: String,
-    /// Where it is declared, such as `site.yaml:4`; nothing for nodes of instances.
+    /// The place of its declaration, such as `site.yaml:4`; `None` for nodes of instances.
     pub place: Option<String>,
-    /// The names of its type and of what that derives from, the narrowest first.
+    /// The names of its type and of the types that it derives from, the narrowest first.
     pub types: Vec<String>,
-    /// Its properties, defaults among them.
+    /// Its properties, including defaults.
     pub properties: Vec<AssignedValue>,
     /// Its capabilities.
     pub capabilities: Vec<InventoryCapability>,
 }
 
-/// A capability of a node that is there already.
+/// A capability of an existing node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InventoryCapability {
-    /// Its name and its properties, defaults among them.
+    /// Its name and its properties, including defaults.
     pub assigned: TopologyCapability,
-    /// How many relations may lead to it, where that is bounded.
+    /// How many relations may lead to it, if that is bounded.
     pub max: Option<u64>,
-    /// How many lead to it already.
+    /// How many relations lead to it already.
     pub used: u64,
 }
 
 impl Inventory {
-    /// The nodes of a topology that are there, each with what uses it.
+    /// The nodes of a topology that `is_there` accepts, with the number of relations that use them.
     pub(crate) fn of(
         topology: &Topology,
         types: &Types<'_>,
@@ -81,7 +81,7 @@ impl Inventory {
     }
 }
 
-/// The type of a node, where it is known.
+/// The type of a node, if it is known.
 pub(super) fn node_type(types: &Types<'_>, node: &TopologyNode) -> Option<TypeId> {
     type_named(types, Family::Node, node.described.type_name.as_ref()?)
 }
@@ -112,7 +112,7 @@ fn capabilities(
     found
 }
 
-/// Values, with those that properties have where nobody says them.
+/// Assigned values, and the defaults of properties without one.
 fn with_defaults(
     assigned: &[AssignedValue],
     definitions: Option<&Parts<'_, PropertyDefinition<'_>>>,
@@ -130,7 +130,7 @@ fn with_defaults(
     assigned.iter().cloned().chain(defaults).collect()
 }
 
-/// The value of a name among these.
+/// The value with this name.
 pub(super) fn value_of<'v>(values: &'v [AssignedValue], name: &str) -> Option<&'v Value> {
     values.iter().find(|value| value.name == name).map(|value| &value.value.value)
 }

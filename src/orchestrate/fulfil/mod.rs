@@ -1,8 +1,9 @@
-//! Selects nodes that are there already, and finds targets for requirements that have none: all at
+//! Selects existing nodes, and finds targets for requirements without one. Both are decided at
 //! once, never one after the other.
 //!
-//! What a topology leaves open ([`slots`]) is held against nodes of its own and of an [`Inventory`]
-//! ([`targets`]), and what fits becomes clauses whose best solution is taken ([`solve`]).
+//! The open parts of a topology ([`slots`]) are checked against its own nodes and those of an
+//! [`Inventory`] ([`targets`]). What fits becomes clauses, and their best solution is taken
+//! ([`solve`]).
 
 mod filters;
 mod inventory;
@@ -19,12 +20,12 @@ pub(crate) use subject::NodeSubject;
 pub(crate) use uses::{capability_bound, capability_uses, fitting};
 pub(crate) use write::write;
 
-use crate::sat::solve::SolverSettings;
-use crate::text::diagnostic::Diagnostics;
-use crate::text::yaml::OutNode;
+use crate::diagnostic::Diagnostics;
 use crate::topology::{NodeIndex, RelationIndex, Topology, TopologyNode};
 use crate::tosca::types::schemas::Schemas;
 use crate::tosca::{TypeId, Types};
+use cuvee_sat::solve::SolverSettings;
+use cuvee_text::yaml::OutNode;
 use filters::FilterTexts;
 use rustc_hash::FxHashSet;
 use slots::{OpenDemands, SlotDemand, slots};
@@ -32,54 +33,54 @@ use solve::{FulfilOptions, Solved, solved};
 use targets::{Fitting, FulfilOption, FulfilTargets};
 use told::Teller;
 
-/// What is asked.
+/// The input of a fulfilment.
 #[derive(Clone, Copy)]
 pub(crate) struct FulfilQuestion<'q, 'a, 't> {
-    /// A document with the values that functions have, as far as they are known.
+    /// A document with the values of functions, as far as they are known.
     pub document: OutNode<'q, 'a>,
     /// Its topology.
     pub topology: &'q Topology,
     pub types: &'q Types<'t>,
     pub inventory: &'q Inventory,
-    /// Of which template a node of this name is: targets are looked for among its nodes and those of
-    /// the inventory.
+    /// The template that a node of this name comes from. Its requirements are only fulfilled by
+    /// nodes of the same template and of the inventory.
     pub scope: &'q dyn Fn(&str) -> u32,
-    /// Whether what may take the place of nodes of a type that are to be substituted leaves a
-    /// requirement to them. It has the others itself, so that nobody looks for what nobody wrote.
+    /// Whether a template that substitutes nodes of this type leaves this requirement to them. It
+    /// has the other requirements itself, so these are not looked for unless they are assigned.
     pub leaves: &'q dyn Fn(TypeId, &str) -> bool,
 }
 
-/// Where something leads.
+/// The node that something leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum FoundNode {
-    /// To a node of the topology.
+    /// A node of the topology.
     Own(NodeIndex),
-    /// To one of the inventory, by its position.
+    /// A node of the inventory, by its position.
     Stored(usize),
 }
 
-/// A relation that leads somewhere now.
+/// A relation that got a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FulfilledRelation {
     pub source: NodeIndex,
     pub requirement: String,
-    /// The assignment; nothing where there is none.
+    /// The assignment of the relation; `None` if there is none.
     pub assignment: Option<RelationIndex>,
     pub target: FoundNode,
-    /// The capability, where the target has more than one that fits.
+    /// The capability, if the target has several that fit.
     pub capability: Option<String>,
 }
 
-/// What was found.
+/// The result of a fulfilment.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Fulfilment {
-    /// The nodes that are selected, by the positions of what they are in the inventory.
+    /// The nodes that are selected, each with the position of its counterpart in the inventory.
     pub selected: Vec<(NodeIndex, usize)>,
-    /// In the order of declaration.
+    /// The relations that got a target, in the order of declaration.
     pub relations: Vec<FulfilledRelation>,
-    /// Assignments that stay open, with how many of their relations do.
+    /// The assignments that stay open, with the number of their open relations.
     pub open: Vec<(RelationIndex, u64)>,
-    /// Whether nothing better can be found.
+    /// Whether it is proven that no better result exists.
     pub is_proven: bool,
 }
 
@@ -95,7 +96,7 @@ impl Fulfilment {
     }
 }
 
-/// Selects and fulfils, with warnings.
+/// Selects nodes and fulfils requirements. Returns warnings as well.
 ///
 /// # Errors
 /// `no-selection` and `unfulfilled-requirement`.
@@ -141,9 +142,9 @@ pub(crate) fn fulfil(
     }
 }
 
-/// The ways to fulfil a demand that can be in a solution that is best, and one more, so that it is seen
-/// where another one is as good: behind so many targets of the template whose capabilities are not
-/// bounded nobody needs to look. A node is its own target only where nothing else fits.
+/// The options of a demand that a best solution may contain, and one more, which shows whether
+/// another solution is as good. Options after that many targets of the template with unbounded
+/// capabilities are left out. A node is its own target only if nothing else fits.
 fn usable(
     demand: &SlotDemand<'_>,
     most: Option<usize>,
@@ -165,7 +166,7 @@ fn usable(
         if enough.is_some_and(|enough| unbounded.len() >= enough) {
             break;
         }
-        // Of the capabilities of a target nobody needs those behind one that is not bounded.
+        // Further capabilities of a target after an unbounded one are not needed.
         if unbounded.contains(&option.target) {
             continue;
         }
@@ -208,7 +209,7 @@ fn fulfilment(
             found.open.push((assignment, open));
         }
     }
-    // What one node of the inventory was selected for stands for it.
+    // A relation to an inventory node leads to the node that it was selected for.
     for relation in &mut found.relations {
         let selected = found.selected.iter();
         let mut same = selected.filter(|(_, stored)| FoundNode::Stored(*stored) == relation.target);
@@ -224,12 +225,12 @@ fn is_to_be_selected(node: &TopologyNode) -> bool {
     node.directives.iter().any(|directive| matches!(&*directive.value, "select" | "selectable"))
 }
 
-/// Whether another template takes the place of a node.
+/// Whether a node is to be replaced by another template.
 fn is_to_be_substituted(node: &TopologyNode) -> bool {
     node.directives.iter().any(|directive| &*directive.value == "substitute")
 }
 
-/// What a node is in an inventory.
+/// The URI of the existing node that a node stands for.
 fn instance_uri(node: &TopologyNode) -> Option<&str> {
     let entry = node.described.metadata.iter().find(|entry| entry.name == "instance")?;
     entry.value.value.as_str()

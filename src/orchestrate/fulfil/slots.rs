@@ -1,15 +1,15 @@
-//! What is looked for: nodes to be selected, and requirements without a target.
+//! Finds the open parts of a topology: nodes to be selected, and requirements without a target.
 
 use super::filters::{FilterOwner, PlacedFilter};
 use super::inventory::node_type;
 use super::uses::{assigned_type, file_of};
 use super::{FulfilQuestion, instance_uri, is_to_be_selected, is_to_be_substituted};
-use crate::text::source::FileId;
-use crate::text::value::Value;
 use crate::topology::{NodeIndex, RelationIndex, Topology, TopologyRelation};
 use crate::tosca::requirement::AssignedCount;
 use crate::tosca::types::Part;
 use crate::tosca::{Family, RequirementDefinition, TypeId, TypeRef, Types};
+use cuvee_text::source::FileId;
+use cuvee_text::value::Value;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// How many relations an assignment stands for.
@@ -20,50 +20,51 @@ pub(super) fn assigned_count(relation: &TopologyRelation) -> AssignedCount {
     AssignedCount::said(occurrences, count, optional)
 }
 
-/// What is asked of targets: the same for all relations of one demand, and often for many demands.
+/// The conditions on targets. They are the same for all relations of a demand, and often for
+/// several demands.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Wish {
     /// The type of the node that has the requirement.
     pub source: TypeId,
     pub requirement: String,
-    /// The type that a target has, where one is named.
+    /// The type that a target must have, if one is named.
     pub node: Option<TypeId>,
-    /// What the assignment names: a capability, or a type of them; and in which file.
+    /// The capability or capability type that the assignment names, and the file of that name.
     pub capability: Option<(String, Option<FileId>)>,
-    /// The assignment that has a filter of its own.
+    /// The assignment, if it has a filter of its own.
     pub filter: Option<RelationIndex>,
-    /// Among the nodes of which template a target is looked for.
+    /// The template among whose nodes a target is looked for.
     pub scope: u32,
 }
 
-/// Relations without targets that one requirement of one node has, and that ask for the same.
+/// The open relations of one requirement at one node that have the same conditions.
 #[derive(Debug)]
 pub(super) struct SlotDemand<'q> {
     pub source: NodeIndex,
     pub wish: Wish,
     pub definition: &'q RequirementDefinition<'q>,
-    /// The assignments, each with how often it has to be fulfilled and how often it may be besides.
+    /// The assignments, each with the number of its mandatory and optional relations.
     pub assigned: Vec<(Option<RelationIndex>, AssignedCount)>,
     /// The nodes to which the requirement leads already.
     pub taken: FxHashSet<NodeIndex>,
 }
 
 impl SlotDemand<'_> {
-    /// How many relations there have to be.
+    /// How many relations are mandatory.
     pub(super) fn mandatory(&self) -> usize {
         let all = self.assigned.iter().map(|(_, occurs)| occurs.min);
         usize::try_from(all.fold(0, u64::saturating_add)).unwrap_or(usize::MAX)
     }
 
-    /// How many there are at most, where that is bounded.
+    /// How many relations there are at most, if that is bounded.
     pub(super) fn most(&self) -> Option<usize> {
         let mut optional = self.assigned.iter().map(|(_, occurs)| occurs.optional());
         let optional = optional.try_fold(0_u64, |all, one| Some(all.saturating_add(one?)))?;
         Some(self.mandatory().saturating_add(usize::try_from(optional).unwrap_or(usize::MAX)))
     }
 
-    /// The assignment behind each relation, those that have to be first; the last of an unbounded
-    /// one again and again.
+    /// The assignment of each relation, mandatory relations first. The last of an unbounded
+    /// assignment is repeated.
     pub(super) fn slots(&self, count: usize) -> Vec<Option<RelationIndex>> {
         let repeated = |relation: Option<RelationIndex>, times: u64| {
             std::iter::repeat_n(relation, usize::try_from(times).unwrap_or(usize::MAX).min(count))
@@ -75,8 +76,8 @@ impl SlotDemand<'_> {
         mandatory.chain(optional).take(count).collect()
     }
 
-    /// The assignments of which relations stay open, where these are fulfilled; as many as there can
-    /// be are none that are missing.
+    /// The assignments that stay open after these relations, with the number of open ones.
+    /// Unbounded assignments are never open.
     pub(super) fn open(&self, fulfilled: &[Option<RelationIndex>]) -> Vec<(RelationIndex, u64)> {
         let open = |&(assignment, occurs): &(Option<RelationIndex>, AssignedCount)| {
             let all = occurs.max?;
@@ -95,14 +96,14 @@ pub(super) struct Selection {
     pub incoming: Vec<RelationIndex>,
 }
 
-/// All that is looked for, in the order of declaration.
+/// All open parts of a topology, in the order of declaration.
 pub(super) struct OpenDemands<'q> {
     pub selections: Vec<Selection>,
     pub demands: Vec<SlotDemand<'q>>,
 }
 
 impl OpenDemands<'_> {
-    /// How many relations the requirement of a demand has at most, where that is bounded.
+    /// How many relations the requirement of a demand has at most, if that is bounded.
     pub(super) fn most(&self) -> impl Fn(&SlotDemand<'_>) -> Option<usize> {
         let mut all: FxHashMap<(NodeIndex, String), Option<usize>> = FxHashMap::default();
         for demand in &self.demands {
@@ -114,7 +115,7 @@ impl OpenDemands<'_> {
     }
 }
 
-/// What a topology leaves open.
+/// The open parts of a topology.
 pub(super) fn slots<'q>(
     question: &FulfilQuestion<'q, '_, '_>,
     filters: &FxHashMap<FilterOwner, PlacedFilter<'_>>,
@@ -135,7 +136,7 @@ pub(super) fn slots<'q>(
     slots
 }
 
-/// Requirements that the users of the topology fulfil: names of nodes, and what they require.
+/// The requirements that users of the topology fulfil: names of nodes and of their requirements.
 fn mapped_requirements(topology: &Topology) -> FxHashSet<(String, String)> {
     let mut found = FxHashSet::default();
     let requirements = topology.substitution.iter().flat_map(|mapping| &mapping.requirements);
@@ -159,7 +160,7 @@ fn paths(value: &Value, found: &mut FxHashSet<(String, String)>) {
     }
 }
 
-/// Looks for what one node leaves open.
+/// Finds the open parts of one node.
 struct DemandSearch<'s, 'q, 'a, 't> {
     question: &'s FulfilQuestion<'q, 'a, 't>,
     filters: &'s FxHashMap<FilterOwner, PlacedFilter<'s>>,
@@ -192,7 +193,8 @@ impl<'q> DemandSearch<'_, 'q, '_, '_> {
         }
     }
 
-    /// Without any assignment as many relations as there have to be are open.
+    /// Adds a demand for a requirement without assignments: the minimal number of relations is
+    /// open.
     fn unassigned(
         &self,
         name: &str,
@@ -257,7 +259,7 @@ impl<'q> DemandSearch<'_, 'q, '_, '_> {
         (self.question.scope)(&self.question.topology.node(self.source).name)
     }
 
-    /// The narrower one of the types that definition and assignment name.
+    /// The narrower of the types that the definition and the assignment name.
     fn wanted(
         &self,
         definition: &RequirementDefinition<'_>,

@@ -1,80 +1,81 @@
-//! All at once: which relation leads where, and which node of the inventory is selected, so that
-//! bounds hold, and best so.
+//! Decides all at once which relation leads where, and which node of the inventory is selected, so
+//! that all bounds hold, in the best way.
 //!
-//! A relation of one requirement of one node is as good as another one that asks for the same, so
-//! there is a variable for each demand and each way to fulfil it, not for each relation: at least so
-//! many of them are true as relations have to be, and at most as many as there may be. What solutions
-//! prefer is absent, so a variable says that a node is passed over: among equally good solutions the
-//! one is taken that takes what is declared first.
+//! Relations of one demand are interchangeable. So there is a variable for each demand and each of
+//! its options, not for each relation. At least as many of these are true as relations are
+//! mandatory, and at most as many as are permitted. Solutions prefer false variables, so a variable
+//! says that a node is passed over. Among equally good solutions this takes the nodes that are
+//! declared first.
 
 use super::slots::{OpenDemands, SlotDemand};
 use super::targets::{FulfilOption, FulfilTargets};
 use super::uses::fitting;
 use super::{FulfilQuestion, inventory::node_type};
-use crate::sat::formula::{Atom, Lit, OriginId};
-use crate::sat::solve::{
+use crate::topology::NodeIndex;
+use cuvee_sat::formula::{Atom, Lit, OriginId};
+use cuvee_sat::solve::{
     BoundedClauses, Objective, Problem, Solution, SolverSettings, Unsolved, solve,
 };
-use crate::topology::NodeIndex;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
-/// Why a clause is there.
+/// The reason of a clause.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum FulfilReason {
     /// This node has to be selected.
     Selection(usize),
-    /// So many relations of this demand have to be, and no more may be.
+    /// The number of relations of this demand is bounded from below and above.
     Demand(usize),
-    /// Relations of one requirement of one node lead to different nodes.
+    /// Relations of one requirement at one node lead to different nodes.
     Different(NodeIndex, String),
-    /// So many relations may lead to a capability of a target.
+    /// The number of relations to this capability of a target is bounded.
     Capacity(usize, String),
-    /// A node of the inventory is selected once.
+    /// A node of the inventory is selected at most once.
     Once(usize),
-    /// What is taken from the inventory counts as used.
+    /// A node that is taken from the inventory counts as used.
     Used,
 }
 
-/// What was found.
+/// The best solution.
 pub(super) struct Solved {
-    /// The target that is selected by each selection.
+    /// For each selection, its target.
     pub selected: Vec<usize>,
-    /// How each demand is fulfilled.
+    /// For each demand, the options that are taken.
     pub fulfilled: Vec<Vec<FulfilOption>>,
-    /// Where another solution is as good, and targets that it has there.
+    /// The choosers that have other targets in a solution that is as good, with these targets.
     pub ambiguous: Vec<(Chooser, Vec<usize>)>,
     pub is_proven: bool,
 }
 
-/// What takes targets: of demands of one requirement of one node the first stands for all.
+/// The subject of a choice. The first demand of a requirement at a node stands for all of that
+/// requirement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Chooser {
     Selection(usize),
     Demand(usize),
 }
 
-/// The targets that something may take, each with the atom that says that it does not.
+/// The targets of a chooser, each with the atom that says that the target is not taken.
 struct ChooserTargets {
     chooser: Chooser,
     passed: Vec<(usize, Atom)>,
 }
 
-/// Why there is no solution.
+/// The reason why there is no solution.
 pub(super) enum NotSolved {
-    /// These reasons cannot all be met, and each of them is needed for that.
+    /// These reasons contradict each other, and each of them is needed for that.
     Conflict(Vec<FulfilReason>),
-    /// None was found in time.
+    /// No solution was found in time.
     Interrupted,
 }
 
-/// What each selection and demand can take.
+/// The options of each selection and each demand.
 pub(super) struct FulfilOptions {
     pub selections: Vec<Vec<usize>>,
     pub demands: Vec<Vec<FulfilOption>>,
 }
 
-/// After so many other solutions nobody is told of more.
+/// How many other solutions are reported at most.
 const TOLD: usize = 32;
 
 struct Solving<'s, 'q, 't> {
@@ -85,10 +86,10 @@ struct Solving<'s, 'q, 't> {
     clauses: BoundedClauses,
     reasons: Vec<FulfilReason>,
     known: FxHashMap<FulfilReason, OriginId>,
-    /// What is true where a selection takes a target.
+    /// For each selection and target, the literal that the target is taken.
     selected: Vec<Vec<Lit>>,
     choosers: Vec<ChooserTargets>,
-    /// What is true where a demand is fulfilled in a way.
+    /// For each demand and option, the literal that the option is taken.
     taken: Vec<Vec<Lit>>,
     objectives: [Objective; 3],
 }
@@ -135,7 +136,7 @@ impl<'q> Solving<'_, 'q, '_> {
         })
     }
 
-    /// A variable for each choice, in the order in which solutions prefer them.
+    /// Adds a variable for each choice, in the order in which solutions prefer them.
     fn variables(&mut self) {
         let mut fresh = |count: usize| -> Vec<Lit> {
             (0..count).map(|_| self.clauses.fresh().negative()).collect()
@@ -173,7 +174,7 @@ impl<'q> Solving<'_, 'q, '_> {
         }
     }
 
-    /// Relations of one requirement of one node lead to different nodes.
+    /// Requires that relations of one requirement at one node lead to different nodes.
     fn different(&mut self) {
         let mut choosers: Vec<ChooserTargets> = Vec::new();
         let mut next = 0;
@@ -200,7 +201,7 @@ impl<'q> Solving<'_, 'q, '_> {
         self.choosers.append(&mut choosers);
     }
 
-    /// The atom that says that a target is taken in none of these ways, of which one may be.
+    /// The atom that none of these literals is true, of which at most one may be.
     fn passed(&mut self, taken: &[Lit], reason: &FulfilReason) -> Atom {
         if let [taken] = taken {
             return Atom(taken.var().0);
@@ -214,7 +215,7 @@ impl<'q> Solving<'_, 'q, '_> {
         Atom(passed.0)
     }
 
-    /// Bounds of capabilities, with those that lead to what is selected.
+    /// Bounds the relations to each capability, including those to selected nodes.
     fn capacities(&mut self) {
         let mut uses: FxHashMap<(usize, &str), Vec<Lit>> = FxHashMap::default();
         for (options, taken) in self.options.demands.iter().zip(&self.taken) {
@@ -250,8 +251,8 @@ impl<'q> Solving<'_, 'q, '_> {
         }
     }
 
-    /// Each node of the inventory is selected once at most; as few of them as possible are used, and
-    /// as few relations as possible lead there.
+    /// Requires that each node of the inventory is selected at most once. Prefers few used nodes,
+    /// and few relations to them.
     fn inventory(&mut self) {
         let mut selecting: FxHashMap<usize, Vec<Lit>> = FxHashMap::default();
         for (options, selected) in self.options.selections.iter().zip(&self.selected) {
@@ -320,7 +321,7 @@ impl<'q> Solving<'_, 'q, '_> {
     }
 }
 
-/// Who could as well take other targets, and which.
+/// The choosers that could take other targets equally well, and these targets.
 fn others(mut open: Vec<ChooserTargets>, solution: &mut Solution) -> Vec<(Chooser, Vec<usize>)> {
     let mut found = Vec::new();
     while found.len() < TOLD {

@@ -1,20 +1,20 @@
-//! Nodes as filters see them.
+//! Presents nodes to filters.
 
 use super::inventory::{InventoryNode, node_type, value_of};
-use crate::text::source::FileId;
-use crate::text::yaml::Node;
 use crate::topology::{AssignedValue, TopologyNode};
 use crate::tosca::filter::{FilterSubject, FilteredProperty};
 use crate::tosca::value::{DataTypes, Datum, PropertyDefinition};
 use crate::tosca::{Family, TypeId, TypeRef, Types};
+use cuvee_text::source::FileId;
+use cuvee_text::yaml::Node;
 
-/// A node with its type and its values, held against filters.
+/// A node with its type and values, against which filters are checked.
 pub(crate) struct NodeSubject<'s, 'c> {
     types: &'s Types<'c>,
     schemas: &'s dyn DataTypes<'c>,
     kind: Option<TypeId>,
     properties: &'s [AssignedValue],
-    /// Those of which something is said.
+    /// The capabilities that have values.
     capabilities: Vec<(&'s str, &'s [AssignedValue])>,
 }
 
@@ -35,7 +35,7 @@ impl<'s, 'c> NodeSubject<'s, 'c> {
         }
     }
 
-    /// A node that is there already, of the narrowest of its types that is known here.
+    /// An existing node. Its type is the narrowest of its types that is known here.
     pub(super) fn of_inventory(
         types: &'s Types<'c>,
         schemas: &'s dyn DataTypes<'c>,

@@ -1,5 +1,5 @@
-//! Where requirements can lead, and what can be selected: nodes of the template and of the
-//! inventory, and which of them fit.
+//! Finds the targets that requirements and selections can have: nodes of the template and of the
+//! inventory.
 
 use super::filters::{FilterOwner, PlacedFilter};
 use super::inventory::node_type;
@@ -7,55 +7,55 @@ use super::slots::{Selection, SlotDemand, Wish, derives};
 use super::subject::NodeSubject;
 use super::uses::{CapabilityUses, capability_bound, fitting, known_type};
 use super::{FulfilQuestion, instance_uri, is_to_be_selected};
-use crate::text::diagnostic::Diagnostics;
-use crate::text::source::Span;
+use crate::diagnostic::Diagnostics;
 use crate::topology::NodeIndex;
 use crate::tosca::filter::{FilterReason, FilterVerdict, NodeFilter};
 use crate::tosca::fit::RequirementFit;
 use crate::tosca::value::DataTypes;
 use crate::tosca::{RequirementDefinition, TypeId};
+use cuvee_text::source::Span;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 /// A node that can be a target.
 pub(super) struct FulfilTarget<'q, 't> {
     pub name: &'q str,
-    /// Where it stands; what is in an inventory stands in no file of the template.
+    /// The place of the node; detached for a node of an inventory.
     pub span: Span,
     pub kind: Option<TypeId>,
-    /// The node of the template that it is.
+    /// The position in the topology, for a node of the template.
     pub node: Option<NodeIndex>,
-    /// The node of the inventory that it is.
+    /// The position in the inventory, for a node of it.
     pub stored: Option<usize>,
-    /// How many more relations may lead to each of its capabilities, where that is bounded.
+    /// How many more relations may lead to each of its capabilities, if that is bounded.
     left: FxHashMap<String, u64>,
     subject: NodeSubject<'q, 't>,
 }
 
 impl FulfilTarget<'_, '_> {
-    /// How many more relations may lead to a capability, where that is bounded.
+    /// How many more relations may lead to a capability, if that is bounded.
     pub(super) fn left(&self, capability: &str) -> Option<u64> {
         self.left.get(capability).copied()
     }
 
-    /// Whether it comes from the inventory and is not in the template yet.
+    /// Whether the node comes from the inventory and is not in the template yet.
     pub(super) fn is_new(&self) -> bool {
         self.node.is_none()
     }
 }
 
-/// One way to fulfil a demand.
+/// An option of a demand: a target and one of its capabilities.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct FulfilOption {
     /// The position of the target.
     pub target: usize,
     /// The capability that the relation leads to.
     pub capability: String,
-    /// Whether the target has no other one that fits.
+    /// Whether no other capability of the target fits.
     pub is_only: bool,
 }
 
-/// Why a node does not fit.
+/// The reason why a node does not fit.
 #[derive(Clone, Debug)]
 pub(super) struct Unfit {
     pub target: usize,
@@ -68,7 +68,7 @@ impl Unfit {
     }
 }
 
-/// What fits a wish, and what does not although it is of the right type.
+/// The options for a wish, and the nodes of the right type that do not fit.
 #[derive(Debug)]
 pub(super) struct Fitting<T> {
     pub options: Vec<T>,
@@ -81,12 +81,13 @@ impl<T> Default for Fitting<T> {
     }
 }
 
-/// All targets: those of the template first, then those of the inventory, as they are declared.
+/// All targets: those of the template first, then those of the inventory, in the order of
+/// declaration.
 pub(super) struct FulfilTargets<'q, 't> {
     pub all: Vec<FulfilTarget<'q, 't>>,
     question: &'q FulfilQuestion<'q, 'q, 't>,
     filters: &'q FxHashMap<FilterOwner, PlacedFilter<'q>>,
-    /// What definitions of requirements ask for, read once.
+    /// The filters of requirement definitions, each read once.
     defined: FxHashMap<Span, Rc<NodeFilter<'q>>>,
     fitting: FxHashMap<Wish, Rc<Fitting<FulfilOption>>>,
     by_type: FxHashMap<TypeId, Vec<usize>>,
@@ -161,7 +162,7 @@ impl<'q, 't> FulfilTargets<'q, 't> {
         Self { all, question, filters, defined, fitting, by_type }
     }
 
-    /// What fits a wish; asked once for each.
+    /// The options for the wish of a demand, computed once for each wish.
     pub(super) fn fitting(&mut self, demand: &SlotDemand<'q>) -> Rc<Fitting<FulfilOption>> {
         if let Some(known) = self.fitting.get(&demand.wish) {
             return Rc::clone(known);
@@ -219,20 +220,20 @@ impl<'q, 't> FulfilTargets<'q, 't> {
         found
     }
 
-    /// Among the nodes of its own template and those of the inventory.
+    /// Whether a target is in the inventory, or among the nodes of the same template.
     fn is_reachable(&self, scope: u32, target: &FulfilTarget<'_, '_>) -> bool {
         target.stored.is_some() || (self.question.scope)(target.name) == scope
     }
 
-    /// What the definition of a requirement asks of nodes.
+    /// The filter in the definition of a requirement.
     fn defined(&mut self, definition: &RequirementDefinition<'q>) -> Option<Rc<NodeFilter<'q>>> {
         let filter = definition.node_filter?;
         let read = || Rc::new(NodeFilter::read(filter, &mut Diagnostics::default()));
         Some(Rc::clone(self.defined.entry(filter.span()).or_insert_with(read)))
     }
 
-    /// What can be selected for a node: nodes of the inventory that fulfil what it and the relations
-    /// to it ask for.
+    /// The nodes of the inventory that can be selected for a node. They have to fulfil its
+    /// conditions and those of the relations to it.
     pub(super) fn selectable(&mut self, selection: &Selection) -> Fitting<usize> {
         let FulfilQuestion { topology, types, .. } = *self.question;
         let owners = [FilterOwner::Node(selection.node), FilterOwner::Assigned(selection.node)];
@@ -280,7 +281,7 @@ impl<'q, 't> FulfilTargets<'q, 't> {
     }
 }
 
-/// Why a filter does not hold, at its own place where the clause has none.
+/// The reason why a filter does not hold. If its clause has no place, it gets that of the filter.
 fn refused((verdict, at): (FilterVerdict, Option<Span>)) -> Option<FilterReason> {
     match verdict {
         FilterVerdict::Holds => None,

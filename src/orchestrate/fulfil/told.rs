@@ -1,16 +1,17 @@
-//! What people are told: what is lacking, what competes, and what could as well be otherwise.
+//! Writes the messages of a fulfilment: what is missing, what is in conflict, and what is
+//! ambiguous.
 
 use super::FulfilQuestion;
 use super::slots::{OpenDemands, SlotDemand};
 use super::solve::{Chooser, FulfilOptions, FulfilReason, NotSolved, Solved};
 use super::targets::{Fitting, FulfilOption, FulfilTargets, Unfit};
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, listed};
-use crate::text::source::Span;
+use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, listed};
 use crate::topology::NodeIndex;
+use cuvee_text::source::Span;
 use rustc_hash::FxHashSet;
 use std::rc::Rc;
 
-/// So many nodes that do not fit are named.
+/// How many nodes that do not fit a message names at most.
 const NAMED: usize = 8;
 
 pub(super) struct Teller<'s, 'q, 't> {
@@ -20,7 +21,8 @@ pub(super) struct Teller<'s, 'q, 't> {
 }
 
 impl Teller<'_, '_, '_> {
-    /// What cannot be, whatever else is: nothing fits, or less than has to.
+    /// Reports demands and selections that are impossible by themselves: nothing fits, or too
+    /// little.
     pub(super) fn lacking(
         &self,
         options: &FulfilOptions,
@@ -49,7 +51,7 @@ impl Teller<'_, '_, '_> {
         found
     }
 
-    /// Why a target that fits cannot be taken.
+    /// The reason why a target that fits cannot be taken.
     fn exhausted(&self, demand: &SlotDemand<'_>, option: &FulfilOption) -> Option<Unfit> {
         let target = &self.targets.all[option.target];
         let is_taken = target.node.is_some_and(|node| demand.taken.contains(&node));
@@ -68,13 +70,13 @@ impl Teller<'_, '_, '_> {
         let kind = node.described.type_name.as_ref().map_or("", |name| &*name.value);
         let message = match self.question.inventory.nodes.is_empty() {
             true => {
-                format!("`{}` is to be selected, and nothing is there to select from", node.name)
+                format!("`{}` is to be selected, but the inventory has no nodes", node.name)
             }
-            false => format!("no `{kind}` that is there can be selected for `{}`", node.name),
+            false => format!("no existing `{kind}` can be selected for `{}`", node.name),
         };
         let error = Diagnostic::error(Code::NoSelection, message).at(node.span).section("3.4.3");
         match self.question.inventory.nodes.is_empty() {
-            true => error.help("`--inventory` says what is there"),
+            true => error.help("describe the existing nodes with `--inventory`"),
             false => error,
         }
     }
@@ -92,11 +94,11 @@ impl Teller<'_, '_, '_> {
         let at = definition.occurrences.map_or(definition.named.key, |occurs| occurs.node).span();
         let error = error.at(self.place(demand)).section("3.7.3.3");
         error.label(at, "the requirement is defined here").help(
-            "name a node, say what is there with `--inventory`, or make the requirement optional",
+            "name a node, describe existing nodes with `--inventory`, or make the requirement optional",
         )
     }
 
-    /// With what the nodes fail by.
+    /// Adds the reasons why nodes do not fit.
     fn unfit(&self, error: Diagnostic, unfit: &[Unfit]) -> Diagnostic {
         let named = unfit.iter().take(NAMED).fold(error, |error, unfit| {
             let target = &self.targets.all[unfit.target];
@@ -107,7 +109,10 @@ impl Teller<'_, '_, '_> {
         match unfit.len().checked_sub(NAMED).filter(|more| *more > 0) {
             Some(more) => {
                 let at = unfit[NAMED].reason.at;
-                named.label(at, format!("{more} more do not fit, by this among others"))
+                named.label(
+                    at,
+                    format!("{more} more nodes do not fit, for this reason among others"),
+                )
             }
             None => named,
         }
@@ -117,14 +122,14 @@ impl Teller<'_, '_, '_> {
         &self.question.topology.node(node).name
     }
 
-    /// Where a demand is assigned; else its node.
+    /// The place of a demand's assignment, otherwise that of its node.
     fn place(&self, demand: &SlotDemand<'_>) -> Span {
         let topology = self.question.topology;
         let assigned = demand.assigned.iter().find_map(|(assignment, _)| *assignment);
         assigned.map_or(topology.node(demand.source).span, |id| topology.relation(id).span)
     }
 
-    /// What competes.
+    /// Reports a conflict, or that time ran out.
     pub(super) fn unsolved(&self, unsolved: NotSolved) -> Diagnostics {
         let mut found = Diagnostics::default();
         found.push(match unsolved {
@@ -147,8 +152,10 @@ impl Teller<'_, '_, '_> {
         };
         let who = listed(wanting.iter().map(|(what, _)| &**what));
         let message = match wanting.len() {
-            1 => format!("{who} cannot be fulfilled: what fits is bounded"),
-            count => format!("{count} compete, and there is not enough for all: {who}"),
+            1 => format!("{who} cannot be fulfilled: the nodes that fit are not enough"),
+            count => format!(
+                "{count} requirements or selections compete, and the nodes that fit are not enough: {who}"
+            ),
         };
         let error = Diagnostic::error(code, message).at(wanting.first().map(|(_, at)| *at));
         let rest = wanting.iter().skip(1);
@@ -160,7 +167,7 @@ impl Teller<'_, '_, '_> {
         if unplaced.is_empty() { error } else { error.help(unplaced.join("; ")) }
     }
 
-    /// What is not enough, and where it stands.
+    /// The bound that is too small, in words, and its place.
     fn bound(&self, reason: &FulfilReason) -> Option<(String, Span)> {
         let (target, message) = match reason {
             FulfilReason::Capacity(target, capability) => {
@@ -184,7 +191,7 @@ impl Teller<'_, '_, '_> {
         Some((message, target.span))
     }
 
-    /// What wants something, and where.
+    /// The demand or selection in words, and its place.
     fn wanting(&self, reason: &FulfilReason) -> Option<(String, Span)> {
         let topology = self.question.topology;
         Some(match reason {
@@ -201,7 +208,7 @@ impl Teller<'_, '_, '_> {
         })
     }
 
-    /// Where another solution is as good.
+    /// Reports where another solution is as good.
     pub(super) fn ambiguous(&self, solved: &Solved) -> Diagnostics {
         let mut found = Diagnostics::default();
         for (chooser, others) in &solved.ambiguous {
@@ -219,7 +226,7 @@ impl Teller<'_, '_, '_> {
                         "`{taken}` is selected for `{}`, and {other} fits as well",
                         node.name
                     );
-                    (message, node.span, "a `node_filter` can tell them apart")
+                    (message, node.span, "tell the nodes apart with a `node_filter`")
                 }
                 Chooser::Demand(index) => {
                     let demand = &self.slots.demands[*index];
@@ -231,7 +238,7 @@ impl Teller<'_, '_, '_> {
                     (
                         message,
                         self.place(demand),
-                        "name the node, or tell them apart with a `node_filter`",
+                        "name the node, or tell the nodes apart with a `node_filter`",
                     )
                 }
             };
@@ -242,8 +249,8 @@ impl Teller<'_, '_, '_> {
     }
 }
 
-/// What was found may not be the best.
+/// The warning that the result may not be the best.
 pub(super) fn unproven() -> Diagnostic {
-    let message = "the time was over before it was proven that nothing better fulfils what is open";
+    let message = "the time was over before the targets of requirements were proven to be the best";
     Diagnostic::warning(Code::Unproven, message).help("allow more time with `--timeout`")
 }

@@ -1,12 +1,12 @@
-//! How often capabilities are used, and may be.
+//! Counts how often capabilities are used, and how often they may be.
 
 use super::inventory::node_type;
 use super::slots::assigned_count;
-use crate::text::source::{FileId, Span};
 use crate::topology::{NodeIndex, Topology, TopologyCapability, TopologyRelation, type_named};
 use crate::tosca::fit::RequirementFit;
 use crate::tosca::requirement::AssignedCount;
 use crate::tosca::{EffectiveCapability, Family, TypeId, Types};
+use cuvee_text::source::{FileId, Span};
 use rustc_hash::FxHashMap;
 
 /// How many relations with a target lead to each capability.
@@ -21,11 +21,11 @@ impl CapabilityUses<'_> {
     }
 }
 
-/// Counts the relations that lead somewhere: each to the first capability that it fits. Those to
-/// nodes that are to be selected count with what is selected.
+/// Counts the relations with a target, each at the first capability that it fits. Relations to
+/// nodes that are to be selected count at the selected nodes instead.
 pub(crate) fn capability_uses<'t>(topology: &Topology, types: &'t Types<'_>) -> CapabilityUses<'t> {
     let mut found = CapabilityUses::default();
-    // Of one requirement of one type to one type there are usually many.
+    // Many relations have the same requirement, source type and target type.
     let mut known: FxHashMap<(TypeId, &str, Option<&str>, TypeId), Option<&'t str>> =
         FxHashMap::default();
     for relation in &topology.relations {
@@ -65,7 +65,8 @@ pub(crate) fn fitting<'t>(
     found.into_iter().map(|(name, _)| name).collect()
 }
 
-/// How many relations may lead to a capability: as its node template says, else its definition.
+/// How many relations may lead to a capability: as its node template says, otherwise its
+/// definition.
 pub(crate) fn capability_bound(
     assigned: Option<&TopologyCapability>,
     definition: &EffectiveCapability<'_>,
@@ -77,7 +78,7 @@ pub(crate) fn capability_bound(
     }
 }
 
-/// The narrowest type with one of these names that is known here.
+/// The narrowest of the named types that is known here.
 pub(super) fn known_type(types: &Types<'_>, names: &[String]) -> Option<TypeId> {
     names.iter().find_map(|name| types.find(Family::Node, name))
 }
@@ -87,7 +88,7 @@ pub(super) fn assigned_type(types: &Types<'_>, relation: &TopologyRelation) -> O
     type_named(types, Family::Node, relation.node.as_ref()?)
 }
 
-/// The file of a place, where it is in one.
+/// The file of a place, if it has one.
 pub(super) fn file_of(span: Span) -> Option<FileId> {
     (!span.is_detached()).then_some(span.file)
 }

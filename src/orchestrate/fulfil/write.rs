@@ -1,4 +1,4 @@
-//! Writes what was found into a document.
+//! Writes a fulfilment into a document.
 
 use super::inventory::{Inventory, InventoryNode};
 use super::uses::known_type;
@@ -6,11 +6,11 @@ use super::{FoundNode, FulfilledRelation, Fulfilment};
 use crate::orchestrate::tree::{
     MapEntries, entries, items, key_name, like, rebuilt, set, set_open, within_topology,
 };
-use crate::text::value::{Number, Value};
-use crate::text::yaml::{Node, NodeKind, Out, OutKey, OutNode};
 use crate::topology::{AssignedValue, NodeIndex, RelationIndex, Topology};
 use crate::tosca::types::Parts;
 use crate::tosca::{PropertyDefinition, TypeId, Types};
+use cuvee_text::value::{Number, Value};
+use cuvee_text::yaml::{Node, NodeKind, Out, OutKey, OutNode};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Writes a fulfilment into the document of this topology.
@@ -35,7 +35,7 @@ struct FulfilmentWriter<'w, 't> {
     selected: FxHashMap<NodeIndex, usize>,
     relations: FxHashMap<NodeIndex, Vec<&'w FulfilledRelation>>,
     open: FxHashMap<RelationIndex, u64>,
-    /// The nodes of the inventory that come into the template, with the names that they get there.
+    /// The nodes of the inventory that are added to the template, with their names there.
     brought: Vec<(usize, String)>,
 }
 
@@ -95,7 +95,7 @@ impl<'w, 't> FulfilmentWriter<'w, 't> {
         self.topology.node(id).relations.iter().any(|relation| self.open.contains_key(relation))
     }
 
-    /// What is there already, with its values as far as its type here has them.
+    /// An existing node as a node template, with its values for properties that its type has here.
     fn taken<'a>(&self, template: &Out<'a>, node: &InventoryNode, kind: Option<TypeId>) -> Out<'a> {
         let mut body = entries(template);
         body.retain(|(key, _)| key_name(key) != "node_filter");
@@ -145,7 +145,7 @@ impl<'w, 't> FulfilmentWriter<'w, 't> {
         let mut all = Vec::new();
         let mut relations = self.topology.node(id).relations.iter();
         for item in written {
-            // What is no assignment is none of the topology either.
+            // An item that is no assignment is not in the topology either.
             let is_one = !OutNode::root(&item).entries().is_empty();
             let relation = if is_one { relations.next() } else { None };
             let of_item = found.iter().filter(|it| it.assignment.as_ref() == relation);
@@ -168,7 +168,7 @@ impl<'w, 't> FulfilmentWriter<'w, 't> {
         (!all.is_empty()).then_some(Out::Seq { items: all, like: style })
     }
 
-    /// An assignment that leads to what was found: in short where nothing else is said.
+    /// An assignment that leads to the target that was found, in short form if it has nothing else.
     fn fulfilled<'a>(&self, item: Option<&Out<'a>>, relation: &FulfilledRelation) -> Out<'a> {
         let entry = item.and_then(|item| entries(item).into_iter().next());
         let mut body = entry.as_ref().map(|(_, body)| entries(body)).unwrap_or_default();
@@ -206,7 +206,7 @@ impl<'w, 't> FulfilmentWriter<'w, 't> {
     }
 }
 
-/// What of an assignment stays open.
+/// The part of an assignment that stays open.
 fn still_open<'a>(item: &Out<'a>, open: u64) -> Out<'a> {
     let mut all = entries(item);
     if let Some((_, body)) = all.first_mut() {
@@ -237,7 +237,7 @@ fn source<'a>(item: &Out<'a>) -> Option<Node<'a>> {
     }
 }
 
-/// Whether this is the value of one of these properties, and not what it has anyway.
+/// Whether the value belongs to one of these properties and differs from the default.
 fn is_news(value: &AssignedValue, properties: &Parts<'_, PropertyDefinition<'_>>) -> bool {
     properties.get(&*value.name).is_some_and(|part| {
         let otherwise = part.definition.value.or(part.definition.default);
@@ -253,7 +253,7 @@ fn values<'v, 'a>(values: impl Iterator<Item = &'v AssignedValue>) -> Option<Out
     (!entries.is_empty()).then_some(Out::Map { entries, like: None })
 }
 
-/// A name that nothing has yet: the name itself, or with a number behind it.
+/// A name that is not used yet: the name itself, or with a number at its end.
 fn unused(name: &str, names: &FxHashSet<String>) -> String {
     let numbered = (2..).map(|number: u64| format!("{name}_{number}"));
     let mut all = std::iter::once(name.to_owned()).chain(numbered);

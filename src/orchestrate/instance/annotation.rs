@@ -1,21 +1,21 @@
-//! What is said of entities beside what they are: metadata for programs (I-2), and links to things
-//! outside that they belong to (I-16). Every entity may have both.
+//! Reads and changes the annotations of entities: metadata for programs (I-2), and links to things
+//! outside the instance (I-16). Every entity may have both.
 
 use super::model::{Annotations, ByName, InstanceModel, relation_identifier};
 use super::reduce::{Entity, ImpossibleEvent, impossible};
-use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::text::value::Value;
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+use cuvee_text::value::Value;
 use std::sync::Arc;
 
 type EntityLinks = ByName<Arc<str>>;
 type EntityMetadata = ByName<Value>;
 
-/// What is said of a value of which nobody says anything.
+/// The annotations of an input or output that has none.
 static NOTHING: Annotations =
     Annotations { links: EntityLinks::new(), metadata: EntityMetadata::new() };
 
 impl InstanceModel {
-    /// What is said of an entity, by its identifier; nothing where there is no such entity.
+    /// The links and metadata of an entity, by its identifier; `None` if no such entity exists.
     pub(super) fn annotations(&self, entity: &str) -> Option<(&EntityLinks, &EntityMetadata)> {
         match Entity::of(entity) {
             Entity::Node(id) => self.nodes.get(id).map(|it| (&it.links, &it.metadata)),
@@ -31,7 +31,7 @@ impl InstanceModel {
         }
     }
 
-    /// Changes what is said of an entity.
+    /// Changes the links and metadata of an entity.
     pub(super) fn annotate(
         &mut self,
         entity: &str,
@@ -65,14 +65,15 @@ impl InstanceModel {
         Ok(())
     }
 
-    /// The identifier of what somebody names: as it is, or of a node, group or policy the name only.
+    /// The identifier of the entity that somebody names. For a node, group or policy the name is
+    /// enough.
     pub(super) fn entity_named(&self, said: &str) -> Option<String> {
         let named = ["node", "group", "policy"].map(|kind| format!("{kind}.{said}"));
         let all = std::iter::once(said.to_owned()).chain(named);
         all.into_iter().find(|entity| self.annotations(entity).is_some())
     }
 
-    /// Why nothing is called that.
+    /// The error that no entity has this name, with suggestions.
     pub(super) fn no_entity(&self, said: &str) -> Diagnostic {
         let message = format!("there is no `{said}` in this instance");
         let error = Diagnostic::error(Code::UnknownElement, message);
@@ -83,8 +84,9 @@ impl InstanceModel {
             self.nodes.iter().filter(|(_, node)| node.template.as_deref() == Some(name));
         if let Some((first, _)) = counted.next() {
             let count = counted.count() + 1;
-            return error
-                .help(format!("there are {count} of that template: name one, such as `{first}`"));
+            return error.help(format!(
+                "{count} nodes are of that template: name one of them, such as `{first}`"
+            ));
         }
         let values = |kind: &'static str, values: &ByName<Value>| -> Vec<String> {
             match said.starts_with(kind) {
@@ -116,7 +118,7 @@ fn of_value<'m>(
     Some((&said.links, &said.metadata))
 }
 
-/// What is said of a value is kept as long as there is something.
+/// Changes the annotations of an input or output, and keeps them only if any are left.
 fn annotate_value(
     values: &ByName<Value>,
     said: &mut ByName<Annotations>,

@@ -1,4 +1,4 @@
-//! The first record of an instance.
+//! Makes the first record of an instance.
 
 use super::apply::complete_model;
 use super::event::{Event, RecordOrigin};
@@ -6,27 +6,27 @@ use super::model::{InstanceModel, InstanceTarget, SecretsMode};
 use super::reduce::ImpossibleEvent;
 use super::store::Store;
 use super::unwritten::Unwritten;
-use crate::text::diagnostic::{Code, Diagnostic};
-use crate::text::digest::hexadecimal;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::tosca::digest::hexadecimal;
 use std::sync::Arc;
 
-/// An instance that begins.
+/// An instance that is about to be created.
 pub(crate) struct BegunInstance {
-    /// What tells it from all others.
+    /// The lineage: a name that no other instance has.
     pub(crate) lineage: String,
-    /// What its entities stand below.
+    /// The URI that the URIs of its entities begin with.
     pub(crate) uri: String,
     pub(crate) secrets: SecretsMode,
     pub(crate) sensitive: Vec<Arc<str>>,
-    /// What it is meant to be, as far as that is known.
+    /// The resolved template that the instance is meant to be, as far as that is known.
     pub(crate) target: Option<InstanceTarget>,
-    /// What has happened already to what it begins with.
+    /// Events that have already happened to the elements the instance begins with.
     pub(crate) beside: Vec<Event>,
 }
 
 impl BegunInstance {
-    /// The events that it begins with: it is there, it is meant to be something, and all that it is
-    /// to be is known, as `initial` unless more is said of it.
+    /// The events that the instance begins with: it is created, gets its target, and every node of
+    /// `to` is added as `initial`. Then the events of `beside` follow.
     pub(crate) fn events(
         self,
         to: &InstanceModel,
@@ -48,13 +48,13 @@ impl BegunInstance {
     }
 }
 
-/// A name that nothing else has: a lineage, or what an instance is called to tell it from others.
+/// A random name that nothing else has, for the lineage of an instance.
 ///
 /// # Errors
-/// `file`, where nothing random can be had.
+/// `file`, if the store has no random bytes.
 pub(crate) fn random_name(store: &dyn Store) -> Result<String, Diagnostic> {
     let bytes = store.random().map_err(|error| {
-        Diagnostic::error(Code::File, format!("nothing random can be had: {error}"))
+        Diagnostic::error(Code::File, format!("the system gives no random numbers: {error}"))
     })?;
     Ok(hexadecimal(&bytes[..16]))
 }

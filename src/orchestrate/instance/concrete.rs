@@ -1,22 +1,23 @@
-//! The template of exactly one instance: counts expanded, values as the model has them.
+//! Writes the template of exactly one instance: counts are expanded, and values are those of the
+//! model.
 //!
-//! What is planned from are templates, so a model becomes one: whatever it says otherwise than its
-//! target stands in it.
+//! Plans are made from templates, so a model is written as one. The template contains whatever the
+//! model has otherwise than its target.
 
 use super::derive::InstanceCounts;
 use super::model::{ByName, InstanceModel, InstanceState, NodeInstance, RelationInstance};
 use crate::orchestrate::tree::{
     MapEntries, entries, items, key_name, like, rebuilt, set, within_topology,
 };
-use crate::text::value::{Number, Value};
-use crate::text::yaml::{Out, OutKey, OutNode};
 use crate::topology::{NodeIndex, RelationIndex, Topology};
+use cuvee_text::value::{Number, Value};
+use cuvee_text::yaml::{Out, OutKey, OutNode};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// The document with each node as often as it is there: `site@0`, `site@1`; what names such a node
-/// names them all, but for relations, of which each takes one where it hosts or where its
-/// requirement takes one.
+/// The document with every counted node repeated: `site@0`, `site@1`. A name of such a node becomes
+/// the names of all of them. Relations are the exception: each takes a single node if it hosts or
+/// if its requirement takes a single one.
 pub(crate) fn expanded<'a>(
     document: &Out<'a>,
     topology: &Topology,
@@ -60,7 +61,7 @@ impl Expansion<'_> {
         like(templates, all)
     }
 
-    /// The template of one of several nodes.
+    /// The template of one node, which may be one of several of the same template.
     fn node<'a>(&self, template: &Out<'a>, id: NodeIndex, index: Option<usize>) -> Out<'a> {
         let mut all = Vec::new();
         for (key, value) in entries(template) {
@@ -104,7 +105,7 @@ impl Expansion<'_> {
         Out::Seq { items: all, like: None }
     }
 
-    /// Lists of names in each entry of a map.
+    /// Expands the lists of node names under a key of each entry of a map.
     fn named<'a>(&self, map: &Out<'a>, keyname: &str) -> Out<'a> {
         each_entry(map, &mut |entry| self.lists(entry, keyname))
     }
@@ -136,21 +137,22 @@ impl Expansion<'_> {
     }
 }
 
-/// What a model says of a target: the target's document with the model's values.
+/// Writes a model over its target: the target's document with the model's values.
 pub(crate) struct Overlay<'o, 'a> {
     pub(crate) model: &'o InstanceModel,
-    /// Whether nodes that are `initial` are there: they are in a target, and are not where it is
-    /// planned from.
+    /// Whether the document contains nodes that are `initial`. A target contains them; the start of
+    /// a plan does not.
     pub(crate) with_initial: bool,
-    /// Whether values are those of the model; else the document's own, functions as they are written.
+    /// Whether values are those of the model. Otherwise they are the document's own, with functions
+    /// unevaluated.
     pub(crate) with_values: bool,
-    /// The documents of other targets, by their digests: what a node is that is not of the present
-    /// one.
+    /// The documents of other targets, by digest. They define the nodes that the present target
+    /// does not.
     pub(crate) others: &'o FxHashMap<Arc<str>, Out<'a>>,
 }
 
 impl<'a> Overlay<'_, 'a> {
-    /// The document of the present target with what the model says.
+    /// The document of the present target, with the nodes and values of the model.
     pub(crate) fn document(&self, target: &Out<'a>) -> Out<'a> {
         let mut has_nodes = false;
         let names = relationship_templates(target);
@@ -165,7 +167,7 @@ impl<'a> Overlay<'_, 'a> {
         if has_nodes { document } else { self.with_nodes(&document, &names) }
     }
 
-    /// A target without nodes, with those that the model has nevertheless.
+    /// Adds the nodes of the model to a target that has no node templates.
     fn with_nodes(&self, document: &Out<'a>, names: &FxHashSet<String>) -> Out<'a> {
         let none = Out::Map { entries: Vec::new(), like: None };
         let nodes = self.nodes(&none, names);
@@ -188,13 +190,14 @@ impl<'a> Overlay<'_, 'a> {
         like(document, all)
     }
 
-    /// Nodes of a document that has relationship templates of these names.
+    /// The node templates for the nodes of the model. `names` are the document's relationship
+    /// templates.
     fn nodes(&self, templates: &Out<'a>, names: &FxHashSet<String>) -> Out<'a> {
         let is_there =
             |node: &&NodeInstance| self.with_initial || node.state != InstanceState::default();
         let mut all: MapEntries<'a> = Vec::new();
         let mut written = FxHashSet::default();
-        // In the order of the target; what is not of it comes behind.
+        // Nodes of the target come first, in its order; the others follow.
         for (key, template) in entries(templates) {
             let name = key_name(&key);
             let node = self.model.nodes.get(&*name).filter(is_there);
@@ -227,7 +230,7 @@ impl<'a> Overlay<'_, 'a> {
         let template = template.unwrap_or(&none);
         let mut all = entries(template);
         if node.template.is_none() {
-            // Who was adopted was there before, and is not touched.
+            // An adopted node existed before the instance, so a plan does not touch it.
             set(&mut all, "metadata", |_| {
                 let adopted = (Arc::from("instance"), Value::from("adopted"));
                 Some(Out::Value(Value::Map([adopted].into())))
@@ -258,7 +261,7 @@ impl<'a> Overlay<'_, 'a> {
                 || relation.target.is_none()
                 || target.is_some_and(|target| target.state != InstanceState::default())
         };
-        // What the model has, by name and target; each may be there several times.
+        // The model's relations by name and target; there may be several of each.
         let mut rest: FxHashMap<_, Vec<&RelationInstance>> = FxHashMap::default();
         for (name, relations) in &node.requirements {
             for relation in relations.iter().filter(is_left) {
@@ -285,7 +288,7 @@ impl<'a> Overlay<'_, 'a> {
         (!kept.is_empty()).then_some(Out::Seq { items: kept, like: None })
     }
 
-    /// Declarations of inputs whose default is what was given.
+    /// The declarations of inputs; the default of each is the value that the model has.
     fn inputs(&self, inputs: &Out<'a>) -> Out<'a> {
         if !self.with_values {
             return inputs.clone();
@@ -304,8 +307,8 @@ impl<'a> Overlay<'_, 'a> {
     }
 }
 
-/// A topology whose relations are those of a model: which of them host, and what position they have,
-/// which is that of their target even where others of it are not there.
+/// The topology with the relations of a model: it takes over which relations host, and their
+/// positions. A position is that of the target even if other relations of the target are missing.
 pub(crate) fn as_in_model(mut topology: Topology, model: &InstanceModel) -> Topology {
     let names: Vec<_> = topology.nodes.iter().map(|node| node.name.clone()).collect();
     let name = |id: NodeIndex| names.get(id.index()).map(String::as_str);
@@ -324,7 +327,7 @@ pub(crate) fn as_in_model(mut topology: Topology, model: &InstanceModel) -> Topo
     topology
 }
 
-/// Lets a template have the values that a node has.
+/// Sets the values of a template to those of a node.
 fn with_values(all: &mut MapEntries<'_>, node: &NodeInstance) {
     set(all, "properties", |old| values(old, &node.properties));
     let with_values: Vec<_> = node
@@ -353,7 +356,8 @@ fn relationship_templates(document: &Out<'_>) -> FxHashSet<String> {
     entries.map(|entry| entry.name.into_owned()).collect()
 }
 
-/// A relation that stands in no template; where what it was made of is there no more, it has its type.
+/// A relation as a requirement assignment. It names its relationship template if the document has
+/// that, otherwise its type.
 fn written<'a>(name: &str, relation: &RelationInstance, names: &FxHashSet<String>) -> Out<'a> {
     let mut body: MapEntries<'a> = Vec::new();
     let mut said = |key: &'static str, value: Option<&Arc<str>>| {
@@ -378,7 +382,7 @@ fn requirement(item: &Out<'_>) -> (String, Option<String>) {
     (entry.name.into_owned(), target.map(|target| target.into_owned()))
 }
 
-/// A requirement assignment that leads elsewhere.
+/// A requirement assignment with another target.
 fn retargeted<'a>(item: &Out<'a>, target: &str) -> Out<'a> {
     let mut all = entries(item);
     if let Some((_, value)) = all.first_mut() {
@@ -394,7 +398,7 @@ fn retargeted<'a>(item: &Out<'a>, target: &str) -> Out<'a> {
     like(item, all)
 }
 
-/// Assignments as the model has them; those that are as they were stay as they are written.
+/// Assignments with the model's values; unchanged ones keep their source text.
 fn values<'a>(old: Option<&Out<'a>>, model: &ByName<Value>) -> Option<Out<'a>> {
     let mut all = Vec::new();
     let mut known = FxHashSet::default();
@@ -412,7 +416,7 @@ fn values<'a>(old: Option<&Out<'a>>, model: &ByName<Value>) -> Option<Out<'a>> {
     (!all.is_empty()).then(|| rebuilt(old, all))
 }
 
-/// The template of a node of this id.
+/// The template of the node with this id.
 fn node_template<'a>(document: &Out<'a>, id: &str) -> Option<Out<'a>> {
     let of = |out: &Out<'a>, name: &str| {
         entries(out).into_iter().find(|(key, _)| key_name(key) == name).map(|(_, value)| value)
@@ -422,7 +426,7 @@ fn node_template<'a>(document: &Out<'a>, id: &str) -> Option<Out<'a>> {
 
 /// Each value of a map, or of the maps in a list.
 fn each_entry<'a>(map: &Out<'a>, change: &mut dyn FnMut(&Out<'a>) -> Out<'a>) -> Out<'a> {
-    if OutNode::root(map).kind() == crate::text::yaml::NodeKind::Sequence {
+    if OutNode::root(map).kind() == cuvee_text::yaml::NodeKind::Sequence {
         let all = items(map).into_iter().map(|item| (None, each_entry(&item, change)));
         return Out::Seq { items: all.collect(), like: None };
     }
@@ -431,14 +435,15 @@ fn each_entry<'a>(map: &Out<'a>, change: &mut dyn FnMut(&Out<'a>) -> Out<'a>) ->
     like(map, all)
 }
 
-/// A template as far as it defines types: without its topology.
+/// The document without its topology, so that only its types are left.
 pub(crate) fn types_only<'a>(document: &Out<'a>) -> Out<'a> {
     let mut all = entries(document);
     all.retain(|(key, _)| key_name(key) != "topology_template");
     like(document, all)
 }
 
-/// The value of one of several nodes: `INDEX` is its position, and inputs have their values there.
+/// The value of one of several nodes of a template: `INDEX` becomes its index, and inputs their
+/// values.
 pub(super) fn with_index(value: &Value, index: usize, inputs: &FxHashMap<String, Value>) -> Value {
     match value {
         Value::String(text) if &**text == "INDEX" => {
@@ -464,7 +469,7 @@ pub(super) fn with_index(value: &Value, index: usize, inputs: &FxHashMap<String,
     }
 }
 
-/// What an input has at a path: its name, and keys and positions.
+/// The value at a path: first the name of an input, then keys and positions.
 fn at_path<'v>(path: &[Value], inputs: &'v FxHashMap<String, Value>) -> Option<&'v Value> {
     let (name, steps) = path.split_first()?;
     steps.iter().try_fold(inputs.get(name.as_str()?)?, |value, step| match value {

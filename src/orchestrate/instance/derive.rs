@@ -1,4 +1,4 @@
-//! From a resolved topology to the model of an instance of which nothing is there yet.
+//! Derives the model of an instance from a resolved topology; no node of it has been created yet.
 
 use super::concrete::{expanded, with_index};
 use super::model::{
@@ -6,10 +6,7 @@ use super::model::{
     RelationInstance, ReportedValue,
 };
 use super::secrets::{KeptSecrets, holds_call};
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::source::Span;
-use crate::text::value::Value;
-use crate::text::yaml::{Node, Out, OutNode};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::topology::sensitive::{Sensitivity, is_sensitive_input, of_definition};
 use crate::topology::{
     AssignedValue, Described, NamedElement, NodeIndex, RelationIndex, Topology, TopologyNode,
@@ -21,35 +18,38 @@ use crate::tosca::value::check_value;
 use crate::tosca::{
     EffectiveType, Family, PropertyDefinition, RequirementDefinition, TypeId, Types,
 };
+use cuvee_text::source::Span;
+use cuvee_text::value::Value;
+use cuvee_text::yaml::{Node, Out, OutNode};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// So many nodes one template may stand for.
+/// How many nodes one template may count at most.
 const INSTANCES: u64 = 100_000;
 
-/// A variant that an instance is made of.
+/// A variant that an instance is made from.
 pub(crate) struct VariantOfInstance<'v, 'a, 't> {
-    /// Its document, functions evaluated.
+    /// The document of the variant, with functions evaluated.
     pub(crate) document: &'v Out<'a>,
-    /// With the values that somebody gave its inputs.
+    /// The topology with the values that somebody gave its inputs.
     pub(crate) topology: &'v Topology,
-    /// The same with its functions as they are written.
+    /// The same topology with functions unevaluated.
     pub(crate) written: &'v Topology,
     pub(crate) types: &'v Types<'t>,
 }
 
-/// What a variant comes to: a document with each node as often as it is there, and the model.
+/// What a variant is derived to: a document with each counted node repeated, and the model.
 pub(crate) struct Derived<'a> {
     pub(crate) document: Out<'a>,
     pub(crate) model: InstanceModel,
     pub(crate) counts: InstanceCounts,
 }
 
-/// How often nodes are there, where that is not simply once.
+/// The number of nodes per template, where that is not simply one.
 #[derive(Debug, Default)]
 pub(crate) struct InstanceCounts {
     counted: FxHashMap<NodeIndex, Vec<Arc<str>>>,
-    /// Relations that lead to all nodes of their targets, not to one of them.
+    /// Relations that lead to all nodes of their target template, not to one of them.
     to_each: FxHashSet<RelationIndex>,
     inputs: FxHashMap<String, Value>,
 }
@@ -71,12 +71,12 @@ impl InstanceCounts {
         }
     }
 
-    /// Whether a relation leads to all nodes of its target.
+    /// Whether a relation leads to all nodes of its target template.
     pub(crate) fn leads_to_each(&self, relation: RelationIndex) -> bool {
         self.to_each.contains(&relation)
     }
 
-    /// What is written of one of several nodes.
+    /// A written value for one of several nodes: `INDEX` and inputs have their values.
     pub(crate) fn indexed<'a>(&self, written: &Out<'a>, index: usize) -> Out<'a> {
         let value = OutNode::root(written).to_value();
         let indexed = with_index(&value, index, &self.inputs);
@@ -84,10 +84,10 @@ impl InstanceCounts {
     }
 }
 
-/// Derives the model of an instance that is to be a variant.
+/// Derives the model of an instance that is to become a variant.
 ///
 /// # Errors
-/// `unresolved-instance` where a value cannot be decided that has to be (I-4).
+/// `unresolved-instance` if a value that the instance needs cannot be decided (I-4).
 pub(crate) fn derive<'a>(
     variant: &VariantOfInstance<'_, 'a, '_>,
     secrets: &mut KeptSecrets,
@@ -121,7 +121,8 @@ pub(crate) fn derive<'a>(
     Ok((Derived { document, model, counts }, found))
 }
 
-/// How often each node is there (item 8 of section 1.6 and statement D11 of `docs/plans.md`).
+/// Decides how many nodes each template has (item 8 of section 1.6 and statement D11 of
+/// `docs/plans.md`).
 fn counts(variant: &VariantOfInstance<'_, '_, '_>, found: &mut Diagnostics) -> InstanceCounts {
     let topology = variant.topology;
     let mut counts = InstanceCounts::default();
@@ -139,10 +140,12 @@ fn counts(variant: &VariantOfInstance<'_, '_, '_>, found: &mut Diagnostics) -> I
                 counts.counted.insert(id, ids.collect());
             }
             _ => {
-                let message = format!("how often `{}` is there is not known", node.name);
+                let message = format!("the number of instances of `{}` is not known", node.name);
                 let help = match input_of(said) {
-                    Some(input) => format!("say it: `--deployment-input {input}=NUMBER`"),
-                    None => format!("it has to be a number up to {INSTANCES}"),
+                    Some(input) => {
+                        format!("give the input a value: `--deployment-input {input}=NUMBER`")
+                    }
+                    None => format!("write a number up to {INSTANCES}"),
                 };
                 found.push(unresolved(message, place).help(help));
             }
@@ -155,7 +158,7 @@ fn counts(variant: &VariantOfInstance<'_, '_, '_>, found: &mut Diagnostics) -> I
     counts
 }
 
-/// The relations whose requirement may lead to several nodes, and that do not host.
+/// The relations that do not host, and whose requirement may lead to several nodes.
 fn relations_to_each(variant: &VariantOfInstance<'_, '_, '_>) -> FxHashSet<RelationIndex> {
     let topology = variant.topology;
     let takes_several = |id: &RelationIndex| {
@@ -171,7 +174,7 @@ fn relations_to_each(variant: &VariantOfInstance<'_, '_, '_>) -> FxHashSet<Relat
     topology.relation_ids().filter(takes_several).collect()
 }
 
-/// The values of topology inputs: given ones, else their defaults.
+/// The values of topology inputs: the given values, otherwise the defaults.
 fn given_inputs<'v>(
     variant: &'v VariantOfInstance<'_, '_, '_>,
 ) -> impl Iterator<Item = (String, Value)> + 'v {
@@ -181,7 +184,7 @@ fn given_inputs<'v>(
     })
 }
 
-/// Of each node of an expanded topology the node that it is one of, and which of several.
+/// For each node of an expanded topology, its node before the expansion and its index there.
 fn bases(topology: &Topology, counts: &InstanceCounts) -> Vec<(NodeIndex, Option<u32>)> {
     let of = |id: NodeIndex| match counts.counted.get(&id) {
         Some(ids) => (0..ids.len()).map(|index| (id, u32::try_from(index).ok())).collect(),
@@ -190,7 +193,7 @@ fn bases(topology: &Topology, counts: &InstanceCounts) -> Vec<(NodeIndex, Option
     topology.node_ids().flat_map(of).collect()
 }
 
-/// Tells the relations of an expanded topology which of them are to hosts.
+/// Marks the relations of an expanded topology that host.
 fn hosted(mut expanded: Topology, topology: &Topology, counts: &InstanceCounts) -> Topology {
     let bases = bases(topology, counts);
     let named = |topology: &Topology, id: RelationIndex| topology.relation(id).name.clone();
@@ -215,7 +218,7 @@ fn unresolved(message: String, at: Span) -> Diagnostic {
     Diagnostic::error(Code::UnresolvedInstance, message).at(at)
 }
 
-/// The input whose value a value waits for, where it does.
+/// The input that a value waits for, if any.
 fn input_of(value: &Value) -> Option<&str> {
     match value {
         Value::List(items) => items.iter().find_map(input_of),
@@ -232,7 +235,7 @@ fn input_of(value: &Value) -> Option<&str> {
 
 struct Deriving<'d, 'v, 'a, 't> {
     variant: &'d VariantOfInstance<'v, 'a, 't>,
-    /// With each node as often as it is there.
+    /// The expanded topology: each counted node is repeated.
     topology: &'d Topology,
     bases: Vec<(NodeIndex, Option<u32>)>,
     secret: Sensitivity<'d, 't>,
@@ -241,15 +244,15 @@ struct Deriving<'d, 'v, 'a, 't> {
     found: Diagnostics,
 }
 
-/// Assignments and what they are assigned to.
+/// The assigned values of an element, with the definitions that they belong to.
 struct AssignedValues<'s, 't> {
-    /// `property \`port\` of \`shop\``, but for the name of the property.
+    /// The word for what is assigned in messages: `property` or `attribute`.
     what: &'s str,
     owner: &'s str,
     at: Span,
     definitions: Option<&'s Parts<'t, PropertyDefinition<'t>>>,
     values: &'s [AssignedValue],
-    /// Whether somebody else decides what has no value.
+    /// Whether missing values are no error, because they are decided elsewhere.
     is_open: bool,
 }
 
@@ -340,7 +343,7 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
         }
     }
 
-    /// The full name of a type, or how it is written.
+    /// The full name of a type; if the type is unknown, the name as it is written.
     fn type_name(&self, written: Option<&str>, id: Option<TypeId>) -> Arc<str> {
         let full = id.map(|id| self.variant.types.definition(id).name);
         full.or(written).unwrap_or_default().into()
@@ -348,21 +351,26 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
 
     fn warn_abstract(&mut self, node: &TopologyNode) {
         let Some(directive) = node.directives.first() else { return };
-        let message =
-            format!("`{}` is marked `{}`: who that is has to be said", node.name, directive.value);
+        let message = format!(
+            "`{}` is marked `{}`, and which node stands for it is not decided",
+            node.name, directive.value
+        );
         let warning = Diagnostic::warning(Code::UnresolvedInstance, message).at(directive.span);
-        self.found.push(warning.help("decide before: substitute it, or report what was found"));
+        self.found.push(
+            warning.help(
+                "resolve it before with `cuvee substitute`, or report the node that was found",
+            ),
+        );
     }
 
-    /// Whether a name says that its value is secret, as this instance has it, and nothing says the
-    /// opposite.
+    /// Whether a value is secret by its name or its definition. The definition takes precedence.
     fn is_named(&self, assigned: &AssignedValues<'_, 't>, name: &str) -> bool {
         let defined = assigned.definitions.and_then(|all| all.get(name));
         let said = defined.and_then(|it| of_definition(&it.definition, self.variant.types));
         said.unwrap_or_else(|| self.secrets.is_sensitive_name(name))
     }
 
-    /// What is assigned, and defaults of what is not.
+    /// The assigned values, and the defaults of those that have no assignment.
     fn values(&mut self, assigned: &AssignedValues<'_, 't>) -> Vec<(Arc<str>, Value)> {
         let mut all = Vec::new();
         let given: FxHashMap<&str, &AssignedValue> =
@@ -400,7 +408,7 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
         all
     }
 
-    /// Says what is wrong with a value: it waits for an input, or is not of its type.
+    /// Reports what is wrong with a value: it waits for an input, or does not match its type.
     fn judge(
         &mut self,
         assigned: &AssignedValues<'_, 't>,
@@ -411,8 +419,10 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
     ) {
         let AssignedValues { what, owner, .. } = assigned;
         if let Some(input) = input_of(value) {
-            let message = format!("the {what} `{name}` of `{owner}` waits for the input `{input}`");
-            let help = format!("say it: `--deployment-input {input}=VALUE`");
+            let message = format!(
+                "the {what} `{name}` of `{owner}` needs the input `{input}`, which has no value"
+            );
+            let help = format!("give the input a value: `--deployment-input {input}=VALUE`");
             self.found.push(unresolved(message, at).help(help));
         } else if let Some(schema) = definition.and_then(|it| it.expected())
             && !holds_call(value)
@@ -426,12 +436,13 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
                     ),
                     false => format!("the {what} `{name}` of `{owner}`: {}", error.message),
                 };
-                self.found.push(Diagnostic { message, ..error }.at(at));
+                self.found.push(error.with_message(message).at(at));
             }
         }
     }
 
-    /// What attributes begin with; those of which that is known at run time only have no value yet.
+    /// The initial values of attributes. An attribute that is computed at run time has no value
+    /// yet.
     fn attributes(
         &mut self,
         described: &Described,
@@ -493,7 +504,8 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
             at: said.map_or(node.span, |said| said.span),
             definitions: defined.map(|it| &it.properties),
             values: said.map_or(&[], |said| &said.properties),
-            // What nobody wrote of a capability is left to whoever brings the node.
+            // Properties of a capability that nobody assigned are left to whoever provides the
+            // node.
             is_open: said.is_none() || !node.directives.is_empty(),
         };
         let mut properties = ByName::default();
@@ -537,7 +549,7 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
                     relation.name, node.name
                 );
                 let warning = Diagnostic::warning(Code::UnresolvedInstance, message);
-                let help = "decide before which node fulfils it, or report what was found";
+                let help = "choose the node before with `cuvee substitute`, or report the node that was found";
                 self.found.push(warning.at(relation.span).help(help));
             }
             let defined = effective.and_then(|it| it.requirements.get(&*relation.name));
@@ -559,8 +571,8 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
         all
     }
 
-    /// The type of a relation: the one that is written or that its template has, else the one that
-    /// the type of its source asks for.
+    /// The type of a relation: the type that it or its relationship template names, otherwise the
+    /// one that the requirement definition of its source asks for.
     fn relationship(
         &self,
         relation: &TopologyRelation,
@@ -596,7 +608,7 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
         }
     }
 
-    /// Properties of a group or policy.
+    /// The properties of a group or policy.
     fn described(
         &mut self,
         owner: &str,
@@ -619,7 +631,7 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
         properties
     }
 
-    /// A policy, where it applies to anything (I-14).
+    /// A policy, if it applies to any node or group (I-14).
     fn policy(&mut self, policy: &TopologyPolicy) -> Option<PolicyInstance> {
         let targets = names(&policy.targets);
         if targets.is_empty() && !policy.targets.is_empty() {
@@ -642,7 +654,7 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
     }
 }
 
-/// The names of what is there.
+/// The names that resolve to an element of the topology.
 fn names(said: &[NamedElement]) -> Vec<Arc<str>> {
     let there = said.iter().filter(|named| named.element.is_some());
     there.map(|named| named.name.value.to_string().into()).collect()
@@ -652,7 +664,7 @@ fn plain(said: &[AssignedValue]) -> ByName<Value> {
     said.iter().map(|one| (Arc::from(&*one.name), one.value.value.clone())).collect()
 }
 
-/// Hides what was found to be secret wherever else it stands.
+/// Hides known secrets wherever else they occur in the model.
 fn hide(model: &mut InstanceModel, secrets: &KeptSecrets) {
     let scanner = secrets.scanner();
     let hide = |values: &mut ByName<Value>| {

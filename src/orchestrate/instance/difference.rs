@@ -1,21 +1,22 @@
-//! How two models differ: two instances, two revisions of one, or an export.
+//! Compares two models: two instances, two revisions of one instance, or an export.
 
 use super::model::{
     Annotations, ByName, InstanceModel, NodeInstance, RelationInstance, ReportedValue, SecretsMode,
 };
 use super::shown::SENSITIVE;
-use crate::text::value::Value;
-use crate::text::yaml::write_flow;
 use crate::topology::diff::{Change, Diff, Edit, diff};
 use crate::topology::sensitive::kept_secret;
+use cuvee_text::value::Value;
+use cuvee_text::yaml::write_flow;
 use std::sync::Arc;
 
-/// What differs, by element and path as between templates: `node.shop`, `property.port`. That a
-/// secret is another one is seen within one instance, never what it is. When something was reported,
-/// and how often there was a node of one id, is no difference.
+/// The differences of two models, by element and path as between templates: `node.shop`,
+/// `property.port`. A changed secret is noticed within one instance, or if both models keep secrets
+/// as they are; its value is never shown. The time of a report and the generation of a node are not
+/// compared.
 ///
 /// ```
-/// use cuvee::instance::{InstanceModel, InstanceState, NodeInstance, diff_models};
+/// use cuvee::deploy::instance::{InstanceModel, InstanceState, NodeInstance, diff_models};
 /// let mut from = InstanceModel::default();
 /// from.nodes.insert("shop".into(), NodeInstance::default());
 /// let mut to = from.clone();
@@ -27,7 +28,7 @@ use std::sync::Arc;
 /// assert!(diff_models(&to, &to).is_empty());
 /// ```
 pub fn diff_models(from: &InstanceModel, to: &InstanceModel) -> Diff {
-    // Digests are made with a key that each instance has for itself.
+    // Each instance has its own key for digests.
     let is_one = from.lineage == to.lineage && !from.lineage.is_empty();
     let tells = from.secrets == to.secrets && (is_one || from.secrets == SecretsMode::Keep);
     let [from, to] = [from, to].map(|model| {
@@ -48,14 +49,14 @@ pub fn diff_models(from: &InstanceModel, to: &InstanceModel) -> Diff {
     Diff { changes: changes.collect() }
 }
 
-/// A model as a template says it, with secrets that can be told apart and not read.
+/// Writes a model as a template. Secrets can be compared there, but not read.
 #[derive(Clone, Copy)]
 struct Veil {
     /// Whether secrets can be told apart.
     tells: bool,
 }
 
-/// Behind this a text stands only as long as models are compared.
+/// The prefix of a secret's text during the comparison. The result never contains it.
 const TOLD_APART: &str = "(sensitive)\0";
 
 fn map(entries: Vec<(&str, Value)>) -> Value {
@@ -187,7 +188,7 @@ impl Veil {
 
     fn value(self, value: &Value) -> Value {
         match (value, kept_secret(value)) {
-            // What was dropped, or was read from an export, may be anything.
+            // A secret that was dropped, or was read from an export, may have any value.
             (_, Some(kept)) if !self.tells || *kept == Value::Null => SENSITIVE.into(),
             (_, Some(kept)) => format!("{TOLD_APART}{}", write_flow(kept)).into(),
             (Value::List(items), _) => {
@@ -202,7 +203,7 @@ impl Veil {
     }
 }
 
-/// Whether something is known to differ: of a secret that is not kept nobody can say.
+/// Whether a difference is certain: of a secret that is not kept nobody knows whether it changed.
 fn is_known(edit: &Edit) -> bool {
     let Edit::Changed { from, to } = edit else { return true };
     let is_told = |value: &Value| value.as_str().is_some_and(|text| text.starts_with(TOLD_APART));

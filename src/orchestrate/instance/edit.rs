@@ -1,4 +1,4 @@
-//! Edits: what somebody changes in a model past the orchestrator (I-52).
+//! Changes a model on somebody's behalf without the orchestrator (I-52).
 
 use super::apply::{impossible, none_open};
 use super::event::Event;
@@ -6,8 +6,8 @@ use super::model::{InstanceModel, NodeInstance};
 use super::report::{DeclaredName, ReportRules, Reported, check_metadata, illegal, no_node};
 use super::transition::{ReportedState, skipped_between};
 use super::unwritten::Unwritten;
-use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::text::value::Value;
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+use cuvee_text::value::Value;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -15,46 +15,46 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ModelEdit {
-    /// Something has another value, or none any more.
+    /// Sets a value, or removes it.
     Set {
-        /// What: `nodes/shop/properties/port`, `nodes/shop/capabilities/http/properties/port`,
-        /// `nodes/shop/state`, `inputs/size`, `groups/web/metadata/owner`; `~1` stands for `/` in a
-        /// name, as in references.
+        /// Where the value is: `nodes/shop/properties/port`,
+        /// `nodes/shop/capabilities/http/properties/port`, `nodes/shop/state`, `inputs/size`,
+        /// `groups/web/metadata/owner`. As in references, `~1` stands for `/` in a name.
         path: String,
-        /// Its value.
+        /// The new value; `None` removes it.
         value: Option<Value>,
     },
-    /// A node that is there belongs to the instance from now on.
+    /// Takes a node that already exists outside into the instance.
     Adopt {
         /// The name of its type.
         type_name: Arc<str>,
         /// Its id.
         id: Arc<str>,
     },
-    /// A node does not belong to the instance any more, and stays what it is.
+    /// Drops a node from the instance. The node itself remains as it is.
     Forget {
         /// Its id.
         id: Arc<str>,
     },
-    /// A node has another id.
+    /// Gives a node another id.
     Rename {
-        /// What it was.
+        /// The old id.
         from: Arc<str>,
-        /// What it is.
+        /// The new id.
         to: Arc<str>,
     },
-    /// Something belongs to something outside, or does not any more.
+    /// Links an entity to something outside the instance, or removes the link.
     Link {
-        /// What: `group.web`; of a node, a group or a policy the name is enough.
+        /// The entity: `group.web`. For a node, a group or a policy the name is enough.
         entity: Arc<str>,
-        /// What that is to it.
+        /// The name of the link: the role of the outside thing for the entity.
         name: Arc<str>,
-        /// What that is called.
+        /// The URI of the outside thing; `None` removes the link.
         uri: Option<Arc<str>>,
     },
 }
 
-/// What a path leads to.
+/// The place that a path leads to.
 enum EditedPlace {
     Property(Arc<str>, Option<Arc<str>>, Arc<str>),
     Attribute(Arc<str>, Option<Arc<str>>, Arc<str>),
@@ -62,7 +62,7 @@ enum EditedPlace {
     GroupProperty(Arc<str>, Arc<str>),
     Input(Arc<str>),
     Output(Arc<str>),
-    /// Of an entity, else of the instance.
+    /// The metadata of an entity, otherwise of the instance.
     Metadata(Option<Arc<str>>, Arc<str>),
 }
 
@@ -104,7 +104,7 @@ impl EditedPlace {
     }
 }
 
-/// A segment of a JSON pointer, read.
+/// A segment of a JSON pointer with its escapes resolved.
 fn unescaped(segment: &str) -> Cow<'_, str> {
     match segment.contains('~') {
         true => segment.replace("~1", "/").replace("~0", "~").into(),
@@ -116,7 +116,7 @@ impl ModelEdit {
     /// Adds an edit to a record, whose origin is to be [`Edit`](super::RecordOrigin::Edit).
     ///
     /// ```
-    /// use cuvee::instance::{InstanceModel, ModelEdit, RecordOrigin, ReportRules, Unwritten};
+    /// use cuvee::deploy::instance::{InstanceModel, ModelEdit, RecordOrigin, ReportRules, Unwritten};
     /// let mut model = InstanceModel::default();
     /// let mut record = Unwritten::new(&mut model, "2026-01-01T00:00:00Z", "ann", RecordOrigin::Edit);
     /// let rules = ReportRules::default();
@@ -129,8 +129,8 @@ impl ModelEdit {
     /// ```
     ///
     /// # Errors
-    /// `orchestration-open` unless it is insisted on; `unknown-element`, `unknown-property`,
-    /// `invalid-value`, `illegal-transition`.
+    /// `orchestration-open` unless `force` is set; `unknown-element`, `unknown-property`,
+    /// `unknown-type`, `duplicate`, `invalid-value`, `illegal-transition`.
     pub fn add_to(
         &self,
         record: &mut Unwritten<'_>,
@@ -194,7 +194,7 @@ fn check_type(rules: &ReportRules<'_, '_, '_>, name: &str) -> Result<(), Diagnos
         .help_opt(did_you_mean(name, types.node_types())))
 }
 
-/// The event that sets what a path leads to; none where it has that value.
+/// The event that sets the value at a path; `None` if the place already has that value.
 fn set(
     model: &InstanceModel,
     rules: &ReportRules<'_, '_, '_>,
@@ -202,8 +202,8 @@ fn set(
     value: Option<&Value>,
 ) -> Result<Option<Event>, Diagnostic> {
     let Some(place) = EditedPlace::of(path) else {
-        let message = format!("`{path}` leads to nothing that can be set");
-        let help = "name something as in `nodes/shop/properties/port`, `nodes/shop/state`, `inputs/size`, `metadata/owner`";
+        let message = format!("`{path}` does not name a value that can be set");
+        let help = "use a path such as `nodes/shop/properties/port`, `nodes/shop/state`, `inputs/size`, `metadata/owner`";
         return Err(Diagnostic::error(Code::UnknownElement, message).help(help));
     };
     if let EditedPlace::State(id) = &place {
@@ -217,7 +217,7 @@ fn set(
 }
 
 impl EditedPlace {
-    /// The entity that it is in, as events name it, and its name there.
+    /// The entity of the place, as events name it, and the name of the value there.
     fn names(&self) -> (Arc<str>, &str) {
         let (entity, name) = match self {
             Self::Property(id, _, name) | Self::Attribute(id, _, name) => {
@@ -234,7 +234,7 @@ impl EditedPlace {
         (entity.into(), name)
     }
 
-    /// The value that it has.
+    /// The present value of the place.
     fn known<'m>(&self, model: &'m InstanceModel) -> Result<Option<&'m Value>, Diagnostic> {
         Ok(match self {
             Self::Property(id, capability, name) => match (node(model, id)?, capability) {
@@ -272,7 +272,7 @@ impl EditedPlace {
         })
     }
 
-    /// Holds a value against what the type of the node declares.
+    /// Checks a value against the declaration in the type of the node.
     fn check(
         &self,
         model: &InstanceModel,

@@ -1,105 +1,105 @@
-//! What records of the log say has happened.
+//! The events that the records of a log contain: what has happened to an instance.
 
 use super::model::{
     ByName, CapabilityInstance, GroupInstance, InstanceState, InstanceTarget, PolicyInstance,
     SecretsMode,
 };
-use crate::text::value::Value;
+use cuvee_text::value::Value;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// One thing that has happened. What it is about is named as elements are: `node.shop`,
+/// One thing that has happened. An event names its entity as elements are named: `node.shop`,
 /// `relation.db@0.node.shop`, `group.web`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Event {
-    /// An instance begins.
+    /// An instance was created.
     InstanceCreated {
-        /// What tells it from all others.
+        /// The lineage: what tells the instance from all others.
         lineage: Arc<str>,
-        /// What its entities stand below.
+        /// The URI that the URIs of its entities begin with.
         uri: Arc<str>,
-        /// How it keeps secrets.
+        /// How the instance keeps secrets.
         secrets: SecretsMode,
-        /// Further names whose values are secret.
+        /// Further parts of names whose values are secret.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         sensitive: Vec<Arc<str>>,
     },
-    /// It is meant to be this from now on.
+    /// The instance is meant to become this target from now on.
     TargetSet(InstanceTarget),
-    /// A change begins.
+    /// An orchestration has begun.
     OrchestrationStarted {
         /// The digest of its plan.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         plan: Option<Arc<str>>,
-        /// Its workflow, where it has no plan.
+        /// The name of its workflow, if it has no plan.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         workflow: Option<Arc<str>>,
-        /// What the instance is to be after it.
+        /// The target that the instance is to have after it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         target: Option<InstanceTarget>,
     },
-    /// A change is over.
+    /// An orchestration has ended.
     OrchestrationEnded {
-        /// How.
+        /// How it ended.
         outcome: ReportOutcome,
     },
-    /// A step or part begins.
+    /// A step or part of the plan has begun.
     StepStarted {
-        /// Its identifier.
+        /// The identifier of the step.
         step: Arc<str>,
     },
-    /// A step or part is over.
+    /// A step or part of the plan has ended.
     StepEnded {
-        /// Its identifier.
+        /// The identifier of the step.
         step: Arc<str>,
-        /// How.
+        /// How it ended.
         outcome: ReportOutcome,
-        /// Why, for people.
+        /// Why it ended so, for people.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<Arc<str>>,
     },
-    /// A node is in the model from now on, as `initial`.
+    /// A node was added to the model, in the state `initial`.
     NodeAdded(Box<NodeAdded>),
-    /// A node is what a target says of it: its values follow as events of their own.
+    /// A target defines the node anew. The values follow as events of their own.
     NodeDefined {
-        /// Its id.
+        /// The id of the node.
         id: Arc<str>,
-        /// The digest of that target; nothing for the present one.
+        /// The digest of that target; `None` for the present one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         target: Option<Arc<str>>,
-        /// Its node template, where that is another one than before.
+        /// The node template, if it differs from the previous one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         template: Option<Arc<str>>,
-        /// With it, which of several of that template it is.
+        /// The index of the node among those of its template; given with `template`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         index: Option<u32>,
     },
-    /// A node is gone.
+    /// A node was removed.
     NodeRemoved {
-        /// Its id.
+        /// The id of the node.
         id: Arc<str>,
     },
-    /// A node or relation has another state.
+    /// The state of a node or relation has changed.
     State {
-        /// What it is about.
+        /// The identifier of the node or relation.
         entity: Arc<str>,
-        /// What it was.
+        /// The old state.
         from: InstanceState,
-        /// What it is.
+        /// The new state.
         to: InstanceState,
-        /// What lies between, of which nothing was said.
+        /// The states in between that were not reported.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         skipped: Vec<InstanceState>,
-        /// Whether it cannot be, and somebody insists.
+        /// Whether the change is not allowed and somebody forced it.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         forced: bool,
     },
-    /// A requirement leads somewhere.
+    /// A relation was added: a requirement leads to a target.
     RelationAdded(Box<RelationAdded>),
-    /// It no longer does. Relations are the same by name and target; of several the last one goes.
+    /// A relation was removed. It is identified by name and target; of several the last one goes.
     RelationRemoved {
         /// The id of its source.
         source: Arc<str>,
@@ -109,137 +109,137 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         target: Option<Arc<str>>,
     },
-    /// A property of a node or group has a value, or none any more.
+    /// A property of a node or group was set or removed.
     Property {
-        /// What it is about.
+        /// The identifier of the node or group.
         entity: Arc<str>,
-        /// Its name.
+        /// The name of the property.
         name: Arc<str>,
-        /// Its value.
+        /// The new value; `None` removes it.
         #[serde(default, deserialize_with = "some", skip_serializing_if = "Option::is_none")]
         value: Option<Value>,
     },
-    /// The same for a property of a capability.
+    /// A property of a capability was set or removed.
     CapabilityProperty {
-        /// The node.
+        /// The identifier of the node.
         entity: Arc<str>,
-        /// The capability.
+        /// The name of the capability.
         capability: Arc<str>,
-        /// Its name.
+        /// The name of the property.
         name: Arc<str>,
-        /// Its value.
+        /// The new value; `None` removes it.
         #[serde(default, deserialize_with = "some", skip_serializing_if = "Option::is_none")]
         value: Option<Value>,
     },
-    /// Somebody says what an attribute is.
+    /// An attribute was reported or removed.
     Attribute {
-        /// What it is about.
+        /// The identifier of the node or group.
         entity: Arc<str>,
-        /// The capability, where it is one of that.
+        /// The capability that the attribute belongs to, if any.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         capability: Option<Arc<str>>,
-        /// Its name.
+        /// The name of the attribute.
         name: Arc<str>,
-        /// Its value.
+        /// The new value; `None` removes it.
         #[serde(default, deserialize_with = "some", skip_serializing_if = "Option::is_none")]
         value: Option<Value>,
     },
-    /// A group is this, or no more.
+    /// A group was set or removed.
     Group {
-        /// Its name.
+        /// The name of the group.
         name: Arc<str>,
-        /// What it is.
+        /// The group; `None` removes it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         value: Option<GroupInstance>,
     },
-    /// A policy is this, or applies no more.
+    /// A policy was set, or does not apply any more.
     Policy {
-        /// Its name.
+        /// The name of the policy.
         name: Arc<str>,
-        /// What it is.
+        /// The policy; `None` removes it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         value: Option<PolicyInstance>,
     },
-    /// The value of an input of the topology.
+    /// An input of the topology was set or removed.
     Input {
-        /// Its name.
+        /// The name of the input.
         name: Arc<str>,
-        /// Its value.
+        /// The new value; `None` removes it.
         #[serde(default, deserialize_with = "some", skip_serializing_if = "Option::is_none")]
         value: Option<Value>,
     },
-    /// What an output came to.
+    /// An output was set or removed.
     Output {
-        /// Its name.
+        /// The name of the output.
         name: Arc<str>,
-        /// Its value.
+        /// The new value; `None` removes it.
         #[serde(default, deserialize_with = "some", skip_serializing_if = "Option::is_none")]
         value: Option<Value>,
     },
-    /// Something, whatever it is, belongs to something outside.
+    /// An entity of any kind was linked to something outside, or the link was removed.
     Linked {
-        /// What it is about.
+        /// The identifier of the entity.
         entity: Arc<str>,
-        /// What that is to it.
+        /// The name of the link: the role of the outside thing for the entity.
         name: Arc<str>,
-        /// What that is called; nothing where it does not belong to it any more.
+        /// The URI of the outside thing; `None` removes the link.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         uri: Option<Arc<str>>,
     },
-    /// Something that programs are told.
+    /// Metadata, which is meant for programs, was set or removed.
     Metadata {
-        /// What it is about, where it is not the instance.
+        /// The identifier of the entity; `None` for the instance.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         entity: Option<Arc<str>>,
-        /// Its name.
+        /// The name of the metadata entry.
         name: Arc<str>,
-        /// Its value.
+        /// The new value; `None` removes it.
         #[serde(default, deserialize_with = "some", skip_serializing_if = "Option::is_none")]
         value: Option<Value>,
     },
-    /// A node that was there belongs to the instance from now on.
+    /// A node that existed outside belongs to the instance from now on.
     NodeAdopted {
-        /// Its id.
+        /// The id of the node.
         id: Arc<str>,
         /// The name of its type.
         #[serde(rename = "type")]
         type_name: Arc<str>,
     },
-    /// A node does not belong to the instance any more, and stays what it is.
+    /// A node does not belong to the instance any more. The node itself remains as it is.
     NodeForgotten {
-        /// Its id.
+        /// The id of the node.
         id: Arc<str>,
     },
-    /// A node has another id.
+    /// A node got another id.
     NodeRenamed {
-        /// What it was.
+        /// The old id.
         id: Arc<str>,
-        /// What it is.
+        /// The new id.
         to: Arc<str>,
     },
-    /// Something that people are told.
+    /// A note for people.
     Note {
-        /// What it is about, where it is not the instance.
+        /// The identifier of the entity; `None` for the instance.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         entity: Option<Arc<str>>,
-        /// What they are told.
+        /// The text of the note.
         text: Arc<str>,
-        /// How urgent it is: `info`, `warning`, `error`.
+        /// The urgency: `info`, `warning` or `error`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         level: Option<Arc<str>>,
     },
-    /// What was torn off at the end of the log, and never acknowledged, was put aside.
+    /// The torn end of the log, which was never acknowledged, was put aside.
     LogRecovered {
-        /// How much that was.
+        /// The number of bytes that were put aside.
         bytes: u64,
     },
-    /// Something that a later version knows: it stays in the log, and nobody may write behind it
-    /// who does not know it.
+    /// An event that only a later version knows. It stays in the log, and a version that does not
+    /// know it must not write to the log any more.
     #[serde(other)]
     Unknown,
 }
 
-/// A node that comes into the model, with what its target says of it.
+/// A node that is added to the model, with the values that its target gives it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -252,32 +252,32 @@ pub struct NodeAdded {
     /// The name of its type.
     #[serde(rename = "type")]
     pub type_name: Arc<str>,
-    /// Which of several of one template it is.
+    /// Its index among the nodes of its template, where there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub index: Option<u32>,
-    /// How often there was one under this id, from 1.
+    /// Its generation: how many nodes have had this id, including this one.
     pub generation: u32,
-    /// The digest of the target that defines it, where that is not the present one.
+    /// The digest of the target that defines it, if that is not the present one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<Arc<str>>,
     /// Its properties.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub properties: ByName<Value>,
-    /// What its attributes begin with.
+    /// The initial values of its attributes.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub attributes: ByName<Value>,
     /// Its capabilities.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub capabilities: ByName<CapabilityInstance>,
-    /// The requirements of its type that lead nowhere yet.
+    /// The requirements of its type that have no target yet.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub requirements: Vec<Arc<str>>,
-    /// What is said of it for programs.
+    /// Its metadata, for programs.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub metadata: ByName<Value>,
 }
 
-/// A relation that comes into the model.
+/// A relation that is added to the model.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -286,7 +286,7 @@ pub struct RelationAdded {
     pub source: Arc<str>,
     /// The name of its requirement.
     pub requirement: Arc<str>,
-    /// Its position in the target.
+    /// Its position among the relations of its source in the target.
     pub position: u32,
     /// The id of its target.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -294,7 +294,7 @@ pub struct RelationAdded {
     /// The capability that it takes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capability: Option<Arc<str>>,
-    /// The relationship template that it was made of, where that has a name.
+    /// The relationship template that it was made from, if that has a name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub template: Option<Arc<str>>,
     /// The name of its type.
@@ -303,30 +303,30 @@ pub struct RelationAdded {
     /// Whether its target hosts its source.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub hosting: bool,
-    /// Things outside that it belongs to, by name.
+    /// Its links: URIs of things outside the instance, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub links: ByName<Arc<str>>,
-    /// What is said of it for programs.
+    /// Its metadata, for programs.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub metadata: ByName<Value>,
 }
 
-/// How something ended.
+/// How a step or an orchestration ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ReportOutcome {
-    /// As it should.
+    /// It succeeded.
     Done,
-    /// It went wrong.
+    /// It failed.
     Failed,
-    /// Somebody called it off.
+    /// It was cancelled.
     Cancelled,
-    /// Who ran it is gone; of steps.
+    /// The program that ran it is gone. Only steps end so.
     Interrupted,
 }
 
 impl ReportOutcome {
-    /// How it is written.
+    /// The outcome as it is written.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Done => "done",
@@ -337,28 +337,28 @@ impl ReportOutcome {
     }
 }
 
-/// Who says something.
+/// In which role the author of a record speaks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RecordOrigin {
-    /// Who carries a change out.
+    /// The orchestrator: it carries a change out.
     #[default]
     Orchestrator,
-    /// Somebody who asks for something: a change, an instance.
+    /// A client: it asks for a change or an instance.
     Client,
-    /// Somebody who changes the model past the orchestrator.
+    /// Somebody who edits the model without the orchestrator.
     Edit,
-    /// An export or a log from elsewhere.
+    /// An export or a log from another store.
     Import,
 }
 
-/// A value that is there, be it null.
+/// Reads a value that is present, even if it is null.
 fn some<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }
 
 impl Event {
-    /// What it is called in a log.
+    /// The kind of the event, as a log writes it.
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::InstanceCreated { .. } => "instance-created",
@@ -391,8 +391,8 @@ impl Event {
         }
     }
 
-    /// What it is about: `node.shop`, `group.web`, `input.port`; nothing for what is about the
-    /// instance or a step.
+    /// The entity that the event is about: `node.shop`, `group.web`, `input.port`; `None` if it is
+    /// about the instance or a step.
     pub fn entity(&self) -> Option<String> {
         let of = |kind: &str, name: &str| Some(format!("{kind}.{name}"));
         match self {
@@ -420,7 +420,7 @@ impl Event {
         }
     }
 
-    /// Whether it changes what a plan is made from (rule P-4).
+    /// Whether the event changes anything that a plan is made from (rule P-4).
     pub fn is_structural(&self) -> bool {
         !matches!(
             self,

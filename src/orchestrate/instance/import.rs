@@ -1,4 +1,4 @@
-//! Instances that come from elsewhere.
+//! Imports instances from exports and logs of other stores.
 
 use super::apply::impossible;
 use super::begin::{BegunInstance, random_name};
@@ -8,12 +8,12 @@ use super::model::{
 };
 use super::open::RecordAuthor;
 use super::store::{Draft, EventLog, MemoryStore, Store};
-use crate::text::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic};
 use std::sync::Arc;
 
-/// Makes an instance of a model: what is there is known from one record on. It has a lineage of its
-/// own, and of its target the name of the template alone: it is planned to one anew. Gives its
-/// revision.
+/// Makes an instance of a model. One record contains all that is known of it. The instance has a
+/// lineage of its own. It knows only the name of its target's template, so it has to be planned
+/// anew. Returns its revision.
 ///
 /// # Errors
 /// `instance-name`, `instance-exists`, `store-locked`, `file`
@@ -44,13 +44,14 @@ pub fn import_instance(
     Ok(log.revision())
 }
 
-/// What is said of a target that is not kept here.
+/// The names of a target whose texts are not kept here.
 fn target(of: &InstanceTarget) -> Option<InstanceTarget> {
     let unkept = InstanceTarget { digest: "".into(), ..of.clone() };
     (unkept != InstanceTarget::default()).then_some(unkept)
 }
 
-/// What of a model is in no target: states, and what is said of nodes, inputs and outputs.
+/// The events for what no target contains: states, links of nodes, and annotations of inputs and
+/// outputs.
 fn beside<'m>(model: &'m InstanceModel) -> Vec<Event> {
     let mut events = Vec::new();
     let initial = InstanceState::default();
@@ -87,12 +88,12 @@ fn beside<'m>(model: &'m InstanceModel) -> Vec<Event> {
     events
 }
 
-/// Makes an instance of a log that was exported: all its records, which are checked, in their order
-/// and with their times. It has a lineage of its own. What is kept beside a log does not come with
-/// it. Gives its last revision.
+/// Makes an instance of an exported log. All its records are checked and written in their order and
+/// with their times. The instance has a lineage of its own. Files that are kept beside a log are
+/// not imported. Returns the last revision.
 ///
 /// # Errors
-/// `store-corrupt` where the log is not what was written, and as [`import_instance`].
+/// `store-corrupt` if the log was changed or damaged, and as [`import_instance`].
 pub fn import_log(
     store: &dyn Store,
     name: &str,
@@ -128,7 +129,7 @@ pub fn import_log(
             }])?;
         }
         if is_open {
-            // Who carried it out knows nothing of this one.
+            // The orchestrator that carried the change out does not know the new instance.
             let events = &[Event::OrchestrationEnded { outcome: ReportOutcome::Cancelled }];
             let (time, actor, origin) = (author.time, &*author.holder.actor, author.origin);
             let (orchestration, key) = (None, None);

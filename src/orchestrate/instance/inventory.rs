@@ -1,4 +1,4 @@
-//! What of an instance may be taken by others.
+//! Collects the nodes of an instance that other templates may use.
 
 use super::model::{InstanceModel, InstanceState};
 use crate::orchestrate::fulfil::Inventory;
@@ -6,8 +6,8 @@ use crate::topology::Topology;
 use crate::topology::sensitive::kept_secret;
 use crate::tosca::{NodeState, Types};
 
-/// The nodes of a model that are started, with what uses them; `topology` is the model as a template. Of
-/// secrets nobody else is told.
+/// The started nodes of a model, and which nodes use them. `topology` is the model as a template.
+/// Secrets are not passed on.
 pub(crate) fn inventory(
     model: &InstanceModel,
     topology: &Topology,

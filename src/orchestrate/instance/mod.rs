@@ -1,7 +1,7 @@
-//! Instances: what is deployed, what has happened to it, and what has to happen next (seed "instance
-//! model").
+//! Instances: the model of what is deployed, the log of what has happened to it, and the
+//! orchestration of changes (seed "instance model").
 //!
-//! Not promised: may change with any version.
+//! This module is not stable: it may change with any version.
 
 mod annotation;
 mod apply;

@@ -1,41 +1,41 @@
-//! The model of an instance: what is deployed, as far as anybody said so (seed "instance model",
+//! The model of an instance: what is deployed, as far as it was reported (seed "instance model",
 //! chapters 3 and 4).
 //!
-//! Maps are sorted by their names: what is written of a model is in one order.
+//! Maps are sorted by name, so a model is always written in the same order.
 
 use crate::orchestrate::plan::{StartNode, StartStates};
-use crate::text::value::Value;
 use crate::tosca::NodeState;
+use cuvee_text::value::Value;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Whatever has names, in their order.
+/// A map of named elements, sorted by name.
 pub type ByName<T> = BTreeMap<Arc<str>, T>;
 
-/// What is deployed: one deployment of one resolved template.
+/// The model of an instance: one deployment of one resolved template.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct InstanceModel {
-    /// What all entities stand below: `cuvee:<runtime>/<tenant>/<deployment>`.
+    /// The URI that the URIs of all entities begin with: `cuvee:<runtime>/<tenant>/<deployment>`.
     pub uri: Arc<str>,
-    /// What tells it from every other instance, whatever that is called.
+    /// The lineage: what tells the instance from every other one, even one of the same name.
     pub lineage: Arc<str>,
-    /// The record that it is the state after; 0 before the first one.
+    /// The number of the last record in the model; 0 before the first one.
     pub revision: u64,
-    /// How often its structure has changed: nodes, relations, states, properties, groups, policies,
-    /// inputs, or the target; attributes, notes and links do not count.
+    /// How often the structure has changed: nodes, relations, states, properties, groups, policies,
+    /// inputs, or the target. Attributes, notes and links do not count.
     pub structure: u64,
-    /// When that record was written, as who wrote it said.
+    /// The time of the last record, as its author gave it.
     pub time: Arc<str>,
-    /// How it keeps secrets.
+    /// How the instance keeps secrets.
     pub secrets: SecretsMode,
-    /// Further names whose values are secret.
+    /// Further parts of names whose values are secret.
     pub sensitive: Vec<Arc<str>>,
-    /// What it is meant to be.
+    /// The target that the instance is meant to become.
     pub target: InstanceTarget,
-    /// What is said of it for programs.
+    /// Its metadata, for programs.
     pub metadata: ByName<Value>,
     /// Its nodes by their ids: `shop`, or `site@0` where a template has several.
     pub nodes: ByName<NodeInstance>,
@@ -43,35 +43,35 @@ pub struct InstanceModel {
     pub groups: ByName<GroupInstance>,
     /// The policies that apply.
     pub policies: ByName<PolicyInstance>,
-    /// The values of topology inputs that it was made with.
+    /// The values of topology inputs that the instance was made with.
     pub inputs: ByName<Value>,
-    /// What outputs came to, as far as that is known.
+    /// The values of outputs, as far as they are known.
     pub outputs: ByName<Value>,
-    /// What is said of inputs.
+    /// The annotations of inputs.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub input_annotations: ByName<Annotations>,
-    /// What is said of outputs.
+    /// The annotations of outputs.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub output_annotations: ByName<Annotations>,
-    /// What is going on.
+    /// The orchestration that is open, if any.
     pub orchestration: Option<OpenOrchestration>,
-    /// Of ids that no node has any more, the generation of the last one that had it.
+    /// For each id that no node has any more, the generation of its last node.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub generations: ByName<u32>,
-    /// The key of the report that ended the last orchestration, with its record, so that it can be
-    /// said again.
+    /// The key of the report that ended the last orchestration, and its record, so that the report
+    /// can be repeated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_key: Option<(Arc<str>, u64)>,
-    /// Whether something has happened to it of which only later versions know what it means.
+    /// Whether the log contains an event that only later versions understand.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_later: bool,
 }
 
-/// How secrets are kept.
+/// How an instance keeps secrets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SecretsMode {
-    /// As keyed digests: that one changed is seen, not what it is.
+    /// As keyed digests: a change is noticed, the value is not known.
     #[default]
     Digest,
     /// As they are.
@@ -85,91 +85,91 @@ pub enum SecretsMode {
 #[serde(default)]
 #[non_exhaustive]
 pub struct InstanceTarget {
-    /// The digest of the target and its sources, which are kept under it; empty where they are not.
+    /// The digest of the target, under which its texts are kept; empty if they are not kept.
     pub digest: Arc<str>,
-    /// The template, as it was named.
+    /// The path of the template, as it was given.
     pub template: Arc<str>,
-    /// What was chosen: presets, variability inputs, options.
+    /// The choices that resolved the template: presets, variability inputs, options.
     pub choice: ByName<Value>,
 }
 
 impl InstanceTarget {
-    /// Whether it is kept with the instance; of one that came from elsewhere only names are known.
+    /// Whether the target is kept with the instance. Of an imported one only names are known.
     pub fn is_kept(&self) -> bool {
         !self.digest.is_empty()
     }
 }
 
-/// One thing that is, or is about to be, there.
+/// A node: something that exists, or is about to.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct NodeInstance {
-    /// The node template that it was made of; nothing for what was adopted.
+    /// The node template that it was made from; `None` if the node was adopted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub template: Option<Arc<str>>,
     /// The name of its type.
     #[serde(rename = "type")]
     pub type_name: Arc<str>,
-    /// Which of several of one template it is.
+    /// Its index among the nodes of its template, where there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub index: Option<u32>,
-    /// How often there was one under this id, from 1.
+    /// Its generation: how many nodes have had this id, including this one.
     pub generation: u32,
-    /// The digest of the target in which its template stands, where that is not the present one.
+    /// The digest of the target that contains its template, if that is not the present one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<Arc<str>>,
     /// Its state.
     pub state: InstanceState,
-    /// The state from which it came to `error`.
+    /// The state that it had before it came to `error`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed_in: Option<InstanceState>,
-    /// Its properties; those that are optional and have no value are left out.
+    /// Its properties. Optional ones without a value are left out.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub properties: ByName<Value>,
-    /// What was reported, and values that attributes begin with; a property is an attribute, too,
-    /// until another value is reported.
+    /// Its reported attributes, and the initial values of others. A property is also an attribute
+    /// until another value is reported for it.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub attributes: ByName<ReportedValue>,
     /// Its capabilities.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub capabilities: ByName<CapabilityInstance>,
-    /// The requirements of its type, and where they lead.
+    /// Its requirements, and the relations of each.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub requirements: ByName<Vec<RelationInstance>>,
-    /// Things outside that it belongs to, by name.
+    /// Its links: URIs of things outside the instance, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub links: ByName<Arc<str>>,
-    /// What is said of it for programs.
+    /// Its metadata, for programs.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub metadata: ByName<Value>,
     /// The last note about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<Arc<str>>,
-    /// Names of properties that somebody changed past the orchestrator.
+    /// The names of properties that somebody edited without the orchestrator.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub edited: Vec<Arc<str>>,
 }
 
-/// What is said of an entity that is a value only; others have it beside what else they are.
+/// The annotations of an input or output. Other entities contain theirs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Annotations {
-    /// Things outside that it belongs to, by name.
+    /// The links: URIs of things outside the instance, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub links: ByName<Arc<str>>,
-    /// What is said of it for programs.
+    /// The metadata, for programs.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub metadata: ByName<Value>,
 }
 
-/// A state: one of the specification's, or one that a workflow sets.
+/// The state of a node: one of the specification's, or one that a workflow sets.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum InstanceState {
-    /// One of the specification's.
+    /// A state of the specification.
     Known(NodeState),
-    /// Another one, which is stable.
+    /// Another state. It counts as stable.
     Other(Arc<str>),
 }
 
@@ -179,9 +179,9 @@ pub enum InstanceState {
 pub struct ReportedValue {
     /// The value.
     pub value: Value,
-    /// The record.
+    /// The number of the record that reported it.
     pub revision: u64,
-    /// When that was.
+    /// The time of that record.
     pub time: Arc<str>,
 }
 
@@ -196,26 +196,26 @@ pub struct CapabilityInstance {
     /// Its properties.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub properties: ByName<Value>,
-    /// What was reported.
+    /// Its reported attributes.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub attributes: ByName<ReportedValue>,
 }
 
-/// Where one requirement of a node leads.
+/// A relation: where one requirement of a node leads.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct RelationInstance {
-    /// Its position among the relations of its source in the target, counts expanded; part of its
-    /// identifier, and of nothing else: relations are the same by name and target.
+    /// Its position among the relations of its source in the expanded target. It is only used in
+    /// the identifier: relations are the same if name and target are the same.
     pub position: u32,
-    /// The id of the node at its end; nothing where nobody has found one.
+    /// The id of the target node; `None` if none was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<Arc<str>>,
     /// The capability that it takes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capability: Option<Arc<str>>,
-    /// The relationship template that it was made of, where that has a name.
+    /// The relationship template that it was made from, if that has a name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub template: Option<Arc<str>>,
     /// The name of its type.
@@ -226,10 +226,10 @@ pub struct RelationInstance {
     pub hosting: bool,
     /// Its state.
     pub state: InstanceState,
-    /// Things outside that it belongs to, by name.
+    /// Its links: URIs of things outside the instance, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub links: ByName<Arc<str>>,
-    /// What is said of it for programs.
+    /// Its metadata, for programs.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub metadata: ByName<Value>,
 }
@@ -239,7 +239,7 @@ pub struct RelationInstance {
 #[serde(default)]
 #[non_exhaustive]
 pub struct GroupInstance {
-    /// The group of the template that it was made of.
+    /// The group of the template that it was made from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub template: Option<Arc<str>>,
     /// The name of its type.
@@ -250,19 +250,19 @@ pub struct GroupInstance {
     /// Its properties.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub properties: ByName<Value>,
-    /// What its attributes begin with, or what was reported.
+    /// Its attributes: initial values or reported ones.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub attributes: ByName<ReportedValue>,
-    /// What deprecated types of groups have.
+    /// The capabilities that deprecated group types have.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub capabilities: ByName<Value>,
-    /// What deprecated types of groups have.
+    /// The requirements that deprecated group types have.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub requirements: ByName<Value>,
-    /// Things outside that it belongs to, by name.
+    /// Its links: URIs of things outside the instance, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub links: ByName<Arc<str>>,
-    /// What is said of it for programs.
+    /// Its metadata, for programs.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub metadata: ByName<Value>,
 }
@@ -272,7 +272,7 @@ pub struct GroupInstance {
 #[serde(default)]
 #[non_exhaustive]
 pub struct PolicyInstance {
-    /// The policy of the template that it was made of.
+    /// The policy of the template that it was made from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub template: Option<Arc<str>>,
     /// The name of its type.
@@ -283,44 +283,44 @@ pub struct PolicyInstance {
     /// Its properties.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub properties: ByName<Value>,
-    /// Things outside that it belongs to, by name.
+    /// Its links: URIs of things outside the instance, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub links: ByName<Arc<str>>,
-    /// What is said of it for programs.
+    /// Its metadata, for programs.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub metadata: ByName<Value>,
 }
 
-/// A change that is going on.
+/// An orchestration that has begun and not ended.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct OpenOrchestration {
-    /// The record that began it.
+    /// The number of the record that began it.
     pub id: u64,
-    /// When that was.
+    /// The time of that record.
     pub time: Arc<str>,
-    /// Who began it.
+    /// The actor who began it.
     pub actor: Arc<str>,
-    /// The digest of its plan, which is kept under it.
+    /// The digest of its plan, under which the plan is kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan: Option<Arc<str>>,
-    /// The name of its workflow, where it has no plan.
+    /// The name of its workflow, if it has no plan.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workflow: Option<Arc<str>>,
-    /// What the instance is to be after it.
+    /// The target that the instance is to have after it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<InstanceTarget>,
-    /// Parts and steps of which something was said.
+    /// The status of the parts and steps that were reported.
     pub steps: ByName<StepStatus>,
-    /// Keys of reports, each with the record that it led to.
+    /// The keys of reports, each with the number of its record.
     pub keys: ByName<u64>,
-    /// Names of outputs that were reported since it began.
+    /// The names of outputs that were reported since it began.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub outputs: BTreeSet<Arc<str>>,
 }
 
-/// How far a step or part is.
+/// The status of a step or part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StepStatus {
@@ -330,12 +330,12 @@ pub enum StepStatus {
     Done,
     /// It has failed.
     Failed,
-    /// Who ran it is gone.
+    /// The program that ran it is gone.
     Interrupted,
 }
 
 impl StepStatus {
-    /// How it is written.
+    /// The status as it is written.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Running => "running",
@@ -347,7 +347,7 @@ impl StepStatus {
 }
 
 impl InstanceState {
-    /// How it is written.
+    /// The state as it is written.
     pub fn as_str(&self) -> &str {
         match self {
             Self::Known(state) => state.as_str(),
@@ -355,19 +355,19 @@ impl InstanceState {
         }
     }
 
-    /// The state of a name.
+    /// The state with this name.
     pub fn named(name: &str) -> Self {
         NodeState::named(name).map_or_else(|| Self::Other(name.into()), Self::Known)
     }
 
-    /// Whether a node stays in it (I-30).
+    /// Whether a node may remain in this state (I-30).
     pub fn is_stable(&self) -> bool {
         !matches!(self, Self::Known(state) if state.is_transitional())
     }
 }
 
 impl Default for InstanceState {
-    /// What everything begins with (I-8).
+    /// The state in which everything begins (I-8).
     fn default() -> Self {
         Self::Known(NodeState::Initial)
     }
@@ -399,8 +399,8 @@ impl<'de> Deserialize<'de> for InstanceState {
 }
 
 impl NodeInstance {
-    /// Whether what was reported of it is meant to hold: between stable states, before it is
-    /// created and after an error attributes may be anything (I-37).
+    /// Whether reported attributes count in the present state. In transitional states, before
+    /// creation and after an error attributes may have any value (I-37).
     pub fn has_attributes(&self) -> bool {
         use NodeState::{Configured, Created, Started};
         match &self.state {
@@ -411,7 +411,7 @@ impl NodeInstance {
 }
 
 impl InstanceModel {
-    /// The URI of a node: what tells it from everything else that ever was (I-8, I-22).
+    /// The URI of a node: it differs from that of everything else that ever was (I-8, I-22).
     pub fn tosca_id(&self, id: &str, node: &NodeInstance) -> String {
         let uri = format!("{}#/nodes/{}", self.uri, pointer(id));
         match node.generation {
@@ -420,8 +420,8 @@ impl InstanceModel {
         }
     }
 
-    /// What there is before a plan begins that acts on templates: their states, and what was reported
-    /// of attributes. Of several nodes of one template the first counts.
+    /// The states and reported attributes from which a plan over templates starts. If a template
+    /// has several nodes, the first one counts.
     pub fn start_states(&self) -> StartStates {
         let mut states = StartStates::default();
         let first = self.nodes.iter().filter(|(_, node)| node.index.is_none_or(|index| index == 0));
@@ -438,7 +438,7 @@ impl InstanceModel {
         states
     }
 
-    /// All relations: the id of the source, the name of the requirement, and where it leads.
+    /// All relations, each with the id of its source and the name of its requirement.
     pub fn relations(&self) -> impl Iterator<Item = (&Arc<str>, &Arc<str>, &RelationInstance)> {
         self.nodes.iter().flat_map(|(id, node)| {
             node.requirements.iter().flat_map(move |(name, relations)| {
@@ -453,7 +453,7 @@ pub fn relation_identifier(source: &str, requirement: &str, position: u32) -> St
     format!("relation.{requirement}@{position}.node.{source}")
 }
 
-/// A segment of a JSON pointer.
+/// A segment of a JSON pointer, with its special characters escaped.
 pub(crate) fn pointer(segment: &str) -> std::borrow::Cow<'_, str> {
     match segment.contains(['~', '/']) {
         true => segment.replace('~', "~0").replace('/', "~1").into(),

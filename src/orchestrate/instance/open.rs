@@ -1,5 +1,5 @@
-//! Instances as they are opened: the newest snapshot and what has come since, or all from the
-//! beginning, and records that are added by whoever holds the lock.
+//! Opens instances: reads the newest snapshot and the records since then, or all records if there
+//! is none. Whoever holds the lock may add records.
 
 use super::event::{Event, RecordOrigin};
 use super::model::InstanceModel;
@@ -10,29 +10,29 @@ use super::store::{
     Draft, EventLog, LockHolder, LogRecord, LogWriter, SnapshotPace, Store, Verification, verify,
 };
 use super::unwritten::Unwritten;
-use crate::text::diagnostic::{Code, Diagnostic, Severity};
+use crate::diagnostic::{Code, Diagnostic, Severity};
 use jiff::Timestamp;
 use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Of which time a model is.
+/// The time of which a model is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ModelAt {
-    /// Of now.
+    /// The present.
     #[default]
     Latest,
-    /// Behind this record.
+    /// After this record.
     Revision(u64),
-    /// Behind the last record whose time is not later. Order is by revision, never by time.
+    /// After the last record whose time is not later. Records are in order of revision, not time.
     Time(Timestamp),
 }
 
-/// The model of an instance, at a time.
+/// Reads the model of an instance as it was at a time.
 ///
 /// ```
-/// use cuvee::instance::{EventLog, Draft, Event, LockHolder, MemoryStore, ModelAt, RecordOrigin, read_model};
+/// use cuvee::deploy::instance::{EventLog, Draft, Event, LockHolder, MemoryStore, ModelAt, RecordOrigin, read_model};
 /// use std::time::Duration;
 /// let store = MemoryStore::new(1);
 /// let ann = LockHolder { actor: "ann".to_owned(), process: 1 };
@@ -47,14 +47,14 @@ pub enum ModelAt {
 /// ```
 ///
 /// # Errors
-/// `unknown-instance`, `store-corrupt`, `store-version`, `file`; `unknown-element` for a revision
-/// that is not there, and for a time before the first one.
+/// `unknown-instance`, `store-corrupt`, `store-version`, `file`; `unknown-element` if the revision
+/// does not exist, or if the time is before the first record.
 pub fn read_model(store: &dyn Store, name: &str, at: ModelAt) -> Result<InstanceModel, Diagnostic> {
     read_extent(store, name, at, &|_| Ok(ModelExtent::Whole))
 }
 
-/// The model of an instance with no more of its nodes than their states, and without groups and
-/// policies; to list it, the rest need not be read.
+/// Reads the model of an instance without groups and policies, and of its nodes only their states.
+/// This is enough to list an instance.
 ///
 /// # Errors
 /// As [`read_model`].
@@ -66,8 +66,9 @@ pub fn read_states(
     read_extent(store, name, at, &|_| Ok(ModelExtent::States))
 }
 
-/// Asks something about one entity of an instance: first of a model with only those nodes that have
-/// to do with it, where these can be told apart, and where that is of no use of all there is.
+/// Asks something about one entity of an instance. The first attempt reads only the nodes that
+/// concern the entity, if the snapshot tells which these are. If `ask` fails on these, the second
+/// attempt reads all.
 ///
 /// # Errors
 /// As [`read_model`], and those of `ask`.
@@ -82,9 +83,10 @@ pub fn ask_about_entity<T>(
     ask(&part).or_else(|_| ask(&read_model(store, name, at)?))
 }
 
-/// What has to do with an entity: the nodes that it may be, and those that lead there.
+/// The part of a model that concerns an entity: the nodes that it may name, and those with a
+/// relation to it.
 fn around(log: &EventLog<'_>, entity: &str) -> Result<ModelExtent, Diagnostic> {
-    /// Of more, reading all is no slower.
+    /// For more nodes than this, reading all is no slower.
     const MOST: usize = 100;
     let Some(snapshot) = log.snapshot() else { return Ok(ModelExtent::Whole) };
     let own = [Some(entity), entity.strip_prefix("node.")].into_iter().flatten();
@@ -100,7 +102,7 @@ fn around(log: &EventLog<'_>, entity: &str) -> Result<ModelExtent, Diagnostic> {
     Ok(ModelExtent::Nodes { nodes, keys: BTreeSet::new() })
 }
 
-/// As much of a model as is asked for, or all of it, where less cannot be told.
+/// Reads a part of a model, or all of it if a later event needs more than the part.
 fn read_extent(
     store: &dyn Store,
     name: &str,
@@ -133,7 +135,7 @@ fn read_extent(
     }
 }
 
-/// The last record whose time is not later.
+/// The last record whose time is not later than `time`.
 fn last_until(store: &dyn Store, name: &str, time: Timestamp) -> Result<u64, Diagnostic> {
     let mut log = EventLog::open_at_start(store, name)?;
     let mut last = None;
@@ -148,15 +150,15 @@ fn last_until(store: &dyn Store, name: &str, time: Timestamp) -> Result<u64, Dia
     })
 }
 
-/// A record that cannot be.
+/// The error that a record contradicts the model.
 pub(super) fn corrupt(place: &str, what: impl Display) -> Diagnostic {
-    let message = format!("`{place}` says what cannot be: {what}");
+    let message = format!("`{place}` contradicts the records before it: {what}");
     Diagnostic::error(Code::StoreCorrupt, message).help(
-        "nothing was written; `cuvee instance verify NAME --salvage TO` copies what is provably whole",
+        "copy the intact records with `cuvee instance verify NAME --salvage TO`; nothing was written",
     )
 }
 
-/// Reads all of an instance, and whether its records can follow on each other.
+/// Reads all of an instance, and checks that each of its records can follow the previous one.
 ///
 /// # Errors
 /// As [`verify`].
@@ -169,10 +171,10 @@ pub fn verify_instance(store: &dyn Store, name: &str) -> Result<Verification, Di
 struct ModelFold {
     model: InstanceModel,
     head: RecordHead,
-    /// The time of that, of which there are often many alike.
+    /// The time of `head`, parsed. Many records in a row often have the same time.
     time: Timestamp,
     extent: ModelExtent,
-    /// Whether something has happened that cannot be told from what is read of the model.
+    /// Whether an event needs more of the model than was read.
     is_beyond: bool,
 }
 
@@ -184,11 +186,11 @@ impl ModelFold {
         Self { model, head, time, extent, is_beyond: false }
     }
 
-    /// What a log comes to where it begins to be read: nothing, or what a snapshot says.
+    /// The model at the place where reading the log begins: empty, or that of a snapshot.
     fn of(log: &EventLog<'_>, extent: ModelExtent) -> Result<Self, Diagnostic> {
         match log.snapshot() {
             Some(snapshot) => Ok(Self::new(restore(snapshot, &extent)?, extent)),
-            // From its beginning, all of it is read anyway.
+            // A reader that begins at the first record reads all events anyway.
             None => Ok(Self::new(InstanceModel::default(), ModelExtent::Whole)),
         }
     }
@@ -229,7 +231,7 @@ impl ModelFold {
                 Concern::Outside => {}
                 Concern::Beyond => self.is_beyond = true,
             }
-            // Whatever comes now may be about what is not there.
+            // Further events may be about elements that were not read.
             if self.is_beyond {
                 break;
             }
@@ -239,39 +241,39 @@ impl ModelFold {
     }
 }
 
-/// Who adds to a log, and when.
+/// The author of a record, and the circumstances of its writing.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordAuthor<'a> {
-    /// Who it is, for whoever waits meanwhile.
+    /// The name under which the author holds the lock, for those who wait.
     pub holder: &'a LockHolder,
-    /// How long it waits for others.
+    /// How long the author waits for the lock.
     pub timeout: Duration,
-    /// When it is.
+    /// The time of the record.
     pub time: Timestamp,
-    /// As what it says something.
+    /// The role of the author.
     pub origin: RecordOrigin,
 }
 
-/// What came of adding to a log.
+/// The outcome of adding to a log.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RecordedChange<T> {
-    /// What was asked for.
+    /// What the caller's function returned.
     pub result: T,
-    /// The last record now.
+    /// The number of the last record now.
     pub revision: u64,
-    /// The structure now.
+    /// The number of structural changes now.
     pub structure: u64,
-    /// Whether there is a record of it.
+    /// Whether a record was written.
     pub is_written: bool,
-    /// What there is to say beside.
+    /// Warnings beside the result.
     pub warnings: Vec<Diagnostic>,
 }
 
-/// An instance that is open: its model, and the log that says so.
+/// An open instance: its model, and the log that the model comes from.
 ///
 /// ```
-/// use cuvee::instance::{EventLog, Draft, Event, InstanceLog, LockHolder, MemoryStore, RecordAuthor, RecordOrigin, begin_workflow};
+/// use cuvee::deploy::instance::{EventLog, Draft, Event, InstanceLog, LockHolder, MemoryStore, RecordAuthor, RecordOrigin, begin_workflow};
 /// use std::time::Duration;
 /// let store = MemoryStore::new(1);
 /// let ann = LockHolder { actor: "ann".to_owned(), process: 1 };
@@ -290,12 +292,12 @@ pub struct InstanceLog<'s> {
     store: &'s dyn Store,
     log: EventLog<'s>,
     fold: ModelFold,
-    /// Whether the model says more than the log, which has failed.
+    /// Whether the model contains events that could not be written to the log.
     is_ahead: bool,
 }
 
 impl<'s> InstanceLog<'s> {
-    /// Opens an instance, and reads what it comes to.
+    /// Opens an instance, and reads its model.
     ///
     /// # Errors
     /// `unknown-instance`, `store-corrupt`, `store-version`, `file`.
@@ -303,8 +305,8 @@ impl<'s> InstanceLog<'s> {
         Self::open_extent(store, name, ModelExtent::Whole)
     }
 
-    /// Opens an instance for what is said of these nodes under these keys: of others nothing is
-    /// read, where that can be told apart.
+    /// Opens an instance to read reports about these nodes under these keys. If the snapshot allows
+    /// it, other nodes are not read.
     ///
     /// # Errors
     /// As [`InstanceLog::open`].
@@ -336,12 +338,12 @@ impl<'s> InstanceLog<'s> {
         }
     }
 
-    /// Whether the model is all that there is.
+    /// Whether the model is complete.
     pub(crate) fn is_whole(&self) -> bool {
         self.fold.extent == ModelExtent::Whole
     }
 
-    /// The model, as it was when the log was last looked at.
+    /// The model, as of the last time that the log was read.
     pub fn model(&self) -> &InstanceModel {
         &self.fold.model
     }
@@ -351,16 +353,16 @@ impl<'s> InstanceLog<'s> {
         &self.log
     }
 
-    /// How it keeps secrets.
+    /// How the instance keeps secrets.
     ///
     /// # Errors
-    /// `file` where its key cannot be read.
+    /// `file`, if its key cannot be read.
     pub fn secrets(&self) -> Result<KeptSecrets, Diagnostic> {
         let key = self.log.key()?.unwrap_or_default();
         Ok(KeptSecrets::new(self.model().secrets, key, &self.model().sensitive))
     }
 
-    /// Keeps what no record names yet, so that one may.
+    /// Stores texts before a record names their digests.
     ///
     /// # Errors
     /// `store-locked`, `file`
@@ -373,7 +375,7 @@ impl<'s> InstanceLog<'s> {
         blobs.iter().try_for_each(|blob| writer.put_blob(blob).map(drop))
     }
 
-    /// Removes the instance with all that is kept of it.
+    /// Removes the instance with all its files.
     ///
     /// # Errors
     /// `store-locked`, `file`
@@ -381,13 +383,13 @@ impl<'s> InstanceLog<'s> {
         self.log.writer(author.holder, author.timeout)?.delete()
     }
 
-    /// Adds a record: reads what others have written meanwhile, holds the revision to what is
-    /// expected, and writes what `what` adds to the record, if anything. `what` may keep what its
-    /// events name. Where it fails, nothing is written.
+    /// Adds a record. Reads what others have written meanwhile, compares the revision with
+    /// `expect`, and writes the events that `what` adds, if any. `what` may also store texts that
+    /// its events name. If `what` fails, nothing is written.
     ///
     /// # Errors
-    /// `store-locked`, `stale-revision`, `store-version` where a later version has written what
-    /// this one does not know, `store-corrupt`, `file`, and those of `what`.
+    /// `store-locked`, `stale-revision`, `store-version` if a later version has written events that
+    /// this one does not know, `store-corrupt`, `file`, and the errors of `what`.
     pub fn change<T>(
         &mut self,
         author: &RecordAuthor<'_>,
@@ -415,20 +417,20 @@ impl<'s> InstanceLog<'s> {
     }
 }
 
-/// Records that are written together, by whoever holds the lock.
+/// A group of records that the holder of the lock writes together.
 pub(super) struct RecordGroup<'g, 'l, 's> {
     pub(super) model: &'g mut InstanceModel,
     pub(super) writer: &'g mut LogWriter<'l, 's>,
     author: &'g RecordAuthor<'g>,
-    /// As records say it.
+    /// The time of the author, as records write it.
     time: Arc<str>,
     actor: Arc<str>,
-    /// What was open before the record that is made now.
+    /// The orchestration that was open before the present record.
     open: Option<Arc<str>>,
     drafts: Vec<OwnedDraft>,
 }
 
-/// What is to become a record.
+/// The contents of a record that is to be written.
 struct OwnedDraft {
     orchestration: Option<Arc<str>>,
     key: Option<Arc<str>>,
@@ -436,30 +438,29 @@ struct OwnedDraft {
 }
 
 impl<'l, 's> RecordGroup<'_, 'l, 's> {
-    /// The next record, of which nothing is said yet, and what keeps what its events name.
+    /// The next record, still empty, and the writer that stores the texts its events name.
     pub(super) fn record(&mut self) -> (Unwritten<'_>, &mut LogWriter<'l, 's>) {
         self.open = self.orchestration();
         let (time, actor) = (Arc::clone(&self.time), Arc::clone(&self.actor));
         (Unwritten::new(self.model, time, actor, self.author.origin), &mut *self.writer)
     }
 
-    /// What names the orchestration that is open: its first record.
+    /// The name of the open orchestration: the number of its first record.
     fn orchestration(&self) -> Option<Arc<str>> {
         self.model.orchestration.as_ref().map(|open| open.id.to_string().into())
     }
 
-    /// Keeps the events of a record to be written; without any there is none.
+    /// Keeps the events of a record until they are written. A record without events is dropped.
     pub(super) fn keep(&mut self, events: Vec<Event>, key: Option<&str>) {
         if events.is_empty() {
             return;
         }
-        // A record that ends an orchestration is one of its records, and so is the one that begins
-        // it.
+        // The record that begins an orchestration belongs to it, and so does the one that ends it.
         let orchestration = self.open.take().or_else(|| self.orchestration());
         self.drafts.push(OwnedDraft { orchestration, key: key.map(Arc::from), events });
     }
 
-    /// Writes what was kept.
+    /// Writes the records that were kept.
     fn write(self) -> Result<(), Diagnostic> {
         let Self { writer, author, drafts, .. } = self;
         let drafts: Vec<_> = drafts
@@ -478,14 +479,14 @@ impl<'l, 's> RecordGroup<'_, 'l, 's> {
             false => Ok(()),
             true => Err(corrupt(
                 &author.holder.actor,
-                "a key that the model does not know was said before",
+                "the key of a new report is in the log already, but not in the model",
             )),
         }
     }
 }
 
 impl<'s> InstanceLog<'s> {
-    /// Takes the lock, reads on, and writes the records that `what` makes.
+    /// Takes the lock, reads new records, and writes the records that `what` makes.
     pub(super) fn writing<T>(
         &mut self,
         author: &RecordAuthor<'_>,
@@ -507,7 +508,7 @@ impl<'s> InstanceLog<'s> {
         if fold.model.is_later {
             return Err(later(writer.log().instance()));
         }
-        // What is torn at the end gets a record of its own, before all others.
+        // A torn end of the log gets a record of its own, before all others.
         let before = fold.model.revision;
         let torn = u64::from(writer.log().torn().is_some());
         fold.model.revision += torn;
@@ -522,7 +523,7 @@ impl<'s> InstanceLog<'s> {
         };
         let result = what(&mut group);
         let is_written = !group.drafts.is_empty();
-        // From here on the model says what the log does not say, until that has been written.
+        // From here on the model is ahead of the log, until the records have been written.
         *is_ahead = is_written;
         let written = match result {
             Ok(result) => group.write().map(|()| result),
@@ -541,7 +542,7 @@ impl<'s> InstanceLog<'s> {
         Ok(RecordedChange { result, revision, structure, is_written, warnings })
     }
 
-    /// Makes a snapshot of what the instance is now, so that it is opened faster.
+    /// Makes a snapshot of the present model, so that the instance opens faster.
     ///
     /// # Errors
     /// `store-locked`, `store-corrupt`, `store-version`, `file`.
@@ -551,7 +552,7 @@ impl<'s> InstanceLog<'s> {
         written.map(|_| ())
     }
 
-    /// Makes a snapshot if one is due, for who has gone on writing and does so no more.
+    /// Makes a snapshot if one is due, after a series of writes that made none.
     ///
     /// # Errors
     /// As [`InstanceLog::compact`].
@@ -560,7 +561,7 @@ impl<'s> InstanceLog<'s> {
     }
 }
 
-/// Makes a snapshot; that it cannot be made stops nobody, since the log says all.
+/// Makes a snapshot. A failure is only a warning, since the log contains everything.
 fn snapshot(
     store: &dyn Store,
     writer: &mut LogWriter<'_, '_>,
@@ -571,7 +572,7 @@ fn snapshot(
         _ => read_model(store, writer.log().instance(), ModelAt::Latest)
             .and_then(|model| write_snapshot(writer, &model)),
     };
-    Some(Diagnostic { severity: Severity::Warning, ..written.err()? })
+    Some(written.err()?.with_severity(Severity::Warning))
 }
 
 fn write_snapshot(writer: &mut LogWriter<'_, '_>, model: &InstanceModel) -> Result<(), Diagnostic> {
@@ -580,10 +581,11 @@ fn write_snapshot(writer: &mut LogWriter<'_, '_>, model: &InstanceModel) -> Resu
     writer.write_snapshot(parts(model, keeps_keys))
 }
 
-/// Somebody who knows more has written to it.
+/// The error that a later version has written to the instance.
 fn later(instance: &str) -> Diagnostic {
-    let message =
-        format!("a later version has written to `{instance}` what this one does not know");
+    let message = format!(
+        "a later version of cuvee has written records to `{instance}` that this version does not know"
+    );
     Diagnostic::error(Code::StoreVersion, message)
-        .help("it can be read; to write to it, use that version")
+        .help("use that version to write to the instance; this one can only read it")
 }

@@ -1,12 +1,12 @@
-//! Reports as they are written: objects of JSON.
+//! Reads reports, which are written as JSON objects.
 
 use super::event::ReportOutcome;
 use super::report::InstanceReport;
-use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::text::value::Value;
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+use cuvee_text::value::Value;
 use std::sync::Arc;
 
-/// What a report may have.
+/// The keys that a report may have.
 const NAMES: [&str; 15] = [
     "node",
     "relation",
@@ -30,10 +30,10 @@ fn wrong(message: impl Into<String>) -> Diagnostic {
 }
 
 impl InstanceReport {
-    /// Reads one from a line, or from whatever is JSON.
+    /// Reads a report from a line, or from any other text that is JSON.
     ///
     /// ```
-    /// use cuvee::instance::InstanceReport;
+    /// use cuvee::deploy::instance::InstanceReport;
     /// let report = InstanceReport::parse(r#"{"node": "db", "attributes": {"port": 5432}, "key": "7"}"#)?;
     /// assert_eq!(&*report.attributes[0].0, "port");
     /// let error = InstanceReport::parse(r#"{"node": "db", "atributes": {}}"#).unwrap_err();
@@ -46,12 +46,14 @@ impl InstanceReport {
     pub fn parse(text: &str) -> Result<Self, Diagnostic> {
         let value: Value = serde_json::from_str(text).map_err(|why| {
             let column = why.column();
-            wrong(format!("a report is an object of JSON, which this is not: column {column}"))
+            wrong(format!(
+                "a report has to be an object of JSON, but the line is malformed at column {column}"
+            ))
         })?;
         Self::read(&value)
     }
 
-    /// Reads one from a value.
+    /// Reads a report from a value.
     ///
     /// # Errors
     /// `invalid-value`, `unknown-keyword`
@@ -116,7 +118,7 @@ impl InstanceReport {
         Ok(())
     }
 
-    /// One of several that make one record.
+    /// Reads one of several reports that together make one record.
     fn part(value: &Value) -> Result<Self, Diagnostic> {
         let report = Self::read(value)?;
         match report.batch.is_empty() && report.key.is_none() && report.expect.is_none() {
@@ -128,7 +130,7 @@ impl InstanceReport {
     }
 }
 
-/// How a step ends, by its name.
+/// The outcome of a step by its name.
 fn outcome(name: &str) -> Result<ReportOutcome, Diagnostic> {
     let outcomes = [
         ("done", ReportOutcome::Done),

@@ -1,22 +1,22 @@
-//! Parts of a model: how a snapshot keeps them, each under a key of its own, and how much of an
-//! instance is read for what somebody asks.
+//! The parts of a model: a snapshot keeps each under a key of its own, so that a reader may read
+//! only the parts that it needs.
 
 use super::event::Event;
 use super::model::{GroupInstance, InstanceModel, NodeInstance, PolicyInstance, StepStatus};
 use super::open::corrupt;
 use super::reduce::{Entity, relation_parts};
 use super::store::{LogRecord, Snapshot};
-use crate::text::diagnostic::Diagnostic;
+use crate::diagnostic::Diagnostic;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// What a snapshot has of the model beside what has names of its own.
+/// The key of what remains of a model when all other parts are taken out.
 const HEAD: &str = "head";
 
-/// The ids of nodes by their states.
+/// The key of the ids of nodes by their states.
 const STATES: &str = "states";
 
 /// A part of a model.
@@ -25,7 +25,7 @@ const STATES: &str = "states";
 pub(super) enum ModelPart<'m> {
     Group(&'m GroupInstance),
     Head(Box<InstanceModel>),
-    /// The nodes whose relations lead to one.
+    /// The nodes that have a relation to one node.
     Into(Vec<&'m str>),
     Node(&'m NodeInstance),
     Policy(&'m PolicyInstance),
@@ -33,8 +33,8 @@ pub(super) enum ModelPart<'m> {
     Step(StepStatus),
 }
 
-/// The parts of a model as a snapshot keeps them: by keys that ascend. Keys of reports that the log
-/// keeps itself are left out.
+/// The parts of a model as a snapshot keeps them, by ascending keys. If the log keeps the keys of
+/// reports itself, they are left out.
 pub(super) fn parts(
     model: &InstanceModel,
     keeps_keys: bool,
@@ -57,7 +57,7 @@ pub(super) fn parts(
         .chain(named("step", open.flat_map(|open| &open.steps), |status| ModelPart::Step(*status)))
 }
 
-/// What is left without what has a key of its own.
+/// The model without the parts that have a key of their own.
 fn head(model: &InstanceModel, keeps_keys: bool) -> InstanceModel {
     let mut orchestration = model.orchestration.clone();
     if let Some(open) = &mut orchestration {
@@ -90,13 +90,13 @@ fn head(model: &InstanceModel, keeps_keys: bool) -> InstanceModel {
     }
 }
 
-/// By whom each node is named as the end of a relation.
+/// For each node, the nodes that have a relation to it.
 fn sources(model: &InstanceModel) -> BTreeMap<&Arc<str>, Vec<&str>> {
     let mut sources: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for (source, _, relation) in model.relations() {
         let Some(target) = &relation.target else { continue };
         let known = sources.entry(target).or_default();
-        // One after the other, each source has its relations.
+        // The relations of one source follow each other.
         if known.last() != Some(&&**source) {
             known.push(&**source);
         }
@@ -112,32 +112,33 @@ fn states(model: &InstanceModel) -> BTreeMap<&str, Vec<&str>> {
     states
 }
 
-/// How much of an instance is read.
+/// Which part of a model is read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) enum ModelExtent {
-    /// All of it.
+    /// All of the model.
     #[default]
     Whole,
-    /// Of nodes only these, where they are there, and of what was said before only these keys; no
-    /// steps but those that have come since the snapshot.
+    /// Only these nodes, if they exist, and only these keys of earlier reports. Of the steps only
+    /// those that were reported since the snapshot.
     Nodes { nodes: BTreeSet<Arc<str>>, keys: BTreeSet<Arc<str>> },
-    /// Of nodes only which there are and their states; no groups and policies.
+    /// The ids and states of all nodes; no groups and policies.
     States,
 }
 
-/// What an event is to an extent.
+/// How an event concerns the part that is read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Concern {
-    /// It changes what is read.
+    /// It changes the part that is read.
     Inside,
-    /// It does not.
+    /// It does not change that part.
     Outside,
-    /// What it changes cannot be told from what is read.
+    /// Its effect on that part cannot be told without the rest of the model.
     Beyond,
 }
 
 impl ModelExtent {
-    /// Whether a record says nothing of what is read: it need not be looked at any closer.
+    /// Whether a record does not concern the part that is read, so that its events need not be
+    /// read.
     pub(super) fn is_outside(&self, record: &LogRecord<'_>) -> bool {
         if *self == Self::Whole {
             return false;
@@ -146,7 +147,7 @@ impl ModelExtent {
         glances.is_ok_and(|events| events.iter().all(|event| event.is_outside(self)))
     }
 
-    /// What an event is to it.
+    /// How an event concerns the part that is read.
     pub(super) fn concern(&self, event: &Event) -> Concern {
         let inside = |is_inside| if is_inside { Concern::Inside } else { Concern::Outside };
         match self {
@@ -171,17 +172,17 @@ impl ModelExtent {
     }
 }
 
-/// What an event is to who reads some nodes only.
+/// How an event concerns a reader of only these nodes.
 fn of_nodes(event: &Event, nodes: &BTreeSet<Arc<str>>) -> Concern {
     let node = |id: &str| match nodes.contains(id) {
         true => Concern::Inside,
         false => Concern::Outside,
     };
     match event {
-        // Whoever leads to it follows.
+        // All nodes with a relation to it follow the new name.
         Event::NodeRenamed { .. } => Concern::Beyond,
         Event::RelationAdded(added) => match node(&added.source) {
-            // Somebody leads there of whom nothing is known.
+            // A node that was not read has a relation to one that was.
             Concern::Outside if added.target.as_ref().is_some_and(|to| nodes.contains(to)) => {
                 Concern::Beyond
             }
@@ -208,7 +209,7 @@ fn of_nodes(event: &Event, nodes: &BTreeSet<Arc<str>>) -> Concern {
                     _ => Concern::Beyond,
                 }
             }
-            // What has few of its kind is read whatever somebody asks for.
+            // Groups, policies, inputs and outputs are few, so every reader reads them.
             Entity::Group(_)
             | Entity::Policy(_)
             | Entity::Input(_)
@@ -219,8 +220,8 @@ fn of_nodes(event: &Event, nodes: &BTreeSet<Arc<str>>) -> Concern {
     }
 }
 
-/// As much of an event as most often says that it is nobody's business here. What is written with
-/// escapes cannot be glanced at.
+/// The two fields of an event that usually suffice to skip it. Text with escapes cannot be
+/// borrowed, so such an event is read in full.
 #[derive(Deserialize)]
 struct EventGlance<'e> {
     kind: &'e str,
@@ -230,7 +231,7 @@ struct EventGlance<'e> {
 
 impl EventGlance<'_> {
     fn is_outside(&self, extent: &ModelExtent) -> bool {
-        // What these say is said of what `entity` names, and of nothing else.
+        // Events of these kinds concern only the entity that they name.
         let is_of_entity = matches!(
             self.kind,
             "attribute" | "capability-property" | "linked" | "metadata" | "note" | "property"
@@ -246,7 +247,7 @@ impl EventGlance<'_> {
     }
 }
 
-/// As much of the model as is asked for of what a snapshot keeps.
+/// Reads the wanted part of the model from a snapshot.
 pub(super) fn restore(
     snapshot: &Snapshot<'_>,
     extent: &ModelExtent,
@@ -286,12 +287,12 @@ pub(super) fn restore(
     Ok(model)
 }
 
-/// The nodes whose relations lead to one, as a snapshot says.
+/// The nodes that have a relation to this one, according to a snapshot.
 pub(super) fn sources_of(snapshot: &Snapshot<'_>, id: &str) -> Result<Vec<Arc<str>>, Diagnostic> {
     Ok(Restoring { snapshot }.one(&format!("into/{id}"))?.unwrap_or_default())
 }
 
-/// A snapshot whose entries become parts of a model.
+/// Reads entries of a snapshot as parts of a model.
 struct Restoring<'r, 's> {
     snapshot: &'r Snapshot<'s>,
 }
@@ -307,7 +308,8 @@ impl Restoring<'_, '_> {
         serde_json::from_str(&value).map(Some).map_err(|_| self.wrong(key))
     }
 
-    /// What has keys that begin with this, and what the log keeps for it.
+    /// Reads the entries whose keys begin with `prefix`, and the keys that the log keeps for the
+    /// snapshot.
     fn all(&self, model: &mut InstanceModel, prefix: &str) -> Result<(), Diagnostic> {
         let InstanceModel { nodes, groups, policies, orchestration, .. } = model;
         self.snapshot.entries(prefix, &mut |key, value| {
@@ -336,7 +338,7 @@ impl Restoring<'_, '_> {
     }
 }
 
-/// Reads a value and puts it where it belongs; whether it could be read.
+/// Reads a value and puts it in its place. Returns whether it could be read.
 fn read<T: DeserializeOwned>(value: &str, put: impl FnOnce(T) -> Option<T>) -> bool {
     serde_json::from_str(value).map(put).is_ok()
 }

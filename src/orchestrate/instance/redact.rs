@@ -1,25 +1,26 @@
-//! Documents without what is nobody's business: what is kept of a target shows no secret (rule X-3).
+//! Removes secrets from documents, so that the kept texts of a target show none (rule X-3).
 
 use super::secrets::{KeptSecrets, SecretScanner, is_call};
 use crate::orchestrate::tree::{entries, items, like};
-use crate::text::value::Value;
-use crate::text::yaml::{NodeKind, Out, OutKey, OutNode};
 use crate::topology::sensitive::kept_secret;
 use crate::tosca::shape::PARAMETER;
+use cuvee_text::value::Value;
+use cuvee_text::yaml::{NodeKind, Out, OutKey, OutNode};
 use std::borrow::Cow;
 
-/// A document with each secret replaced by what is kept of it: values below names that say so, and
-/// whatever was met as a secret elsewhere. The rest is as its author wrote it.
+/// The document with each secret replaced by what is kept of it. Secrets are values below names
+/// that are secret, and values that were found to be secret elsewhere. The rest keeps its source
+/// text.
 pub(crate) fn redacted<'a>(document: &Out<'a>, secrets: &KeptSecrets) -> Out<'a> {
     let redaction = Redaction { scanner: secrets.scanner(), secrets };
     redaction.within(document, RedactionPlace::Anywhere).unwrap_or_else(|| document.clone())
 }
 
-/// What a part of a document is below.
+/// Where a part of a document is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RedactionPlace {
     Anywhere,
-    /// A name that says that what is below is secret.
+    /// Below a name whose value is secret.
     Secret,
 }
 
@@ -29,7 +30,7 @@ struct Redaction<'s> {
 }
 
 impl Redaction<'_> {
-    /// What becomes of a part; nothing where it stays as it is.
+    /// The redacted part; `None` if the part has no secret.
     fn within<'a>(&self, out: &Out<'a>, place: RedactionPlace) -> Option<Out<'a>> {
         if let Out::Lifted(key, inner) = out {
             return Some(Out::Lifted(*key, Box::new(self.within(inner, place)?)));
@@ -65,7 +66,7 @@ impl Redaction<'_> {
             Out::Map { entries, .. } => Cow::Borrowed(entries),
             _ => Cow::Owned(entries(out)),
         };
-        // What it is, its keys say.
+        // The keys tell what kind of map it is.
         let keys =
             || Value::Map(old.iter().map(|(key, _)| (name(key).into(), Value::Null)).collect());
         if let [_] = &**old {
@@ -73,7 +74,8 @@ impl Redaction<'_> {
             if kept_secret(&keys).is_some() {
                 return None;
             }
-            // What a function takes from is no secret; what it is given as a text may be one.
+            // The arguments of a function refer to values and are no secrets; a literal text among
+            // them may be one.
             if is_call(&keys) {
                 place = RedactionPlace::Anywhere;
             }
@@ -108,7 +110,7 @@ fn name<'k>(key: &'k OutKey<'_>) -> Cow<'k, str> {
     }
 }
 
-/// Whether a map defines something instead of being its value.
+/// Whether a map defines a parameter and is not itself a value.
 fn is_definition(value: &Value) -> bool {
     let Value::Map(entries) = value else { return false };
     let is_typed = entries.iter().any(|(key, _)| &**key == "type");

@@ -1,31 +1,30 @@
-//! What records make of the model: each event changes what it says and nothing else. Whatever is
-//! true of an instance is true because a record says so.
+//! Applies records to the model. Each event changes what it names and nothing else, so the model
+//! contains nothing that the log does not.
 
 use super::event::{Event, NodeAdded, RecordOrigin, RelationAdded, ReportOutcome};
 use super::model::{
     Annotations, ByName, InstanceModel, InstanceState, NodeInstance, OpenOrchestration,
     RelationInstance, ReportedValue, StepStatus, relation_identifier,
 };
-use crate::text::value::Value;
 use crate::tosca::NodeState;
+use cuvee_text::value::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What a record says of itself.
+/// The head of a record: everything but its events.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordHead {
-    /// Its number.
+    /// The number of the record.
     pub revision: u64,
-    /// When it was written, as who wrote it said.
+    /// When it was written, as its author gave it.
     pub time: Arc<str>,
-    /// Who wrote it.
+    /// The actor who wrote it.
     pub actor: Arc<str>,
-    /// As what.
+    /// The role of its author.
     pub origin: RecordOrigin,
 }
 
-/// What is the matter with an event that cannot have happened: it is about something that is not
-/// there, say.
+/// The reason why an event cannot have happened, for instance because its node does not exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImpossibleEvent(String);
 
@@ -43,7 +42,7 @@ pub(super) fn impossible(what: impl Into<String>) -> ImpossibleEvent {
     ImpossibleEvent(what.into())
 }
 
-/// What an event is about.
+/// The entity that an event is about.
 pub(super) enum Entity<'e> {
     /// A node, by its id.
     Node(&'e str),
@@ -55,7 +54,7 @@ pub(super) enum Entity<'e> {
     Input(&'e str),
     /// An output, by its name.
     Output(&'e str),
-    /// A relation, as it is written.
+    /// A relation, by its identifier.
     Relation(&'e str),
     /// None of these.
     Unknown,
@@ -75,8 +74,8 @@ impl<'e> Entity<'e> {
     }
 }
 
-/// The parts of `relation.db@0.node.shop`, in every way in which it can be read: names may have
-/// anything in them.
+/// The parts of `relation.db@0.node.shop`. A name may contain any character, so the iterator gives
+/// every possible reading.
 pub(super) fn relation_parts(identifier: &str) -> impl Iterator<Item = (&str, u32, &str)> {
     const NODE: &str = ".node.";
     let rest = identifier.strip_prefix("relation.").unwrap_or_default();
@@ -86,16 +85,15 @@ pub(super) fn relation_parts(identifier: &str) -> impl Iterator<Item = (&str, u3
     })
 }
 
-/// Where a relation stands: the id of its source, the name of its requirement, and which of these
-/// it is.
+/// The path to a relation: the id of its source, the name of its requirement, and its index there.
 pub(super) type RelationPath = (Arc<str>, Arc<str>, usize);
 
 impl InstanceModel {
-    /// Folds a record into the model: all of it has happened, in its order. The structure grows once
-    /// where anything structural has (rule P-4).
+    /// Applies a record to the model, event by event. The structure grows by one if any event is
+    /// structural (rule P-4).
     ///
     /// ```
-    /// use cuvee::instance::{Event, InstanceModel, NodeAdded, RecordHead, RecordOrigin};
+    /// use cuvee::deploy::instance::{Event, InstanceModel, NodeAdded, RecordHead, RecordOrigin};
     /// let head = RecordHead { revision: 1, time: "2026-01-01T00:00:00Z".into(), actor: "ann".into(), origin: RecordOrigin::Client };
     /// let mut added = NodeAdded::default();
     /// added.id = "shop".into();
@@ -103,12 +101,12 @@ impl InstanceModel {
     /// model.apply(&head, None, &[Event::NodeAdded(Box::new(added))])?;
     /// assert_eq!((model.revision, model.structure), (1, 1));
     /// assert_eq!(model.nodes["shop"].state.as_str(), "initial");
-    /// # Ok::<(), cuvee::instance::ImpossibleEvent>(())
+    /// # Ok::<(), cuvee::deploy::instance::ImpossibleEvent>(())
     /// ```
     ///
     /// # Errors
-    /// Where it does not follow on the last one, or says what cannot have happened; the model is of
-    /// no use then.
+    /// If the record does not follow the last one, or if an event cannot have happened. The model
+    /// is unusable then.
     pub fn apply(&mut self, head: &RecordHead, key: Option<&str>, events: &[Event]) -> Reduced {
         if head.revision != self.revision + 1 {
             let (is, last) = (head.revision, self.revision);
@@ -121,7 +119,7 @@ impl InstanceModel {
         Ok(())
     }
 
-    /// What holds once all events of a record have been applied.
+    /// Updates the head of the model after all events of a record.
     pub(super) fn close_record(&mut self, head: &RecordHead, key: Option<&str>, events: &[Event]) {
         self.structure += u64::from(events.iter().any(Event::is_structural));
         self.revision = head.revision;
@@ -135,7 +133,7 @@ impl InstanceModel {
         }
     }
 
-    /// What one event of a record changes.
+    /// Applies one event of a record.
     pub(super) fn apply_event(&mut self, head: &RecordHead, event: &Event) -> Reduced {
         match event {
             Event::InstanceCreated { lineage, uri, secrets, sensitive } => {
@@ -254,7 +252,7 @@ impl InstanceModel {
         Ok(())
     }
 
-    /// The generation that the next node of an id has.
+    /// The generation of the next node with this id.
     pub(super) fn next_generation(&self, id: &str) -> u32 {
         self.generations.get(id).copied().unwrap_or(0) + 1
     }
@@ -294,7 +292,7 @@ impl InstanceModel {
         Ok(())
     }
 
-    /// Whatever names a node follows it.
+    /// Renames a node, and follows the new name in everything that names it.
     fn rename_node(&mut self, id: &str, to: &Arc<str>) -> Reduced {
         if self.nodes.contains_key(to) {
             return Err(impossible(format!("there is a node `{to}` already")));
@@ -321,7 +319,7 @@ impl InstanceModel {
         self.nodes.get_mut(id).ok_or_else(|| no_node(id))
     }
 
-    /// The node that an event is about.
+    /// The node that an event is about, by its identifier.
     fn entity_node(&mut self, entity: &str) -> Result<&mut NodeInstance, ImpossibleEvent> {
         match Entity::of(entity) {
             Entity::Node(id) => self.node_mut(id),
@@ -435,7 +433,7 @@ impl InstanceModel {
         Ok(())
     }
 
-    /// Where the relation to a target stands, of several the last one.
+    /// The path of the relation to a target; of several the last one.
     pub(super) fn relation_to(
         &self,
         source: &str,
@@ -448,12 +446,13 @@ impl InstanceModel {
         Some((Arc::clone(source), Arc::clone(name), at))
     }
 
-    /// Where the relation of an identifier stands.
+    /// The path of the relation with this identifier.
     pub(super) fn relation_path(&self, identifier: &str) -> Option<RelationPath> {
         relation_parts(identifier).find_map(|(name, position, source)| {
             let (source, node) = self.nodes.get_key_value(source)?;
             let (name, relations) = node.requirements.get_key_value(name)?;
-            // Positions ascend; of two that a change has brought to one, the later one is meant.
+            // Positions ascend. If a change has given two relations the same position, the later
+            // one is meant.
             let behind = relations.partition_point(|one| one.position <= position);
             let at = behind.checked_sub(1)?;
             (relations.get(at)?.position == position)
@@ -469,7 +468,7 @@ impl InstanceModel {
         self.nodes.get_mut(&path.0)?.requirements.get_mut(&path.1)?.get_mut(path.2)
     }
 
-    /// The identifier of the relation at a place.
+    /// The identifier of the relation at a path.
     pub(super) fn relation_name(&self, path: &RelationPath) -> Option<String> {
         let relation = self.relation_at(path)?;
         Some(relation_identifier(&path.0, &path.1, relation.position))
@@ -480,7 +479,7 @@ fn no_node(id: &str) -> ImpossibleEvent {
     impossible(format!("there is no node `{id}`"))
 }
 
-/// What is said of a value goes with it.
+/// Removes the annotations of a value that was removed.
 fn annotated(all: &mut ByName<Annotations>, name: &str, is_there: bool) {
     if !is_there {
         all.remove(name);
@@ -491,7 +490,7 @@ fn reported(head: &RecordHead, value: &Value) -> ReportedValue {
     ReportedValue { value: value.clone(), revision: head.revision, time: Arc::clone(&head.time) }
 }
 
-/// What stands under a name from now on, or that nothing does.
+/// Sets the value of a name, or removes it.
 fn assign<T>(map: &mut BTreeMap<Arc<str>, T>, name: &Arc<str>, value: Option<T>) {
     match (value, map.get_mut(name)) {
         (Some(value), Some(known)) => *known = value,
@@ -500,7 +499,7 @@ fn assign<T>(map: &mut BTreeMap<Arc<str>, T>, name: &Arc<str>, value: Option<T>)
     }
 }
 
-/// What stands under a name, which begins to be there where it is not.
+/// The value of a name, which is inserted if it is missing.
 fn of_name<'m, T: Default>(map: &'m mut ByName<T>, name: &Arc<str>) -> &'m mut T {
     if !map.contains_key(name) {
         map.insert(Arc::clone(name), T::default());

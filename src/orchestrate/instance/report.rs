@@ -1,5 +1,5 @@
-//! Reports: what an orchestrator or a script says has happened, judged by the model and turned into
-//! events. No message shows a value.
+//! Adds reports to records: what an orchestrator or a script says has happened is checked against
+//! the model and becomes events. No message shows a value.
 
 use super::apply::{Orchestration, impossible, open_of};
 use super::event::{Event, ReportOutcome};
@@ -8,72 +8,72 @@ use super::model::{InstanceModel, InstanceState, NodeInstance};
 use super::reduce::{RelationPath, relation_parts};
 use super::transition::{ReportedState, skipped_between};
 use super::unwritten::Unwritten;
-use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::text::value::Value;
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::tosca::types::schemas::Schemas;
 use crate::tosca::types::{EffectiveType, PropertyDefinition};
 use crate::tosca::value::check_assignment;
 use crate::tosca::{Family, NodeState, Types};
+use cuvee_text::value::Value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// So many bytes a value has at most.
+/// How many bytes a value has at most.
 const LARGEST_VALUE: usize = 1 << 20;
 
-/// Attributes that the model has of itself (I-8).
+/// The attributes that the model computes itself (I-8).
 const OWN_ATTRIBUTES: [&str; 3] = ["state", "tosca_id", "tosca_name"];
 
-/// What somebody says has happened.
+/// A report that something has happened to an instance.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct InstanceReport {
-    /// The node that it is about: its id.
+    /// The id of the node that the report is about.
     pub node: Option<Arc<str>>,
-    /// The relation that it is about: `relation.db@0.node.shop`, or `shop/db` where that is the
-    /// only one.
+    /// The relation that the report is about: `relation.db@0.node.shop`, or `shop/db` if the node
+    /// has only one of that name.
     pub relation: Option<Arc<str>>,
-    /// What else it is about, by its identifier: `group.web`, `policy.scale`, `input.size`,
-    /// `output.url`.
+    /// The identifier of any other entity that the report is about: `group.web`, `policy.scale`,
+    /// `input.size`, `output.url`.
     pub entity: Option<Arc<str>>,
-    /// The state; `gone` where it is not there any more.
+    /// The state; `gone` if the node or relation does not exist any more.
     pub state: Option<Arc<str>>,
     /// Attributes of the node.
     pub attributes: Vec<(Arc<str>, Value)>,
-    /// Attributes of its capabilities, with the names of those first.
+    /// Attributes of its capabilities; the name of the capability comes first.
     pub capability_attributes: Vec<(Arc<str>, Arc<str>, Value)>,
     /// Outputs of the topology.
     pub outputs: Vec<(Arc<str>, Value)>,
-    /// The step or part that begins; with an outcome, that ends.
+    /// The step or part that begins, or that ends if there is an outcome.
     pub step: Option<Arc<str>>,
-    /// How that ends.
+    /// How the step ended.
     pub outcome: Option<ReportOutcome>,
-    /// What tells this report from others of its orchestration: said again, it counts once.
+    /// What tells this report from others of its orchestration. A repeated report counts once.
     pub key: Option<Arc<str>>,
-    /// The last record that who reports knows of.
+    /// The number of the last record that the reporter knows.
     pub expect: Option<u64>,
-    /// What people are told of it.
+    /// A note about the entity, for people.
     pub note: Option<Arc<str>>,
-    /// Metadata of what it is about, else of the instance.
+    /// Metadata of the entity, or of the instance if no entity is named.
     pub metadata: Vec<(Arc<str>, Value)>,
-    /// Things outside that what it is about belongs to.
+    /// Links of the entity: names and URIs of things outside the instance.
     pub links: Vec<(Arc<str>, Arc<str>)>,
-    /// Further ones that make one record with it.
+    /// Further reports that make one record with this one.
     pub batch: Vec<InstanceReport>,
 }
 
-/// The types that values of an instance are held against.
+/// The types against which values of an instance are checked.
 pub struct DeclaredTypes<'t, 'a> {
     types: &'t Types<'a>,
     schemas: Schemas<'t, 'a>,
 }
 
 impl<'t, 'a> DeclaredTypes<'t, 'a> {
-    /// Those of a template.
+    /// The types of a template.
     pub fn new(types: &'t Types<'a>) -> Self {
         Self { types, schemas: Schemas::new(types) }
     }
 
-    /// What the type of a node has.
+    /// The effective type of a node.
     fn of(&self, node: &NodeInstance) -> Option<&EffectiveType<'a>> {
         self.types.find(Family::Node, &node.type_name).map(|id| self.types.effective(id))
     }
@@ -90,27 +90,27 @@ impl<'t, 'a> DeclaredTypes<'t, 'a> {
     }
 }
 
-/// What is kept of a value that may be secret: of an entity, such as `node.shop`, a name and the
-/// value.
+/// Seals a value that may be secret: takes an entity such as `node.shop`, a name and the value, and
+/// returns what is kept.
 pub type SealValue<'r> = dyn Fn(&str, &str, &Value) -> Value + 'r;
 
-/// By what reports are judged.
+/// The rules by which reports are judged.
 #[derive(Clone, Copy, Default)]
 pub struct ReportRules<'r, 't, 'a> {
-    /// The types of the template; without them no value is held against any.
+    /// The types of the template; without them no value is checked.
     pub types: Option<&'r DeclaredTypes<'t, 'a>>,
-    /// What is kept of values; without it they are kept as they are.
+    /// How secret values are sealed; without it values are kept as they are.
     pub secrets: Option<&'r SealValue<'r>>,
     /// Whether the running workflow may set a state that the specification does not know.
     pub sets_state: Option<&'r dyn Fn(&str) -> bool>,
-    /// Whether attributes that the type does not have are kept as metadata.
+    /// Whether attributes that the type does not declare are kept as metadata.
     pub undeclared: bool,
-    /// Whether states are taken as they are said, whatever leads to them.
+    /// Whether every change of state is accepted, allowed or not.
     pub force: bool,
 }
 
 impl ReportRules<'_, '_, '_> {
-    /// A value as it may be kept.
+    /// A value as it is kept.
     pub(super) fn sealed(
         &self,
         entity: &str,
@@ -119,14 +119,13 @@ impl ReportRules<'_, '_, '_> {
     ) -> Result<Value, Diagnostic> {
         if value.bytes_up_to(LARGEST_VALUE) > LARGEST_VALUE {
             let message = format!("the value of `{name}` has more than 1 MiB");
-            let help =
-                "keep it elsewhere, and say where: `cuvee instance edit NAME link ID KEY=URI`";
+            let help = "keep the value elsewhere, and link to it: `cuvee instance edit NAME link ID KEY=URI`";
             return Err(Diagnostic::error(Code::InvalidValue, message).help(help));
         }
         Ok(self.secrets.map_or_else(|| value.clone(), |seal| seal(entity, name, value)))
     }
 
-    /// The state of a name that there is.
+    /// The state with this name, if a node may have it.
     pub(super) fn state(&self, name: &str) -> Result<ReportedState, Diagnostic> {
         let state = ReportedState::named(name);
         let is_other = matches!(state, ReportedState::In(InstanceState::Other(_)));
@@ -140,23 +139,23 @@ impl ReportRules<'_, '_, '_> {
     }
 }
 
-/// What came of a report.
+/// The outcome of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reported {
     /// Something has changed.
     Changed,
-    /// All of that held already (rule P-8).
+    /// The model contained all of it already (rule P-8).
     Unchanged,
-    /// It was said before, in this record (rule P-7).
+    /// It repeats the report of this record (rule P-7).
     Repeated(u64),
 }
 
 impl InstanceReport {
-    /// Adds what a report says to a record; `orchestration` is the plan that is carried out, where
-    /// one is.
+    /// Adds the events of a report to a record. `orchestration` is the plan that is carried out, if
+    /// there is one.
     ///
     /// ```
-    /// use cuvee::instance::{Event, InstanceModel, NodeAdded, RecordOrigin, InstanceReport, ReportRules, Reported, Unwritten, begin_workflow};
+    /// use cuvee::deploy::instance::{Event, InstanceModel, NodeAdded, RecordOrigin, InstanceReport, ReportRules, Reported, Unwritten, begin_workflow};
     /// let mut added = NodeAdded::default();
     /// added.id = "shop".into();
     /// let mut model = InstanceModel::default();
@@ -175,8 +174,8 @@ impl InstanceReport {
     ///
     /// # Errors
     /// `unknown-element`, `unknown-property`, `invalid-value`, `illegal-transition`,
-    /// `no-orchestration`, `step-not-ready`, `stale-revision`. What was added of it before stands
-    /// in the record then, and has to be taken back.
+    /// `no-orchestration`, `step-not-ready`, `stale-revision`. On an error the record may contain
+    /// some events of the report already; the caller has to take them back.
     pub fn add_to(
         &self,
         record: &mut Unwritten<'_>,
@@ -203,7 +202,7 @@ impl InstanceReport {
         Ok(if is_changed { Reported::Changed } else { Reported::Unchanged })
     }
 
-    /// The ids of nodes that it may be about, as far as it names them.
+    /// The ids of the nodes that the report may be about, as far as it names them.
     pub(crate) fn nodes(&self) -> BTreeSet<Arc<str>> {
         let mut nodes = BTreeSet::new();
         self.all(&mut |report| {
@@ -226,14 +225,14 @@ impl InstanceReport {
         nodes
     }
 
-    /// The keys that it is said under.
+    /// The keys of the report.
     pub(crate) fn keys(&self) -> BTreeSet<Arc<str>> {
         let mut keys = BTreeSet::new();
         self.all(&mut |report| keys.extend(report.key.clone()));
         keys
     }
 
-    /// Whether it says how far something has come, which a plan may have to do with.
+    /// Whether the report contains a state or a step, which may move a plan on.
     pub(crate) fn moves(&self) -> bool {
         let mut moves = false;
         self.all(&mut |it| {
@@ -242,7 +241,7 @@ impl InstanceReport {
         moves
     }
 
-    /// It, and what makes one record with it.
+    /// Calls `each` with the report, and with those that make one record with it.
     fn all<'r>(&'r self, each: &mut dyn FnMut(&'r Self)) {
         each(self);
         self.batch.iter().for_each(|report| report.all(each));
@@ -256,14 +255,14 @@ impl InstanceReport {
                 let message = format!("the instance is at revision {revision}, not {expected}");
                 let error = Diagnostic::error(Code::StaleRevision, message);
                 Err(error.help(format!(
-                    "read what has changed: `cuvee instance log NAME --since {expected}`"
+                    "look at the changes since then: `cuvee instance log NAME --since {expected}`"
                 )))
             }
         }
     }
 }
 
-/// A report on its way into a record.
+/// Judges a report and adds its events to a record.
 struct ReportJudge<'o, 'r, 't, 'a, 'm, 'p> {
     rules: &'o ReportRules<'r, 't, 'a>,
     record: &'o mut Unwritten<'m>,
@@ -298,7 +297,7 @@ impl ReportJudge<'_, '_, '_, '_, '_, '_> {
             Some(step) => self.step(step, report),
             None if report.outcome.is_some() => Err(Diagnostic::error(
                 Code::InvalidValue,
-                "an outcome is that of a step: `step` is missing",
+                "an `outcome` needs a `step`, which is missing",
             )),
             None => Ok(()),
         }
@@ -308,21 +307,22 @@ impl ReportJudge<'_, '_, '_, '_, '_, '_> {
         self.record.add(event).map_err(impossible)
     }
 
-    /// What is said of no entity.
+    /// Adds what a report without an entity says of the instance.
     fn instance(&mut self, report: &InstanceReport) -> Result<(), Diagnostic> {
         let has_node = report.state.is_some()
             || !report.attributes.is_empty()
             || !report.capability_attributes.is_empty()
             || !report.links.is_empty();
         if has_node {
-            let message = "a report of a state, attributes or links has to name what it is about";
+            let message = "a report of a state, attributes or links has to name a `node`, `relation` or `entity`";
             return Err(Diagnostic::error(Code::InvalidValue, message));
         }
         self.metadata(None, &report.metadata)?;
         self.note(None, report)
     }
 
-    /// What is no node and no relation: it may belong to something, and have metadata.
+    /// Adds what a report says of an entity that is no node and no relation: links, metadata, a
+    /// note.
     fn entity(&mut self, report: &InstanceReport, said: &Arc<str>) -> Result<(), Diagnostic> {
         let model = self.record.model();
         if model.annotations(said).is_none() {
@@ -332,15 +332,17 @@ impl ReportJudge<'_, '_, '_, '_, '_, '_> {
             || !report.attributes.is_empty()
             || !report.capability_attributes.is_empty();
         if has_more {
-            let message = format!("of `{said}` there are links and metadata only to be said here");
-            let help = "states and attributes are those of a `node`, states of a `relation`, too";
+            let message = format!(
+                "only links and metadata of `{said}` can be reported as those of an `entity`"
+            );
+            let help = "report states and attributes with `node`, or the state of a relation with `relation`";
             return Err(Diagnostic::error(Code::InvalidValue, message).help(help));
         }
         self.annotations(report, said)?;
         self.note(Some(said), report)
     }
 
-    /// Links and metadata of an entity.
+    /// Adds links and metadata of an entity.
     fn annotations(
         &mut self,
         report: &InstanceReport,
@@ -374,7 +376,7 @@ impl ReportJudge<'_, '_, '_, '_, '_, '_> {
         let id = self.node_id(said);
         let state = report.state.as_ref().map(|state| self.state(state)).transpose()?;
         let current = self.record.model().nodes.get(&id).map(|node| &node.state);
-        // What it is already, it has not become.
+        // A state that the node has already is no change.
         let is_same = |state: &ReportedState| match state {
             ReportedState::In(state) => current == Some(state),
             ReportedState::Gone => false,
@@ -403,7 +405,7 @@ impl ReportJudge<'_, '_, '_, '_, '_, '_> {
         Ok(())
     }
 
-    /// The id of a node, with or without `node.`.
+    /// The id of a node that is named with or without `node.`.
     fn node_id(&self, said: &Arc<str>) -> Arc<str> {
         match said.strip_prefix("node.") {
             Some(id) if !self.record.model().nodes.contains_key(said) => id.into(),
@@ -411,7 +413,7 @@ impl ReportJudge<'_, '_, '_, '_, '_, '_> {
         }
     }
 
-    /// Attributes, links, metadata and notes, which may be said at any time (I-35).
+    /// Adds attributes, links, metadata and notes, which may be reported at any time (I-35).
     fn values(&mut self, report: &InstanceReport, id: &Arc<str>) -> Result<(), Diagnostic> {
         let entity: Arc<str> = format!("node.{id}").into();
         for (name, value) in &report.attributes {
@@ -421,18 +423,8 @@ impl ReportJudge<'_, '_, '_, '_, '_, '_> {
             self.attribute(id, &entity, Some(capability), name, value)?;
         }
         self.annotations(report, &entity)?;
-        let known = |node: &NodeInstance| node.note.clone();
-        match report
-            .note
-            .as_ref()
-            .filter(|text| self.node_of(id).and_then(known).as_ref() != Some(text))
-        {
-            Some(text) => {
-                let (entity, text) = (Some(entity), Arc::clone(text));
-                self.add(Event::Note { entity, text, level: None })
-            }
-            None => Ok(()),
-        }
+        let known = self.node_of(id).and_then(|node| node.note.as_ref());
+        if known == report.note.as_ref() { Ok(()) } else { self.note(Some(&entity), report) }
     }
 
     fn node_of(&self, id: &str) -> Option<&NodeInstance> {
@@ -470,8 +462,8 @@ impl ReportJudge<'_, '_, '_, '_, '_, '_> {
     ) -> Result<(), Diagnostic> {
         let Some(node) = self.node_of(id) else { return Err(self.no_node(id)) };
         if capability.is_none() && OWN_ATTRIBUTES.contains(&&**name) {
-            let message = format!("the attribute `{name}` of `{id}` is made by the model");
-            let help = "say `state` beside the attributes, not among them";
+            let message = format!("the attribute `{name}` of `{id}` is set by the model itself");
+            let help = "report `state` beside the attributes, not among them";
             let error = Diagnostic::error(Code::InvalidValue, message);
             return Err(if &**name == "state" { error.help(help) } else { error });
         }
@@ -481,7 +473,14 @@ impl ReportJudge<'_, '_, '_, '_, '_, '_> {
             None => capability.is_none_or(|it| node.capabilities.contains_key(it)),
         };
         if !is_declared {
-            return self.undeclared(id, entity, capability, name, value);
+            if !self.rules.undeclared {
+                return Err(of.unknown(self.rules.types));
+            }
+            let name = match capability {
+                Some(capability) => format!("{capability}.{name}").into(),
+                None => Arc::clone(name),
+            };
+            return self.metadata(Some(entity), &[(name, value.clone())]);
         }
         let value = self.rules.sealed(entity, name, value)?;
         let Some(node) = self.node_of(id) else { return Ok(()) };
@@ -492,7 +491,7 @@ impl ReportJudge<'_, '_, '_, '_, '_, '_> {
                 (found.map(|it| &it.attributes), found.map(|it| &it.properties))
             }
         };
-        // A property is an attribute, too, until another value is reported (I-7).
+        // A property is also an attribute until another value is reported (I-7).
         let said = attributes.and_then(|it| it.get(name)).map(|it| &it.value);
         if said.or_else(|| properties?.get(name)) != Some(&value) {
             let (entity, capability) = (Arc::clone(entity), capability.cloned());
@@ -502,27 +501,7 @@ impl ReportJudge<'_, '_, '_, '_, '_, '_> {
         Ok(())
     }
 
-    fn undeclared(
-        &mut self,
-        id: &Arc<str>,
-        entity: &Arc<str>,
-        capability: Option<&Arc<str>>,
-        name: &Arc<str>,
-        value: &Value,
-    ) -> Result<(), Diagnostic> {
-        if self.rules.undeclared {
-            let name = match capability {
-                Some(capability) => format!("{capability}.{name}").into(),
-                None => Arc::clone(name),
-            };
-            return self.metadata(Some(entity), &[(name, value.clone())]);
-        }
-        let Some(node) = self.node_of(id) else { return Err(self.no_node(id)) };
-        let of = DeclaredName { id, node, capability: capability.map(|it| &**it), name };
-        Err(of.unknown(self.rules.types))
-    }
-
-    /// The state of a name that there is, or that a step of the plan sets.
+    /// The state with this name, if a node may have it or a step of the plan sets it.
     fn state(&self, name: &Arc<str>) -> Result<ReportedState, Diagnostic> {
         match &self.orchestration {
             Some(running) if running.plan().sets_state(name) => Ok(ReportedState::named(name)),
@@ -530,7 +509,7 @@ impl ReportJudge<'_, '_, '_, '_, '_, '_> {
         }
     }
 
-    /// States change inside of an orchestration only (I-35).
+    /// Checks that states may change: they do so only inside an orchestration (I-35).
     fn may_change(&self) -> Result<(), Diagnostic> {
         if self.rules.force {
             return Ok(());
@@ -561,7 +540,7 @@ impl ReportJudge<'_, '_, '_, '_, '_, '_> {
         let path = self.relation_path(said)?;
         let is_other = !report.attributes.is_empty() || !report.capability_attributes.is_empty();
         if is_other {
-            let message = "of relations there are states, links and metadata only";
+            let message = "only the state, links and metadata of a relation can be reported";
             return Err(Diagnostic::error(Code::UnknownProperty, message));
         }
         let model = self.record.model();
@@ -569,7 +548,7 @@ impl ReportJudge<'_, '_, '_, '_, '_, '_> {
         if let (Some(state), Some(relation)) = (&report.state, model.relation_at(&path)) {
             let from = relation.state.clone();
             let ReportedState::In(to) = self.state(state)? else {
-                let message = "relations go with their nodes, or with a step of a plan";
+                let message = "a relation cannot be reported as gone: it goes with its node, or with a step of a plan";
                 return Err(Diagnostic::error(Code::IllegalTransition, message));
             };
             if let Some(entity) = entity.clone().filter(|_| from != to) {
@@ -583,7 +562,7 @@ impl ReportJudge<'_, '_, '_, '_, '_, '_> {
         self.note(entity.as_ref(), report)
     }
 
-    /// The relation of an identifier, or the only one of `ID/NAME`.
+    /// The path of a relation by its identifier, or of the only one of `ID/NAME`.
     fn relation_path(&self, said: &Arc<str>) -> Result<RelationPath, Diagnostic> {
         let model = self.record.model();
         if let Some(path) = model.relation_path(said) {
@@ -618,7 +597,7 @@ impl ReportJudge<'_, '_, '_, '_, '_, '_> {
     fn step(&mut self, step: &Arc<str>, report: &InstanceReport) -> Result<(), Diagnostic> {
         let (message, has_state) = (report.note.as_ref(), report.state.is_some());
         match (&mut self.orchestration, report.outcome) {
-            // The state alone may have ended all that there was.
+            // The reported state may have ended the orchestration already.
             (Some(_), _) if self.record.model().orchestration.is_none() => Ok(()),
             (Some(orchestration), None) => orchestration.start_step(self.record, step),
             (Some(orchestration), Some(outcome)) => {
@@ -642,26 +621,26 @@ impl ReportJudge<'_, '_, '_, '_, '_, '_> {
     }
 }
 
-/// There is no such node.
+/// The error that no node has this id.
 pub(super) fn no_node(model: &InstanceModel, id: &str) -> Diagnostic {
     let names = model.nodes.keys().map(|name| &**name);
     Diagnostic::error(Code::UnknownElement, format!("the instance has no node `{id}`"))
         .help_opt(did_you_mean(id, names))
 }
 
-/// `illegal-transition`
+/// The error `illegal-transition`.
 pub(super) fn illegal(id: &str, from: &InstanceState, to: &ReportedState) -> Diagnostic {
     let message = format!("`{id}` is `{from}` and cannot become `{to}`");
     Diagnostic::error(Code::IllegalTransition, message)
-        .help("say what comes between, or insist with `--force`")
+        .help("report the states in between, or insist with `--force`")
 }
 
-/// Refuses metadata that others have made.
+/// Refuses metadata names that the exchange format uses itself.
 pub(super) fn check_metadata(name: &str) -> Result<(), Diagnostic> {
     if !RESERVED_METADATA.contains(&name) {
         return Ok(());
     }
-    let message = format!("the metadata `{name}` is not for others to say");
+    let message = format!("the metadata `{name}` is reserved and cannot be set");
     Err(Diagnostic::error(Code::InvalidValue, message))
 }
 
@@ -675,7 +654,8 @@ pub(super) struct DeclaredName<'n> {
 }
 
 impl DeclaredName<'_> {
-    /// Whether the type of the node has it, or may have; then the value is right.
+    /// Whether the type of the node declares the name, or permits undeclared ones. A declared value
+    /// is checked as well.
     pub(super) fn is_declared(
         &self,
         types: &DeclaredTypes<'_, '_>,
@@ -699,7 +679,7 @@ impl DeclaredName<'_> {
         value.map_or(Ok(()), |value| check_value(types, &whose, definition, value)).map(|()| true)
     }
 
-    /// `unknown-property`
+    /// The error `unknown-property`.
     pub(super) fn unknown(&self, types: Option<&DeclaredTypes<'_, '_>>) -> Diagnostic {
         let Self { id, capability, name, .. } = *self;
         let mut names = Vec::new();
@@ -716,12 +696,12 @@ impl DeclaredName<'_> {
         let whose = capability.map_or(String::new(), |it| format!(" of the capability `{it}`"));
         let message = format!("`{id}` has no property and no attribute `{name}`{whose}");
         let help = did_you_mean(name, names);
-        let help = help.unwrap_or_else(|| "`record --undeclared` keeps it as metadata".into());
+        let help = help.unwrap_or_else(|| "keep it as metadata with `record --undeclared`".into());
         Diagnostic::error(Code::UnknownProperty, message).help(help)
     }
 }
 
-/// Holds a value against its definition; what is wrong with it does not say what it is.
+/// Checks a value against its definition. The message does not show the value.
 fn check_value(
     types: &DeclaredTypes<'_, '_>,
     whose: &str,
@@ -729,15 +709,17 @@ fn check_value(
     value: &Value,
 ) -> Result<(), Diagnostic> {
     let found = check_assignment(value, definition, &types.schemas).diagnostics;
-    let is_error = |found: &&Diagnostic| found.severity == crate::text::diagnostic::Severity::Error;
+    let is_error = |found: &&Diagnostic| found.severity == crate::diagnostic::Severity::Error;
     let Some(error) = found.iter().find(is_error) else { return Ok(()) };
     let expected = definition.schema.type_name;
-    let message = match error.code {
-        Code::ViolatedConstraint => {
+    let message = match Code::named(error.code) {
+        Some(Code::ViolatedConstraint) => {
             format!("the value of {whose} violates a constraint of its definition")
         }
-        Code::MissingProperty => format!("the value of {whose} lacks a property of `{expected}`"),
-        Code::UnknownProperty => {
+        Some(Code::MissingProperty) => {
+            format!("the value of {whose} lacks a property of `{expected}`")
+        }
+        Some(Code::UnknownProperty) => {
             format!("the value of {whose} has a property that `{expected}` does not have")
         }
         _ => format!("the value of {whose} is not of its type, `{expected}`"),

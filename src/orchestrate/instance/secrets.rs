@@ -1,31 +1,31 @@
-//! What is nobody's business in what is kept (page "KeptSecrets" of `docs/instances.md`): values are
-//! replaced before anything is written.
+//! Replaces secret values before anything of an instance is written (section "Secrets" of
+//! `docs/instances.md`).
 
 use super::model::SecretsMode;
-use crate::text::digest::hexadecimal;
-use crate::text::value::{ReplacedPart, Value};
 use crate::topology::sensitive::{is_sensitive_name, kept_secret};
+use crate::tosca::digest::hexadecimal;
 use aho_corasick::AhoCorasick;
+use cuvee_text::value::{ReplacedPart, Value};
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// How an instance keeps secrets, and what is known to be one.
+/// How an instance keeps secrets, and which values are known to be secret.
 #[derive(Clone, Debug)]
 pub struct KeptSecrets {
     mode: SecretsMode,
-    /// The key of digests: two values are alike where their digests are.
+    /// The key of digests. Two values are alike if their digests are.
     key: [u8; 32],
-    /// Further names whose values are secret: parts of names, whatever their case.
+    /// Further parts of names whose values are secret, in any case.
     patterns: Vec<String>,
-    /// What was met: wherever one of these stands in a text, that is secret, too.
+    /// The secret values found so far. A text that contains one of them is secret, too.
     values: BTreeSet<String>,
 }
 
 impl KeptSecrets {
-    /// The secrets of an instance: how it keeps them, with which key, and which names it adds to
-    /// those that always say so.
+    /// The secrets of an instance: how it keeps them, with which key, and which name parts it adds
+    /// to those that always mark a secret.
     pub fn new<P: AsRef<str>>(
         mode: SecretsMode,
         key: [u8; 32],
@@ -35,12 +35,12 @@ impl KeptSecrets {
         Self { mode, key, patterns: patterns.collect(), values: BTreeSet::new() }
     }
 
-    /// How they are kept.
+    /// How secrets are kept.
     pub fn mode(&self) -> SecretsMode {
         self.mode
     }
 
-    /// Whether a name says that its value is secret.
+    /// Whether a value with this name is secret.
     pub fn is_sensitive_name(&self, name: &str) -> bool {
         let is_added = || {
             let lower = name.to_ascii_lowercase();
@@ -49,18 +49,18 @@ impl KeptSecrets {
         is_sensitive_name(name) || !self.patterns.is_empty() && is_added()
     }
 
-    /// What is kept of a value that somebody reports: secret is what its name says is, and what is
-    /// below such a name.
+    /// What is kept of a reported value. It is secret if its name is, and so is each part of it
+    /// below a secret name.
     pub fn sealed(&self, name: &str, value: &Value) -> Value {
         self.seal(value, self.is_sensitive_name(name), &mut |_| {})
     }
 
-    /// The same of a value of a template, which may be secret for more than its name: what is, is
-    /// remembered.
+    /// What is kept of a value of a template, which may be secret for other reasons than its name.
+    /// The secrets found in it are remembered.
     pub(crate) fn learned(&mut self, value: &Value, is_secret: bool) -> Value {
         let mut found = Vec::new();
         let sealed = self.seal(value, is_secret, &mut |secret| found.push(secret.clone()));
-        // A call says where a secret is, and not what.
+        // A function call says where to find a secret, not what it is.
         found.iter().filter(|secret| !holds_call(secret)).for_each(|secret| self.learn(secret));
         sealed
     }
@@ -85,7 +85,7 @@ impl KeptSecrets {
         }
     }
 
-    /// Remembers that a value is secret: where it stands elsewhere, that is secret as well.
+    /// Remembers a secret value, so that it is also hidden elsewhere.
     pub(crate) fn learn(&mut self, value: &Value) {
         match value {
             Value::List(items) => items.iter().for_each(|item| self.learn(item)),
@@ -95,20 +95,21 @@ impl KeptSecrets {
         }
     }
 
-    /// Finds what was met so far in other values.
+    /// A scanner that finds the secrets known so far in other values.
     pub(crate) fn scanner(&self) -> SecretScanner<'_> {
-        // What is short stands in many texts by chance.
+        // Shorter secrets occur in many texts by chance.
         const TELLING: usize = 4;
         let telling = self.values.iter().filter(|secret| secret.len() >= TELLING);
-        // Only patterns of gigabytes are too many.
+        // Building fails only for patterns of gigabytes.
         SecretScanner { secrets: self, within: AhoCorasick::new(telling).ok() }
     }
 
-    /// A secret value as it is kept, marked as one; functions in it stay, since they are none.
+    /// A secret value as it is kept, marked as a secret. Function calls in it stay, since they are
+    /// not secret.
     ///
     /// ```
-    /// use cuvee::instance::{KeptSecrets, SecretsMode};
-    /// use cuvee::value::Value;
+    /// use cuvee::deploy::instance::{KeptSecrets, SecretsMode};
+    /// use cuvee::source::value::Value;
     /// let secrets = KeptSecrets::new(SecretsMode::Digest, [7; 32], [""; 0]);
     /// let kept = secrets.kept(&Value::from("hunter2"));
     /// assert!(!kept.to_string().contains("hunter2"));
@@ -142,26 +143,26 @@ impl KeptSecrets {
     }
 
     fn code(&self, value: &Value) -> String {
-        // Keys of any length are taken, so this does not fail.
+        // HMAC accepts keys of any length, so this does not fail.
         let Ok(mut code) = Hmac::<Sha256>::new_from_slice(&self.key) else { return String::new() };
         code.update(canonical(value).as_bytes());
         format!("hmac-sha256:{}", hexadecimal(&code.finalize().into_bytes()))
     }
 }
 
-/// Finds secrets in values, however many there are.
+/// Finds any number of secrets in values at once.
 pub(crate) struct SecretScanner<'s> {
     pub(crate) secrets: &'s KeptSecrets,
     within: Option<AhoCorasick>,
 }
 
 impl SecretScanner<'_> {
-    /// Whether there is nothing to be found.
+    /// Whether no secrets are known.
     pub(crate) fn is_idle(&self) -> bool {
         self.secrets.values.is_empty()
     }
 
-    /// Whether a scalar is a secret that was met, or a text that one stands in.
+    /// Whether a scalar is a known secret, or a text that contains one.
     pub(crate) fn is_known(&self, value: &Value) -> bool {
         let values = &self.secrets.values;
         match value {
@@ -174,7 +175,7 @@ impl SecretScanner<'_> {
         }
     }
 
-    /// A value with what is secret in it hidden, where something is.
+    /// The value with the secrets in it hidden; `None` if it has none.
     pub(crate) fn hidden(&self, value: &Value) -> Option<Value> {
         if self.is_idle() {
             return None;
@@ -188,7 +189,7 @@ impl SecretScanner<'_> {
     }
 }
 
-/// The same text for values that are alike, in whichever order their entries stand.
+/// A text that is the same for equal values, whatever the order of their entries.
 fn canonical(value: &Value) -> String {
     match value {
         Value::List(items) => {
@@ -208,13 +209,12 @@ fn canonical(value: &Value) -> String {
     }
 }
 
-/// Whether a value is the call of a function: known by its name alone, since nothing is evaluated
-/// here.
+/// Whether a value is a function call. Only its name is checked, since nothing is evaluated here.
 pub(crate) fn is_call(value: &Value) -> bool {
     matches!(value, Value::Map(entries) if matches!(&**entries, [(name, _)] if crate::tosca::function::Function::named(name).is_some()))
 }
 
-/// Whether a call stands somewhere in a value.
+/// Whether a value is or contains a function call.
 pub(crate) fn holds_call(value: &Value) -> bool {
     is_call(value)
         || match value {

@@ -1,17 +1,17 @@
-//! What of a value anybody may see.
+//! Decides what of a value is shown.
 
 use super::model::{InstanceModel, SecretsMode};
-use crate::text::value::{Number, Value};
 use crate::topology::sensitive::kept_secret;
+use cuvee_text::value::{Number, Value};
 use std::sync::Arc;
 
-/// What stands for a value that is nobody's business.
+/// The text that is shown for a secret value.
 pub(crate) const SENSITIVE: &str = "(sensitive)";
 
-/// The only key of what is kept of a secret.
+/// The only key of the map that is kept in place of a secret.
 const MARK: &str = "$sensitive";
 
-/// Shows values of a model, and nothing that is secret in it.
+/// Shows values of a model without its secrets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ShownValues {
     reveals: bool,
@@ -19,17 +19,17 @@ pub(crate) struct ShownValues {
 }
 
 impl ShownValues {
-    /// For who asks; only where secrets are kept they can be revealed.
+    /// For a reader. Secrets can only be revealed if the instance keeps them as they are.
     pub(crate) fn of(model: &InstanceModel, reveal: bool) -> Self {
         Self { reveals: reveal && model.secrets == SecretsMode::Keep, marks: false }
     }
 
-    /// For who reads it back, and has to know that a secret is one.
+    /// For a program that reads the values back and has to know which are secret.
     pub(crate) fn marked(self) -> Self {
         Self { marks: true, ..self }
     }
 
-    /// A value; the entries of maps in it are in the order of their names.
+    /// The value as it is shown. Entries of maps in it are sorted by name.
     pub(crate) fn value(self, value: &Value) -> Value {
         match (value, kept_secret(value)) {
             (_, Some(kept)) if self.reveals && self.marks => marked(self.value(kept)),
@@ -44,7 +44,7 @@ impl ShownValues {
                 entries.sort_by(|(one, _), (other, _)| one.cmp(other));
                 Value::Map(entries.into())
             }
-            // How a number was written is not kept everywhere, so it is shown nowhere.
+            // Not all stores keep how a number was written, so it is never shown.
             (Value::Number(number), _) => Value::Number(unwritten(number)),
             (Value::Null | Value::Bool(_) | Value::String(_), _) => value.clone(),
         }
@@ -55,7 +55,7 @@ fn marked(kept: Value) -> Value {
     Value::Map([(MARK.into(), kept)].into())
 }
 
-/// A value as it was shown: of a secret only that it was one is known.
+/// A value that was read from shown text. A hidden secret becomes a secret of unknown value.
 pub(crate) fn taken(value: &Value) -> Value {
     match value {
         Value::String(text) if &**text == SENSITIVE => marked(Value::Null),

@@ -1,63 +1,65 @@
-//! Streams of reports: one object a line, each answered, and many made durable at once.
+//! Reads streams of reports: one object per line. Each line is answered, and many become durable at
+//! once.
 
 use super::apply::{BegunPlan, Orchestration, another_plan};
 use super::open::{InstanceLog, RecordAuthor, RecordGroup};
 use super::report::{InstanceReport, ReportRules, Reported};
 use super::store::SnapshotPace;
-use crate::text::diagnostic::Diagnostic;
+use crate::diagnostic::Diagnostic;
 use serde::Serialize;
 use std::time::Duration;
 
-/// So many lines are made durable at once, at most.
+/// How many lines become durable at once at most.
 pub const GROUP_LINES: usize = 1_000;
 
-/// So long the first line of a group waits for others, at most.
+/// How long the first line of a group waits for others at most.
 pub const GROUP_TIME: Duration = Duration::from_millis(20);
 
-/// What is answered to a line.
+/// The answer to a line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Acknowledgement {
-    /// Whether it was taken.
+    /// Whether the report was accepted.
     pub ok: bool,
-    /// The line, from 1.
+    /// The number of the line, from 1.
     pub line: u64,
-    /// Why it was not.
+    /// The code of the error, if the report was refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<&'static str>,
-    /// In words, which show no value.
+    /// The message of the error, which shows no value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// What to do about it.
+    /// The help of the error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
-    /// Whether it changed nothing.
+    /// Whether the report changed nothing.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub unchanged: bool,
-    /// The record that it became, or that it was said in first; else the last one.
+    /// The record of the report; for a repeated one the record of the first; otherwise the last
+    /// record.
     pub revision: u64,
-    /// The structure since then.
+    /// The number of structural changes after it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub structure: Option<u64>,
 }
 
-/// How far a stream is.
+/// The progress of a stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TakenLines {
-    /// How many lines have come.
+    /// How many lines were read.
     pub lines: u64,
-    /// Whether one was not taken.
+    /// Whether a line was refused.
     pub has_failed: bool,
 }
 
-/// Reports that come one after the other.
+/// A stream of reports.
 ///
-/// Who has lines hands over those that are there: up to [`GROUP_LINES`], and none that came later
-/// than [`GROUP_TIME`] behind the first. They become records by one write, and what is answered is
-/// durable.
+/// The caller passes the lines that have arrived: at most [`GROUP_LINES`], and none that arrived
+/// more than [`GROUP_TIME`] after the first. One write turns them into records, so every line that
+/// was answered is durable.
 ///
 /// ```
-/// use cuvee::instance::{EventLog, Draft, Event, InstanceLog, LockHolder, MemoryStore, RecordAuthor, RecordOrigin, ReportRules, ReportStream};
+/// use cuvee::deploy::instance::{EventLog, Draft, Event, InstanceLog, LockHolder, MemoryStore, RecordAuthor, RecordOrigin, ReportRules, ReportStream};
 /// use std::time::Duration;
 /// let store = MemoryStore::new(1);
 /// let ann = LockHolder { actor: "ann".to_owned(), process: 1 };
@@ -77,9 +79,9 @@ pub struct TakenLines {
 pub struct ReportStream<'r, 't, 'a, 'p> {
     rules: ReportRules<'r, 't, 'a>,
     plan: Option<BegunPlan<'p>>,
-    /// Whether another plan is carried out.
+    /// Whether another plan is carried out than the stream knows.
     is_outdated: bool,
-    /// The plan as far as it is, and the revision at which it is so.
+    /// The plan with its progress, and the revision of that progress.
     running: Option<(Orchestration<'p>, u64)>,
     lines: u64,
     is_fail_fast: bool,
@@ -87,49 +89,49 @@ pub struct ReportStream<'r, 't, 'a, 'p> {
 }
 
 impl<'r, 't, 'a, 'p> ReportStream<'r, 't, 'a, 'p> {
-    /// A stream of reports, with the plan that is carried out, where one is.
+    /// A stream of reports. `plan` is the plan that is carried out, if there is one.
     pub fn new(rules: ReportRules<'r, 't, 'a>, plan: Option<BegunPlan<'p>>) -> Self {
         let (running, lines, is_outdated) = (None, 0, false);
         Self { rules, plan, is_outdated, running, lines, is_fail_fast: false, has_failed: false }
     }
 
-    /// One that goes on where another one could not.
+    /// The stream as the continuation of another one that had to stop.
     #[must_use]
     pub fn behind(self, TakenLines { lines, has_failed }: TakenLines) -> Self {
         Self { lines, has_failed, ..self }
     }
 
-    /// What was taken so far.
+    /// The progress so far.
     pub fn taken(&self) -> TakenLines {
         TakenLines { lines: self.lines, has_failed: self.has_failed }
     }
 
-    /// Whether another plan is carried out than the one that it knows, so that lines were not taken.
+    /// Whether another plan is carried out than the stream knows, so that lines were refused.
     pub fn is_outdated(&self) -> bool {
         self.is_outdated
     }
 
-    /// One that ends with the first line that is not taken.
+    /// The stream, set to end at the first line that is refused.
     pub fn fail_fast(self) -> Self {
         Self { is_fail_fast: true, ..self }
     }
 
-    /// Whether a line was not taken.
+    /// Whether a line was refused.
     pub fn has_failed(&self) -> bool {
         self.has_failed
     }
 
-    /// Whether no further line is taken.
+    /// Whether the stream accepts no further line.
     pub fn is_over(&self) -> bool {
         self.is_fail_fast && self.has_failed
     }
 
-    /// Takes lines, and answers each in its order once all are durable; blank ones are counted, and
-    /// not answered.
+    /// Reads lines, and answers each in order once all are durable. Blank lines are counted but not
+    /// answered.
     ///
     /// # Errors
-    /// As [`InstanceLog::change`]; then none of the lines was taken. `orchestration-open` where another
-    /// plan has begun than the one that it knows.
+    /// As [`InstanceLog::change`]; none of the lines was accepted then. `orchestration-open` if
+    /// another plan has begun than the one that the stream knows.
     pub fn group(
         &mut self,
         log: &mut InstanceLog<'_>,
@@ -163,7 +165,7 @@ impl<'r, 't, 'a, 'p> ReportStream<'r, 't, 'a, 'p> {
         }
     }
 
-    /// What others have written meanwhile may have moved the plan on.
+    /// Renews the progress of the plan, since others may have written records meanwhile.
     fn catch_up(&mut self, group: &RecordGroup<'_, '_, '_>) -> Result<(), Diagnostic> {
         let model = &*group.model;
         if self.running.as_ref().is_some_and(|(_, at)| *at == model.revision) {
@@ -194,7 +196,7 @@ impl<'r, 't, 'a, 'p> ReportStream<'r, 't, 'a, 'p> {
                     Ok(reported)
                 }
                 Err(error) => {
-                    // What it has moved on is taken back, too.
+                    // The progress of the plan is taken back as well.
                     let is_touched = !record.events().is_empty();
                     record.take_back();
                     if let Some(running) = running.filter(|_| is_touched) {

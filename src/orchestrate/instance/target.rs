@@ -1,54 +1,54 @@
-//! Targets as they are kept with an instance (I-45): texts under their digests, and a manifest that
-//! names them. The digest of the manifest is that of the target.
+//! Keeps targets with an instance (I-45): texts under their digests, and a manifest that names
+//! them. The digest of the manifest is the digest of the target.
 
 use super::model::{ByName, InstanceModel};
-use crate::text::diagnostic::{Code, Diagnostic};
-use crate::text::digest::sha256;
-use crate::text::source::{MemoryFiles, is_yaml};
-use crate::text::value::Value;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::tosca::digest::sha256;
+use cuvee_text::source::{MemoryFiles, is_yaml};
+use cuvee_text::value::Value;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::Arc;
 
-/// What is kept of a resolved template, secrets replaced.
+/// The texts of a resolved template, with secrets replaced.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct TargetSources {
-    /// The path of the template, which is that of its texts.
+    /// The path of the template and of its texts.
     pub template: String,
     /// The template of exactly this instance: functions evaluated, counts expanded.
     pub concrete: String,
-    /// The same with its functions as they are written.
+    /// The same template with functions unevaluated.
     pub written: String,
-    /// The template without its topology: types are read much more often than what is made of them.
+    /// The template without its topology. Types are read much more often than the topology.
     pub types: String,
-    /// The files that it names, and its library, by their paths.
+    /// The files that the template names, and its library, by path.
     pub files: Vec<(String, Vec<u8>)>,
-    /// Which of these files stands for which address.
+    /// Addresses, and the file that stands for each.
     pub maps: Vec<(String, String)>,
-    /// Whether the types of TOSCA's chapter 9 are defined as well.
+    /// Whether the types of chapter 9 of TOSCA are defined as well.
     pub non_normative: bool,
-    /// What an instance of it is that nothing is there of yet.
+    /// The model of a new instance of this target.
     pub model: InstanceModel,
 }
 
-/// What is kept of the types of a resolved template.
+/// The texts that define the types of a resolved template.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct TargetTypes {
-    /// The path of the template, which is that of its text.
+    /// The path of the template and of its text.
     pub template: String,
-    /// The template, without its topology where that was kept.
+    /// The template. It has no topology if a text without one was kept.
     pub text: String,
-    /// The files of YAML that it names, and its library, by their paths.
+    /// The YAML files that the template names, and its library, by path.
     pub files: Vec<(String, Vec<u8>)>,
-    /// Which of these files stands for which address.
+    /// Addresses, and the file that stands for each.
     pub maps: Vec<(String, String)>,
-    /// Whether the types of TOSCA's chapter 9 are defined as well.
+    /// Whether the types of chapter 9 of TOSCA are defined as well.
     pub non_normative: bool,
 }
 
-/// The names of what belongs to a target.
+/// The manifest: the digests and names of the texts of a target.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct TargetManifest {
     format: u32,
@@ -60,21 +60,21 @@ struct TargetManifest {
     model: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     files: Vec<(String, String)>,
-    /// The names of files by the addresses that they stand for.
+    /// Addresses, and the name of the file that stands for each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     maps: Vec<(String, String)>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     non_normative: bool,
 }
 
-/// What manifests look like that this version writes.
+/// The format of manifests that this version writes.
 const FORMAT: u32 = 1;
 
 impl TargetSources {
-    /// Its digest, and what is to be kept: the texts, and last the manifest.
+    /// The digest of the target, and the blobs to keep: first the texts, then the manifest.
     ///
     /// # Errors
-    /// Where a value cannot be written as JSON.
+    /// If a value cannot be written as JSON.
     pub fn blobs(&self) -> Result<(String, Vec<Vec<u8>>), Diagnostic> {
         let mut blobs = Vec::new();
         let mut keep = |bytes: Vec<u8>| {
@@ -98,10 +98,10 @@ impl TargetSources {
         Ok((digest, blobs))
     }
 
-    /// Reads a target: `blob` gives what is kept under a digest.
+    /// Reads a target. `blob` returns the contents of a digest.
     ///
     /// # Errors
-    /// As `blob` gives them, and `store-corrupt` where they are no target.
+    /// The errors of `blob`, and `store-corrupt` if the contents are no target.
     pub fn read(
         digest: &str,
         blob: &dyn Fn(&str) -> Result<Vec<u8>, Diagnostic>,
@@ -119,7 +119,7 @@ impl TargetSources {
         })
     }
 
-    /// Reads of a target only what an instance of it is that nothing is there of yet.
+    /// Reads only the model of a new instance from a target.
     ///
     /// # Errors
     /// As [`TargetSources::read`].
@@ -130,7 +130,7 @@ impl TargetSources {
         model(&TargetManifest::read(digest, blob)?, blob)
     }
 
-    /// Its files, the template among them with this text.
+    /// The files of the target, with this text as the template.
     pub fn system(&self, template: &str) -> MemoryFiles {
         let template = (self.template.clone(), template.as_bytes().to_vec());
         self.files.iter().cloned().chain([template]).collect()
@@ -138,7 +138,7 @@ impl TargetSources {
 }
 
 impl TargetTypes {
-    /// Reads of a target only its types.
+    /// Reads only the types of a target.
     ///
     /// # Errors
     /// As [`TargetSources::read`].
@@ -160,7 +160,7 @@ impl TargetTypes {
 }
 
 impl TargetManifest {
-    /// Under which digest its types are kept; earlier versions kept no text of these alone.
+    /// The digest of the text with the types. Earlier versions kept no such text.
     fn types(&self) -> &str {
         self.types.as_ref().unwrap_or(&self.concrete)
     }
@@ -179,9 +179,10 @@ impl TargetManifest {
         blob: &dyn Fn(&str) -> Result<Vec<u8>, Diagnostic>,
     ) -> Result<Self, Diagnostic> {
         if digest.is_empty() {
-            let message = "the instance came without the template that it was made of";
-            return Err(Diagnostic::error(Code::UnresolvedInstance, message)
-                .help("plan it to one first: `cuvee instance plan NAME TEMPLATE`"));
+            let message = "the instance was imported without its template";
+            return Err(Diagnostic::error(Code::UnresolvedInstance, message).help(
+                "plan the instance to a template first: `cuvee instance plan NAME TEMPLATE`",
+            ));
         }
         let manifest: Self = serde_json::from_str(&text(digest, blob)?)
             .map_err(|error| no_target(digest, &error.to_string()))?;
@@ -190,7 +191,7 @@ impl TargetManifest {
             format => {
                 let message = format!("the target {digest} has the format {format}");
                 Err(Diagnostic::error(Code::StoreVersion, message)
-                    .help("a newer version of cuvee reads it"))
+                    .help("use a newer version of cuvee"))
             }
         }
     }
@@ -200,7 +201,7 @@ fn text(
     digest: &str,
     blob: &dyn Fn(&str) -> Result<Vec<u8>, Diagnostic>,
 ) -> Result<String, Diagnostic> {
-    String::from_utf8(blob(digest)?).map_err(|_| no_target(digest, "its text is none"))
+    String::from_utf8(blob(digest)?).map_err(|_| no_target(digest, "it is not UTF-8 text"))
 }
 
 fn model(
@@ -212,16 +213,16 @@ fn model(
 }
 
 fn no_target(digest: &str, why: &str) -> Diagnostic {
-    let message = format!("what is kept under {digest} is no target: {why}");
+    let message = format!("the content kept under {digest} is not a target: {why}");
     Diagnostic::error(Code::StoreCorrupt, message)
-        .help("`cuvee instance verify` says what else is wrong")
+        .help("look for other damage with `cuvee instance verify`")
 }
 
 fn unwritable(error: serde_json::Error) -> Diagnostic {
-    Diagnostic::error(Code::File, format!("what is to be kept cannot be written: {error}"))
+    Diagnostic::error(Code::File, format!("the target cannot be written for the store: {error}"))
 }
 
-/// What was chosen, as it is kept.
+/// The choices of a resolution, as they are kept.
 #[must_use]
 pub fn choice_of(presets: &[String], inputs: &[(String, Value)]) -> ByName<Value> {
     let mut choice = ByName::default();

@@ -1,29 +1,29 @@
-//! From which state of a node which other one can be reached (seed "instance model", section 2.4;
-//! TOSCA Simple Profile 1.3, section 3.4.1).
+//! Decides which state of a node may follow which (seed "instance model", section 2.4; TOSCA Simple
+//! Profile 1.3, section 3.4.1).
 
 use super::model::InstanceState;
 use crate::tosca::NodeState;
 
-/// What a node is said to be: in a state, or gone.
+/// The reported state of a node: a state, or gone.
 ///
 /// ```
-/// use cuvee::instance::{InstanceState, ReportedState};
+/// use cuvee::deploy::instance::{InstanceState, ReportedState};
 /// assert_eq!(ReportedState::named("gone"), ReportedState::Gone);
 /// assert_eq!(ReportedState::named("started").to_string(), "started");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReportedState {
-    /// It is in this state.
+    /// The node is in this state.
     In(InstanceState),
-    /// It is not there any more.
+    /// The node does not exist any more.
     Gone,
 }
 
-/// What somebody writes for what is not there any more.
+/// The word for a node that does not exist any more.
 const GONE: &str = "gone";
 
 impl ReportedState {
-    /// What a name stands for; whether there is such a state is another question.
+    /// The reported state with this name. Whether such a state exists is not checked.
     pub fn named(name: &str) -> Self {
         match name {
             GONE => Self::Gone,
@@ -41,7 +41,7 @@ impl std::fmt::Display for ReportedState {
     }
 }
 
-/// The way of a node that nothing stops: each state leads to the next one.
+/// The states of a node that nothing stops, in their order.
 const FORWARD: [NodeState; 7] = [
     NodeState::Initial,
     NodeState::Creating,
@@ -52,15 +52,15 @@ const FORWARD: [NodeState; 7] = [
     NodeState::Started,
 ];
 
-/// What lies between two states where the one may follow the other, of which nobody has to speak;
-/// nothing where it may not. `is_inside` says whether an orchestration is open: only there something
-/// may fail that nobody touches.
+/// The states between `from` and `to` that need not be reported; `None` if `to` may not follow
+/// `from`. `is_inside` is whether an orchestration is open. Outside of one only a transitional
+/// state may become `error`.
 ///
-/// Names that the specification does not know may follow anything, and be followed by anything: who
-/// asks has made sure that a workflow sets them.
+/// A state that the specification does not know may follow any state, and any may follow it. The
+/// caller has made sure that a workflow sets it.
 ///
 /// ```
-/// use cuvee::instance::{InstanceState, ReportedState, skipped_between};
+/// use cuvee::deploy::instance::{InstanceState, ReportedState, skipped_between};
 /// let between = |from, to| skipped_between(&InstanceState::named(from), &ReportedState::named(to), true);
 /// let names = |skipped: Vec<InstanceState>| skipped.iter().map(InstanceState::to_string).collect::<Vec<_>>();
 /// assert_eq!(between("creating", "configured").map(names).unwrap(), ["created", "configuring"]);
@@ -88,11 +88,11 @@ fn known_between(from: NodeState, to: NodeState, is_inside: bool) -> Option<Vec<
         (_, _) if from == to => None,
         (_, Error) => none().filter(|_| is_inside || from.is_transitional()),
         (_, Deleting) => none(),
-        // What an error leaves behind is undefined, so nothing is skipped behind it.
+        // The condition of a node after an error is undefined, so no state is skipped after it.
         (Error, _) => none().filter(|_| to.is_transitional()),
         (Configured | Started, Stopping | Configuring) => none(),
         (Started, Configured) => Some(vec![Stopping]),
-        // Behind `stopping` it goes on where it would behind `configuring`.
+        // After `stopping` the same states follow as after `configuring`.
         (Stopping, _) => forward(Configuring, to).filter(|_| to != Configuring),
         _ => forward(from, to),
     }

@@ -1,5 +1,5 @@
-//! What is about to become a record: the model has it already, so that what follows can be judged
-//! by it, and it can be taken back as long as nobody has written it.
+//! A record before it is written. The model contains its events already, so that further ones can
+//! be checked against it. They can be taken back until somebody writes them.
 
 use super::event::{Event, RecordOrigin, RelationAdded};
 use super::model::{
@@ -7,19 +7,19 @@ use super::model::{
     OpenOrchestration, PolicyInstance, RelationInstance, ReportedValue, StepStatus,
 };
 use super::reduce::{Entity, ImpossibleEvent, RecordHead, RelationPath};
-use crate::text::value::Value;
+use cuvee_text::value::Value;
 use std::sync::Arc;
 
-/// Events that a model has and a log does not have yet.
+/// Events that the model contains and the log does not yet.
 ///
 /// ```
-/// use cuvee::instance::{Event, InstanceModel, RecordHead, RecordOrigin, Unwritten};
+/// use cuvee::deploy::instance::{Event, InstanceModel, RecordHead, RecordOrigin, Unwritten};
 /// let mut model = InstanceModel::default();
 /// let mut record = Unwritten::new(&mut model, "2026-01-01T00:00:00Z", "ann", RecordOrigin::Client);
 /// record.add(Event::Output { name: "url".into(), value: Some("http://shop".into()) })?;
 /// record.take_back();
 /// assert!(model.outputs.is_empty());
-/// # Ok::<(), cuvee::instance::ImpossibleEvent>(())
+/// # Ok::<(), cuvee::deploy::instance::ImpossibleEvent>(())
 /// ```
 pub struct Unwritten<'m> {
     model: &'m mut InstanceModel,
@@ -28,21 +28,22 @@ pub struct Unwritten<'m> {
     undo: Vec<Undo>,
 }
 
-/// What was there before.
+/// The old values that an event replaces.
 enum Undo {
     Nothing,
     Target(InstanceTarget, Vec<(Arc<str>, Arc<str>)>),
     Orchestration(Option<Box<OpenOrchestration>>, Option<(Arc<str>, u64)>),
     Step(Arc<str>, Option<StepStatus>),
     Node(Arc<str>, Option<Box<NodeInstance>>, Option<u32>),
-    /// A relation has come: of which requirement, at which position, and whether that was there.
+    /// For an added relation: its requirement, its position, and whether the node had the
+    /// requirement.
     RelationAdded {
         source: Arc<str>,
         requirement: Arc<str>,
         position: u32,
         had: bool,
     },
-    /// A relation has gone: from where.
+    /// For a removed relation: the relation and its old path.
     RelationRemoved {
         path: RelationPath,
         relation: Box<RelationInstance>,
@@ -64,7 +65,7 @@ enum Undo {
 }
 
 impl<'m> Unwritten<'m> {
-    /// Nothing yet, of the record that follows on the last one of the model.
+    /// An empty record that follows the last one of the model.
     pub fn new(
         model: &'m mut InstanceModel,
         time: impl Into<Arc<str>>,
@@ -76,12 +77,12 @@ impl<'m> Unwritten<'m> {
         Self { model, head, events: Vec::new(), undo: Vec::new() }
     }
 
-    /// The model, with all that was added.
+    /// The model, with all added events.
     pub fn model(&self) -> &InstanceModel {
         self.model
     }
 
-    /// What was added.
+    /// The added events.
     pub fn events(&self) -> &[Event] {
         &self.events
     }
@@ -89,7 +90,7 @@ impl<'m> Unwritten<'m> {
     /// Adds an event.
     ///
     /// # Errors
-    /// Where it cannot have happened; nothing is added then.
+    /// If the event cannot have happened; it is not added then.
     pub fn add(&mut self, event: Event) -> Result<(), ImpossibleEvent> {
         let undo = self.before(&event);
         self.model.apply_event(&self.head, &event)?;
@@ -98,12 +99,12 @@ impl<'m> Unwritten<'m> {
         Ok(())
     }
 
-    /// Takes back all that was added.
+    /// Takes back all added events.
     pub fn take_back(self) {
         self.take_back_to(0);
     }
 
-    /// Takes back what was added behind the first so many events.
+    /// Takes back the events after the first `count`.
     pub(super) fn take_back_to(mut self, count: usize) -> Self {
         self.events.truncate(count);
         while self.undo.len() > count {
@@ -114,7 +115,7 @@ impl<'m> Unwritten<'m> {
         self
     }
 
-    /// Makes a record of it: the events, in their order. Without any there is no record.
+    /// Closes the record and returns its events in order. Without events there is no record.
     pub fn close(self, key: Option<&str>) -> Vec<Event> {
         if !self.events.is_empty() {
             self.model.close_record(&self.head, key, &self.events);
@@ -122,7 +123,7 @@ impl<'m> Unwritten<'m> {
         self.events
     }
 
-    /// What an event will change, as it is now.
+    /// The present values of what an event is about to change.
     fn before(&self, event: &Event) -> Undo {
         let model = &*self.model;
         match event {
@@ -148,7 +149,7 @@ impl<'m> Unwritten<'m> {
             | Event::NodeRemoved { id }
             | Event::NodeAdopted { id, .. }
             | Event::NodeForgotten { id } => self.node(id),
-            // A node may have many: it is not copied for each of them.
+            // A node may have many relations, so it is not copied for each of them.
             Event::RelationAdded(added) => {
                 let RelationAdded { source, requirement, position, .. } = &**added;
                 let node = model.nodes.get(source);
@@ -275,7 +276,7 @@ impl<'m> Unwritten<'m> {
                 let node = model.nodes.get_mut(&source);
                 let Some(requirements) = node.map(|node| &mut node.requirements) else { return };
                 if let Some(relations) = requirements.get_mut(&requirement) {
-                    // Of several in one position it came last.
+                    // Of several relations with one position it was added last.
                     let behind = relations.partition_point(|one| one.position <= position);
                     relations.drain(behind.saturating_sub(1)..behind);
                 }
@@ -290,7 +291,8 @@ impl<'m> Unwritten<'m> {
                 }
             }
             Undo::Renamed { id, to, generations, generation } => {
-                // The way back follows the same names; whatever it cannot do was not done.
+                // The reverse renaming changes the same names. If it fails, the renaming was never
+                // done.
                 let back = Event::NodeRenamed { id: Arc::clone(&to), to: Arc::clone(&id) };
                 if model.apply_event(&self.head, &back).is_ok()
                     && let Some(node) = model.nodes.get_mut(&id)

@@ -1,4 +1,4 @@
-//! A model, or one thing in it, as it is shown.
+//! Views of a model or of one of its entities, as they are shown.
 
 use super::model::{
     ByName, CapabilityInstance, InstanceModel, NodeInstance, RelationInstance, ReportedValue,
@@ -7,8 +7,8 @@ use super::model::{
 use super::query::ModelReading;
 use super::reduce::Entity;
 use super::shown::ShownValues;
-use crate::text::diagnostic::Diagnostic;
-use crate::text::value::Value;
+use crate::diagnostic::Diagnostic;
+use cuvee_text::value::Value;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,21 +17,21 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ModelView {
-    /// What its entities stand below.
+    /// The URI that the URIs of its entities begin with.
     pub uri: Arc<str>,
-    /// What tells it from all others.
+    /// The lineage: what tells the instance from all others.
     pub lineage: Arc<str>,
-    /// The record that it is the state after.
+    /// The number of the last record in the model.
     pub revision: u64,
     /// How often its structure has changed.
     pub structure: u64,
-    /// When that record was written.
+    /// The time of the last record.
     pub time: Arc<str>,
-    /// The template that it is meant to be.
+    /// The template that the instance is meant to become.
     pub template: Arc<str>,
-    /// What was chosen there.
+    /// The choices that resolved the template.
     pub choice: Vec<ValueView>,
-    /// What is going on.
+    /// The orchestration that is open, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub orchestration: Option<OrchestrationView>,
     /// How many nodes are in which state.
@@ -44,21 +44,21 @@ pub struct ModelView {
     pub policies: Vec<Arc<str>>,
     /// Values of inputs.
     pub inputs: Vec<ValueView>,
-    /// What outputs came to.
+    /// The values of outputs.
     pub outputs: Vec<ValueView>,
-    /// What is said of it for programs.
+    /// Its metadata, for programs.
     pub metadata: Vec<ValueView>,
 }
 
-/// A change that is going on, in short.
+/// An open orchestration in short.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct OrchestrationView {
-    /// The record that began it.
+    /// The number of the record that began it.
     pub id: u64,
-    /// When that was.
+    /// The time of that record.
     pub time: Arc<str>,
-    /// Who began it.
+    /// The actor who began it.
     pub actor: Arc<str>,
     /// The digest of its plan.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -66,7 +66,7 @@ pub struct OrchestrationView {
     /// The name of its workflow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workflow: Option<Arc<str>>,
-    /// Steps and parts of which something was said.
+    /// The steps and parts that were reported.
     pub steps: ByName<StepStatus>,
 }
 
@@ -86,7 +86,7 @@ pub struct NodeLine {
     pub note: Option<Arc<str>>,
 }
 
-/// A value by name.
+/// A value with its name.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ValueView {
@@ -94,13 +94,13 @@ pub struct ValueView {
     pub name: Arc<str>,
     /// The value.
     pub value: Value,
-    /// Of an attribute: the record that reported it.
+    /// For an attribute: the number of the record that reported it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub revision: Option<u64>,
-    /// Of an attribute: when that was.
+    /// For an attribute: the time of that record.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<Arc<str>>,
-    /// Whether somebody changed it past the orchestrator.
+    /// Whether somebody edited the value without the orchestrator.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub edited: bool,
 }
@@ -109,24 +109,24 @@ pub struct ValueView {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct EntityView {
-    /// As elements are named.
+    /// The identifier, as elements are named.
     pub entity: String,
     /// The name of its type.
     #[serde(rename = "type")]
     pub type_name: Arc<str>,
-    /// The template that it was made of.
+    /// The template that it was made from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub template: Option<Arc<str>>,
-    /// Of an input or output: its value.
+    /// For an input or output: its value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
     /// Its state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
-    /// The state from which it came to `error`.
+    /// The state that it had before it came to `error`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed_in: Option<String>,
-    /// What tells it from everything else that ever was.
+    /// The URI that tells it from everything else that ever was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tosca_id: Option<String>,
     /// The last note about it.
@@ -135,34 +135,34 @@ pub struct EntityView {
     /// Its properties.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub properties: Vec<ValueView>,
-    /// What was reported.
+    /// Its reported attributes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub attributes: Vec<ValueView>,
-    /// Whether attributes are left out, since its state is no stable one (I-37).
+    /// Whether attributes are left out because its state is not stable (I-37).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub hidden: bool,
     /// Its capabilities.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub capabilities: Vec<CapabilityView>,
-    /// Where its requirements lead; of a relation that itself.
+    /// The relations of its requirements; for a relation, the relation itself.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub relations: Vec<RelationView>,
-    /// What leads here.
+    /// The relations that lead to it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub incoming: Vec<RelationView>,
-    /// Of a group its members, of a policy its targets.
+    /// For a group its members, for a policy its targets.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub members: Vec<Arc<str>>,
-    /// The groups that it is in.
+    /// The groups that contain it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<Arc<str>>,
     /// The policies that apply to it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub policies: Vec<Arc<str>>,
-    /// Things outside that it belongs to.
+    /// Its links: URIs of things outside the instance, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub links: ByName<Arc<str>>,
-    /// What is said of it for programs.
+    /// Its metadata, for programs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub metadata: Vec<ValueView>,
 }
@@ -178,7 +178,7 @@ pub struct CapabilityView {
     pub type_name: Arc<str>,
     /// Its properties.
     pub properties: Vec<ValueView>,
-    /// What was reported.
+    /// Its reported attributes.
     pub attributes: Vec<ValueView>,
 }
 
@@ -186,22 +186,22 @@ pub struct CapabilityView {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct RelationView {
-    /// As elements are named.
+    /// The identifier, as elements are named.
     pub entity: String,
     /// The name of the requirement.
     pub requirement: Arc<str>,
     /// The node that it leads from.
     pub source: Arc<str>,
-    /// The node that it leads to; nothing where nobody has found one.
+    /// The node that it leads to; `None` if none was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<Arc<str>>,
     /// The capability that it takes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capability: Option<Arc<str>>,
-    /// The relationship template that it was made of.
+    /// The relationship template that it was made from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub template: Option<Arc<str>>,
-    /// Its type.
+    /// The name of its type.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relationship: Option<Arc<str>>,
     /// Its state.
@@ -211,7 +211,7 @@ pub struct RelationView {
 /// A model in short.
 ///
 /// ```
-/// use cuvee::instance::{InstanceModel, ModelReading, NodeInstance, view_model};
+/// use cuvee::deploy::instance::{InstanceModel, ModelReading, NodeInstance, view_model};
 /// let mut model = InstanceModel::default();
 /// model.nodes.insert("shop".into(), NodeInstance::default());
 /// assert_eq!(view_model(&model, &ModelReading::default()).states["initial"], 1);
@@ -255,11 +255,11 @@ pub fn view_model(model: &InstanceModel, reading: &ModelReading<'_>) -> ModelVie
     }
 }
 
-/// One entity by its identifier, such as `relation.host@0.node.shop`; of nodes, groups and policies
-/// the name is enough.
+/// A view of one entity by its identifier, such as `relation.host@0.node.shop`. For nodes, groups
+/// and policies the name is enough.
 ///
 /// ```
-/// use cuvee::instance::{InstanceModel, ModelReading, NodeInstance, view_entity};
+/// use cuvee::deploy::instance::{InstanceModel, ModelReading, NodeInstance, view_entity};
 /// let mut model = InstanceModel::default();
 /// model.nodes.insert("shop".into(), NodeInstance::default());
 /// let shop = view_entity(&model, "shop", &ModelReading::default())?;

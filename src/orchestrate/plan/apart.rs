@@ -1,8 +1,9 @@
-//! What deployments consist of where it is open which nodes and relations are there: what each node
-//! does when it comes, with all relations that it may have, and what lets one come before another.
+//! Takes deployments apart for topologies in which it is open which nodes and relations exist. Each
+//! node gets the steps of its coming, with all relations that it may have, and the reasons why one
+//! node comes before another.
 //!
-//! The rules are those of [`weave`](super::weave) and [`order`](super::order); whoever knows what is
-//! there leaves out the rest and puts the parts in order.
+//! The rules are those of [`weave`](super::weave) and [`order`](super::order). A caller that knows
+//! what exists leaves out the rest and puts the parts in order.
 
 use super::OrderOptions;
 use super::behavior::Behaviors;
@@ -17,11 +18,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 use std::rc::Rc;
 
-/// What deployments consist of.
+/// The parts of the deployments of a topology.
 pub(crate) struct Deployment<'a> {
-    /// What each node does, as if there were no others.
+    /// A plan with the steps of each node, as if there were no other nodes.
     pub plan: Plan,
-    /// The steps of that.
+    /// The steps of that plan.
     pub steps: Vec<ApartStep>,
     /// The nodes of the topology.
     pub nodes: Vec<ApartNode<'a>>,
@@ -29,41 +30,41 @@ pub(crate) struct Deployment<'a> {
     pub relations: Vec<ApartRelation<'a>>,
 }
 
-/// A step, whatever else is there.
+/// A step, whatever else exists.
 pub(crate) struct ApartStep {
-    /// The relation whose operation it is, if it is one.
+    /// The relation that the step's operation belongs to, if any.
     pub relation: Option<RelationIndex>,
-    /// Where a call runs.
+    /// Where the call of the step runs.
     pub place: Option<CallPlace>,
 }
 
-/// A node, whatever else is there.
+/// A node, whatever else exists.
 pub(crate) struct ApartNode<'a> {
-    /// Its steps; nothing where it is there already.
+    /// The steps of the node; `None` if it exists already.
     pub steps: Option<Range<usize>>,
     /// Whether operations of relations can run on it.
     pub is_compute: bool,
-    /// The relations that it cannot have, because the orchestrator brings it as a whole.
+    /// The relations that the node cannot have, because the orchestrator brings it as a whole.
     pub impossible: Vec<RelationIndex>,
-    /// Its types, the nearest first.
+    /// The names of its types, the nearest first.
     pub types: Vec<&'a str>,
 }
 
-/// A relation, whatever else is there.
+/// A relation, whatever else exists.
 pub(crate) struct ApartRelation<'a> {
     /// Whether its target comes before its source.
     pub is_ordering: bool,
-    /// What it runs at its ends.
+    /// The calls at its ends.
     pub calls: Vec<Rc<PlanCall>>,
-    /// Its types, the nearest first.
+    /// The names of its types, the nearest first.
     pub types: Vec<&'a str>,
 }
 
-/// What deployments of parts of a topology consist of, in which each relation has an identifier of
+/// Takes the deployments of a topology apart. Each relation of the topology has an identifier of
 /// its own.
 pub(crate) fn deployment<'a>(topology: &Topology, types: &Types<'a>) -> Deployment<'a> {
     let behaviors = Behaviors::of(topology, types, FxHashSet::default());
-    // Of waits for others on one host nothing is known yet.
+    // Calls on one host need not wait for each other, since it is open which of them exist.
     let mut builder = PlanBuilder::new(Declarative::Deploy.as_str(), true, true);
     let order = OrderOptions::default();
     let side = whole(&behaviors, &order, &mut builder, Up::Whole, ChangeClass::Add);
@@ -84,7 +85,7 @@ pub(crate) fn deployment<'a>(topology: &Topology, types: &Types<'a>) -> Deployme
     let named = topology.relation_ids().map(|id| (topology.relation_identifier(id), id));
     let named: FxHashMap<_, _> = named.collect();
     let mut steps = Vec::with_capacity(plan.steps.len());
-    // Each node that comes has a part, in the order of the topology.
+    // Each node that comes has a part. The parts are in the order of the topology.
     let coming = topology.node_ids().filter(|id| comes[id.index()]);
     for (id, part) in coming.zip(&plan.parts) {
         let range = part.first.index()..part.first.index() + part.steps as usize;
@@ -98,7 +99,7 @@ pub(crate) fn deployment<'a>(topology: &Topology, types: &Types<'a>) -> Deployme
     Deployment { plan, steps, nodes, relations }
 }
 
-/// A node without its steps.
+/// The node, still without steps.
 fn node<'a>(side: &SceneSide<'_, '_, 'a, Up>, id: NodeIndex) -> ApartNode<'a> {
     let behaviors = side.behaviors;
     let is_whole = side.extents[id.index()].is_some() && behaviors.delegation(id).is_some();
@@ -111,7 +112,7 @@ fn node<'a>(side: &SceneSide<'_, '_, 'a, Up>, id: NodeIndex) -> ApartNode<'a> {
     }
 }
 
-/// Where a step of a node, or of a relation of it, runs.
+/// Where the call of a node, or of one of its relations, runs.
 fn place(
     topology: &Topology,
     plan: &Plan,

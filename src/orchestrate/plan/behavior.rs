@@ -1,12 +1,9 @@
-//! What nodes and relations do: which operations have something to run (statements D7 and D8 of
-//! `docs/plans.md`), who is brought by the orchestrator, and where calls run.
+//! Tells what nodes and relations do: which operations have something to run (statements D7 and D8
+//! of `docs/plans.md`), which nodes the orchestrator brings, and where calls run.
 
 use super::CountedTemplate;
 use super::elements::is_selected;
 use super::model::{KnownAttribute, PlanCall, WorkflowInput};
-use crate::text::source::Span;
-use crate::text::value::Value;
-use crate::text::yaml::Node;
 use crate::topology::sensitive::{self, Sensitivity, is_sensitive_input, is_sensitive_name};
 use crate::topology::value_source::ValueOwner;
 use crate::topology::{
@@ -19,11 +16,14 @@ use crate::tosca::{
     EffectiveInterface, Family, LifecycleOperation, OperationDefinition, PropertyDefinition,
     TypeId, TypeRef, Types,
 };
+use cuvee_text::source::Span;
+use cuvee_text::value::Value;
+use cuvee_text::yaml::Node;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
-/// Types whose nodes an orchestrator brings by itself, with all that derive from them, where
-/// nothing is implemented.
+/// The types whose nodes an orchestrator brings by itself if nothing is implemented. Types that
+/// derive from these count as well.
 const PROVIDED: [&str; 8] = [
     "tosca.nodes.Abstract.Compute",
     "tosca.nodes.Compute",
@@ -35,7 +35,7 @@ const PROVIDED: [&str; 8] = [
     "tosca.nodes.LoadBalancer",
 ];
 
-/// What relations may do.
+/// The operations that relations may have.
 const OF_RELATIONS: [LifecycleOperation; 9] = [
     LifecycleOperation::PreConfigureSource,
     LifecycleOperation::PreConfigureTarget,
@@ -48,31 +48,32 @@ const OF_RELATIONS: [LifecycleOperation; 9] = [
     LifecycleOperation::RemoveSource,
 ];
 
-/// Why the orchestrator brings a node.
+/// The reason why the orchestrator brings a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Delegation {
-    /// It stands for something that has to be found.
+    /// The node is abstract: a real one has to be found for it.
     Abstract,
-    /// It is of a type that orchestrators know, and nothing is implemented.
+    /// Orchestrators know the type of the node, and nothing is implemented.
     Provided,
 }
 
-/// What a type says of an operation.
+/// The definition of an operation in a type.
 struct TypeOperation<'a> {
     interface: &'a str,
     implementation: Option<Node<'a>>,
-    /// Inputs with a value, and which type says so.
+    /// The inputs with a value, and the type that assigns it.
     inputs: Vec<(&'a str, Node<'a>, &'a str)>,
     outputs: Vec<(&'a str, Node<'a>)>,
-    /// Names of inputs that are said to be sensitive, or not to be.
+    /// The names of inputs that are declared sensitive or not sensitive.
     sensitive: Vec<(&'a str, bool)>,
 }
 
-/// What is the same for all nodes, or relations, of a type.
+/// The behavior that all nodes or relations of a type share.
 struct TypeBehavior<'a> {
     id: TypeId,
     operations: FxHashMap<LifecycleOperation, TypeOperation<'a>>,
-    /// What is run for those that say nothing of their own, as far as it is the same for all.
+    /// The calls of nodes or relations that define nothing of their own, as far as they are all
+    /// alike.
     calls: FxHashMap<LifecycleOperation, Option<Rc<PlanCall>>>,
     /// The deployment artifact.
     artifact: Option<(String, Span)>,
@@ -82,29 +83,29 @@ struct TypeBehavior<'a> {
     is_connection: bool,
 }
 
-/// What a relation takes from.
+/// The behavior of a relation: that of its type, and whether it adds to it.
 struct RelationBehavior<'a> {
     of_type: Option<Rc<TypeBehavior<'a>>>,
-    /// Whether it says nothing of its own.
+    /// Whether the relation defines nothing of its own.
     is_plain: bool,
 }
 
-/// What the nodes and relations of a topology do.
+/// The behavior of the nodes and relations of a topology.
 pub(super) struct Behaviors<'t, 'a> {
     pub(super) topology: &'t Topology,
     types: &'t Types<'a>,
     of_nodes: Vec<Option<Rc<TypeBehavior<'a>>>>,
     of_relations: Vec<RelationBehavior<'a>>,
-    /// The ends of hosting chains.
+    /// For each node, the node at the end of its chain of hosts.
     hosts: Vec<Option<NodeIndex>>,
-    /// Nodes that the orchestrator does not bring although it could.
+    /// The nodes that the orchestrator could bring but does not.
     managed: FxHashSet<NodeIndex>,
-    /// Whether places mean nothing, because they are in files of another template.
+    /// Whether source places mean nothing, because they are in files of another template.
     is_foreign: bool,
     secrets: Sensitivity<'t, 'a>,
-    /// The same topology with its functions as they are written, where they have their values here.
+    /// The behavior of the topology with functions unevaluated, if they have their values here.
     as_written: Option<Box<Self>>,
-    /// The nodes of templates that are there several times, by the names of those.
+    /// The nodes of templates with several nodes, by the name of the template.
     counted: FxHashMap<String, Vec<NodeIndex>>,
 }
 
@@ -135,15 +136,15 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         behaviors
     }
 
-    /// Likewise, of a topology whose functions have their values, beside the one in which they stand
-    /// as they are written: what is secret is found there.
+    /// Adds the same topology with functions unevaluated, because only that shows which values are
+    /// secret.
     pub(super) fn beside(self, written: Option<&'t Topology>) -> Self {
         let types = self.types;
         let of = |written| Box::new(Self::of(written, types, FxHashSet::default()));
         Self { as_written: written.map(of), ..self }
     }
 
-    /// The same where nodes are those of an instance: of some it is said of which template each is.
+    /// Registers the nodes of an instance that come from a template with several nodes.
     pub(super) fn counted(mut self, template_of: Option<CountedTemplate<'_>>) -> Self {
         let Some(template_of) = template_of else { return self };
         for id in self.topology.node_ids() {
@@ -154,23 +155,23 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         self
     }
 
-    /// The nodes of a template that is there as often as an instance has it.
+    /// The nodes of a template with several nodes.
     pub(super) fn nodes_of(&self, template: &str) -> Option<&[NodeIndex]> {
         self.counted.get(template).map(Vec::as_slice)
     }
 
-    /// All types.
+    /// All types of the template.
     pub(super) fn types(&self) -> &'t Types<'a> {
         self.types
     }
 
-    /// What is secret.
+    /// Decides which values are secret.
     pub(super) fn secrets(&self) -> &Sensitivity<'t, 'a> {
         self.as_written.as_ref().map_or(&self.secrets, |written| &written.secrets)
     }
 
-    /// What a workflow that follows from the topology is told: the values of its inputs, where
-    /// functions have theirs.
+    /// The inputs of a generated workflow: those of the topology, with their values, if functions
+    /// have theirs.
     pub(super) fn told(&self) -> Vec<WorkflowInput> {
         let inputs = self.topology.inputs.iter().filter(|_| self.as_written.is_some());
         let told = inputs.filter_map(|input| {
@@ -188,7 +189,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         is_sensitive_input(input, self.types)
     }
 
-    /// A call as it is made of a topology, which knows what was secret before it had a value.
+    /// Makes a call, and marks the inputs that were secret before functions had their values.
     fn made(&self, make: impl Fn(&Self) -> Option<PlanCall>) -> Option<PlanCall> {
         let mut call = make(self)?;
         let written = self.as_written.as_ref().and_then(|written| make(written));
@@ -199,32 +200,32 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         Some(call)
     }
 
-    /// Likewise, without places.
+    /// Makes source places meaningless.
     pub(super) fn foreign(self) -> Self {
         Self { is_foreign: true, ..self }
     }
 
-    /// Whether places mean nothing.
+    /// Whether source places mean nothing.
     pub(super) fn is_foreign(&self) -> bool {
         self.is_foreign
     }
 
-    /// A place, where it means something.
+    /// A source place, if it means something here.
     pub(super) fn place(&self, span: Span) -> Span {
         if self.is_foreign { Span::DETACHED } else { span }
     }
 
-    /// The end of the chain of hosts of a node.
+    /// The node at the end of the chain of hosts of a node.
     pub(super) fn host(&self, node: NodeIndex) -> Option<NodeIndex> {
         self.hosts.get(node.index()).copied().flatten()
     }
 
-    /// Whether a node was found and taken from somewhere: it is there already, and is not touched.
+    /// Whether a node was selected from elsewhere: it exists already and is not touched.
     pub(super) fn is_selected(&self, node: NodeIndex) -> bool {
         is_selected(self.topology.node(node))
     }
 
-    /// Whether the orchestrator brings a node, and why.
+    /// Whether and why the orchestrator brings a node.
     pub(super) fn delegation(&self, node: NodeIndex) -> Option<Delegation> {
         const ABSTRACT: [&str; 4] = ["substitute", "select", "substitutable", "selectable"];
         if self.managed.contains(&node) {
@@ -246,7 +247,8 @@ impl<'t, 'a> Behaviors<'t, 'a> {
             .then_some(Delegation::Provided)
     }
 
-    /// Whether a property of a node cannot be changed in its place: its definition says so.
+    /// Whether a node has to be made again to change a property: the definition of the property
+    /// says so.
     pub(super) fn recreates(&self, node: NodeIndex, property: &str) -> bool {
         let id = self.node_type(node).map(|of_type| of_type.id);
         let part = id.and_then(|id| self.types.effective(id).properties.get(property));
@@ -254,7 +256,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         metadata.and_then(|said| said.get("recreate")?.text()) == Some("true")
     }
 
-    /// What is known of an attribute of a node before anything runs.
+    /// The value of an attribute of a node before anything runs, if it is known.
     pub(super) fn attribute(&self, node: NodeIndex, name: &str) -> Option<KnownAttribute> {
         let described = &self.topology.node(node).described;
         let id = self.node_type(node).map(|of_type| of_type.id);
@@ -263,7 +265,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         Some(KnownAttribute { name: name.to_owned(), value, is_sensitive })
     }
 
-    /// The same of a relation.
+    /// The value of an attribute of a relation before anything runs, if it is known.
     pub(super) fn relation_attribute(
         &self,
         relation: RelationIndex,
@@ -277,7 +279,8 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         Some(KnownAttribute { name: name.to_owned(), value, is_sensitive })
     }
 
-    /// A property, which an attribute of its name reflects; else what the attribute begins with.
+    /// The initial value of an attribute: the property of that name, otherwise its own initial
+    /// value.
     fn beginning(&self, said: Option<&Described>, id: Option<TypeId>, name: &str) -> Option<Value> {
         let assigned = |values: fn(&Described) -> &[AssignedValue]| {
             let found = values(said?).iter().find(|one| one.name == name)?;
@@ -293,7 +296,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
             .or_else(|| value(&attribute?.definition))
     }
 
-    /// Whether an artifact of a node is what the node is made of.
+    /// Whether an artifact of a node is a deployment artifact.
     pub(super) fn is_deployment_artifact(&self, node: NodeIndex, name: &str) -> bool {
         let mut artifacts = self.topology.node(node).artifacts.iter();
         let own = artifacts.find(|artifact| artifact.name == name);
@@ -301,13 +304,13 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         id.is_some_and(|id| self.is_deployment(id))
     }
 
-    /// Whether operations of relations can run on a node itself.
+    /// Whether operations of relations can run on the node itself.
     pub(super) fn is_compute(&self, node: NodeIndex) -> bool {
         self.node_type(node).is_some_and(|behavior| behavior.is_compute)
     }
 
-    /// Whether a relation says what comes first: all do whose types are of the specification's
-    /// hierarchy, and nothing is known against.
+    /// Whether a relation is an ordering one. All are whose types belong to the specification's
+    /// hierarchy, and those of unknown type.
     pub(super) fn is_ordering(&self, relation: RelationIndex) -> bool {
         self.relationship_type(relation).is_none_or(|of_type| of_type.is_ordering)
     }
@@ -317,7 +320,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         self.relationship_type(relation).is_some_and(|of_type| of_type.is_connection)
     }
 
-    /// What an operation of a node runs; nothing where it has nothing to run.
+    /// The call of an operation of a node; `None` if it has nothing to run.
     pub(super) fn standard(
         &self,
         node: NodeIndex,
@@ -361,7 +364,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         })
     }
 
-    /// What an operation of a relation runs.
+    /// The call of an operation of a relation.
     pub(super) fn relation(
         &self,
         relation: RelationIndex,
@@ -400,8 +403,8 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         self.merged(operation.as_str(), written, (&from, owner), inherited)
     }
 
-    /// The operation that a workflow calls on a node: `interface.operation`, by the name of the
-    /// interface or its type, or the operation alone.
+    /// The call of an operation that a workflow names on a node: `interface.operation`, with the
+    /// name of the interface or of its type, or the operation alone.
     pub(super) fn called(&self, node: NodeIndex, name: &str) -> Option<PlanCall> {
         self.made(|behaviors| behaviors.named_call(node, name))
     }
@@ -455,7 +458,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         })
     }
 
-    /// The operation that a workflow calls on a relation.
+    /// The call of an operation that a workflow names on a relation.
     pub(super) fn relation_called(&self, relation: RelationIndex, name: &str) -> Option<PlanCall> {
         self.made(|behaviors| behaviors.named_relation_call(relation, name))
     }
@@ -476,7 +479,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         self.merged(operation, own, (&from, owner), None)
     }
 
-    /// Whether a node has this name, or is of the type of this name.
+    /// Whether a node has this name, or a type of this name.
     pub(super) fn is_named(&self, node: NodeIndex, name: &str) -> bool {
         let of_type = self.node_type(node);
         self.topology.node(node).name == name
@@ -502,12 +505,12 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         })
     }
 
-    /// The types of a node, the nearest first.
+    /// The names of the types of a node, the nearest first.
     pub(super) fn node_types(&self, node: NodeIndex) -> Vec<&'a str> {
         self.type_names(self.node_type(node))
     }
 
-    /// The types of a relation, the nearest first.
+    /// The names of the types of a relation, the nearest first.
     pub(super) fn relation_types(&self, relation: RelationIndex) -> Vec<&'a str> {
         self.type_names(self.relationship_type(relation))
     }
@@ -521,13 +524,13 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         type_named(self.types, family, name?)
     }
 
-    /// What the type of a node says.
+    /// The behavior of the type of a node.
     fn node_type(&self, node: NodeIndex) -> Option<&TypeBehavior<'a>> {
         self.of_nodes.get(node.index())?.as_deref()
     }
 
-    /// What the type of a relation says: of the one that is written, else of that of the
-    /// requirement's definition.
+    /// The behavior of the type of a relation. It is the type that the relation names, otherwise
+    /// the one in the definition of its requirement.
     fn relationship_type(&self, relation: RelationIndex) -> Option<&TypeBehavior<'a>> {
         self.of_relations.get(relation.index())?.of_type.as_deref()
     }
@@ -566,7 +569,8 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         RelationBehavior { of_type, is_plain }
     }
 
-    /// How the type of a relation's source defines its requirement, and which type does.
+    /// The definition of a relation's requirement in the type of its source, and the type that
+    /// defines it.
     fn requirement(
         &self,
         relation: &TopologyRelation,
@@ -639,7 +643,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         ancestor.is_some_and(|ancestor| self.types.derives(TypeRef::Defined(id), ancestor))
     }
 
-    /// Whether an interface of a type is of this one.
+    /// Whether the type of an interface is this one, or derives from it.
     fn is_interface(&self, kind: Option<Node<'_>>, name: &str) -> bool {
         let Some(kind) = kind else { return false };
         let find = |text| self.types.find_in(Some(kind.span().file), Family::Interface, text);
@@ -677,7 +681,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         Some((input.named.name, said))
     }
 
-    /// What the definition of a requirement says of an operation of its relationship.
+    /// The operation of a relationship as the definition of its requirement gives it.
     fn requirement_operation(
         &self,
         relation: &TopologyRelation,
@@ -713,8 +717,8 @@ impl<'t, 'a> Behaviors<'t, 'a> {
             .next()
     }
 
-    /// An operation as a template says it, over what its type says; nothing where nothing implements
-    /// it.
+    /// An operation of a template merged over that of its type; `None` if neither has an
+    /// implementation.
     fn merged(
         &self,
         operation: &str,
@@ -776,7 +780,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         own.or_else(|| of_type?.artifact.clone())
     }
 
-    /// Where an implementation is the name of an artifact of the node, it is that one's file.
+    /// Replaces the name of an artifact of the node by the artifact's file.
     fn with_file(
         &self,
         mut call: PlanCall,
@@ -802,7 +806,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
 }
 
 impl<'a> TypeBehavior<'a> {
-    /// Of which nothing is known yet.
+    /// The behavior of a type, still empty.
     fn of(id: TypeId) -> Self {
         Self {
             id,
@@ -816,8 +820,9 @@ impl<'a> TypeBehavior<'a> {
         }
     }
 
-    /// What these operations run for all that say nothing of their own; without those whose inputs
-    /// may be computed, which means something else, or is a secret, at each.
+    /// The calls of these operations for nodes or relations that define nothing of their own.
+    /// Operations with inputs that may be computed are left out: these inputs can have another
+    /// meaning, or be secret, at each node.
     fn same(
         &self,
         operations: &[LifecycleOperation],
@@ -833,7 +838,7 @@ impl<'a> TypeBehavior<'a> {
     }
 }
 
-/// `Standard.create` or `create`; interfaces may have dots in their names.
+/// Splits `Standard.create` or `create`. Names of interfaces may contain dots.
 pub(super) fn split_operation(name: &str) -> (Option<&str>, &str) {
     match name.rsplit_once('.') {
         Some((interface, operation)) => (Some(interface), operation),
@@ -848,7 +853,7 @@ fn lifecycle_operation(name: &str, is_node: bool) -> Option<LifecycleOperation> 
     }
 }
 
-/// Whether an interface is called as the one that has this operation usually is.
+/// Whether an interface has the usual name for this operation.
 fn is_interface_name(name: &str, operation: LifecycleOperation) -> bool {
     let short = operation.interface();
     name == short
@@ -861,7 +866,8 @@ fn input_value<'a>(input: &PropertyDefinition<'a>) -> Option<Node<'a>> {
     input.value.or(input.default)
 }
 
-/// In a template an input may be defined as well as assigned.
+/// The value of an operation input. A template may write it as a definition instead of a plain
+/// value.
 fn assigned(value: &Value) -> Value {
     let Value::Map(map) = value else { return value.clone() };
     let of = |name: &str| map.iter().find(|(key, _)| &**key == name).map(|(_, value)| value);
@@ -886,7 +892,7 @@ fn of_template(said: &TopologyImplementation) -> Option<PlanCall> {
     })
 }
 
-/// An implementation as a type has it: a name, or a map.
+/// The implementation of an operation in a type: a name, or a map.
 fn of_type(node: Node<'_>) -> Option<PlanCall> {
     let primary = node.get("primary").unwrap_or(node);
     let dependencies = node.get("dependencies").into_iter().flat_map(Node::items);
@@ -899,7 +905,7 @@ fn of_type(node: Node<'_>) -> Option<PlanCall> {
     })
 }
 
-/// The name of a file or an artifact, or the file of one that is defined in place.
+/// The name of a file or artifact; for an artifact that is defined in place, its file.
 fn file_of(value: &Value) -> Option<String> {
     match value {
         Value::String(name) => Some(name.to_string()),

@@ -1,10 +1,11 @@
-//! Puts steps together: each behind all that it waits for, with the round in which it can be done.
+//! Builds plans: adds each step after all that it waits for, and computes the round in which it can
+//! be done.
 
 use super::model::{
     ChangeClass, PartKind, Plan, PlanCall, PlanCallIndex, PlanElement, PlanElementIndex, PlanPart,
     PlanPartIndex, PlanScopeIndex, PlanStep, PlanStepIndex, StepHost, StepWork,
 };
-use crate::text::source::Span;
+use cuvee_text::source::Span;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::hash::BuildHasher;
 use std::rc::Rc;
@@ -12,16 +13,16 @@ use std::rc::Rc;
 /// A plan while it is built.
 pub(super) struct PlanBuilder {
     pub(super) plan: Plan,
-    /// The round in which each step is over: that of the last one that is shown on the way to it.
+    /// The round in which each step ends: that of the last visible step on the way to it.
     rounds: Vec<u32>,
-    /// By the hash of identifier and name, or the next one where that is taken.
+    /// The elements by a hash of identifier and name; on a collision the next number is used.
     elements: FxHashMap<u64, PlanElementIndex>,
-    /// The calls that several steps have, by where they lie, and stay while they are kept here.
+    /// The calls that several steps share, by address. Keeping them here keeps addresses valid.
     calls: FxHashMap<*const PlanCall, (Rc<PlanCall>, PlanCallIndex)>,
-    /// Where each host does its calls one after the other, the last one so far.
+    /// The last call on each host, if calls there run one after the other.
     last_calls: FxHashMap<PlanElementIndex, PlanStepIndex>,
     scope: PlanScopeIndex,
-    /// Whether the steps that follow are done only where another one fails.
+    /// Whether the steps that follow are done only if another one fails.
     is_handling: bool,
     /// Whether calls on one host may run side by side.
     is_parallel: bool,
@@ -47,7 +48,7 @@ impl PlanBuilder {
         }
     }
 
-    /// The element of this identifier and name; made where it is not there yet.
+    /// The element with this identifier and name; `make` makes it if it does not exist yet.
     pub(super) fn element(
         &mut self,
         named: (String, String),
@@ -67,7 +68,7 @@ impl PlanBuilder {
         id
     }
 
-    /// A name that steps refer to.
+    /// The index of a name that steps refer to.
     pub(super) fn name(&mut self, name: &str) -> u32 {
         let names = &mut self.plan.names;
         let known = names.iter().position(|known| known == name);
@@ -77,33 +78,32 @@ impl PlanBuilder {
         }) as u32
     }
 
-    /// Lets the steps that follow stand in a workflow that is inlined for this written step; gives
-    /// back where they stood.
+    /// Enters a workflow that is inlined for this written step. Returns the scope that was left.
     pub(super) fn enter(&mut self, scope: String, written: u32) -> PlanScopeIndex {
         self.plan.scopes.push(scope);
         self.plan.scope_owners.push(Some((self.scope, written)));
         std::mem::replace(&mut self.scope, PlanScopeIndex::new(self.plan.scopes.len() - 1))
     }
 
-    /// Lets the steps that follow stand where others stood before.
+    /// Returns to an earlier scope.
     pub(super) fn leave(&mut self, scope: PlanScopeIndex) {
         self.scope = scope;
     }
 
-    /// The prefix of all identifiers where steps stand now.
+    /// The prefix of the identifiers in the present scope.
     pub(super) fn scope(&self) -> &str {
         &self.plan.scopes[self.scope.index()]
     }
 
-    /// Lets the steps that follow be done only where another one fails, if those before are not so
-    /// already; gives back whether they are.
+    /// Marks the steps that follow as failure handlers, if they are. Returns whether earlier steps
+    /// were marked already.
     pub(super) fn handle(&mut self, is_handler: bool) -> bool {
         let was_handling = self.is_handling;
         self.is_handling |= is_handler;
         was_handling
     }
 
-    /// Lets the steps that follow be done as others were before.
+    /// Restores the mark that `handle` returned.
     pub(super) fn handled(&mut self, was_handling: bool) {
         self.is_handling = was_handling;
     }
@@ -113,7 +113,7 @@ impl PlanBuilder {
         PlanCallIndex::new(self.plan.calls.len() - 1)
     }
 
-    /// A call that may be that of several steps.
+    /// The index of a call that several steps may share.
     pub(super) fn shared_call(&mut self, call: Rc<PlanCall>) -> PlanCallIndex {
         match Rc::try_unwrap(call) {
             Ok(own) => self.call(own),
@@ -133,7 +133,7 @@ impl PlanBuilder {
         PlanStepIndex::new(self.plan.steps.len())
     }
 
-    /// A step of what stands here now, without a call.
+    /// A step of this element in the present scope, without a call.
     pub(super) fn step(&self, element: Option<PlanElementIndex>, work: StepWork) -> PlanStep {
         PlanStep {
             scope: self.scope,
@@ -149,7 +149,7 @@ impl PlanBuilder {
         }
     }
 
-    /// Adds a step behind those that it waits for.
+    /// Adds a step after those that it waits for.
     pub(super) fn push<'i>(
         &mut self,
         mut step: PlanStep,
@@ -166,7 +166,7 @@ impl PlanBuilder {
         id
     }
 
-    /// What the next step waits for, each once.
+    /// Records the steps that the next step waits for, each once.
     fn wait<'i>(&mut self, waits: impl IntoIterator<Item = &'i PlanStepIndex>) {
         let all = &mut self.plan.waits;
         let start = all.len();
@@ -183,7 +183,7 @@ impl PlanBuilder {
         self.plan.ends.push(end as u32);
     }
 
-    /// Forgets where the calls of the steps of some parts are written.
+    /// Removes the source places from the calls of some parts.
     pub(super) fn forget_places(&mut self, of: impl Fn(PartKind) -> bool) {
         let plan = &mut self.plan;
         let is_of =
@@ -195,7 +195,8 @@ impl PlanBuilder {
         }
     }
 
-    /// Lets people see a step that stands for a node with nothing to run; nothing waits for it yet.
+    /// Makes a step visible that stands for a node with nothing to run. No other step may wait for
+    /// it yet.
     pub(super) fn show(&mut self, id: PlanStepIndex) {
         let step = &mut self.plan.steps[id.index()];
         if !step.is_shown {
@@ -205,8 +206,8 @@ impl PlanBuilder {
         }
     }
 
-    /// The last call on a host, which this one has to wait for; from now on this is the last one.
-    /// Nothing where calls may run side by side.
+    /// The last call on a host, for which this one has to wait; this one becomes the last. `None`
+    /// if calls may run side by side.
     pub(super) fn last_call(
         &mut self,
         host: StepHost,
@@ -219,12 +220,12 @@ impl PlanBuilder {
         self.last_calls.insert(host, next)
     }
 
-    /// Forgets which calls were the last: those of another workflow know nothing of them.
+    /// Forgets the last calls on hosts, because another workflow begins.
     pub(super) fn forget_calls(&mut self) {
         self.last_calls.clear();
     }
 
-    /// Begins a part; its steps are those that are pushed until it is closed.
+    /// Opens a part. It gets all steps that are pushed until it is closed.
     pub(super) fn open_part(
         &mut self,
         element: Option<PlanElementIndex>,
@@ -237,7 +238,7 @@ impl PlanBuilder {
         id
     }
 
-    /// Ends a part: its steps are known, and with them which parts it comes after.
+    /// Closes a part: counts its steps, and finds the parts that it comes after.
     pub(super) fn close_part(&mut self, id: PlanPartIndex) {
         let first = self.plan.parts[id.index()].first;
         let mut after = Vec::new();

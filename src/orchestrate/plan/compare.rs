@@ -1,9 +1,9 @@
-//! A workflow that its author wrote instead of a generated one, compared with that (statement I11).
+//! Compares a workflow that replaces a generated one with the generated one (statement I11).
 
 use super::behavior::Behaviors;
 use super::declarative::Declarative;
 use super::model::{Plan, PlanStepIndex, StepWork};
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
 use crate::topology::{NodeIndex, TopologyWorkflow};
 use crate::tosca::NodeState;
 use rustc_hash::FxHashMap;
@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 /// Larger workflows are not compared: nobody writes them by hand.
 const MOST_STEPS: usize = 5_000;
 
-/// Warns of nodes that no step touches, and of sources that come before their targets.
+/// Warns of nodes that no step acts on, and of sources that come before their targets.
 pub(super) fn with_generated(
     which: Declarative,
     behaviors: &Behaviors<'_, '_>,
@@ -35,7 +35,7 @@ pub(super) fn with_generated(
             let template = topology.node(node);
             let message = format!("no step of `{}` touches `{}`", workflow.name, template.name);
             let warning = Diagnostic::warning(Code::PlanOrder, message).at(workflow.span);
-            found.push(warning.label(template.span, "is in the topology").section("7.3"));
+            found.push(warning.label(template.span, "this node is in the topology").section("7.3"));
         }
     }
     if which == Declarative::Undeploy {
@@ -62,13 +62,13 @@ pub(super) fn with_generated(
             );
             let place = place(plan, first).unwrap_or(workflow.span);
             let warning = Diagnostic::warning(Code::PlanOrder, message).at(place);
-            found.push(warning.label(relation.span, "by this requirement").section("7.3"));
+            found.push(warning.label(relation.span, "needed by this requirement").section("7.3"));
         }
     }
 }
 
-/// Where a step is written.
-fn place(plan: &Plan, id: PlanStepIndex) -> Option<crate::text::source::Span> {
+/// The place where a step is written.
+fn place(plan: &Plan, id: PlanStepIndex) -> Option<cuvee_text::source::Span> {
     let (index, _) = plan.step(id).activity?;
     Some(plan.workflow_steps[index as usize].span)
 }

@@ -1,64 +1,65 @@
-//! Conditions over what is known of an element (section 3.6.25), in three values: they hold, they do
-//! not, or nobody knows.
+//! Evaluates conditions on attributes of an element (section 3.6.25). The result has three values:
+//! true, false, or unknown.
 
 use super::model::PlanElementIndex;
-use crate::text::source::FileId;
-use crate::text::value::Value;
-use crate::text::yaml::{self, Limits, write_flow};
 use crate::tosca::value::{Clause, DataTypeView, DataTypes, Operator, Schema, check_value};
+use cuvee_text::source::FileId;
+use cuvee_text::value::Value;
+use cuvee_text::yaml::{self, Limits, write_flow};
 
 /// A condition as a tree.
 #[derive(Debug, PartialEq)]
 pub(super) enum Condition<'v> {
-    /// All hold; none are no condition.
+    /// All parts hold; without parts it always holds.
     And(Vec<Self>),
-    /// One holds.
+    /// At least one part holds.
     Or(Vec<Self>),
-    /// It does not hold.
+    /// The part does not hold.
     Not(Box<Self>),
-    /// An attribute has a value that fulfils a clause.
+    /// The value of an attribute fulfils a clause.
     Assertion(&'v str, AssertedClause<'v>),
 }
 
-/// What the value of an attribute has to fulfil.
+/// The clause that the value of an attribute has to fulfil.
 #[derive(Debug, PartialEq)]
 pub(super) enum AssertedClause<'v> {
     /// A constraint clause, as it is written.
     Written(&'v Value),
-    /// One of these values: states once stood in a list without an operator.
+    /// A list of values, one of which is required. Earlier specifications list states without an
+    /// operator.
     OneOf(&'v Value),
 }
 
-/// An assertion that decides why a condition does not hold, or is not known.
+/// The assertion that decides why a condition is false or unknown.
 #[derive(Debug, PartialEq)]
 pub(super) struct DecidingAssertion {
-    /// Whose attribute it is.
+    /// The element that the attribute belongs to.
     pub(super) element: Option<PlanElementIndex>,
     pub(super) attribute: String,
-    /// What was found; nothing where that is not known.
+    /// The value that was found; `None` if it is unknown.
     pub(super) value: Option<Value>,
-    /// As people read it: `equal: started`.
+    /// The clause as people read it: `equal: started`.
     pub(super) clause: String,
     /// Whether the clause must not hold, because there is a `not` around it.
     pub(super) is_negated: bool,
 }
 
-/// The value of an attribute, where it is known, and whose it is.
+/// The value of an attribute, if it is known, and the element that it belongs to.
 pub(super) type FoundValue = (Option<PlanElementIndex>, Option<Value>);
 
-/// Evaluates a condition, and collects why it does not hold.
+/// Evaluates a condition, and collects the reasons why it does not hold.
 pub(super) struct ConditionCheck<'f> {
-    /// What is found of an attribute: at an element, or at each member of a group.
+    /// Finds the values of an attribute: that of an element, or those of all members of a group.
     pub(super) found: &'f dyn Fn(&str) -> Vec<FoundValue>,
     /// The assertions that do not hold.
     pub(super) violated: Vec<DecidingAssertion>,
-    /// Those of which it is not known.
+    /// The assertions whose result is unknown.
     pub(super) unknown: Vec<DecidingAssertion>,
 }
 
 impl<'v> Condition<'v> {
-    /// Reads the condition of a precondition or the filter of a step; what is no condition says
-    /// nothing, for that is reported where it is written.
+    /// Reads a precondition, or the filter of a step. Anything that is no condition is skipped,
+    /// since validation reports it.
     pub(super) fn read(value: &'v Value) -> Self {
         match value {
             Value::List(items) => Self::all(items.iter().map(Self::read)),
@@ -76,7 +77,7 @@ impl<'v> Condition<'v> {
         }
     }
 
-    /// The names of all attributes that it asks for, each once.
+    /// Adds the names of all attributes in the condition, each once.
     pub(super) fn attributes(&self, names: &mut Vec<&'v str>) {
         match self {
             Self::And(parts) | Self::Or(parts) => {
@@ -105,7 +106,7 @@ impl<'v> Condition<'v> {
     }
 }
 
-/// The items of a list, or what stands for the only one.
+/// The items of a list; any other value is the only item.
 fn parts(value: &Value) -> impl Iterator<Item = &Value> {
     match value {
         Value::List(items) => items.iter(),
@@ -113,15 +114,15 @@ fn parts(value: &Value) -> impl Iterator<Item = &Value> {
     }
 }
 
-/// Whether `attributes` has assertions below it, as it had before conditions were; an attribute of
-/// that name has clauses.
+/// Whether `attributes` is the keyword of an earlier specification, with assertions below it. An
+/// attribute of that name has clauses below it.
 fn is_old_form(value: &Value) -> bool {
     let Value::Map(entries) = value else { return false };
     !entries.iter().any(|(key, _)| Operator::from_keyname(key).is_some())
 }
 
 impl ConditionCheck<'_> {
-    /// Whether a condition holds, where that is known.
+    /// Whether a condition holds, if that is known.
     pub(super) fn holds(&mut self, condition: &Condition<'_>) -> Option<bool> {
         self.decide(condition, false)
     }
@@ -135,8 +136,8 @@ impl ConditionCheck<'_> {
         }
     }
 
-    /// Whether an assertion holds of all that it is about. What decides is the first of which it
-    /// does not hold, else the first of which that is not known.
+    /// Whether an assertion holds for all elements. The deciding one is the first for which it is
+    /// false, otherwise the first for which it is unknown.
     fn assert(
         &mut self,
         attribute: &str,
@@ -153,7 +154,7 @@ impl ConditionCheck<'_> {
             None => 1,
             Some(true) => 2,
         };
-        // Of no member nothing is asked.
+        // For a group without members the assertion holds.
         let Some((holds, deciding)) = judged.min_by_key(|(holds, _)| rank(holds)) else {
             return Some(true);
         };
@@ -165,7 +166,7 @@ impl ConditionCheck<'_> {
         holds
     }
 
-    /// Whether all are as they should be, or else whether any is.
+    /// Combines parts: whether all hold, or whether any holds, depending on `neutral`.
     fn all(&mut self, parts: &[Condition<'_>], is_negated: bool, neutral: bool) -> Option<bool> {
         let mut whole = Some(neutral);
         for part in parts {
@@ -181,7 +182,7 @@ impl ConditionCheck<'_> {
 }
 
 impl AssertedClause<'_> {
-    /// Whether a value fulfils it, and how it reads.
+    /// Whether a value fulfils the clause, and the clause as text.
     fn holds(&self, value: Option<&Value>) -> (Option<bool>, String) {
         let listed;
         let clause = match self {
@@ -213,7 +214,7 @@ impl AssertedClause<'_> {
     }
 }
 
-/// Values of attributes are compared as they are.
+/// Compares values of attributes as they are, without types.
 struct NoTypes;
 
 impl<'a> DataTypes<'a> for NoTypes {
@@ -230,12 +231,12 @@ mod tests {
         yaml::parse(FileId::DETACHED, text.into(), &Limits::default()).unwrap().root().to_value()
     }
 
-    /// Whether a condition holds where `state` is `started` and `bar` is 1.
+    /// Evaluates a condition where `state` is `started` and `bar` is 1.
     fn holds(text: &str) -> Option<bool> {
         let found = |name: &str| match name {
             "state" => vec![(None, Some(Value::String("started".into())))],
             "bar" => vec![(None, Some(value("1")))],
-            // Of three members.
+            // An attribute of a group of three members.
             "port" => vec![(None, Some(value("1"))), (None, None), (None, Some(value("3")))],
             _ => vec![(None, None)],
         };

@@ -1,10 +1,10 @@
-//! What is in the files that two templates name alike.
+//! Compares the contents of files that two templates call by the same name.
 
 use super::model::ChangeReason;
-use crate::text::digest::sha256;
-use crate::text::source::{FileId, Span};
-use crate::text::value::Value;
+use crate::tosca::digest::sha256;
 use crate::tosca::load::Loaded;
+use cuvee_text::source::{FileId, Span};
+use cuvee_text::value::Value;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 
@@ -12,7 +12,8 @@ use std::cell::RefCell;
 pub(super) struct Contents<'l> {
     from: &'l Loaded,
     to: &'l Loaded,
-    /// How files differ, by where they are named, and their name; many nodes name the same ones.
+    /// The known differences, by the files that name them and by name. Many nodes name the same
+    /// files.
     known: RefCell<FxHashMap<[FileId; 2], FxHashMap<String, Digests>>>,
 }
 
@@ -21,9 +22,9 @@ impl<'l> Contents<'l> {
         Self { from, to, known: RefCell::default() }
     }
 
-    /// How the files of a name at these places differ, if they do: what each template means by the
-    /// name may be another file with other content. What cannot be read is no file of theirs, and
-    /// nothing but its name is known of it.
+    /// The difference between the files of a name at these places, if there is one. The same name
+    /// may stand for two files with different contents. Files that cannot be read are not compared;
+    /// only their names are.
     pub(super) fn differ(
         &self,
         path: impl FnOnce() -> String,
@@ -55,10 +56,10 @@ impl<'l> Contents<'l> {
     }
 }
 
-/// Those of two files, where they differ.
+/// The digests of two files, if they differ.
 type Digests = Option<[String; 2]>;
 
-/// Enough of a digest for people to tell contents apart.
+/// The beginning of a digest; it is long enough for people to tell contents apart.
 fn digest(bytes: &[u8]) -> String {
     let digest = sha256(bytes);
     format!("sha256:{}", digest.get(..12).unwrap_or(&digest))

@@ -1,14 +1,14 @@
-//! The workflows that follow from a topology alone: `deploy` and `undeploy` (chapter 7.3).
+//! Builds the workflows that follow from a topology alone: `deploy` and `undeploy` (chapter 7.3).
 
 use super::behavior::Behaviors;
 use super::build::PlanBuilder;
 use super::model::{ChangeClass, PlanStepIndex};
 use super::weave::{Down, Scene, SceneSide, Up, weave};
 use super::{OrderOptions, Relaxation};
-use crate::text::diagnostic::Diagnostics;
+use crate::diagnostic::Diagnostics;
 use crate::topology::{NodeIndex, RelationIndex};
 
-/// The workflows that are there without that anybody writes them.
+/// The workflows that exist without being written in the template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Declarative {
     Deploy,
@@ -16,7 +16,7 @@ pub(super) enum Declarative {
 }
 
 impl Declarative {
-    /// Statement D1: each has two names.
+    /// The workflow of a name. Each has two names (statement D1).
     pub(super) fn named(name: &str) -> Option<Self> {
         match name {
             "deploy" | "install" => Some(Self::Deploy),
@@ -33,7 +33,7 @@ impl Declarative {
     }
 }
 
-/// Adds all steps of a declarative workflow, behind these.
+/// Adds all steps of a declarative workflow after those in `behind`.
 ///
 /// # Errors
 /// As [`weave`].
@@ -81,7 +81,7 @@ pub(super) fn of_node(
     weave(&scene, builder, behind)
 }
 
-/// A side on which a single node goes the whole way.
+/// A side on which a single node moves, all the way.
 fn alone<'s, 't, 'a, E: Copy>(
     behaviors: &'s Behaviors<'t, 'a>,
     node: NodeIndex,
@@ -94,7 +94,7 @@ fn alone<'s, 't, 'a, E: Copy>(
     side
 }
 
-/// A side on which every node goes the whole way.
+/// A side on which every node moves, all the way.
 pub(super) fn whole<'s, 't, 'a, E: Copy>(
     behaviors: &'s Behaviors<'t, 'a>,
     order: &OrderOptions,

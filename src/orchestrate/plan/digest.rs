@@ -1,26 +1,26 @@
-//! What names a plan: the digest of its document.
+//! Computes the digest of a plan's document, which is the name of the plan.
 
-use crate::text::digest::sha256;
+use crate::tosca::digest::sha256;
 
-/// Members of the document that the digest leaves out: itself, the version of the form, and what
-/// may happen when the plan is simulated, which does not make it another one.
+/// The members of the document that the digest leaves out: the digest itself, the version of the
+/// format, and the results of a simulation, which do not change the plan.
 const LEFT_OUT: [&str; 6] = ["version", "plan", "events", "states", "failed", "handled_by"];
 
-/// The digest of a document without those members, and without any blanks between its parts.
+/// The digest of a document without these members, and without blanks between tokens.
 ///
 /// ```
-/// let name = cuvee::plan::digest_of(br#"{"workflow":"deploy"}"#);
+/// let name = cuvee::deploy::plan::digest_of(br#"{"workflow":"deploy"}"#);
 /// assert!(name.starts_with("sha256:") && name.len() == 71);
 /// ```
 pub fn digest_of(rest: &[u8]) -> String {
     format!("sha256:{}", sha256(rest))
 }
 
-/// The digest that a document has to name, whichever digest it names and whatever blanks it has.
-/// Nothing where it is no object.
+/// The digest that a document has to contain. The digest and the blanks that it contains do not
+/// matter. `None` if it is no object.
 ///
 /// ```
-/// use cuvee::plan::{digest_in, digest_of};
+/// use cuvee::deploy::plan::{digest_in, digest_of};
 /// let document = r#"{ "version": 1, "plan": "sha256:...", "workflow": "deploy" }"#;
 /// assert_eq!(digest_in(document), Some(digest_of(br#"{"workflow":"deploy"}"#)));
 /// ```
@@ -37,7 +37,7 @@ pub fn digest_in(document: &str) -> Option<String> {
     Some(digest_of(&[b"{", &*kept.join(&b','), b"}"].concat()))
 }
 
-/// Walks over JSON: each byte, and whether it is in a text.
+/// Walks over JSON, byte by byte; the flag is whether the byte is inside a string.
 fn walk(json: &[u8]) -> impl Iterator<Item = (usize, u8, bool)> {
     let (mut is_text, mut is_escaped) = (false, false);
     json.iter().enumerate().map(move |(at, &byte)| {
@@ -58,7 +58,7 @@ fn without_blanks(json: &str) -> Vec<u8> {
     kept.map(|(_, byte, _)| byte).collect()
 }
 
-/// The parts between the commas of an object.
+/// The members of an object: the parts between its commas.
 fn members(inside: &[u8]) -> Vec<&[u8]> {
     let (mut members, mut start, mut depth) = (Vec::new(), 0, 0_usize);
     for (at, byte, _) in walk(inside).filter(|(_, _, is_text)| !is_text) {

@@ -1,12 +1,12 @@
-//! What steps act on, as plans name it.
+//! Makes the elements that steps act on.
 
 use super::behavior::Behaviors;
 use super::build::PlanBuilder;
 use super::model::{InstanceCount, PlanElement, PlanElementIndex, PlanElementKind};
-use crate::text::value::Value;
 use crate::topology::{GroupIndex, NodeIndex, RelationIndex, Topology, TopologyNode};
+use cuvee_text::value::Value;
 
-/// A node of a topology.
+/// The element of a node.
 pub(super) fn node(
     builder: &mut PlanBuilder,
     behaviors: &Behaviors<'_, '_>,
@@ -22,7 +22,7 @@ pub(super) fn node(
     })
 }
 
-/// A relation of a topology.
+/// The element of a relation.
 pub(super) fn relation(
     builder: &mut PlanBuilder,
     behaviors: &Behaviors<'_, '_>,
@@ -33,7 +33,7 @@ pub(super) fn relation(
     let name = |node: NodeIndex| &*topology.node(node).name;
     let (source, target) = (name(relation.source), relation.target.map(name));
     let name = format!("{source} -> {}", target.unwrap_or("?"));
-    // In two variants relations to different targets may stand at one place.
+    // Two variants may have relations with one identifier and different targets.
     builder.element((topology.relation_identifier(id), name), |name| {
         let kind = PlanElementKind::Relation {
             requirement: relation.name.clone(),
@@ -44,7 +44,7 @@ pub(super) fn relation(
     })
 }
 
-/// A group of a topology.
+/// The element of a group.
 pub(super) fn group(
     builder: &mut PlanBuilder,
     topology: &Topology,
@@ -55,12 +55,12 @@ pub(super) fn group(
     builder.element(name, |name| PlanElement::new(name, PlanElementKind::Group, group.span))
 }
 
-/// Whether a node was found and taken from somewhere: it is there already, and is not touched.
+/// Whether a node was selected from elsewhere: it exists already and is not touched.
 pub(super) fn is_selected(node: &TopologyNode) -> bool {
     node.described.metadata.iter().any(|entry| entry.name == "instance")
 }
 
-/// Statement D11: how many instances a node has.
+/// The number of instances of a node (statement D11).
 fn count(node: &TopologyNode) -> InstanceCount {
     match node.count() {
         None => InstanceCount::One,

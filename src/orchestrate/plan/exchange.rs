@@ -1,5 +1,5 @@
-//! Relations of one name at one source of which some come and others go: all that come do so before
-//! any goes, if they can (statement U3).
+//! Exchanges relations of one name at one source: all that come do so before any goes, if that is
+//! possible (statement U3).
 
 use super::model::PlanElementIndex;
 use super::order::Piece;
@@ -8,14 +8,14 @@ use crate::topology::RelationIndex;
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
-/// Relations of one name at one source, by the positions of their pieces.
+/// Relations of one name at one source, as positions of their pieces.
 pub(super) struct Exchange {
     pub(super) coming: Vec<usize>,
     pub(super) going: Vec<usize>,
 }
 
 impl Exchange {
-    /// All of a scene; none where nothing comes before all has gone that goes.
+    /// The exchanges of a scene; none if removals come first.
     pub(super) fn all(scene: &Scene<'_, '_, '_, '_>, index: &FxHashMap<Piece, usize>) -> Vec<Self> {
         let (Some(down), Some(up)) = (&scene.down, &scene.up) else { return Vec::new() };
         if scene.removals_first {
@@ -28,7 +28,7 @@ impl Exchange {
         let exchanges = of_names(down, &down.wires).into_iter().filter_map(|(key, mut going)| {
             let mut coming = coming.swap_remove(&key)?;
             if has_turn(coming.len(), going.len()) {
-                // A turn of which nobody would notice is none.
+                // Relations whose coming or going has no effect need no turn.
                 coming.retain(|&relation| up.matters(relation, up.wired(relation)));
                 going.retain(|&relation| down.matters(relation, &REMOVE));
             }
@@ -38,13 +38,15 @@ impl Exchange {
         exchanges.collect()
     }
 
-    /// Whether a turn stands between what comes and what goes.
+    /// Whether a turn is needed between those that come and those that go.
     pub(super) fn has_turn(&self) -> bool {
         has_turn(self.coming.len(), self.going.len())
     }
 
-    /// What is left where pieces of one knot do not wait for each other: what comes and is in no knot
-    /// with what goes comes before all of that, and the rest before what is in no knot with it.
+    /// The two exchanges that remain if pieces of one strongly connected component do not wait for
+    /// each other. In the first, relations that come and share no component with any that goes
+    /// precede those that go and share one. In the second, all that come precede the other ones
+    /// that go.
     pub(super) fn untied(self, knots: &[usize]) -> [Self; 2] {
         let Self { coming, going } = self;
         let knots_of = |pieces: &[usize]| -> FxHashSet<_> {
@@ -57,12 +59,13 @@ impl Exchange {
     }
 }
 
-/// A turn is one wait for each relation; without it each that goes waits for each that comes.
+/// A turn is worth it if one wait per relation is less than a wait for each pair of a coming and a
+/// going one.
 fn has_turn(coming: usize, going: usize) -> bool {
     coming * going > coming + going
 }
 
-/// Relations by their source and their name.
+/// Relations grouped by source and name.
 fn of_names<'t, E>(
     side: &SceneSide<'_, 't, '_, E>,
     relations: &[RelationIndex],

@@ -1,19 +1,19 @@
-//! Which steps follow which, as a simulation goes along them: where all goes well, and where a step
-//! fails.
+//! The flow of a plan, along which a simulation runs: which steps follow a step that succeeds, and
+//! which handle one that fails.
 
 use super::model::{Plan, PlanStepIndex, StepWork};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The steps of a plan by what they wait for.
+/// The steps of a plan, by the steps that they wait for.
 #[derive(Default)]
 pub(crate) struct Flow {
     /// How many steps each one waits for.
     pub(super) waits: Vec<u32>,
-    /// What follows each step, one step after the other.
+    /// The followers of all steps, step by step.
     pub(super) followers: Vec<PlanStepIndex>,
-    /// Where the followers of each step end.
+    /// The end of each step's followers in `followers`.
     ends: Vec<u32>,
-    /// The first steps of written steps that are done where others fail.
+    /// The first steps of each written step that handles failures.
     entries: FxHashMap<u32, Vec<PlanStepIndex>>,
 }
 
@@ -31,7 +31,7 @@ impl Flow {
             end += count;
             end - count
         });
-        // Filled from the start of each: what is left is where it ends.
+        // Filling has moved each start to the end of its range.
         flow.ends = starts.collect();
         flow.followers = vec![PlanStepIndex::new(0); end as usize];
         for id in plan.step_ids() {
@@ -45,26 +45,26 @@ impl Flow {
         flow
     }
 
-    /// Positions in the list of followers.
+    /// The range of a step's followers in `followers`.
     pub(crate) fn followers_of(&self, id: PlanStepIndex) -> std::ops::Range<usize> {
         let start = id.index().checked_sub(1).map_or(0, |before| self.ends[before]);
         start as usize..self.ends[id.index()] as usize
     }
 
-    /// The first steps of what handles a failure.
+    /// The first steps of a failure handler.
     pub(crate) fn entries(&self, handler: u32) -> &[PlanStepIndex] {
         self.entries.get(&handler).map_or(&[], Vec::as_slice)
     }
 
-    /// The written steps that handle the failure of a step: its own, and those of the activities
-    /// that it was inlined for.
+    /// The written steps that handle the failure of a step: those that its own written step names,
+    /// and those that the steps around its inlined workflow name.
     pub(crate) fn handlers(plan: &Plan, id: PlanStepIndex) -> Vec<u32> {
         let written = stands_for(plan, id);
         written.flat_map(|it| &plan.workflow_steps[it as usize].on_failure).copied().collect()
     }
 }
 
-/// Of each written step that is done where others fail the first steps.
+/// For each written step that handles failures, its first steps.
 fn first_of_handlers(plan: &Plan) -> FxHashMap<u32, Vec<PlanStepIndex>> {
     let mut entries: FxHashMap<_, Vec<_>> = FxHashMap::default();
     let written = &plan.workflow_steps;
@@ -73,7 +73,7 @@ fn first_of_handlers(plan: &Plan) -> FxHashMap<u32, Vec<PlanStepIndex>> {
         return entries;
     }
     for id in plan.step_ids() {
-        // What handles a failure in a workflow that is inlined is no start of what that handles.
+        // A handler inside an inlined workflow is not a first step of the handler that inlines it.
         let Some(handler) = stands_for(plan, id).find(|it| handlers.contains(it)) else {
             continue;
         };
@@ -85,8 +85,7 @@ fn first_of_handlers(plan: &Plan) -> FxHashMap<u32, Vec<PlanStepIndex>> {
     entries
 }
 
-/// Of each step with which it begins what is done where others fail: the written steps that are
-/// handled so.
+/// For each first step of a failure handler, the written steps that it handles.
 pub(crate) fn handled_steps(plan: &Plan) -> FxHashMap<PlanStepIndex, Vec<u32>> {
     let entries = first_of_handlers(plan);
     let mut handled: FxHashMap<_, Vec<_>> = FxHashMap::default();
@@ -98,15 +97,16 @@ pub(crate) fn handled_steps(plan: &Plan) -> FxHashMap<PlanStepIndex, Vec<u32>> {
     handled
 }
 
-/// Whether what waits for a step goes on when that fails: nodes that go away do so whatever
-/// happens.
+/// Whether the steps after this one go on even if it fails. They do in `undeploy`: nodes are
+/// removed whatever happens.
 pub(crate) fn is_tolerant(plan: &Plan, id: PlanStepIndex) -> bool {
     let scope = plan.scopes[plan.step(id).scope.index()].trim_end_matches('/');
     let inlined = scope.rsplit('/').next().filter(|name| !name.is_empty());
     matches!(inlined.unwrap_or(&plan.workflow), "undeploy" | "uninstall")
 }
 
-/// The written step that a step is an activity of, and those that this was inlined for.
+/// The written step that a step belongs to, and the written steps around it that inline its
+/// workflow.
 fn stands_for(plan: &Plan, id: PlanStepIndex) -> impl Iterator<Item = u32> {
     let step = plan.step(id);
     let mut at = plan.scope_owners[step.scope.index()];
@@ -118,8 +118,8 @@ fn stands_for(plan: &Plan, id: PlanStepIndex) -> impl Iterator<Item = u32> {
     step.activity.map(|(written, _)| written).into_iter().chain(outer)
 }
 
-/// Whether a step only ends what another one began: it is a further activity of a written step, or
-/// says which state has been reached.
+/// Whether the second step only completes the first one: it is a further activity of the same
+/// written step, or the state that has been reached.
 pub(super) fn completes(plan: &Plan, before: PlanStepIndex, id: PlanStepIndex) -> bool {
     let (before, step) = (plan.step(before), plan.step(id));
     if let Some(((before, _), (after, _))) = before.activity.zip(step.activity) {

@@ -1,5 +1,5 @@
-//! Workflows that somebody wrote: their steps, each behind those that name it, and the workflows
-//! that they inline (statements I1 to I10).
+//! Plans imperative workflows: their steps, each after those that name it, and the workflows that
+//! they inline (statements I1 to I10).
 
 use super::behavior::{Behaviors, split_operation};
 use super::build::PlanBuilder;
@@ -14,9 +14,7 @@ use super::model::{
 use super::sort::sorted;
 use super::weave::{SceneSide, Up};
 use super::{OrderOptions, unknown_workflow};
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::source::Span;
-use crate::text::value::Value;
+use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
 use crate::topology::cycle::shortest_cycles;
 use crate::topology::value_source::{input, inputs};
 use crate::topology::{
@@ -24,44 +22,46 @@ use crate::topology::{
     TopologyActivity, TopologyElement, TopologyPrecondition, TopologyStep, TopologyWorkflow,
 };
 use crate::tosca::{LifecycleOperation, NodeState};
+use cuvee_text::source::Span;
+use cuvee_text::value::Value;
 use rustc_hash::FxHashSet;
 
-/// So many steps are made of workflows that inline others; more are more than anybody meant.
+/// How many steps workflows with inlined workflows may have at most. More is a mistake.
 const MOST_STEPS: usize = 1_000_000;
 
-/// What workflows take place in.
+/// The context in which imperative workflows are planned.
 pub(super) struct Imperative<'i, 't, 'a> {
     pub(super) behaviors: &'i Behaviors<'t, 'a>,
     pub(super) order: &'i OrderOptions,
     pub(super) builder: &'i mut PlanBuilder,
     pub(super) diagnostics: Diagnostics,
-    /// The workflows that are inlined in each other here, the outermost first.
+    /// The workflows that are being inlined here, the outermost first.
     stack: Vec<&'t str>,
-    /// All nodes as places where something runs, once that is asked.
+    /// The nodes as hosts of calls; computed when first needed.
     places: Option<SceneSide<'i, 't, 'a, Up>>,
 }
 
-/// What holds for all steps of a workflow.
+/// The context of all steps of one workflow.
 #[derive(Clone, Default)]
 struct WorkflowFrame {
-    /// What has to hold for any step to do anything.
+    /// The conditions without which no step does anything.
     guards: Vec<Guard>,
     /// The values of the workflow's inputs.
     inputs: Vec<(String, Value)>,
-    /// The inputs that are nobody's business.
+    /// The names of secret inputs.
     secrets: Vec<String>,
-    /// What steps without a target of their own are done for.
+    /// The targets of steps that name none.
     targets: Vec<TopologyElement>,
 }
 
-/// What an activity is done for.
+/// The target of an activity.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum ActivityTarget {
     Node(NodeIndex),
     Relation(RelationIndex),
 }
 
-/// What is known of a step while its activities are read.
+/// A step while its activities are read.
 struct OpenStep<'t> {
     step: &'t TopologyStep,
     targets: Vec<ActivityTarget>,
@@ -81,8 +81,8 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         self.behaviors.topology
     }
 
-    /// All steps of a workflow that is started, with these values of its inputs; what says no target
-    /// is done for these.
+    /// Adds all steps of a workflow that is started with these inputs. Steps without a target of
+    /// their own get the given targets.
     pub(super) fn start(
         &mut self,
         workflow: &'t TopologyWorkflow,
@@ -99,13 +99,13 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         let secrets = self.secrets(workflow);
         let frame = WorkflowFrame { guards: Vec::new(), inputs, secrets, targets };
         self.workflow(workflow, &frame, &[]);
-        // Each step is said, so there are no pieces of work to be told apart.
+        // The workflow gives each step, so the plan has no parts.
         self.builder.plan.parts.clear();
         self.builder.plan.steps.iter_mut().for_each(|step| step.part = None);
         self.builder.plan.number_repeats();
     }
 
-    /// The values of a workflow's inputs as its plan has them.
+    /// The inputs of a workflow, as the plan shows them.
     fn told(&self, workflow: &TopologyWorkflow, values: &[(String, Value)]) -> Vec<WorkflowInput> {
         let told = workflow.inputs.iter().filter_map(|input| {
             let (name, value) = values.iter().find(|(name, _)| *name == input.name)?.clone();
@@ -123,7 +123,7 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         input_values(workflow, given, self.behaviors.types(), &mut self.diagnostics)
     }
 
-    /// The inputs of a workflow that are nobody's business.
+    /// The names of the secret inputs of a workflow.
     fn secrets(&self, workflow: &TopologyWorkflow) -> Vec<String> {
         let inputs = workflow.inputs.iter();
         let secrets = inputs.filter(|input| self.behaviors.is_sensitive_input(input));
@@ -135,7 +135,7 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         self.guards(said.target.as_ref(), said.relationship.as_ref(), condition)
     }
 
-    /// A condition on what is named: where that is there several times on each of them.
+    /// The guards for a condition: one for each node if the named template has several.
     fn guards(
         &mut self,
         target: Option<&NamedElement>,
@@ -152,7 +152,7 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         subjects.into_iter().map(guard).collect()
     }
 
-    /// What a name stands for: an element, or all nodes of a template.
+    /// The elements of a name: a single one, or all nodes of a template.
     fn named(&self, target: &NamedElement) -> Vec<TopologyElement> {
         match (target.element, self.counted(target)) {
             (None, Some(nodes)) => nodes.iter().copied().map(TopologyElement::Node).collect(),
@@ -160,7 +160,7 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         }
     }
 
-    /// The nodes of the template that is named, where that is there as often as an instance has it.
+    /// The nodes of the named template, if an instance has several of them.
     fn counted(&self, target: &NamedElement) -> Option<&'i [NodeIndex]> {
         self.behaviors.nodes_of(target.name.value.as_str()?).filter(|_| target.element.is_none())
     }
@@ -169,7 +169,7 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         self.counted(target).is_some()
     }
 
-    /// What a step is done for.
+    /// The elements that a step acts on.
     fn elements(&self, step: &TopologyStep, frame: &WorkflowFrame) -> Vec<TopologyElement> {
         match &step.target {
             Some(target) => self.named(target),
@@ -177,7 +177,7 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         }
     }
 
-    /// What a step or a precondition is about: an element, or the relationship of a requirement.
+    /// The subject of a condition: an element, or the relation of one of its requirements.
     fn subject(
         &self,
         element: TopologyElement,
@@ -191,7 +191,7 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         }
     }
 
-    /// An element as plans name it.
+    /// The element of the plan for an element of the topology.
     fn element(&mut self, element: TopologyElement) -> PlanElementIndex {
         let topology = self.topology();
         match element {
@@ -208,7 +208,7 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         relations.find(|&id| self.topology().relation(id).name == name)
     }
 
-    /// The steps of a workflow, behind these; gives back the last ones.
+    /// Adds the steps of a workflow after those in `behind`. Returns the last ones.
     fn workflow(
         &mut self,
         workflow: &'t TopologyWorkflow,
@@ -239,7 +239,7 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         for &index in &order.sorted {
             let (before, is_handler) = (&order.before[index], order.is_handler[index]);
             let mut waits: Vec<_> = match before.is_empty() {
-                // What handles a failure waits for that alone.
+                // A failure handler waits for the failure alone.
                 true if is_handler => Vec::new(),
                 true => behind.to_vec(),
                 false => before.iter().flat_map(|&one| ends[one].iter().copied()).collect(),
@@ -262,7 +262,7 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         last
     }
 
-    /// Statement I10: something else runs it all.
+    /// An implementation outside runs the whole workflow (statement I10).
     fn external(
         &mut self,
         workflow: &TopologyWorkflow,
@@ -286,7 +286,7 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         self.builder.push(step, behind)
     }
 
-    /// A step as plans keep it.
+    /// A written step, as the plan keeps it.
     fn written(&mut self, step: &TopologyStep, frame: &WorkflowFrame, first: u32) -> WorkflowStep {
         let mut guards = frame.guards.clone();
         if let Some(filter) = &step.filter {
@@ -312,7 +312,7 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         }
     }
 
-    /// The activities of a step, one behind the other (statement I2); gives back the last ones.
+    /// Adds the activities of a step, one after the other (statement I2). Returns the last steps.
     fn step(
         &mut self,
         step: &'t TopologyStep,
@@ -336,10 +336,10 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         let mut last = waits.to_vec();
         for (position, activity) in step.activities.iter().enumerate() {
             if self.builder.plan.steps.len() > MOST_STEPS {
-                let message = format!("the workflows come to more than {MOST_STEPS} steps");
+                let message = format!("the workflows have more than {MOST_STEPS} steps together");
                 let error =
                     Diagnostic::error(Code::InvalidTemplate, message).at(activity.name.span);
-                self.diagnostics.push(error.help("inline less"));
+                self.diagnostics.push(error.help("inline fewer workflows"));
                 break;
             }
             let place = (index, position as u32);
@@ -353,8 +353,8 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         last
     }
 
-    /// What the activities of a step are done for: a node, a relation, or every member of a group,
-    /// or those that `operation_host` names (statement I7).
+    /// The targets of the activities of a step: a node, a relation, every member of a group, or
+    /// those that `operation_host` names (statement I7).
     fn targets(&self, step: &TopologyStep, element: TopologyElement) -> Vec<ActivityTarget> {
         match (element, &step.relationship) {
             (TopologyElement::Node(node), Some(name)) => {
@@ -380,7 +380,7 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         })
     }
 
-    /// Statement I3. A state beside something that is done is seen there.
+    /// Sets a state (statement I3). It is visible only if its step calls and delegates nothing.
     fn set_state(
         &mut self,
         open: &OpenStep<'_>,
@@ -435,7 +435,7 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         if last.is_empty() { waits.to_vec() } else { last }
     }
 
-    /// Of several relations of one name at one node that which has the operation.
+    /// If a node has several relations of this name, the one that has the operation.
     fn meant(&self, target: ActivityTarget, operation: &str) -> ActivityTarget {
         let ActivityTarget::Relation(first) = target else { return target };
         let named = self.topology().relation(first);
@@ -477,7 +477,7 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         }
     }
 
-    /// Statement I4.
+    /// Delegates a workflow to the orchestrator (statement I4).
     fn delegate(
         &mut self,
         open: &OpenStep<'_>,
@@ -522,16 +522,16 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
     fn delegates_managed(&mut self, node: NodeIndex, activity: &TopologyActivity) {
         let template = self.topology().node(node);
         let message = format!(
-            "`{}` is delegated, but is none that the orchestrator brings: what it implements is done instead",
+            "`{}` is delegated, but implements its own operations: these are run instead",
             template.name
         );
         let warning = Diagnostic::warning(Code::DelegateTarget, message)
             .at(activity.name.span)
-            .label(template.span, "implements its operations itself");
+            .label(template.span, "this node implements its operations itself");
         self.diagnostics.push(warning.section("3.6.23.1"));
     }
 
-    /// A node's own part of a generated workflow.
+    /// Adds the part of a generated workflow that belongs to one node.
     fn expanded(
         &mut self,
         node: NodeIndex,
@@ -547,7 +547,7 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         self.diagnostics.all_ok(ends).unwrap_or_default()
     }
 
-    /// Statement I5: the workflow in place of the activity.
+    /// Inlines a workflow in place of an activity (statement I5).
     fn inline(
         &mut self,
         activity: &TopologyActivity,
@@ -604,7 +604,7 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
             places: Some([input.span, input.value.span]),
         });
         let inputs = self.inputs(workflow, given.collect());
-        // With those of the step, which guard all that it does.
+        // The guards of the step apply to all steps of the workflow as well.
         let mut guards = self.builder.plan.workflow_steps[written as usize].guards.clone();
         let own = workflow.preconditions.iter().flat_map(|one| self.precondition(one));
         guards.extend(own.collect::<Vec<_>>());
@@ -616,13 +616,13 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
     }
 }
 
-/// In which order the steps of a workflow come.
+/// The order of the steps of a workflow.
 struct StepOrder {
-    /// Of each step, those that it comes after.
+    /// For each step, the steps that it comes after.
     before: Vec<Vec<usize>>,
-    /// Steps that come only where others fail.
+    /// Whether each step is reached only by a failure.
     is_handler: Vec<bool>,
-    /// Each behind those that it comes after.
+    /// The steps, each after those that it comes after.
     sorted: Vec<usize>,
 }
 
@@ -632,19 +632,19 @@ impl StepOrder {
         let mut before = vec![Vec::new(); steps.len()];
         for (index, step) in steps.iter().enumerate() {
             for next in step.on_success.iter().filter_map(|next| next.step) {
-                // What comes in the normal course does not wait for what comes where it fails.
+                // Steps of the normal flow do not wait for failure handlers.
                 if !is_handler[index] || is_handler[next.index()] {
                     before[next.index()].push(index);
                 }
             }
         }
-        // What handles failures comes last.
+        // Where there is a choice, failure handlers come last.
         let one_behind = |index: usize| before[index].iter().copied();
         let sorted = sorted(steps.len(), one_behind, |index| is_handler[index]);
         Self { before, is_handler, sorted }
     }
 
-    /// Why not all could be put in order.
+    /// The error that the steps wait for each other in a circle.
     fn cycle(&self, steps: &[TopologyStep]) -> Option<Diagnostic> {
         if self.sorted.len() == steps.len() {
             return None;
@@ -670,7 +670,7 @@ impl StepOrder {
     }
 }
 
-/// The steps that are reached by a failure only.
+/// Finds the steps that are reached only by a failure.
 fn handlers(steps: &[TopologyStep]) -> Vec<bool> {
     let mut is_named = vec![[false; 2]; steps.len()];
     for step in steps {
@@ -684,7 +684,7 @@ fn handlers(steps: &[TopologyStep]) -> Vec<bool> {
     let starts = |index: &usize| is_named[*index] == [false, false];
     let mut is_normal = vec![false; steps.len()];
     let mut open: Vec<_> = (0..steps.len()).filter(starts).collect();
-    // Where all steps follow others, there is a circle, which is told.
+    // If every step follows another one, there is a circle, which is reported elsewhere.
     while let Some(index) = open.pop() {
         if !std::mem::replace(&mut is_normal[index], true) {
             let next = steps[index].on_success.iter().filter_map(|next| next.step);
@@ -706,7 +706,7 @@ fn handlers(steps: &[TopologyStep]) -> Vec<bool> {
     is_handler
 }
 
-/// Inputs that a workflow gives win over those of the template (statement I3).
+/// Assigns inputs of an activity; they take precedence over those of the template (statement I3).
 fn assign(call: &mut PlanCall, inputs: &[AssignedValue], workflow: &str) {
     for input in inputs {
         let from = format!("workflow.{workflow}");
@@ -714,14 +714,14 @@ fn assign(call: &mut PlanCall, inputs: &[AssignedValue], workflow: &str) {
     }
 }
 
-/// Whether a value takes from any of these inputs of the workflow.
+/// Whether a value uses any of these inputs of the workflow.
 fn takes(value: &Value, names: &[String]) -> bool {
     let mut takes = false;
     inputs(value, &mut |asked| takes |= names.iter().any(|name| name == asked));
     takes
 }
 
-/// A value in which inputs of the workflow have their values (statement I8).
+/// The value with the inputs of the workflow filled in (statement I8).
 fn filled(value: &Value, inputs: &[(String, Value)]) -> Value {
     match value {
         Value::Map(entries) => {
@@ -742,7 +742,7 @@ fn filled(value: &Value, inputs: &[(String, Value)]) -> Value {
     }
 }
 
-/// What is in a value by this name, or at this position.
+/// The part of a value with this name or position.
 fn within<'v>(value: &'v Value, step: &Value) -> Option<&'v Value> {
     match (value, step) {
         (Value::Map(entries), Value::String(name)) => {

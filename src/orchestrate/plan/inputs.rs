@@ -1,26 +1,26 @@
-//! Values of a workflow's inputs, held against their declarations (statement I8).
+//! Checks the inputs of a workflow against their declarations (statement I8).
 
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::text::source::{FileId, Span};
-use crate::text::value::Value;
-use crate::text::yaml::{self, Document, Limits, write_flow};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::topology::sensitive::told;
 use crate::topology::{TopologyParameter, TopologyWorkflow};
 use crate::tosca::shape::PARAMETER;
 use crate::tosca::types::schemas::Schemas;
 use crate::tosca::value::{check_given, check_value};
 use crate::tosca::{Named, PropertyDefinition, Types};
+use cuvee_text::source::{FileId, Span};
+use cuvee_text::value::Value;
+use cuvee_text::yaml::{self, Document, Limits, write_flow};
 
 /// A value that is given to an input of a workflow.
 pub(super) struct GivenInput {
     pub(super) name: String,
     pub(super) value: Value,
-    /// Where an activity names it, and where the value stands; nothing where a call does.
+    /// The places of the name and the value in an activity; `None` if a caller gives the value.
     pub(super) places: Option<[Span; 2]>,
 }
 
-/// The values of all inputs of a workflow that have one: what is given, the last one where there
-/// are several, else the default.
+/// The values of all inputs of a workflow that have one: the given value, the last if there are
+/// several, otherwise the default.
 pub(super) fn input_values(
     workflow: &TopologyWorkflow,
     given: Vec<GivenInput>,
@@ -54,7 +54,8 @@ pub(super) fn input_values(
     values
 }
 
-/// What is wrong with a value. An activity may give a function, whose value is not known yet.
+/// Reports what is wrong with a value. An activity may give a function, whose value is not known
+/// yet.
 fn check(
     input: &TopologyParameter,
     given: &GivenInput,
@@ -70,18 +71,17 @@ fn check(
         };
         told(found, definition, types, "it")
     });
-    let at = |error| match given.places {
-        Some([_, place]) => Diagnostic { labels: Vec::new(), ..error }.at(place),
+    let at = |error: Diagnostic| match given.places {
+        Some([_, place]) => error.without_labels().at(place),
         None => {
-            let Diagnostic { message, .. } = &error;
-            let message = format!("the workflow input `{}`: {message}", input.name);
-            Diagnostic { message, span: None, labels: Vec::new(), ..error }
+            let message = format!("the workflow input `{}`: {}", input.name, error.message);
+            error.with_message(message).without_labels().at(None)
         }
     };
     found.into_iter().map(at).collect()
 }
 
-/// The value of an input to which nobody gives one.
+/// The default of an input that nobody gives a value.
 fn default(
     workflow: &TopologyWorkflow,
     input: &TopologyParameter,
@@ -102,14 +102,17 @@ fn default(
             let (name, workflow) = (&input.name, &workflow.name);
             let message = format!("the input `{name}` of the workflow `{workflow}` has no value");
             let error = Diagnostic::error(Code::MissingInput, message).at(input.span);
-            wrong.push(error.help(format!("give it one: `--workflow-input {name}=VALUE`")));
+            wrong.push(
+                error.help(format!("give the input a value: `--workflow-input {name}=VALUE`")),
+            );
             None
         }
     }
 }
 
-/// What a declaration says. The topology is data, so its text is written anew; names of types mean
-/// what they mean in the file of the workflow.
+/// Asks something about the declaration of an input. The topology contains the declaration as data,
+/// so it is written as a document again. Names of types mean what they mean in the file of the
+/// workflow.
 fn with_definition<T: Default>(
     input: &TopologyParameter,
     ask: impl FnOnce(&PropertyDefinition<'_>) -> T,
@@ -118,12 +121,12 @@ fn with_definition<T: Default>(
         return T::default();
     };
     let named = Named { name: &input.name, key: written.root(), value: written.root() };
-    // What is wrong with the declaration is said by validating.
+    // Validation reports errors in the declaration.
     let mut ignored = Diagnostics::default();
     ask(&PropertyDefinition::parameter(named, &(&PARAMETER).into(), &mut ignored))
 }
 
-/// A value as a document, in which nothing has a place of its author's.
+/// A value as a document; its places mean nothing.
 fn document(value: &Value, file: FileId) -> Option<Document> {
     yaml::parse(file, write_flow(value).into(), &Limits::default()).ok()
 }

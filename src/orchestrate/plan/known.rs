@@ -1,15 +1,15 @@
-//! What is known of attributes before anything runs, for the conditions that ask for them (statement
-//! C3): properties, which attributes of their names reflect, and what attributes begin with.
+//! Collects the values of attributes that are known before anything runs, for conditions (statement
+//! C3): properties, which attributes of the same name reflect, and initial values of attributes.
 
 use super::behavior::Behaviors;
 use super::build::PlanBuilder;
 use super::condition::Condition;
 use super::elements;
 use super::model::{Guard, KnownAttribute, PlanElementIndex};
-use crate::text::value::Value;
 use crate::topology::{NodeIndex, Spanned, TopologyElement};
+use cuvee_text::value::Value;
 
-/// A condition on an element, which from now on knows what the condition asks for.
+/// Makes a guard. Its element gets the known values of the attributes in the condition.
 pub(super) fn guard(
     builder: &mut PlanBuilder,
     behaviors: &Behaviors<'_, '_>,

@@ -1,10 +1,10 @@
-//! Plans: which operations are called, in which order, and where, so that a topology is there, is
-//! gone, or becomes another one (chapter 7 of the specification).
+//! Plans: which operations are called, in which order and where, to deploy a topology, remove it,
+//! or turn it into another one (chapter 7 of the specification).
 //!
-//! Not promised: may change with any version.
+//! This module is not stable: it may change with any version.
 //!
 //! ```
-//! use cuvee::plan::PlanQuery;
+//! use cuvee::deploy::plan::PlanQuery;
 //! let plan = cuvee::Resolver::new("examples/shop").preset("dev").plan(&PlanQuery::default())?.result;
 //! assert_eq!(plan.workflow, "deploy");
 //! let steps: Vec<_> = plan.step_ids().map(|step| plan.identifier(step)).collect();
@@ -52,14 +52,14 @@ pub use simulate::{Simulation, SimulationEvent, SimulationOptions, StepOutcome, 
 pub use start::{StartNode, StartStates};
 pub(crate) use weave::{CallPlace, Unhosted};
 
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::text::value::Value;
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::topology::{NodeIndex, Topology, TopologyElement, TopologyWorkflow};
 use crate::tosca::Types;
 use crate::tosca::load::Loaded;
 use behavior::Behaviors;
 use build::PlanBuilder;
 use content::Contents;
+use cuvee_text::value::Value;
 use declarative::{Declarative, declarative};
 use imperative::Imperative;
 use observed::Observation;
@@ -67,24 +67,23 @@ use rustc_hash::FxHashSet;
 use std::sync::Arc;
 use trigger::TriggerOfPolicy;
 
-/// Which plan.
+/// The plan that is wanted.
 #[derive(Clone, Debug)]
 pub struct PlanQuery {
     /// The name of the workflow.
     pub workflow: String,
-    /// Whether the workflow that follows from the topology is meant where the template has one of
-    /// that name.
+    /// Whether to plan the generated workflow even if the template has one of the same name.
     pub generated: bool,
-    /// What a trigger of a policy does, `POLICY.TRIGGER`, instead of a workflow.
+    /// A trigger of a policy to plan instead of a workflow: `POLICY.TRIGGER`.
     pub trigger: Option<String>,
-    /// Values of the workflow's inputs.
+    /// The values of the workflow's inputs.
     pub inputs: Vec<(String, Value)>,
-    /// What changes the order.
+    /// Options that change the order.
     pub order: OrderOptions,
 }
 
 impl Default for PlanQuery {
-    /// What deploys.
+    /// The query for the workflow `deploy`.
     fn default() -> Self {
         let workflow = Declarative::Deploy.as_str().to_owned();
         let order = OrderOptions::default();
@@ -92,23 +91,23 @@ impl Default for PlanQuery {
     }
 }
 
-/// What leaves the order of the specification knowingly.
+/// Options that knowingly depart from the order of the specification.
 #[derive(Clone, Debug, Default)]
 pub struct OrderOptions {
     /// Whether calls on one host may run side by side.
     pub parallel_hosts: bool,
-    /// Which relations order less.
+    /// Which relations order less than the specification says.
     pub relaxation: Relaxation,
-    /// Relations that order nothing, by their identifiers.
+    /// The relations that order nothing, by identifier.
     pub ignore: Vec<String>,
-    /// Nodes that the orchestrator could bring, and does not, by their identifiers or names.
+    /// The nodes that the orchestrator could bring but does not, by identifier or name.
     pub managed: Vec<String>,
 }
 
 /// Which relations order less than the specification says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Relaxation {
-    /// None.
+    /// No relation.
     #[default]
     Strict,
     /// Connections: a node may be created and configured before what it connects to is started.
@@ -125,10 +124,10 @@ impl OrderOptions {
         topology.relation_ids().map(is_named).collect()
     }
 
-    /// The nodes that the orchestrator does not bring.
+    /// Resolves the nodes of `managed`, and checks the relations of `ignore`.
     ///
     /// # Errors
-    /// `unknown-element` for names that nothing has.
+    /// `unknown-element` for names that no element has.
     fn resolved(&self, topology: &Topology) -> Result<FxHashSet<NodeIndex>, Diagnostics> {
         let mut unknown = Diagnostics::default();
         let relations: FxHashSet<_> = match self.ignore.is_empty() {
@@ -161,26 +160,26 @@ fn named_node(topology: &Topology, flag: &str, said: &str) -> Result<NodeIndex, 
     })
 }
 
-/// How one variant becomes another one.
+/// Options for turning one variant into another.
 #[derive(Clone, Debug, Default)]
 pub struct Adaptation {
-    /// Nodes that have another name now: the old one and the new one.
+    /// Renamed nodes: the old and the new name.
     pub moved: Vec<(String, String)>,
-    /// Nodes that come anew whatever differs.
+    /// Nodes that are removed and made again, whether they differ or not.
     pub recreate: Vec<String>,
-    /// Whether nothing comes before all has gone that goes.
+    /// Whether everything that goes has gone before anything comes.
     pub removals_first: bool,
 }
 
 impl Adaptation {
-    /// What a node of the old variant is called in the new one.
+    /// The name in the new variant of a node of the old one.
     fn renamed(&self, name: &str) -> String {
         let bare = |name: &str| name.strip_prefix("node.").unwrap_or(name).to_owned();
         let moved = self.moved.iter().find(|(old, _)| bare(old) == name);
         moved.map_or_else(|| name.to_owned(), |(_, new)| bare(new))
     }
 
-    /// The old document with the new names: those of node templates, and wherever they are named.
+    /// The old document with the new names of nodes, wherever they occur.
     fn renamed_document(&self, document: &Value) -> Value {
         if self.moved.is_empty() { document.clone() } else { self.rename(document) }
     }
@@ -208,26 +207,26 @@ impl Adaptation {
     }
 }
 
-/// One of two variants: its topology, its types, and what is written of it.
+/// One of two variants: its topology, its types, and its document.
 #[derive(Clone, Copy)]
 pub(crate) struct VariantOfPlan<'v, 'a> {
     pub(crate) topology: &'v Topology,
-    /// With its functions as they are written, where they have their values in the other one.
+    /// The topology with functions unevaluated, if they have their values in `topology`.
     pub(crate) written: Option<&'v Topology>,
     pub(crate) types: &'v Types<'a>,
     pub(crate) document: &'v Value,
-    /// Where its places are.
+    /// The files in which its source places are.
     pub(crate) loaded: &'v Loaded,
-    /// How far its nodes have come, where that is known.
+    /// The states of its nodes, if they are known.
     pub(crate) observation: Option<Observation<'v>>,
-    /// Of what its nodes are where one template gives several.
+    /// The template of each node, if one template gives several nodes.
     pub(crate) template_of: Option<CountedTemplate<'v>>,
 }
 
-/// The template of a node that is one of several of it.
+/// The template of a node that is one of several.
 pub(crate) type CountedTemplate<'v> = &'v dyn Fn(&str) -> Option<&'v str>;
 
-/// Plans what turns one variant into another.
+/// Plans how to turn one variant into another.
 ///
 /// # Errors
 /// `cyclic-deployment`, `delegated-lifecycle`, `unknown-element`
@@ -237,7 +236,7 @@ pub(crate) fn adapt(
     adaptation: &Adaptation,
     order: &OrderOptions,
 ) -> Result<(Plan, Diagnostics), Diagnostics> {
-    // What is named may be in one of the variants only.
+    // A named element may exist in only one of the variants.
     let (old, new) = (order.resolved(from.topology), order.resolved(to.topology));
     let (old, new) = match (old, new) {
         (Err(_), Err(errors)) => return Err(errors),
@@ -260,8 +259,8 @@ pub(crate) fn adapt(
     Ok((builder.plan, Diagnostics::default()))
 }
 
-/// Plans a workflow of a topology. Where its functions have their values, `written` is the same one
-/// with them as they are written.
+/// Plans a workflow of a topology. If functions have their values there, `written` is the same
+/// topology with functions unevaluated.
 ///
 /// # Errors
 /// `cyclic-deployment`, `cyclic-workflow`, `delegated-lifecycle`, `invalid-input`, `missing-input`,
@@ -276,8 +275,8 @@ pub(crate) fn plan(
     planned(&Behaviors::of(topology, types, managed).beside(written), query)
 }
 
-/// Plans a workflow of a variant in which one template may have given several nodes: what is said of
-/// the template is done for each of them.
+/// Plans a workflow of a variant in which one template may give several nodes. What the workflow
+/// says of the template is done for each of them.
 ///
 /// # Errors
 /// As [`plan`].
@@ -332,7 +331,7 @@ fn planned(
     }
 }
 
-/// Adds the steps that a workflow says; what says no target is done for these.
+/// Adds the steps of an imperative workflow. Steps without a target of their own get `targets`.
 fn said<'t>(
     behaviors: &Behaviors<'t, '_>,
     workflow: &'t TopologyWorkflow,
@@ -359,41 +358,41 @@ fn unknown_workflow(topology: &Topology, name: &str) -> Diagnostic {
         .help_opt(did_you_mean(name, written.chain(generated)))
 }
 
-/// A workflow that can be planned.
+/// An outline of a workflow that can be planned.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct WorkflowOutline {
     /// Its name.
     pub name: String,
-    /// Where it comes from.
+    /// The origin of the workflow.
     pub kind: WorkflowKind,
     /// The names of its inputs.
     pub inputs: Vec<String>,
     /// The operations of the substituted node that it implements: `Standard.create`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub implements: Vec<String>,
-    /// What it is for, as its author says.
+    /// The description that its author gives.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
 }
 
-/// Where a workflow comes from.
+/// The origin of a workflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WorkflowKind {
-    /// From the topology alone.
+    /// It follows from the topology alone.
     Generated,
     /// Its author wrote its steps.
     Written,
-    /// Its author wrote its steps, instead of those that are generated.
+    /// Its author wrote its steps, and they replace a generated workflow.
     Overridden,
-    /// Something else runs it.
+    /// An implementation outside runs it.
     External,
-    /// A trigger of a policy does it.
+    /// A trigger of a policy starts it.
     Trigger,
 }
 
-/// All workflows of a topology, and what the triggers of its policies do.
+/// The outlines of all workflows of a topology, and of the triggers of its policies.
 pub(crate) fn workflows(topology: &Topology) -> Vec<WorkflowOutline> {
     let written = topology.workflows.iter().map(|workflow| WorkflowOutline {
         name: workflow.name.clone(),
@@ -430,8 +429,8 @@ pub(crate) fn workflows(topology: &Topology) -> Vec<WorkflowOutline> {
     all
 }
 
-/// Statement D10: the operations of the substituted node that are mapped to workflows (section
-/// 3.8.12), each with the name of its workflow.
+/// The operations of the substituted node that are mapped to workflows (section 3.8.12), each with
+/// the name of its workflow (statement D10).
 fn mapped_operations(topology: &Topology) -> impl Iterator<Item = (String, &str)> {
     let interfaces = topology.substitution.iter().flat_map(|mapping| &mapping.interfaces);
     interfaces.flat_map(|interface| {

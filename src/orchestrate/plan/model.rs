@@ -1,10 +1,10 @@
-//! Plans as data: steps, what each waits for, and the parts that they belong to.
+//! The data of plans: steps, which steps each waits for, and the parts that they belong to.
 
-use crate::text::index::indices;
-use crate::text::source::Span;
-use crate::text::value::Value;
+use crate::topology::index::indices;
 use crate::topology::sensitive::{is_sensitive_name, masked};
 use crate::tosca::{LifecycleOperation, NodeState};
+use cuvee_text::source::Span;
+use cuvee_text::value::Value;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -23,44 +23,44 @@ indices! {
     PlanScopeIndex
 }
 
-/// What happens, as a graph without cycles.
+/// A plan: steps in a graph without cycles.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Plan {
     /// The name of the workflow: `deploy`, `undeploy`, `update`, or one of the template.
     pub workflow: String,
-    /// Whether it was made from the topology, not written by anybody.
+    /// Whether the workflow was generated from the topology, not written by an author.
     pub is_generated: bool,
-    /// What the workflow is told, in the order in which it declares that; one that follows from the
-    /// topology takes the inputs of that, where they have values.
+    /// The inputs of the workflow with their values, in the order of their declarations. A
+    /// generated workflow has the inputs of the topology.
     pub inputs: Vec<WorkflowInput>,
-    /// What steps act on, and where they run.
+    /// The elements that steps act on or run on.
     pub elements: Vec<PlanElement>,
-    /// In what pieces nodes do what they do; none where a workflow says each step.
+    /// The pieces of work of nodes and relations; none if a workflow gives each step.
     pub parts: Vec<PlanPart>,
-    /// Each behind all that it waits for; otherwise in the order of the template.
+    /// The steps. Each comes after all that it waits for, otherwise they are in the order of the
+    /// template.
     pub steps: Vec<PlanStep>,
     /// The operations that are called and have something to run.
     pub calls: Vec<PlanCall>,
-    /// Where steps come from: `""`, and one for each workflow that was inlined, such as
-    /// `step.all/1/backup/`.
+    /// The scopes of steps: `""`, and one for each inlined workflow, such as `step.all/1/backup/`.
     pub scopes: Vec<String>,
     /// The steps of imperative workflows, to which [`PlanStep::activity`] refers.
     pub workflow_steps: Vec<WorkflowStep>,
-    /// Names of states that are none of the specification's, and of workflows that are delegated.
+    /// The names of states that the specification does not know, and of delegated workflows.
     pub names: Vec<String>,
-    /// What has to hold before anything is done.
+    /// The conditions that have to hold before anything is done.
     pub preconditions: Vec<Guard>,
-    /// What differs between the two variants that this leads from and to.
+    /// The differences between the two variants of an update.
     pub changes: Vec<ElementChange>,
-    /// The instance that it is made for, where it is for one.
+    /// The instance that the plan is made for, if any.
     pub instance: Option<Box<PlannedInstance>>,
-    /// Of each scope the step of a workflow that it stands for, and the scope of that.
+    /// For each scope the written step that inlines it, and the scope of that step.
     pub(super) scope_owners: Vec<Option<(PlanScopeIndex, u32)>>,
-    /// Of the steps that would be called like others before them, the how many-th they are.
+    /// For steps that would have the identifier of an earlier one, the number that is appended.
     pub(super) repeats: BTreeMap<PlanStepIndex, u32>,
     pub(super) waits: Vec<PlanStepIndex>,
-    /// Where the waits of each step end.
+    /// For each step, the end of its range in `waits`.
     pub(super) ends: Vec<u32>,
 }
 
@@ -68,13 +68,13 @@ pub struct Plan {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct PlannedInstance {
-    /// What the plan was made from.
+    /// The state of the instance that the plan was made from.
     pub base: PlanBase,
-    /// What the instance is to be; nothing where it is to be gone.
+    /// The target of the instance after the plan; `None` if the instance is to be empty.
     pub target: Option<PlanTarget>,
-    /// Nodes that have another name now: the old one and the new one.
+    /// Renamed nodes: the old and the new name.
     pub moved: Vec<(String, String)>,
-    /// Values that only carrying it out will bring.
+    /// Values that are only known when the plan is carried out.
     pub unknown: Vec<UnknownValue>,
 }
 
@@ -95,35 +95,35 @@ impl UnknownValue {
     }
 }
 
-/// A value that only carrying out a plan will bring.
+/// A value that is only known when a plan is carried out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct UnknownValue {
-    /// `node.shop`
+    /// The identifier of the element: `node.shop`.
     pub element: String,
-    /// `property.broker_url`
+    /// The path of the value: `property.broker_url`.
     pub path: String,
 }
 
-/// What a plan was made from.
+/// The state of an instance that a plan was made from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanBase {
     /// The name of the instance.
     pub instance: Arc<str>,
-    /// What tells it from all others.
+    /// The lineage of the instance: what tells it from all others.
     pub lineage: Arc<str>,
-    /// Its last record.
+    /// The number of its last record.
     pub revision: u64,
-    /// What the plan depends on.
+    /// The number of its structural changes; the plan is stale if that has grown.
     pub structure: u64,
 }
 
-/// What an instance is to be when a plan is done.
+/// The target of an instance after a plan.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PlanTarget {
     /// The digest of the target.
     pub digest: Arc<str>,
-    /// The template.
+    /// The path of the template.
     #[serde(default)]
     pub template: Arc<str>,
     /// The presets that were chosen.
@@ -142,35 +142,35 @@ pub struct WorkflowInput {
     pub name: String,
     /// Its value.
     pub value: Value,
-    /// Whether it is nobody's business.
+    /// Whether the value is secret.
     pub is_sensitive: bool,
 }
 
-/// Something that steps act on.
+/// An element that steps act on.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PlanElement {
-    /// `node.shop`, `relation.db@0.node.shop`, `group.web`.
+    /// The identifier: `node.shop`, `relation.db@0.node.shop`, `group.web`.
     pub identifier: String,
-    /// What people read: `shop`, `shop -> db`.
+    /// The name for people: `shop`, `shop -> db`.
     pub name: String,
-    /// What it is.
+    /// The kind of element.
     pub kind: PlanElementKind,
-    /// Where its name stands.
+    /// The place of its name in the source.
     pub span: Span,
-    /// How often it is there.
+    /// How many instances of it exist.
     pub count: InstanceCount,
-    /// Whether it is there already, and stays as it is (statement D10).
+    /// Whether it exists already, and stays as it is (statement D10).
     pub is_there: bool,
-    /// Of a group, its nodes, where a condition asks for them.
+    /// For a group, its nodes, if a condition needs them.
     pub members: Vec<PlanElementIndex>,
-    /// What its attributes are before anything runs, as far as that is known and a condition asks
-    /// for it.
+    /// The values of its attributes before anything runs, as far as they are known and a condition
+    /// needs them.
     pub known: Vec<KnownAttribute>,
 }
 
 impl PlanElement {
-    /// An element of which nothing else is said.
+    /// An element with its other fields empty.
     pub(super) fn new(
         (identifier, name): (String, String),
         kind: PlanElementKind,
@@ -189,30 +189,30 @@ impl PlanElement {
     }
 }
 
-/// An attribute of which it is known what it begins with: a property, or a default.
+/// An attribute with a known initial value: that of a property, or a default.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct KnownAttribute {
     /// Its name.
     pub name: String,
-    /// Its value; functions as they are written.
+    /// Its value, with functions unevaluated.
     pub value: Value,
-    /// Whether that is nobody's business.
+    /// Whether the value is secret.
     pub is_sensitive: bool,
 }
 
-/// What steps act on, as workflows name it.
+/// The kind of an element.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlanElementKind {
     /// A node, by its name.
     Node,
     /// A relation: the name of the requirement, and the nodes at its ends.
     Relation {
-        /// `db`
+        /// The name of the requirement: `db`.
         requirement: String,
-        /// `shop`
+        /// The name of the source: `shop`.
         source: String,
-        /// Nothing where it has to be found.
+        /// The name of the target; `None` if the target has to be found.
         target: Option<String>,
     },
     /// A group, by its name.
@@ -225,22 +225,22 @@ pub enum InstanceCount {
     /// One.
     #[default]
     One,
-    /// So many.
+    /// This number.
     Known(u64),
-    /// That depends on an input without a value.
+    /// Unknown: it depends on an input without a value.
     Open,
 }
 
-/// What happens to an element between two variants.
+/// The class of a change: what happens to an element between two variants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ChangeClass {
-    /// Nothing.
+    /// It does not change.
     Keep,
-    /// It comes.
+    /// It is added.
     Add,
-    /// It goes.
+    /// It is removed.
     Remove,
-    /// It goes and comes again.
+    /// It is removed and made again.
     Recreate,
     /// It is stopped, configured and started.
     Reconfigure,
@@ -248,12 +248,12 @@ pub enum ChangeClass {
     Restart,
     /// It keeps running while its relations change.
     Rewire,
-    /// It is brought to where it should be; only where it is known how things are.
+    /// It is brought to its target state. This needs knowledge of its present state.
     Repair,
 }
 
 impl ChangeClass {
-    /// All of them, in the order in which they are counted.
+    /// All classes, in the order in which messages count them.
     pub const ALL: [Self; 8] = [
         Self::Add,
         Self::Remove,
@@ -265,7 +265,7 @@ impl ChangeClass {
         Self::Keep,
     ];
 
-    /// What programs read.
+    /// The name for programs.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Keep => "keep",
@@ -279,7 +279,7 @@ impl ChangeClass {
         }
     }
 
-    /// What people read.
+    /// The participle for messages to people.
     pub const fn participle(self) -> &'static str {
         match self {
             Self::Keep => "kept",
@@ -294,56 +294,57 @@ impl ChangeClass {
     }
 }
 
-/// What differs at an element, and what follows from that.
+/// A change of an element, with its reasons.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ElementChange {
-    /// `node.shop`
+    /// The identifier of the element: `node.shop`.
     pub element: String,
-    /// What becomes of it.
+    /// The class of the change.
     pub class: ChangeClass,
-    /// Why.
+    /// The reasons of the change.
     pub reasons: Vec<ChangeReason>,
 }
 
-/// Why an element changes.
+/// A reason why an element changes.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ChangeReason {
-    /// Where in the element, as in a [`Change`](crate::diff::Change): `property.replicas`.
+    /// The path in the element, as in a [`Change`](crate::topology::diff::Change): `property.replicas`.
     pub path: String,
-    /// What was there.
+    /// The old value.
     pub from: Option<Value>,
-    /// What is there then.
+    /// The new value.
     pub to: Option<Value>,
-    /// Where that is written.
+    /// The place where the new value is written.
     pub span: Option<Span>,
-    /// The element whose change brings this about.
+    /// The element whose change causes this one.
     pub because: Option<String>,
-    /// Whether what was there and is there then is nobody's business.
+    /// Whether the values are secret.
     pub is_sensitive: bool,
 }
 
-/// Which piece of an element's work a part is.
+/// The kind of a part: which piece of an element's work it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum PartKind {
-    /// A node stops, and may go.
+    /// A node stops, and is perhaps removed.
     Down,
-    /// A relation of a source that keeps running goes.
+    /// A relation is removed while its source keeps running.
     Unwire,
-    /// A node comes, or starts again.
+    /// A node is made, or starts again.
     Up,
-    /// A relation of a source that keeps running comes.
+    /// A relation is added while its source keeps running.
     Wire,
-    /// The target of a relation of a source that keeps running has changed.
+    /// The target of a relation has changed while its source keeps running.
     Changed,
-    /// All that goes has gone, and what comes has not begun; of a relation, the other way round: all
-    /// that comes of its name at its source has come, and what goes has not begun.
+    /// A turn. For nodes: all that goes has gone, and nothing that comes has begun. For relations
+    /// of one name at one source it is the other way round: all that come have come, and none that
+    /// goes has begun.
     Turn,
 }
 
 impl PartKind {
-    /// What stands behind the element's identifier.
+    /// The name of the part after the element's identifier.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Down => "down",
@@ -356,17 +357,17 @@ impl PartKind {
     }
 }
 
-/// What an element does in one piece: its steps stand side by side.
+/// A piece of work of an element. Its steps are adjacent.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PlanPart {
-    /// Whose it is; nothing for the turn between all that goes and all that comes.
+    /// The element; `None` for the turn between all nodes that go and all that come.
     pub element: Option<PlanElementIndex>,
-    /// Which piece.
+    /// The kind of the piece.
     pub kind: PartKind,
-    /// What becomes of the element.
+    /// The class of the element's change.
     pub class: ChangeClass,
-    /// The parts that have to be done before.
+    /// The parts that have to be done before this one.
     pub after: Vec<PlanPartIndex>,
     /// Its first step.
     pub first: PlanStepIndex,
@@ -378,42 +379,43 @@ pub struct PlanPart {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PlanStep {
-    /// The workflow that it stands in.
+    /// The scope: the workflow that contains it.
     pub scope: PlanScopeIndex,
-    /// What it acts on.
+    /// The element that it acts on.
     pub element: Option<PlanElementIndex>,
-    /// What is done.
+    /// What it does.
     pub work: StepWork,
-    /// What that runs, if anything.
+    /// The call that it runs, if any.
     pub call: Option<PlanCallIndex>,
-    /// Where.
+    /// Where it runs.
     pub host: StepHost,
-    /// The piece of work that it belongs to.
+    /// The part that it belongs to.
     pub part: Option<PlanPartIndex>,
-    /// Of a step that somebody wrote, which, and which of its activities.
+    /// For a written step, the index of the step and of its activity.
     pub activity: Option<(u32, u32)>,
-    /// The earliest round in which it can be done, from 1; 0 for what is done before any.
+    /// The earliest round in which it can be done, from 1; 0 if it is done before the first round.
     pub wave: u32,
-    /// Whether it is done only where another one fails.
+    /// Whether it is done only if another step fails.
     pub is_handler: bool,
-    /// Whether people see it: it runs something, or stands for a node that has nothing to run.
+    /// Whether people see it: it runs something, or stands for a node with nothing to run.
     pub is_shown: bool,
 }
 
-/// What a step does.
+/// The work of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StepWork {
-    /// A node has reached a state.
+    /// A node reaches a state.
     State(NodeState),
-    /// A node has been stopped: its state is `configured`.
+    /// A node is stopped: its state is `configured`.
     Stopped,
-    /// A node is gone, and has no state any more.
+    /// A node is removed, and has no state any more.
     Deleted,
-    /// A state that the specification does not know: its name, a position in [`Plan::names`].
+    /// A node reaches a state that the specification does not know; the index is in
+    /// [`Plan::names`].
     OtherState(u32),
-    /// An operation that belongs to the course of things.
+    /// A life-cycle operation.
     Operation(LifecycleOperation),
-    /// An operation that a workflow calls; which one says [`PlanStep::call`].
+    /// An operation that a workflow calls; [`PlanStep::call`] tells which one.
     Call,
     /// The orchestrator brings a node.
     Deploy,
@@ -421,23 +423,23 @@ pub enum StepWork {
     Undeploy,
     /// The orchestrator changes a node in its place.
     Update,
-    /// The orchestrator runs this workflow of its own, a position in [`Plan::names`], for a node.
+    /// The orchestrator runs a workflow of its own for a node; the index is in [`Plan::names`].
     Delegate(u32),
-    /// Something else runs the whole workflow.
+    /// An implementation outside runs the whole workflow.
     External,
-    /// Nothing: all that comes, or goes, waits for it instead of for all that goes, or comes.
+    /// Nothing. The steps after a turn wait for it instead of for each step before the turn.
     Turn,
-    /// Nothing but what it waits for.
+    /// Nothing. It only waits for other steps.
     Nothing,
 }
 
 impl StepWork {
-    /// Whether the orchestrator does it by itself.
+    /// Whether the orchestrator does this work by itself.
     pub fn is_delegated(self) -> bool {
         matches!(self, Self::Deploy | Self::Undeploy | Self::Update | Self::Delegate(_))
     }
 
-    /// What the state of a node is when this is done, where that is a state of the specification.
+    /// The state of the node after this work, if it is one of the specification's.
     pub fn state(self) -> Option<NodeState> {
         match self {
             Self::State(state) => Some(state),
@@ -450,10 +452,10 @@ impl StepWork {
 /// Where a step runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum StepHost {
-    /// Nothing is run.
+    /// Nowhere: nothing is run.
     #[default]
     None,
-    /// Where the orchestrator runs.
+    /// On the machine of the orchestrator.
     Orchestrator,
     /// On a node.
     Element(PlanElementIndex),
@@ -465,33 +467,33 @@ pub enum StepHost {
 pub struct WorkflowStep {
     /// Its name.
     pub name: String,
-    /// Where that stands.
+    /// The place of its name.
     pub span: Span,
     /// How many activities it has.
     pub activities: u32,
     /// Whether each activity is done for every member of a group.
     pub is_for_group: bool,
-    /// What has to hold for it to do anything.
+    /// The conditions without which it does nothing.
     pub guards: Vec<Guard>,
-    /// The steps that follow where it fails: positions in [`Plan::workflow_steps`].
+    /// The steps that follow if it fails, as positions in [`Plan::workflow_steps`].
     pub on_failure: Vec<u32>,
-    /// The same for where it succeeds.
+    /// The steps that follow if it succeeds, as positions in [`Plan::workflow_steps`].
     pub on_success: Vec<u32>,
 }
 
-/// What has to hold for a step to do anything.
+/// A condition without which a step does nothing.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Guard {
-    /// Whose attributes are looked at.
+    /// The element whose attributes are checked.
     pub element: Option<PlanElementIndex>,
     /// The condition, as it is written.
     pub condition: Value,
-    /// Where.
+    /// The place of the condition.
     pub span: Span,
 }
 
-/// An operation with something to run.
+/// A call of an operation that has something to run.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PlanCall {
@@ -499,22 +501,22 @@ pub struct PlanCall {
     pub interface: String,
     /// The name of the operation.
     pub operation: String,
-    /// What is run: the name of a file, or of an artifact that is no file of the template's; nothing
-    /// where a deployment artifact or nobody does it.
+    /// The implementation: the name of a file, or of an artifact that is no file of the template;
+    /// `None` if a deployment artifact does it, or nobody.
     pub primary: Option<String>,
-    /// The deployment artifact, where that alone is what creates the node.
+    /// The deployment artifact, if that alone creates the node.
     pub artifact: Option<String>,
-    /// What else is needed for it.
+    /// Further files or artifacts that the implementation needs.
     pub dependencies: Vec<String>,
-    /// After so many seconds it has failed, as it is written.
+    /// The number of seconds after which it has failed, as it is written.
     pub timeout: Option<Value>,
-    /// Where its author wants it to run: `SELF`, `HOST`, `SOURCE`, `TARGET`, `ORCHESTRATOR`.
+    /// The host that its author gives: `SELF`, `HOST`, `SOURCE`, `TARGET`, `ORCHESTRATOR`.
     pub host: Option<String>,
-    /// What it is told.
+    /// Its inputs.
     pub inputs: Vec<CallInput>,
-    /// Which attributes its outputs go to.
+    /// The attributes that its outputs are assigned to.
     pub outputs: Vec<(String, Value)>,
-    /// Where it is implemented.
+    /// The place of its implementation.
     pub span: Span,
 }
 
@@ -524,13 +526,14 @@ pub struct PlanCall {
 pub struct CallInput {
     /// Its name.
     pub name: String,
-    /// Its value; functions as they are written.
+    /// Its value, with functions unevaluated.
     pub value: Value,
-    /// Who says so: `node.shop`, `relationship.db`, `workflow.backup`, or the name of a type.
+    /// Where the value comes from: `node.shop`, `relationship.db`, `workflow.backup`, or the name
+    /// of a type.
     pub from: String,
-    /// Where.
+    /// The place of the value.
     pub span: Span,
-    /// Whether it is nobody's business.
+    /// Whether the value is secret.
     pub is_sensitive: bool,
 }
 
@@ -555,7 +558,7 @@ impl Plan {
         &self.parts[id.index()]
     }
 
-    /// What a step runs.
+    /// The call of a step.
     pub fn call_of(&self, id: PlanStepIndex) -> Option<&PlanCall> {
         self.step(id).call.map(|call| &self.calls[call.index()])
     }
@@ -566,7 +569,7 @@ impl Plan {
         &self.waits[start as usize..self.ends[id.index()] as usize]
     }
 
-    /// The steps from this one on that no other waits for.
+    /// The steps from this one on for which no other waits.
     pub(super) fn last_since(&self, first: PlanStepIndex) -> Vec<PlanStepIndex> {
         let count = self.steps.len() - first.index();
         let mut is_awaited = vec![false; count];
@@ -581,20 +584,20 @@ impl Plan {
         last.map(|(index, _)| PlanStepIndex::new(first.index() + index)).collect()
     }
 
-    /// The step that somebody wrote of which a step is a part: its own, or the one that inlines the
-    /// generated workflow in which it is. A position in [`Plan::workflow_steps`].
+    /// The written step that a step belongs to: its own, or the one that inlines the generated
+    /// workflow of the step. The index is in [`Plan::workflow_steps`].
     pub fn written(&self, id: PlanStepIndex) -> Option<u32> {
         let step = self.step(id);
         let own = step.activity.map(|(written, _)| written);
         own.or_else(|| self.scope_owners[step.scope.index()].map(|(_, written)| written))
     }
 
-    /// What has to hold for a step to do anything.
+    /// The conditions without which a step does nothing.
     pub fn guards(&self, id: PlanStepIndex) -> &[Guard] {
         self.written(id).map_or(&[], |written| &self.workflow_steps[written as usize].guards)
     }
 
-    /// Whether anything in it is nobody's business.
+    /// Whether the plan contains a secret.
     pub fn has_secrets(&self) -> bool {
         let mut inputs = self.calls.iter().flat_map(|call| &call.inputs);
         let mut reasons = self.changes.iter().flat_map(|change| &change.reasons);
@@ -603,7 +606,7 @@ impl Plan {
             || reasons.any(|reason| reason.is_sensitive)
     }
 
-    /// Lets all be nobody's business that holds what is kept of a secret.
+    /// Marks everything as sensitive that contains a kept secret.
     pub(crate) fn hide_kept_secrets(&mut self) {
         let holds = |value: &Value| masked(value).is_some();
         for input in self.calls.iter_mut().flat_map(|call| &mut call.inputs) {
@@ -621,7 +624,7 @@ impl Plan {
         }
     }
 
-    /// How many rounds it takes, where nothing fails.
+    /// The number of rounds if nothing fails.
     pub fn waves(&self) -> u32 {
         let shown = self.steps.iter().filter(|step| step.is_shown && !step.is_handler);
         shown.map(|step| step.wave).max().unwrap_or(0)
@@ -638,8 +641,8 @@ impl Plan {
         }
     }
 
-    /// The identifier of a step: `node.shop/create`, `step.backup/0`; `node.vm/started@1` where one
-    /// before it would be called so, too.
+    /// The identifier of a step: `node.shop/create`, `step.backup/0`. If an earlier step has the
+    /// same one, a number is appended: `node.vm/started@1`.
     pub fn identifier(&self, id: PlanStepIndex) -> String {
         let own = self.own_identifier(id);
         match self.repeats.get(&id) {
@@ -648,7 +651,7 @@ impl Plan {
         }
     }
 
-    /// Numbers the steps that would be called like others before them.
+    /// Numbers the steps that would have the identifier of an earlier one.
     pub(super) fn number_repeats(&mut self) {
         let mut taken: FxHashSet<String> = FxHashSet::default();
         let mut next: FxHashMap<String, u32> = FxHashMap::default();
@@ -663,7 +666,7 @@ impl Plan {
         for (id, name) in again {
             let repeat = next.entry(name.clone()).or_insert(0);
             *repeat += 1;
-            // Somebody may have called another step so.
+            // A written step may already have that name.
             while !taken.insert(format!("{name}@{repeat}")) {
                 *repeat += 1;
             }
@@ -671,7 +674,7 @@ impl Plan {
         }
     }
 
-    /// The identifiers of the steps that somebody wrote: `step.backup`, `step.all/1/nightly/step.dump`.
+    /// The identifiers of the written steps: `step.backup`, `step.all/1/nightly/step.dump`.
     pub(crate) fn written_identifiers(&self) -> Vec<String> {
         let mut scopes = vec![0; self.workflow_steps.len()];
         let own = self.steps.iter().filter_map(|step| Some((step.scope, step.activity?.0)));
@@ -701,7 +704,7 @@ impl Plan {
         format!("{scope}{}/{}", element.unwrap_or(&self.workflow), self.label(step.work))
     }
 
-    /// What a step does, in a word: a state, an operation, a workflow.
+    /// A word for the work of a step: a state, an operation, a workflow.
     pub fn label(&self, work: StepWork) -> &str {
         match work {
             StepWork::State(state) => state.as_str(),
@@ -721,7 +724,7 @@ impl Plan {
 }
 
 impl PlanCall {
-    /// A call of nothing yet, at this place.
+    /// An empty call with this place.
     pub(super) fn at(span: Span) -> Self {
         Self {
             interface: String::new(),
@@ -737,7 +740,7 @@ impl PlanCall {
         }
     }
 
-    /// Gives an input a value instead of the one that it has, if any.
+    /// Assigns a value to an input, in place of an earlier one.
     pub(super) fn assign(&mut self, name: &str, value: Value, from: &str, span: Span) {
         let from = from.to_owned();
         match self.inputs.iter_mut().find(|known| known.name == name) {
@@ -757,7 +760,7 @@ impl PlanCall {
 }
 
 impl PlanStep {
-    /// Whether an executor has something to do for it.
+    /// Whether an executor has something to run for the step.
     pub fn is_run(&self) -> bool {
         self.call.is_some() || self.work.is_delegated() || self.work == StepWork::External
     }

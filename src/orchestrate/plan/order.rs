@@ -1,11 +1,11 @@
-//! In which order nodes go and come: pieces of work, and which comes after which (statements O1 to
-//! O5 and U3).
+//! Orders the pieces of work in which nodes go and come: which piece comes after which (statements
+//! O1 to O5 and U3).
 
 use super::behavior::Behaviors;
 use super::exchange::Exchange;
 use super::sort::sorted;
 use super::weave::Scene;
-use crate::text::diagnostic::{Diagnostic, Diagnostics, Severity};
+use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::topology::cycle::{components, shortest_cycles};
 use crate::topology::waiting::{Wait, cyclic_deployment};
 use crate::topology::{NodeIndex, RelationIndex, Topology};
@@ -14,36 +14,37 @@ use rustc_hash::FxHashMap;
 /// A piece of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Piece {
-    /// A node of the topology that goes.
+    /// A node that goes.
     Down(NodeIndex),
-    /// A relation of the topology that goes.
+    /// A relation that goes.
     Unwire(RelationIndex),
-    /// All that goes has gone.
+    /// The turn: everything that goes has gone.
     Turn,
-    /// A node of the topology that comes.
+    /// A node that comes.
     Up(NodeIndex),
-    /// A relation of the topology that comes.
+    /// A relation that comes.
     Wire(RelationIndex),
-    /// A relation of the topology whose target has changed.
+    /// A relation whose target has changed.
     Changed(RelationIndex),
-    /// All that comes of a relation's name has come, so that those go of which it is the first.
+    /// An exchange: all relations of one name that come have come, and those that go may go. The
+    /// relation is the first that goes.
     Exchange(RelationIndex),
 }
 
-/// One piece comes after another one.
+/// A piece that another one comes after.
 #[derive(Clone, Copy, Debug)]
 struct Before {
     piece: u32,
-    /// Only its start comes after: statement O5.
+    /// Whether only the start of the other piece comes after it (statement O5).
     is_late: bool,
-    /// Better so, but not where it would close a cycle.
+    /// Whether this is only a wish, which is dropped if it closes a cycle.
     is_wish: bool,
 }
 
-/// All pieces of a scene, in their order.
+/// The pieces of a scene, in order.
 pub(super) struct ScenePieces {
     pub(super) all: Vec<Piece>,
-    /// Each behind all that it comes after; otherwise by the positions of nodes.
+    /// The order: each piece after those that it comes after, otherwise by the positions of nodes.
     pub(super) order: Vec<usize>,
     before: Vec<Vec<Before>>,
 }
@@ -62,21 +63,21 @@ impl ScenePieces {
         exchanges.iter().for_each(|exchange| pieces.exchange(exchange));
         pieces.order = pieces.sorted(scene);
         if pieces.order.len() < pieces.all.len() {
-            // A relation may go before another one comes, where it would otherwise never.
+            // Some relations may have to go before others come, or there is no order at all.
             pieces.give_up_wishes(firm, exchanges);
             pieces.order = pieces.sorted(scene);
         }
         if pieces.order.len() < pieces.all.len() { Err(cycles(scene)) } else { Ok(pieces) }
     }
 
-    /// The same pieces in the order of the topology, none of which comes after another one.
+    /// The pieces in the order of the topology, none of which comes after another one.
     pub(super) fn apart(scene: &Scene<'_, '_, '_, '_>) -> Self {
         let all = all(scene);
         Self { order: (0..all.len()).collect(), before: vec![Vec::new(); all.len()], all }
     }
 
-    /// Lets relations go after others of their name have come: better so, but not where it would
-    /// close a cycle.
+    /// Adds the wishes of an exchange: its relations go after the others have come, unless that
+    /// closes a cycle.
     fn exchange(&mut self, exchange: &Exchange) {
         let wish = |&piece: &usize| Before { piece: piece as u32, is_late: false, is_wish: true };
         let mut coming: Vec<_> = exchange.coming.iter().map(wish).collect();
@@ -92,7 +93,7 @@ impl ScenePieces {
         }
     }
 
-    /// Leaves out the wishes that close a cycle, and no others. They stand behind all that is firm.
+    /// Drops exactly those wishes that close a cycle. Pieces of wishes come after all firm ones.
     fn give_up_wishes(&mut self, firm: usize, exchanges: Vec<Exchange>) {
         let edge = |before: &Before| (before.piece as usize, ());
         let edges: Vec<Vec<_>> =
@@ -105,13 +106,14 @@ impl ScenePieces {
         untied.for_each(|exchange| self.exchange(&exchange));
     }
 
-    /// The pieces that one comes after, as a whole or only in part.
+    /// The pieces that one comes after: those for its start only if `late`, otherwise those for the
+    /// whole piece.
     pub(super) fn before(&self, index: usize, late: bool) -> impl Iterator<Item = usize> {
         let before = self.before[index].iter();
         before.filter(move |before| before.is_late == late).map(|before| before.piece as usize)
     }
 
-    /// Ties are broken by the position of the element, then by what goes first.
+    /// The ranks that break ties: the position of the element, then the kind of piece.
     fn ranks(&self, scene: &Scene<'_, '_, '_, '_>) -> Vec<(u32, Piece)> {
         let node = |piece: Piece| match piece {
             Piece::Down(node) => scene.down.as_ref().map(|side| side.nodes[node.index()].0),
@@ -130,7 +132,7 @@ impl ScenePieces {
         self.all.iter().map(rank).collect()
     }
 
-    /// As many as can be put in order.
+    /// As many pieces as have an order.
     fn sorted(&self, scene: &Scene<'_, '_, '_, '_>) -> Vec<usize> {
         let ranks = self.ranks(scene);
         let before = |index: usize| self.before[index].iter().map(|one| one.piece as usize);
@@ -138,7 +140,7 @@ impl ScenePieces {
     }
 }
 
-/// Every piece that there is.
+/// All pieces of a scene.
 fn all(scene: &Scene<'_, '_, '_, '_>) -> Vec<Piece> {
     let mut all = Vec::new();
     let nodes = |moves: &[bool]| -> Vec<NodeIndex> {
@@ -162,7 +164,7 @@ fn all(scene: &Scene<'_, '_, '_, '_>) -> Vec<Piece> {
     all
 }
 
-/// Finds out which piece comes after which.
+/// Finds which piece comes after which.
 struct PieceOrder<'l, 's, 't, 'a, 'b> {
     pieces: &'l mut ScenePieces,
     index: FxHashMap<Piece, usize>,
@@ -176,11 +178,11 @@ impl PieceOrder<'_, '_, '_, '_, '_> {
         self.turning();
     }
 
-    /// Lets one piece come after another one, where both are there.
+    /// Notes that one piece comes after another one, if both exist.
     fn after(&mut self, piece: Piece, before: Piece, is_late: bool) {
         if let (Some(&piece), Some(&before)) = (self.index.get(&piece), self.index.get(&before)) {
             let known = &mut self.pieces.before[piece];
-            // Relations of one node stand side by side, so what is there already was met last.
+            // The relations of a node are adjacent, so a repeated entry is the last one.
             let is_known = |one: &Before| one.piece as usize == before && one.is_late == is_late;
             if !known.last().is_some_and(is_known) {
                 known.push(Before { piece: before as u32, is_late, is_wish: false });
@@ -188,7 +190,7 @@ impl PieceOrder<'_, '_, '_, '_, '_> {
         }
     }
 
-    /// Sources go before their targets, by the relations of what goes.
+    /// Sources go before their targets, by the relations of the side that goes.
     fn going(&mut self) {
         let Some(side) = &self.scene.down else { return };
         let topology = side.behaviors.topology;
@@ -204,7 +206,7 @@ impl PieceOrder<'_, '_, '_, '_, '_> {
         }
     }
 
-    /// Targets come before their sources, by the relations of what comes.
+    /// Targets come before their sources, by the relations of the side that comes.
     fn coming(&mut self) {
         let Some(side) = &self.scene.up else { return };
         let topology = side.behaviors.topology;
@@ -225,7 +227,8 @@ impl PieceOrder<'_, '_, '_, '_, '_> {
         }
     }
 
-    /// Each node goes before it comes, and all goes before all comes where that is asked for.
+    /// Each node goes before it comes. If removals come first, everything goes before anything
+    /// comes.
     fn turning(&mut self) {
         let (Some(down), Some(up)) = (&self.scene.down, &self.scene.up) else { return };
         let mut coming = FxHashMap::default();
@@ -249,7 +252,7 @@ impl PieceOrder<'_, '_, '_, '_, '_> {
     }
 }
 
-/// The relations by which a target comes before its source, each with both.
+/// The relations by which a target comes before its source, each with its source and target.
 pub(super) fn ordering(
     behaviors: &Behaviors<'_, '_>,
     is_ignored: &[bool],
@@ -267,7 +270,7 @@ fn ends(topology: &Topology, relation: RelationIndex) -> (NodeIndex, Option<Node
     (relation.source, relation.target)
 }
 
-/// Statement O3: the shortest cycle of each component, by the relations that close it.
+/// Reports a shortest cycle of each component, by the relations that close it (statement O3).
 fn cycles(scene: &Scene<'_, '_, '_, '_>) -> Diagnostics {
     let of_up = scene.up.as_ref().map(|side| cycles_of(side.behaviors, &side.is_ignored));
     let of_up = of_up.unwrap_or_default();

@@ -1,15 +1,15 @@
-//! Operations that ask for what is not there yet when they run (statement O2).
+//! Warns of operations that use values before they exist (statement O2).
 
 use super::behavior::Behaviors;
 use super::model::{CallInput, Plan, PlanElementIndex, StepWork};
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::value::Value;
+use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
 use crate::topology::{NodeIndex, RelationIndex, Topology};
 use crate::tosca::LifecycleOperation;
+use cuvee_text::value::Value;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Warns of attributes and outputs that a plan which deploys asks for too early. `is_ignored` are
-/// the relations that order nothing.
+/// Warns of attributes and outputs that operations of a deploying plan use too early. `is_ignored`
+/// marks the relations that order nothing.
 pub(super) fn premature(
     behaviors: &Behaviors<'_, '_>,
     is_ignored: &[bool],
@@ -37,7 +37,7 @@ pub(super) fn premature(
     }
 }
 
-/// A function whose value only a run knows: its name and the texts that it is given.
+/// A function call whose value is only known at run time: its name and text arguments.
 struct RuntimeCall<'v> {
     name: &'v str,
     arguments: Vec<&'v str>,
@@ -60,11 +60,11 @@ fn functions<'v>(value: &'v Value, found: &mut Vec<RuntimeCall<'v>>) {
 }
 
 fn warning(what: &str, operation: LifecycleOperation, input: &CallInput) -> Diagnostic {
-    let message = format!("`{}` asks for {what}, which is not there yet", operation.as_str());
+    let message = format!("`{}` uses {what}, which has no value yet", operation.as_str());
     Diagnostic::warning(Code::AttributeBefore, message)
         .at(input.span)
         .section("7.3")
-        .help("ask in an operation that comes later, or add a relation that orders the two")
+        .help("use it in a later operation, or add a relation that orders the two")
 }
 
 struct Premature<'p, 't, 'a> {
@@ -87,7 +87,7 @@ impl<'p, 't, 'a> Premature<'p, 't, 'a> {
         self.behaviors.topology
     }
 
-    /// What an operation asks for that is not there when it runs.
+    /// The value that an operation uses before it exists, in words.
     fn early(
         &self,
         element: PlanElementIndex,
@@ -96,7 +96,7 @@ impl<'p, 't, 'a> Premature<'p, 't, 'a> {
     ) -> Option<String> {
         let identifier = &self.plan.element(element).identifier;
         let relation = self.relations.get(identifier).map(|&id| self.topology().relation(id));
-        // In whose course of things it runs.
+        // The node in whose life cycle the operation runs.
         let own = match relation {
             Some(relation) if operation.is_at_target() && !tells(operation) => relation.target?,
             Some(relation) => relation.source,

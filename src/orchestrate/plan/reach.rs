@@ -1,30 +1,30 @@
-//! How far a change reaches: which operations are told something else because a property, an input
-//! or an attribute elsewhere is another one.
+//! Finds how far a change reaches: which operations get other inputs because a property, an input
+//! or an attribute elsewhere changes.
 
 use super::behavior::Behaviors;
 use super::model::ChangeReason;
-use crate::text::source::Span;
-use crate::text::value::Value;
 use crate::topology::value_source::{ValueOwner, ValueSource, sources};
 use crate::topology::{NodeIndex, Topology};
 use crate::tosca::LifecycleOperation;
+use cuvee_text::source::Span;
+use cuvee_text::value::Value;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What takes from something.
+/// A place that uses a value.
 struct Taker {
     node: NodeIndex,
-    /// `property.url`, or the input of an operation.
+    /// The path of the place: `property.url`, or an input of an operation.
     path: String,
-    /// The property that takes, so that others may take from it.
+    /// The property that uses the value, if it is one. Other places may use it in turn.
     property: Option<String>,
     span: Span,
 }
 
-/// Finds what a change reaches.
+/// Finds the nodes that changes reach.
 pub(super) struct Reach<'t> {
     topology: &'t Topology,
     takers: FxHashMap<ValueSource, Vec<Taker>>,
-    /// What has changed, and because of which element.
+    /// The changed values that are not followed yet, each with the element that caused the change.
     open: Vec<(ValueSource, String)>,
 }
 
@@ -57,7 +57,7 @@ impl<'t> Reach<'t> {
         reach
     }
 
-    /// Notes what a value takes from.
+    /// Records all values that a place uses.
     fn takes(&mut self, node: NodeIndex, value: &Value, taker: impl Fn() -> Taker) {
         let takers = &mut self.takers;
         sources(self.topology, value, ValueOwner::Node(node), &mut |source| {
@@ -65,24 +65,24 @@ impl<'t> Reach<'t> {
         });
     }
 
-    /// A topology input is another one.
+    /// Notes that a topology input changes.
     pub(super) fn input(&mut self, name: &str) {
         self.open.push((ValueSource::Input(name.to_owned()), format!("input.{name}")));
     }
 
-    /// A property is another one.
+    /// Notes that a property changes.
     pub(super) fn property(&mut self, node: NodeIndex, name: &str) {
         let because = self.topology.node_identifier(node);
         self.open.push((ValueSource::Property(node, name.to_owned()), because));
     }
 
-    /// A node comes anew: its attributes are others.
+    /// Notes that a node is made again, so that its attributes change.
     pub(super) fn anew(&mut self, node: NodeIndex) {
         let because = self.topology.node_identifier(node);
         self.open.push((ValueSource::Attributes(node), because));
     }
 
-    /// The nodes that all of that reaches, each with why.
+    /// The nodes that the changes reach, each with the reason.
     pub(super) fn reached(mut self) -> Vec<(NodeIndex, ChangeReason)> {
         let mut found = Vec::new();
         let mut seen = FxHashSet::default();

@@ -1,5 +1,5 @@
-//! What happens when a plan is carried out, round by round, without anything being run (statements
-//! S1 to S7 of simulation, I9 of failures).
+//! Simulates carrying out a plan, round by round, without running anything (statements S1 to S7 of
+//! simulation, I9 of failures).
 
 use super::condition::{Condition, ConditionCheck, DecidingAssertion, FoundValue};
 use super::flow::{Flow, completes, is_tolerant};
@@ -8,11 +8,11 @@ use super::model::{
     StepWork,
 };
 use super::start::StartStates;
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::text::value::Value;
-use crate::text::yaml::write_flow;
+use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::topology::sensitive::is_sensitive_name;
 use crate::tosca::NodeState;
+use cuvee_text::value::Value;
+use cuvee_text::yaml::write_flow;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -20,13 +20,13 @@ use std::collections::BinaryHeap;
 /// How a plan is simulated.
 #[derive(Clone, Debug, Default)]
 pub struct SimulationOptions {
-    /// Steps that fail: their identifiers, or what these begin with.
+    /// The steps that fail: their identifiers, or beginnings of these.
     pub fail: Vec<String>,
-    /// Whether what nobody knows counts as not met.
+    /// Whether an unknown condition counts as not met.
     pub assume_unmet: bool,
 }
 
-/// What became of a step.
+/// The outcome of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StepOutcome {
     /// It was not begun.
@@ -40,10 +40,10 @@ pub enum StepOutcome {
 }
 
 impl StepOutcome {
-    /// All of them, in the order in which they are counted.
+    /// All outcomes, in the order in which messages count them.
     pub const ALL: [Self; 4] = [Self::Done, Self::Failed, Self::Skipped, Self::NotReached];
 
-    /// What programs read.
+    /// The name for programs.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::NotReached => "not-reached",
@@ -54,51 +54,51 @@ impl StepOutcome {
     }
 }
 
-/// Something that happened.
+/// An event of the simulation.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SimulationEvent<'p> {
-    /// In which round.
+    /// The round of the event.
     pub wave: u32,
-    /// At which step.
+    /// The step of the event.
     pub step: PlanStepIndex,
-    /// What became of it.
+    /// The outcome of the step.
     pub outcome: StepOutcome,
-    /// The node whose state changed with it.
+    /// The node whose state the step changed.
     pub element: Option<PlanElementIndex>,
     /// The states before and after.
     pub states: Option<(&'p str, &'p str)>,
 }
 
-/// All that happened.
+/// The result of a simulation.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Simulation<'p> {
-    /// In the order in which it happened.
+    /// The events, in order.
     pub events: Vec<SimulationEvent<'p>>,
-    /// What became of each step.
+    /// The outcome of each step.
     pub outcomes: Vec<StepOutcome>,
-    /// The state of each element before.
+    /// The state of each element before the plan.
     pub before: Vec<&'p str>,
-    /// The state of each element at the end; [`GONE`](Self::GONE) where it is not there any more.
+    /// The state of each element at the end; [`GONE`](Self::GONE) if it does not exist any more.
     pub states: Vec<&'p str>,
-    /// The names of steps that were done because others had failed.
+    /// The names of the steps that ran because others had failed.
     pub handled_by: Vec<&'p str>,
-    /// Whether the workflow did not do what it should.
+    /// Whether the workflow failed to do all of its work.
     pub has_failed: bool,
-    /// What there is to say of it.
+    /// The errors, warnings and notes of the simulation.
     pub diagnostics: Diagnostics,
 }
 
 impl Simulation<'_> {
-    /// The state of what is not there any more.
+    /// The state of an element that does not exist any more.
     pub const GONE: &'static str = "-";
 }
 
 /// Simulates a plan.
 ///
 /// ```
-/// use cuvee::plan::{PlanQuery, SimulationOptions, StartStates, simulate};
+/// use cuvee::deploy::plan::{PlanQuery, SimulationOptions, StartStates, simulate};
 /// let plan = cuvee::Resolver::new("examples/shop").preset("dev").plan(&PlanQuery::default())?.result;
 /// let start = StartStates::default();
 /// let simulation = simulate(&plan, &start, &SimulationOptions::default()).unwrap();
@@ -107,8 +107,8 @@ impl Simulation<'_> {
 /// ```
 ///
 /// # Errors
-/// `unknown-element` for a step that is to fail and is not there, and for a node of which something
-/// is said and which a generated plan does not know.
+/// `unknown-element` for a step to fail that does not exist, and for a node with a start state that
+/// a generated plan does not contain.
 pub fn simulate<'p>(
     plan: &'p Plan,
     start: &'p StartStates,
@@ -123,7 +123,7 @@ pub fn simulate<'p>(
     Ok(simulator.simulation)
 }
 
-/// A plan on its way.
+/// A simulation while it runs.
 struct Simulator<'p> {
     plan: &'p Plan,
     flow: Flow,
@@ -131,29 +131,30 @@ struct Simulator<'p> {
     simulation: Simulation<'p>,
     /// The nodes of the plan, by name.
     nodes: FxHashMap<&'p str, PlanElementIndex>,
-    /// What is said of attributes; nothing is known of those without a value.
+    /// The values of attributes. The value is `None` if it is unknown.
     attributes: FxHashMap<(PlanElementIndex, &'p str), Option<&'p Value>>,
     fails: Vec<bool>,
     /// How many steps each one still waits for.
     waits: Vec<u32>,
-    /// What goes on although something has failed: what follows from that.
+    /// For each step whether it may begin after a failure, because a handler leads to it.
     goes_on: Vec<bool>,
-    /// What is not done, and holds nothing up, because it belongs to what has failed.
+    /// For each step whether it is left out, because it completes a step that has failed. Others do
+    /// not wait for it.
     is_void: Vec<bool>,
-    /// Whether nothing begins any more.
+    /// Whether no further step begins.
     is_halted: bool,
     wave: u32,
-    /// What is seen and may begin in the next round.
+    /// The visible steps that may begin in the next round.
     next: Vec<PlanStepIndex>,
-    /// What is not seen, and is done in this round.
+    /// The invisible steps that are done in this round.
     passing: BinaryHeap<Reverse<PlanStepIndex>>,
-    /// What guards came to: by scope, place and element.
+    /// The results of guards, by scope, place and element.
     guards: FxHashMap<GuardKey, bool>,
-    /// Written activities that were warned of.
+    /// The written activities that were warned of already.
     warned: FxHashSet<(u32, u32)>,
 }
 
-type GuardKey = (usize, crate::text::source::Span, Option<PlanElementIndex>);
+type GuardKey = (usize, cuvee_text::source::Span, Option<PlanElementIndex>);
 
 impl<'p> Simulator<'p> {
     fn new(
@@ -194,12 +195,12 @@ impl<'p> Simulator<'p> {
         Ok(simulator)
     }
 
-    /// Takes over what is said of nodes.
+    /// Takes over the given states and attributes of nodes.
     fn begin_at(&mut self, start: &'p StartStates) -> Result<(), Diagnostics> {
         let mut unknown = Diagnostics::default();
         for node in &start.nodes {
             let Some(&element) = self.nodes.get(&*node.name) else {
-                // Other workflows need not touch all that is there.
+                // Other workflows need not act on every node of the instance.
                 if self.plan.is_generated {
                     let message = format!("there is no node `{}` in this plan", node.name);
                     let error = Diagnostic::error(Code::UnknownElement, message).at(node.span);
@@ -219,7 +220,7 @@ impl<'p> Simulator<'p> {
         if unknown.has_errors() { Err(unknown) } else { Ok(()) }
     }
 
-    /// Whether all preconditions hold.
+    /// Checks all preconditions of the workflow.
     fn may_begin(&mut self) -> bool {
         let plan = self.plan;
         let mut may = true;
@@ -250,7 +251,8 @@ impl<'p> Simulator<'p> {
         Diagnostic::error(Code::FailedPrecondition, message).at(guard.span).section("3.6.26")
     }
 
-    /// Whether a guard lets pass, and why not. What nobody knows is said once.
+    /// Whether a guard holds, and which assertions it violates. A note about unknown values is
+    /// given once.
     fn holds(&mut self, guard: &Guard) -> (bool, Vec<DecidingAssertion>) {
         let found = |attribute: &str| self.found(guard.element, attribute);
         let mut check = ConditionCheck { found: &found, violated: Vec::new(), unknown: Vec::new() };
@@ -267,14 +269,15 @@ impl<'p> Simulator<'p> {
                 why.attribute, why.clause
             );
             let note = Diagnostic::note(Code::Undecidable, message).at(guard.span);
-            let help = "say what it is in a file for `--state`";
+            let help = "give its value in a file for `--state`";
             self.simulation.diagnostics.push(note.section("3.6.25").help(help));
         }
         violated.extend(unknown);
         (!self.assume_unmet, violated)
     }
 
-    /// Statement C3: what is known of an attribute: of an element, or of each member of a group.
+    /// The values of an attribute: that of an element, or those of all members of a group
+    /// (statement C3).
     fn found(&self, element: Option<PlanElementIndex>, attribute: &str) -> Vec<FoundValue> {
         let Some(element) = element else { return vec![(None, None)] };
         let plan = self.plan;
@@ -287,7 +290,7 @@ impl<'p> Simulator<'p> {
         }
     }
 
-    /// A state, what is said of an attribute or has become of it, or else what it begins with.
+    /// The value of an attribute: a state, a given or changed value, otherwise the initial value.
     fn known(&self, element: PlanElementIndex, attribute: &str) -> Option<Value> {
         if attribute == "state" {
             return Some(Value::String(self.simulation.states[element.index()].into()));
@@ -323,7 +326,7 @@ impl<'p> Simulator<'p> {
             self.wave += 1;
             let mut round = std::mem::take(&mut self.next);
             round.sort_unstable();
-            // What runs beside something that fails ends all the same.
+            // Steps that run beside a failing one still end.
             let was_halted = self.is_halted;
             for id in round {
                 self.perform(id, was_halted);
@@ -362,7 +365,7 @@ impl<'p> Simulator<'p> {
         self.release(id);
     }
 
-    /// Lets go on what has waited for a step only.
+    /// Releases the steps that waited for this one; those that wait for nothing else may begin.
     fn release(&mut self, id: PlanStepIndex) {
         let goes_on = self.goes_on[id.index()];
         let is_done = self.simulation.outcomes[id.index()] == StepOutcome::Done;
@@ -377,7 +380,7 @@ impl<'p> Simulator<'p> {
         }
     }
 
-    /// Statement I6: whether what a step is told to look at lets it be done.
+    /// Whether the guards of a step let it begin (statement I6).
     fn may_pass(&mut self, id: PlanStepIndex) -> bool {
         let plan = self.plan;
         let mut may = true;
@@ -394,7 +397,7 @@ impl<'p> Simulator<'p> {
         may
     }
 
-    /// The change of state that a step brings.
+    /// The change of state that a step makes.
     fn reached(&mut self, id: PlanStepIndex) -> Option<(PlanElementIndex, &'p str, &'p str)> {
         let plan = self.plan;
         let step = plan.step(id);
@@ -409,8 +412,8 @@ impl<'p> Simulator<'p> {
         Some((element, from, to))
     }
 
-    /// Statement S4: whether the table of states leads from one to another. What the orchestrator
-    /// brings or takes goes its own way, and so do states of which the specification knows nothing.
+    /// Checks that the table of states allows a change (statement S4). What the orchestrator brings
+    /// or takes away is not checked, and neither are states that the specification does not know.
     fn judge(&mut self, id: PlanStepIndex, from: &str, to: &str) {
         let (plan, step) = (self.plan, self.plan.step(id));
         let is_delegated = |&wait: &PlanStepIndex| {
@@ -431,8 +434,10 @@ impl<'p> Simulator<'p> {
         let ways = NodeState::ALL.into_iter().filter(|state| state.leads_to(next));
         let ways: Vec<_> = ways.map(|state| format!("`{state}`")).collect();
         let help = match ways.is_empty() {
-            true => format!("nothing leads to `{to}`"),
-            false => format!("what leads to `{to}` is {}", ways.join(", ")),
+            true => format!("no state leads to `{to}`"),
+            false => {
+                format!("set one of the states that lead to `{to}` before: {}", ways.join(", "))
+            }
         };
         let written = step.activity.map(|(written, _)| plan.workflow_steps[written as usize].span);
         let at = written.or_else(|| Some(plan.element(step.element?).span));
@@ -460,7 +465,8 @@ impl<'p> Simulator<'p> {
         });
     }
 
-    /// Statement S7: nobody knows what an operation gives.
+    /// Forgets the attributes that an operation assigns, since its outputs are unknown (statement
+    /// S7).
     fn forget_outputs(&mut self, id: PlanStepIndex) {
         let plan = self.plan;
         let Some(call) = plan.call_of(id) else { return };
@@ -484,7 +490,7 @@ impl<'p> Simulator<'p> {
         }
     }
 
-    /// Statement I9: a step has failed.
+    /// Handles the failure of a step (statement I9).
     fn fail(&mut self, id: PlanStepIndex) {
         let plan = self.plan;
         let step = plan.step(id);
@@ -514,7 +520,8 @@ impl<'p> Simulator<'p> {
         }
     }
 
-    /// What would have said that a step is done is not done, and holds up nothing.
+    /// Leaves out the steps that would only have completed a failed one. Others do not wait for
+    /// them.
     fn skip_rest(&mut self, id: PlanStepIndex) {
         let mut rest = vec![id];
         while let Some(step) = rest.pop() {
@@ -530,14 +537,14 @@ impl<'p> Simulator<'p> {
     }
 }
 
-/// The nodes of a plan, by name.
+/// The nodes of a plan by name.
 fn nodes(plan: &Plan) -> FxHashMap<&str, PlanElementIndex> {
     let elements = plan.elements.iter().enumerate();
     let nodes = elements.filter(|(_, element)| element.kind == PlanElementKind::Node);
     nodes.map(|(index, element)| (&*element.name, PlanElementIndex::new(index))).collect()
 }
 
-/// Statement S2: where nodes begin if nothing is said.
+/// The states of nodes before the plan if none are given (statement S2).
 fn default_states(plan: &Plan) -> Vec<&str> {
     let changes = plan.changes.iter().map(|change| (&*change.element, change.class));
     let classes: FxHashMap<_, _> = changes.collect();
@@ -551,7 +558,7 @@ fn default_states(plan: &Plan) -> Vec<&str> {
     plan.elements.iter().map(|element| state(element).as_str()).collect()
 }
 
-/// Which steps are to fail.
+/// Whether each step is to fail.
 fn failing(plan: &Plan, names: &[String]) -> Result<Vec<bool>, Diagnostics> {
     let mut fails = vec![false; plan.steps.len()];
     if names.is_empty() {
@@ -590,15 +597,15 @@ mod tests {
     use super::*;
     use crate::orchestrate::plan::build::PlanBuilder;
     use crate::orchestrate::plan::{PlanElement, PlanElementKind, PlanStep, WorkflowStep};
-    use crate::text::source::{FileId, Span};
-    use crate::text::yaml::{Limits, parse};
+    use cuvee_text::source::{FileId, Span};
+    use cuvee_text::yaml::{Limits, parse};
 
     fn value(text: &str) -> Value {
         parse(FileId::DETACHED, text.into(), &Limits::default()).unwrap().root().to_value()
     }
 
-    /// A workflow over the node `shop`: names of steps, what succeeds them, what handles their
-    /// failure, and what they are guarded by.
+    /// A workflow over the node `shop`. Each step has a name, the steps after its success, those
+    /// after its failure, and a guard.
     fn workflow(steps: &[(&str, &[u32], &[u32], &str)]) -> Plan {
         let mut builder = PlanBuilder::new("backup", false, false);
         let named = ("node.shop".to_owned(), "shop".to_owned());

@@ -1,11 +1,11 @@
-//! Puts what comes after something else behind it.
+//! Sorts positions topologically.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// An order in which each position comes after those that it has to come after, by rank where there
-/// is a choice; without those that are on a circle or come after one (Kahn, "Topological sorting of
-/// large networks", 1962).
+/// A topological order: each position comes after those that it has to come after. Where there is a
+/// choice, the rank decides. Positions on a cycle or after one are left out (Kahn, "Topological
+/// sorting of large networks", 1962).
 pub(super) fn sorted<R: Ord, I: Iterator<Item = usize>>(
     count: usize,
     before: impl Fn(usize) -> I,

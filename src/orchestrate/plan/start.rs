@@ -1,40 +1,40 @@
-//! What is known of nodes before a plan is simulated, in short.
+//! Reads the states of nodes from which a simulation starts.
 
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::text::source::Span;
-use crate::text::value::Value;
-use crate::text::yaml::{Node, NodeKind};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use cuvee_text::source::Span;
+use cuvee_text::value::Value;
+use cuvee_text::yaml::{Node, NodeKind};
 
-/// What things are like before a plan begins, as far as that is said.
+/// The given states of nodes before a plan begins.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct StartStates {
-    /// Each node of which something is said.
+    /// The nodes with given states or attributes.
     pub nodes: Vec<StartNode>,
 }
 
-/// What a node is like before a plan begins.
+/// The given state and attributes of a node before a plan begins.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct StartNode {
     /// Its name.
     pub name: String,
-    /// Where that stands.
+    /// The place of its name.
     pub span: Option<Span>,
     /// Its state.
     pub state: Option<String>,
-    /// Values of attributes.
+    /// The values of its attributes.
     pub attributes: Vec<(String, Value)>,
 }
 
 impl StartStates {
-    /// Reads `nodes: {mysql: {state: started, my_attribute: ready}}`; attributes may also stand
-    /// below `attributes`.
+    /// Reads `nodes: {mysql: {state: started, my_attribute: ready}}`. Attributes may also be below
+    /// a key `attributes`.
     ///
     /// ```
-    /// use cuvee::plan::StartStates;
+    /// use cuvee::deploy::plan::StartStates;
     /// use cuvee::source::FileId;
-    /// use cuvee::yaml::{Limits, parse};
+    /// use cuvee::parts::yaml::{Limits, parse};
     /// let text = "nodes: {shop: {state: started}}";
     /// let document = parse(FileId::DETACHED, text.into(), &Limits::default()).unwrap();
     /// let states = StartStates::read(document.root()).unwrap();
@@ -62,7 +62,7 @@ impl StartStates {
                 let help = near.and_then(|key| did_you_mean(key, ["nodes"])).unwrap_or_else(|| {
                     "write it as `nodes: {shop: {state: started, url: none}}`".to_owned().into()
                 });
-                let message = "what there is has to be a map with `nodes`";
+                let message = "the present state has to be a map with `nodes`";
                 wrong.push(invalid(root, message).help(help));
             }
         }
@@ -71,7 +71,7 @@ impl StartStates {
 }
 
 impl StartNode {
-    /// A node of which all of that is known.
+    /// A node with a state and attributes that no document gives.
     pub(crate) fn of(name: String, state: String, attributes: Vec<(String, Value)>) -> Self {
         Self { name, span: None, state: Some(state), attributes }
     }
@@ -79,7 +79,7 @@ impl StartNode {
     fn read(key: Node<'_>, value: Node<'_>, wrong: &mut Diagnostics) -> Self {
         let name = key.text().unwrap_or_default();
         let mut node = Self { name: name.to_owned(), span: Some(key.span()), ..Self::default() };
-        for (key, value) in map(value, &format!("what `{name}` is like"), wrong) {
+        for (key, value) in map(value, &format!("the present state of `{name}`"), wrong) {
             match key.text().unwrap_or_default() {
                 "attributes" => {
                     for (key, value) in map(value, &format!("`attributes` of `{name}`"), wrong) {
@@ -97,7 +97,7 @@ impl StartNode {
             ("state", Some(state)) => self.state = Some(state.to_owned()),
             ("state", None) => {
                 let message = format!("a state has to be a name, not {}", value.describe());
-                wrong.push(invalid(value, message).help("such as `started`"));
+                wrong.push(invalid(value, message).help("write a name such as `started`"));
             }
             (name, _) => self.attributes.push((name.to_owned(), value.to_value())),
         }
@@ -108,7 +108,7 @@ fn invalid(node: Node<'_>, message: impl Into<String>) -> Diagnostic {
     Diagnostic::error(Code::InvalidInput, message).at(node.span())
 }
 
-/// The entries of a map, or of nothing.
+/// The entries of a map; none for null. Any other node is an error.
 fn map<'n>(
     node: Node<'n>,
     what: &str,

@@ -1,13 +1,13 @@
-//! What the triggers of policies do: an anonymous workflow each, applied to what its policy targets
-//! (section 3.6.22.3).
+//! Turns the triggers of policies into workflows: an anonymous one each, applied to the targets of
+//! the policy (section 3.6.22.3).
 
-use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::text::value::Value;
+use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean};
 use crate::topology::value_source::inputs;
 use crate::topology::{
     ActivityKind, Spanned, Topology, TopologyElement, TopologyParameter, TopologyPolicy,
     TopologyStep, TopologyTrigger, TopologyWorkflow,
 };
+use cuvee_text::value::Value;
 use indexmap::IndexSet;
 
 /// A trigger, with its policy.
@@ -18,7 +18,7 @@ pub(super) struct TriggerOfPolicy<'t> {
 }
 
 impl<'t> TriggerOfPolicy<'t> {
-    /// All of a topology.
+    /// The triggers of all policies of a topology.
     pub(super) fn all(topology: &'t Topology) -> impl Iterator<Item = Self> {
         let of = |policy: &'t TopologyPolicy| {
             policy.triggers.iter().map(move |trigger| Self { policy, trigger })
@@ -26,7 +26,7 @@ impl<'t> TriggerOfPolicy<'t> {
         topology.policies.iter().flat_map(of)
     }
 
-    /// The one of this name: `POLICY.TRIGGER`.
+    /// The trigger with this name: `POLICY.TRIGGER`.
     ///
     /// # Errors
     /// `unknown-element`
@@ -57,7 +57,7 @@ impl<'t> TriggerOfPolicy<'t> {
         })
     }
 
-    /// As it is named on a command line.
+    /// The name of the trigger on a command line.
     pub(super) fn name(self) -> String {
         format!("{}.{}", self.policy.name, self.trigger.name)
     }
@@ -66,7 +66,8 @@ impl<'t> TriggerOfPolicy<'t> {
         self.trigger.description.as_ref()
     }
 
-    /// The inputs for which what it does asks; nobody declares them, but for those of the topology.
+    /// The inputs that the activities use. They have no declarations, except for those that the
+    /// topology declares.
     pub(super) fn inputs(self, topology: &Topology) -> Vec<TopologyParameter> {
         let mut names: IndexSet<String> = IndexSet::new();
         for input in self.trigger.activities.iter().flat_map(|activity| &activity.inputs) {
@@ -84,7 +85,7 @@ impl<'t> TriggerOfPolicy<'t> {
                 type_name: declared.and_then(|input| input.type_name.clone()),
                 value: None,
                 default: None,
-                // What nobody gives is left to the topology.
+                // Inputs that nobody gives have the values of the topology.
                 required: Some(no),
                 definition: declared.map_or(definition, |input| input.definition.clone()),
             }
@@ -92,7 +93,7 @@ impl<'t> TriggerOfPolicy<'t> {
         names.into_iter().map(input).collect()
     }
 
-    /// What it does as a workflow, of one step.
+    /// The trigger as a workflow with one step.
     pub(super) fn workflow(self, topology: &Topology) -> TopologyWorkflow {
         let TopologyTrigger { name, span, activities, .. } = self.trigger;
         let step = TopologyStep {
@@ -119,10 +120,11 @@ impl<'t> TriggerOfPolicy<'t> {
         }
     }
 
-    /// What its activities are done for: what its policy targets, or else what it watches.
+    /// The targets of the activities: those of the policy, otherwise the element that the trigger
+    /// watches.
     ///
     /// # Errors
-    /// `unknown-element` where there is neither, and an activity needs it.
+    /// `unknown-element` if there is neither, and an activity needs it.
     pub(super) fn targets(self, topology: &Topology) -> Result<Vec<TopologyElement>, Diagnostic> {
         let mut targets: Vec<_> =
             self.policy.targets.iter().filter_map(|target| target.element).collect();
@@ -131,7 +133,7 @@ impl<'t> TriggerOfPolicy<'t> {
         }
         let acts = self.trigger.activities.iter().any(|one| one.kind != ActivityKind::Inline);
         if targets.is_empty() && acts {
-            let message = format!("`{}` has nothing to act on", self.name());
+            let message = format!("the trigger `{}` has no targets to act on", self.name());
             let error = Diagnostic::error(Code::UnknownElement, message).at(self.trigger.span);
             let help = "name nodes or groups as `targets` of its policy";
             return Err(error.section("3.6.22.3").help(help));
@@ -139,7 +141,7 @@ impl<'t> TriggerOfPolicy<'t> {
         Ok(targets)
     }
 
-    /// The node that it watches, where that is one, and no type of nodes.
+    /// The element that the trigger watches, or the target of its requirement; `None` for a type.
     fn watched(self, topology: &Topology) -> Option<TopologyElement> {
         let element = self.trigger.monitored.as_ref()?.element?;
         let TopologyElement::Node(node) = element else { return Some(element) };

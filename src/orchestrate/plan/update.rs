@@ -1,5 +1,5 @@
-//! What leads from one variant to another: each node gets a class by what differs, and what follows
-//! from that (statements U1 to U6).
+//! Plans the update from one variant to another. Each node gets a class of change from its
+//! differences and their consequences (statements U1 to U6).
 
 use super::behavior::Behaviors;
 use super::build::PlanBuilder;
@@ -10,18 +10,18 @@ use super::observed::Observed;
 use super::reach::Reach;
 use super::weave::{Down, Scene, SceneSide, Up, weave};
 use super::{Adaptation, OrderOptions, Relaxation, named_node};
-use crate::text::diagnostic::Diagnostics;
-use crate::text::value::Value;
+use crate::diagnostic::Diagnostics;
 use crate::topology::diff::{Change, Edit, diff};
 use crate::topology::sensitive::is_sensitive_path;
 use crate::topology::{NodeIndex, RelationIndex, Topology};
 use crate::tosca::LifecycleOperation;
+use cuvee_text::value::Value;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// One of the two variants.
 pub(super) struct PlannedVariant<'s, 't, 'a> {
     pub(super) behaviors: &'s Behaviors<'t, 'a>,
-    /// What is written of it.
+    /// The document of the variant.
     pub(super) document: &'s Value,
 }
 
@@ -31,11 +31,11 @@ impl<'t> PlannedVariant<'_, 't, '_> {
     }
 }
 
-/// Plans what turns the one variant, whose nodes have come so far, into the other; with the contents
-/// of files, where those of a name may differ.
+/// Plans how to turn the variant `from`, with its observed nodes, into the variant `to`. `contents`
+/// compares files that both call by the same name.
 ///
 /// # Errors
-/// `unknown-element` for nodes that nobody has, and as [`weave`].
+/// `unknown-element` for nodes that do not exist, and as [`weave`].
 pub(super) fn update(
     (from, observed): (&PlannedVariant<'_, '_, '_>, Vec<Observed>),
     to: &PlannedVariant<'_, '_, '_>,
@@ -56,14 +56,14 @@ pub(super) fn update(
     Ok(())
 }
 
-/// Which nodes and relations of both sides are the same.
+/// Which nodes and relations are the same in both variants.
 struct Correspondence {
-    /// Of each node of the new side, which of the old side it was.
+    /// For each node of the new variant, the one of the old variant.
     nodes: Vec<Option<NodeIndex>>,
     gone: Vec<NodeIndex>,
-    /// Of each relation of the new side, which of the old side it was.
+    /// For each relation of the new variant, the one of the old variant.
     relations: Vec<Option<RelationIndex>>,
-    /// Of the relations of the old side, whether they are on the new side.
+    /// For each relation of the old variant whether the new one has it, too.
     stays: Vec<bool>,
 }
 
@@ -104,7 +104,7 @@ impl Correspondence {
 
 type RelationKey = (String, String, Option<String>);
 
-/// Relations meet by their name and target.
+/// The key by which relations of both variants are matched: name and target.
 fn relation_key(
     topology: &Topology,
     id: RelationIndex,
@@ -117,17 +117,17 @@ fn relation_key(
     (name(relation.source), relation.name.clone(), target.or(written))
 }
 
-/// What becomes of the nodes, and why.
+/// The classes of the nodes' changes, and the reasons.
 struct NodeClasses<'c, 's, 't, 'a, 'b> {
     from: &'c PlannedVariant<'s, 't, 'a>,
     to: &'c PlannedVariant<'s, 't, 'b>,
     pairs: &'c Correspondence,
-    /// How far the nodes of the old side have come.
+    /// The observed states of the nodes of the old variant.
     observed: Vec<Observed>,
-    /// Of the nodes of the new side.
+    /// The class of each node of the new variant.
     classes: Vec<ChangeClass>,
     reasons: Vec<Vec<ChangeReason>>,
-    /// Of everything that is no node.
+    /// The changes of elements that are no nodes.
     others: Vec<ElementChange>,
 }
 
@@ -161,7 +161,7 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
         classes
     }
 
-    /// Lets a node change in this way, where nothing that comes first is known.
+    /// Gives a node a class of change, unless it has one that takes precedence.
     fn raise(&mut self, node: NodeIndex, class: ChangeClass, reason: ChangeReason) {
         let known = &mut self.classes[node.index()];
         if rank(class) < rank(*known) {
@@ -170,7 +170,7 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
         self.reasons[node.index()].push(reason);
     }
 
-    /// What is written otherwise.
+    /// Finds the differences of the documents.
     fn written(&mut self, adaptation: &Adaptation) {
         let from = adaptation.renamed_document(self.from.document);
         let found = diff(&from, self.to.document);
@@ -203,7 +203,7 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
         self.relationship_templates(&templates);
     }
 
-    /// A change of an element that is no node.
+    /// Notes a change of an element that is no node.
     fn other(&mut self, change: &Change) {
         if !["group.", "policy.", "relationship.", "input.", "output."]
             .iter()
@@ -226,7 +226,7 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
         }
     }
 
-    /// Whether what differs at an element that is no node is secret.
+    /// Whether the values of a change are secret; the element is no node.
     fn hides(&self, change: &Change) -> bool {
         let of = |behaviors: &Behaviors<'_, '_>| {
             let secrets = behaviors.secrets();
@@ -239,7 +239,7 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
         is_sensitive_path(&change.path) || of(self.from.behaviors) || of(self.to.behaviors)
     }
 
-    /// Statement U1: a relationship template that differs reconfigures its source.
+    /// Reconfigures the sources of relationship templates that differ (statement U1).
     fn relationship_templates(&mut self, changed: &FxHashSet<String>) {
         let topology = self.to.topology();
         for id in topology.relation_ids() {
@@ -258,7 +258,7 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
         }
     }
 
-    /// What a difference at a node means for it.
+    /// The class of change that follows from a difference at a node.
     fn class_of(&self, node: NodeIndex, change: &Change) -> Option<ChangeClass> {
         let path = &*change.path;
         let part = path.split(['.', '[']).next().unwrap_or_default();
@@ -290,7 +290,7 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
             "interfaces" | "capability" | "instance_count" | "occurrences" | "copy" => {
                 Some(ChangeClass::Reconfigure)
             }
-            // Which relations come and go is seen at the topologies.
+            // Added and removed relations are found by comparing the topologies.
             "requirement" if path.contains(".relationship.") => {
                 self.has_relation(node, path).then_some(ChangeClass::Reconfigure)
             }
@@ -298,8 +298,8 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
         }
     }
 
-    /// Whether a relation of the requirement that a path is about was there before: of one that
-    /// leads elsewhere now, all is new.
+    /// Whether a relation of the requirement in the path existed before. For one with a new target
+    /// everything is new.
     fn has_relation(&self, node: NodeIndex, path: &str) -> bool {
         let topology = self.to.topology();
         let path = path.strip_prefix("requirement.").unwrap_or(path);
@@ -311,7 +311,7 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
         relations.any(|&id| !self.is_new(id))
     }
 
-    /// A difference with its place, which is that of the part in the new variant.
+    /// The difference as a reason, with the place of the part in the new variant.
     fn reason(&self, node: NodeIndex, change: &Change) -> ChangeReason {
         let template = self.to.topology().node(node);
         let name = |prefix: &str| {
@@ -331,7 +331,7 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
         ChangeReason { span: Some(span), is_sensitive, ..edited(change) }
     }
 
-    /// Files that are called as before, and have another content.
+    /// Finds files with the same name and other contents.
     fn contents(&mut self, contents: &Contents<'_>) {
         for node in self.to.topology().node_ids() {
             let Some(old) = self.pairs.nodes[node.index()] else { continue };
@@ -387,7 +387,7 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
         other.collect()
     }
 
-    /// `--recreate`
+    /// Makes the nodes of `--recreate` again.
     fn asked(&mut self, adaptation: &Adaptation) {
         for said in &adaptation.recreate {
             if let Ok(node) = named_node(self.to.topology(), "recreate", said) {
@@ -398,7 +398,7 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
         }
     }
 
-    /// Who is brought by the orchestrator in one of the variants only is another one.
+    /// Makes a node again that the orchestrator brings in only one of the variants.
     fn delegations(&mut self) {
         for node in self.to.topology().node_ids() {
             let Some(old) = self.pairs.nodes[node.index()] else { continue };
@@ -414,8 +414,8 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
         }
     }
 
-    /// Nodes that do not run, as far as that is known; of what has hardly begun nothing is known, so
-    /// it comes anew.
+    /// Repairs nodes that do not run, if that is known. The condition of a node that has hardly
+    /// begun is unknown, so it is made again.
     fn repairs(&mut self) {
         for node in self.to.topology().node_ids() {
             let Some(old) = self.pairs.nodes[node.index()] else { continue };
@@ -443,7 +443,7 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
         }
     }
 
-    /// A node on another host, or on one that comes anew, comes anew.
+    /// Makes a node again that gets another host, or whose host is made again.
     fn hosts(&mut self) {
         let (from, to) = (self.from.topology(), self.to.topology());
         for node in to.node_ids() {
@@ -467,7 +467,7 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
                 self.raise(node, ChangeClass::Recreate, reason);
             }
         }
-        // What stands on a node comes after it; chains of hosts are walked from their ends.
+        // Hosted nodes are made again after their hosts, from the ends of the chains upwards.
         let mut open: Vec<_> = self.of_class(ChangeClass::Recreate);
         while let Some(host) = open.pop() {
             for guest in self.guests(host) {
@@ -487,7 +487,7 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
         nodes.filter(|node| self.classes[node.index()] == class).collect()
     }
 
-    /// The nodes that stand directly on a node.
+    /// The nodes that a node hosts directly.
     fn guests(&self, host: NodeIndex) -> Vec<NodeIndex> {
         let to = self.to.topology();
         let incoming = to.node(host).incoming.iter().map(|&id| to.relation(id));
@@ -495,8 +495,8 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
         hosted.filter(|&guest| to.hosted_on(guest) == Some(host)).collect()
     }
 
-    /// What changes because an operation is told something else: a property that changes, an input
-    /// that changes, an attribute of a node that comes anew.
+    /// Finds the nodes whose operations get other inputs, because a property or an input changes,
+    /// or because a node with a used attribute is made again.
     fn reached(&mut self) {
         let mut reach = Reach::of(self.to.behaviors);
         for change in &self.others {
@@ -523,18 +523,18 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
         }
     }
 
-    /// Whether nobody has been told of a relation yet, even where it is said already.
+    /// Whether the ends of a relation do not know of it yet, even if the old variant has it.
     fn is_new(&self, id: RelationIndex) -> bool {
         let was = self.pairs.relations[id.index()];
         was.is_none_or(|was| !self.is_connected(was))
     }
 
-    /// Whether the ends of a relation of the old side may know of each other.
+    /// Whether the ends of a relation of the old variant may know of each other.
     fn is_connected(&self, id: RelationIndex) -> bool {
         self.observed[self.from.topology().relation(id).source.index()].is_connected()
     }
 
-    /// Relations that come and go at nodes that stay.
+    /// Finds the relations that are added or removed at nodes that stay.
     fn relations(&mut self) {
         let (from, to) = (self.from.topology(), self.to.topology());
         for id in to.relation_ids() {
@@ -571,8 +571,8 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
         }
     }
 
-    /// What has to stand still because something else does: what stands on a node that stops, and
-    /// the sources of what comes anew.
+    /// Restarts nodes that have to stop because others do: nodes on a host that stops, and the
+    /// sources of nodes that are made again.
     fn restarts(&mut self) {
         let to = self.to.topology();
         for id in to.relation_ids() {
@@ -612,7 +612,8 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
         }
     }
 
-    /// All changes: nodes in the order of the new variant, those that go, and all else.
+    /// All changes: nodes in the order of the new variant, removed nodes, and then the other
+    /// elements.
     fn changes(&self) -> Vec<ElementChange> {
         let (from, to) = (self.from.topology(), self.to.topology());
         let there = to.node_ids().map(|node| ElementChange {
@@ -628,7 +629,7 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
         there.chain(gone).chain(self.others.iter().cloned()).collect()
     }
 
-    /// The nodes of both sides as elements of the plan: those of the new side first.
+    /// The nodes of both variants as elements of the plan, those of the new variant first.
     fn elements(&self, builder: &mut PlanBuilder) -> [Vec<(PlanElementIndex, ChangeClass)>; 2] {
         let (from, to) = (self.from.topology(), self.to.topology());
         let new: Vec<_> = to
@@ -650,7 +651,7 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
     }
 }
 
-/// The first class that applies counts.
+/// The precedence of classes; the first one that applies counts.
 fn rank(class: ChangeClass) -> usize {
     const ORDER: [ChangeClass; 8] = [
         ChangeClass::Add,
@@ -706,7 +707,7 @@ fn scene<'s, 't, 'a, 'b>(
     }
 }
 
-/// From where a node of the new side comes up.
+/// From where a node of the new variant comes up.
 fn coming(classes: &NodeClasses<'_, '_, '_, '_, '_>, node: NodeIndex) -> Option<Up> {
     let behaviors = classes.to.behaviors;
     if behaviors.is_selected(node) {
@@ -724,24 +725,24 @@ fn coming(classes: &NodeClasses<'_, '_, '_, '_, '_>, node: NodeIndex) -> Option<
         ChangeClass::Restart => Some(Up::Start),
         _ => None,
     };
-    // What is missing may reach further back than what has changed.
+    // An unfinished node may have to come up from further back than its change requires.
     match (class, missing) {
         (Some(Up::Start) | None, Some(missing)) => Some(missing),
         (class, _) => class,
     }
 }
 
-/// How far a node goes down that comes up like this, if it was there.
+/// How far a node that comes up like this goes down first, if it existed.
 fn going(up: Option<Up>, observed: Observed) -> Option<Down> {
     match up? {
         Up::Whole => Some(Down::Whole),
-        // What does not run need not stop.
+        // A node that does not run need not stop.
         Up::Configure | Up::Start => observed.runs().then_some(Down::Stop),
         Up::Update => None,
     }
 }
 
-/// Makes both sides of a scene.
+/// Makes the two sides of a scene.
 struct SideMaker<'m, 'c, 's, 't, 'a, 'b> {
     classes: &'m NodeClasses<'c, 's, 't, 'a, 'b>,
     order: &'m OrderOptions,

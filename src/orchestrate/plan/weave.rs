@@ -1,7 +1,7 @@
-//! Weaves what single nodes and relations do into one plan: the declarative workflows of chapter
-//! 7.3, and what leads from one variant to another, which is the same with two topologies.
+//! Weaves the work of single nodes and relations into one plan: for the declarative workflows of
+//! chapter 7.3, and for updates from one variant to another, which have two topologies.
 //!
-//! Each node goes down in the one topology and comes up in the other, in pieces that are put in
+//! Each node goes down in one topology and comes up in the other. Its pieces of work are put in
 //! order first ([`order`](super::order)); then each piece becomes steps.
 
 use super::behavior::{Behaviors, Delegation};
@@ -13,7 +13,7 @@ use super::model::{
 };
 use super::observed::Observed;
 use super::order::{Piece, ScenePieces};
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
 use crate::topology::{NodeIndex, RelationIndex, TopologyRelation};
 use crate::tosca::LifecycleOperation as Operation;
 use crate::tosca::NodeState as State;
@@ -22,56 +22,56 @@ use std::rc::Rc;
 /// How far a node goes down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Down {
-    /// Until it is gone.
+    /// Until it is removed.
     Whole,
-    /// Until it stands still.
+    /// Until it is stopped.
     Stop,
 }
 
 /// From where a node comes up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Up {
-    /// From nothing.
+    /// From nothing: it is made.
     Whole,
-    /// From standing still, to be configured.
+    /// From being stopped: it is configured and started.
     Configure,
-    /// From standing still, only to be started.
+    /// From being stopped: it is only started.
     Start,
-    /// It is changed by the orchestrator without standing still.
+    /// From running: the orchestrator changes it without a stop.
     Update,
 }
 
-/// What happens to the nodes and relations of a topology.
+/// What happens to the nodes and relations of one topology.
 pub(super) struct SceneSide<'s, 't, 'a, E> {
     pub(super) behaviors: &'s Behaviors<'t, 'a>,
-    /// How far each node goes, if it does at all.
+    /// How far each node goes; `None` if it does not move.
     pub(super) extents: Vec<Option<E>>,
-    /// What each node is in the plan, and what becomes of it.
+    /// The element of each node in the plan, and its class of change.
     pub(super) nodes: Vec<(PlanElementIndex, ChangeClass)>,
-    /// How far each node has come; empty where they all run.
+    /// The observed state of each node; empty if all run.
     pub(super) observed: Vec<Observed>,
-    /// Of each relation whether it comes or goes, so that its ends are told.
+    /// For each relation whether it is added or removed, so that its ends have to be told.
     pub(super) is_told: Vec<bool>,
-    /// Relations that order nothing.
+    /// For each relation whether it orders nothing.
     pub(super) is_ignored: Vec<bool>,
-    /// Relations of sources that keep running that come, or go.
+    /// The relations that are added or removed while their sources keep running.
     pub(super) wires: Vec<RelationIndex>,
-    /// Relations of sources that keep running whose targets have changed.
+    /// The relations whose targets have changed while their sources keep running.
     pub(super) changed: Vec<RelationIndex>,
 }
 
-/// What goes down, and what comes up.
+/// A scene: the side that goes down and the side that comes up.
 pub(super) struct Scene<'s, 't, 'a, 'b> {
     pub(super) down: Option<SceneSide<'s, 't, 'a, Down>>,
     pub(super) up: Option<SceneSide<'s, 't, 'b, Up>>,
-    /// Connections order only what is started.
+    /// Whether connections only order when nodes are started.
     pub(super) is_relaxed: bool,
-    /// Whether nothing comes before all has gone that goes.
+    /// Whether everything that goes has gone before anything comes.
     pub(super) removals_first: bool,
 }
 
-/// Weaves a scene; the steps are added to the builder, behind these ones. Gives back the steps that
-/// nothing of it waits for.
+/// Weaves a scene. The steps are added to the builder, after those in `behind`. Returns the steps
+/// that no other step of the scene waits for.
 ///
 /// # Errors
 /// `cyclic-deployment`, `delegated-lifecycle`
@@ -89,25 +89,25 @@ pub(super) fn weave(
     }
 }
 
-/// Makes the steps of each piece of a scene as if there were no others; what cannot be done is left
-/// for whoever asks to find.
+/// Makes the steps of each piece of a scene as if there were no other pieces. Work that is
+/// impossible is not reported; the caller has to find it.
 pub(super) fn weave_apart(scene: &Scene<'_, '_, '_, '_>, builder: &mut PlanBuilder) {
     Weaver::weave(scene, &ScenePieces::apart(scene), builder, &[]);
 }
 
-/// The piece whose steps are made.
+/// The piece whose steps are being made.
 #[derive(Default)]
 struct CurrentPiece {
     part: Option<PlanPartIndex>,
     element: Option<PlanElementIndex>,
     first: usize,
-    /// Where the steps begin that may run side by side with the next one.
+    /// The first of the steps that may run side by side with the next one.
     stage: usize,
-    /// What the piece waits for as a whole, as far as it has come, in the order of the plan.
+    /// The steps that the piece waits for as a whole so far, in the order of the plan.
     waits: Vec<PlanStepIndex>,
-    /// The turns among that, which stand for all that they wait for.
+    /// The turns among these steps. A turn stands for all that it waits for.
     turns: Vec<PlanStepIndex>,
-    /// The steps that the next one waits for.
+    /// The steps that the next step waits for.
     last: Vec<PlanStepIndex>,
 }
 
@@ -116,25 +116,25 @@ struct Weaver<'w, 's, 't, 'a, 'b> {
     pieces: &'w ScenePieces,
     builder: &'w mut PlanBuilder,
     behind: &'w [PlanStepIndex],
-    /// Where the last steps of each piece stand in `ends_of_all`.
+    /// For each piece, the range of its last steps in `ends_of_all`.
     ends: Vec<(u32, u32)>,
     ends_of_all: Vec<PlanStepIndex>,
     current: CurrentPiece,
     diagnostics: Diagnostics,
 }
 
-/// The operations at the ends of a relation: at its source, and at its target.
+/// Two operations of a relation: one at its source and one at its target.
 type Both = [Operation; 2];
 
 const BEFORE: Both = [Operation::PreConfigureSource, Operation::PreConfigureTarget];
 const BEHIND: Both = [Operation::PostConfigureSource, Operation::PostConfigureTarget];
 const ADD: Both = [Operation::AddTarget, Operation::AddSource];
 pub(super) const REMOVE: Both = [Operation::RemoveTarget, Operation::RemoveSource];
-/// What happens to relations that order nothing.
+/// The operations of a relation that orders nothing, when it is added.
 const WHOLE: [Operation; 6] = [BEFORE[0], BEFORE[1], BEHIND[0], BEHIND[1], ADD[0], ADD[1]];
 
 impl<'w, 's, 't, 'a, 'b> Weaver<'w, 's, 't, 'a, 'b> {
-    /// Makes the steps of all pieces in their order; what cannot be done is given back.
+    /// Makes the steps of all pieces in order. Returns errors for work that is impossible.
     fn weave(
         scene: &'w Scene<'s, 't, 'a, 'b>,
         pieces: &'w ScenePieces,
@@ -185,7 +185,8 @@ impl<'w, 's, 't, 'a, 'b> Weaver<'w, 's, 't, 'a, 'b> {
         self.ends[index] = (start, self.ends_of_all.len() as u32);
     }
 
-    /// The last steps of all pieces that one comes after, only in part or as a whole.
+    /// The last steps of the pieces that this one comes after: those for its start only if `late`,
+    /// otherwise those for the whole piece.
     fn waits(&self, index: usize, late: bool) -> Vec<PlanStepIndex> {
         let mut waits: Vec<_> = if late { Vec::new() } else { self.behind.to_vec() };
         for before in self.pieces.before(index, late) {
@@ -219,7 +220,7 @@ impl<'w, 's, 't, 'a, 'b> Weaver<'w, 's, 't, 'a, 'b> {
         vec![started]
     }
 
-    /// Statement G2: the orchestrator brings the node, or changes it.
+    /// The orchestrator brings or changes the node (statement G2).
     fn delegated(
         &mut self,
         side: &SceneSide<'_, '_, '_, Up>,
@@ -235,7 +236,7 @@ impl<'w, 's, 't, 'a, 'b> Weaver<'w, 's, 't, 'a, 'b> {
         self.then(StepWork::State(State::Started))
     }
 
-    /// Statements D2 and D3.
+    /// The node comes up step by step (statements D2 and D3).
     fn managed(
         &mut self,
         side: &SceneSide<'_, '_, '_, Up>,
@@ -264,7 +265,7 @@ impl<'w, 's, 't, 'a, 'b> Weaver<'w, 's, 't, 'a, 'b> {
         self.then(StepWork::State(State::Started))
     }
 
-    /// Statement D5.
+    /// The node goes down (statement D5).
     fn down(&mut self, node: NodeIndex) -> Vec<PlanStepIndex> {
         let Some((side, extent)) =
             self.scene.down.as_ref().and_then(|side| Some((side, side.extents[node.index()]?)))
@@ -301,7 +302,7 @@ impl<'w, 's, 't, 'a, 'b> Weaver<'w, 's, 't, 'a, 'b> {
         vec![last]
     }
 
-    /// A relation of a source that keeps running, or one that orders nothing.
+    /// A relation of a source that keeps running, or a relation that orders nothing.
     fn wiring(&mut self, relation: RelationIndex, kind: PartKind) -> Vec<PlanStepIndex> {
         match (kind, &self.scene.down, &self.scene.up) {
             (PartKind::Unwire, Some(side), _) => self.wire(side, relation, kind, &REMOVE),
@@ -322,12 +323,12 @@ impl<'w, 's, 't, 'a, 'b> Weaver<'w, 's, 't, 'a, 'b> {
     ) -> Vec<PlanStepIndex> {
         let calls: Vec<_> = side.calls(relation, operations.iter().copied()).collect();
         if calls.is_empty() {
-            // Whoever comes after this comes after what this would have waited for.
+            // Pieces after this one wait for the steps that it would have waited for.
             return self.current.waits.clone();
         }
         let element = self.relation_element(side, relation);
         self.open(Some(element), kind, ChangeClass::Rewire);
-        // What stands in one pair may run side by side.
+        // The operations of one pair may run side by side.
         for pair in operations.chunks(2) {
             let of_pair = calls.iter().filter(|(operation, _)| pair.contains(operation));
             let of_pair: Vec<_> =
@@ -342,7 +343,7 @@ impl<'w, 's, 't, 'a, 'b> Weaver<'w, 's, 't, 'a, 'b> {
         vec![self.then(StepWork::Turn)]
     }
 
-    /// Named by the first relation that goes then.
+    /// The turn of an exchange. It is named after the first relation that goes.
     fn exchange(&mut self, relation: RelationIndex) -> Vec<PlanStepIndex> {
         let Some(side) = &self.scene.down else { return Vec::new() };
         let element = self.relation_element(side, relation);
@@ -350,13 +351,13 @@ impl<'w, 's, 't, 'a, 'b> Weaver<'w, 's, 't, 'a, 'b> {
         vec![self.then(StepWork::Turn)]
     }
 
-    /// The operations of all relations of a node that happen to it.
+    /// Runs the operations of all relations of a node that happen at that node.
     fn at_ends<E>(&mut self, side: &SceneSide<'_, '_, '_, E>, node: NodeIndex, operations: Both) {
         let calls = side.ends(node, operations);
         self.side_by_side(side, calls);
     }
 
-    /// Tells both ends of the relations of a source, where those come or go.
+    /// Tells both ends of the relations of a source that are added or removed.
     fn tell<E>(&mut self, side: &SceneSide<'_, '_, '_, E>, node: NodeIndex, operations: Both) {
         let relations = side.behaviors.topology.node(node).relations.iter().copied();
         let told = relations.filter(|relation| {
@@ -370,7 +371,7 @@ impl<'w, 's, 't, 'a, 'b> Weaver<'w, 's, 't, 'a, 'b> {
         self.side_by_side(side, calls);
     }
 
-    /// Calls that wait for the same, and for each other only on one host.
+    /// Adds calls that wait for the same steps, and for each other only on one host.
     fn side_by_side<E>(
         &mut self,
         side: &SceneSide<'_, '_, '_, E>,
@@ -397,7 +398,7 @@ impl<'w, 's, 't, 'a, 'b> Weaver<'w, 's, 't, 'a, 'b> {
         elements::relation(self.builder, side.behaviors, relation)
     }
 
-    /// An operation of a node, which is a step even where it has nothing to run.
+    /// Adds an operation of a node. It is a step even if it has nothing to run.
     fn standard<E>(
         &mut self,
         side: &SceneSide<'_, '_, '_, E>,
@@ -417,7 +418,7 @@ impl<'w, 's, 't, 'a, 'b> Weaver<'w, 's, 't, 'a, 'b> {
         }
     }
 
-    /// A call, which waits for the one before on its host.
+    /// Adds a call, which waits for the previous one on its host.
     fn called(
         &mut self,
         element: PlanElementIndex,
@@ -434,14 +435,14 @@ impl<'w, 's, 't, 'a, 'b> Weaver<'w, 's, 't, 'a, 'b> {
         self.builder.push(step, waits.iter().chain(&before))
     }
 
-    /// Whether the next step comes after another one anyway: one of an earlier stage of its piece,
-    /// or of a piece that its own one waits for.
+    /// Whether the next step comes after another one anyway, because that belongs to an earlier
+    /// stage of the piece, or to a piece that this one waits for.
     fn follows(&self, before: PlanStepIndex) -> bool {
         let index = before.index();
         if index >= self.current.first {
             return index < self.current.stage;
         }
-        // The steps of a part stand side by side, so the next wait is of the same one if any is.
+        // The steps of a part are adjacent, so only the next wait can belong to the same part.
         let plan = &self.builder.plan;
         let is_among = |waits: &[PlanStepIndex]| {
             let next = waits.get(waits.partition_point(|&wait| wait < before));
@@ -451,7 +452,7 @@ impl<'w, 's, 't, 'a, 'b> Weaver<'w, 's, 't, 'a, 'b> {
             || self.current.turns.iter().any(|&turn| is_among(plan.after(turn)))
     }
 
-    /// The next step of the piece.
+    /// Adds the next step of the piece.
     fn then(&mut self, work: StepWork) -> PlanStepIndex {
         self.current.stage = self.builder.next().index();
         let mut step = self.builder.step(self.current.element, work);
@@ -462,14 +463,15 @@ impl<'w, 's, 't, 'a, 'b> Weaver<'w, 's, 't, 'a, 'b> {
         step
     }
 
-    /// The next step waits for this one instead of those.
+    /// Lets the next step wait for this one instead of `last`, whose memory it reuses.
     fn goes_on(&mut self, mut last: Vec<PlanStepIndex>, step: PlanStepIndex) {
         last.clear();
         last.push(step);
         self.current.last = last;
     }
 
-    /// A node that runs nothing is seen all the same, so that the order is.
+    /// Makes the last step of a node visible if the node runs nothing, so that its order is
+    /// visible.
     fn show_if_nothing_runs(&mut self, last: PlanStepIndex) {
         let steps = &self.builder.plan.steps[self.current.first..];
         if steps.iter().all(|step| !step.is_shown) {
@@ -479,7 +481,7 @@ impl<'w, 's, 't, 'a, 'b> Weaver<'w, 's, 't, 'a, 'b> {
 }
 
 impl<'s, 't, 'a, E> SceneSide<'s, 't, 'a, E> {
-    /// A side on which nothing goes or comes.
+    /// A side on which nothing moves.
     pub(super) fn at_rest(
         behaviors: &'s Behaviors<'t, 'a>,
         builder: &mut PlanBuilder,
@@ -502,14 +504,15 @@ impl<'s, 't, 'a, E> SceneSide<'s, 't, 'a, E> {
 }
 
 impl SceneSide<'_, '_, '_, Up> {
-    /// What is done when a relation comes of which the source keeps running, or which orders nothing.
+    /// The operations of a relation that is added while its source keeps running, or that orders
+    /// nothing.
     pub(super) fn wired(&self, relation: RelationIndex) -> &'static [Operation] {
         if self.is_ignored[relation.index()] { &WHOLE } else { &ADD }
     }
 }
 
 impl<E> SceneSide<'_, '_, '_, E> {
-    /// Whether anything is done where a relation comes or goes, or something waits for its ends.
+    /// Whether adding or removing a relation runs anything, or anything waits for its ends.
     pub(super) fn matters(&self, relation: RelationIndex, operations: &[Operation]) -> bool {
         let ends = self.behaviors.topology.relation(relation);
         let moves = |node: NodeIndex| self.extents[node.index()].is_some();
@@ -529,7 +532,7 @@ impl<E> SceneSide<'_, '_, '_, E> {
         })
     }
 
-    /// Of these operations those that happen to a node, in the order of the relations.
+    /// Those of these operations that happen at a node, in the order of the relations.
     fn ends(
         &self,
         node: NodeIndex,
@@ -547,12 +550,13 @@ impl<E> SceneSide<'_, '_, '_, E> {
         calls
     }
 
-    /// What a relation runs where it comes.
+    /// The calls of a relation that is added.
     pub(super) fn coming(&self, relation: RelationIndex) -> Vec<Rc<PlanCall>> {
         self.calls(relation, WHOLE.into_iter()).map(|(_, call)| call).collect()
     }
 
-    /// The operations of relations that happen to a node between its states, each with its relation.
+    /// The operations of relations that happen at a node between its states, each with its
+    /// relation.
     pub(super) fn between(
         &self,
         node: NodeIndex,
@@ -561,12 +565,12 @@ impl<E> SceneSide<'_, '_, '_, E> {
         calls.map(|(relation, _, call)| (relation, call))
     }
 
-    /// Statement H1, for operations of nodes.
+    /// The host of an operation of a node (statement H1).
     pub(super) fn node_host(&self, node: NodeIndex, said: Option<&str>) -> StepHost {
         self.host_at(CallPlace::of_node(node, said))
     }
 
-    /// Statement H1, for operations of relations.
+    /// The host of an operation of a relation (statement H1).
     pub(super) fn relation_host(
         &self,
         relation: RelationIndex,
@@ -591,26 +595,26 @@ impl<E> SceneSide<'_, '_, '_, E> {
     }
 }
 
-/// Where a call runs, whatever hosts what.
+/// The place of a call, independent of which node hosts which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CallPlace {
     Orchestrator,
-    /// On the host of a node; where nothing hosts that, on this.
+    /// The host of a node; the second value is the place if nothing hosts the node.
     HostOf(NodeIndex, Unhosted),
 }
 
-/// Where what belongs on the host of a node runs that nothing hosts.
+/// The place of a call on the host of a node that nothing hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unhosted {
     Orchestrator,
-    /// On the node where that is a machine, else on the orchestrator.
+    /// The node if it is a machine, otherwise the orchestrator.
     Machine,
-    /// On the node.
+    /// The node itself.
     Itself,
 }
 
 impl CallPlace {
-    /// Statement H1, for operations of nodes.
+    /// The place of an operation of a node (statement H1).
     pub(super) fn of_node(node: NodeIndex, said: Option<&str>) -> Self {
         match said {
             Some("ORCHESTRATOR") => Self::Orchestrator,
@@ -619,7 +623,7 @@ impl CallPlace {
         }
     }
 
-    /// Statement H1, for operations of relations.
+    /// The place of an operation of a relation (statement H1).
     pub(super) fn of_relation(
         relation: &TopologyRelation,
         operation: Operation,
@@ -636,7 +640,7 @@ impl CallPlace {
     }
 }
 
-/// Statement G3: what the orchestrator brings has no states in between.
+/// The error that a node which the orchestrator brings has no states in between (statement G3).
 fn delegated_lifecycle<E>(
     side: &SceneSide<'_, '_, '_, E>,
     node: NodeIndex,
@@ -646,12 +650,14 @@ fn delegated_lifecycle<E>(
     let template = side.behaviors.topology.node(node);
     let name = &template.name;
     let message = format!(
-        "`{}` has to run while `{name}` is configured, but the orchestrator brings `{name}` as a whole",
+        "`{}` has to run while `{name}` is configured, but the orchestrator provides `{name}` as a whole",
         call.operation
     );
     let label = match delegation {
-        Delegation::Abstract => "stands for something that the orchestrator finds",
-        Delegation::Provided => "is of a type that the orchestrator brings, and implements nothing",
+        Delegation::Abstract => "this node stands for a node that the orchestrator finds",
+        Delegation::Provided => {
+            "this node is of a type that the orchestrator provides, and implements nothing itself"
+        }
     };
     Diagnostic::error(Code::DelegatedLifecycle, message)
         .at(call.span)

@@ -1,14 +1,10 @@
-//! Whether a template can substitute a node, and how: what becomes of the node's properties,
-//! capabilities and relations.
+//! Judges whether a template can substitute a node, and how: where the node's properties,
+//! capabilities and relations go.
 
 use super::view::{TemplateView, ViewedNode, entry, key_span};
+use crate::diagnostic::Diagnostics;
 use crate::orchestrate::fulfil::NodeSubject;
 use crate::orchestrate::tree::{entries, key_name};
-use crate::text::decimal::Decimal;
-use crate::text::diagnostic::Diagnostics;
-use crate::text::source::{FileId, Span};
-use crate::text::value::Value;
-use crate::text::yaml::{Node, NodeIdentity, Out, OutNode};
 use crate::topology::TopologyNode;
 use crate::tosca::filter::{FilterReason, FilterVerdict, NodeFilter};
 use crate::tosca::mapping::{
@@ -18,56 +14,60 @@ use crate::tosca::requirement::{AssignedCount, bounds};
 use crate::tosca::substitution::{MappingTarget, Substitution, SubstitutionMapping};
 use crate::tosca::types::schemas::Schemas;
 use crate::tosca::{Family, TypeId, Types};
+use cuvee_text::decimal::Decimal;
+use cuvee_text::source::{FileId, Span};
+use cuvee_text::value::Value;
+use cuvee_text::yaml::{Node, NodeIdentity, Out, OutNode};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// A template of the catalogue.
 pub(crate) struct CatalogueTemplate<'a> {
-    /// Its path, as it is shown and as it is chosen by.
+    /// Its path, as it is shown and as users name it.
     pub name: String,
     pub file: FileId,
     pub substitution: Substitution<'a>,
-    /// The type that it substitutes, where that is known.
+    /// The type that it substitutes, if that is known.
     pub kind: Option<TypeId>,
-    /// What files that it names are called from the template that is substituted in.
+    /// The names of files that it uses, as the template in which it substitutes a node calls them.
     pub names: FxHashMap<NodeIdentity, String>,
 }
 
 /// A variant of a template of the catalogue.
 #[derive(Clone, Debug)]
 pub(crate) struct CandidateVariant<'a> {
-    /// The preset that gives it, where it is not the variant by defaults.
+    /// The preset that gives the variant; `None` for the variant by defaults.
     pub preset: Option<String>,
-    /// Other presets that give the same.
+    /// Other presets that give the same variant.
     pub also: Vec<String>,
-    /// Variability inputs that are not at their defaults.
+    /// Variability inputs that do not have their defaults.
     pub inputs: Vec<(String, Value)>,
-    /// What its nodes cost that stay: a node counts 1 where nothing else is said.
+    /// The weight of the nodes that stay. A node counts 1 unless it says otherwise.
     pub weight: Decimal,
-    /// What those cost by themselves that are to be substituted; nothing where there are none.
+    /// The weight of the nodes that are substituted in turn; `None` if there are none.
     pub facades: Option<Decimal>,
-    /// Where the time was over before it was known that no variant is meant that costs less: what each
-    /// of them costs at least.
+    /// If time ran out before it was proven that no variant costs less: a lower bound for the
+    /// weight of all of them.
     pub least: Option<Decimal>,
-    /// Inputs of another variant that costs the same and has other nodes, where nothing decides
+    /// The inputs of another variant with the same weight and other nodes, if nothing decides
     /// between the two.
     pub rival: Option<Vec<(String, Value)>>,
-    /// Whether the template lets any of its variants be taken that are equally good.
+    /// Whether the template permits any of several equally good variants.
     pub is_settled: bool,
     /// The resolved template.
     pub view: Rc<TemplateView<'a>>,
 }
 
-/// A node that is to be substituted, as others see it.
+/// A node that is to be substituted, as the rest of its template sees it.
 pub(crate) struct Facade<'v, 'a> {
     pub node: &'v ViewedNode<'a>,
     pub kind: TypeId,
-    /// With the values of its properties, as far as they are known.
+    /// The node with the values of its properties, as far as they are known.
     pub values: &'v TopologyNode,
-    /// The capabilities that relations lead to, each with a relation that does.
+    /// The capabilities that relations lead to, each with the place of one such relation.
     pub capabilities: BTreeMap<String, Span>,
-    /// Its requirements that are assigned, with their slots in the order in which they are mapped.
+    /// Its assigned requirements, with their slots in the order in which they are mapped.
     pub requirements: Vec<FacadeRequirement>,
 }
 
@@ -75,76 +75,78 @@ pub(crate) struct Facade<'v, 'a> {
 pub(crate) struct FacadeRequirement {
     pub name: String,
     pub slots: Vec<usize>,
-    /// How many there are for certain.
+    /// How many of the slots are certain to exist.
     pub min: u64,
 }
 
-/// Where something of a node that is substituted goes: a node of the template, and what it has.
+/// The place to which something of a substituted node is mapped: a node of the template, and the
+/// name of one of its parts.
 pub(crate) type MappedTo = (String, String);
 
 /// How a template substitutes a node.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CandidateFit {
-    /// Which property of the node gives which input its value; other inputs have their defaults.
+    /// For each input the property of the node that gives its value; other inputs have their
+    /// defaults.
     pub inputs: BTreeMap<String, String>,
-    /// Where its capabilities are.
+    /// The places of its capabilities.
     pub capabilities: FxHashMap<String, MappedTo>,
-    /// Where its relations go.
+    /// The places to which its relations are mapped.
     pub requirements: Vec<FitRequirement>,
 }
 
-/// Where the relations of one requirement go.
+/// The places to which the relations of one requirement are mapped.
 #[derive(Clone, Debug)]
 pub(crate) struct FitRequirement {
     pub name: String,
     pub mappings: Vec<FitMapping>,
     /// For each slot the mapping that takes it.
     pub taken: Vec<usize>,
-    /// The assignment of each slot, by its position.
+    /// For each slot the position of its assignment.
     pub slots: Vec<usize>,
-    /// How many mappings there are, groups written out.
+    /// The number of mappings, with groups written out.
     pub entries: u64,
-    /// How many of them lead onto mandatory requirements.
+    /// How many of them lead to mandatory requirements.
     pub mandatory: u64,
 }
 
 /// A mapping of a requirement.
 #[derive(Clone, Debug)]
 pub(crate) struct FitMapping {
-    /// Where it stands.
+    /// The place of the mapping in the source.
     pub span: Span,
-    /// Requirements of nodes.
+    /// The requirements of nodes that it leads to.
     pub targets: Vec<MappedTo>,
-    /// Nodes that are the target themselves.
+    /// The selected nodes that it leads to.
     pub selected: Vec<String>,
     pub is_mandatory: bool,
 }
 
-/// Why a template cannot substitute a node.
+/// The reason why a template cannot substitute a node.
 #[derive(Clone, Debug)]
 pub(crate) struct Refusal {
-    /// How near it was.
+    /// How near the template was to fitting.
     pub rank: u8,
     pub message: String,
-    /// Where that is in the template.
+    /// The place in the template.
     pub at: Span,
-    /// And at the node.
+    /// The place at the node.
     pub here: Option<Span>,
     pub kind: RefusalKind,
 }
 
-/// What kind of reason there is to refuse a template.
+/// The kind of a refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RefusalKind {
-    /// It does not fit.
+    /// The template does not fit.
     Unfit,
-    /// Whether it fits is not known before run time.
+    /// Whether the template fits is only known at run time.
     Undecided,
-    /// It would be in itself.
+    /// The template would contain itself.
     Cyclic,
-    /// Several of its variants are equally good.
+    /// Several variants of the template are equally good.
     Ambiguous,
-    /// No variant of it was found in time.
+    /// No variant of the template was found in time.
     Interrupted,
 }
 
@@ -162,18 +164,19 @@ impl Refusal {
     }
 }
 
-/// Whether a type is another one or derives from it; types that two files define alike are one.
+/// Whether a type is another one or derives from it. Types that two files define alike are the
+/// same.
 pub(crate) fn is_a(types: &Types<'_>, kind: TypeId, ancestor: TypeId) -> bool {
     types.chain(kind).any(|kind| kind == ancestor || is_alike(types, kind, ancestor))
 }
 
-/// Whether two types have one name and are defined alike.
+/// Whether two types have the same name and definition.
 fn is_alike(types: &Types<'_>, one: TypeId, other: TypeId) -> bool {
     let (one, other) = (types.definition(one), types.definition(other));
     one.name == other.name && one.value.to_value() == other.value.to_value()
 }
 
-/// Whether a template is for nodes of the type.
+/// Judges whether a template is for nodes of this type.
 pub(crate) fn judge_kind(
     types: &Types<'_>,
     facade: &Facade<'_, '_>,
@@ -190,13 +193,13 @@ pub(crate) fn judge_kind(
     }
     let own = types.definition(kind).name;
     let message = match own == wanted {
-        true => format!("it is for another `{own}` than this, which is defined otherwise"),
+        true => format!("it is for another type `{own}`, with a different definition"),
         false => format!("it is for a `{own}`, which is no `{wanted}`"),
     };
     Err(Refusal::new(1, message, at).here(facade.node.span))
 }
 
-/// Whether the node fulfils the filter of a template (M2).
+/// Judges whether the node passes the filter of a template (M2).
 fn judge_filter(
     types: &Types<'_>,
     facade: &Facade<'_, '_>,
@@ -205,7 +208,7 @@ fn judge_filter(
     let Some(filter) = template.substitution.node.get("substitution_filter") else {
         return Ok(());
     };
-    // What is wrong with its shape is for validating to say.
+    // Validation reports errors in the shape of the filter.
     let filter = NodeFilter::read(filter, &mut Diagnostics::default());
     let schemas = Schemas::new(types);
     let refused = |reason: FilterReason| Refusal::new(2, reason.message, reason.at);
@@ -219,14 +222,14 @@ fn judge_filter(
     }
 }
 
-/// Whether a node says that it is there several times.
+/// Whether a node has an instance count other than one.
 pub(crate) fn is_counted(node: &ViewedNode<'_>) -> bool {
     let once = Value::from(1_i64);
     let count = entry(&node.body, "instance_count");
     count.is_some_and(|count| OutNode::root(&count).to_value() != once)
 }
 
-/// Finds out how a variant of a template substitutes a node.
+/// Judges how a variant of a template substitutes a node.
 pub(crate) fn judge<'a>(
     types: &Types<'_>,
     facade: &Facade<'_, 'a>,
@@ -250,7 +253,8 @@ struct Judging<'j, 't, 'v, 'a> {
 }
 
 impl<'a> Judging<'_, '_, '_, 'a> {
-    /// M2: constant property mappings, which are deprecated, say what the value has to be.
+    /// Checks constant property mappings, which are deprecated: the property has to have that value
+    /// (M2).
     fn constants(&self) -> Result<(), Refusal> {
         for mapping in &self.template.substitution.properties {
             let Some(wanted) = mapping.value.map(Node::to_value) else { continue };
@@ -265,7 +269,7 @@ impl<'a> Judging<'_, '_, '_, 'a> {
         Ok(())
     }
 
-    /// M4: every input without a default has a value from a property.
+    /// Checks that every input without a default gets its value from a property (M4).
     fn inputs(&self, kind: TypeId) -> Result<BTreeMap<String, String>, Refusal> {
         let mut fed = BTreeMap::new();
         let mappings = &self.template.substitution.properties;
@@ -296,7 +300,7 @@ impl<'a> Judging<'_, '_, '_, 'a> {
         Ok(fed)
     }
 
-    /// Whether a property of the node has a value, its own or by default.
+    /// Whether a property of the node has a value, assigned or by default.
     fn has_value(&self, property: &str, kind: TypeId) -> bool {
         self.facade.node.property(property).is_some()
             || [self.facade.kind, kind].iter().any(|&kind| {
@@ -305,7 +309,7 @@ impl<'a> Judging<'_, '_, '_, 'a> {
             })
     }
 
-    /// M6: the capabilities that relations lead to are mapped, to nodes that are there.
+    /// Checks that the capabilities that relations lead to are mapped to existing nodes (M6).
     fn capabilities(&self) -> Result<FxHashMap<String, MappedTo>, Refusal> {
         let substitution = &self.template.substitution;
         let mut mapped = FxHashMap::default();
@@ -333,7 +337,7 @@ impl<'a> Judging<'_, '_, '_, 'a> {
         Ok(mapped)
     }
 
-    /// M3: mappings of requirements work for this node.
+    /// Checks that the mappings of requirements work for this node (M3).
     fn requirements(&self, kind: TypeId) -> Result<Vec<FitRequirement>, Refusal> {
         let effective = &self.types.effective(kind).requirements;
         let mut all = Vec::new();
@@ -377,18 +381,19 @@ impl<'a> Judging<'_, '_, '_, 'a> {
                     (
                         at,
                         format!(
-                            "it maps `{name}` onto mandatory requirements {count} times, and there are {min} for certain"
+                            "it maps `{name}` onto mandatory requirements {count} times, but only {min} of its relations are certain"
                         ),
                     )
                 }
-                MappingProblem::TakesNoMore { mapping, .. } => {
-                    (mapping, format!("it maps `{name}` onto what takes no more"))
-                }
+                MappingProblem::TakesNoMore { mapping, .. } => (
+                    mapping,
+                    format!("it maps `{name}` onto a requirement that takes no more relations"),
+                ),
                 MappingProblem::BehindRest(at)
                 | MappingProblem::Surplus(at)
                 | MappingProblem::BoundedRest(at)
                 | MappingProblem::Nothing(at) => {
-                    (at, format!("an earlier mapping of `{name}` takes all that is left"))
+                    (at, format!("an earlier mapping of `{name}` takes all remaining relations"))
                 }
             };
             return Err(Refusal::new(3, message, place(at)).here(self.facade.node.span));
@@ -401,7 +406,8 @@ impl<'a> Judging<'_, '_, '_, 'a> {
         let entries = rules.entries(slots as u64);
         let count = mandatory.iter().map(|(_, count)| *count).sum();
         if count > slots as u64 && facade.is_some() {
-            let message = format!("it needs {count} relations of `{name}`, and there are {slots}");
+            let message =
+                format!("it needs {count} relations of `{name}`, but the node has {slots}");
             let at = mandatory.last().map_or(0, |(at, _)| *at);
             return Err(Refusal::new(3, message, place(at)).here(self.facade.node.span));
         }
@@ -443,7 +449,7 @@ impl<'a> Judging<'_, '_, '_, 'a> {
                 }
             }
         }
-        // What leads to nothing that is there is no entry.
+        // A mapping that leads to no existing node is left out.
         if !positions.is_empty() {
             mapped
                 .rules
@@ -455,8 +461,8 @@ impl<'a> Judging<'_, '_, '_, 'a> {
         Ok(())
     }
 
-    /// What a target of a mapping names, as far as it is there: a requirement of a node, else nodes
-    /// that are selected.
+    /// The things that a target of a mapping names, as far as they exist: a requirement of a node,
+    /// or selected nodes.
     fn onto(&self, target: &MappingTarget<'a>) -> Vec<(String, Option<String>)> {
         let is_selected = |name: &&str| self.view.node(name).is_some_and(|node| node.is_selected);
         let names: Vec<_> = target.path.iter().filter_map(|name| name.text()).collect();
@@ -505,17 +511,17 @@ impl<'a> Judging<'_, '_, '_, 'a> {
     }
 }
 
-/// Mappings of one requirement while they are read.
+/// The mappings of one requirement while they are read.
 struct RulesInMaking {
     rules: RequirementMappings,
-    /// The positions of what is mapped onto: requirements of nodes, or nodes themselves.
+    /// The positions of their targets: requirements of nodes, or nodes themselves.
     onto: FxHashMap<(String, Option<String>), usize>,
     mappings: Vec<FitMapping>,
 }
 
 impl<'v, 'a> Facade<'v, 'a> {
-    /// A node of a template as others see it; `uses` are the relations that lead to it, each with
-    /// the capability where it leads.
+    /// Makes the facade of a node of a template. `uses` are the relations that lead to it, each
+    /// with the capability that it leads to.
     pub(crate) fn of(
         types: &Types<'_>,
         node: &'v ViewedNode<'a>,
@@ -548,16 +554,16 @@ impl<'v, 'a> Facade<'v, 'a> {
     }
 }
 
-/// So often nobody assigns a requirement.
+/// How often a repeated requirement is written out at most.
 const REPEATED: u64 = 100_000;
 
-/// The type of a name in a template of the catalogue.
+/// The node type of this name in a template of the catalogue.
 pub(crate) fn kind_of(types: &Types<'_>, name: Option<Node<'_>>) -> Option<TypeId> {
     let name = name?;
     types.find_in(Some(name.span().file), Family::Node, name.text()?)
 }
 
-/// The value of an input where nobody gives one.
+/// The value of an input if nobody gives one.
 pub(crate) fn default_of<'a>(declaration: &Out<'a>) -> Option<Out<'a>> {
     entry(declaration, "value").or_else(|| entry(declaration, "default"))
 }

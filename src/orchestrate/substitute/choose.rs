@@ -1,5 +1,5 @@
-//! Which of several templates substitutes a node: the one that is asked for, else the one of least
-//! weight; never the first that is found.
+//! Chooses the template that substitutes a node: the one that the user names, otherwise the one of
+//! least weight; never simply the first that is found.
 
 use super::candidate::{
     CandidateFit, CandidateVariant, CatalogueTemplate, Facade, Refusal, RefusalKind,
@@ -8,32 +8,32 @@ use super::explain::{ExplainedRefusal, ExplainedRunnerUp, ExplainedSubstitution}
 use super::known::ChosenVariant;
 use super::round::Round;
 use super::{ChosenTemplate, assigned};
-use crate::text::decimal::Decimal;
-use crate::text::diagnostic::{Code, Diagnostic};
-use crate::text::value::Value;
+use crate::diagnostic::{Cite, Code, Diagnostic};
+use cuvee_text::decimal::Decimal;
+use cuvee_text::value::Value;
 use std::cmp::Reverse;
 use std::rc::Rc;
 
-/// So many templates are named in a message.
+/// How many templates a message names at most.
 const NAMED: usize = 8;
 
-/// What was found out of a template for a node.
+/// The judgement of a template for a node.
 pub(super) struct JudgedCandidate<'a> {
     pub template: usize,
     pub fits: Result<WeighedCandidate<'a>, Refusal>,
 }
 
-/// A variant that fits.
+/// A variant that fits, with its weight.
 pub(super) struct WeighedCandidate<'a> {
-    /// Its position among the variants of its template.
+    /// The position among the variants of its template.
     pub at: usize,
     pub variant: CandidateVariant<'a>,
     pub fit: CandidateFit,
-    /// What it costs; nothing where there is no candidate for one of its nodes.
+    /// The weight; `None` if one of its own nodes has no candidate.
     pub weight: Option<Decimal>,
 }
 
-/// What substitutes a node.
+/// A template and variant that were chosen for a node.
 #[derive(Clone)]
 pub(super) struct CandidateChoice<'a> {
     pub template: usize,
@@ -42,24 +42,24 @@ pub(super) struct CandidateChoice<'a> {
     pub explanation: ExplainedSubstitution,
 }
 
-/// A candidate with what it costs as far as that is known.
+/// A candidate that fits, with its weight as far as it is known.
 struct FittingCandidate<'j, 'a> {
     template: usize,
     candidate: &'j WeighedCandidate<'a>,
     weight: Decimal,
 }
 
-/// What fits, what does not, and what was asked for.
+/// The candidates of a node: those that fit, those that do not, and the one that the user named.
 struct CandidateField<'j, 'a> {
     fitting: Vec<FittingCandidate<'j, 'a>>,
-    /// The nearest ones first.
+    /// The refused templates, the nearest ones first.
     refused: Vec<(usize, &'j Refusal)>,
     asked: Option<&'j ChosenTemplate>,
-    /// How many candidates there are, whatever is asked for.
+    /// How many candidates there are, whatever the user named.
     candidates: usize,
 }
 
-/// What the best candidate costs.
+/// The weight of the best candidate.
 pub(super) fn least<'a>(
     facade: &Facade<'_, 'a>,
     round: &Round<'_, '_, 'a>,
@@ -70,7 +70,7 @@ pub(super) fn least<'a>(
     known.map(|it| it.weight).min_by(|one, other| one.order(*other))
 }
 
-/// All that may substitute a node, what costs least first.
+/// All candidates of a node, by ascending weight.
 pub(super) fn all<'a>(
     facade: &Facade<'_, 'a>,
     round: &Round<'_, '_, 'a>,
@@ -90,7 +90,7 @@ pub(super) fn all<'a>(
     chosen.map(choice).collect()
 }
 
-/// Chooses among what fits.
+/// Chooses among the candidates that fit.
 pub(super) fn choose<'a>(
     facade: &Facade<'_, 'a>,
     round: &Round<'_, '_, 'a>,
@@ -154,7 +154,7 @@ impl<'j, 'a> CandidateField<'j, 'a> {
                 fitting.is_empty() && is_asked_for(asked, name(*template), None)
             });
         }
-        // Where nothing can be whole, the first that cannot be is chosen, so that it is told why.
+        // If no candidate is complete, the first is chosen, so that its error is reported.
         if fitting.iter().any(|it| it.candidate.weight.is_some()) {
             fitting.retain(|it| it.candidate.weight.is_some());
         }
@@ -166,8 +166,8 @@ impl<'j, 'a> CandidateField<'j, 'a> {
         weights.min_by(|one, other| one.order(*other))
     }
 
-    /// Those of this weight; of each template one of those that have the same nodes, or all of which
-    /// it allows.
+    /// The candidates of this weight. Of each template, variants with the same nodes count once,
+    /// and so do all variants between which the template does not distinguish.
     fn best(&self, weight: Decimal) -> Vec<&FittingCandidate<'j, 'a>> {
         let mut best: Vec<&FittingCandidate<'j, 'a>> = Vec::new();
         for it in self.fitting.iter().filter(|it| it.weight.order(weight).is_eq()) {
@@ -183,7 +183,7 @@ impl<'j, 'a> CandidateField<'j, 'a> {
         best
     }
 
-    /// What is proven of the weight, where less is not ruled out.
+    /// The lower bound of the weight that is proven, if less than the weight is possible.
     fn bound(&self, weight: Decimal) -> Option<Decimal> {
         let open = self.fitting.iter().filter_map(|it| it.candidate.variant.least);
         let unknown =
@@ -239,17 +239,18 @@ fn has_same_nodes(one: &CandidateVariant<'_>, other: &CandidateVariant<'_>) -> b
         && one.nodes.iter().all(|node| other.position(&node.name).is_some())
 }
 
-/// What was chosen may not be the best.
+/// The warning that the chosen template may not be the best, if that is so.
 pub(super) fn unproven(explained: &ExplainedSubstitution) -> Option<Diagnostic> {
     let ExplainedSubstitution { node, weight, least, .. } = explained;
     let message = format!(
-        "the time was over before it was proven that nothing substitutes node \"{node}\" with less than weight {weight}: nothing does with less than {}",
+        "the time was over before the template for node \"{node}\" was proven to be the best: its weight is {weight}, and no template has less than {}",
         (*least)?
     );
     Some(Diagnostic::warning(Code::Unproven, message).help("allow more time with `--timeout`"))
 }
 
-/// Whether a template is the one that is asked for: by its whole path, or as that ends.
+/// Whether the user named this template: by its whole path or the end of it, and its preset if
+/// given.
 fn is_asked_for(asked: &ChosenTemplate, name: &str, preset: Option<&str>) -> bool {
     let ends = name.strip_suffix(&*asked.file);
     ends.is_some_and(|before| before.is_empty() || before.ends_with(['/', '\\', ':']))
@@ -269,8 +270,7 @@ fn nothing<'a>(
         let why = format!("not by `{}`: {}", templates[*template].name, refusal.message);
         error = error.label(refusal.at, why);
         if let Some(here) = refusal.here.filter(|here| *here != facade.node.span) {
-            error = error
-                .label(here, format!("`{}` would have to fit here", templates[*template].name));
+            error = error.label(here, format!("`{}` does not fit here", templates[*template].name));
         }
     }
     let (name, kind) = (&facade.node.name, &facade.node.type_name);
@@ -278,9 +278,9 @@ fn nothing<'a>(
         _ if code == Code::UndecidedSubstitution => {
             error.help("give inputs of the topology their values with `--deployment-input`")
         }
-        _ if code == Code::AmbiguousSubstitution => {
-            error.help(format!("decide between them by inputs, such as `-i {name}.input=value`"))
-        }
+        _ if code == Code::AmbiguousSubstitution => error.help(format!(
+            "decide between the variants by inputs, such as `-i {name}.input=value`"
+        )),
         _ if code == Code::Unproven => error.help("allow more time with `--timeout`"),
         Some(asked) if refused.is_empty() => {
             error.help(format!("`{}` is no template of the catalogue that fits", asked.file))
@@ -292,31 +292,35 @@ fn nothing<'a>(
     }
 }
 
-/// The code and the message where there is no candidate.
+/// The code and message of the error that there is no candidate.
 fn nothing_because(facade: &Facade<'_, '_>, refused: &[(usize, &Refusal)]) -> (Code, String) {
     let name = &facade.node.name;
     let near = || refused.iter().filter(|(_, refusal)| refusal.rank > 1);
     let any = |kind: RefusalKind| near().any(|(_, refusal)| refusal.kind == kind);
     let is_cyclic = near().all(|(_, refusal)| refusal.kind == RefusalKind::Cyclic);
     if is_cyclic && any(RefusalKind::Cyclic) {
-        let message = format!("node \"{name}\" could only be substituted by what it is a part of");
+        let message =
+            format!("node \"{name}\" could only be substituted by a template that it is a part of");
         (Code::CyclicSubstitution, message)
     } else if any(RefusalKind::Undecided) {
-        let message = format!("what substitutes node \"{name}\" depends on what is not known yet");
+        let message = format!(
+            "which template substitutes node \"{name}\" depends on values that are not known yet"
+        );
         (Code::UndecidedSubstitution, message)
     } else if any(RefusalKind::Interrupted) {
-        let message = format!("the time was over before anything was found for node \"{name}\"");
+        let message = format!("the time was over before a template was found for node \"{name}\"");
         (Code::Unproven, message)
     } else if any(RefusalKind::Ambiguous) {
-        let message =
-            format!("several variants that differ in nodes are the best for node \"{name}\"");
+        let message = format!(
+            "several variants of templates that differ in nodes are equally good for node \"{name}\""
+        );
         (Code::AmbiguousSubstitution, message)
     } else {
-        (Code::NoSubstitution, format!("nothing substitutes node \"{name}\""))
+        (Code::NoSubstitution, format!("no template substitutes node \"{name}\""))
     }
 }
 
-/// Which template would fit with other inputs than those of defaults and presets (V3).
+/// A hint at a template that would fit with other inputs than those of defaults and presets (V3).
 fn open_help<'a>(
     facade: &Facade<'_, 'a>,
     round: &Round<'_, '_, 'a>,
@@ -336,7 +340,7 @@ fn open_help<'a>(
     })
 }
 
-/// Inputs of what substitutes a node, as a call gives them.
+/// Inputs of a substituting template, as command line flags.
 fn with_inputs(node: &str, inputs: &[(String, Value)]) -> String {
     let flags: Vec<_> =
         inputs.iter().map(|(name, value)| format!("-i {node}.{name}={value}")).collect();
@@ -371,7 +375,7 @@ fn ambiguous<'a>(
     error.help(format!("choose one: {}", flags.join(" or ")))
 }
 
-/// Two variants of one template cost the same and differ in nodes (V5).
+/// The error that two variants of one template have the same weight and different nodes (V5).
 fn ambiguous_variants(
     facade: &Facade<'_, '_>,
     template: &CatalogueTemplate<'_>,

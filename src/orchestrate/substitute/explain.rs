@@ -1,73 +1,73 @@
-//! Why a node became what it is.
+//! Explains how the open parts of a template were completed.
 
 use super::candidate::{FitMapping, FitRequirement};
 use super::flatten::ChosenCandidate;
 use super::view::ViewedNode;
 use crate::orchestrate::fulfil::{FoundNode, Fulfilment, Inventory};
-use crate::text::decimal::Decimal;
-use crate::text::source::{SourceMap, Span};
 use crate::topology::Topology;
+use cuvee_text::decimal::Decimal;
+use cuvee_text::source::{SourceMap, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 use std::fmt::Write;
 
-/// Why nothing is left open.
+/// The explanation of a completion: what was substituted, selected and fulfilled.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SubstitutionExplanation {
-    /// What substitutes which node, outermost first.
+    /// The substituted nodes, outermost first.
     pub substitutions: Vec<ExplainedSubstitution>,
-    /// The nodes that are there already, in the order of declaration.
+    /// The nodes that were selected, in the order of declaration.
     pub selected: Vec<ExplainedSelection>,
-    /// The requirements that had no target.
+    /// The requirements that got a target.
     pub fulfilled: Vec<ExplainedFulfilment>,
 }
 
-/// A node that was selected.
+/// A node for which an existing one was selected.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ExplainedSelection {
-    /// Its name.
+    /// The name of the node.
     pub node: String,
-    /// Where it is declared.
+    /// The place of its declaration.
     pub place: Option<String>,
-    /// What it is.
+    /// The URI of the selected node.
     pub instance: String,
-    /// Where that is declared; nothing for nodes of instances.
+    /// The place where the selected node is declared; `None` for nodes of instances.
     pub found_at: Option<String>,
 }
 
-/// A relation that had no target.
+/// A relation that got a target.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ExplainedFulfilment {
-    /// Where it starts.
+    /// The name of its source.
     pub node: String,
-    /// The requirement.
+    /// The name of the requirement.
     pub requirement: String,
-    /// Where that is assigned, or else the node.
+    /// The place of its assignment, otherwise that of the node.
     pub place: Option<String>,
     /// The name of the node that it leads to.
     pub target: String,
-    /// The capability, where the target has more than one that fits.
+    /// The capability, if the target has several that fit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capability: Option<String>,
-    /// What the target is, if it was there already.
+    /// The URI of the target, if it existed already.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instance: Option<String>,
-    /// Where the target is declared; nothing for nodes of instances.
+    /// The place where the target is declared; `None` for nodes of instances.
     pub found_at: Option<String>,
 }
 
 impl SubstitutionExplanation {
-    /// Adds what is said of further nodes.
+    /// Adds the explanations of further nodes.
     pub(super) fn extend(&mut self, more: Self) {
         self.substitutions.extend(more.substitutions);
         self.selected.extend(more.selected);
         self.fulfilled.extend(more.fulfilled);
     }
 
-    /// What was found for a topology.
+    /// Adds what was selected and fulfilled in a topology.
     pub(super) fn found(
         &mut self,
         found: &Fulfilment,
@@ -110,7 +110,7 @@ impl SubstitutionExplanation {
     }
 }
 
-/// What substitutes a node, and why.
+/// A substituted node, with the reasons for the choice.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ExplainedSubstitution {
@@ -124,26 +124,27 @@ pub struct ExplainedSubstitution {
     /// The preset that gives the variant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preset: Option<String>,
-    /// Inputs of the variant that are not at their defaults, such as `size=3`.
+    /// Inputs of the variant that do not have their defaults, such as `size=3`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<String>,
-    /// What the variant costs.
+    /// The weight of the variant.
     #[serde(serialize_with = "as_number")]
     pub weight: Decimal,
-    /// Where the time was over before it was known that nothing costs less: what all cost at least.
+    /// If time ran out before it was proven that nothing costs less: a lower bound for all
+    /// candidates.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "as_number_or_none")]
     pub least: Option<Decimal>,
     /// How many candidates there are.
     pub candidates: usize,
-    /// Whether somebody asked for it.
+    /// Whether the user named the template.
     pub is_asked_for: bool,
-    /// Whether candidates that cost less leave something open that has to be fulfilled.
+    /// Whether candidates of less weight leave a requirement open that has to be fulfilled.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub jointly: bool,
     /// Other candidates, the best ones first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub runners_up: Vec<ExplainedRunnerUp>,
-    /// Where the relations of the node go.
+    /// The places to which the relations of the node are mapped.
     pub requirements: Vec<ExplainedRequirement>,
     /// Templates that cannot substitute it, the nearest ones first.
     pub refused: Vec<ExplainedRefusal>,
@@ -158,43 +159,44 @@ pub struct ExplainedRunnerUp {
     /// The preset that gives the variant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preset: Option<String>,
-    /// Inputs of the variant that are not at their defaults.
+    /// Inputs of the variant that do not have their defaults.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<String>,
-    /// What the variant costs.
+    /// The weight of the variant.
     #[serde(serialize_with = "as_number")]
     pub weight: Decimal,
 }
 
-/// Where the relations of one requirement go.
+/// The places to which the relations of one requirement are mapped.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ExplainedRequirement {
     /// Its name.
     pub name: String,
-    /// How many relations there are.
+    /// How many relations the requirement has.
     pub relations: usize,
-    /// How many mappings there are, groups written out.
+    /// How many mappings it has, with groups written out.
     pub mappings: u64,
-    /// How many of them lead onto mandatory requirements.
+    /// How many of them lead to mandatory requirements.
     pub mandatory: u64,
-    /// Whether those come before others that stand before them.
+    /// Whether mandatory mappings come before others that are written earlier.
     pub reordered: bool,
-    /// Each relation with where it goes, and mappings without a relation.
+    /// Each relation with its mapping, and then the mappings without a relation.
     pub mapped: Vec<ExplainedMapping>,
 }
 
-/// A relation and where it goes.
+/// A relation and its mapping.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ExplainedMapping {
-    /// Where the relation leads; nothing for a mapping without one.
+    /// The target of the relation; `None` for a mapping without a relation.
     pub target: Option<String>,
-    /// The requirement that it becomes, such as `client_shop.service`; nothing where nothing takes it.
+    /// The requirement that it becomes, such as `client_shop.service`; `None` if no mapping takes
+    /// it.
     pub to: Option<String>,
-    /// Whether that is mandatory.
+    /// Whether that requirement is mandatory.
     pub mandatory: bool,
-    /// Where the mapping stands.
+    /// The place of the mapping.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
 }
@@ -203,17 +205,17 @@ pub struct ExplainedMapping {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ExplainedRefusal {
-    /// Its path.
+    /// The path of the template.
     pub template: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// Where that is.
+    /// The place of the reason in the template.
     pub place: String,
-    /// Whether it is for nodes of other types.
+    /// Whether the template is for nodes of another type.
     pub other_type: bool,
 }
 
-/// A line of a file.
+/// The place of a span as file and line.
 pub(crate) fn line_of(span: Span, sources: &SourceMap) -> Option<String> {
     if span.is_detached() {
         return None;
@@ -226,7 +228,7 @@ pub(super) fn place(span: Span, sources: &SourceMap) -> String {
     line_of(span, sources).unwrap_or_default()
 }
 
-/// The names that targets of mappings have now.
+/// The mappings of the chosen template, with the new names of their targets.
 pub(super) fn named(
     chosen: &ChosenCandidate<'_, '_>,
     names: &FxHashMap<String, String>,
@@ -242,7 +244,7 @@ pub(super) fn named(
     each.map(|it| (it.clone(), it.mappings.iter().map(targets).collect())).collect()
 }
 
-/// Says where the relations of a node went.
+/// Adds the mappings of a node's relations to its explanation.
 pub(super) fn complete(
     explained: &mut ExplainedSubstitution,
     node: &ViewedNode<'_>,
@@ -290,7 +292,7 @@ pub(super) fn complete(
     }
 }
 
-/// For people.
+/// Writes the explanation for people.
 pub fn human(explained: &SubstitutionExplanation) -> String {
     let mut out = String::new();
     for substitution in &explained.substitutions {
@@ -314,13 +316,13 @@ pub fn human(explained: &SubstitutionExplanation) -> String {
     out
 }
 
-/// Places behind what they are of.
+/// The known places, in parentheses.
 fn places(places: [&Option<String>; 2]) -> String {
     let known: Vec<_> = places.into_iter().flatten().map(String::as_str).collect();
     if known.is_empty() { String::new() } else { format!("  ({})", known.join(", ")) }
 }
 
-/// A weight as a number, whole where it is.
+/// A weight as a JSON number, as an integer if it is one.
 fn as_number<S: serde::Serializer>(weight: &Decimal, serializer: S) -> Result<S::Ok, S::Error> {
     match weight.units(0) {
         Some(whole) => serializer.serialize_u64(whole),
@@ -348,7 +350,7 @@ fn candidate(template: &str, preset: Option<&String>, inputs: &[String]) -> Stri
     format!("{template}{preset}{inputs}")
 }
 
-/// So many other candidates are named to people.
+/// How many other candidates are named to people.
 const RUNNERS_UP: usize = 3;
 
 fn whole(out: &mut String, it: &ExplainedSubstitution) -> std::fmt::Result {

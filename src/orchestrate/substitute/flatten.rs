@@ -1,22 +1,22 @@
-//! Puts what substitutes nodes into their place.
+//! Replaces nodes by the nodes of the templates that substitute them.
 //!
-//! All nodes of a round are replaced at once, so that their order counts for nothing; relations
-//! between two of them run between what they became.
+//! All nodes of a round are replaced at once, so their order does not matter. A relation between
+//! two of them becomes a relation between nodes that replace them.
 
 use super::candidate::{CandidateFit, CandidateVariant, CatalogueTemplate, MappedTo};
 use super::rewrite::{WrittenIn, like_list};
 use super::view::{TemplateView, ViewedNode, ViewedRequirement, entry};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::orchestrate::tree::{MapEntries, entries, key_name, like, set, set_open};
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::value::Value;
-use crate::text::yaml::{Node, Out, OutKey, OutNode};
 use crate::tosca::Types;
+use cuvee_text::value::Value;
+use cuvee_text::yaml::{Node, Out, OutKey, OutNode};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 
-/// A node, and what is to substitute it.
+/// A node with the template that was chosen to substitute it.
 pub(crate) struct ChosenCandidate<'c, 'a> {
     /// The position of the node.
     pub node: usize,
@@ -25,37 +25,38 @@ pub(crate) struct ChosenCandidate<'c, 'a> {
     pub fit: CandidateFit,
 }
 
-/// Where relations to nodes that are substituted lead: by the positions of source and assignment
-/// the capability.
+/// The capabilities that relations to substituted nodes lead to, by the positions of the source and
+/// its assignment.
 pub(crate) type UsedCapabilities = FxHashMap<(usize, usize), String>;
 
-/// A template while nodes of it are substituted.
+/// A template while its nodes are replaced.
 pub(super) struct Flattening<'f, 't, 'a> {
     pub(super) outer: &'f TemplateView<'a>,
     pub(super) types: &'f Types<'t>,
     pub(super) chosen: &'f [ChosenCandidate<'f, 'a>],
     pub(super) uses: &'f UsedCapabilities,
-    /// By the names of nodes what substitutes them.
+    /// For each substituted node, by name, the position of its choice.
     pub(super) by_node: FxHashMap<&'f str, usize>,
-    /// For each of those the new names of its nodes.
+    /// For each choice, the new names of its nodes.
     pub(super) names: Vec<FxHashMap<String, String>>,
-    /// Of those that are selected and mapped onto, the nodes that they are.
+    /// For each choice, its selected nodes that a relation is mapped onto, and the nodes that they
+    /// become.
     targets: Vec<FxHashMap<String, String>>,
     pub(super) found: RefCell<Diagnostics>,
 }
 
-/// A template in which nodes were substituted.
+/// A template whose nodes were replaced.
 pub(crate) struct FlattenedTemplate<'a> {
     pub document: Out<'a>,
-    /// The new names of the nodes of each that was chosen.
+    /// For each choice, the new names of its nodes.
     pub names: Vec<FxHashMap<String, String>>,
     pub warnings: Diagnostics,
 }
 
-/// Puts what was chosen into the places of nodes.
+/// Replaces nodes by what was chosen for them.
 ///
 /// # Errors
-/// `dangling-reference` where something names what has no counterpart.
+/// `dangling-reference` if a name has no counterpart any more.
 pub(crate) fn flatten<'a>(
     outer: &TemplateView<'a>,
     types: &Types<'_>,
@@ -90,8 +91,8 @@ pub(crate) fn flatten<'a>(
     }
 }
 
-/// The names of nodes behind that of the node which they substitute, with a number where that is
-/// taken.
+/// The new names of nodes: that of the node which they replace comes first. A number is added if
+/// the name is taken.
 fn new_names(
     outer: &TemplateView<'_>,
     chosen: &[ChosenCandidate<'_, '_>],
@@ -111,11 +112,11 @@ fn new_names(
     chosen.iter().map(names).collect()
 }
 
-/// Sections of a topology that what substitutes nodes adds to.
+/// The sections of a topology to which substituting templates add entries.
 const SECTIONS: [&str; 5] =
     ["node_templates", "relationship_templates", "groups", "policies", "workflows"];
 
-/// Operations by which generated workflows deploy a node.
+/// The operations with which generated workflows deploy a node.
 const DEPLOYING: [&str; 3] = ["create", "configure", "start"];
 
 impl<'a> Flattening<'_, '_, 'a> {
@@ -168,7 +169,7 @@ impl<'a> Flattening<'_, '_, 'a> {
         like(section, all)
     }
 
-    /// A node that stays.
+    /// A node that is not replaced.
     fn outer_node(&self, position: usize, node: &ViewedNode<'a>) -> Out<'a> {
         let at = WrittenIn::Outer(Some(&node.name));
         let mut all = entries(&node.body);
@@ -209,7 +210,7 @@ impl<'a> Flattening<'_, '_, 'a> {
         Some(like_list(list, all))
     }
 
-    /// Where an assignment of the template leads that names a node which is substituted.
+    /// The new target of an assignment that names a replaced node.
     fn end(
         &self,
         source: usize,
@@ -222,7 +223,7 @@ impl<'a> Flattening<'_, '_, 'a> {
         Some((node, inner))
     }
 
-    /// Where a capability of a node is that is substituted.
+    /// The new place of a capability of a replaced node.
     fn capability(&self, chosen: usize, capability: &str) -> Option<MappedTo> {
         let (node, inner) = self.chosen[chosen].fit.capabilities.get(capability)?;
         Some((self.names[chosen].get(node)?.clone(), inner.clone()))
@@ -254,7 +255,7 @@ impl<'a> Flattening<'_, '_, 'a> {
         }
     }
 
-    /// A node of what substitutes another one.
+    /// A node of a substituting template.
     fn inner_node(
         &self,
         chosen: usize,
@@ -280,8 +281,8 @@ impl<'a> Flattening<'_, '_, 'a> {
         like(&inner.body, all)
     }
 
-    /// The assignments of a node of what substitutes another one: those that are mapped lead where
-    /// the relations of that lead.
+    /// The assignments of a node of a substituting template. Those that are mapped lead to the
+    /// targets of the replaced node's relations.
     fn inner_requirements(
         &self,
         chosen: usize,
@@ -293,7 +294,7 @@ impl<'a> Flattening<'_, '_, 'a> {
         for (requirement, relation) in relations.into_iter().flatten() {
             waiting.entry(requirement).or_default().push_back(relation);
         }
-        // Mandatory ones come first; what is left over takes what is still open.
+        // Mandatory assignments come first; the relations that remain go to the others.
         let mut given: FxHashMap<usize, Vec<&MappedRelation<'_, 'a>>> = FxHashMap::default();
         for is_mandatory in [true, false] {
             for (index, assignment) in inner.assignments.iter().enumerate() {
@@ -336,7 +337,7 @@ impl<'a> Flattening<'_, '_, 'a> {
         (!all.is_empty()).then_some(all)
     }
 
-    /// An assignment that is mapped, with its target.
+    /// A mapped assignment, with its target.
     fn mapped(
         &self,
         chosen: usize,
@@ -358,8 +359,8 @@ impl<'a> Flattening<'_, '_, 'a> {
         with_body(&assignment.item, written(Some(&assignment.body), body))
     }
 
-    /// The relationship that goes along with a relation, over that of the assignment onto which it
-    /// is mapped: what that says stays.
+    /// The relationship of a relation, merged over that of the assignment onto which it is mapped.
+    /// Entries of the assignment stay.
     fn outer_relationship(
         &self,
         relation: &MappedRelation<'_, 'a>,
@@ -375,7 +376,7 @@ impl<'a> Flattening<'_, '_, 'a> {
             Some(own) if is_map(own) && is_map(&outer) => merged(own, &outer),
             Some(own) => {
                 if is_map(&outer) {
-                    let message = "the relationship that this is mapped onto has a name, so what is said of this one is left out";
+                    let message = "this relation is mapped onto a requirement with a named relationship, so assignments of its own relationship are left out";
                     let warning = Diagnostic::warning(Code::DroppedAssignment, message);
                     self.found.borrow_mut().push(warning.at(relation.outer.span));
                 }
@@ -385,7 +386,7 @@ impl<'a> Flattening<'_, '_, 'a> {
         vec![(key, merged)]
     }
 
-    /// An assignment that stays as it is, but for names.
+    /// An assignment that is not mapped; only names in it change.
     fn inner_assignment(&self, chosen: usize, assignment: &ViewedRequirement<'a>) -> Out<'a> {
         let mut body = self.assigned_body(&assignment.body, WrittenIn::Inner(chosen));
         self.rename_relationship(chosen, &mut body);
@@ -400,7 +401,7 @@ impl<'a> Flattening<'_, '_, 'a> {
         with_body(&assignment.item, written(Some(&assignment.body), body))
     }
 
-    /// The entries of an assignment in their new place; of one in short none.
+    /// The entries of an assignment in its new place; none if it is written in short.
     fn assigned_body(&self, body: &Out<'a>, at: WrittenIn<'_>) -> MapEntries<'a> {
         let mut all = entries(body);
         for (key, value) in &mut all {
@@ -411,7 +412,7 @@ impl<'a> Flattening<'_, '_, 'a> {
         all
     }
 
-    /// Relationship templates of what substitutes are called behind the node.
+    /// Prefixes the name of a relationship template with that of the replaced node.
     fn rename_relationship(&self, chosen: usize, body: &mut MapEntries<'a>) {
         let templates = self.chosen[chosen].variant.view.section("relationship_templates");
         for (_, value) in body.iter_mut().filter(|(key, _)| key_name(key) == "relationship") {
@@ -425,12 +426,12 @@ impl<'a> Flattening<'_, '_, 'a> {
         }
     }
 
-    /// The name of something of what substitutes a node.
+    /// The new name of an element of a substituting template.
     pub(super) fn prefixed(&self, chosen: usize, name: &str) -> String {
         format!("{}_{name}", self.outer.nodes[self.chosen[chosen].node].name)
     }
 
-    /// The nodes that selected ones are because a relation is mapped onto them.
+    /// The selected nodes that a relation is mapped onto, with the targets of these relations.
     fn selected_targets(&self, chosen: usize) -> FxHashMap<String, String> {
         let candidate = &self.chosen[chosen];
         let node = &self.outer.nodes[candidate.node];
@@ -448,7 +449,7 @@ impl<'a> Flattening<'_, '_, 'a> {
         targets
     }
 
-    /// The relations that each node of what substitutes gets.
+    /// For each node of a substituting template, the relations that are mapped onto it.
     fn relations_of(&self, chosen: usize) -> FxHashMap<&str, MappedRelations<'_, 'a>> {
         let candidate = &self.chosen[chosen];
         let node = &self.outer.nodes[candidate.node];
@@ -481,14 +482,14 @@ impl<'a> Flattening<'_, '_, 'a> {
 
     fn unmapped(&self, node: &ViewedNode<'a>, outer: &ViewedRequirement<'a>) {
         let message = format!(
-            "nothing takes this relation of node \"{}\", so it is not in the result",
+            "no mapping takes this relation of node \"{}\", so it is not in the result",
             node.name
         );
         let note = Diagnostic::note(Code::UnmappedRelation, message).at(outer.span);
         self.found.borrow_mut().push(note);
     }
 
-    /// Warns of what is said of a node and has no place in what substitutes it.
+    /// Warns of parts of a replaced node that have no place in the template.
     fn dropped(&self, chosen: usize) {
         let candidate = &self.chosen[chosen];
         let node = &self.outer.nodes[candidate.node];
@@ -509,8 +510,8 @@ impl<'a> Flattening<'_, '_, 'a> {
         }
     }
 
-    /// Warns of operations that are mapped to workflows and would make the node one in generated
-    /// ones: its nodes are deployed one by one.
+    /// Warns of operations that are mapped to workflows. Generated workflows do not call them,
+    /// because they deploy the template's nodes one by one.
     fn mapped_operations(&self, chosen: usize) {
         let name = &self.outer.nodes[self.chosen[chosen].node].name;
         for interface in &self.chosen[chosen].template.substitution.interfaces {
@@ -528,7 +529,7 @@ impl<'a> Flattening<'_, '_, 'a> {
         }
     }
 
-    /// The new names of the nodes of what substitutes a node, in their order.
+    /// The new names of the nodes of a substituting template, in their order.
     pub(super) fn all_names(&self, chosen: usize) -> impl Iterator<Item = &String> {
         let nodes = self.chosen[chosen].variant.view.nodes.iter();
         let nodes = nodes.filter(move |node| !self.targets[chosen].contains_key(&node.name));
@@ -536,21 +537,21 @@ impl<'a> Flattening<'_, '_, 'a> {
     }
 }
 
-/// A relation of a node that is substituted.
+/// A relation of a replaced node.
 #[derive(Clone)]
 struct MappedRelation<'o, 'a> {
     outer: &'o ViewedRequirement<'a>,
-    /// The node.
+    /// The name of the replaced node.
     node: &'o str,
-    /// Where it leads.
+    /// The name of the target.
     target: String,
     capability: Option<String>,
 }
 
-/// The relations that a node of what substitutes gets, each with its requirement.
+/// The relations that are mapped onto one node, each with the requirement that it becomes.
 type MappedRelations<'o, 'a> = Vec<(&'o String, MappedRelation<'o, 'a>)>;
 
-/// The entries whose comments are those of a node, its own last.
+/// The keys whose comments belong to a node; its own key comes last.
 fn comments_of<'a>(node: &ViewedNode<'a>) -> Vec<Node<'a>> {
     let mut all = if let Out::Below(gone, _) = &node.body { gone.clone() } else { Vec::new() };
     if let OutKey::Source(key) | OutKey::Renamed(key, _) = node.key {
@@ -559,7 +560,7 @@ fn comments_of<'a>(node: &ViewedNode<'a>) -> Vec<Node<'a>> {
     all
 }
 
-/// Says in the metadata of a node what it substitutes, and in which nodes that was itself.
+/// Writes into the metadata of a node what it substitutes, and the nodes that contained that one.
 fn substituting(all: &mut MapEntries<'_>, outer: &ViewedNode<'_>) {
     let said = |name: &str| {
         let said = entry(&entry(&outer.body, "metadata")?, name)?;
@@ -589,7 +590,7 @@ fn substituting(all: &mut MapEntries<'_>, outer: &ViewedNode<'_>) {
     }
 }
 
-/// Lets an assignment lead to a node and one of its capabilities.
+/// Sets the target of an assignment, and one of the target's capabilities.
 fn lead(body: &mut MapEntries<'_>, target: &str, capability: Option<&str>) {
     let name = |text: &str| Out::String(text.to_owned().into());
     match body.iter_mut().find(|(key, _)| key_name(key) == "node") {
@@ -604,7 +605,7 @@ fn lead(body: &mut MapEntries<'_>, target: &str, capability: Option<&str>) {
     }
 }
 
-/// The body of an assignment: its target in short where that is all.
+/// The body of an assignment, in short form if it has only a target.
 fn written<'a>(old: Option<&Out<'a>>, mut body: MapEntries<'a>) -> Out<'a> {
     if let [(key, _)] = &*body
         && key_name(key) == "node"
@@ -626,7 +627,7 @@ fn with_body<'a>(item: &Out<'a>, body: Out<'a>) -> Out<'a> {
     like(item, all)
 }
 
-/// What is left of an assignment that stands for several relations of which some are mapped.
+/// The open rest of an assignment for several relations, some of which are mapped.
 fn left_open<'a>(
     assignment: &ViewedRequirement<'a>,
     mut body: MapEntries<'a>,
@@ -645,7 +646,7 @@ fn left_open<'a>(
     with_body(&assignment.item, written(Some(&assignment.body), body))
 }
 
-/// A relationship with what another one says beside it.
+/// A relationship with the entries that only another one has.
 fn merged<'a>(own: &Out<'a>, outer: &Out<'a>) -> Out<'a> {
     let mut all = entries(own);
     for (key, value) in entries(outer) {
@@ -665,8 +666,7 @@ fn merged<'a>(own: &Out<'a>, outer: &Out<'a>) -> Out<'a> {
     like(own, all)
 }
 
-/// An assignment as versions before 2.0 write it: where it has a target, once; else with
-/// `occurrences`.
+/// An assignment as versions before 2.0 write it: `occurrences` only if it has no target.
 pub(super) fn as_written_before<'a>(assignment: &ViewedRequirement<'a>) -> Out<'a> {
     let mut body = entries(&assignment.body);
     for keyname in ["optional", "count"] {

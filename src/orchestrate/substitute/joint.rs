@@ -1,34 +1,34 @@
-//! Chooses for all nodes of a round together, where what is best for each alone leaves something open
-//! that has to be fulfilled, or uses a capability too often.
+//! Chooses templates for all nodes of a round together. This is needed if the best choice for each
+//! node alone leaves a requirement open that has to be fulfilled, or uses a capability too often.
 //!
-//! Choices are tried in the order of what they cost together, so the first ones by which nothing stays
-//! open are the best, whatever the others are. Of those that cost the same the one counts that leaves
-//! less open and uses less of what is there.
+//! Combinations are tried by ascending total weight, so the first ones that leave nothing open are
+//! the best. Of those with the same weight, the one counts that leaves fewer optional relations
+//! open and uses fewer existing nodes.
 
 use super::choose::CandidateChoice;
 use super::round::{NodeCandidates, Round, RoundChoice};
 use super::{FulfilmentCost, PlacedRound, TemplateScopes, placed};
-use crate::text::decimal::Decimal;
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
+use cuvee_text::decimal::Decimal;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-/// So many choices are tried.
+/// How many combinations are tried at most.
 const TRIED: usize = 1_000;
 
-/// Whether other choices may do better.
+/// Whether other combinations may avoid these errors.
 pub(super) fn may_help(Diagnostics(errors): &Diagnostics) -> bool {
     const CODES: [Code; 3] =
         [Code::UnfulfilledRequirement, Code::NoSelection, Code::TooManyRelations];
-    errors.iter().any(|error| CODES.contains(&error.code))
+    errors.iter().any(|error| CODES.iter().any(|&code| error.code == code))
 }
 
-/// A candidate for each node, by its position.
+/// A combination: for each node the position of its candidate.
 #[derive(Clone, Debug)]
 struct CombinedChoice {
     weight: Decimal,
     at: Vec<usize>,
-    /// Of the nodes before this one the candidates stay.
+    /// The candidates of nodes before this one do not change any more.
     from: usize,
 }
 
@@ -52,7 +52,7 @@ impl PartialEq for CombinedChoice {
 
 impl Eq for CombinedChoice {}
 
-/// The best choice that was found by now, and another one that is as good.
+/// The best combination found so far, and another one that is as good.
 struct BestCombination<'r, 'a> {
     combination: CombinedChoice,
     cost: FulfilmentCost,
@@ -61,10 +61,10 @@ struct BestCombination<'r, 'a> {
     rival: Option<Vec<usize>>,
 }
 
-/// Chooses for all nodes together; `errors` say why what is best for each alone does not do.
+/// Chooses for all nodes together. `errors` are those of the best choice for each node alone.
 ///
 /// # Errors
-/// These, where nothing does; and `ambiguous-substitution`.
+/// `errors` if no combination avoids them, and `ambiguous-substitution`.
 pub(super) fn choose<'r, 'a>(
     round: &Round<'r, '_, 'a>,
     scopes: &TemplateScopes,
@@ -106,13 +106,13 @@ pub(super) fn choose<'r, 'a>(
     }
 }
 
-/// What is best for each node alone, where each has a candidate.
+/// The combination of the best candidates, if each node has one.
 fn first(candidates: &[NodeCandidates<'_>]) -> Option<CombinedChoice> {
     let at = vec![0; candidates.len()];
     Some(CombinedChoice { weight: weight(candidates, &at)?, at, from: 0 })
 }
 
-/// The choices that differ by the next candidate of one node, each of all choices once.
+/// The combinations that take the next candidate for one node. Each combination is reached once.
 fn next<'n>(
     candidates: &'n [NodeCandidates<'_>],
     combination: &'n CombinedChoice,
@@ -124,24 +124,24 @@ fn next<'n>(
     })
 }
 
-/// What candidates cost together; nothing where one of them is not there.
+/// The total weight of a combination; `None` if one of its candidates does not exist.
 fn weight(candidates: &[NodeCandidates<'_>], at: &[usize]) -> Option<Decimal> {
     candidates.iter().zip(at).try_fold(Decimal::ZERO, |all, (of_node, &at)| {
         all.plus(of_node.candidates.get(at)?.explanation.weight)
     })
 }
 
-/// Not everything was tried.
+/// Adds that not all combinations were tried.
 fn not_all(mut errors: Diagnostics, tried: usize) -> Diagnostics {
     let message = format!(
-        "{tried} choices of templates were tried, and whether another one leaves nothing open is not known"
+        "{tried} choices of templates were tried, and another one may exist that leaves nothing open"
     );
     let note = Diagnostic::note(Code::Unproven, message);
     errors.push(note.help("choose templates by `--choose`, or allow more time with `--timeout`"));
     errors
 }
 
-/// Two choices are as good.
+/// The error that two combinations are equally good.
 fn ambiguous(
     round: &Round<'_, '_, '_>,
     candidates: &[NodeCandidates<'_>],

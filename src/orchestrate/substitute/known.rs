@@ -1,38 +1,39 @@
-//! What was chosen for nodes by what can be asked of them: nodes that are alike get the same.
+//! Remembers the choices for nodes by their relevant aspects, so that nodes that are alike get the
+//! same template.
 
 use super::candidate::Facade;
 use super::explain::ExplainedSubstitution;
 use super::{Catalogue, ChosenTemplate};
-use crate::text::decimal::Decimal;
-use crate::text::source::FileId;
-use crate::text::value::Value;
-use crate::text::yaml::OutNode;
 use crate::topology::{AssignedValue, TopologyNode};
 use crate::tosca::TypeId;
+use cuvee_text::decimal::Decimal;
+use cuvee_text::source::FileId;
+use cuvee_text::value::Value;
+use cuvee_text::yaml::OutNode;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// What is known of nodes that are alike.
+/// The choices found so far.
 #[derive(Default)]
 pub(super) struct KnownChoices {
     found: RefCell<FxHashMap<NodeAspects, Vec<KnownChoice>>>,
 }
 
-/// All of a node that a choice may depend on.
+/// All aspects of a node that a choice may depend on.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) struct NodeAspects {
     kind: TypeId,
-    /// As it is written, which is told.
+    /// The name of the type as it is written, since messages show it.
     type_name: String,
     capabilities: Vec<String>,
-    /// Of each requirement the number of its slots, and of those that are there for certain.
+    /// For each requirement its name, the number of its slots, and how many of these are certain.
     requirements: Vec<(String, usize, u64)>,
     properties: Vec<String>,
     values: Option<String>,
 }
 
-/// What was chosen for a node: one of the variants of a template.
+/// The choice for a node: one of the variants of a template.
 pub(super) struct ChosenVariant {
     pub template: usize,
     pub variant: usize,
@@ -40,9 +41,10 @@ pub(super) struct ChosenVariant {
 }
 
 struct KnownChoice {
-    /// The templates that were met on the way, whose being above the node would count.
+    /// The templates met while choosing. The choice would differ if others of them were above the
+    /// node.
     met: FxHashSet<FileId>,
-    /// Those of them that were above the node.
+    /// The templates among `met` that were above the node.
     above: FxHashSet<FileId>,
     best: KnownBest,
 }
@@ -50,21 +52,22 @@ struct KnownChoice {
 /// The best candidate of a node.
 #[derive(Clone)]
 pub(super) struct KnownBest {
-    /// What it costs; nothing where there is none.
+    /// The weight; `None` if there is no candidate.
     pub weight: Option<Decimal>,
-    /// Which it is; nothing where there is none, or several are.
+    /// The candidate; `None` if there is none, or if several are equally good.
     pub chosen: Option<Rc<ChosenVariant>>,
 }
 
 impl NodeAspects {
-    /// What counts of a node; nothing where its name does.
+    /// The aspects of a node; `None` if a choice may depend on its name.
     pub(super) fn of(
         facade: &Facade<'_, '_>,
         catalogue: &dyn Catalogue<'_>,
         asked: &[ChosenTemplate],
     ) -> Option<Self> {
         let name = &*facade.node.name;
-        // Nodes of what substitutes one are called behind it.
+        // The nodes of a substituting template have names that begin with that of the replaced
+        // node.
         let is_asked = asked.iter().any(|choice| choice.node.starts_with(name));
         if is_asked || catalogue.is_named(name) {
             return None;
@@ -84,7 +87,7 @@ impl NodeAspects {
     }
 }
 
-/// Values as they are written, and as far as they are known.
+/// The values of a node: as they are written, and as far as they are known.
 fn values(facade: &Facade<'_, '_>) -> String {
     let written = facade.node.properties().into_iter();
     let written: Vec<(String, Value)> =
@@ -102,8 +105,8 @@ fn values(facade: &Facade<'_, '_>) -> String {
 }
 
 impl KnownChoices {
-    /// What is known of a node like this below these templates, if anything is; the templates that
-    /// count for that are met.
+    /// The known choice for a node like this one below these templates, if there is one. Adds the
+    /// templates that it depends on to `met`.
     pub(super) fn get(
         &self,
         aspects: &NodeAspects,

@@ -1,7 +1,7 @@
 //! Substitutes nodes by templates that implement their types (sections 2.10 to 2.13 and 3.8.13).
 //!
-//! In each round all nodes that are to be substituted get a template ([`candidate`], [`choose`]) and
-//! are replaced by its nodes ([`flatten`]), until none is left.
+//! In each round all nodes that are to be substituted get a template ([`candidate`], [`choose`])
+//! and are replaced by its nodes ([`flatten`]), until no such node is left.
 
 pub(crate) mod candidate;
 mod choose;
@@ -21,16 +21,16 @@ pub use explain::{
     ExplainedRunnerUp, ExplainedSelection, ExplainedSubstitution, SubstitutionExplanation, human,
 };
 
+use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::orchestrate::fulfil::{self, FulfilQuestion, Inventory};
 use crate::orchestrate::tree::{entries, key_name, like, set, within_topology};
-use crate::sat::solve::SolverSettings;
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::text::source::{FileId, SourceMap, Span};
-use crate::text::value::Value;
-use crate::text::yaml::{Out, OutNode};
 use crate::topology::{Topology, TopologyNode, type_named};
 use crate::tosca::{Family, Types};
 use candidate::{CandidateVariant, CatalogueTemplate, Facade, Refusal};
+use cuvee_sat::solve::SolverSettings;
+use cuvee_text::source::{FileId, SourceMap, Span};
+use cuvee_text::value::Value;
+use cuvee_text::yaml::{Out, OutNode};
 use flatten::{ChosenCandidate, flatten};
 use known::KnownChoices;
 use round::{Round, RoundChoice};
@@ -38,97 +38,99 @@ use rustc_hash::FxHashMap;
 use std::rc::Rc;
 use view::{TemplateView, ViewedRequirement};
 
-/// So deep templates are in each other.
+/// How deep templates may be nested.
 const DEPTH: usize = 64;
 
-/// Which template is to substitute a node.
+/// The user's choice of a template for a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChosenTemplate {
     /// The name of the node.
     pub node: String,
-    /// The template, as its path ends.
+    /// The template: the end of its path.
     pub file: String,
-    /// One of its presets.
+    /// The preset of the template, if one is chosen.
     pub preset: Option<String>,
 }
 
 impl ChosenTemplate {
-    /// For a node a template, and perhaps one of its presets.
+    /// Chooses a template for a node, and perhaps one of its presets.
     pub fn new(node: impl Into<String>, file: impl Into<String>, preset: Option<String>) -> Self {
         Self { node: node.into(), file: file.into(), preset }
     }
 }
 
-/// The templates that may substitute.
+/// The templates that may substitute nodes.
 pub(crate) trait Catalogue<'a> {
-    /// All of them, in the order of their names.
+    /// All templates, in the order of their names.
     fn templates(&self) -> &[CatalogueTemplate<'a>];
 
-    /// The variants of one that may substitute a node, or why none can.
+    /// The variants of a template that may substitute a node, or the reason why none can.
     fn variants(
         &self,
         template: usize,
         facade: &Facade<'_, 'a>,
     ) -> Result<Rc<[CandidateVariant<'a>]>, Refusal>;
 
-    /// The best of all variants of one, where it has others than were asked for.
+    /// The best of all variants of a template, if the user's inputs and presets permit only some of
+    /// them.
     fn open_variant(
         &self,
         template: usize,
         facade: &Facade<'_, 'a>,
     ) -> Option<CandidateVariant<'a>>;
 
-    /// Whether what is asked for tells this node from others by its name.
+    /// Whether the user's inputs distinguish this node by its name.
     fn is_named(&self, node: &str) -> bool;
 
-    /// Whether values of nodes count, and not only which of their properties have one.
+    /// Whether choices depend on the values of properties, not only on which properties have one.
     fn looks_at_values(&self) -> bool;
 }
 
-/// What is asked.
+/// The settings of a substitution.
 pub(crate) struct SubstitutionSettings<'s, 't> {
     pub types: &'s Types<'t>,
     pub sources: &'s SourceMap,
     pub chosen: &'s [ChosenTemplate],
     /// The file of the template.
     pub file: FileId,
-    /// What is there; nothing where what is open is left open.
+    /// The existing nodes; `None` if requirements are to stay open.
     pub inventory: Option<&'s Inventory>,
     pub solver: &'s SolverSettings,
-    /// Whether what substitutes stays beside the template instead of becoming a part of it.
+    /// Whether substituting templates stay separate documents instead of becoming a part of the
+    /// template.
     pub nests: bool,
 }
 
-/// A template without nodes that are to be substituted.
+/// A template in which all nodes were substituted.
 pub(crate) struct SubstitutedDocument<'a> {
     pub document: Out<'a>,
     pub explained: SubstitutionExplanation,
     pub warnings: Diagnostics,
-    /// Where that is asked for, what substitutes which node.
+    /// The substituting templates as documents of their own, if the settings ask for that.
     pub nested: Vec<NestedDocument<'a>>,
 }
 
-/// What substitutes a node, beside the template.
+/// A substituting template that stays a document of its own.
 pub(crate) struct NestedDocument<'a> {
-    /// The node, as it is called once what it is in is in its place.
+    /// The name of the node, once the templates around it are in their places.
     pub node: String,
     /// The template.
     pub file: FileId,
-    /// Its variant.
+    /// The document of the chosen variant.
     pub document: Out<'a>,
-    /// Where the node is declared.
+    /// The place where the node is declared.
     span: Span,
-    /// The templates of the catalogue that fit by their types and filters.
+    /// The templates of the catalogue that fit by type and filter.
     fitting: Vec<FileId>,
 }
 
-/// Substitutes all nodes of a template that are to be substituted, and those of what takes their
-/// places.
+/// Substitutes all nodes of a template that are to be substituted, and those of the substituting
+/// templates in turn.
 ///
 /// # Errors
-/// `no-substitution`, `ambiguous-substitution`, `cyclic-substitution`; what [`flatten`] says, and
-/// what cannot be fulfilled by any choice.
+/// `no-substitution`, `ambiguous-substitution`, `cyclic-substitution`; the errors of [`flatten`],
+/// and those of requirements that no choice fulfils.
 pub(crate) fn substitute<'a>(
     document: Out<'a>,
     evaluated: Option<Out<'a>>,
@@ -187,22 +189,22 @@ pub(crate) fn substitute<'a>(
     Err(deep.map_or(error.clone(), |node| error.at(node.span)).into())
 }
 
-/// What a round leaves behind.
+/// The result of a round.
 struct PlacedRound<'a> {
     document: Out<'a>,
-    /// The same with the values of functions, as far as they are known.
+    /// The topology with the values of functions, as far as they are known.
     values: Topology,
-    /// For each node that was substituted the new names of its nodes.
+    /// For each substituted node the new names of its nodes.
     names: Vec<FxHashMap<String, String>>,
     scopes: TemplateScopes,
     warnings: Diagnostics,
-    /// What was selected and fulfilled.
+    /// The selected nodes and fulfilled requirements.
     told: SubstitutionExplanation,
     cost: FulfilmentCost,
 }
 
-/// Puts what was chosen into its places, and takes what it leaves open from itself and from what is
-/// there.
+/// Applies the choices of a round. Then fulfils what the document leaves open from its own nodes
+/// and from the existing ones.
 fn placed<'a>(
     round: &Round<'_, '_, 'a>,
     choice: &RoundChoice<'_, 'a>,
@@ -227,24 +229,24 @@ fn placed<'a>(
     Ok(PlacedRound { document, values, names, scopes, warnings, told, cost })
 }
 
-/// What fulfilling costs, in the order in which that counts.
+/// The cost of fulfilling requirements, most important part first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct FulfilmentCost {
-    /// How many relations stay open that may.
+    /// How many optional relations stay open.
     open: u64,
-    /// How many nodes are used of those that are there already.
+    /// How many existing nodes are used.
     stored: usize,
 }
 
-/// A document of which nothing is open that has to be fulfilled.
+/// A document in which all mandatory requirements are fulfilled.
 struct FulfilledDocument<'a> {
     document: Out<'a>,
     values: Topology,
     cost: FulfilmentCost,
 }
 
-/// Warns of nodes that other templates beside them fit as well as what is to substitute them:
-/// versions before 2.0 have no way to say which.
+/// Warns of nodes that further templates fit as well as the one that was chosen. Versions before
+/// 2.0 cannot say which one is meant.
 fn undistinguished(nested: &[NestedDocument<'_>]) -> Vec<Diagnostic> {
     let ambiguous = |it: &&NestedDocument<'_>| {
         let others = nested.iter().map(|other| other.file).filter(|&file| file != it.file);
@@ -252,16 +254,17 @@ fn undistinguished(nested: &[NestedDocument<'_>]) -> Vec<Diagnostic> {
     };
     let warning = |it: &NestedDocument<'_>| {
         let message = format!(
-            "what is to substitute node \"{}\" cannot be told from another template in the archive by type and filter",
+            "the template that substitutes node \"{}\" cannot be told from another one in the archive by type and filter",
             it.node
         );
-        let help = "others choose themselves; what is meant is in `substitutions.json`";
+        let help = "look up the chosen template in `substitutions.json`, since other tools may choose another one";
         Diagnostic::warning(Code::AmbiguousSubstitution, message).at(it.span).help(help)
     };
     nested.iter().filter(ambiguous).map(warning).collect()
 }
 
-/// From which template nodes are: what one leaves open is not taken from another one.
+/// The template that each node comes from. Requirements of one template are not fulfilled by nodes
+/// of another one.
 #[derive(Clone, Default)]
 struct TemplateScopes {
     by_node: FxHashMap<String, u32>,
@@ -269,7 +272,7 @@ struct TemplateScopes {
 }
 
 impl TemplateScopes {
-    /// Nodes of a further template.
+    /// Adds the nodes of a further template.
     fn add<'n>(&mut self, names: impl Iterator<Item = &'n String>) {
         self.last += 1;
         self.by_node.extend(names.map(|name| (name.clone(), self.last)));
@@ -280,7 +283,7 @@ impl TemplateScopes {
     }
 }
 
-/// Takes what a document leaves open from itself and from what is there.
+/// Fulfils what a document leaves open from its own nodes and from the existing ones.
 fn fulfilled<'a>(
     document: Out<'a>,
     evaluated: Option<Out<'a>>,
@@ -321,8 +324,8 @@ fn fulfilled<'a>(
     Ok(FulfilledDocument { document, values, cost })
 }
 
-/// Refuses capabilities that relations lead to more often than they may be used because these are
-/// mapped several times.
+/// Refuses capabilities that several mappings lead to, and that get more relations than they
+/// permit.
 fn overused(
     document: &Out<'_>,
     chosen: &[ChosenCandidate<'_, '_>],
@@ -374,11 +377,12 @@ fn overused(
     if errors.has_errors() { Err(errors) } else { Ok(()) }
 }
 
-/// Says of what is chosen for nodes that no template can have.
+/// Reports choices for nodes that no template can have.
 fn unknown(chosen: &[ChosenTemplate], view: &TemplateView<'_>) -> Result<(), Diagnostics> {
     let names = || view.nodes.iter().filter(|it| it.is_substituted).map(|it| it.name.as_str());
     let may_be = |choice: &ChosenTemplate| {
-        // Nodes of what substitutes one are called behind it.
+        // The nodes of a substituting template have names that begin with that of the replaced
+        // node.
         names().any(|name| choice.node.starts_with(name)) || view.node(&choice.node).is_some()
     };
     let error = |choice: &ChosenTemplate| {
@@ -390,7 +394,7 @@ fn unknown(chosen: &[ChosenTemplate], view: &TemplateView<'_>) -> Result<(), Dia
     if errors.is_empty() { Ok(()) } else { Err(Diagnostics(errors)) }
 }
 
-/// Says of what was chosen for no node that it makes no difference.
+/// Reports choices that were not used for any node.
 fn unused(
     chosen: &[ChosenTemplate],
     used: &[String],
@@ -401,15 +405,16 @@ fn unused(
         let message = format!("`{}` is no node that is substituted", choice.node);
         let names = used.iter().map(String::as_str);
         let help = did_you_mean(&choice.node, names);
-        let there = view.node(&choice.node).map(|_| "it has no directive `substitute`".into());
+        let there =
+            view.node(&choice.node).map(|_| "give this node the directive `substitute`".into());
         let error = Diagnostic::error(Code::UnknownElement, message).help_opt(help.or(there));
         errors.push(error);
     }
     if errors.has_errors() { Err(errors) } else { Ok(()) }
 }
 
-/// The document as other tools for its version read it: what may stay open is said by
-/// `occurrences`, and nothing where there is a target.
+/// The document in the notation of its version: `occurrences` for requirements that may stay open,
+/// and none for those with a target.
 fn finished<'a>(view: &TemplateView<'a>) -> Out<'a> {
     let is_new = |assignment: &ViewedRequirement<'a>| {
         let keys = entries(&assignment.body);
@@ -442,7 +447,7 @@ fn finished<'a>(view: &TemplateView<'a>) -> Out<'a> {
     })
 }
 
-/// An input and its value, as they are shown.
+/// An input and its value, as messages show them.
 pub(crate) fn assigned((name, value): &(String, Value)) -> String {
     format!("{name}={value}")
 }

@@ -1,35 +1,35 @@
-//! Values and names of a template in the place where they come to stand: functions that name what
-//! is substituted, inputs of what substitutes it, names of nodes and files.
+//! Rewrites values and names of a template for their new place: functions that name a replaced
+//! node, inputs of substituting templates, names of nodes and files.
 
 use super::candidate::default_of;
 use super::flatten::Flattening;
 use super::view::{entry, key_span};
+use crate::diagnostic::{Code, Diagnostic};
 use crate::orchestrate::tree::{entries, items, key_name, like};
-use crate::text::diagnostic::{Code, Diagnostic};
-use crate::text::source::Span;
-use crate::text::value::Value;
-use crate::text::yaml::{Node, NodeKind, Out, OutKey, OutNode};
 use crate::tosca::function::Function;
+use cuvee_text::source::Span;
+use cuvee_text::value::Value;
+use cuvee_text::yaml::{Node, NodeKind, Out, OutKey, OutNode};
 
-/// So deep defaults of inputs ask for inputs.
+/// How deep the defaults of inputs may refer to other inputs.
 const DEPTH: usize = 64;
 
-/// Where something stands that is rewritten.
+/// The place of something that is rewritten.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum WrittenIn<'s> {
-    /// In the template in which nodes are substituted: at this node, where it is at one.
+    /// In the template whose nodes are replaced; at this node, if it is at one.
     Outer(Option<&'s str>),
-    /// In what substitutes one of them.
+    /// In a substituting template, given by the position of its choice.
     Inner(usize),
 }
 
 impl<'a> Flattening<'_, '_, 'a> {
-    /// A value in its new place.
+    /// A value, rewritten for its new place.
     pub(super) fn value(&self, out: &Out<'a>, at: WrittenIn<'_>) -> Out<'a> {
         self.changed(out, at, DEPTH).unwrap_or_else(|| out.clone())
     }
 
-    /// A value in its new place, where it is another one there.
+    /// The rewritten value, if it differs from the old one.
     fn changed(&self, out: &Out<'a>, at: WrittenIn<'_>, depth: usize) -> Option<Out<'a>> {
         match out {
             Out::Source(node) if node.kind() == NodeKind::Scalar => self.renamed(*node, at),
@@ -75,7 +75,7 @@ impl<'a> Flattening<'_, '_, 'a> {
         }
         let mut is_changed = false;
         for (key, value) in &mut all {
-            // What is for people has no functions.
+            // Descriptions are for people and contain no functions.
             if key_name(key) == "description" {
                 continue;
             }
@@ -86,7 +86,7 @@ impl<'a> Flattening<'_, '_, 'a> {
         is_changed.then(|| like(out, all))
     }
 
-    /// What becomes of a function call, where its operand is not simply rewritten.
+    /// The result of a function call, if its operand is not simply rewritten.
     fn call(
         &self,
         function: Function,
@@ -114,8 +114,8 @@ impl<'a> Flattening<'_, '_, 'a> {
         }
     }
 
-    /// The value of an input of what substitutes a node: that of a property of the node, else its
-    /// default.
+    /// The value of an input of a substituting template: that of a property of the replaced node,
+    /// otherwise its default.
     fn input(&self, chosen: usize, operand: &Out<'a>, place: Span, depth: usize) -> Out<'a> {
         let path = items(operand);
         let first = path.first().unwrap_or(operand);
@@ -131,7 +131,7 @@ impl<'a> Flattening<'_, '_, 'a> {
             value => declared.find(|(key, _)| Some(key_name(key).as_str()) == value.as_str()),
         };
         let Some((key, declaration)) = found else {
-            self.dangles(place, "there is no such input");
+            self.dangles(place, "the template has no such input");
             return Out::Value(Value::Null);
         };
         let value = match candidate.fit.inputs.get(&key_name(&key)) {
@@ -146,7 +146,7 @@ impl<'a> Flattening<'_, '_, 'a> {
         self.at_path(value, rest, place)
     }
 
-    /// The value of a property of a node that is substituted: its own, else its default.
+    /// The value of a property of a replaced node: the assigned one, otherwise its default.
     fn property_of(&self, node: usize, property: &str, depth: usize) -> Option<Out<'a>> {
         let node = &self.outer.nodes[node];
         if let Some(own) = node.property(property) {
@@ -158,7 +158,8 @@ impl<'a> Flattening<'_, '_, 'a> {
         part.definition.default.map(|default| Out::Value(default.to_value()))
     }
 
-    /// What a value has at a path; of what a function gives, that is for the function to say.
+    /// The part of a value at a path. If the value is a function call, the path is added to the
+    /// call.
     fn at_path(&self, value: Out<'a>, path: &[Out<'a>], place: Span) -> Out<'a> {
         let Some((step, rest)) = path.split_first() else { return value };
         if let [(key, operand)] = &*entries(&value)
@@ -187,7 +188,7 @@ impl<'a> Flattening<'_, '_, 'a> {
         }
     }
 
-    /// A call that names a node first.
+    /// A call whose first argument names a node.
     fn of_entity(
         &self,
         function: Function,
@@ -251,12 +252,12 @@ impl<'a> Flattening<'_, '_, 'a> {
                 return Some(of([inner, requirement], rest));
             }
         }
-        let message = format!("`{part}` of node \"{node}\" is nothing that its template maps");
+        let message = format!("the template for node \"{node}\" does not map its `{part}`");
         self.dangles(place, &message);
         None
     }
 
-    /// What an attribute of a node is mapped to.
+    /// The attribute to which an attribute of a replaced node is mapped.
     fn attribute_of(
         &self,
         chosen: usize,
@@ -290,7 +291,7 @@ impl<'a> Flattening<'_, '_, 'a> {
     }
 }
 
-/// A list in the place of another one.
+/// A list of these items that takes the place of `old`.
 pub(super) fn like_list<'a>(old: &Out<'a>, items: Vec<(Option<Node<'a>>, Out<'a>)>) -> Out<'a> {
     match old {
         Out::Source(node) if node.kind() == NodeKind::Sequence => {

@@ -1,8 +1,8 @@
-//! One round: what is chosen for each node that is to be substituted.
+//! Chooses a template for each node of one round.
 //!
-//! A template may have nodes that are to be substituted themselves. Each of them costs what is best
-//! for it, for which the template is put into the place of its node on trial, in a document that has
-//! the nodes around that one only.
+//! A template may contain nodes that are to be substituted themselves. Each of these costs as much
+//! as its best candidate. To find that, the template replaces its node on trial, in a document that
+//! contains only the nodes around that one.
 
 use super::candidate::{
     self, CandidateFit, CandidateVariant, CatalogueTemplate, Facade, Refusal, RefusalKind,
@@ -13,42 +13,42 @@ use super::flatten::{ChosenCandidate, UsedCapabilities, flatten};
 use super::known::{ChosenVariant, KnownBest, KnownChoices, NodeAspects};
 use super::view::{TemplateView, ViewedNode, ViewedRequirement, file_of};
 use super::{Catalogue, DEPTH, NestedDocument, SubstitutionSettings};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::orchestrate::tree::{entries, key_name, like, within_topology};
-use crate::text::decimal::Decimal;
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::source::{FileId, Span};
-use crate::text::yaml::Out;
 use crate::topology::Topology;
 use crate::tosca::fit::RequirementFit;
+use cuvee_text::decimal::Decimal;
+use cuvee_text::source::{FileId, Span};
+use cuvee_text::yaml::Out;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// The capabilities of a node where relations lead, each with one that does.
+/// The capabilities of a node that relations lead to, each with the place of one such relation.
 type LedTo = BTreeMap<String, Span>;
 
-/// One round: nodes, and what may substitute them.
+/// A round: the nodes to be substituted, and the catalogue of templates.
 pub(super) struct Round<'r, 't, 'a> {
     pub view: &'r TemplateView<'a>,
-    /// The same with the values of functions, as far as they are known.
+    /// The topology with the values of functions, as far as they are known.
     pub values: &'r Topology,
     pub catalogue: &'r dyn Catalogue<'a>,
     pub settings: &'r SubstitutionSettings<'r, 't>,
-    /// Which templates led to a node.
+    /// For each node, the templates that contain it, outermost first.
     pub ways: &'r FxHashMap<String, Vec<FileId>>,
     pub known: &'r KnownChoices,
 }
 
-/// What is chosen in a round.
+/// The choices of a round.
 pub(super) struct RoundChoice<'r, 'a> {
     pub chosen: Vec<ChosenCandidate<'r, 'a>>,
-    /// Why, for each of them.
+    /// The explanation of each choice.
     pub explanations: Vec<ExplainedSubstitution>,
-    /// Where relations to what is substituted lead.
+    /// The capabilities that relations to substituted nodes lead to.
     pub uses: UsedCapabilities,
 }
 
-/// All that may substitute a node, what costs least first.
+/// The candidates of a node, by ascending weight.
 pub(super) struct NodeCandidates<'a> {
     /// The position of the node.
     pub node: usize,
@@ -56,7 +56,7 @@ pub(super) struct NodeCandidates<'a> {
 }
 
 impl<'r, 'a> Round<'r, '_, 'a> {
-    /// What substitutes each node; names of nodes that are substituted are added to those.
+    /// Chooses for each node. Adds the names of the substituted nodes to `used`.
     pub(super) fn chosen(
         &self,
         used: &mut Vec<String>,
@@ -74,7 +74,7 @@ impl<'r, 'a> Round<'r, '_, 'a> {
         if errors.has_errors() { Err(errors) } else { Ok(choice) }
     }
 
-    /// Everything that may substitute each node.
+    /// All candidates of each node.
     pub(super) fn candidates(&self) -> Vec<NodeCandidates<'a>> {
         let (_, facades) = self.facades(&mut Diagnostics::default());
         let all = facades.into_iter().map(|(node, facade)| {
@@ -84,7 +84,7 @@ impl<'r, 'a> Round<'r, '_, 'a> {
         all.collect()
     }
 
-    /// One candidate for each node, by its position.
+    /// The combination of one candidate for each node, given by its position.
     pub(super) fn combined(
         &self,
         candidates: &[NodeCandidates<'a>],
@@ -107,8 +107,8 @@ impl<'r, 'a> Round<'r, '_, 'a> {
         choice.chosen.push(ChosenCandidate { node, template, variant, fit });
     }
 
-    /// The nodes that are to be substituted, with their positions, and where the relations to them
-    /// lead.
+    /// The nodes that are to be substituted, with their positions, and the capabilities that
+    /// relations to them lead to.
     fn facades(
         &self,
         errors: &mut Diagnostics,
@@ -128,7 +128,7 @@ impl<'r, 'a> Round<'r, '_, 'a> {
         (uses, facades)
     }
 
-    /// What was chosen for a node, beside the template.
+    /// The choice for a node, as a document of its own.
     pub(super) fn beside(&self, chosen: &ChosenCandidate<'_, 'a>) -> NestedDocument<'a> {
         let node = &self.view.nodes[chosen.node];
         let values = self.values.nodes.get(chosen.node);
@@ -173,7 +173,7 @@ impl<'r, 'a> Round<'r, '_, 'a> {
         Ok(choice)
     }
 
-    /// What was chosen for a node that is like this one.
+    /// The choice for a node that is like an earlier one.
     fn likewise(
         &self,
         facade: &Facade<'_, 'a>,
@@ -188,8 +188,8 @@ impl<'r, 'a> Round<'r, '_, 'a> {
         Some(CandidateChoice { template: chosen.template, variant, fit, explanation })
     }
 
-    /// What the best candidate of a node costs; nothing where there is none. Templates that are met
-    /// on the way are added to those.
+    /// The weight of the best candidate of a node; `None` if there is none. Adds the templates that
+    /// it depends on to `met`.
     fn best(&self, facade: &Facade<'_, 'a>, met: &mut FxHashSet<FileId>) -> Option<Decimal> {
         let aspects = NodeAspects::of(facade, self.catalogue, self.settings.chosen);
         let way = self.way(facade);
@@ -201,7 +201,7 @@ impl<'r, 'a> Round<'r, '_, 'a> {
         let mut own = FxHashSet::default();
         let judged = self.judged(facade, &mut own);
         met.extend(&own);
-        // What is ambiguous has a weight, and is told of where it is chosen.
+        // An ambiguous choice also has a weight. The ambiguity is reported when the choice is made.
         let weight = choose::least(facade, self, &judged);
         if let Some(aspects) = aspects {
             let chosen = choose::choose(facade, self, judged).ok().map(|(_, chosen)| chosen);
@@ -210,7 +210,7 @@ impl<'r, 'a> Round<'r, '_, 'a> {
         weight
     }
 
-    /// All that is found out of the templates of the catalogue for a node.
+    /// Judges all templates of the catalogue for a node.
     fn judged(
         &self,
         facade: &Facade<'_, 'a>,
@@ -237,7 +237,8 @@ impl<'r, 'a> Round<'r, '_, 'a> {
         judged
     }
 
-    /// The variants of a template that is for nodes of this kind and not above this one.
+    /// The variants of a template that fits the type of a node and does not contain the node
+    /// already.
     fn variants(
         &self,
         position: usize,
@@ -247,19 +248,19 @@ impl<'r, 'a> Round<'r, '_, 'a> {
     ) -> Result<Rc<[CandidateVariant<'a>]>, Refusal> {
         let at = template.substitution.node.span();
         if candidate::is_counted(facade.node) {
-            let message = "the node is there several times, and each would be its own";
+            let message = "the node stands for several instances, and each of them would have to be substituted by itself";
             return Err(Refusal::new(0, message, at).here(facade.node.span));
         }
         candidate::judge_kind(self.settings.types, facade, template)?;
         met.insert(template.file);
         if template.file == self.settings.file || self.way(facade).contains(&template.file) {
-            let refusal = Refusal::new(5, "it would substitute a node of its own", at);
+            let refusal = Refusal::new(5, "it would substitute a node that is a part of it", at);
             return Err(refusal.here(facade.node.span).of_kind(RefusalKind::Cyclic));
         }
         self.catalogue.variants(position, facade)
     }
 
-    /// A variant that would fit if inputs were open, where nothing else does.
+    /// A variant that would fit if its inputs were open, if no other variant does.
     pub(super) fn open_variant(
         &self,
         facade: &Facade<'_, 'a>,
@@ -271,8 +272,8 @@ impl<'r, 'a> Round<'r, '_, 'a> {
         fit.is_ok().then_some(variant)
     }
 
-    /// What a variant costs, with what is best for each of its nodes that are to be substituted;
-    /// nothing where there is no candidate for one of them.
+    /// The weight of a variant, including the best candidates of its own nodes that are to be
+    /// substituted; `None` if one of them has no candidate.
     fn weight(
         &self,
         facade: &Facade<'_, 'a>,
@@ -283,12 +284,12 @@ impl<'r, 'a> Round<'r, '_, 'a> {
     ) -> Option<Decimal> {
         let Some(own) = variant.facades else { return Some(variant.weight) };
         let nested = self.nested(facade, template, variant, fit, met);
-        // What is wrong with putting it there is told where it is chosen.
+        // Errors of the trial are reported when the template is chosen.
         nested.unwrap_or(Some(own)).and_then(|nested| variant.weight.plus(nested))
     }
 
-    /// What is best for all nodes of a variant that are to be substituted; nothing where that cannot
-    /// be tried.
+    /// The weight of the best candidates of all nodes of a variant that are to be substituted; the
+    /// inner `None` if one has no candidate, the outer if the trial fails.
     fn nested(
         &self,
         facade: &Facade<'_, 'a>,
@@ -319,7 +320,7 @@ impl<'r, 'a> Round<'r, '_, 'a> {
         Some(round.all_best(met))
     }
 
-    /// What is best for all nodes below templates together.
+    /// The total weight of the best candidates of all nodes that come from templates.
     fn all_best(&self, met: &mut FxHashSet<FileId>) -> Option<Decimal> {
         let (_, mut capabilities) = self.uses(&mut Diagnostics::default());
         let nodes = self.view.nodes.iter().zip(&self.values.nodes).enumerate();
@@ -334,7 +335,8 @@ impl<'r, 'a> Round<'r, '_, 'a> {
         Some(all)
     }
 
-    /// The document with a node, those that it leads to, and those that lead to it.
+    /// The document with only a node, the targets of its relations, and the sources of relations to
+    /// it.
     fn around(&self, node: &ViewedNode<'a>) -> Out<'a> {
         let leads = |from: &ViewedNode<'a>, to: &str| {
             from.assignments.iter().any(|it| it.target.as_deref() == Some(to))
@@ -354,7 +356,7 @@ impl<'r, 'a> Round<'r, '_, 'a> {
         })
     }
 
-    /// The capabilities of nodes that are to be substituted where relations lead.
+    /// The capabilities of nodes to be substituted that relations lead to.
     fn uses(&self, errors: &mut Diagnostics) -> (UsedCapabilities, FxHashMap<usize, LedTo>) {
         let mut uses = UsedCapabilities::default();
         let mut by_node: FxHashMap<usize, LedTo> = FxHashMap::default();
@@ -386,7 +388,7 @@ impl<'r, 'a> Round<'r, '_, 'a> {
         (uses, by_node)
     }
 
-    /// The one capability of a node where a relation leads.
+    /// The only capability of a node that a relation can lead to.
     fn capability(
         &self,
         source: &ViewedNode<'a>,

@@ -1,11 +1,11 @@
-//! What names nodes beside nodes: relationship templates, groups, policies, workflows, and a
-//! substitution mapping of the template itself.
+//! Rewrites the parts of a topology that name nodes: relationship templates, groups, policies,
+//! workflows, and a substitution mapping of the template itself.
 
 use super::flatten::Flattening;
 use super::rewrite::{WrittenIn, like_list};
 use super::view::{entry, listed};
 use crate::orchestrate::tree::{MapEntries, entries, items, key_name, like, set};
-use crate::text::yaml::{Node, Out, OutKey, OutNode};
+use cuvee_text::yaml::{Node, Out, OutKey, OutNode};
 use std::borrow::Cow;
 
 type ListItems<'a> = Vec<(Option<Node<'a>>, Out<'a>)>;
@@ -50,7 +50,7 @@ impl<'a> Flattening<'_, '_, 'a> {
         like_list(section, all)
     }
 
-    /// A group or policy whose members or targets are what they became.
+    /// A group or policy, with the new names of its members or targets.
     fn naming(&self, body: &Out<'a>, keyname: &str, at: WrittenIn<'_>) -> Out<'a> {
         let mut all = entries(body);
         for (key, value) in &mut all {
@@ -67,7 +67,7 @@ impl<'a> Flattening<'_, '_, 'a> {
         like(body, all)
     }
 
-    /// What a name of a node, a group or a relation stands for now.
+    /// The new names for the name of a node, a group or a relation.
     fn named(&self, owner: Option<Node<'a>>, item: &Out<'a>, at: WrittenIn<'_>) -> ListItems<'a> {
         let parts = items(item);
         let relation = parts.get(1).cloned();
@@ -109,7 +109,7 @@ impl<'a> Flattening<'_, '_, 'a> {
         }
     }
 
-    /// The first requirement onto which one of a node that is substituted is mapped.
+    /// The first requirement onto which a requirement of a replaced node is mapped.
     fn first_relation(&self, chosen: usize, requirement: &str) -> Option<(String, String)> {
         let fit = &self.chosen[chosen].fit;
         let mapped = fit.requirements.iter().find(|it| it.name == requirement)?;
@@ -155,7 +155,8 @@ impl<'a> Flattening<'_, '_, 'a> {
         like(workflow, all)
     }
 
-    /// Steps; one on a node that is substituted is made for its nodes in their order.
+    /// The steps of a workflow. One that acts on a replaced node is repeated for its new nodes, in
+    /// their order.
     fn steps(&self, steps: &Out<'a>, at: WrittenIn<'_>) -> Out<'a> {
         let mut all: MapEntries<'a> = Vec::new();
         let mut firsts: Vec<(String, String)> = Vec::new();
@@ -200,7 +201,7 @@ impl<'a> Flattening<'_, '_, 'a> {
         like(steps, all)
     }
 
-    /// A step with another target and what follows it.
+    /// A step with another target and other followers.
     fn step(
         &self,
         step: &Out<'a>,
@@ -241,8 +242,8 @@ impl<'a> Flattening<'_, '_, 'a> {
         like_list(activities, all.collect())
     }
 
-    /// The activities of a step that calls operations of a node which are mapped to workflows:
-    /// those are run in their place.
+    /// The activities of a step in which calls of mapped operations of a node are replaced: the
+    /// workflow is inlined instead.
     fn inlined(&self, chosen: usize, step: &Out<'a>) -> Option<Out<'a>> {
         let activities = entry(step, "activities")?;
         let mut all = Vec::new();
@@ -271,7 +272,7 @@ impl<'a> Flattening<'_, '_, 'a> {
         entry(&workflows, workflow).map(|_| workflow.to_owned())
     }
 
-    /// A substitution mapping of the template that names nodes which are substituted themselves.
+    /// A substitution mapping of the template that names replaced nodes.
     pub(super) fn substitution(&self, section: &Out<'a>) -> Out<'a> {
         let mut all = entries(section);
         for (key, value) in &mut all {
@@ -295,8 +296,8 @@ impl<'a> Flattening<'_, '_, 'a> {
         found.map_or_else(|| path.clone(), |names| path_of(path, &names))
     }
 
-    /// Mappings of requirements; one of a node that is substituted goes on to what that is mapped
-    /// onto.
+    /// Mappings of requirements. One that names a replaced node leads to the requirement onto which
+    /// that is mapped.
     fn mapped_again(&self, list: &Out<'a>) -> Out<'a> {
         let all = listed(list).into_iter().flat_map(|(owner, item)| {
             let again = entries(&item).into_iter().next().and_then(|(key, path)| {
@@ -333,7 +334,7 @@ impl<'a> Flattening<'_, '_, 'a> {
         all
     }
 
-    /// The entries of a section of what substitutes, each called behind the node.
+    /// Adds the entries of a section of a substituting template, under prefixed names.
     fn added_entries(
         &self,
         all: &mut MapEntries<'a>,
@@ -357,14 +358,14 @@ impl<'a> Flattening<'_, '_, 'a> {
     }
 }
 
-/// The names of a node and of what it has.
+/// The names of a node and of one of its parts.
 fn pair(names: &[Out<'_>]) -> Option<(String, String)> {
     let [node, name] = names else { return None };
     let text = |out| Some(OutNode::root(out).text()?.into_owned());
     Some((text(node)?, text(name)?))
 }
 
-/// A path in the place of another one.
+/// A path with these names that takes the place of `old`.
 fn path_of<'a>(old: &Out<'a>, names: &[String; 2]) -> Out<'a> {
     let names = names.iter().map(|name| (None, Out::String(name.clone().into())));
     like_list(old, names.collect())
@@ -376,7 +377,7 @@ fn each_value<'a>(map: &Out<'a>, change: &dyn Fn(&Out<'a>) -> Out<'a>) -> Out<'a
     like(map, all)
 }
 
-/// A step with the names of those that follow it.
+/// A step with the new names of the steps that follow it.
 fn following<'a>(step: &Out<'a>, firsts: &[(String, String)]) -> Out<'a> {
     let mut all = entries(step);
     for (key, value) in &mut all {

@@ -1,36 +1,24 @@
-//! Types, imports and repositories of what substitutes come along, what is there already only once.
+//! Adds the types, imports and repositories of substituting templates, each only once.
 
 use super::candidate::CatalogueTemplate;
 use super::flatten::Flattening;
 use super::rewrite::WrittenIn;
 use super::view::{entry, key_span, listed};
+use crate::diagnostic::{Code, Diagnostic};
 use crate::orchestrate::tree::{MapEntries, entries, key_name, like};
-use crate::text::diagnostic::{Code, Diagnostic};
-use crate::text::yaml::{Out, OutKey, OutNode};
+use crate::tosca::shape::type_sections;
+use cuvee_text::yaml::{Out, OutKey, OutNode};
 use rustc_hash::FxHashSet;
 
-/// Sections of a service template that come along, and where there are none go before the topology.
-const SECTIONS: [&str; 10] = [
-    "repositories",
-    "imports",
-    "artifact_types",
-    "data_types",
-    "capability_types",
-    "interface_types",
-    "relationship_types",
-    "node_types",
-    "group_types",
-    "policy_types",
-];
-
-/// Adds what templates define to the entries of the one in which they substitute.
+/// Adds the definitions of the substituting templates to the entries of the outer template. New
+/// sections are inserted before the topology.
 pub(super) fn come_along<'a>(flattening: &Flattening<'_, '_, 'a>, all: &mut MapEntries<'a>) {
     let mut seen = FxHashSet::default();
     for (position, chosen) in flattening.chosen.iter().enumerate() {
         if !seen.insert(chosen.template.file) {
             continue;
         }
-        for name in SECTIONS {
+        for name in ["repositories", "imports"].into_iter().chain(type_sections()) {
             if let Some(section) = entry(&chosen.variant.view.document, name) {
                 let section = flattening.value(&section, WrittenIn::Inner(position));
                 add(flattening, all, name, &section, chosen.template);
@@ -66,7 +54,7 @@ fn add<'a>(
         };
         if OutNode::root(definition).to_value() != OutNode::root(&value).to_value() {
             let name = key_name(&key);
-            let message = format!("`{name}` is defined otherwise in `{}`", template.name);
+            let message = format!("`{name}` has a different definition in `{}`", template.name);
             let error = Diagnostic::error(Code::TypeClash, message).at(key_span(other));
             let error = error.label(key_span(&key), "it is defined here, too");
             let help = "rename one of them, or let both templates import one definition";
@@ -76,7 +64,7 @@ fn add<'a>(
     *there = like(there, known);
 }
 
-/// Imports with further ones, each once.
+/// Imports with further ones, each only once.
 fn imports<'a>(there: &Out<'a>, more: &Out<'a>) -> Out<'a> {
     let mut all = listed(there);
     let mut seen: Vec<_> = all.iter().map(|(_, item)| OutNode::root(item).to_value()).collect();

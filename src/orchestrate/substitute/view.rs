@@ -1,21 +1,21 @@
-//! The nodes of a resolved template with their requirement assignments, as far as substituting
-//! looks at them.
+//! Reads the nodes of a resolved template and their requirement assignments, as far as substitution
+//! needs them.
 
 use crate::orchestrate::tree::{entries, items, key_name};
-use crate::text::source::{FileId, Span};
-use crate::text::yaml::{Node, Out, OutEntry, OutKey, OutNode};
 use crate::topology::{Spanned, type_named};
 use crate::tosca::function::Function;
 use crate::tosca::requirement::AssignedCount;
 use crate::tosca::{Family, TypeId, Types};
+use cuvee_text::source::{FileId, Span};
+use cuvee_text::yaml::{Node, Out, OutEntry, OutKey, OutNode};
 use rustc_hash::FxHashMap;
 
 /// A resolved template.
 #[derive(Clone, Debug)]
 pub(crate) struct TemplateView<'a> {
-    /// Its tree.
+    /// The document of the template.
     pub document: Out<'a>,
-    /// Its nodes, in the order written.
+    /// The nodes, in the order in which they are written.
     pub nodes: Vec<ViewedNode<'a>>,
     by_name: FxHashMap<String, usize>,
 }
@@ -24,17 +24,17 @@ pub(crate) struct TemplateView<'a> {
 #[derive(Clone, Debug)]
 pub(crate) struct ViewedNode<'a> {
     pub name: String,
-    /// Where the name stands.
+    /// The place of the name.
     pub span: Span,
     pub key: OutKey<'a>,
-    /// What stands behind its name.
+    /// The definition of the node.
     pub body: Out<'a>,
     /// The name of its type.
     pub type_name: String,
     pub kind: Option<TypeId>,
-    /// Whether it is to be substituted.
+    /// Whether the node is to be substituted.
     pub is_substituted: bool,
-    /// Whether it is to be selected.
+    /// Whether the node is to be selected.
     pub is_selected: bool,
     pub assignments: Vec<ViewedRequirement<'a>>,
 }
@@ -44,15 +44,15 @@ pub(crate) struct ViewedNode<'a> {
 pub(crate) struct ViewedRequirement<'a> {
     pub name: String,
     pub span: Span,
-    /// Whose comments it keeps.
+    /// The source node whose comments it keeps.
     pub owner: Option<Node<'a>>,
-    /// The item of the list.
+    /// The item in the list of assignments.
     pub item: Out<'a>,
-    /// What stands behind its name.
+    /// The value after the name.
     pub body: Out<'a>,
-    /// The name of the node where it leads, where that is in the template.
+    /// The name of the target node, if the template contains it.
     pub target: Option<String>,
-    /// The name of a capability, or of a type of capabilities.
+    /// The name of a capability, or of a capability type.
     pub capability: Option<Spanned<String>>,
     pub count: AssignedCount,
 }
@@ -86,7 +86,7 @@ impl<'a> TemplateView<'a> {
         self.by_name.get(name).copied()
     }
 
-    /// What functions ask of nodes: the node, what of it, and where that is asked.
+    /// The parts of nodes that functions name: the node, the part, and the place of the call.
     pub(crate) fn called_parts(&self) -> Vec<(usize, String, Span)> {
         let mut all = Vec::new();
         if let Some(topology) = entry(&self.document, "topology_template") {
@@ -147,18 +147,18 @@ impl<'a> ViewedNode<'a> {
         }
     }
 
-    /// What is assigned to its properties, by their names.
+    /// The assigned properties, by name.
     pub(crate) fn properties(&self) -> Vec<(String, Out<'a>)> {
         let all = entry(&self.body, "properties").map(|all| entries(&all)).unwrap_or_default();
         all.into_iter().map(|(key, value)| (key_name(&key), value)).collect()
     }
 
-    /// What is assigned to one of its properties.
+    /// The value that is assigned to a property.
     pub(crate) fn property(&self, name: &str) -> Option<Out<'a>> {
         entry(&entry(&self.body, "properties")?, name)
     }
 
-    /// Its assignments of a requirement.
+    /// The assignments of a requirement.
     pub(crate) fn of_name<'s>(
         &'s self,
         name: &'s str,
@@ -167,7 +167,7 @@ impl<'a> ViewedNode<'a> {
     }
 }
 
-/// The assignments of a list, or of a map as earlier versions have it.
+/// The assignments in a list, or in a map as earlier versions write it.
 fn assignments<'a>(list: &Out<'a>) -> Vec<ViewedRequirement<'a>> {
     listed(list)
         .into_iter()
@@ -202,7 +202,7 @@ impl<'a> ViewedRequirement<'a> {
     }
 }
 
-/// Where a key stands.
+/// The place of a key.
 pub(crate) fn key_span(key: &OutKey<'_>) -> Span {
     match key {
         OutKey::Source(key) | OutKey::Renamed(key, _) => key.span(),
@@ -210,12 +210,12 @@ pub(crate) fn key_span(key: &OutKey<'_>) -> Span {
     }
 }
 
-/// The file in which something stands.
+/// The file of a place, if it has one.
 pub(crate) fn file_of(span: Span) -> Option<FileId> {
     (!span.is_detached()).then_some(span.file)
 }
 
-/// The value of a key.
+/// The value of a key in a map.
 pub(crate) fn entry<'a>(map: &Out<'a>, name: &str) -> Option<Out<'a>> {
     match map {
         Out::Source(node) => node.get(name).map(Out::Source),
@@ -231,7 +231,7 @@ pub(crate) fn entry<'a>(map: &Out<'a>, name: &str) -> Option<Out<'a>> {
     }
 }
 
-/// The items of a list, each with whose comments it keeps.
+/// The items of a list, each with the source node whose comments it keeps.
 pub(crate) fn listed<'a>(list: &Out<'a>) -> Vec<(Option<Node<'a>>, Out<'a>)> {
     match list {
         Out::Source(node) if node.entries().len() > 0 => node

@@ -1,12 +1,14 @@
-//! What differs between two plain templates: elements and what is in them, not lines.
+//! Compares two plain templates by their elements and the contents of those, not by lines.
 //!
-//! Documents are compared as data, so that style, comments and the order of map entries do not
-//! count, nor does `1` or `1.0`. What TOSCA gives more than one form is the same in each: a
-//! requirement that is only a target, a list of policies or a map of them. Elements and their parts
-//! meet by name; requirements that share a name meet by their target. Members and targets are sets.
+//! Documents are compared as data: style, comments and the order of map entries do not count, and
+//! `1` equals `1.0`. Where TOSCA allows several notations, they are equal: a requirement may be
+//! written as its target only, and policies as a list or as a map. Elements and their parts are
+//! matched by name; requirements that share a name are matched by their target. Members and targets
+//! are compared as sets.
 //!
 //! ```
-//! use cuvee::{Resolver, diff::{Edit, diff}};
+//! use cuvee::Resolver;
+//! use cuvee::topology::diff::{Edit, diff};
 //!
 //! let of = |preset| Resolver::new("examples/shop").preset(preset).resolve().map(|resolution| resolution.to_value());
 //! let diff = diff(&of("dev")?, &of("prod")?);
@@ -15,12 +17,12 @@
 //! # Ok::<(), cuvee::Failure>(())
 //! ```
 
-use crate::text::answer::Failure;
-use crate::text::files::Files;
-use crate::text::source::FileSystem;
-use crate::text::value::Value;
-use crate::text::yaml::write_flow;
 use crate::tosca::shape::{Holds, Keyname, SERVICE, Shape};
+use cuvee_text::answer::Failure;
+use cuvee_text::files::Files;
+use cuvee_text::source::FileSystem;
+use cuvee_text::value::Value;
+use cuvee_text::yaml::write_flow;
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use std::borrow::Cow;
@@ -28,13 +30,14 @@ use std::hash::Hash;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The element of a change that is in no other.
+/// The element of a change that belongs to no other element.
 pub const DOCUMENT: &str = "document";
 
-/// Everything that differs, as small as it can be told.
+/// All differences between two templates, each as small as possible.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Diff {
-    /// In the order of the first document; in each map what only the second one has comes last.
+    /// The changes in the order of the first document; in each map, entries that only the second
+    /// document has come last.
     pub changes: Vec<Change>,
 }
 
@@ -51,11 +54,12 @@ pub struct Change {
     /// The element: `node.shop`, `relationship.r`, `group.g`, `policy.p`, `input.i`, `output.o`,
     /// `import.file`, else [`DOCUMENT`].
     pub element: String,
-    /// Where in the element: `type`, `property.port`, `requirement.host.node`,
-    /// `artifact.image.file`, `members`; of the document its keys, such as
-    /// `topology_template.substitution_mappings.node_type`. Empty where it is the whole element.
+    /// The path within the element: `type`, `property.port`, `requirement.host.node`,
+    /// `artifact.image.file`, `members`. For [`DOCUMENT`] these are the keys, such as
+    /// `topology_template.substitution_mappings.node_type`. Empty if the change is about the whole
+    /// element.
     pub path: String,
-    /// What happened there.
+    /// What happened at the path.
     #[serde(flatten)]
     pub edit: Edit,
 }
@@ -64,33 +68,33 @@ pub struct Change {
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Edit {
-    /// Only the second document has it.
+    /// Only the second document has the value.
     Added {
-        /// There.
+        /// The value in the second document.
         to: Value,
     },
-    /// Only the first document has it.
+    /// Only the first document has the value.
     Removed {
-        /// There.
+        /// The value in the first document.
         from: Value,
     },
-    /// Both have it.
+    /// Both documents have a value, and the values differ.
     Changed {
-        /// In the first document.
+        /// The value in the first document.
         from: Value,
-        /// In the second document.
+        /// The value in the second document.
         to: Value,
     },
 }
 
-/// Compares two plain templates, whose values may be nested as deeply as a document that was read.
+/// Compares two plain templates. Their values may be nested as deeply as in any parsed document.
 ///
-/// Both sides are treated alike: turned around, the same changes are found, turned around.
+/// The comparison is symmetric: with the sides swapped, it finds the same changes, swapped.
 ///
 /// ```
-/// use cuvee::diff::diff;
+/// use cuvee::topology::diff::diff;
 /// use cuvee::source::FileId;
-/// use cuvee::yaml::{Limits, parse};
+/// use cuvee::parts::yaml::{Limits, parse};
 ///
 /// let read = |text: &str| parse(FileId::DETACHED, text.into(), &Limits::default()).map(|document| document.root().to_value());
 /// let from = read("topology_template: {node_templates: {shop: {type: Shop, requirements: [{host: engine}, {cache: cache}]}}}")?;
@@ -106,7 +110,7 @@ pub fn diff(from: &Value, to: &Value) -> Diff {
     Diff { changes: walk.changes }
 }
 
-/// Reads a plain template to be compared: nothing is resolved.
+/// Reads a plain template in order to compare it; nothing is resolved.
 ///
 /// # Errors
 /// A [`Failure`] where the file cannot be read or is not well-formed.
@@ -118,7 +122,7 @@ pub fn read(path: &Path, files: &dyn FileSystem) -> Result<Value, Failure> {
     }
 }
 
-/// The value in its long form.
+/// The value with its short notation, if it uses one, replaced by the long one.
 fn long<'v>(shape: &Shape, value: &'v Value) -> Cow<'v, Value> {
     match (shape.short, value) {
         (Some(short), Value::String(_)) => {
@@ -128,7 +132,7 @@ fn long<'v>(shape: &Shape, value: &'v Value) -> Cow<'v, Value> {
     }
 }
 
-/// What a short form of the value would say.
+/// The text that the short notation of the value would consist of.
 fn gist<'v>(shape: &Shape, value: &'v Value) -> Option<&'v str> {
     value.as_str().or_else(|| {
         let (_, gist) = entries(value)?.iter().find(|(key, _)| Some(&**key) == shape.short)?;
@@ -138,17 +142,17 @@ fn gist<'v>(shape: &Shape, value: &'v Value) -> Option<&'v str> {
 
 type Index<K, V> = IndexMap<K, V, FxBuildHasher>;
 
-/// By which parts of both sides meet.
+/// The key by which the parts of both sides are matched.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Key<'v> {
     name: &'v str,
-    /// What it leads to, where others have its name.
+    /// The target of the part, if other parts share its name.
     target: Option<&'v str>,
-    /// Which of those.
+    /// The position among the parts that share the name and the target.
     nth: usize,
 }
 
-/// How one side differs from the other, written down on the way through both.
+/// The differences found so far, and the current place in both documents.
 struct Walk {
     element: Option<String>,
     path: String,
@@ -161,7 +165,7 @@ impl Walk {
         self.changes.push(Change { element, path: self.path.clone(), edit });
     }
 
-    /// What only one side has is different as a whole.
+    /// Compares a value of both sides; a value that only one side has is reported as a whole.
     fn sides(
         &mut self,
         from: Option<&Value>,
@@ -183,7 +187,7 @@ impl Walk {
         self.path.truncate(length);
     }
 
-    /// The outermost part is an element, and paths start in it.
+    /// Goes into a part. The outermost part is an element, and the paths start within it.
     fn at_part(&mut self, part: &str, key: Key<'_>, inner: impl FnOnce(&mut Self)) {
         let target = key.target.map(bracketed).unwrap_or_default();
         let nth = if key.nth > 0 { format!("@{}", key.nth) } else { String::new() };
@@ -210,7 +214,7 @@ impl Walk {
         }
     }
 
-    /// Compares what is below a keyname that has parts; says no where it has not.
+    /// Compares what is below a keyname that has parts; returns false if the keyname has none.
     fn below(&mut self, keyname: &Keyname, from: Option<&Value>, to: Option<&Value>) -> bool {
         let step = step(keyname.name);
         match keyname.holds {
@@ -220,7 +224,7 @@ impl Walk {
                     walk.sides(from, to, |walk, from, to| walk.body(shape, from, to))
                 });
             }
-            // A whole topology is no element: what is in it is told.
+            // A whole topology is not an element, so its contents are reported.
             Holds::One(shape) => {
                 self.at(&step, |walk| {
                     walk.body(shape, from.unwrap_or(&Value::Null), to.unwrap_or(&Value::Null))
@@ -261,7 +265,8 @@ impl Walk {
         self.orders(part, &from, &to);
     }
 
-    /// Among parts of one name their order may say which comes first.
+    /// Reports a different order of the parts that share a name: the order may decide which comes
+    /// first.
     fn orders(&mut self, part: &str, from: &Index<Key<'_>, &Value>, to: &Index<Key<'_>, &Value>) {
         let (mut orders, targets) = (targets(from, to), targets(to, from));
         for (name, from) in orders.drain(..) {
@@ -295,7 +300,8 @@ impl Walk {
         }
     }
 
-    /// Items meet by position, those at the end counted from the end.
+    /// Compares lists: items are matched by position, and items at the end by position from the
+    /// end.
     fn list(&mut self, from: &[Value], to: &[Value]) {
         let head = from.iter().zip(to).take_while(|(from, to)| is_same(from, to)).count();
         let (from, to) = (&from[head..], &to[head..]);
@@ -313,7 +319,7 @@ impl Walk {
     }
 }
 
-/// The entries of a map; nothing is as good as an empty one.
+/// The entries of a map; null counts as an empty map.
 fn entries(value: &Value) -> Option<&[(Arc<str>, Value)]> {
     match value {
         Value::Null => Some(&[]),
@@ -326,7 +332,7 @@ fn index(entries: &[(Arc<str>, Value)]) -> Index<&str, &Value> {
     entries.iter().map(|(key, value)| (&**key, value)).collect()
 }
 
-/// All keys of both, each with its value on either side.
+/// All keys of both sides, each with its value on either side.
 fn union<'v, K: Clone + Eq + Hash>(
     from: &Index<K, &'v Value>,
     to: &Index<K, &'v Value>,
@@ -339,15 +345,15 @@ fn union<'v, K: Clone + Eq + Hash>(
     first.chain(second)
 }
 
-/// A part as it stands on one side.
+/// A part of an element, as one side has it.
 struct DiffPart<'v> {
     name: &'v str,
-    /// What tells it from others of its name.
+    /// What distinguishes the part from others of the same name.
     gist: Option<&'v str>,
     value: &'v Value,
 }
 
-/// Values by name, in a map or in a list of maps that hold one each.
+/// The parts in a map, or in a list of maps with one entry each, by name.
 fn parts<'v>(value: Option<&'v Value>, shape: &Shape) -> Option<Vec<DiffPart<'v>>> {
     let part = |(name, value)| DiffPart { name, gist: gist(shape, value), value };
     match value.unwrap_or(&Value::Null) {
@@ -356,7 +362,7 @@ fn parts<'v>(value: Option<&'v Value>, shape: &Shape) -> Option<Vec<DiffPart<'v>
     }
 }
 
-/// Values in a list, by their gist or else by their name.
+/// The parts in a list, by their gist or else by their name.
 fn listed<'v>(value: Option<&'v Value>, shape: &Shape) -> Option<Vec<DiffPart<'v>>> {
     let part = |(name, value)| DiffPart { name, gist: None, value };
     match value.unwrap_or(&Value::Null) {
@@ -397,7 +403,8 @@ fn keyed<'v>(parts: &[DiffPart<'v>], repeated: &FxHashSet<&str>) -> Index<Key<'v
     parts.iter().map(key).collect()
 }
 
-/// The targets of parts that share a name, in their order, as far as the other side has them too.
+/// The targets of parts that share a name, in their order, limited to those that the other side has
+/// too.
 fn targets<'v>(
     side: &Index<Key<'v>, &Value>,
     other: &Index<Key<'_>, &Value>,
@@ -411,11 +418,11 @@ fn targets<'v>(
     targets
 }
 
-/// By which members of sets are the same.
+/// The key by which members of sets are compared.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum SetMember<'v> {
     Name(&'v str),
-    /// As text in which maps are sorted and numbers are plain.
+    /// Any other value as text, with maps sorted and numbers normalised.
     Other(Arc<str>),
 }
 
@@ -431,7 +438,7 @@ fn members<'v>(value: Option<&'v Value>) -> Option<Index<SetMember<'v>, &'v Valu
     }
 }
 
-/// The same value in its only form.
+/// The value in its normal form.
 fn normal(value: &Value) -> Value {
     match value {
         Value::Map(entries) => {
@@ -448,7 +455,7 @@ fn normal(value: &Value) -> Value {
     }
 }
 
-/// As values are equal, but what is not a number is the same as itself.
+/// Whether two values are equal; unlike with `==`, NaN equals itself.
 fn is_same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => {
@@ -466,7 +473,8 @@ fn is_same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// Whether nothing can differ: most parts of two variants are the same to the last entry.
+/// Whether two values are written alike, so that nothing can differ. Most parts of two variants
+/// are.
 fn is_written_alike(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::List(a), Value::List(b)) => {

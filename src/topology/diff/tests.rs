@@ -1,13 +1,13 @@
-//! What is found in small documents, and laws over any.
+//! Differences of small documents, and laws for any documents.
 
 use super::*;
-use crate::text::source::{FileId, MemoryFiles};
-use crate::text::yaml::{Limits, parse};
+use cuvee_text::source::{FileId, MemoryFiles};
+use cuvee_text::yaml::{Limits, parse};
 use proptest::prelude::*;
 use proptest::sample::select;
 
 fn read(text: &str) -> Value {
-    parse(FileId(0), text.into(), &Limits::default()).unwrap().root().to_value()
+    parse(FileId::new(0), text.into(), &Limits::default()).unwrap().root().to_value()
 }
 
 fn topology(text: &str) -> Value {
@@ -18,7 +18,7 @@ fn map<'k>(entries: impl IntoIterator<Item = (&'k str, Value)>) -> Value {
     Value::Map(entries.into_iter().map(|(key, value)| (key.into(), value)).collect())
 }
 
-/// A line a change: `~ node.shop: property.port: 80 -> 90`.
+/// The changes, one a line: `~ node.shop: property.port: 80 -> 90`.
 fn lines(from: &Value, to: &Value) -> Vec<String> {
     let line = |Change { element, path, edit }: Change| {
         let (sign, value) = match edit {
@@ -37,7 +37,7 @@ fn in_topology(from: &str, to: &str) -> Vec<String> {
     lines(&topology(from), &topology(to))
 }
 
-/// What `shop` requires.
+/// The differences between two lists of requirements of `shop`.
 fn requirements(from: &str, to: &str) -> Vec<String> {
     let node = |list: &str| format!("node_templates: {{shop: {{requirements: {list}}}}}");
     in_topology(&node(from), &node(to))
@@ -286,7 +286,7 @@ fn reads_files_as_they_are() {
     }
 }
 
-/// Of small alphabets, so that keys meet.
+/// Any value, from small alphabets, so that keys often coincide.
 fn any_value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -319,7 +319,7 @@ fn any_name() -> impl Strategy<Value = Value> {
     "[a-c]".prop_map(Value::from)
 }
 
-/// A map of which any of these entries may be missing, or hold what it should not.
+/// A map in which each of these entries may be missing or have a wrong value.
 fn any_body(entries: Vec<(&'static str, BoxedStrategy<Value>)>) -> BoxedStrategy<Value> {
     let entry = |(key, value): (&'static str, BoxedStrategy<Value>)| {
         prop_oneof![8 => value.prop_map(Some), 3 => Just(None), 1 => any_value().prop_map(Some)]
@@ -378,7 +378,7 @@ fn any_template() -> impl Strategy<Value = Value> {
     ])
 }
 
-/// The same with the entries of every map turned by so many places.
+/// The value with the entries of every map rotated by `by` places.
 fn turned(value: &Value, by: usize) -> Value {
     match value {
         Value::Map(entries) => {
@@ -405,7 +405,7 @@ fn mirrored(diff: Diff) -> Vec<Change> {
     diff.changes.into_iter().map(mirror).collect()
 }
 
-/// As text in an order of their own: sides need not find changes in the same one.
+/// The changes as sorted text, because the two directions may find them in different orders.
 fn sorted(changes: Vec<Change>) -> Vec<String> {
     let value = |value: &Value| write_flow(&normal(value));
     let line = |Change { element, path, edit }: &Change| match edit {

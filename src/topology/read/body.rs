@@ -1,19 +1,19 @@
-//! What nodes, relationships, groups and policies have.
+//! Reads the contents that nodes, relationships, groups and policies share.
 
-use crate::text::value::Value;
-use crate::text::yaml::{NodeKind, OutEntry, OutNode};
 use crate::topology::part::{
     AssignedValue, Described, Spanned, TopologyArtifact, TopologyCapability,
     TopologyImplementation, TopologyInterface, TopologyOperation, TopologyParameter,
 };
 use crate::tosca::shape::{INTERFACE, PARAMETER};
+use cuvee_text::value::Value;
+use cuvee_text::yaml::{NodeKind, OutEntry, OutNode};
 
-/// The entries of a map, or of a list of maps, each of which has one.
+/// The entries of a map, or of a list of maps with one entry each.
 pub(super) fn entries<'o, 'a>(body: OutNode<'o, 'a>) -> Vec<OutEntry<'o, 'a>> {
     positioned(body).into_iter().map(|(_, entry)| entry).collect()
 }
 
-/// Likewise, each with its position in the source.
+/// The entries as in [`entries`], each with its position in the source.
 pub(super) fn positioned<'o, 'a>(body: OutNode<'o, 'a>) -> Vec<(usize, OutEntry<'o, 'a>)> {
     if body.kind() == NodeKind::Mapping {
         return body.entries().into_iter().enumerate().collect();
@@ -24,12 +24,12 @@ pub(super) fn positioned<'o, 'a>(body: OutNode<'o, 'a>) -> Vec<(usize, OutEntry<
     body.items().into_iter().filter_map(entry).collect()
 }
 
-/// What stands here.
+/// The value of an output node, with its place.
 pub(super) fn whole(body: OutNode<'_, '_>) -> Spanned<Value> {
     Spanned { value: body.to_value(), span: body.span() }
 }
 
-/// The text that stands here.
+/// The text of an output node, with its place.
 pub(super) fn whole_text(body: OutNode<'_, '_>) -> Option<Spanned<String>> {
     Some(Spanned { value: body.text()?.into_owned(), span: body.span() })
 }
@@ -84,7 +84,7 @@ pub(super) fn capability(entry: OutEntry<'_, '_>) -> TopologyCapability {
     }
 }
 
-/// An artifact: only its file in short, or a map.
+/// Reads an artifact. The short notation is only the file; otherwise it is a map.
 pub(super) fn artifact(entry: OutEntry<'_, '_>) -> TopologyArtifact {
     const READ: [&str; 5] = ["type", "file", "repository", "deploy_path", "properties"];
     let body = entry.value;
@@ -101,8 +101,8 @@ pub(super) fn artifact(entry: OutEntry<'_, '_>) -> TopologyArtifact {
     }
 }
 
-/// An interface. Without `operations` and `notifications`, other names are operations (section
-/// 3.6.20.3).
+/// Reads an interface. Without `operations` and `notifications`, other keynames are operations
+/// (section 3.6.20.3).
 fn interface(entry: OutEntry<'_, '_>) -> TopologyInterface {
     let body = entry.value;
     let of = |keyname| body.get(keyname).map(entries).unwrap_or_default();
@@ -119,7 +119,7 @@ fn interface(entry: OutEntry<'_, '_>) -> TopologyInterface {
     }
 }
 
-/// An operation or a notification: only its implementation in short, or a map.
+/// Reads an operation or a notification. The short notation is only the implementation.
 fn operation(entry: OutEntry<'_, '_>) -> TopologyOperation {
     let body = entry.value;
     let short = (body.kind() == NodeKind::Scalar).then_some(body);
@@ -135,7 +135,7 @@ fn operation(entry: OutEntry<'_, '_>) -> TopologyOperation {
     }
 }
 
-/// An implementation: only its artifact in short, or a map.
+/// Reads an implementation. The short notation is only the artifact.
 fn implementation(body: OutNode<'_, '_>) -> TopologyImplementation {
     let dependencies = body.get("dependencies").map(OutNode::items).unwrap_or_default();
     TopologyImplementation {
@@ -150,12 +150,12 @@ fn implementation(body: OutNode<'_, '_>) -> TopologyImplementation {
     }
 }
 
-/// Inputs or outputs.
+/// Reads inputs or outputs.
 pub(super) fn parameters(body: OutNode<'_, '_>) -> Vec<TopologyParameter> {
     entries(body).into_iter().map(parameter).collect()
 }
 
-/// A parameter: a definition, or its value.
+/// Reads a parameter, which is a definition or only a value.
 fn parameter(entry: OutEntry<'_, '_>) -> TopologyParameter {
     let OutEntry { name, span, value: body } = entry;
     let parts = body.entries();
@@ -173,7 +173,7 @@ fn parameter(entry: OutEntry<'_, '_>) -> TopologyParameter {
     }
 }
 
-/// What stands here, where that is anything.
+/// The value of an output node, unless it is null.
 fn some(body: OutNode<'_, '_>) -> Option<Spanned<Value>> {
     Some(whole(body)).filter(|whole| !matches!(whole.value, Value::Null))
 }

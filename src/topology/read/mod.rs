@@ -1,5 +1,5 @@
-//! Reads a topology from an output tree: nodes and relations here, what they have in [`body`], and
-//! workflows in [`workflow`].
+//! Reads a topology from an output tree: nodes and relations here, the contents of parts in
+//! [`body`], and workflows in [`workflow`].
 
 mod body;
 mod workflow;
@@ -10,26 +10,26 @@ use super::part::{
     TopologyElement, TopologyGroup, TopologyNode, TopologyPolicy, TopologyRelation,
     TopologyRelationship, TopologySubstitution,
 };
-use crate::text::source::Span;
-use crate::text::value::Value;
-use crate::text::yaml::{NodeKind, OutEntry, OutNode};
 use body::{assigned, described, entries, texts};
+use cuvee_text::source::Span;
+use cuvee_text::value::Value;
+use cuvee_text::yaml::{NodeKind, OutEntry, OutNode};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
-/// What is known of a relation when it is asked whether it is one to a host.
+/// The facts about a relation by which a caller decides whether it leads to a host.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct RelationHead<'t> {
     /// The name of the requirement.
     pub name: &'t str,
-    /// The name of the node where it starts.
+    /// The name of the node that has the requirement.
     pub source: &'t str,
     /// The name of the type of that node.
     pub source_type: Option<&'t str>,
-    /// Its position among the requirement assignments of its author's node.
+    /// The position among the requirement assignments of the node as its author wrote them.
     pub position: u32,
-    /// The name of the type of its relationship, where that is written.
+    /// The name of the type of the relationship, if it is written.
     pub relationship_type: Option<&'t str>,
 }
 
@@ -70,7 +70,7 @@ pub(super) fn topology(
     reader.topology
 }
 
-/// Which positions names have.
+/// The id of each name.
 fn positions<'o, I>(
     entries: &[OutEntry<'o, '_>],
     id: impl Fn(usize) -> I,
@@ -115,7 +115,7 @@ impl<'o, 'a> TopologyReader<'o, '_> {
         self.topology.nodes.push(node);
     }
 
-    /// A requirement assignment: only its target in short, or a map.
+    /// Reads a requirement assignment. The short notation is only the target.
     fn relation(
         &mut self,
         (source, node): (NodeIndex, &TopologyNode),
@@ -151,7 +151,8 @@ impl<'o, 'a> TopologyReader<'o, '_> {
         }
     }
 
-    /// What is written as relationship: a template by name or in place, or the name of a type.
+    /// Reads the relationship of a requirement assignment: a template by name or in place, or the
+    /// name of a type.
     fn relationship(
         &mut self,
         used: OutNode<'o, 'a>,
@@ -171,7 +172,7 @@ impl<'o, 'a> TopologyReader<'o, '_> {
         (Some(id), self.topology.relationship(id).described.type_name.clone())
     }
 
-    /// Tells nodes which relations end at them.
+    /// Records at each node which relations have it as their target.
     fn link(&mut self) {
         let Topology { nodes, relations, .. } = &mut self.topology;
         for (position, relation) in relations.iter().enumerate() {
@@ -205,7 +206,7 @@ impl<'o, 'a> TopologyReader<'o, '_> {
         items.into_iter().map(|(_, item)| self.element(item)).collect()
     }
 
-    /// A node or a group by name, or a relation as `[node, relation]`.
+    /// The element that a name refers to: a node, a group, or a relation as `[node, relation]`.
     fn element(&self, name: OutNode<'o, 'a>) -> NamedElement {
         let element = match &*name.items() {
             [(_, node), (_, relation)] => self.member(*node, *relation),
@@ -217,7 +218,7 @@ impl<'o, 'a> TopologyReader<'o, '_> {
         NamedElement { name: body::whole(name), element }
     }
 
-    /// A relation of a node, by its position among those that are there, or by name.
+    /// A relation of a node, by its position among the relations of this variant, or by name.
     fn member(&self, node: OutNode<'_, '_>, relation: OutNode<'_, '_>) -> Option<TopologyElement> {
         let node = self.topology.node(*self.nodes.get(&*node.text()?)?);
         let found = match relation.to_value() {

@@ -1,12 +1,12 @@
-//! Imperative workflows.
+//! Reads imperative workflows, and the triggers of policies.
 
 use super::body::{assigned, assignment, entries, parameters, text, value, whole_text};
 use super::{TopologyReader, positions};
-use crate::text::yaml::{NodeKind, OutEntry, OutNode};
 use crate::topology::part::{
     ActivityKind, NextStep, StepIndex, TopologyActivity, TopologyPrecondition, TopologyStep,
     TopologyTrigger, TopologyWorkflow,
 };
+use cuvee_text::yaml::{NodeKind, OutEntry, OutNode};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
@@ -90,7 +90,7 @@ impl<'o, 'a> TopologyReader<'o, '_> {
     }
 }
 
-/// The items of a list, or what stands there alone.
+/// The items of a list, or the value itself if it is not a list.
 fn listed<'o, 'a>(body: OutNode<'o, 'a>) -> Vec<OutNode<'o, 'a>> {
     match body.kind() {
         NodeKind::Sequence => body.items().into_iter().map(|(_, item)| item).collect(),
@@ -98,8 +98,8 @@ fn listed<'o, 'a>(body: OutNode<'o, 'a>) -> Vec<OutNode<'o, 'a>> {
     }
 }
 
-/// An activity: only its name in short, or a map; as it is printed in section 3.6.23 that may stand
-/// beside the keyname, too.
+/// Reads an activity. The short notation is only the name; as section 3.6.23 is printed, inputs may
+/// also be written beside the keyname.
 fn activity(body: OutNode<'_, '_>) -> Option<TopologyActivity> {
     let (kind, below) =
         ActivityKind::ALL.into_iter().find_map(|kind| Some((kind, body.get(kind.keyname())?)))?;

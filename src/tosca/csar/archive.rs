@@ -1,8 +1,8 @@
-//! A zip file as a file system.
+//! Reads a zip file as a file system.
 
 use super::name;
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::source::FileSystem;
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use cuvee_text::source::FileSystem;
 use memchr::memmem;
 use std::collections::BTreeMap;
 use std::io::{self, Cursor, Read};
@@ -12,58 +12,60 @@ use std::sync::Arc;
 use zip::read::{ZipArchiveMetadata, ZipFileEntry};
 use zip::{CompressionMethod, ZipArchive, ZipReadOptions};
 
-/// Beyond so many, entries that are refused are not listed one by one.
+/// How many refused entries a message lists one by one.
 const LISTED: usize = 20;
 
-/// Below this size nobody minds how well an entry is compressed.
+/// The size in bytes up to which the compression ratio of an entry is not checked.
 const SMALL: u64 = 1 << 20;
 
-/// The kind of file in the mode that Unix gives an entry, and the kinds that are taken.
+/// The bits of a Unix mode that give the kind of a file. `PLAIN_KINDS` are the accepted kinds.
 const KIND: u32 = 0o170_000;
 const PLAIN_KINDS: [u32; 3] = [0, 0o100_000, 0o040_000];
 
-/// How large an archive may be. What is beyond is refused before anything is unpacked.
+/// The limits on the size of an archive. An archive that exceeds them is refused before anything is
+/// unpacked.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// Bytes of the archive itself.
+    /// The size of the archive itself in bytes.
     pub archive: u64,
-    /// Number of entries.
+    /// The number of entries.
     pub entries: usize,
-    /// Bytes of one entry when unpacked.
+    /// The unpacked size of one entry in bytes.
     pub entry: u64,
-    /// Bytes of all entries together when unpacked.
+    /// The unpacked size of all entries together in bytes.
     pub total: u64,
-    /// How many times larger an entry of more than a mebibyte may become when it is unpacked.
+    /// How many times larger than its compressed form an entry of more than a mebibyte may be.
     pub ratio: u64,
 }
 
 impl Default for Limits {
-    /// 512 MiB for the archive, 65,535 entries, 256 MiB an entry, 2 GiB together, 200 times.
+    /// 512 MiB for the archive, 65,535 entries, 256 MiB for each entry, 2 GiB for all entries
+    /// together, and a ratio of 200.
     fn default() -> Self {
         Self { archive: 512 << 20, entries: 65_535, entry: 256 << 20, total: 2 << 30, ratio: 200 }
     }
 }
 
 impl Limits {
-    /// Whether an entry is compressed more than is believable.
+    /// Whether the compression ratio of an entry is too high to be genuine.
     pub(super) fn is_bomb(&self, size: u64, compressed: u64) -> bool {
         size > SMALL && size / self.ratio.max(1) > compressed
     }
 }
 
-/// The files in a zip file, read from memory; each is unpacked when it is read.
+/// The files in a zip file that is held in memory. Each file is unpacked when it is read.
 ///
-/// The path of a file is that of the archive with a colon, and then its path in the archive, so
-/// that messages tell where it is: `shop.csar:/lib/types.yaml`. A path that leads out of the
-/// archive leads nowhere.
+/// The path of a file is the path of the archive, a colon, and the path inside the archive, so that
+/// messages tell where the file is: `shop.csar:/lib/types.yaml`. A path that leads out of the
+/// archive leads to no file.
 ///
 /// Refused are entries with an absolute path or one that leaves the archive, entries of the same
 /// name, links, devices, encryption, compressions other than deflate, headers that contradict each
-/// other, and whatever passes the [`Limits`]. What an entry claims of its size is checked when it
-/// is read.
+/// other, and everything that exceeds the [`Limits`]. The size that an entry declares is checked
+/// when the entry is read.
 ///
 /// ```
-/// use cuvee::csar::{Archive, Limits};
+/// use cuvee::source::csar::{Archive, Limits};
 /// let refused = Archive::new("shop.csar", b"no zip file".to_vec(), &Limits::default()).unwrap_err();
 /// assert!(refused.0[0].message.starts_with("`shop.csar` is refused: it is no zip file"));
 /// ```
@@ -74,14 +76,14 @@ pub struct Archive {
     entries: Entries,
 }
 
-/// Positions in the directory by names in the archive; `None` for what other entries are in.
+/// The position of each entry in the zip directory, by its name. A directory has `None`.
 type Entries = BTreeMap<String, Option<usize>>;
 
 impl Archive {
-    /// Looks at all entries of an archive of this name.
+    /// Inspects all entries of an archive of this name.
     ///
     /// # Errors
-    /// `csar` for whatever makes it unsafe or unreadable.
+    /// `csar` for everything that makes the archive unsafe or unreadable.
     pub fn new(
         name: impl AsRef<Path>,
         bytes: Vec<u8>,
@@ -101,10 +103,10 @@ impl Archive {
         Ok(Self { root: root.into(), bytes, directory, entries })
     }
 
-    /// Reads an archive out of a file system.
+    /// Reads an archive from a file system.
     ///
     /// # Errors
-    /// As [`Archive::new`], and `file` where it cannot be read.
+    /// As [`Archive::new`], and `file` where the archive cannot be read.
     pub fn open(files: &dyn FileSystem, path: &Path, limits: &Limits) -> Result<Self, Diagnostics> {
         if files.size(path).is_ok_and(|size| size > limits.archive) {
             return Err(
@@ -117,12 +119,12 @@ impl Archive {
         Self::new(path, files.read(path).map_err(unreadable)?, limits)
     }
 
-    /// The directory that all paths in the archive begin with: `shop.csar:`.
+    /// The path that all paths in the archive begin with: `shop.csar:`.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The name in the archive that a path means.
+    /// The name inside the archive that a path leads to.
     fn name(&self, path: &Path) -> Option<String> {
         let mut parts = Vec::new();
         for part in path.strip_prefix(&self.root).ok()?.components() {
@@ -219,7 +221,8 @@ impl From<zip::result::ZipError> for Refused {
 }
 
 fn inspect(bytes: &[u8], limits: &Limits) -> Result<(Arc<ZipArchiveMetadata>, Entries), Refused> {
-    // Without it there are at most 65,535 entries, and nothing can claim to be larger than 4 GiB.
+    // Without zip64 an archive has at most 65,535 entries, and none can claim to be larger than 4
+    // GiB.
     if has_zip64_end(bytes) {
         return Err(Refused::Because(vec![
             "it is in the zip64 form, which only larger archives need".into(),
@@ -255,7 +258,7 @@ fn inspect(bytes: &[u8], limits: &Limits) -> Result<(Arc<ZipArchiveMetadata>, En
     Ok((directory, tree.entries))
 }
 
-/// Whether the locator of a zip64 directory stands in front of an end record.
+/// Whether the locator of a zip64 directory precedes an end record.
 fn has_zip64_end(bytes: &[u8]) -> bool {
     const END: usize = 22;
     const COMMENT: usize = u16::MAX as usize;
@@ -266,7 +269,7 @@ fn has_zip64_end(bytes: &[u8]) -> bool {
     memmem::find_iter(tail, b"PK\x06\x07").any(end_behind)
 }
 
-/// Entries, as they are found to be in order.
+/// The entries that were accepted so far.
 #[derive(Default)]
 struct Tree {
     entries: Entries,
@@ -301,7 +304,7 @@ impl Tree {
         }
     }
 
-    /// A directory and those it is in, from the innermost to one that is known.
+    /// Adds a directory and its parents, from the innermost to the first that is known.
     fn add_directories(&mut self, name: Option<&str>) -> Result<(), &'static str> {
         let mut next = name;
         while let Some(name) = next {
@@ -316,7 +319,7 @@ impl Tree {
     }
 }
 
-/// Whether what an entry says of itself allows to unpack it.
+/// Checks from the headers of an entry whether it may be unpacked.
 fn admissible(entry: &ZipFileEntry<'_>, limits: &Limits) -> Result<(), String> {
     let (size, compressed) = (entry.size(), entry.compressed_size());
     if entry.encrypted() {

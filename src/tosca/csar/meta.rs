@@ -1,18 +1,18 @@
-//! `TOSCA.meta`: blocks of `name: value`, the first about the archive, the others about files in
-//! it.
+//! Reads and writes `TOSCA.meta`: blocks of `name: value`. The first block describes the archive,
+//! the others describe files in it.
 
 use super::name;
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, closest};
-use crate::text::source::{FileId, Span};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, closest};
+use cuvee_text::source::{FileId, Span};
 use rustc_hash::FxHashSet;
 
-/// Where it is in an archive.
+/// The path of `TOSCA.meta` in an archive.
 pub(crate) const META: &str = "TOSCA-Metadata/TOSCA.meta";
-/// The directory that it is in.
+/// The directory that contains `TOSCA.meta`.
 pub(crate) const META_DIRECTORY: &str = "TOSCA-Metadata";
 
 const FILE_VERSION: &str = "TOSCA-Meta-File-Version";
-/// So the example of TOSCA 1.0 calls it, and who learnt from that.
+/// Another spelling of the same name, which the example of TOSCA 1.0 uses and some archives follow.
 const FILE_VERSION_TOO: &str = "TOSCA-Meta-Version";
 const CSAR_VERSION: &str = "CSAR-Version";
 const CREATED_BY: &str = "Created-By";
@@ -20,20 +20,20 @@ const ENTRY: &str = "Entry-Definitions";
 const OTHERS: &str = "Other-Definitions";
 const NAMES: [&str; 6] = [FILE_VERSION, FILE_VERSION_TOO, CSAR_VERSION, CREATED_BY, ENTRY, OTHERS];
 
-/// Versions that can be read; they differ in what an entry is written in.
+/// The versions that can be read. They differ in the language of the entry.
 const READ: [&str; 2] = ["1.0", "1.1"];
 const WRITTEN: &str = "1.1";
-/// That of archives of definitions.
+/// The version of archives of TOSCA 1.0 definitions.
 const OF_DEFINITIONS: &str = "1.0";
 
-/// Names of a block about a file.
+/// The names in a block about a file.
 const NAME: &str = "Name";
 const CONTENT_TYPE: &str = "Content-Type";
 
-/// What a document of definitions is.
+/// The media type of a definitions document.
 const OF_A_DOCUMENT: &str = "application/vnd.oasis.tosca.definitions";
 
-/// What files are by the endings of their names.
+/// The media types of files by the endings of their names.
 const MEDIA_TYPES: [(&str, &str); 22] = [
     ("bpmn", "application/bpmn+xml"),
     ("css", "text/css"),
@@ -59,36 +59,36 @@ const MEDIA_TYPES: [(&str, &str); 22] = [
     ("zip", "application/zip"),
 ];
 
-/// What a file is of which nothing is known.
+/// The media type of a file with an unknown ending.
 const ANY_MEDIA_TYPE: &str = "application/octet-stream";
 
-/// What a file says of its archive.
+/// The contents of `TOSCA.meta`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Meta {
-    /// Who made the archive.
+    /// The author of the archive.
     pub created_by: Option<String>,
-    /// The template.
+    /// The path of the template.
     pub entry: String,
-    /// Templates that can stand for nodes of the template.
+    /// The templates that can substitute nodes of the template.
     pub others: Vec<String>,
-    /// What else is said of the archive.
+    /// The other pairs of the first block.
     custom: Vec<(String, String)>,
-    /// What is said of files in it.
+    /// The blocks about files.
     blocks: Vec<Vec<(String, String)>>,
 }
 
-/// A file that is named, and where.
+/// A file name in `TOSCA.meta`, with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NamedFile {
-    /// As it is called in the archive.
+    /// The name of the file in the archive.
     pub name: String,
-    /// Where it is named.
+    /// The place of the name.
     pub span: Span,
-    /// By which name.
+    /// The keyname before the name.
     pub keyname: &'static str,
 }
 
-/// A line with those that go on with it.
+/// A name with its value, from one line and the lines that continue it.
 #[derive(Debug)]
 struct Pair {
     name: String,
@@ -97,9 +97,9 @@ struct Pair {
 }
 
 impl Meta {
-    /// For an archive that did not have any.
+    /// The contents for an archive that had no `TOSCA.meta`.
     pub(super) fn new(entry: &str, created_by: Option<&str>) -> Self {
-        // On one line, whatever it is in the template.
+        // The value has to be on one line, even where the template writes it on several.
         let created_by =
             created_by.map(|author| author.split_whitespace().collect::<Vec<_>>().join(" "));
         Self {
@@ -109,9 +109,9 @@ impl Meta {
         }
     }
 
-    /// Reads it, and what files it names.
+    /// Reads `TOSCA.meta`, and the files that it names.
     ///
-    /// What is wrong is added to `diagnostics`; nothing is returned where no entry is named.
+    /// Errors are added to `diagnostics`. Returns nothing where `TOSCA.meta` names no entry.
     pub(super) fn parse(
         file: FileId,
         text: &str,
@@ -155,7 +155,8 @@ impl Meta {
         Some((meta, named))
     }
 
-    /// What is said of an archive of definitions: what is wrong is for whoever reads them to say.
+    /// Reads the `TOSCA.meta` of an archive of definitions. Errors are ignored here: the reader of
+    /// the definitions reports them.
     pub(crate) fn of_definitions(text: &str) -> Self {
         let mut blocks = blocks(FileId::DETACHED, text, &mut Diagnostics::default()).into_iter();
         let (known, custom): (Vec<_>, Vec<_>) = blocks
@@ -174,8 +175,8 @@ impl Meta {
         }
     }
 
-    /// What is said of the types of files, the last one counts: names, or patterns of names, and whether
-    /// these are definitions.
+    /// The file names, or patterns of names, that have a type, each with whether that type is the
+    /// one of definitions. For a file that several match, the last one counts.
     pub(crate) fn typed_files(&self) -> impl Iterator<Item = (&str, bool)> {
         self.blocks.iter().filter_map(|block| match &block[..] {
             [(name, file), (kind, media_type), ..] if name == NAME && kind == CONTENT_TYPE => {
@@ -185,13 +186,13 @@ impl Meta {
         })
     }
 
-    /// The same for an archive with this template.
+    /// The same contents for an archive whose template is at `entry`.
     pub(super) fn with_entry(&self, entry: &str) -> Self {
         Self { entry: entry.to_owned(), others: Vec::new(), ..self.clone() }
     }
 
-    /// Writes it for an archive of definitions: a block for each file, which counts before
-    /// those for patterns of names.
+    /// Writes `TOSCA.meta` for an archive of definitions. It has a block for each file, which takes
+    /// precedence over the blocks for patterns of names.
     pub(super) fn write_definitions(&self, files: &[&str]) -> String {
         let mut text = self.first_block(OF_DEFINITIONS);
         let name_of = |block: &[(String, String)]| {
@@ -216,7 +217,7 @@ impl Meta {
         text
     }
 
-    /// The block about the archive.
+    /// Writes the block about the archive.
     fn first_block(&self, version: &str) -> String {
         let created_by = self.created_by.as_deref().unwrap_or(env!("CARGO_PKG_NAME"));
         let mut text = format!(
@@ -231,7 +232,7 @@ impl Meta {
         text
     }
 
-    /// Writes it; what it says of files that are not as they were is left out.
+    /// Writes `TOSCA.meta`, without the blocks about files whose content has changed.
     pub(super) fn write(&self, is_same: impl Fn(&str) -> bool) -> String {
         let mut text = self.first_block(WRITTEN);
         for block in &self.blocks {
@@ -245,13 +246,14 @@ impl Meta {
     }
 }
 
-/// Whether a name stands for all that match it. Which patterns there are is left open; brackets are
-/// none of ours.
+/// Whether a name is a pattern that stands for all names matching it. The specification does not
+/// define the syntax of patterns. Names with brackets count as patterns, although brackets have no
+/// effect in [`matches_pattern`].
 pub(crate) fn is_pattern(name: &str) -> bool {
     name.contains(['*', '?', '[', '('])
 }
 
-/// Whether a name is like a pattern, in which `*` is any characters and `?` is one.
+/// Whether a name matches a pattern, in which `*` stands for any characters and `?` for one.
 pub(crate) fn matches_pattern(name: &str, pattern: &str) -> bool {
     let (name, pattern): (Vec<_>, Vec<_>) = (name.chars().collect(), pattern.chars().collect());
     let (mut at, mut of, mut last) = (0, 0, None);
@@ -263,7 +265,7 @@ pub(crate) fn matches_pattern(name: &str, pattern: &str) -> bool {
             }
             Some(&c) if c == '?' || c == name[at] => (at, of) = (at + 1, of + 1),
             _ => {
-                // The last `*` is one character longer.
+                // Backtrack: let the last `*` match one more character.
                 let Some((start, star)) = last else { return false };
                 last = Some((start + 1, star));
                 (at, of) = (start + 1, star + 1);
@@ -273,8 +275,8 @@ pub(crate) fn matches_pattern(name: &str, pattern: &str) -> bool {
     pattern[of..].iter().all(|&c| c == '*')
 }
 
-/// What is wrong with what a file says of an archive of TOSCA 1.0, which needs no entry; the entry,
-/// where it has one (section 16.2 there).
+/// Checks the `TOSCA.meta` of an archive of TOSCA 1.0, and returns its entry. The entry is optional
+/// (section 16.2 of TOSCA 1.0).
 pub(crate) fn check_definitions(
     file: FileId,
     text: &str,
@@ -309,7 +311,7 @@ fn is_media_type(text: &str) -> bool {
     text.split_once('/').is_some_and(|(kind, subtype)| is_part(kind) && is_part(subtype))
 }
 
-/// Names that are there twice, and versions that cannot be read.
+/// Reports names that occur twice, and versions that cannot be read.
 fn versions(first: &[Pair], last: Span, diagnostics: &mut Diagnostics) {
     let mut seen = FxHashSet::default();
     for pair in first.iter().filter(|pair| !seen.insert(pair.name.as_str())) {
@@ -335,7 +337,7 @@ fn versions(first: &[Pair], last: Span, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// What a file is, by its name.
+/// The media type of a file, derived from its name.
 fn media_type(file: &str) -> &'static str {
     let ending = file.rsplit('/').next().and_then(|name| Some(name.rsplit_once('.')?.1));
     let ending = ending.unwrap_or_default().to_lowercase();
@@ -388,7 +390,7 @@ fn path(pair: &Pair, text: &str, keyname: &'static str) -> Result<NamedFile, Dia
     }
 }
 
-/// The blocks of a file; those of no lines are none.
+/// Splits the text into blocks. Empty blocks are dropped.
 fn blocks(file: FileId, text: &str, diagnostics: &mut Diagnostics) -> Vec<Vec<Pair>> {
     let mut blocks: Vec<Vec<Pair>> = Vec::new();
     let mut open = false;
@@ -434,7 +436,7 @@ fn blocks(file: FileId, text: &str, diagnostics: &mut Diagnostics) -> Vec<Vec<Pa
     blocks
 }
 
-/// Names separated by blanks, in quotes where they have blanks in them.
+/// Splits a text into names at blanks. A name that contains blanks is in quotes.
 fn words(text: &str) -> Result<Vec<&str>, &'static str> {
     let mut words = Vec::new();
     let mut rest = text.trim_start();
@@ -458,7 +460,7 @@ fn quoted(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::source::SourceMap;
+    use cuvee_text::source::SourceMap;
 
     fn parse(text: &str) -> (Option<Meta>, Vec<String>) {
         let sources = SourceMap::default();

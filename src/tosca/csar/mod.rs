@@ -1,16 +1,17 @@
-//! TOSCA archives: a template together with all files it needs, as one zip file or as a directory.
+//! Reads and writes TOSCA archives: a template with all files it needs, as one zip file or as a
+//! directory.
 //!
 //! Specification: chapter 6 of TOSCA Simple Profile 1.3, and chapter 16 of TOSCA 1.0 for the syntax
 //! of `TOSCA.meta`.
 //!
-//! | what is there | the template |
+//! | what the archive has | the template |
 //! |---|---|
 //! | `TOSCA-Metadata/TOSCA.meta` | what its `Entry-Definitions` names |
 //! | else, in a directory, a file of a usual name | that file |
 //! | else a single YAML file at the root, whose metadata hold `template_name` and `template_version` | that file |
 //!
-//! A zip file is trusted in nothing: see [`Archive`]. Nothing in it is ever unpacked to a disk, and
-//! nothing in it reads a file outside.
+//! Nothing in a zip file is trusted: see [`Archive`]. No entry is ever unpacked to a disk, and no
+//! entry can make a file outside of the archive be read.
 
 mod archive;
 mod meta;
@@ -33,8 +34,8 @@ use std::path::Path;
 /// Whether a path names an archive: it ends in `.csar` or `.zip`.
 ///
 /// ```
-/// assert!(cuvee::csar::is_archive("shop.csar".as_ref()));
-/// assert!(!cuvee::csar::is_archive("shop.yaml".as_ref()));
+/// assert!(cuvee::source::csar::is_archive("shop.csar".as_ref()));
+/// assert!(!cuvee::source::csar::is_archive("shop.yaml".as_ref()));
 /// ```
 pub fn is_archive(path: &Path) -> bool {
     path.extension().is_some_and(|extension| {

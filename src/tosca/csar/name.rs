@@ -1,17 +1,17 @@
-//! The names of entries: relative paths with `/` between their parts, that stay inside whatever
-//! they are unpacked to.
+//! Checks the names of entries: relative paths with `/` between their parts that do not leave the
+//! directory they are unpacked to.
 
 use std::borrow::Cow;
 
-/// As long as any system allows a path to be.
+/// The longest path in bytes that any system allows.
 const BYTES: usize = 4096;
 
-/// Directories in each other.
+/// How deeply directories may be nested.
 pub(super) const DEPTH: usize = 64;
 
-/// The name without parts that mean nothing, or what is wrong with it.
+/// Returns the name without parts that have no meaning, or says why the name is refused.
 ///
-/// What is judged is how any system reads it, not just this one: an archive may be unpacked
+/// The check covers how any system reads the name, not only this one: an archive may be unpacked
 /// elsewhere.
 pub(super) fn checked(name: &str) -> Result<Cow<'_, str>, &'static str> {
     let drive =
@@ -45,7 +45,7 @@ pub(super) fn checked(name: &str) -> Result<Cow<'_, str>, &'static str> {
     })
 }
 
-/// The directory that something is in.
+/// The directory that contains an entry.
 pub(super) fn parent(name: &str) -> Option<&str> {
     name.rsplit_once('/').map(|(parent, _)| parent)
 }

@@ -1,24 +1,24 @@
-//! What a result names when it lies elsewhere than its template: names that lead to the same files
-//! from there, or the files themselves, to lie beside it.
+//! Moves a result to another directory than its template: rewrites the file names in it so that
+//! they lead to the same files, or gathers those files to copy them beside it.
 
 use super::Package;
 use super::archive::Limits;
 use super::pack::{Content, Extension, error, listed};
-use crate::text::diagnostic::{Code, Diagnostic};
-use crate::text::files::read_bytes;
-use crate::text::source::{FileId, FileSystem, SourceMap, is_yaml, normalize};
-use crate::text::yaml::{self, Limits as YamlLimits, Node};
+use crate::diagnostic::{Code, Diagnostic};
 use crate::tosca::import::below;
 use crate::tosca::reference::{FileReference, ReferenceKind, references};
+use cuvee_text::files::read_bytes;
+use cuvee_text::source::{FileId, FileSystem, SourceMap, is_yaml, normalize};
+use cuvee_text::yaml::{self, Limits as YamlLimits, Node};
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 use std::path::{Component, Path, PathBuf};
 
-/// What a result is called among the files that it names, where its template has no name.
+/// The file name of a result among the gathered files, where its template has no file name.
 const RESULT: &str = "service-template.yaml";
 
-/// The text of a result with names that are right in another directory, and a warning of those for
-/// which there are none.
+/// Rewrites the file names in a result so that they are right in another directory. Returns the new
+/// text, and a warning about the files that no name leads to from there.
 pub(crate) fn renamed(
     package: &Package,
     resolved: &str,
@@ -36,8 +36,9 @@ pub(crate) fn renamed(
     (text, warning(&lost, directory))
 }
 
-/// What names in a template have to be where it is put into another one in this directory, and a
-/// warning of those for which there is none.
+/// Finds the file names that have to change where a template is put into another one in this
+/// directory. Returns the new names, and a warning about the files that no name leads to from
+/// there.
 pub(crate) fn renamed_nodes<'a>(
     package: &Package,
     root: Node<'a>,
@@ -58,16 +59,16 @@ fn warning(lost: &BTreeSet<&str>, directory: &Path) -> Option<Diagnostic> {
     }
     let names: Vec<_> = lost.iter().map(|name| format!("`{name}`")).collect();
     let message = format!(
-        "the result names {}, to which nothing leads from `{}`",
+        "the result names {}, which cannot be found from `{}`",
         names.join(", "),
         shown(directory).display()
     );
     Some(Diagnostic::warning(Code::File, message).help(
-        "`--output-dir` writes such files beside the result, an output that ends in `.csar` packs them",
+        "write such files beside the result with `--output-dir`, or pack them with an output that ends in `.csar`",
     ))
 }
 
-/// A directory as it can be named.
+/// A directory in the form that messages show.
 fn shown(directory: &Path) -> &Path {
     if directory.as_os_str().is_empty() { Path::new(".") } else { directory }
 }
@@ -77,24 +78,24 @@ fn canonical(files: &dyn FileSystem, directory: &Path) -> PathBuf {
     files.canonical(directory).unwrap_or_else(|_| normalize(directory))
 }
 
-/// What a name has to be elsewhere.
+/// The name of a file seen from the other directory.
 enum NewName {
     Same,
     Other(String),
-    /// Nothing leads there.
+    /// No name leads to the file.
     None,
 }
 
 struct Renaming<'p> {
     package: &'p Package,
-    /// Where the result is to be.
+    /// The directory that the result is written to.
     from: PathBuf,
-    /// Where the template is.
+    /// The directory of the template.
     base: PathBuf,
 }
 
 impl Renaming<'_> {
-    /// The names that are others there, and those for which there is none.
+    /// The names that have to change, and the names that nothing can replace.
     fn changes<'a>(&self, root: Node<'a>) -> (Vec<(Node<'a>, String)>, BTreeSet<&'a str>) {
         let (mut changes, mut lost) = (Vec::new(), BTreeSet::new());
         for reference in references(root) {
@@ -112,7 +113,7 @@ impl Renaming<'_> {
     fn name(&self, reference: &FileReference<'_>) -> NewName {
         let &FileReference { kind, name, repository, .. } = reference;
         let base = self.package.directory();
-        // What is in a repository goes by the repository's address.
+        // The address of the repository leads to the file, and that address is rewritten itself.
         let found = self.package.located(base, name).filter(|_| repository.is_none());
         let real = match found {
             Some(_) if self.package.is_packed() => return NewName::None,
@@ -131,7 +132,8 @@ impl Renaming<'_> {
         }
     }
 
-    /// Where a file really is, but for links in its own name.
+    /// The real path of a file. Links in the name that leads to it from the template are not
+    /// followed.
     fn real(&self, base: &Path, path: &Path) -> PathBuf {
         let files = &*self.package.files;
         let place = files.place(path);
@@ -145,8 +147,8 @@ impl Renaming<'_> {
     }
 }
 
-/// Whether a name is that of a file even where there is none: others may be names of images, of
-/// artifacts of a type, or of something that only an orchestrator knows.
+/// Whether a name is certainly that of a file, even where no such file exists. Other names may be
+/// those of images, of artifacts of a type, or of something that only an orchestrator knows.
 fn is_certain(kind: ReferenceKind, name: &str) -> bool {
     let path = Path::new(name);
     let dotted = name.starts_with("./") || name.starts_with("../");
@@ -164,7 +166,7 @@ fn is_certain(kind: ReferenceKind, name: &str) -> bool {
     }
 }
 
-/// The way from a directory to a file, with `/` between its parts.
+/// The relative path from a directory to a file, with `/` between its parts.
 fn relative(from: &Path, to: &Path) -> Option<String> {
     let same = from.components().zip(to.components()).take_while(|(a, b)| a == b).count();
     let mut parts = Vec::new();
@@ -184,12 +186,13 @@ fn relative(from: &Path, to: &Path) -> Option<String> {
     Some(if parts.is_empty() { ".".to_owned() } else { parts.join("/") })
 }
 
-/// The result and the files that it names, and those that they name, each with its path below a
-/// directory of their own; the result comes first, then others that lie beside it.
+/// Gathers the result, the files that it names, and the files that these name. Each has its path
+/// below a new common directory. The result comes first, followed by `others`, which are placed
+/// beside it.
 ///
 /// # Errors
-/// `csar` where an import is not there or is a template with variability, `file` where a file cannot be
-/// read.
+/// `csar` where an imported file is missing or is a template with variability, `file` where a file
+/// cannot be read.
 pub(crate) fn gather(
     package: &Package,
     sources: &SourceMap,
@@ -218,20 +221,20 @@ pub(crate) fn gather(
     });
     let placed = |(path, bytes): (PathBuf, Option<Vec<u8>>)| {
         let below = below_root(&root, &whole(&path)).map(Path::to_owned);
-        let out = || error(format!("nothing tells where `{}` is", path.display()));
+        let out = || error(format!("the place of `{}` is not known", path.display()));
         Ok((below.ok_or_else(out)?, bytes.map_or_else(|| gathering.bytes(&path), Ok)?))
     };
     let own = own.into_iter().map(|(path, text)| (path, Some(text.as_bytes().to_vec())));
     own.chain(found).map(placed).collect()
 }
 
-/// What a path is below a directory.
+/// The path relative to a directory, if it is inside that directory.
 fn below_root<'p>(root: &Path, path: &'p Path) -> Option<&'p Path> {
     let below = path.strip_prefix(root).ok()?;
     below.components().all(|part| matches!(part, Component::Normal(_))).then_some(below)
 }
 
-/// What a result needs that lies outside of its package, and what needs that.
+/// Finds a file outside of its package that a result needs.
 ///
 /// # Errors
 /// As [`gather`].
@@ -254,9 +257,9 @@ fn parent(path: &Path) -> PathBuf {
 struct Gathering<'p> {
     package: &'p Package,
     extension: &'p Extension,
-    /// What was read before.
+    /// The texts that were already read.
     read: BTreeMap<PathBuf, &'p str>,
-    /// With their contents, where those were looked at.
+    /// The files found so far, with their contents where these were read.
     found: BTreeMap<PathBuf, Option<Vec<u8>>>,
 }
 
@@ -266,7 +269,7 @@ impl Gathering<'_> {
         if is_yaml(&template) { template } else { template.with_file_name(RESULT) }
     }
 
-    /// Finds what a template names, and what its imports name.
+    /// Finds the files that a template names, and those that its imports name.
     fn follow(&mut self, template: &Path, resolved: &str) -> Result<(), Diagnostic> {
         let mut open = vec![(template.to_owned(), resolved.to_owned())];
         let mut followed = BTreeSet::from([template.to_owned()]);
@@ -283,7 +286,8 @@ impl Gathering<'_> {
         Ok(())
     }
 
-    /// Adds what is named in a file; an import has names itself.
+    /// Adds a file that is named in another one. Returns the path and the text of an import,
+    /// because it names files itself.
     fn named_in(
         &mut self,
         path: &Path,
@@ -300,7 +304,7 @@ impl Gathering<'_> {
                 self.artifact(found).map(|()| None)
             }
             (ReferenceKind::Import, None) if repository.is_none() && is_yaml(Path::new(&name)) => {
-                Err(error(format!("`{name}` is not there, which `{}` imports", path.display())))
+                Err(error(format!("`{}` imports `{name}`, which does not exist", path.display())))
             }
             _ => Ok(None),
         }
@@ -310,8 +314,9 @@ impl Gathering<'_> {
         let bytes = self.bytes(&path)?;
         let Some(content) = Content::of_yaml(&bytes, self.extension) else {
             let (import, by) = (path.display(), by.display());
-            let message = format!("`{import}`, which `{by}` imports, has variability itself");
-            return Err(error(message).help("resolve it, and import what comes out"));
+            let message =
+                format!("`{import}`, which `{by}` imports, is a variable template itself");
+            return Err(error(message).help("resolve that template, and import the result"));
         };
         let bytes = content.relabelled().unwrap_or(bytes);
         let text = String::from_utf8_lossy(&bytes).into_owned();
@@ -319,7 +324,7 @@ impl Gathering<'_> {
         Ok((path, text))
     }
 
-    /// Adds a file, or all that is in a directory.
+    /// Adds a file, or all files in a directory.
     fn artifact(&mut self, path: PathBuf) -> Result<(), Diagnostic> {
         let files = &*self.package.files;
         let all = if files.is_dir(&path) {

@@ -1,32 +1,32 @@
 //! Makes an archive of a resolved template and the files that come with it.
 //!
-//! `TOSCA.meta` is the first entry, the others follow in the order of their names; all have the
+//! `TOSCA.meta` is the first entry. The others follow in the order of their names. All have the
 //! same time, permissions and compression, so that the same files give the same bytes.
 //!
 //! | file | in the archive |
 //! |---|---|
 //! | the template | resolved |
 //! | another service template with variability, or of a variability version with a topology | left out |
-//! | types of a variability version | with the version of plain TOSCA |
-//! | `TOSCA.meta` | of version 1.1, without blocks about files that are not as they were |
+//! | types of a variability version | with the version of plain TOSCA in place of theirs |
+//! | `TOSCA.meta` | in version 1.1, without blocks about files whose content has changed |
 //! | in a directory: archives (`.csar`) | left out |
-//! | in a directory: what is hidden (`.git`) | left out, unless all files are asked for |
-//! | `tests` at the root or beside the template: other variants, and what they resolve to | so are these |
-//! | all others: types, artifacts, inputs, rules | as they are |
+//! | in a directory: hidden files (`.git`) | left out, unless all files are asked for |
+//! | `tests` at the root or beside the template: variants and their results | likewise |
+//! | all others: types, artifacts, inputs, rules | unchanged |
 
 use super::archive::Limits;
 use super::meta::{META, Meta};
 use super::name::{self, DEPTH};
 use super::names;
 use super::package::{Package, Root};
-use crate::text::diagnostic::{Code, Diagnostic};
-use crate::text::files::read_bytes;
-use crate::text::source::is_yaml;
-use crate::text::source::{FileId, FileSystem, normalize};
-use crate::text::value::Value;
-use crate::text::yaml::{self, Document, Limits as YamlLimits, Node};
+use crate::diagnostic::{Code, Diagnostic};
 use crate::tosca::PLAIN_VERSION;
 use crate::tosca::import::import_names;
+use cuvee_text::files::read_bytes;
+use cuvee_text::source::is_yaml;
+use cuvee_text::source::{FileId, FileSystem, normalize};
+use cuvee_text::value::Value;
+use cuvee_text::yaml::{self, Document, Limits as YamlLimits, Node};
 use flate2::Compression;
 use flate2::read::DeflateEncoder;
 use memchr::memmem;
@@ -40,34 +40,36 @@ use zip::{CompressionMethod, DateTime, System, ZipWriter};
 const LEVEL: u32 = 6;
 const PERMISSIONS: u32 = 0o644;
 
-/// Where tests lie, at the root or beside the template.
+/// The directory of the tests, at the root or beside the template.
 const TESTS: &str = "tests";
 
-/// What substitutes which node.
+/// The entry that tells which template substitutes which node.
 const SUBSTITUTIONS: &str = "substitutions.json";
 
-/// An extension of TOSCA, of which no archive holds a template: what was made of one is plain.
+/// An extension of TOSCA. No archive holds a template that uses the extension, only plain ones made
+/// of it.
 pub(crate) struct Extension {
     /// Whether templates of this definitions version can be made plain.
     pub is_version: fn(&str) -> bool,
-    /// The key in the topology by which a template says that it has to be.
+    /// The key in the topology that marks a template as one that uses the extension.
     pub key: &'static str,
 }
 
-/// Which files of a package an archive holds.
+/// Which files of a package go into an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extras {
-    /// Those that a deployment may need.
+    /// Only those that a deployment may need.
     Left,
-    /// What is hidden and tests, too.
+    /// Hidden files and tests, too.
     Packed,
 }
 
 /// Packs a resolved template with the files of its package.
 ///
 /// # Errors
-/// `csar` where it was no package, or where the archive would lack a file that the result imports
-/// or be refused by whoever reads it; `file` where a file cannot be read.
+/// `csar` where the template was not found in a package, where the archive would lack a file that
+/// the result imports, or where readers would refuse the archive. `file` where a file cannot be
+/// read.
 pub(crate) fn pack(
     package: &Package,
     resolved: &str,
@@ -76,7 +78,7 @@ pub(crate) fn pack(
 ) -> Result<Vec<u8>, Diagnostic> {
     let Some(root) = &package.root else {
         let message = format!(
-            "no archive can be made of `{}`: nothing tells what belongs to it",
+            "no archive can be made of `{}`: it is not known which files belong to it",
             package.template.display()
         );
         return Err(
@@ -97,7 +99,7 @@ pub(crate) fn pack(
     if let Some(path) = names::outside(package, resolved, extension)? {
         let message =
             format!("the archive would not hold `{}`, which the result names", path.display());
-        return Err(error(message).help("put it below the root"));
+        return Err(error(message).help("put that file below the root directory"));
     }
 
     let mut archive = ArchiveWriter::default();
@@ -115,16 +117,17 @@ pub(crate) fn pack(
     archive.finish()
 }
 
-/// An archive of a result and the files that it names, as [`names::gather`] finds them: the result
-/// comes first.
+/// Packs a result and the files that it names, as [`names::gather`] finds them. The result comes
+/// first.
 ///
 /// # Errors
-/// `csar` where a name cannot be one in an archive.
+/// `csar` where the name of a file is not allowed in an archive.
 pub(crate) fn pack_files(files: &[(PathBuf, Vec<u8>)]) -> Result<Vec<u8>, Diagnostic> {
     pack_with_others(files, &[])
 }
 
-/// As [`pack_files`]; behind the result come templates that substitute nodes, of each the nodes.
+/// As [`pack_files`]. Behind the result follow templates that substitute nodes; `nodes` lists the
+/// nodes of each.
 ///
 /// # Errors
 /// As [`pack_files`].
@@ -142,7 +145,7 @@ pub(crate) fn pack_nested(
     pack_with_others(files, &others)
 }
 
-/// As [`pack_files`], with what another archive said of itself and of files that are the same.
+/// As [`pack_files`], with the metadata of another archive about itself and about unchanged files.
 ///
 /// # Errors
 /// As [`pack_files`].
@@ -161,10 +164,10 @@ pub(crate) fn pack_converted(
     archive.finish()
 }
 
-/// An archive of definitions and the files that they name; the definitions come first.
+/// Packs definitions and the files that they name. The definitions come first.
 ///
 /// # Errors
-/// `csar` where a name cannot be one in an archive.
+/// `csar` where the name of a file is not allowed in an archive.
 pub(crate) fn pack_definitions(
     files: &[(PathBuf, Vec<u8>)],
     meta: Option<&Meta>,
@@ -178,7 +181,7 @@ pub(crate) fn pack_definitions(
     archive.finish()
 }
 
-/// What an archive of definitions says of itself, where another one said that.
+/// The `TOSCA.meta` of an archive of definitions, based on that of another archive if there is one.
 pub(crate) fn definitions_meta(
     files: &[(PathBuf, Vec<u8>)],
     meta: Option<&Meta>,
@@ -195,7 +198,7 @@ fn entry_name(path: &Path) -> Result<String, Diagnostic> {
         .ok_or_else(|| error(format!("the name of `{}` is not valid UTF-8", path.display())))
 }
 
-/// What substitutes which node, as JSON.
+/// Writes which template substitutes which node, as JSON.
 fn substitutions(others: &[(String, &[String])]) -> String {
     let each = others.iter().flat_map(|(file, nodes)| {
         nodes.iter().map(|node| (Arc::from(node.as_str()), Value::from(file.as_str())))
@@ -228,7 +231,7 @@ fn pack_with_others(
     archive.finish()
 }
 
-/// What becomes of a file, and which files it imports.
+/// What the archive holds for a file, and which files that file imports.
 pub(super) enum Content {
     Resolved(Vec<String>),
     Relabelled(Vec<u8>, Vec<String>),
@@ -242,7 +245,8 @@ impl Content {
         }
     }
 
-    /// What becomes of a YAML file; nothing, where it is a template that has to be resolved itself.
+    /// Decides what the archive holds for a YAML file. Returns nothing for a template that has to
+    /// be resolved itself.
     pub(super) fn of_yaml(bytes: &[u8], extension: &Extension) -> Option<Self> {
         let is_template = memmem::find(bytes, b"tosca_definitions_version").is_some();
         let Some(document) = std::str::from_utf8(bytes)
@@ -274,7 +278,7 @@ impl Content {
         }
     }
 
-    /// The text, where it is not as it was.
+    /// The new text of a file, where it has changed.
     pub(super) fn relabelled(self) -> Option<Vec<u8>> {
         match self {
             Self::Relabelled(text, _) => Some(text),
@@ -287,12 +291,12 @@ pub(super) fn error(message: String) -> Diagnostic {
     Diagnostic::error(Code::Csar, message)
 }
 
-/// A path in the archive, as entries are called.
+/// The name of the archive entry for a path.
 fn in_archive(path: &Path) -> Option<String> {
     path.iter().map(|part| part.to_str()).collect::<Option<Vec<_>>>().map(|parts| parts.join("/"))
 }
 
-/// The files that go into the archive, but for `TOSCA.meta`, by their names in it.
+/// The files that go into the archive, by their names in it, without `TOSCA.meta`.
 fn contents(
     files: &dyn FileSystem,
     root: &Root,
@@ -317,8 +321,9 @@ fn contents(
     Ok(contents)
 }
 
-/// Whether a file or a directory does not go into the archive: what was made of a directory never
-/// does, what serves only those who write the template when they ask for it.
+/// Whether a file or a directory is left out of the archive. Archives that were made of a directory
+/// are never packed. Files that only the authors of the template need are packed if these ask for
+/// them.
 fn is_left_out(package: &Package, root: &Root, extras: Extras, path: &Path) -> bool {
     let is_directory = root.archive.is_none();
     let is_hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
@@ -329,7 +334,8 @@ fn is_left_out(package: &Package, root: &Root, extras: Extras, path: &Path) -> b
         || extras == Extras::Left && (is_directory && is_hidden || are_tests)
 }
 
-/// Every file below a directory, for something made of them, but for what is left out.
+/// Lists every file below a directory, except those that are left out. `made` names the product in
+/// messages.
 pub(super) fn listed(
     files: &dyn FileSystem,
     root: &Path,
@@ -351,7 +357,8 @@ pub(super) fn listed(
         {
             if files.is_link(&path) {
                 let message = format!("`{}` is a link, which {made} cannot hold", path.display());
-                return Err(error(message).help("put what it leads to in its place"));
+                return Err(error(message)
+                    .help("replace the link by the file or directory that it leads to"));
             } else if files.is_file(&path) {
                 found.push(path);
             } else if files.is_dir(&path) && depth < DEPTH {
@@ -385,7 +392,7 @@ fn imports_of(template: Node<'_>) -> Vec<String> {
     import_names(template).map(str::to_owned).collect()
 }
 
-/// The metadata of the archive: as they were, or what the template says of itself.
+/// The metadata of the archive: the existing ones, or new ones from the metadata of the template.
 fn meta(root: &Root, entry: &str, resolved: &str) -> Meta {
     root.meta.clone().unwrap_or_else(|| {
         let document = yaml::parse(FileId::DETACHED, resolved.into(), &YamlLimits::default()).ok();
@@ -396,8 +403,8 @@ fn meta(root: &Root, entry: &str, resolved: &str) -> Meta {
     })
 }
 
-/// Whether everything is there that the wanted files, each with who wants it, import one from the
-/// other.
+/// Checks that the archive has all wanted files and everything that these import. Each wanted file
+/// comes with the file that asks for it.
 fn all_there<'c>(
     contents: &'c BTreeMap<String, Content>,
     wanted: impl Iterator<Item = (&'c str, String)>,
@@ -406,7 +413,7 @@ fn all_there<'c>(
     let mut open: Vec<_> = wanted.collect();
     while let Some((by, name)) = open.pop() {
         let Some((name, content)) = contents.get_key_value(&name) else {
-            // Without a YAML ending it may be the name of a profile.
+            // Without a YAML ending, the import may be the name of a profile.
             if is_yaml(Path::new(&name)) {
                 let message = format!("the archive would not hold `{name}`, which `{by}` needs");
                 return Err(error(message).help(
@@ -446,7 +453,7 @@ impl Default for ArchiveWriter {
 }
 
 impl ArchiveWriter {
-    /// Adds a file, unless nobody could read the archive then.
+    /// Adds a file, unless the archive would then exceed the limits of its readers.
     fn add(&mut self, name: &str, content: &[u8]) -> Result<(), Diagnostic> {
         let size = content.len() as u64;
         self.entries += 1;
@@ -474,13 +481,14 @@ impl ArchiveWriter {
         started.and_then(|()| self.zip.write_all(content)).map_err(unwritable)
     }
 
-    /// Whether content is not compressed so well that readers would take it for a bomb.
+    /// Whether the compression ratio of the content is low enough that readers do not take it for a
+    /// bomb.
     fn is_believable(&self, content: &[u8]) -> bool {
         let size = content.len() as u64;
         if !self.limits.is_bomb(size, 0) {
             return true;
         }
-        // All of it need not be compressed to see that.
+        // A part of the compressed content is enough to see that.
         let enough = size / self.limits.ratio + 1;
         let compressed = io::copy(
             &mut DeflateEncoder::new(content, Compression::new(LEVEL)).take(enough),

@@ -1,63 +1,63 @@
-//! Where a template is, and what comes with it.
+//! Locates a template and the files that come with it.
 
 use super::archive::{Archive, Limits};
 use super::is_archive;
 use super::meta::{META, META_DIRECTORY, Meta};
 use super::pack::listed;
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::files::{Files, read_bytes};
-use crate::text::source::{FileId, FileSystem, is_yaml, normalize};
-use crate::text::xml::is_xml;
-use crate::text::yaml::{Node, NodeKind};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use cuvee_text::files::{Files, read_bytes};
+use cuvee_text::source::{FileId, FileSystem, is_yaml, normalize};
+use cuvee_text::xml::is_xml;
+use cuvee_text::yaml::{Node, NodeKind};
 use memchr::memmem;
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-/// The names under which a directory's template is found, the first one first.
+/// The usual names of the template in a directory, in order of precedence.
 pub(crate) const TEMPLATE_NAMES: [&str; 4] =
     ["variable-service-template.yaml", "service-template.yaml", "template.yaml", "vst.yaml"];
 
-/// What the metadata of a template must hold that stands for a whole archive.
+/// The metadata that a template needs if it makes up a whole archive.
 const REQUIRED_METADATA: [&str; 2] = ["template_name", "template_version"];
 
-/// So much nobody has to say of an archive.
+/// The largest accepted size of `TOSCA.meta` in bytes.
 const META_BYTES: u64 = 1 << 20;
 
 /// A template, and the files that come with it.
 #[derive(Clone)]
 pub(crate) struct Package {
-    /// Through which the files are read that the template names.
+    /// The file system of the files that the template names.
     pub files: Arc<dyn FileSystem + Send>,
-    /// The template.
+    /// The path of the template.
     pub template: PathBuf,
-    /// The archive or directory that it was found in, where no file was named.
+    /// The archive or directory in which the template was found. `None` where a file was named.
     pub(super) root: Option<Box<Root>>,
 }
 
-/// What an archive or a directory is known to hold.
+/// An archive or a directory, with what is known of its contents.
 #[derive(Clone, Debug)]
 pub(super) struct Root {
-    /// With which the paths of its files begin.
+    /// The path that the paths of its files begin with.
     pub path: PathBuf,
-    /// The zip file, where it is one.
+    /// The path of the zip file, for an archive.
     pub archive: Option<PathBuf>,
-    /// Its `TOSCA.meta`.
+    /// The contents of its `TOSCA.meta`.
     pub meta: Option<Meta>,
-    /// Whether the template is found by being the only one, so that its metadata stand for
+    /// Whether the template was found as the only YAML file, so that its metadata take the place of
     /// `TOSCA.meta`.
     alone: bool,
 }
 
 impl Root {
-    /// A directory of which nothing is known.
+    /// A directory whose contents are unknown.
     pub(super) fn alone(path: PathBuf) -> Self {
         Self { path, archive: None, meta: None, alone: false }
     }
 }
 
 impl Package {
-    /// Of a template alone, whatever lies beside it.
+    /// The package of a single template, without the files beside it.
     pub(crate) fn of_file(files: &Arc<dyn FileSystem + Send>, template: &Path) -> Self {
         Self { files: Arc::clone(files), template: template.to_owned(), root: None }
     }
@@ -112,7 +112,7 @@ impl Package {
         Ok(Self { files, template, root: Some(Box::new(root)) })
     }
 
-    /// Whether a directory holds files of types and no template, so that it is a library.
+    /// Whether a directory holds files of types but no template, so that it is a library.
     pub(crate) fn is_library(files: &dyn FileSystem, path: &Path) -> bool {
         let is_template = |path: &Path| {
             let bytes = read_bytes(files, path).unwrap_or_default();
@@ -124,10 +124,10 @@ impl Package {
             && !matches!(only_yaml(files, path), [Some(only), None] if is_template(&only))
     }
 
-    /// Whether the template says what it has to, with what was parsed of it.
+    /// Checks that the parsed template has the metadata that it needs.
     ///
     /// # Errors
-    /// `csar` where it stands for a whole archive, and its metadata do not.
+    /// `csar` where the template makes up a whole archive and lacks required metadata.
     pub(crate) fn check(&self, template: Node<'_>) -> Result<(), Diagnostic> {
         if !self.root.as_ref().is_some_and(|root| root.alone) {
             return Ok(());
@@ -141,28 +141,30 @@ impl Package {
         }
         let missing = missing.join("` and `");
         let message =
-            format!("without `{META}` the template needs metadata, and they lack `{missing}`");
+            format!("without `{META}` the template needs metadata, which lack `{missing}`");
         let at = metadata.unwrap_or(template).span();
         let mut help = format!("add `{missing}` to its `metadata`, or a `{META}`");
         if self.root.as_ref().is_some_and(|root| root.archive.is_none()) {
             let names = TEMPLATE_NAMES.join(", ");
-            help.push_str(&format!("; what is no archive is found by its file, or called {names}"));
+            help.push_str(&format!(
+                "; if this is no archive, name the file of the template, or call it {names}"
+            ));
         }
         Err(Diagnostic::error(Code::Csar, message).at(at).help(help))
     }
 
-    /// With which the paths of all that belongs to the template begin; nothing for a template
-    /// alone.
+    /// The path that the paths of all files of the package begin with. `None` for a single
+    /// template.
     pub(crate) fn root(&self) -> Option<&Path> {
         self.root.as_ref().map(|root| root.path.as_path())
     }
 
-    /// The directory of the template, where its relative names start.
+    /// The directory of the template, to which its relative names refer.
     pub(crate) fn directory(&self) -> &Path {
         self.template.parent().unwrap_or(Path::new(""))
     }
 
-    /// The templates that it names as those that substitute nodes.
+    /// The templates that the archive lists as substituting nodes.
     pub(crate) fn others(&self) -> impl Iterator<Item = PathBuf> {
         let root = self.root.as_deref();
         root.into_iter().flat_map(|root| {
@@ -171,17 +173,17 @@ impl Package {
         })
     }
 
-    /// Whether it is in a zip file.
+    /// Whether the template is in a zip file.
     pub(crate) fn is_packed(&self) -> bool {
         self.root.as_ref().is_some_and(|root| root.archive.is_some())
     }
 
-    /// What the archive says of itself.
+    /// The contents of `TOSCA.meta`.
     pub(crate) fn meta(&self) -> Option<&Meta> {
         self.root.as_ref()?.meta.as_ref()
     }
 
-    /// What a path is called from the root of what belongs to the template.
+    /// The name of a path relative to the root of the package.
     pub(crate) fn below_root(&self, path: &Path) -> Option<String> {
         let root = normalize(self.root().unwrap_or_else(|| self.directory()));
         let below = path.strip_prefix(root).ok()?;
@@ -193,10 +195,10 @@ impl Package {
         parts.filter(|parts| !parts.is_empty()).map(|parts| parts.join("/"))
     }
 
-    /// What a file holds, or all files below a directory, each called as it is below `name`.
+    /// Reads a file, or all files below a directory. Each name in the result begins with `name`.
     ///
     /// # Errors
-    /// Where one cannot be read, or there are too many.
+    /// Where a file cannot be read, or there are too many files.
     pub(crate) fn contents(
         &self,
         name: &str,
@@ -215,15 +217,15 @@ impl Package {
         all.into_iter().map(read).collect()
     }
 
-    /// Where what is named in a file of this directory is: relative names start there, at the
-    /// template, or at the root.
+    /// The path of a name that occurs in a file of this directory. Relative names are looked up in
+    /// that directory, in the directory of the template, and at the root.
     pub(crate) fn located(&self, directory: &Path, name: &str) -> Option<PathBuf> {
         let bases = [directory, self.directory()].into_iter().chain(self.root());
         let mut paths = bases.map(|base| normalize(&base.join(name)));
         paths.find(|path| self.files.is_file(path) || self.files.is_dir(path))
     }
 
-    /// The file on a disk that holds a file which was read.
+    /// The file on the disk that contains a file: the archive for an entry, else the file itself.
     pub(crate) fn on_disk<'p>(&'p self, path: &'p Path) -> &'p Path {
         let packed = self.root.as_ref().filter(|root| path.starts_with(&root.path));
         packed.and_then(|root| root.archive.as_deref()).unwrap_or(path)
@@ -248,7 +250,7 @@ fn read_meta(files: &dyn FileSystem, root: &Path, texts: &Files) -> Result<Meta,
     if !files.is_file(&path) {
         let message = format!("there is no `{}`", path.display());
         return Err(Diagnostic::error(Code::Csar, message)
-            .help(format!("`{META_DIRECTORY}` is there to hold it"))
+            .help(format!("add the file, or remove the directory `{META_DIRECTORY}`"))
             .into());
     }
     if files.size(&path).is_ok_and(|size| size > META_BYTES) {
@@ -278,14 +280,14 @@ fn read_meta(files: &dyn FileSystem, root: &Path, texts: &Files) -> Result<Meta,
     }
 }
 
-/// Whether an archive or a directory holds a template in YAML, rather than definitions of TOSCA 1.0.
+/// Whether an archive or a directory holds a YAML template rather than definitions of TOSCA 1.0.
 pub(crate) fn has_template(files: &dyn FileSystem, root: &Path) -> bool {
     if !files.is_dir(&root.join(META_DIRECTORY)) {
         return find_template(files, root).is_ok() || only_yaml(files, root)[0].is_some();
     }
     let bytes = read_bytes(files, &root.join(META)).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
-    // What is wrong with it is for whoever reads it to say.
+    // Errors are ignored here: whoever reads `TOSCA.meta` afterwards reports them.
     let meta = Meta::parse(FileId::DETACHED, &text, &mut Diagnostics::default());
     meta.is_some_and(|(meta, _)| {
         let entry = read_bytes(files, &root.join(&meta.entry));
@@ -293,7 +295,7 @@ pub(crate) fn has_template(files: &dyn FileSystem, root: &Path) -> bool {
     })
 }
 
-/// Up to two of the YAML files at the root.
+/// At most two of the YAML files at the root.
 fn only_yaml(files: &dyn FileSystem, root: &Path) -> [Option<PathBuf>; 2] {
     let listed = files.list(root).unwrap_or_default();
     let mut found = listed.into_iter().filter(|path| is_yaml(path) && files.is_file(path));
@@ -312,10 +314,10 @@ fn without_template(archive: &Path, ambiguous: bool) -> Diagnostic {
     Diagnostic::error(Code::Csar, message).help(help)
 }
 
-/// Finds the template of a path: the file, or the file of a usual name in the directory.
+/// Finds the template of a path: the file itself, or the file with a usual name in the directory.
 ///
 /// # Errors
-/// `file` where there is none.
+/// `file` where there is no template.
 fn find_template(files: &dyn FileSystem, path: &Path) -> Result<PathBuf, Diagnostic> {
     if !files.is_dir(path) {
         return Ok(path.to_owned());

@@ -1,14 +1,14 @@
-//! What `config.yaml` beside a template says it depends on: directories that count as if they lay
-//! beside the template.
+//! Reads the dependencies from the `config.yaml` beside a template: directories that are treated as
+//! if they were beside the template.
 //!
 //! Nothing is fetched, and nothing is copied.
 
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
-use crate::text::files::{Files, read_bytes};
-use crate::text::mounted::Mounted;
-use crate::text::source::{FileSystem, normalize};
-use crate::text::yaml::Node;
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
 use crate::tosca::import::is_url;
+use cuvee_text::files::{Files, read_bytes};
+use cuvee_text::mounted::Mounted;
+use cuvee_text::source::{FileSystem, normalize};
+use cuvee_text::yaml::Node;
 use memchr::memmem;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -17,10 +17,10 @@ use std::sync::Arc;
 const CONFIG: &str = "config.yaml";
 const DEPENDENCIES: &str = "dependencies";
 
-/// The files that come with a template in this directory, those that it depends on among them.
+/// Makes a file system of the files in the directory of the template and of its dependencies.
 ///
-/// The file is called what many tools call theirs, so that only what it says of dependencies is
-/// looked at, and whatever is wrong with it is a warning.
+/// Many tools call their configuration `config.yaml`. Therefore only the part about dependencies is
+/// read, and every error in it is only a warning.
 pub(super) fn with_dependencies(
     system: Arc<dyn FileSystem + Send>,
     base: &Path,
@@ -32,7 +32,7 @@ pub(super) fn with_dependencies(
         return system;
     }
     let document = files.document(&*system, &path);
-    let document = document.map_err(|error| Diagnostic { severity: Severity::Warning, ..error });
+    let document = document.map_err(|error| error.with_severity(Severity::Warning));
     let Some(document) = warnings.ok(document) else { return system };
     let mut mounts: Vec<(OsString, PathBuf)> = Vec::new();
     let listed = document.root().get(DEPENDENCIES).into_iter().flat_map(Node::items);
@@ -49,12 +49,12 @@ pub(super) fn with_dependencies(
 }
 
 fn speaks_of_dependencies(system: &dyn FileSystem, path: &Path) -> bool {
-    // What cannot be read is none that somebody wrote for this.
+    // A file that cannot be read was not written for this purpose.
     let bytes = read_bytes(system, path);
     bytes.is_ok_and(|bytes| memmem::find(&bytes, DEPENDENCIES.as_bytes()).is_some())
 }
 
-/// The directory that a source names: what it is called, and where it is.
+/// The directory that a source refers to: its name and its path.
 fn directory(
     system: &dyn FileSystem,
     base: &Path,
@@ -76,7 +76,8 @@ fn directory(
     })
 }
 
-/// Whether this names what a tool would have to fetch: a URL, or what git takes for one.
+/// Whether the source is something that would have to be fetched: a URL, or a form that git accepts
+/// as one.
 fn is_remote(source: &str) -> bool {
     let host = source.split('/').next().unwrap_or_default();
     is_url(source) || source.ends_with(".git") || host.contains('@') && host.contains(':')

@@ -1,55 +1,55 @@
-//! Reads what a template imports (section 3.6.8), and what that imports: each file once, whatever
-//! the ways that lead to it.
+//! Reads the imports of a template (section 3.6.8), and their imports in turn. Each file is read
+//! once, however many imports lead to it.
 //!
-//! Nothing is fetched. What is to be had from a URL is read where a local copy is mapped to it;
-//! else resolving leaves it to an orchestrator, and validating says so.
+//! Nothing is fetched. An import from a URL is read where a local copy is mapped to the URL.
+//! Otherwise resolving leaves the import to an orchestrator, and validating reports it.
 
 use super::keys;
 use super::mapping::{Mapping, file_url};
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, Severity, did_you_mean};
-use crate::text::files::Files;
-use crate::text::source::{FileId, FileSystem, is_yaml, normalize};
-use crate::text::yaml::{Document, Keep, Node};
+use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, Severity, did_you_mean};
 use crate::tosca::import::{ImportDefinition, below, is_profile, is_url, repository_address};
 use crate::tosca::types::scope::{Link, Links};
+use cuvee_text::files::Files;
+use cuvee_text::source::{FileId, FileSystem, is_yaml, normalize};
+use cuvee_text::yaml::{Document, Keep, Node};
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 
-/// The section that says what the names of imported files mean.
+/// The section that defines what the names of imported files mean.
 const SECTION: &str = "3.6.8.2.4";
 
-/// How imports are read.
+/// The settings for reading imports.
 #[derive(Clone, Copy)]
 pub(super) struct Importing<'f> {
-    /// What was read so far.
+    /// The files that were read so far.
     pub texts: &'f Files,
-    /// Through which the files are read that come with the template.
+    /// The file system of the files that come with the template.
     pub files: &'f dyn FileSystem,
-    /// Through which local copies of what is elsewhere are read.
+    /// The file system of the local copies.
     pub outside: &'f dyn FileSystem,
-    /// Which those are.
+    /// The local copies, by the URLs or names that they stand for.
     pub mapping: &'f Mapping,
-    /// What of an imported file is kept.
+    /// Which parts of an imported file are kept. `None` keeps everything.
     pub keep: Option<Keep<'f>>,
-    /// Whether what cannot be had here is an error.
+    /// Whether an import that is not available locally is an error.
     pub strict: bool,
 }
 
-/// What a template imports, and its library.
+/// The imports of a template and of its library.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Imported {
-    /// The files, in the order of reading, without those of the library.
+    /// The imported files, in the order of reading, without those of the library.
     pub files: Vec<FileId>,
     /// Which file imports which.
     pub links: Links,
-    /// Those that are local copies of what is elsewhere, or came with one.
+    /// The files that are local copies, or that a local copy imports.
     pub copies: Vec<FileId>,
-    /// The addresses that copies stand for.
+    /// The addresses that local copies stand for, with the copies.
     pub mapped: Vec<(String, FileId)>,
 }
 
-/// Reads what a template imports that lies in this directory, and what that and the library
-/// import.
+/// Reads the wanted imports of the template in this directory, and the imports of those files and
+/// of the library.
 pub(super) fn read<'i>(
     how: Importing<'_>,
     (template, directory): (&Document, &Path),
@@ -84,7 +84,7 @@ pub(super) fn read<'i>(
 }
 
 impl Importing<'_> {
-    /// The file that is imported; nothing where none is, and none is missed.
+    /// The file that an import leads to. Returns nothing where there is none and none is needed.
     fn target(
         &self,
         importer: &Importer<'_>,
@@ -105,8 +105,8 @@ impl Importing<'_> {
         Ok(place.map(|place| ImportTarget { place, name: import.file.to_owned(), link }))
     }
 
-    /// Where a file is; nothing where nothing has to be read, or where the grammar is wrong
-    /// already.
+    /// The place of an imported file. Returns nothing where no file has to be read, or where the
+    /// import is malformed, which is reported elsewhere.
     fn place(
         &self,
         importer: &Importer<'_>,
@@ -149,8 +149,8 @@ impl Importing<'_> {
         if outside { self.outside } else { self.files }
     }
 
-    /// Reports what went wrong on a way. What only the library asks for is a warning, unless
-    /// everything is to be had.
+    /// Reports an error on a way. Where only the library needs the import, the error becomes a
+    /// warning, unless `strict` is set.
     fn ok<T>(
         &self,
         result: Result<T, Diagnostic>,
@@ -158,17 +158,17 @@ impl Importing<'_> {
         diagnostics: &mut Diagnostics,
     ) -> Option<T> {
         let result = result.map_err(|error| match way.library && !self.strict {
-            true => Diagnostic { severity: Severity::Warning, ..error },
+            true => error.with_severity(Severity::Warning),
             false => error,
         });
         diagnostics.ok(result)
     }
 
-    /// Reads a file; nothing where there is no such file, and none is needed.
+    /// Reads a file. Returns nothing where the file does not exist and is not needed.
     fn file(&self, target: &ImportTarget) -> Result<Option<FileId>, Diagnostic> {
         let ImportPlace { path, way, optional, .. } = &target.place;
         let files = self.through(way.outside);
-        // What is there and no file is refused when it is read.
+        // An existing path that is neither file nor directory is refused when it is read.
         let is_there = || files.size(path).is_ok() && !files.is_dir(path);
         if (*optional || self.strict) && !files.is_file(path) && !is_there() {
             let error =
@@ -191,41 +191,41 @@ fn address<'a>(root: Node<'a>, name: Node<'_>) -> Result<Option<&'a str>, Diagno
     Err(error.help("define it under `repositories`").help_opt(did_you_mean(text, known)))
 }
 
-/// What imports.
+/// A document that imports others.
 struct Importer<'a> {
     root: Node<'a>,
-    /// Where relative names start.
+    /// The directory to which relative names refer.
     directory: &'a Path,
-    /// How it was come by.
+    /// How the document itself was reached.
     way: ImportWay,
 }
 
-/// How a file was come by, which counts for what it imports as well.
+/// How a file was reached. Its own imports inherit this.
 #[derive(Clone, Copy, Default)]
 struct ImportWay {
-    /// It is a local copy of something elsewhere, or came with one.
+    /// The file is a local copy, or one that a local copy imports.
     outside: bool,
-    /// It is of the library, or came with that.
+    /// The file belongs to the library, or is one that the library imports.
     library: bool,
 }
 
-/// Where an imported file is.
+/// The place of an imported file.
 struct ImportPlace {
     path: PathBuf,
-    /// How it is come by.
+    /// How the file is reached.
     way: ImportWay,
-    /// Whether resolving does without it.
+    /// Whether resolving can do without the file.
     optional: bool,
-    /// The address that it stands for.
+    /// The address that the local copy stands for.
     mapped: Option<String>,
 }
 
-/// A file that is imported.
+/// A file that an import leads to.
 struct ImportTarget {
     place: ImportPlace,
-    /// As it is written.
+    /// The name of the file as the import has it.
     name: String,
-    /// Without where it leads.
+    /// The link from the importing file, without its destination.
     link: Link,
 }
 
@@ -242,15 +242,15 @@ impl ImportTarget {
 
 struct ImportReading<'f> {
     how: Importing<'f>,
-    /// The files that were met.
+    /// The files that were met, by their normalized paths.
     known: FxHashMap<PathBuf, FileId>,
-    /// Files of the library whose imports have not been followed yet.
+    /// The files of the library whose imports have not been followed yet.
     left: FxHashMap<FileId, &'f Document>,
     imported: Imported,
 }
 
 impl ImportReading<'_> {
-    /// Reads these files and what they import, wave by wave.
+    /// Reads these files and their imports in breadth-first order.
     fn follow(&mut self, mut open: Vec<ImportTarget>, diagnostics: &mut Diagnostics) {
         while !open.is_empty() {
             let mut new = Vec::new();
@@ -285,7 +285,7 @@ impl ImportReading<'_> {
         }
     }
 
-    /// What a file of the library imports, when it is asked for the first time.
+    /// The imports of a file of the library, when it is reached for the first time.
     fn of_library(&mut self, file: FileId, diagnostics: &mut Diagnostics) -> Vec<ImportTarget> {
         let way = ImportWay { outside: false, library: true };
         self.left

@@ -1,17 +1,17 @@
-//! Where a key may be a list or a map: in values alone. All that is defined, and all that it says
-//! of itself, goes by names and keynames, which are strings; whoever reads those may rely on it.
+//! Rejects keys that are lists or maps, except inside of values. Definitions and their parts have
+//! names and keynames, which are strings; the code that reads those relies on it.
 
-use crate::text::diagnostic::{Code, Diagnostic};
-use crate::text::yaml::{Document, Node};
+use crate::diagnostic::{Cite, Code, Diagnostic};
+use cuvee_text::yaml::{Document, Node};
 
-/// What stands in a map, as far as its keys say.
+/// The kind of the keys in a map.
 #[derive(Clone, Copy)]
 enum Keys {
     /// Keynames.
     Keynames,
-    /// Names of what has keynames.
+    /// Names of elements that have keynames.
     Names,
-    /// Names of what has a value.
+    /// Names of elements that have a value.
     NamesOfValues,
     /// Keynames of a substitution mapping.
     Substitution,
@@ -20,7 +20,7 @@ enum Keys {
 }
 
 impl Keys {
-    /// The keys of what is below a keyname; nothing where it is a value.
+    /// The kind of the keys below a keyname. Returns nothing where a value follows.
     fn below(keyname: &str) -> Option<Self> {
         match keyname {
             "default" | "value" | "dsl_definitions" => None,
@@ -61,13 +61,13 @@ impl Keys {
     }
 }
 
-/// A document whose names and keynames are strings.
+/// Checks that all names and keynames in a document are strings.
 ///
 /// # Errors
-/// `unknown-keyword` at the first that is none.
+/// `unknown-keyword` at the first name or keyname that is not a string.
 pub(super) fn judged(document: Result<&Document, Diagnostic>) -> Result<&Document, Diagnostic> {
     let document = document?;
-    // Nearly no document has such a key, and then nothing is walked through.
+    // Nearly no document has such a key, so that the walk is usually skipped.
     let wrong =
         if document.has_collection_keys() { wrong(document.root(), Keys::Keynames) } else { None };
     wrong.map_or(Ok(document), Err)
@@ -76,14 +76,14 @@ pub(super) fn judged(document: Result<&Document, Diagnostic>) -> Result<&Documen
 fn wrong(node: Node<'_>, keys: Keys) -> Option<Diagnostic> {
     let entry = |(key, value): (Node<'_>, Node<'_>)| {
         let Some(name) = key.text() else {
-            // What is wrong with a group is said with the grammar of its mapping.
+            // The grammar of substitution mappings reports malformed groups.
             return (!matches!(keys, Keys::Groups)).then(|| keys.wrong(key));
         };
         let below = match keys {
             Keys::Keynames => Keys::below(name)?,
             Keys::Substitution if name == "requirements" => Keys::Groups,
             Keys::Substitution => Keys::below(name)?,
-            // Paths of names, in short or behind `mapping`.
+            // Below a group are paths of names, directly or under `mapping`.
             Keys::Groups => Keys::Keynames,
             Keys::Names => Keys::Keynames,
             Keys::NamesOfValues => return None,

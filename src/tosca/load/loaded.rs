@@ -1,58 +1,60 @@
-//! A template with all that is read for it, for as many choices and questions as there are.
+//! Holds a template and all files that were read for it, shared by any number of resolutions and
+//! queries.
 
 use super::Mapping;
 use super::dependencies::with_dependencies;
 use super::imports::{self, Imported, Importing};
 use super::keys;
-use crate::text::answer::Failure;
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
-use crate::text::files::{self, DocumentReading, Files, read_bytes};
-use crate::text::source::{FileId, FileSystem, SourceFile, SourceMap, Span, is_yaml, normalize};
-use crate::text::xml::is_xml;
-use crate::text::yaml::{Document, Keep};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
 use crate::tosca::csar::{Package, is_archive};
 use crate::tosca::import::ImportDefinition;
 use crate::tosca::types::is_needed;
 use crate::tosca::v2_0;
+use cuvee_text::answer::Failure;
+use cuvee_text::files::{self, DocumentReading, Files, read_bytes};
+use cuvee_text::source::{FileId, FileSystem, SourceFile, SourceMap, Span, is_yaml, normalize};
+use cuvee_text::xml::is_xml;
+use cuvee_text::yaml::{Document, Keep};
 use memchr::memmem;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Where a template is.
+/// The location of a template.
 #[derive(Clone, Debug)]
 pub(crate) enum TemplateLocation {
     /// A file, an archive, or a directory that holds it under its usual name.
     Path(PathBuf),
-    /// At hand, and where it would be.
+    /// A text in memory, with the path that it would have.
     Text { name: PathBuf, text: Arc<str> },
 }
 
-/// How much of a library and of imports is read.
+/// How much of a library and of imports is read and kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// What resolving needs.
+    /// Only what resolving needs.
     Needed,
-    /// Whole files, for who looks at definitions of types.
+    /// Whole files, for commands that look at type definitions.
     Whole,
-    /// The same, and files of TOSCA 2.0 as far as these are read, for who validates or substitutes.
+    /// Whole files, and also the supported parts of TOSCA 2.0 files, for commands that validate or
+    /// substitute.
     WithVersion2,
 }
 
-/// A template and the files that come with it. Each is read and parsed when it is asked for the
-/// first time, and stays.
+/// A template and the files that come with it. Each file is read and parsed when it is needed for
+/// the first time, and is kept.
 pub(crate) struct Loaded {
     files: Arc<Files>,
     package: Package,
-    /// Through which local copies of what is elsewhere are read, and what callers name.
+    /// The file system of local copies and of files that callers name.
     outside: Arc<dyn FileSystem + Send>,
     mapping: Mapping,
     extent: Extent,
     template: FileId,
-    /// Where relative paths in the template start.
+    /// The directory to which relative paths in the template refer.
     base: PathBuf,
     /// The service templates under `lib/` next to the template, in the order of their paths.
     library: Vec<FileId>,
-    /// What is odd about the files that come with the template.
+    /// Warnings about the files that come with the template.
     warnings: Diagnostics,
 }
 
@@ -60,7 +62,7 @@ impl Loaded {
     /// Reads and parses a template and its library.
     ///
     /// # Errors
-    /// What is wrong with any of these files, before anything in them is looked at.
+    /// All errors in any of these files, before their contents are interpreted.
     pub(crate) fn open(
         location: &TemplateLocation,
         outside: Arc<dyn FileSystem + Send>,
@@ -90,11 +92,11 @@ impl Loaded {
         }
     }
 
-    /// Reads and parses a directory of types, in which all files see each other as those of one
-    /// library do, without a template.
+    /// Reads and parses a directory of types without a template. All files see each other, as the
+    /// files of one library do.
     ///
     /// # Errors
-    /// `file` where there is nothing of TOSCA.
+    /// `file` where the directory has no TOSCA file.
     pub(crate) fn open_library(
         directory: &Path,
         outside: Arc<dyn FileSystem + Send>,
@@ -107,12 +109,12 @@ impl Loaded {
         let paths = files_below(&*outside, directory, is_tosca, &mut diagnostics);
         let mut library = read_library(&*outside, paths, &files, &mut diagnostics);
         let jobs: Vec<_> = library.iter().map(|&file| (file, None)).collect();
-        // What cannot be read hides nothing of the rest.
+        // A file that cannot be read does not hide errors in the others.
         let mut parsed = files.parse(&jobs).into_iter();
         let mut is_read = |parsed| diagnostics.ok(keys::judged(parsed)).is_some();
         library.retain(|_| parsed.next().is_some_and(&mut is_read));
         if library.is_empty() {
-            let message = format!("there is nothing of TOSCA in `{}`", directory.display());
+            let message = format!("no file in `{}` is of TOSCA", directory.display());
             diagnostics.push(Diagnostic::error(Code::File, message));
             let sources = files.sources().clone();
             return Err(Failure { diagnostics: diagnostics.0, sources });
@@ -131,7 +133,7 @@ impl Loaded {
         })
     }
 
-    /// The same files, with each of the library that has a topology as the template.
+    /// One instance for each library file that has a topology, with that file as the template.
     pub(crate) fn templates(&self) -> impl Iterator<Item = Self> {
         let with_topology = |file: &FileId| {
             let document = self.whole(*file).ok();
@@ -155,9 +157,9 @@ impl Loaded {
         })
     }
 
-    /// The templates at a path, read beside this one: the file or the archive, or those below a
-    /// directory in whose text this word stands. In a directory, what cannot be read hides nothing
-    /// of the rest, and is a note.
+    /// Reads the templates at a path with the settings of this one. The path is a file, an archive,
+    /// or a directory; of a directory, the files whose text contains `word` are read. In a
+    /// directory, a file that cannot be read is a note and does not hide errors in the others.
     pub(crate) fn beside_this(
         &self,
         path: &Path,
@@ -176,24 +178,22 @@ impl Loaded {
             }
             match self.with_others(&path) {
                 Ok(loaded) => found.extend(loaded),
-                Err(Diagnostics(errors)) => diagnostics.0.extend(
-                    errors
-                        .into_iter()
-                        .map(|error| Diagnostic { severity: Severity::Note, ..error }),
-                ),
+                Err(Diagnostics(errors)) => diagnostics
+                    .0
+                    .extend(errors.into_iter().map(|error| error.with_severity(Severity::Note))),
             }
         }
         found
     }
 
-    /// Another template, read beside this one.
+    /// Reads another template with the settings of this one.
     fn another(&self, path: &Path) -> Result<Self, Diagnostics> {
         let location = TemplateLocation::Path(path.to_owned());
         let opened = OpenedPackage::read(&location, &self.outside, &self.files, self.extent)?;
         Ok(self.opened(opened))
     }
 
-    /// Another template; of an archive also those that substitute nodes of it.
+    /// Reads another template. For an archive, also reads the templates that substitute its nodes.
     fn with_others(&self, path: &Path) -> Result<Vec<Self>, Diagnostics> {
         let first = self.another(path)?;
         let package = first.package.clone();
@@ -223,7 +223,7 @@ impl Loaded {
         }
     }
 
-    /// The same files, with this text in the place of the template's.
+    /// The same files, with this text as the template.
     pub(crate) fn with_template(&self, text: String) -> Self {
         Self {
             files: Arc::clone(&self.files),
@@ -238,8 +238,8 @@ impl Loaded {
         }
     }
 
-    /// What a template imports from elsewhere, of which there are local copies: the copies, and the
-    /// addresses that they stand for.
+    /// Finds the local copies that a template imports. Returns the copies, and the addresses that
+    /// they stand for.
     pub(crate) fn copies(&self, template: String) -> (Vec<FileId>, Vec<(String, FileId)>) {
         let loaded = self.with_template(template);
         let Ok(document) = loaded.whole(loaded.template) else { return Default::default() };
@@ -254,23 +254,24 @@ impl Loaded {
         self.files.sources()
     }
 
-    /// Where the template is.
+    /// The package that contains the template.
     pub(crate) fn package(&self) -> &Package {
         &self.package
     }
 
-    /// The file that is named at this place, as an artifact is.
+    /// The path of a file that is named at this place, in the way artifacts are named.
     pub(crate) fn named_file(&self, name: &str, at: Span) -> PathBuf {
         let by = self.sources().get(at.file).map(SourceFile::path).and_then(Path::parent);
         normalize(&by.unwrap_or(&self.base).join(name))
     }
 
-    /// The bytes of a file; nothing where it cannot be read.
+    /// The bytes of a file. Returns nothing where the file cannot be read.
     pub(crate) fn bytes(&self, path: &Path) -> Option<Vec<u8>> {
         read_bytes(&*self.package.files, path).ok()
     }
 
-    /// Warnings of the files that come with the template, and for a library what cannot be read.
+    /// Warnings about the files that come with the template. Of a library, also errors about
+    /// unreadable files.
     pub(crate) fn warnings(&self) -> &Diagnostics {
         &self.warnings
     }
@@ -288,15 +289,15 @@ impl Loaded {
     /// The whole tree of a file that was read.
     ///
     /// # Errors
-    /// `syntax` at its place.
+    /// `syntax` where the file cannot be parsed.
     pub(crate) fn whole(&self, file: FileId) -> Result<&Document, Diagnostic> {
         self.files.whole(file)
     }
 
-    /// The trees of files, of each as much as was asked for.
+    /// The trees of files, each as far as it was requested.
     ///
     /// # Errors
-    /// `syntax`, for every file.
+    /// `syntax` for every file that cannot be parsed.
     pub(crate) fn documents(&self, files: &[FileId]) -> Result<Vec<&Document>, Diagnostics> {
         let mut diagnostics = Diagnostics::default();
         let parsed = self.parse(files);
@@ -309,11 +310,12 @@ impl Loaded {
         self.files.parse(&files.iter().map(job).collect::<Vec<_>>())
     }
 
-    /// Reads the wanted imports of the template, for the types in them; what is in its library is
-    /// there already. Where it is `strict`, what cannot be had here is an error.
+    /// Reads the wanted imports of the template for the types in them. The library has been read
+    /// already. Where `strict` is set, an import that is not available locally is an error.
     ///
-    /// A file that does not exist is a `file` error at the import's place, and what cannot be parsed
-    /// a `syntax` error; where only the library asks for it, and it is not `strict`, a warning.
+    /// A file that does not exist is a `file` error at the import's place, and a file that cannot
+    /// be parsed is a `syntax` error. Where only the library needs the file and `strict` is not
+    /// set, both are warnings.
     pub(crate) fn import<'i>(
         &self,
         wanted: impl Iterator<Item = ImportDefinition<'i>>,
@@ -335,15 +337,15 @@ impl Loaded {
         imports::read(how, (template, &self.base), &library, wanted, diagnostics)
     }
 
-    /// The file of this name beside the template.
+    /// The document of this name in the directory of the template.
     ///
     /// # Errors
-    /// `file` where it cannot be read, and `syntax`.
+    /// `file` where it cannot be read, and `syntax` where it cannot be parsed.
     pub(crate) fn beside(&self, name: &str) -> Result<&Document, Diagnostic> {
         self.files.document(&*self.package.files, &self.base.join(name))
     }
 
-    /// The first of these files beside the template that exists.
+    /// The first of these documents that exists in the directory of the template.
     ///
     /// # Errors
     /// As [`Loaded::beside`].
@@ -367,21 +369,21 @@ impl Loaded {
     /// Reads and parses a file that a caller names.
     ///
     /// # Errors
-    /// As [`Loaded::text`], and `syntax`.
+    /// As [`Loaded::text`], and `syntax` where the file cannot be parsed.
     pub(crate) fn document(&self, path: &Path) -> Result<&Document, Diagnostic> {
         self.files.document(&*self.outside, path)
     }
 
-    /// Parses what a caller gives as text; `name` is what messages call it.
+    /// Parses a text from a caller. Messages call the text `name`.
     ///
     /// # Errors
-    /// `syntax`
+    /// `syntax` where the text cannot be parsed.
     pub(crate) fn inline(&self, name: &str, text: &str) -> Result<&Document, Diagnostic> {
         self.files.inline(name, text)
     }
 }
 
-/// What is kept of a file that holds types.
+/// Which parts of a file of types are kept. `None` keeps everything.
 fn keep(extent: Extent) -> Option<Keep<'static>> {
     match extent {
         Extent::Needed => Some(&is_needed),
@@ -389,7 +391,7 @@ fn keep(extent: Extent) -> Option<Keep<'static>> {
     }
 }
 
-/// What is found out by opening a template.
+/// The results of opening a template.
 struct OpenedPackage {
     package: Package,
     template: FileId,
@@ -399,7 +401,7 @@ struct OpenedPackage {
 }
 
 impl OpenedPackage {
-    /// Parses the template, and beside it the library.
+    /// Finds and parses the template, then its library.
     fn read(
         location: &TemplateLocation,
         outside: &Arc<dyn FileSystem + Send>,
@@ -419,7 +421,7 @@ impl OpenedPackage {
         Self::of(package, template, files, extent)
     }
 
-    /// Parses this template, and beside it the library.
+    /// Parses this template, then its library.
     fn of(
         mut package: Package,
         template: FileId,
@@ -455,7 +457,8 @@ impl OpenedPackage {
     }
 }
 
-/// Below `lib/` lie playbooks and scripts too: only what calls itself a service template is one.
+/// Reads the service templates below `lib/`. That directory may hold playbooks and scripts too, so
+/// a file counts only if it declares itself a service template.
 fn read_library(
     system: &dyn FileSystem,
     paths: Vec<PathBuf>,
@@ -473,11 +476,12 @@ fn read_library(
     library
 }
 
-/// Everything below a directory that is called as is wanted, sorted; nothing where there is no such
-/// directory.
+/// All wanted files below a directory, sorted. The result is empty where the directory does not
+/// exist.
 ///
-/// What is elsewhere is none of the library, so links that lead out of it are not followed, which
-/// is a warning; directories that others link to are looked at where they are.
+/// Files outside of the directory do not belong to the library. Links that lead out of it are
+/// therefore not followed, which is a warning. Links to directories inside of it are not followed
+/// either, because these are read at their own place.
 fn files_below(
     files: &dyn FileSystem,
     library: &Path,
@@ -497,7 +501,7 @@ fn files_below(
         };
         for path in listed {
             let is_directory = files.is_dir(&path);
-            // A link that leads nowhere is as good as none.
+            // A link to a missing file is ignored.
             if !(is_directory || is_wanted(&path) && files.size(&path).is_ok()) {
                 continue;
             }
@@ -533,5 +537,6 @@ fn not_followed(link: &Path, library: &Path) -> Diagnostic {
         link.display(),
         library.display()
     );
-    Diagnostic::warning(Code::File, message).help("put what it leads to in its place, or import it")
+    Diagnostic::warning(Code::File, message)
+        .help("replace the link by the file that it leads to, or import that file")
 }

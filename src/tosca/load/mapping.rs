@@ -1,28 +1,28 @@
-//! Which local copies stand for what lies behind URLs; nothing is ever fetched.
+//! Maps URLs to local copies. Nothing is ever fetched.
 
 use std::path::{Component, Path, PathBuf};
 
-/// Local files for URLs: each stands for itself and for everything below it.
+/// Local files or directories by URLs. Each URL stands for itself and for everything below it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Mapping {
     entries: Vec<(String, PathBuf)>,
 }
 
 impl Mapping {
-    /// Lets a file or directory stand for a URL, or for the name of a profile.
+    /// Maps a URL, or the name of a profile, to a local file or directory.
     pub(crate) fn add(&mut self, url: &str, path: PathBuf) {
         let url = normal(url);
         self.entries.push((url.trim_end_matches('/').to_owned(), path));
     }
 
-    /// The local file that stands for a URL: by the longest URL that is mapped, of equal ones by
+    /// The local file for a URL. The longest mapped URL that contains it decides, among equal ones
     /// the last.
     pub(crate) fn local(&self, url: &str) -> Option<PathBuf> {
         let url = normal(url);
         let below = |(mapped, path): &(String, PathBuf)| {
             let rest = url.strip_prefix(mapped.as_str())?;
             let is_below = rest.is_empty() || rest.starts_with('/');
-            // A path that started with a slash would lead out of what is mapped.
+            // A path with a leading slash would replace the mapped directory in `join`.
             let rest = rest.trim_start_matches('/');
             is_below.then(|| {
                 (mapped.len(), if rest.is_empty() { path.clone() } else { path.join(rest) })
@@ -36,7 +36,8 @@ impl Mapping {
     }
 }
 
-/// Paths below one directory that lead to each other as these do, and do not tell where they are.
+/// Shifts paths below one common directory. Their relative positions stay the same, and their
+/// absolute positions are hidden.
 pub(crate) fn below_one<'p>(paths: impl Iterator<Item = &'p Path> + Clone) -> Vec<PathBuf> {
     let ups = |path: &Path| {
         path.components().take_while(|part| matches!(part, Component::ParentDir)).count()
@@ -60,7 +61,7 @@ pub(crate) fn below_one<'p>(paths: impl Iterator<Item = &'p Path> + Clone) -> Ve
     paths.map(below).collect()
 }
 
-/// The path of a URL of a local file.
+/// The path in a URL of a local file.
 pub(super) fn file_url(url: &str) -> Option<PathBuf> {
     let rest =
         url.get(..7).filter(|scheme| scheme.eq_ignore_ascii_case("file://")).and(url.get(7..))?;
@@ -68,7 +69,7 @@ pub(super) fn file_url(url: &str) -> Option<PathBuf> {
     path.starts_with('/').then(|| decoded(path).into())
 }
 
-/// What `%20` and its like stand for; what is none of them stays.
+/// Replaces escapes such as `%20` by the bytes that they stand for. Other text is unchanged.
 fn decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -87,8 +88,8 @@ fn decoded(text: &str) -> String {
     String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
 }
 
-/// A URL of which scheme and host are in lower case, and whose path has neither `.` nor `..`: what
-/// is below another looks so.
+/// Normalizes a URL, so that a prefix of it can be compared: scheme and host are in lower case, and
+/// the path contains neither `.` nor `..`.
 fn normal(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
     let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));

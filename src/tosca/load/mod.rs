@@ -1,4 +1,4 @@
-//! Reads a template with its library and its imports, each file once.
+//! Reads a template with its library and its imports. Each file is read once.
 
 mod dependencies;
 mod imports;

@@ -1,4 +1,4 @@
-//! Definitions and types: sections 3.6 and 3.7.
+//! Lists the keynames of definitions and types: sections 3.6 and 3.7.
 
 use super::Holds::Named;
 use super::{Keyname, Shape, keynames};
@@ -27,7 +27,7 @@ pub(crate) static SCHEMA: Shape = shape(
     keynames!["type", "description", "constraints", "key_schema", "entry_schema"],
 );
 
-/// With `value`, which refinements have as parameters do (section 3.6.10.6).
+/// Includes `value`, which property refinements have as parameters do (section 3.6.10.6).
 const OF_PROPERTIES: &[Keyname] = keynames![
     "type",
     "description",
@@ -52,12 +52,12 @@ pub(crate) static ATTRIBUTE: Shape = shape(
     keynames!["type", "description", "default", "status", "key_schema", "entry_schema", "metadata",],
 );
 
-/// What is assigned to a property or an attribute (sections 3.6.11 and 3.6.13): whatever its type
-/// makes of it.
+/// The value that is assigned to a property or an attribute (sections 3.6.11 and 3.6.13). Its type
+/// decides what is allowed.
 pub(super) static VALUE: Shape = shape("an assignment", "3.6.11", &[]);
 
-/// With `version`, as section 3.6.7.2.2 spells what section 3.6.7.1 calls `artifact_version`; the
-/// mime type is that of its type (section 3.7.4.1).
+/// Includes `version`, which is the spelling of section 3.6.7.2.2 for what section 3.6.7.1 calls
+/// `artifact_version`. The mime type comes from the artifact type (section 3.7.4.1).
 pub(crate) static ARTIFACT: Shape = Shape {
     short: Some("file"),
     ..shape(
@@ -121,8 +121,8 @@ pub(crate) static CAPABILITY: Shape = shape(
     ],
 );
 
-/// With `description`, which only the listing of section 5.9.14 has, and `node_filter`, which only
-/// section 3.7.3.5.1 has.
+/// Includes `description`, which only the listing of section 5.9.14 has, and `node_filter`, which
+/// only section 3.7.3.5.1 has.
 pub(crate) static REQUIREMENT: Shape = shape(
     "a requirement definition",
     "3.7.3.1",
@@ -172,7 +172,7 @@ pub(crate) static CALL_OPERATION: Shape =
 pub(crate) static INLINE: Shape =
     shape("this activity", "3.6.23.4.1", keynames!["inline", "workflow", "inputs"]);
 
-/// With `valid_states` and `attributes`, which only the listing of section 7.3.6.1 has.
+/// Includes `valid_states` and `attributes`, which only the listing of section 7.3.6.1 has.
 pub(crate) static PRECONDITION: Shape = shape(
     "a precondition",
     "3.6.26.1",
@@ -207,7 +207,8 @@ pub(crate) static WORKFLOW: Shape = shape(
     ],
 );
 
-/// What a type of this family may say. Groups keep what section 3.7.11.3 deprecates.
+/// The shape of a type of this family. Group types keep the keynames that section 3.7.11.3
+/// deprecates.
 pub(crate) fn of_type(family: Family) -> &'static Shape {
     match family {
         Family::Data => &DATA_TYPE,
@@ -221,86 +222,47 @@ pub(crate) fn of_type(family: Family) -> &'static Shape {
     }
 }
 
+/// Lists the keynames that all types have (section 3.7.1), and then those of one family.
+macro_rules! of_types {
+    ($($own:literal),* $(,)?) => {
+        keynames!["derived_from", "version", "metadata", "description", $($own),*]
+    };
+}
+
 static DATA_TYPE: Shape = shape(
     "a data type",
     Family::Data.section(),
-    keynames![
-        "derived_from",
-        "version",
-        "metadata",
-        "description",
-        "constraints",
-        "properties",
-        "key_schema",
-        "entry_schema",
-    ],
+    of_types!["constraints", "properties", "key_schema", "entry_schema"],
 );
 
 static ARTIFACT_TYPE: Shape = shape(
     "an artifact type",
     Family::Artifact.section(),
-    keynames![
-        "derived_from",
-        "version",
-        "metadata",
-        "description",
-        "mime_type",
-        "file_ext",
-        "properties",
-    ],
+    of_types!["mime_type", "file_ext", "properties"],
 );
 
 static CAPABILITY_TYPE: Shape = shape(
     "a capability type",
     Family::Capability.section(),
-    keynames![
-        "derived_from",
-        "version",
-        "metadata",
-        "description",
-        "properties",
-        "attributes",
-        "valid_source_types",
-    ],
+    of_types!["properties", "attributes", "valid_source_types"],
 );
 
 static RELATIONSHIP_TYPE: Shape = shape(
     "a relationship type",
     Family::Relationship.section(),
-    keynames![
-        "derived_from",
-        "version",
-        "metadata",
-        "description",
-        "properties",
-        "attributes",
-        "interfaces",
-        "valid_target_types",
-    ],
+    of_types!["properties", "attributes", "interfaces", "valid_target_types"],
 );
 
 static INTERFACE_TYPE: Shape = shape(
     "an interface type",
     Family::Interface.section(),
-    keynames![
-        "derived_from",
-        "version",
-        "metadata",
-        "description",
-        "inputs",
-        "operations",
-        "notifications",
-    ],
+    of_types!["inputs", "operations", "notifications"],
 );
 
 static NODE_TYPE: Shape = shape(
     "a node type",
     Family::Node.section(),
-    keynames![
-        "derived_from",
-        "version",
-        "metadata",
-        "description",
+    of_types![
         "attributes",
         "properties",
         "requirements",
@@ -313,30 +275,11 @@ static NODE_TYPE: Shape = shape(
 static GROUP_TYPE: Shape = shape(
     "a group type",
     Family::Group.section(),
-    keynames![
-        "derived_from",
-        "version",
-        "metadata",
-        "description",
-        "attributes",
-        "properties",
-        "members",
-        "requirements",
-        "capabilities",
-        "interfaces",
-    ],
+    of_types!["attributes", "properties", "members", "requirements", "capabilities", "interfaces"],
 );
 
 static POLICY_TYPE: Shape = shape(
     "a policy type",
     Family::Policy.section(),
-    keynames![
-        "derived_from",
-        "version",
-        "metadata",
-        "description",
-        "properties",
-        "targets",
-        "triggers",
-    ],
+    of_types!["properties", "targets", "triggers"],
 );

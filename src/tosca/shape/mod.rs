@@ -1,7 +1,7 @@
-//! What may be said of the things that types and templates are made of: one table, from which the
-//! parser of templates, the grammar of types, validation and comparing read.
+//! Lists the keynames of the elements in types and templates. The parser of templates, the grammar
+//! of types, validation and comparison all read this one table.
 //!
-//! The keynames are those of TOSCA Simple Profile 1.3. What an extension adds to them comes with a
+//! The keynames are those of TOSCA Simple Profile 1.3. An extension adds its own through a
 //! [`Vocabulary`].
 
 mod definitions;
@@ -16,87 +16,89 @@ pub(crate) use definitions::{
 pub(crate) use templates::{
     ATTRIBUTE_MAPPING, CAPABILITY_ASSIGNMENT, CAPABILITY_MAPPING, GROUP, NODE, POLICY,
     PROPERTY_MAPPING, RELATIONSHIP, RELATIONSHIP_IN_PLACE, REQUIREMENT_ASSIGNMENT,
-    REQUIREMENT_MAPPING, SERVICE, SUBSTITUTION, TOPOLOGY,
+    REQUIREMENT_MAPPING, SERVICE, SUBSTITUTION, TOPOLOGY, type_sections,
 };
 
-use crate::text::diagnostic::{Advice, Code, Diagnostic, closest};
-use crate::text::yaml::Node;
+use crate::diagnostic::{Advice, Cite, Code, Diagnostic, closest};
+use cuvee_text::yaml::Node;
 
-/// What may be said of something.
+/// The keynames of one kind of element.
 pub(crate) struct Shape {
-    /// What it is, for messages.
+    /// The name of the kind in messages.
     pub what: &'static str,
-    /// Where its grammar is.
+    /// The section that defines its grammar.
     pub section: &'static str,
-    /// The keyname whose value may stand for all of it.
+    /// The keyname whose value may replace the whole map.
     pub short: Option<&'static str>,
-    /// Its keynames.
+    /// The keynames of the kind.
     pub keynames: &'static [Keyname],
 }
 
 /// A keyname.
 pub(crate) struct Keyname {
-    /// As it is written.
+    /// The name as it is written.
     pub name: &'static str,
-    /// What is below it.
+    /// The kind of content below the keyname.
     pub holds: Holds,
 }
 
-/// What is below a keyname, as far as it has parts of its own.
+/// The content below a keyname, as far as it has parts of its own.
 pub(crate) enum Holds {
     /// A value.
     Value,
-    /// A list whose order and repetitions do not count.
+    /// A list in which order and repetitions have no meaning.
     Set,
     /// One map of this shape.
     One(&'static Shape),
-    /// Maps of this shape by name, or a list of them; with what each of them is called.
+    /// Maps of this shape by name, or a list of them. The string is the noun for one of them.
     Named(&'static str, &'static Shape),
-    /// A list of maps of this shape, of which each goes by its short form where it has no name.
+    /// A list of maps of this shape. A map without a name is identified by its short form.
     Listed(&'static str, &'static Shape),
 }
 
-/// How strictly keys are read.
+/// How strictly the reader treats unknown keys.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reading {
-    /// Every key is known.
+    /// Every unknown key is an error.
     Strict,
-    /// What is far from everything known is somebody's own.
+    /// A key that is not similar to any known one is accepted as a private one.
     Lenient,
 }
 
-/// Keynames, and the words that an extension of TOSCA adds to them.
+/// The keynames of an element, and the words that an extension of TOSCA adds to them.
 #[derive(Clone, Copy)]
 pub(crate) struct Vocabulary {
-    /// What they are said of, for messages.
+    /// The name of the element in messages.
     pub what: &'static str,
-    /// Where the grammar is, where TOSCA has one.
+    /// The section that defines the grammar, where TOSCA defines it.
     pub section: Option<&'static str>,
     /// The keynames of TOSCA.
     pub keynames: &'static [Keyname],
-    /// What the extension adds here.
+    /// The words that the extension adds to this element.
     pub words: &'static [&'static [&'static str]],
-    /// What the extension adds anywhere: elsewhere than here that has no meaning.
+    /// The words that the extension adds to all kinds of elements together. Those that are not in
+    /// `words` have no meaning in this element.
     pub everywhere: &'static [&'static [&'static str]],
 }
 
 impl Shape {
-    /// Whether this is one of its keynames.
+    /// Whether this is one of the shape's keynames.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.keynames.iter().any(|keyname| keyname.name == name)
     }
 
-    /// Whether a map has one of its keynames.
+    /// Whether a map has one of the shape's keynames.
     pub(crate) fn is_in(&self, node: Node<'_>) -> bool {
         node.entries().any(|(key, _)| key.text().is_some_and(|text| self.has(text)))
     }
 
-    /// The names of its keynames.
+    /// The names of the shape's keynames.
     pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> + Clone + use<> {
         self.keynames.iter().map(|keyname| keyname.name)
     }
 
-    /// What to say of a key that is none of its keynames; nothing of one that is.
+    /// The error for a key that is not one of the shape's keynames. Returns nothing for a known
+    /// key.
     pub(crate) fn unknown(&self, key: Node<'_>) -> Option<Diagnostic> {
         Vocabulary::from(self).unknown(key, Reading::Strict)
     }
@@ -109,7 +111,7 @@ impl From<&Shape> for Vocabulary {
 }
 
 impl Vocabulary {
-    /// A shape with the words that an extension adds to it, of those that it has.
+    /// A shape with the words that an extension adds to it.
     pub(crate) const fn extended(
         shape: &Shape,
         words: &'static [&'static [&'static str]],
@@ -124,7 +126,7 @@ impl Vocabulary {
         }
     }
 
-    /// The keynames alone, to show what may be said where nothing is extended.
+    /// The keynames without the words, to list what is allowed where no extension is used.
     pub(crate) fn of_tosca(self) -> Self {
         Self { words: &[], ..self }
     }
@@ -134,13 +136,13 @@ impl Vocabulary {
         self.is_added(name) || self.keynames.iter().any(|keyname| keyname.name == name)
     }
 
-    /// Whether this is one of the words, and no keyname of TOSCA.
+    /// Whether this is one of the words of the extension.
     pub(crate) fn is_added(&self, name: &str) -> bool {
         self.words.iter().any(|words| words.contains(&name))
     }
 
-    /// Whether a map is meant to say such, and is not a value: one of its keys is known, or close
-    /// to what is. So it is read where keys are judged leniently, too.
+    /// Whether a map is probably meant to be this element and not a value: one of its keys is known
+    /// or similar to a known one. Under lenient reading, such a map is still read as the element.
     pub(crate) fn is_meant(&self, node: Node<'_>) -> bool {
         let is_known = |text: &str| self.has(text) || self.closest(text).is_some();
         node.entries().any(|(key, _)| key.text().is_some_and(is_known))
@@ -152,20 +154,20 @@ impl Vocabulary {
         self.keynames.iter().map(|keyname| keyname.name).chain(words)
     }
 
-    /// Whether it is a word that has a meaning elsewhere.
+    /// Whether this is a word that has a meaning only in other elements.
     fn is_misplaced(&self, text: &str) -> bool {
         self.everywhere.iter().any(|words| words.contains(&text))
     }
 
-    /// The keyname or word that is meant, here or elsewhere.
+    /// The most similar keyname or word, of this element or of others.
     fn closest(&self, text: &str) -> Option<&'static str> {
         closest(text, self.names().chain(self.everywhere.iter().copied().flatten().copied()))
     }
 
-    /// What to say of a key that is not known: it would silently have no effect.
+    /// The error for an unknown key, which would otherwise silently have no effect.
     pub(crate) fn unknown(&self, key: Node<'_>, reading: Reading) -> Option<Diagnostic> {
         let text = &*key.key_text();
-        // What is no string is nobody's own.
+        // A key that is not a string cannot be a private one.
         let reading = if key.text().is_some() { reading } else { Reading::Strict };
         if self.has(text) {
             return None;
@@ -193,14 +195,14 @@ impl Vocabulary {
 }
 
 impl Vocabulary {
-    /// What to say of a key that is not known, and seems to belong elsewhere.
+    /// The error for an unknown key that seems to belong to another element.
     pub(crate) fn misplaced(&self, key: Node<'_>, help: impl Into<String>) -> Option<Diagnostic> {
         let error = self.unknown(key, Reading::Strict)?;
         Some(error.help(help.into()))
     }
 }
 
-/// Lists keynames, with what is below those that have parts.
+/// Lists keynames, with the content below those that have parts.
 macro_rules! keynames {
     (@holds) => { $crate::tosca::shape::Holds::Value };
     (@holds $holds:expr) => { $holds };
@@ -213,5 +215,5 @@ macro_rules! keynames {
 }
 use keynames;
 
-/// Section 3.6.10.3.
+/// The values of `status` (section 3.6.10.3).
 pub(crate) const STATUS: [&str; 4] = ["supported", "unsupported", "experimental", "deprecated"];

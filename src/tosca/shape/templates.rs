@@ -1,10 +1,11 @@
-//! Templates: sections 3.8 to 3.10.
+//! Lists the keynames of templates: sections 3.8 to 3.10.
 
 use super::Holds::{Listed, Named, One, Set};
 use super::definitions::VALUE;
 use super::{ARTIFACT, IMPORT, Keyname, PARAMETER, Shape, keynames};
+use crate::tosca::Family;
 
-/// With what earlier versions had beside `metadata`.
+/// Includes the keynames that earlier versions had beside `metadata`.
 pub(crate) static SERVICE: Shape = Shape {
     what: "a service template",
     section: "3.10.1",
@@ -32,6 +33,11 @@ pub(crate) static SERVICE: Shape = Shape {
     ],
 };
 
+/// The sections of a service template that define types, in the order of its keynames.
+pub(crate) fn type_sections() -> impl Iterator<Item = &'static str> {
+    SERVICE.names().filter(|name| Family::of_keyword(name).is_some())
+}
+
 pub(crate) static TOPOLOGY: Shape = Shape {
     what: "a topology template",
     section: "3.9.1",
@@ -49,7 +55,7 @@ pub(crate) static TOPOLOGY: Shape = Shape {
     ],
 };
 
-/// With `occurrences` and `instance_count`, which templates of section 2.20 have.
+/// Includes `occurrences` and `instance_count`, which templates of section 2.20 have.
 pub(crate) static NODE: Shape = Shape {
     what: "a node template",
     section: "3.8.3.1",
@@ -83,7 +89,7 @@ pub(crate) static CAPABILITY_ASSIGNMENT: Shape = Shape {
     ],
 };
 
-/// With `description` and `metadata`, which all other templates have, and with `count` and
+/// Includes `description` and `metadata`, which all other templates have, and `count` and
 /// `optional`, which later versions of TOSCA have.
 pub(crate) static REQUIREMENT_ASSIGNMENT: Shape = Shape {
     what: "a requirement assignment",
@@ -102,7 +108,7 @@ pub(crate) static REQUIREMENT_ASSIGNMENT: Shape = Shape {
     ],
 };
 
-/// With `description` and `metadata`, as above.
+/// Includes `description` and `metadata`, as a requirement assignment does.
 pub(crate) static RELATIONSHIP_IN_PLACE: Shape = Shape {
     what: "the relationship of a requirement assignment",
     section: "3.8.2.1",
@@ -131,7 +137,8 @@ pub(crate) static RELATIONSHIP: Shape = Shape {
     ],
 };
 
-/// With what section 3.8.5.2 has besides, and with `interfaces`, which section 3.8.5.3 deprecates.
+/// Includes the keynames that only section 3.8.5.2 has, and `interfaces`, which section 3.8.5.3
+/// deprecates.
 pub(crate) static GROUP: Shape = Shape {
     what: "a group",
     section: "3.8.5.1",

@@ -1,13 +1,14 @@
-//! What an artifact type says of the files of its artifacts (section 3.7.4.1).
+//! Checks the file names of artifacts against their artifact type (section 3.7.4.1).
 
 use super::defined::Types;
 use super::hierarchy::TypeId;
-use crate::text::diagnostic::{Code, Diagnostic};
-use crate::text::yaml::Node;
+use crate::diagnostic::{Cite, Code, Diagnostic};
+use cuvee_text::yaml::Node;
 
 impl Types<'_> {
-    /// What to say of a file whose extension is none of those that its artifact type lists, or the
-    /// nearest ancestor that does. A name without an extension says nothing of what is in the file.
+    /// The diagnostic for a file whose extension is not among those of its artifact type, or of the
+    /// nearest ancestor that lists extensions. A name without an extension is accepted, because it
+    /// tells nothing about the content.
     pub(crate) fn misnamed(&self, kind: TypeId, file: Node<'_>) -> Option<Diagnostic> {
         let text = file.as_str()?;
         let path = if text.contains("://") { text.split(['?', '#']).next()? } else { text };

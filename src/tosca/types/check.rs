@@ -1,24 +1,24 @@
-//! Whether what types define makes sense, also where nobody uses it: constraints are for the type
-//! that they constrain (section 3.6.3.3), defaults and fixed values fit (sections 3.6.10.5 and
-//! 3.6.14.2).
+//! Checks type definitions even where they are not used: constraints have to suit the type that
+//! they constrain (section 3.6.3.3), and defaults and fixed values have to fit their type (sections
+//! 3.6.10.5 and 3.6.14.2).
 //!
-//! Each definition is judged with all that it inherits, where it is written: of what a refinement
-//! takes over as it is, its ancestor says what is wrong.
+//! Each definition is checked where it is written, together with everything that it inherits. What
+//! a refinement inherits unchanged is reported at the ancestor only.
 
 use super::defined::Types;
 use super::definition::{ArtifactDefinition, InterfaceDefinition, OperationDefinition};
 use super::effective::{EffectiveInterface, EffectiveType, Part, Parts};
 use super::hierarchy::TypeId;
 use super::schemas::Schemas;
-use crate::text::diagnostic::Diagnostic;
-use crate::text::source::Span;
+use crate::diagnostic::Diagnostic;
 use crate::tosca::family::Family;
 use crate::tosca::value::{
     Findings, PropertyDefinition, Schema, Undecided, UndecidedReason, check_constraint_definition,
     check_definition, check_schema,
 };
+use cuvee_text::source::Span;
 
-/// All that is wrong with constraints, schemas, defaults and fixed values in types.
+/// Reports all errors in the constraints, schemas, defaults and fixed values of types.
 pub(super) fn definitions(types: &Types<'_>) -> Vec<Diagnostic> {
     let mut check = DefinitionCheck { types, schemas: Schemas::new(types), found: Vec::new() };
     types.ids().for_each(|id| check.of_type(id, types.effective(id)));
@@ -54,8 +54,8 @@ impl<'a> DefinitionCheck<'_, 'a> {
             .for_each(|interface| self.relationship_interface(interface));
     }
 
-    /// The constraints of a data type are for values of that type; those of its ancestors are
-    /// judged with them.
+    /// Checks the constraints of a data type against values of that type. Constraints of ancestors
+    /// are checked with the ancestors.
     fn data_type(&mut self, id: TypeId) {
         let written = self.types.definition(id);
         let own = &written.schema;
@@ -85,7 +85,8 @@ impl<'a> DefinitionCheck<'_, 'a> {
         self.found.extend(misnamed.and_then(|(kind, file)| self.types.misnamed(kind, file)));
     }
 
-    /// Inputs of an operation are all that it has, of which some may be inherited as they are.
+    /// Checks the inputs of an operation that are not inherited unchanged. The definition has all
+    /// inputs, including inherited ones.
     fn operation(&mut self, operation: &Part<'a, OperationDefinition<'a>>) {
         let refined = operation.refines.as_ref().map(|part| part.definition.inputs.as_slice());
         for input in &operation.definition.inputs {
@@ -97,7 +98,8 @@ impl<'a> DefinitionCheck<'_, 'a> {
         }
     }
 
-    /// What a requirement adds to the interfaces of its relationship is as it is written.
+    /// Checks the inputs that a requirement adds to an interface of its relationship. They inherit
+    /// nothing.
     fn relationship_interface(&mut self, interface: &InterfaceDefinition<'a>) {
         let of_operations = interface.operations.iter().flat_map(|operation| &operation.inputs);
         interface.inputs.iter().chain(of_operations).for_each(|input| self.property(input, None));
@@ -129,7 +131,8 @@ impl<'a> DefinitionCheck<'_, 'a> {
     }
 }
 
-/// A default that is inherited is right where it stands: what makes it wrong is the refinement.
+/// Moves a diagnostic about an inherited default to the refinement. The default fits where it is
+/// written; the refinement makes it wrong.
 fn move_to_refinement(diagnostic: &mut Diagnostic, property: &PropertyDefinition<'_>) {
     let inherited = [property.default, property.value].into_iter().flatten().find(|value| {
         let own = [property.named.value.get("default"), property.named.value.get("value")];
@@ -146,12 +149,12 @@ fn is_in(inner: Span, outer: Span) -> bool {
     inner.file == outer.file && outer.start <= inner.start && inner.end <= outer.end
 }
 
-/// The parts that this type itself writes.
+/// The parts that this type itself defines.
 fn own<'p, 'a, T>(id: TypeId, parts: &'p Parts<'a, T>) -> impl Iterator<Item = &'p Part<'a, T>> {
     parts.values().map(|part| &**part).filter(move |part| part.owner == id)
 }
 
-/// What is wrong, and what cannot be told for a reason that is not reported elsewhere.
+/// All errors, and the undecided findings whose reason is not reported elsewhere.
 fn all(findings: Findings<'_>) -> Vec<Diagnostic> {
     let is_news = |undecided: &&Undecided<'_>| {
         !matches!(

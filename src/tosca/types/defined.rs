@@ -1,4 +1,4 @@
-//! All types with their definitions, and on demand, what they effectively are.
+//! Holds all types with their definitions, and computes their effective form on demand.
 
 use super::check;
 use super::definition::TypeDefinition;
@@ -7,35 +7,36 @@ use super::hierarchy::{Parent, TypeHierarchy, TypeId, TypeRef, own};
 use super::outline::TypeOutline;
 use super::scope::Links;
 use super::{grammar, normative, profile};
-use crate::text::diagnostic::{Diagnostic, Diagnostics};
-use crate::text::source::{FileId, Span};
-use crate::text::yaml::{Document, Node};
+use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::tosca::family::Family;
 use crate::tosca::grammar::Named;
+use cuvee_text::source::{FileId, Span};
+use cuvee_text::yaml::{Document, Node};
 use std::sync::OnceLock;
 
-/// The normative types and all types of some documents.
+/// The normative types, and all types of some documents.
 #[derive(Debug)]
 pub struct Types<'a> {
     hierarchy: TypeHierarchy<'a>,
     documents: Vec<&'a Document>,
-    /// Those of documents, with what is wrong with how they are written.
+    /// The definitions of documents, each with the errors in how it is written.
     definitions: Vec<OnceLock<Box<(TypeDefinition<'a>, Diagnostics)>>>,
     effective: Vec<OnceLock<EffectiveType<'a>>>,
 }
 
 impl<'a> Types<'a> {
-    /// The types of these documents, which all see each other's. The normative types are always
-    /// there.
+    /// The types of these documents, which all see each other's types. The normative types are
+    /// always included.
     ///
-    /// What is wrong with names and derivation is in [`Types::diagnostics`]; a type whose parent is
-    /// wrong has none.
+    /// [`Types::diagnostics`] has the errors in names and derivation. A type with an invalid parent
+    /// has no parent.
     pub fn of(documents: impl IntoIterator<Item = &'a Document>) -> Self {
         Self::linked(documents, &Links::default(), &[])
     }
 
-    /// The types of these documents: profiles, library, imports, template, which see what
-    /// they import. Group types may derive from these without that anybody defines them.
+    /// The types of these documents, which are profiles, library, imports and the template. Each
+    /// document sees the types that it imports. Group types may derive from `undefined_groups`
+    /// although no document defines these.
     pub(crate) fn linked(
         documents: impl IntoIterator<Item = &'a Document>,
         links: &Links,
@@ -50,13 +51,13 @@ impl<'a> Types<'a> {
         Self { hierarchy, documents, definitions, effective }
     }
 
-    /// What is wrong with names and derivation.
+    /// The errors in names and derivation.
     pub fn diagnostics(&self) -> &Diagnostics {
         &self.hierarchy.diagnostics
     }
 
-    /// All that is wrong, with how types are written, what they refer to, how they refine, and which
-    /// of their constraints and defaults make no sense, in the order of the files.
+    /// Reports all errors in the order of the files: in the notation of types, in references, in
+    /// refinements, and in constraints and defaults.
     pub fn validate(&self) -> Diagnostics {
         let mut shapes = Diagnostics::default();
         self.documents.iter().for_each(|document| drop(grammar::types(document, &mut shapes)));
@@ -66,7 +67,7 @@ impl<'a> Types<'a> {
         all.extend(written.chain(&self.diagnostics().0).chain(effective).cloned());
         all.append(&mut check::definitions(self));
         if self.hierarchy.has_own_profile {
-            // What is left of the profile that is built in was not made for another one.
+            // The types that remain from the built-in profile were not made for another one.
             all.retain(|diagnostic| {
                 !diagnostic.span.is_some_and(|at| profile::is_built_in(at.file))
             });
@@ -75,8 +76,7 @@ impl<'a> Types<'a> {
         Diagnostics(all)
     }
 
-    /// Whether a document is one of those that define the profile instead of the one that is built
-    /// in.
+    /// Whether a document is one of those that replace the built-in profile.
     pub(crate) fn is_profile(&self, document: &Document) -> bool {
         let mut types = document
             .root()
@@ -95,18 +95,19 @@ impl<'a> Types<'a> {
         self.hierarchy.ids()
     }
 
-    /// The type of a name in the template: its full name, for normative types their shorthand and
-    /// qualified names too, and behind the namespace prefix of an import what is imported so.
+    /// The type that a name in the template refers to. The name is a full name, for normative types
+    /// also a shorthand or qualified name, and for prefixed imports a name behind the prefix.
     pub fn find(&self, family: Family, name: &str) -> Option<TypeId> {
         self.find_in(None, family, name)
     }
 
-    /// The type of a name in a file; in the template, where no file is given.
+    /// The type that a name in a file refers to. Without a file, the name is looked up in the
+    /// template.
     pub fn find_in(&self, file: Option<FileId>, family: Family, name: &str) -> Option<TypeId> {
         self.hierarchy.find_in(file, family, name)
     }
 
-    /// The data type of a name in the template, which may be a primitive one.
+    /// The data type that a name in the template refers to. It may be a primitive type.
     pub fn find_data(&self, name: &str) -> Option<TypeRef> {
         self.resolve(None, Family::Data, name)
     }
@@ -120,10 +121,10 @@ impl<'a> Types<'a> {
         self.hierarchy.resolve(file, family, name)
     }
 
-    /// What the name at a node stands for, in whichever of these families.
+    /// The type that the name at a node refers to, in any of these families.
     ///
     /// # Errors
-    /// `unknown-type`
+    /// `unknown-type` where there is no such type.
     pub(super) fn reference(
         &self,
         families: &[Family],
@@ -132,10 +133,10 @@ impl<'a> Types<'a> {
         self.hierarchy.reference(families, node)
     }
 
-    /// The type of this family that a name at this place stands for.
+    /// The type of this family that a name at this place refers to.
     ///
     /// # Errors
-    /// `unknown-type`
+    /// `unknown-type` where there is no such type.
     pub(crate) fn named(
         &self,
         family: Family,
@@ -146,12 +147,12 @@ impl<'a> Types<'a> {
             .ok_or_else(|| self.hierarchy.unknown(&[family], name, span))
     }
 
-    /// What to say of a name that no data type has.
+    /// The error for a name that no data type has.
     pub(crate) fn unknown_data(&self, name: &str, span: Span) -> Diagnostic {
         self.hierarchy.unknown(&[Family::Data], name, span)
     }
 
-    /// How a type is written. Read when it is asked for, and once.
+    /// The definition of a type as it is written. It is read on the first call only.
     pub fn definition(&self, id: TypeId) -> &TypeDefinition<'a> {
         match own(id) {
             Some(index) => &self.written(index).0,
@@ -169,7 +170,7 @@ impl<'a> Types<'a> {
         })
     }
 
-    /// The type that it derives from.
+    /// The type that this type derives from.
     pub fn parent(&self, id: TypeId) -> Option<TypeId> {
         self.hierarchy.parent(id)
     }
@@ -184,33 +185,33 @@ impl<'a> Types<'a> {
         self.hierarchy.primitive(data)
     }
 
-    /// Whether a type is another, or derives from it.
+    /// Whether the types are the same, or `one` derives from `ancestor`.
     pub fn derives(&self, one: TypeRef, ancestor: TypeRef) -> bool {
         self.hierarchy.derives(one, ancestor)
     }
 
-    /// Whether a type is another, derives from it, or may do so: where an ancestor is defined
-    /// nowhere, that is undecidable.
+    /// Whether `one` is `ancestor`, derives from it, or may derive from it. The latter cannot be
+    /// decided where an ancestor is not defined.
     pub(crate) fn may_derive(&self, one: TypeRef, ancestor: TypeRef) -> bool {
         let is_open = || matches!(one, TypeRef::Defined(id) if self.hierarchy.is_open(id));
         self.derives(one, ancestor) || is_open()
     }
 
-    /// Whether relationships of a type say which of their ends comes first: those of the
-    /// specification's hierarchy do (section 7.2.2).
+    /// Whether relationships of a type determine which of their ends comes first. The types in the
+    /// hierarchy of the specification do (section 7.2.2).
     pub(crate) fn is_ordering(&self, relationship: TypeId) -> bool {
         let root = self.find(Family::Relationship, "tosca.relationships.Root");
         root.is_none_or(|root| self.chain(relationship).any(|ancestor| ancestor == root))
     }
 
-    /// Whether a type names a parent that is defined nowhere.
+    /// Whether a type names a parent that is not defined.
     pub(super) fn has_unknown_parent(&self, id: TypeId) -> bool {
         self.hierarchy.parent_of(id) == Parent::Unknown
     }
 
-    /// What a type has, with all that it inherits. Worked out when it is asked for, and once.
+    /// All members of a type, including inherited ones. They are computed on the first call only.
     pub fn effective(&self, id: TypeId) -> &EffectiveType<'a> {
-        // Ancestors first, so that no chain is a recursion.
+        // Ancestors come first, so that a long chain causes no deep recursion.
         let chain: Vec<_> =
             self.chain(id).take_while(|id| self.effective[id.index()].get().is_none()).collect();
         for id in chain.into_iter().rev() {

@@ -1,28 +1,28 @@
-//! Type definitions as they are written, shorthand notations resolved; what is wrong with them has
-//! been said already.
+//! Defines the data structures for type definitions as they are written, with shorthand notations
+//! resolved. Errors in the notation were reported when the definitions were read.
 
-use crate::text::yaml::Node;
 use crate::tosca::family::Family;
 use crate::tosca::grammar::Named;
 use crate::tosca::value::{PropertyDefinition, Schema};
+use cuvee_text::yaml::Node;
 
 /// How often something may occur.
 #[derive(Clone, Copy, Debug)]
 pub struct Occurrences<'a> {
-    /// Where it is said.
+    /// The node that contains the bounds.
     pub node: Node<'a>,
-    /// At least.
+    /// The lower bound.
     pub min: u64,
-    /// At most; nothing for `UNBOUNDED`.
+    /// The upper bound. `None` means `UNBOUNDED`.
     pub max: Option<u64>,
 }
 
 impl<'a> Occurrences<'a> {
-    /// What to say where they cannot be read.
+    /// The error message for bounds that cannot be read.
     pub(crate) const EXPECTED: &'static str =
         "`occurrences` has to be a lower and an upper bound, such as `[0, 2]` or `[1, UNBOUNDED]`";
 
-    /// Reads a lower and an upper bound; nothing where they are not.
+    /// Reads a lower and an upper bound. Returns nothing where the node contains no such bounds.
     pub(crate) fn read(node: Node<'a>) -> Option<Self> {
         let bound =
             |item: Node<'_>| item.text()?.parse::<u64>().ok().filter(|_| item.as_str().is_none());
@@ -34,7 +34,7 @@ impl<'a> Occurrences<'a> {
         max.is_none_or(|max| min <= max).then_some(Self { node, min, max })
     }
 
-    /// Whether all that this allows is allowed by the other.
+    /// Whether the other range allows every count that this one allows.
     pub fn is_within(&self, other: &Occurrences<'_>) -> bool {
         let below = |max: u64| self.max.is_some_and(|own| own <= max);
         self.min >= other.min && other.max.is_none_or(below)
@@ -57,15 +57,15 @@ pub struct CapabilityDefinition<'a> {
     pub named: Named<'a>,
     /// The name of its type.
     pub kind: Option<Node<'a>>,
-    /// For people.
+    /// The description for people.
     pub description: Option<Node<'a>>,
-    /// What it adds to the properties of its type.
+    /// The properties that it adds to those of its type, or refines.
     pub properties: Vec<PropertyDefinition<'a>>,
-    /// What it adds to the attributes of its type.
+    /// The attributes that it adds to those of its type, or refines.
     pub attributes: Vec<PropertyDefinition<'a>>,
-    /// The node types that may use it, where they are said.
+    /// The node types that may use it, where the definition lists them.
     pub valid_source_types: Option<Vec<Node<'a>>>,
-    /// How often it may be used, where it is said.
+    /// How often it may be used, where the definition gives bounds.
     pub occurrences: Option<Occurrences<'a>>,
 }
 
@@ -74,7 +74,7 @@ pub struct CapabilityDefinition<'a> {
 pub struct RequirementDefinition<'a> {
     /// Its name and place.
     pub named: Named<'a>,
-    /// For people.
+    /// The description for people.
     pub description: Option<Node<'a>>,
     /// The name of a capability type.
     pub capability: Option<Node<'a>>,
@@ -82,11 +82,11 @@ pub struct RequirementDefinition<'a> {
     pub node: Option<Node<'a>>,
     /// The name of a relationship type.
     pub relationship: Option<Node<'a>>,
-    /// What it adds to the interfaces of the relationship.
+    /// The interfaces that it adds to those of the relationship, or refines.
     pub interfaces: Vec<InterfaceDefinition<'a>>,
-    /// Which nodes are valid targets.
+    /// The filter that valid target nodes fulfil.
     pub node_filter: Option<Node<'a>>,
-    /// How often it occurs, where it is said.
+    /// How often it occurs, where the definition gives bounds.
     pub occurrences: Option<Occurrences<'a>>,
 }
 
@@ -110,13 +110,13 @@ pub struct InterfaceDefinition<'a> {
 pub struct OperationDefinition<'a> {
     /// Its name and place.
     pub named: Named<'a>,
-    /// For people.
+    /// The description for people.
     pub description: Option<Node<'a>>,
     /// How it is implemented: a name, or a map.
     pub implementation: Option<Node<'a>>,
     /// Its inputs.
     pub inputs: Vec<PropertyDefinition<'a>>,
-    /// Where its outputs go.
+    /// The attributes to which its outputs are written.
     pub outputs: Vec<Named<'a>>,
 }
 
@@ -131,13 +131,13 @@ pub struct ArtifactDefinition<'a> {
     pub file: Option<Node<'a>>,
     /// The name of the repository that has the file.
     pub repository: Option<Node<'a>>,
-    /// For people.
+    /// The description for people.
     pub description: Option<Node<'a>>,
     /// Property assignments.
     pub properties: Vec<Named<'a>>,
 }
 
-/// A type definition of whichever family (section 3.7); what types of a family do not have is
+/// A type definition of any family (section 3.7). Members that types of its family cannot have are
 /// empty.
 #[derive(Clone, Debug)]
 pub struct TypeDefinition<'a> {
@@ -145,13 +145,13 @@ pub struct TypeDefinition<'a> {
     pub family: Family,
     /// Its name.
     pub name: &'a str,
-    /// Where the name stands.
+    /// The node that contains the name.
     pub key: Node<'a>,
-    /// What stands behind it.
+    /// The map below the name.
     pub value: Node<'a>,
     /// The name of its parent.
     pub derived_from: Option<Node<'a>>,
-    /// For people.
+    /// The description for people.
     pub description: Option<Node<'a>>,
     /// Its properties.
     pub properties: Vec<PropertyDefinition<'a>>,
@@ -165,16 +165,17 @@ pub struct TypeDefinition<'a> {
     pub interfaces: Vec<InterfaceDefinition<'a>>,
     /// Its artifacts.
     pub artifacts: Vec<ArtifactDefinition<'a>>,
-    /// Of an interface type: inputs, operations, notifications.
+    /// The inputs, operations and notifications of an interface type.
     pub interface: InterfaceDefinition<'a>,
-    /// `valid_source_types`, `valid_target_types`, `members` or `targets`, where they are said.
+    /// The list `valid_source_types`, `valid_target_types`, `members` or `targets`, where the
+    /// definition has one.
     pub valid_types: Option<Vec<Node<'a>>>,
-    /// Of a data type: constraints and schemas.
+    /// The constraints and schemas of a data type.
     pub schema: Schema<'a>,
-    /// Of an artifact type.
+    /// The MIME type of an artifact type.
     pub mime_type: Option<Node<'a>>,
-    /// Of an artifact type.
+    /// The file extensions of an artifact type.
     pub file_ext: Option<Vec<Node<'a>>>,
-    /// Of a policy type.
+    /// The triggers of a policy type.
     pub triggers: Vec<Named<'a>>,
 }

@@ -1,18 +1,19 @@
-//! What derives from what: finds the parents, and takes away those that would make a cycle.
+//! Finds the parents of types, and removes parents that would make a cycle or too long a chain.
 
 use super::hierarchy::{Parent, TypeHierarchy, TypeId, own};
 use super::normative;
 use super::outline::TypeOutline;
-use crate::text::diagnostic::{Code, Diagnostic, listed};
-use crate::text::yaml::Node;
+use crate::diagnostic::{Cite, Code, Diagnostic, listed};
 use crate::tosca::family::Family;
+use cuvee_text::yaml::Node;
 
-/// More levels than this are nobody's design; with a limit, no type costs more than its own
-/// definitions times a constant.
+/// The largest number of ancestors. No sensible design has more. With a limit, the cost of a type
+/// is at most its own definitions times a constant.
 const LEVELS: usize = 256;
 
 impl<'a> TypeHierarchy<'a> {
-    /// Finds the parent of each type; of one that nobody defines, `unknown` says what it is.
+    /// Finds the parent of each type. For a parent that is not defined, `unknown` decides what it
+    /// is.
     pub(super) fn find_parents(
         &mut self,
         mut unknown: impl FnMut(&Self, &TypeOutline<'a>) -> Parent,
@@ -32,14 +33,14 @@ impl<'a> TypeHierarchy<'a> {
         let name = parent.text().unwrap_or_default();
         match self.resolve(Some(parent.document().file()), family, name) {
             Some(found) => Parent::Known(found),
-            // What section 3.7.1.1 writes where there is no parent.
+            // Section 3.7.1.1 writes this where there is no parent.
             None if name == "None" => Parent::None,
             None => Parent::Unknown,
         }
     }
 
-    /// Takes away parents until no type derives from itself. Each type is walked once: a walk ends
-    /// at a type that an earlier walk has passed.
+    /// Removes parents until no type derives from itself. Each type is walked once: a walk ends at
+    /// a type that an earlier walk has passed.
     pub(super) fn cut_cycles(&mut self) {
         let mut walks = vec![0_u32; normative::count() + self.outlines.len()];
         for start in normative::count()..walks.len() {
@@ -60,12 +61,12 @@ impl<'a> TypeHierarchy<'a> {
         }
     }
 
-    /// The type is on a cycle.
+    /// Reports and cuts the cycle that contains the type.
     fn cut_cycle(&mut self, on_it: TypeId) {
         let others = self.ancestors(on_it).skip(1).take_while(|id| *id != on_it);
         let cycle: Vec<_> = std::iter::once(on_it).chain(others).collect();
-        // A copy of a normative type may derive from what is only derived from it here: that is no
-        // mistake, for nobody has to know the other one.
+        // A copy of a normative type may derive from a type that here derives from the normative
+        // one. That is no mistake, because the author of the copy need not know the built-in types.
         let leads_to_copy =
             |id: &&TypeId| own(**id).is_none() && self.parent(**id).and_then(own).is_some();
         if let Some(normative) = cycle.iter().find(leads_to_copy) {
@@ -74,7 +75,7 @@ impl<'a> TypeHierarchy<'a> {
         }
         let outlines = cycle.iter().filter_map(|id| Some((*id, *self.outline(*id)?)));
         let mut outlines: Vec<_> = outlines.collect();
-        // One cycle is one mistake, wherever it was found.
+        // One cycle is one mistake, with the same message wherever it was found.
         let first = outlines.iter().enumerate().min_by_key(|(_, (_, outline))| outline.name);
         let first = first.map_or(0, |(position, _)| position);
         outlines.rotate_left(first);
@@ -99,7 +100,7 @@ impl<'a> TypeHierarchy<'a> {
         }
     }
 
-    /// Takes away parents where there are too many ancestors.
+    /// Removes the parents of types that have too many ancestors.
     pub(super) fn cut_chains(&mut self) {
         let mut levels: Vec<Option<usize>> = vec![None; normative::count() + self.outlines.len()];
         for id in self.ids() {

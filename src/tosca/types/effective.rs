@@ -1,6 +1,7 @@
-//! What types effectively are: their own parts over those they inherit, and whether those are
-//! refined as the specification allows. It has rules for properties (section 3.6.10.6), and for who
-//! may use a capability (section 3.7.2.4); all else that a derived type says again, it just says.
+//! Computes effective types: puts the own parts of a type over the inherited ones, and checks that
+//! refinements are allowed. The specification has rules for properties (section 3.6.10.6), and for
+//! the valid sources of a capability (section 3.7.2.4). A derived type may redefine everything else
+//! freely.
 
 use super::defined::Types;
 use super::definition::{
@@ -8,11 +9,11 @@ use super::definition::{
     OperationDefinition, RequirementDefinition, TypeDefinition,
 };
 use super::hierarchy::{TypeId, TypeRef};
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::text::yaml::{Node, NodeKind, Scalar};
+use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::tosca::family::Family;
 use crate::tosca::grammar::Named;
 use crate::tosca::value::{Clause, Operator, PropertyDefinition, Schema};
+use cuvee_text::yaml::{Node, NodeKind, Scalar};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 use std::sync::Arc;
@@ -20,21 +21,21 @@ use std::sync::Arc;
 /// An effective part of a type: a property, a capability, and so on.
 #[derive(Clone, Debug)]
 pub struct Part<'a, T> {
-    /// The type that says it, or said it last.
+    /// The last type that defines the part.
     pub owner: TypeId,
-    /// Its name, and the place where it is said.
+    /// The name of the part, and the place of its last definition.
     pub named: Named<'a>,
-    /// What it refines.
+    /// The inherited part that this one refines.
     pub refines: Option<Arc<Self>>,
-    /// What holds, with what it inherits.
+    /// The effective definition, including what it inherits.
     pub definition: T,
 }
 
-/// Effective parts by name: inherited ones first, each in the order written. A type that adds
-/// nothing shares those of its parent.
+/// Effective parts by name. Inherited ones come first, each group in the order written. A type that
+/// adds nothing shares the parts of its parent.
 pub type Parts<'a, T> = Arc<IndexMap<&'a str, Arc<Part<'a, T>>, FxBuildHasher>>;
 
-/// What a type has, with all that it inherits.
+/// The members of a type, including all inherited ones.
 #[derive(Clone, Debug, Default)]
 pub struct EffectiveType<'a> {
     /// Properties.
@@ -49,55 +50,55 @@ pub struct EffectiveType<'a> {
     pub interfaces: Parts<'a, EffectiveInterface<'a>>,
     /// Artifacts.
     pub artifacts: Parts<'a, ArtifactDefinition<'a>>,
-    /// Of an interface type: inputs, operations, notifications.
+    /// The inputs, operations and notifications of an interface type.
     pub interface: EffectiveInterface<'a>,
-    /// `valid_source_types`, `valid_target_types`, `members` or `targets`, where the type or an
-    /// ancestor says them.
+    /// The list `valid_source_types`, `valid_target_types`, `members` or `targets`, where the type
+    /// or an ancestor has one.
     pub valid_types: Option<Vec<Node<'a>>>,
-    /// Of a data type: all constraints, and its schemas.
+    /// The constraints of a data type, including inherited ones, and its schemas.
     pub schema: Schema<'a>,
-    /// Whether an ancestor is defined nowhere, so that the type may have more than is known.
+    /// Whether an ancestor is not defined, so that the type may have more members than are known.
     pub is_open: bool,
-    /// What is wrong with the type's own definitions.
+    /// The errors in the type's own definitions.
     pub(super) diagnostics: Diagnostics,
 }
 
-/// A capability with what its type gives it.
+/// A capability with the members of its type.
 #[derive(Clone, Debug)]
 pub struct EffectiveCapability<'a> {
     /// The name of its type.
     pub kind: Option<Node<'a>>,
-    /// For people.
+    /// The description for people.
     pub description: Option<Node<'a>>,
-    /// Properties, of its type and its own.
+    /// The properties of its type and its own.
     pub properties: Parts<'a, PropertyDefinition<'a>>,
-    /// Attributes, of its type and its own.
+    /// The attributes of its type and its own.
     pub attributes: Parts<'a, PropertyDefinition<'a>>,
-    /// The node types that may use it, where they are said.
+    /// The node types that may use it, where they are listed.
     pub valid_source_types: Option<Vec<Node<'a>>>,
-    /// How often it may be used, where it is said; else any number of times, but once (section
-    /// 3.7.2.1).
+    /// How often it may be used, where bounds are given. Without bounds, it is used at least once
+    /// and any number of times (section 3.7.2.1).
     pub occurrences: Option<Occurrences<'a>>,
-    /// Whether its type is not known, or may have more than is known.
+    /// Whether its type is unknown, or may have more members than are known.
     pub is_open: bool,
 }
 
-/// An interface with what its type gives it.
+/// An interface with the members of its type.
 #[derive(Clone, Debug, Default)]
 pub struct EffectiveInterface<'a> {
     /// The name of its type.
     pub kind: Option<Node<'a>>,
     /// Inputs of all operations.
     pub inputs: Parts<'a, PropertyDefinition<'a>>,
-    /// Operations; their inputs are all that they have.
+    /// Operations. The inputs of each include all inherited ones.
     pub operations: Parts<'a, OperationDefinition<'a>>,
     /// Notifications.
     pub notifications: Parts<'a, OperationDefinition<'a>>,
-    /// Whether its type is not known, or may have more than is known.
+    /// Whether its type is unknown, or may have more members than are known.
     pub is_open: bool,
 }
 
-/// Works out what a type has, from what its parent has.
+/// Computes the effective type from that of its parent.
 pub(super) fn effective<'a>(
     types: &Types<'a>,
     id: TypeId,
@@ -134,7 +135,7 @@ pub(super) fn effective<'a>(
     effective
 }
 
-/// Whatever has a name.
+/// A definition that has a name.
 trait HasName<'a> {
     fn named(&self) -> Named<'a>;
 }
@@ -151,7 +152,7 @@ macro_rules! named {
 
 named! { PropertyDefinition CapabilityDefinition RequirementDefinition InterfaceDefinition OperationDefinition ArtifactDefinition }
 
-/// What is refined by its type: a property, or an attribute.
+/// The kind of a part whose refinement is checked by data type.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PropertyKind {
     Property,
@@ -166,7 +167,7 @@ impl PropertyKind {
         }
     }
 
-    /// The section of its keynames.
+    /// The section that defines the keynames.
     fn section(self) -> &'static str {
         match self {
             Self::Property => "3.6.10.2",
@@ -174,23 +175,23 @@ impl PropertyKind {
         }
     }
 
-    /// The section by which it is refined; for attributes there is none but their own.
+    /// The section about refinement. Attributes have no such section except their own.
     fn refinement(self) -> &'static str {
         if self == Self::Attribute { "3.6.12" } else { "3.6.10.6" }
     }
 }
 
-/// The definitions of one type while they are put over inherited ones.
+/// The state of putting the definitions of one type over the inherited ones.
 struct Refining<'t, 'a> {
     types: &'t Types<'a>,
     owner: TypeId,
-    /// Whether it may inherit more than is known.
+    /// Whether the type may inherit more than is known.
     is_open: bool,
     diagnostics: Diagnostics,
 }
 
 impl<'a> Refining<'_, 'a> {
-    /// Puts own definitions over inherited parts.
+    /// Puts the type's own definitions over inherited parts.
     fn parts<D: HasName<'a>, T>(
         &mut self,
         inherited: &Parts<'a, T>,
@@ -208,8 +209,8 @@ impl<'a> Refining<'_, 'a> {
         parts
     }
 
-    /// Where what is refined `is_open`, there may be something that a definition refines although
-    /// it is not known.
+    /// Puts own properties over inherited ones. With `is_open`, a definition may refine a part that
+    /// is not known.
     fn properties(
         &mut self,
         inherited: &Parts<'a, PropertyDefinition<'a>>,
@@ -222,7 +223,8 @@ impl<'a> Refining<'_, 'a> {
         })
     }
 
-    /// An input says anew what it says; only of one that is of another type nothing else is left.
+    /// Puts an input over the one that it refines. The input replaces each keyname that it has and
+    /// inherits the others, unless its data type is unrelated; then it inherits nothing.
     fn input(
         &mut self,
         own: &PropertyDefinition<'a>,
@@ -320,7 +322,8 @@ impl<'a> Refining<'_, 'a> {
         }
     }
 
-    /// Puts a schema over another: types derive, constraints add up.
+    /// Puts a schema over the one that it refines. Its type has to derive from the other, and its
+    /// constraints are added.
     fn schema(
         &mut self,
         own: &Schema<'a>,
@@ -352,10 +355,10 @@ impl<'a> Refining<'_, 'a> {
         .with_kind(kind)
     }
 
-    /// Section 3.6.3.1: `in_range` only restricts the range further. What is not a plain number is
-    /// not compared.
+    /// Checks that `in_range` only restricts the inherited range further (section 3.6.3.1). Bounds
+    /// that are not plain numbers are not compared.
     fn ranges(&mut self, own: &[Clause<'a>], before: &[Clause<'a>], what: &str) {
-        // Of those that are inherited the last one is the narrowest.
+        // The last of the inherited ranges is the narrowest.
         let Some((outer, inherited)) = before.iter().rev().find_map(range) else { return };
         for (inner, operand) in own.iter().filter_map(range) {
             if inner.0 < outer.0 || inner.1 > outer.1 {
@@ -371,7 +374,8 @@ impl<'a> Refining<'_, 'a> {
         }
     }
 
-    /// The data type that holds: one's own where it derives from the one before.
+    /// The effective data type: the own one if it derives from the inherited one, else the
+    /// inherited one.
     fn narrowed(
         &mut self,
         own: Option<Node<'a>>,
@@ -446,8 +450,8 @@ impl<'a> Refining<'_, 'a> {
         }
     }
 
-    /// Who may use a capability: fewer than its type says (section 3.7.2.4), whatever the definition
-    /// that it refines.
+    /// The node types that may use a capability. They have to be among those of the capability's
+    /// type (section 3.7.2.4), whatever the refined definition lists.
     fn sources(
         &mut self,
         own: &CapabilityDefinition<'a>,
@@ -466,7 +470,7 @@ impl<'a> Refining<'_, 'a> {
         .map(<[_]>::to_vec)
     }
 
-    /// What a type gives, and over it what the users of the type have said so far.
+    /// Puts the parts that earlier definitions with this type added over those of the type itself.
     fn over_type<T>(
         &self,
         given: Option<&Parts<'a, T>>,
@@ -575,7 +579,8 @@ impl<'a> Refining<'_, 'a> {
         }
     }
 
-    /// Section 3.6.17.3: an implementation overrides the one that is inherited.
+    /// Puts an operation over the one that it refines: its implementation overrides the inherited
+    /// one (section 3.6.17.3).
     fn operation(
         &mut self,
         own: &OperationDefinition<'a>,
@@ -602,8 +607,8 @@ impl<'a> Refining<'_, 'a> {
         }
     }
 
-    /// Section 3.6.15: what operations return goes into attributes of the type, or of its
-    /// capabilities.
+    /// Checks that outputs of operations go into attributes of the type, or of its capabilities
+    /// (section 3.6.15).
     fn outputs(&mut self, definition: &TypeDefinition<'a>, effective: &EffectiveType<'a>) {
         let operations = definition
             .interfaces
@@ -614,7 +619,7 @@ impl<'a> Refining<'_, 'a> {
             let ends = definition.family == Family::Relationship;
             match (parts.next().and_then(Node::text), parts.next()) {
                 (Some("SELF"), Some(name)) => self.output(name, parts.next(), effective),
-                // Of which types the ends are is known in templates only.
+                // The types of the ends are known in templates only.
                 (Some("SOURCE" | "TARGET"), Some(_)) if ends => {}
                 _ => {
                     let first = if ends { "`SELF`, `SOURCE` or `TARGET`" } else { "`SELF`" };
@@ -628,8 +633,8 @@ impl<'a> Refining<'_, 'a> {
         }
     }
 
-    /// An attribute, or a capability and an attribute of it. Each property is an attribute as well
-    /// (section 3.6.10.1).
+    /// Checks that an output names an attribute, or a capability and one of its attributes. Each
+    /// property counts as an attribute as well (section 3.6.10.1).
     fn output(
         &mut self,
         name: Node<'a>,
@@ -690,7 +695,7 @@ impl<'a> Refining<'_, 'a> {
         }
     }
 
-    /// The types that a type lists.
+    /// The node, capability or other types that a type lists.
     fn valid_types(
         &mut self,
         definition: &TypeDefinition<'a>,
@@ -717,13 +722,14 @@ impl<'a> Refining<'_, 'a> {
         Some(own.to_vec())
     }
 
-    /// Each source of a capability derives from one that is valid for its type.
+    /// Checks that each source of a capability derives from a valid source of the capability's
+    /// type.
     fn narrower(&mut self, own: &[Node<'a>], valid: Option<&[Node<'a>]>, what: &str) {
         let Some((first, valid)) = valid.and_then(|valid| Some((valid.first()?, valid))) else {
             return;
         };
         let known = |node: &Node<'a>| self.known(Family::Node, *node);
-        // One that is not known may be an ancestor of any.
+        // An unknown type may be an ancestor of any other.
         let Some(outer) = valid.iter().map(known).collect::<Option<Vec<_>>>() else { return };
         let fits = |node: &&Node<'a>| {
             known(node)
@@ -739,7 +745,7 @@ impl<'a> Refining<'_, 'a> {
         }
     }
 
-    /// Section 3.7.11.4: all members are of one hierarchy.
+    /// Checks that all members of a group belong to one hierarchy (section 3.7.11.4).
     fn homogeneous(&mut self, members: &[Node<'a>], families: &[Family]) {
         let root = |node: &Node<'a>| {
             let family = families.iter().find(|family| self.known(**family, *node).is_some())?;
@@ -777,7 +783,7 @@ impl<'a> Refining<'_, 'a> {
         }
     }
 
-    /// Judges the name of a type.
+    /// Reports the name of a type that does not exist.
     fn reference(&mut self, families: &[Family], node: Option<Node<'a>>) {
         let found = node.map(|node| self.types.reference(families, node));
         found.and_then(|found| self.diagnostics.ok(found));
@@ -812,12 +818,12 @@ impl<'a> Refining<'_, 'a> {
     }
 }
 
-/// Of what is no map the grammar has said so already.
+/// Whether a value is a map. The grammar has reported the others already.
 fn is_map(named: Named<'_>) -> bool {
     named.value.kind() == NodeKind::Mapping
 }
 
-/// The bounds of `in_range`, where they are plain numbers.
+/// The bounds of `in_range`, if they are plain numbers.
 fn range<'a>(constraint: &Clause<'a>) -> Option<((f64, f64), Node<'a>)> {
     if constraint.operator != Operator::InRange {
         return None;

@@ -1,22 +1,22 @@
-//! The grammar of type definitions: from nodes to structs. What is wrong is said once, and what can
-//! be read of it is kept.
+//! Reads type definitions from nodes into structs. Each error is reported once, and the readable
+//! rest is kept.
 
 use super::{
     ArtifactDefinition, CapabilityDefinition, Family, InterfaceDefinition, Named, Occurrences,
     OperationDefinition, PropertyDefinition, RequirementDefinition, TypeDefinition,
 };
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, closest};
-use crate::text::yaml::{Document, Node, NodeKind};
+use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, closest};
 use crate::tosca::grammar::Grammar;
 use crate::tosca::shape::{
     self, ARTIFACT, ATTRIBUTE, CAPABILITY, IMPLEMENTATION, INTERFACE, NOTIFICATION, OPERATION,
     PARAMETER, PROPERTY, REQUIREMENT, REQUIREMENT_RELATIONSHIP, Reading, Shape,
 };
 use crate::tosca::value::{Schema, is_version};
+use cuvee_text::yaml::{Document, Node, NodeKind};
 use rustc_hash::FxHashMap;
 
 impl Family {
-    /// The keyname under which it lists the types that go with its own.
+    /// The keyname under which a type of this family lists related types.
     fn valid_types(self) -> Option<&'static str> {
         match self {
             Self::Capability => Some("valid_source_types"),
@@ -28,7 +28,7 @@ impl Family {
     }
 }
 
-/// The places of all type definitions of a document.
+/// All type definitions of a document, with their names and places.
 pub(crate) fn types<'a>(
     document: &'a Document,
     diagnostics: &mut Diagnostics,
@@ -52,13 +52,14 @@ pub(crate) fn definition<'a>(
     grammar(diagnostics).type_definition(family, named)
 }
 
-/// How types are read.
+/// The grammar with the settings for types.
 fn grammar(diagnostics: &mut Diagnostics) -> Grammar<'_> {
     Grammar { code: Code::InvalidDefinition, reading: Reading::Strict, diagnostics }
 }
 
 impl Grammar<'_> {
-    /// Types that are listed; an empty list says as much as none, as in section 5.9.2.3.
+    /// Reads a list of type names. An empty list has the same meaning as none, as in section
+    /// 5.9.2.3.
     fn type_names<'a>(
         &mut self,
         node: Node<'a>,
@@ -118,7 +119,7 @@ impl Grammar<'_> {
         }
     }
 
-    /// What holds for a type as a whole.
+    /// Checks the keynames that types of all families have.
     fn common<'a>(&mut self, definition: &TypeDefinition<'a>, shape: &Shape) {
         let node = definition.value;
         if let Some(parent) =
@@ -141,9 +142,10 @@ impl Grammar<'_> {
         }
     }
 
-    /// Section 3.7.11.3: groups have no lifecycle of their own.
+    /// Warns of members that groups no longer have, because they have no lifecycle of their own
+    /// (section 3.7.11.3).
     fn group_type(&mut self, definition: &TypeDefinition<'_>) {
-        // The root of the profile keeps its interface (decision 23 of the profile).
+        // The root of the built-in profile keeps its interface (decision 23 of the profile).
         if super::profile::is_built_in(definition.key.document().file()) {
             return;
         }
@@ -159,8 +161,8 @@ impl Grammar<'_> {
     }
 
     fn data_type(&mut self, definition: &TypeDefinition<'_>) {
-        // The root of the profile is the one that has neither (decision 1 of the profile), in all
-        // that say what the profile is, too.
+        // Only the root of the profile may lack both (decision 1 of the profile). This includes the
+        // roots of documents that replace the profile.
         let root = definition.name == "tosca.datatypes.Root";
         if definition.derived_from.is_none() && definition.properties.is_empty() && !root {
             let message = format!(
@@ -316,7 +318,7 @@ impl Grammar<'_> {
         interface
     }
 
-    /// What an interface type is besides a type.
+    /// Reads the parts that only an interface type has.
     fn interface_type<'a>(
         &mut self,
         family: Family,
@@ -348,8 +350,8 @@ impl Grammar<'_> {
     fn interface_parts<'a>(&mut self, named: Named<'a>, shape: &Shape) -> InterfaceDefinition<'a> {
         let node = named.value;
         let entries = if lists_operations(node) {
-            // Sections 3.6.20.3 and 3.7.5.5: without `operations` and `notifications`, other names
-            // are operations.
+            // Without `operations` and `notifications`, all other names are operations (sections
+            // 3.6.20.3 and 3.7.5.5).
             let own = |named: &Named<'_>| !shape.has(named.name) && named.name != "type";
             let operations: Vec<_> = node.entries().map(Named::new).filter(own).collect();
             if let Some(first) = operations.first() {
@@ -425,7 +427,8 @@ impl Grammar<'_> {
         }
     }
 
-    /// A map of artifacts and more, or the definition of the one artifact.
+    /// Checks an implementation: a map of artifacts and other keynames, or the definition of a
+    /// single artifact.
     pub(crate) fn implementation(&mut self, node: Node<'_>) {
         if node.get("file").is_some() {
             return self.keynames(node, &ARTIFACT);
@@ -465,8 +468,8 @@ impl Grammar<'_> {
     }
 }
 
-/// Whether an interface has its operations beside its keynames. A name close to a keyname is rather
-/// that, misspelt.
+/// Whether an interface lists its operations beside its keynames. A name similar to `operations` or
+/// `notifications` is taken for a misspelling instead.
 fn lists_operations(node: Node<'_>) -> bool {
     let grouped = ["operations", "notifications"];
     let misspelt = |(key, _): (Node<'_>, Node<'_>)| {

@@ -1,25 +1,26 @@
-//! All types by name, and what derives from what: the one hierarchy under resolving and validating.
+//! Builds the hierarchy of all types, by name and derivation, that both resolving and validating
+//! use.
 //!
-//! Of a type nothing is read but its name and the name of its parent. The normative types are
-//! always there, out of an index that is part of the program ([`normative`]), so that nobody pays
-//! for the profile who does not use it. Resolving and validating differ in what they do about types
-//! that are defined twice ([`super::unite`]) or not at all: [`TypeHierarchy::resolving`] takes
-//! everything, [`TypeHierarchy::judged`] reports it.
+//! It reads only the name of a type and the name of its parent. The normative types are always
+//! included. They come from an index that is part of the program ([`normative`]), so that a
+//! template that does not use the profile costs nothing extra. Resolving and validating differ in
+//! how they treat types that are defined twice ([`super::unite`]) or not at all:
+//! [`TypeHierarchy::resolving`] accepts everything, [`TypeHierarchy::judged`] reports it.
 
 use super::normative;
 use super::outline::TypeOutline;
 use super::profile;
 use super::scope::{Links, Scopes};
-use crate::text::diagnostic::Diagnostics;
-use crate::text::source::FileId;
-use crate::text::yaml::{Document, Node};
+use crate::diagnostic::Diagnostics;
 use crate::tosca::family::Family;
+use cuvee_text::source::FileId;
+use cuvee_text::yaml::{Document, Node};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The position of the normative types' file among the files of a hierarchy.
 const NORMATIVE_FILE: usize = 0;
 
-/// A type of a hierarchy.
+/// The id of a type in a hierarchy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TypeId(u32);
 
@@ -29,70 +30,71 @@ impl TypeId {
         Self(index as u32)
     }
 
-    /// Its position: first come the normative types, then those of documents, in their order.
+    /// The position of the type. The normative types come first, then those of documents, in their
+    /// order.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// What the name of a type stands for.
+/// The type that a name refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TypeRef {
     /// A primitive type of section 3.3.
     Primitive(&'static str),
-    /// A type that is defined.
+    /// A type that is defined in a document or in the profile.
     Defined(TypeId),
 }
 
-/// What a type derives from.
+/// The parent of a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Parent {
-    /// It is a root.
+    /// The type is a root.
     None,
     Known(TypeRef),
-    /// The type that it names is defined nowhere.
+    /// The type names a parent that is not defined.
     Unknown,
 }
 
-/// The types of one family and name, as a list through [`TypeOutline::next`].
+/// The types of one family and name, as a list that is linked by [`TypeOutline::next`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Namesakes {
     pub first: TypeId,
     pub last: TypeId,
 }
 
-/// All types.
+/// All types of a template and their derivation.
 #[derive(Debug, Default)]
 pub(crate) struct TypeHierarchy<'a> {
-    /// The types of documents.
+    /// The types of documents. The normative types are not among them.
     pub(super) outlines: Vec<TypeOutline<'a>>,
-    /// What those derive from.
+    /// The parents of the types of documents.
     pub(super) parents: Vec<Parent>,
-    /// By which names those are defined.
+    /// The types of documents by family and name.
     pub(super) names: [FxHashMap<&'a str, Namesakes>; Family::ALL.len()],
-    /// By which other names types of further profiles go.
+    /// The types of further profiles by their other names.
     pub(super) other_names: [FxHashMap<&'a str, TypeId>; Family::ALL.len()],
-    /// Which files see which names; where there is nothing, all see each other's, and a name means
-    /// one type.
+    /// The visibility of names in files. `None` means that all files see each other's names, and
+    /// that a name refers to one type.
     pub(super) scopes: Option<Scopes>,
-    /// Whether a name also means what its file does not see.
+    /// Whether a name may also refer to a type that its file does not see.
     sees_all: bool,
-    /// The namespaces of the files.
+    /// The namespaces of the files, by position.
     pub(super) namespaces: Vec<Option<String>>,
-    /// For a type that is another one, that one.
+    /// For a type that was unified with another one, that other one.
     pub(super) same: FxHashMap<TypeId, TypeId>,
-    /// Whether documents define the profile, so that the normative types are theirs.
+    /// Whether documents replace the built-in profile with their own normative types.
     pub(super) has_own_profile: bool,
-    /// Normative types that derive from nothing, because a copy of an ancestor derives from them.
+    /// Normative types without a parent, because a copy of an ancestor derives from them.
     pub(super) severed: FxHashSet<TypeId>,
-    /// What is wrong.
+    /// The errors in names and derivation.
     pub(super) diagnostics: Diagnostics,
 }
 
 impl<'a> TypeHierarchy<'a> {
-    /// The types of elements in these documents, as resolving reads them: of a type that is defined
-    /// more than once the first definition counts, whatever defines a normative type is that
-    /// type, and one that nobody defines derives from nothing.
+    /// Builds the hierarchy for resolving, with the types of elements in these documents. Of
+    /// several definitions of a type the first one counts. A definition of a normative type
+    /// replaces that type. A type that is not defined derives from nothing.
     ///
     /// # Errors
     /// `cyclic-type` for each cycle of derivation.
@@ -112,8 +114,9 @@ impl<'a> TypeHierarchy<'a> {
         if diagnostics.has_errors() { Err(diagnostics) } else { Ok(types) }
     }
 
-    /// All types of these documents, and what is wrong with their names and parents. Group types
-    /// may derive from some that nobody defines.
+    /// Builds the hierarchy for validating, with all types of these documents and the errors in
+    /// their names and parents. Group types may derive from `undefined_groups` although no document
+    /// defines these.
     pub(super) fn judged(
         documents: &[&'a Document],
         links: &Links,
@@ -146,7 +149,7 @@ impl<'a> TypeHierarchy<'a> {
         types
     }
 
-    /// Reads the outlines of all types; the files have positions behind that of the normative
+    /// Reads the outlines of all types. The positions of the files follow that of the normative
     /// types.
     fn read(
         &mut self,
@@ -192,12 +195,12 @@ impl<'a> TypeHierarchy<'a> {
         (0..normative::count() + self.outlines.len()).map(TypeId::new)
     }
 
-    /// How a type is written; nothing for a normative type, which is an entry of the index.
+    /// The outline of a type. A normative type has none, because it comes from the index.
     pub(super) fn outline(&self, id: TypeId) -> Option<&TypeOutline<'a>> {
         self.outlines.get(own(id)?)
     }
 
-    /// These types with the positions of their files, one after the other.
+    /// The list that starts with this type, each type with the position of its file.
     pub(super) fn namesakes(
         &self,
         first: Option<TypeId>,
@@ -206,7 +209,7 @@ impl<'a> TypeHierarchy<'a> {
         all.filter_map(|id| Some((self.outline(id)?.file, id)))
     }
 
-    /// The types of this full name, with the positions of their files.
+    /// The types of this full name, each with the position of its file.
     pub(super) fn defined(
         &self,
         family: Family,
@@ -217,7 +220,8 @@ impl<'a> TypeHierarchy<'a> {
         normative.into_iter().chain(self.namesakes(first))
     }
 
-    /// The type of a name in a file; in the template, where no file is given.
+    /// The type that a name in a file refers to. Without a file, the name is looked up in the
+    /// template.
     pub(crate) fn find_in(
         &self,
         file: Option<FileId>,
@@ -237,18 +241,18 @@ impl<'a> TypeHierarchy<'a> {
         found.map(|found| self.canonical(found))
     }
 
-    /// The type that a type is.
+    /// The type that this type was unified with, or else itself.
     pub(super) fn canonical(&self, id: TypeId) -> TypeId {
         self.same.get(&id).copied().unwrap_or(id)
     }
 
-    /// The type of a profile by whichever of its names.
+    /// The type of a profile that has this as one of its other names.
     fn of_other_name(&self, family: Family, name: &str) -> Option<TypeId> {
         let normative = normative::find(family, name);
         normative.or_else(|| self.other_names[family as usize].get(name).copied())
     }
 
-    /// The type of a name with the namespace itself in front (section 3.2.1).
+    /// The type of a name that begins with its namespace (section 3.2.1).
     fn qualified(&self, family: Family, name: &str) -> Option<TypeId> {
         let (namespace, local) = name.contains("://").then(|| name.rsplit_once(['/', '#']))??;
         let is_it = |(file, id): (usize, TypeId)| {
@@ -261,7 +265,7 @@ impl<'a> TypeHierarchy<'a> {
         })
     }
 
-    /// What a name in a file stands for, in whichever family.
+    /// The type that a name in a file refers to, in any family.
     pub(super) fn resolve(
         &self,
         file: Option<FileId>,
@@ -273,7 +277,7 @@ impl<'a> TypeHierarchy<'a> {
         self.find_in(file, family, name).map(TypeRef::Defined).or_else(primitive)
     }
 
-    /// What a type derives from, as it is written.
+    /// The parent of a type, including none and unknown ones.
     pub(super) fn parent_of(&self, id: TypeId) -> Parent {
         match own(id) {
             Some(index) => self.parents.get(index).copied().unwrap_or(Parent::None),
@@ -288,7 +292,7 @@ impl<'a> TypeHierarchy<'a> {
         }
     }
 
-    /// The type that it derives from.
+    /// The type that this type derives from.
     pub(crate) fn parent(&self, id: TypeId) -> Option<TypeId> {
         match self.parent_of(id) {
             Parent::Known(TypeRef::Defined(parent)) => Some(parent),
@@ -301,7 +305,7 @@ impl<'a> TypeHierarchy<'a> {
         std::iter::successors(Some(id), |id| self.parent(*id))
     }
 
-    /// Whether a type or an ancestor names a parent that is defined nowhere.
+    /// Whether a type or an ancestor names a parent that is not defined.
     pub(super) fn is_open(&self, id: TypeId) -> bool {
         self.ancestors(id).last().is_some_and(|last| self.parent_of(last) == Parent::Unknown)
     }
@@ -317,7 +321,7 @@ impl<'a> TypeHierarchy<'a> {
         }
     }
 
-    /// Whether a type is another, or derives from it.
+    /// Whether the types are the same, or `one` derives from `ancestor`.
     pub(crate) fn derives(&self, one: TypeRef, ancestor: TypeRef) -> bool {
         match (one, ancestor) {
             (TypeRef::Defined(one), TypeRef::Defined(ancestor)) => {
@@ -329,12 +333,12 @@ impl<'a> TypeHierarchy<'a> {
     }
 }
 
-/// The position of a type among those of documents.
+/// The position of a type among those of documents. Returns nothing for a normative type.
 pub(super) fn own(id: TypeId) -> Option<usize> {
     id.index().checked_sub(normative::count())
 }
 
-/// The namespace that a document gives itself, or else, that who imports it first gives it.
+/// The namespace of a document: its own, or else the one that the first import of it gives.
 fn namespace(document: &Document, links: &Links) -> Option<String> {
     let file = document.file();
     let own = document.root().get("namespace").and_then(Node::as_str).map(str::to_owned);

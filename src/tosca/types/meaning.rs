@@ -1,31 +1,31 @@
-//! What names of types mean to whoever resolves.
+//! Determines what type names refer to when resolving.
 //!
-//! A type that nobody defines is its own only ancestor: nothing fails, it just derives from
-//! nothing.
+//! A type that is not defined is its own only ancestor. Its name causes no error, but the type
+//! derives from nothing.
 
 use super::hierarchy::{Parent, TypeHierarchy, TypeId, TypeRef};
 use super::outline::has_management_operation;
-use crate::text::source::FileId;
-use crate::text::yaml::Node;
 use crate::tosca::family::Family;
+use cuvee_text::source::FileId;
+use cuvee_text::yaml::Node;
 
 /// The relationship type of hosting.
 const HOSTED_ON: &str = "tosca.relationships.HostedOn";
 
-/// What the full names of normative relationship types start with.
+/// The prefix of the full names of normative relationship types.
 const RELATIONSHIPS: &str = "tosca.relationships.";
 
-/// What the name of a type means, of whichever family it is asked for.
+/// The type that a name refers to within a family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Meaning<'t> {
     /// A type that is defined.
     Type(TypeId),
-    /// One that nobody defines.
+    /// A type that is not defined, by its name.
     Unknown(&'t str),
 }
 
 impl<'a> TypeHierarchy<'a> {
-    /// What a name means in the template.
+    /// The type that a name in the template refers to.
     pub(crate) fn meaning<'t>(&self, family: Family, name: &'t str) -> Meaning<'t> {
         self.meaning_in(None, family, name)
     }
@@ -34,7 +34,7 @@ impl<'a> TypeHierarchy<'a> {
         self.find_in(file, family, name).map_or(Meaning::Unknown(name), Meaning::Type)
     }
 
-    /// What the name at a node of a type definition means.
+    /// The type that the name at a node of a type definition refers to.
     fn meaning_at(&self, family: Family, node: Node<'a>) -> Meaning<'a> {
         let file = node.document().file();
         self.meaning_in(Some(file), family, node.text().unwrap_or_default())
@@ -49,7 +49,7 @@ impl<'a> TypeHierarchy<'a> {
         }
     }
 
-    /// What a name in the template means, and what that derives from, itself first.
+    /// The type that a name in the template refers to, followed by its ancestors.
     pub(crate) fn chain<'t>(
         &'t self,
         family: Family,
@@ -62,7 +62,7 @@ impl<'a> TypeHierarchy<'a> {
         std::iter::successors(Some(meaning), |meaning| self.parent_meaning(*meaning))
     }
 
-    /// Whether the type is the ancestor or derives from it.
+    /// Whether the type is `ancestor` or derives from it.
     pub(crate) fn is_a(&self, family: Family, name: &str, ancestor: &str) -> bool {
         let ancestor = self.meaning(family, ancestor);
         self.chain(family, name).any(|one| one == ancestor)
@@ -73,14 +73,15 @@ impl<'a> TypeHierarchy<'a> {
         self.find_in(None, family, name).is_some()
     }
 
-    /// Whether a node type says that nothing deploys it; a derived type says so itself.
+    /// Whether a node type is marked as one that is not deployed. A derived type does not inherit
+    /// the mark.
     pub(crate) fn is_abstract(&self, node_type: &str) -> bool {
         let id = self.find_in(None, Family::Node, node_type);
         id.and_then(|id| self.outline(id)).is_some_and(|outline| outline.is_abstract())
     }
 
-    /// Whether a node type or an ancestor has an operation by which nodes are managed; one of a profile
-    /// has them all.
+    /// Whether a node type or an ancestor has this operation for managing nodes. A type that is
+    /// marked as part of a profile has all such operations.
     pub(crate) fn has_management_operation(&self, node_type: &str, operation: &str) -> bool {
         let Some(id) = self.find_in(None, Family::Node, node_type) else { return false };
         self.outline(id).is_some_and(|outline| outline.is_normative())
@@ -90,7 +91,7 @@ impl<'a> TypeHierarchy<'a> {
                 .any(|outline| has_management_operation(outline.body, operation))
     }
 
-    /// Whether a node type or an ancestor defines an artifact of a type; normative node types
+    /// Whether a node type or an ancestor defines an artifact of a type. Normative node types
     /// define none.
     pub(crate) fn has_artifact(&self, node_type: &str, wanted: &str) -> bool {
         let Meaning::Type(id) = self.meaning(Family::Node, node_type) else { return false };
@@ -102,14 +103,15 @@ impl<'a> TypeHierarchy<'a> {
         artifacts.any(|artifact| self.chain_of(artifact).any(|one| one == wanted))
     }
 
-    /// Whether a node type or an ancestor defines an artifact of this name, and its type.
+    /// Whether a node type or an ancestor defines an artifact of this name and gives its type.
     pub(crate) fn types_artifact(&self, node_type: &str, name: &str) -> bool {
         let Meaning::Type(id) = self.meaning(Family::Node, node_type) else { return false };
         let mut outlines = self.ancestors(id).filter_map(|id| self.outline(id));
         outlines.any(|outline| outline.types_artifact(name))
     }
 
-    /// Whether a relationship type is one of hosting; nothing where nobody defines it.
+    /// Whether a relationship type is one of hosting. Returns nothing where the type is not
+    /// defined.
     pub(crate) fn is_hosting(&self, relationship: &str) -> Option<bool> {
         self.is_hosting_type(self.meaning(Family::Relationship, relationship))
     }
@@ -120,7 +122,7 @@ impl<'a> TypeHierarchy<'a> {
                 let hosted_on = self.find_in(None, Family::Relationship, HOSTED_ON);
                 Some(self.ancestors(id).any(|one| Some(one) == hosted_on))
             }
-            // Whatever is in the namespace of the profile is of some version of it.
+            // Every name in the namespace of the profile belongs to some version of the profile.
             Meaning::Unknown(name) if name.starts_with(RELATIONSHIPS) => Some(false),
             Meaning::Unknown(name) => {
                 let local = name.strip_prefix("tosca:").unwrap_or(name);
@@ -132,7 +134,7 @@ impl<'a> TypeHierarchy<'a> {
     }
 
     /// Whether the relationships of a requirement are those of hosting, where the node type or an
-    /// ancestor says what they are. Of normative node types the requirements' names tell.
+    /// ancestor gives their type. For normative node types, the name of the requirement decides.
     pub(crate) fn is_hosting_requirement(
         &self,
         node_type: &str,

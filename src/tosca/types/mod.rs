@@ -1,8 +1,10 @@
-//! The types of a template, on two levels. Below is the hierarchy, by ids: what is read of a type
-//! for it ([`outline`]), the index of normative types ([`normative`]), which files see which names
-//! ([`scope`]), which types of one name are one ([`unite`]), what derives from what ([`derive`]), and
-//! what names mean to whoever resolves ([`meaning`]) or judges ([`unknown`]). On top of it stand, for
-//! whoever asks, how types are written ([`definition`]) and what they effectively are ([`effective`]).
+//! Builds the types of a template on two levels. The lower level is the hierarchy, which refers to
+//! types by ids. It consists of the parts of a type that it reads ([`outline`]), the index of
+//! normative types ([`normative`]), the visibility of names in files ([`scope`]), the unification
+//! of types with one name ([`unite`]), derivation ([`derive`]), and the meaning of names for
+//! resolving ([`meaning`]) and for validating ([`unknown`]). The upper level is built on demand. It
+//! has the type definitions as they are written ([`definition`]) and the effective types
+//! ([`effective`]).
 
 mod artifact;
 mod check;

@@ -1,19 +1,21 @@
-//! What the hierarchy reads of a type definition, and what of a library is kept for that.
+//! Reads the parts of a type definition that the hierarchy uses, and decides which parts of a
+//! library are kept.
 
 use super::hierarchy::TypeId;
-use crate::text::yaml::{Node, NodeKind};
 use crate::tosca::family::Family;
+use cuvee_text::yaml::{Node, NodeKind};
 
-/// The metadata by which a type says that nothing deploys it.
+/// The metadata key that marks a type as one that is not deployed.
 pub(super) const ABSTRACT: &str = "vintner_abstract";
 
-/// The metadata by which a type says that it is of a profile.
+/// The metadata key that marks a type as part of a profile.
 const NORMATIVE: &str = "vintner_normative";
 
-/// The interface that deployment technologies are told apart by, and the key of its operations.
+/// The interface by which deployment technologies are told apart, and the keyname of its
+/// operations.
 const MANAGEMENT: [&str; 2] = ["management", "operations"];
 
-/// A type definition, of which nothing is read but its name and the name of its parent.
+/// A type definition of which only the name and the parent's name were read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TypeOutline<'a> {
     /// Its family.
@@ -22,9 +24,9 @@ pub(super) struct TypeOutline<'a> {
     pub name: &'a str,
     /// The position of its file.
     pub file: usize,
-    /// Where the name stands.
+    /// The node that contains the name.
     pub key: Node<'a>,
-    /// What stands behind it.
+    /// The map below the name.
     pub body: Node<'a>,
     /// The name of its parent.
     pub parent: Option<Node<'a>>,
@@ -43,18 +45,18 @@ impl<'a> TypeOutline<'a> {
         Self { family, name, file, key, body, parent, next: None }
     }
 
-    /// The parent, or else the type itself.
+    /// The node of the parent's name, or else of the type's own name.
     pub(super) fn place(&self) -> Node<'a> {
         self.parent.unwrap_or(self.key)
     }
 
-    /// Whether a node type says that nothing deploys it.
+    /// Whether a node type is marked as one that is not deployed.
     pub(super) fn is_abstract(&self) -> bool {
         self.is_marked(ABSTRACT)
     }
 
-    /// Whether a node type says that it is of a profile, so that it has whatever operations are asked
-    /// for.
+    /// Whether a node type is marked as part of a profile, so that it counts as having every
+    /// operation.
     pub(super) fn is_normative(&self) -> bool {
         self.is_marked(NORMATIVE)
     }
@@ -70,13 +72,13 @@ impl<'a> TypeOutline<'a> {
         types.filter(|name| name.as_str().is_some())
     }
 
-    /// Whether a node type defines an artifact of this name, and its type.
+    /// Whether a node type defines an artifact of this name and gives its type.
     pub(super) fn types_artifact(&self, artifact: &str) -> bool {
         let mut own = self.parts("artifacts").filter(|(name, _)| name.text() == Some(artifact));
         own.any(|(_, definition)| definition.get("type").is_some())
     }
 
-    /// The relationship type that a node type says a requirement to have.
+    /// The relationship type that a node type gives for a requirement.
     pub(super) fn relationship(&self, requirement: &str) -> Option<Node<'a>> {
         let own = self.parts("requirements").filter(|(name, _)| name.text() == Some(requirement));
         own.filter_map(|(_, definition)| definition.get("relationship")).find_map(|relationship| {
@@ -85,7 +87,8 @@ impl<'a> TypeOutline<'a> {
         })
     }
 
-    /// The entries of a map, or of a list of maps with one entry each, where they are maps.
+    /// The entries of a map, or of a list of maps with one entry each. Entries whose value is not a
+    /// map are left out.
     fn parts(&self, keyname: &str) -> impl Iterator<Item = (Node<'a>, Node<'a>)> + use<'a> {
         let entries = self.body.get(keyname).into_iter().flat_map(|collection| {
             collection.entries().chain(collection.items().flat_map(Node::entries))
@@ -94,7 +97,7 @@ impl<'a> TypeOutline<'a> {
     }
 }
 
-/// Whether a node type or a node template has an operation by which it is managed.
+/// Whether a node type or a node template has this operation for managing nodes.
 pub(crate) fn has_management_operation(body: Node<'_>, operation: &str) -> bool {
     let mut operations = body.get("interfaces");
     for key in MANAGEMENT {
@@ -105,7 +108,8 @@ pub(crate) fn has_management_operation(body: Node<'_>, operation: &str) -> bool 
 
 const TOPOLOGY: &str = "topology_template";
 
-/// What to keep of a library: a file of megabytes holds a few names that matter for resolving.
+/// Whether a path in a library file is kept. A file may have megabytes, but resolving needs few
+/// names of it.
 pub(crate) fn is_needed(path: &[&str]) -> bool {
     match path {
         [top] => {
@@ -113,14 +117,14 @@ pub(crate) fn is_needed(path: &[&str]) -> bool {
                 || has_elements(top)
                 || *top == TOPOLOGY
         }
-        // What is imported brings its templates along.
+        // An imported file contributes its templates.
         [TOPOLOGY, ..] => true,
         ["imports" | "repositories", ..] => true,
         [top, _] => has_elements(top),
         ["node_types", _, "requirements"] | ["node_types", _, "requirements", _] => true,
         ["node_types", _, "requirements", _, "relationship"]
         | ["node_types", _, "requirements", _, "relationship", "type"] => true,
-        // Of the operations only the names.
+        // Only the names of operations are needed.
         ["node_types", _, "interfaces", path @ ..] => {
             path.len() <= MANAGEMENT.len() + 1 && path.iter().zip(MANAGEMENT).all(|(a, b)| *a == b)
         }

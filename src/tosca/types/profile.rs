@@ -1,18 +1,17 @@
-//! The profiles that are built in: the normative types, and the non-normative ones for those who
-//! ask for them.
+//! Provides the built-in profiles: the normative types, and the non-normative types on request.
 
 use super::grammar;
 use super::{Family, TypeDefinition};
-use crate::text::diagnostic::Diagnostics;
-use crate::text::source::{BuiltInFile, FileId};
-use crate::text::yaml::{self, Document, Limits, Node};
+use crate::diagnostic::Diagnostics;
 use crate::tosca::value::Primitive;
+use cuvee_text::source::{BuiltInFile, FileId};
+use cuvee_text::yaml::{self, Document, Limits, Node};
 use std::sync::{Arc, OnceLock};
 
 /// The namespace of the normative types (section 3.1).
 pub const NAMESPACE: &str = "http://docs.oasis-open.org/tosca/ns/simple/yaml/1.3";
 
-/// The name by which it goes as a version, and as what is imported (section 3.1).
+/// The name of the profile as a version and in an import (section 3.1).
 pub const ALIAS: &str = "tosca_simple_yaml_1_3";
 
 /// A file of types that is part of the program.
@@ -41,7 +40,7 @@ impl Profile {
     fn document(&'static self) -> &'static Document {
         self.document.get_or_init(|| {
             let parse = |text| yaml::parse(self.file.id(), text, &Limits::default());
-            // Its text is fixed, and a test holds that it parses.
+            // The text is fixed, and a test checks that it parses.
             let parsed = parse(Arc::clone(self.file.source().text())).or_else(|_| parse("".into()));
             parsed.unwrap_or_else(|_| unreachable!("an empty text is a document"))
         })
@@ -73,7 +72,7 @@ pub fn non_normative() -> &'static Document {
     NON_NORMATIVE.document()
 }
 
-/// Whether this is a name of a type of chapter 9.
+/// Whether this is one of the names of a type of chapter 9.
 pub(super) fn is_non_normative(family: Family, name: &str) -> bool {
     let mut types =
         non_normative().root().get(family.keyword()).into_iter().flat_map(Node::entries);
@@ -82,8 +81,8 @@ pub(super) fn is_non_normative(family: Family, name: &str) -> bool {
     })
 }
 
-/// The profile of which this is a copy, as it lies beside templates whose other tools know no types
-/// without a file.
+/// The profile that a text is a copy of. Such copies are placed beside templates for tools that
+/// need a file for every type.
 pub(crate) fn of_text(text: &str) -> Option<&'static Document> {
     let copied =
         [&NORMATIVE, &NON_NORMATIVE].into_iter().find(|profile| profile.file.text() == text)?;
@@ -95,13 +94,13 @@ pub fn is_built_in(file: FileId) -> bool {
     file.is_built_in()
 }
 
-/// The primitive type of a name, plain or qualified.
+/// The primitive type of this plain or qualified name.
 pub fn primitive(name: &str) -> Option<&'static str> {
     Primitive::from_name(name).map(Primitive::name)
 }
 
-/// By which names besides its full one a type of a profile goes: its shorthand, its qualified name,
-/// and further ones (section 5.2).
+/// The names of a profile's type besides its full name: its shorthand, its qualified name, and
+/// further ones (section 5.2).
 pub(super) fn other_names(definition: Node<'_>) -> impl Iterator<Item = &str> {
     let metadata = definition.get("metadata");
     let names = ["shorthand", "qualified", "aliases"]

@@ -1,4 +1,4 @@
-//! Types as they are shown: everything owned, with places for people.
+//! Reports types for display: in owned data, with places in readable form.
 
 use super::defined::Types;
 use super::definition::{
@@ -6,12 +6,12 @@ use super::definition::{
 };
 use super::effective::{EffectiveCapability, EffectiveInterface, Part, Parts};
 use super::hierarchy::{TypeId, TypeRef};
-use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::text::source::SourceMap;
-use crate::text::value::Value;
-use crate::text::yaml::Node;
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::tosca::family::Family;
 use crate::tosca::value::{Clause, PropertyDefinition, Schema};
+use cuvee_text::source::SourceMap;
+use cuvee_text::value::Value;
+use cuvee_text::yaml::Node;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,11 +19,11 @@ use std::sync::Arc;
 /// All types that a template has.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TypesReport {
-    /// By family; in each, normative types first.
+    /// The types, sorted by family. In each family, normative types come first.
     pub types: Vec<TypeEntry>,
 }
 
-/// A type and where it is.
+/// A type and the place of its definition.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TypeEntry {
     /// Its family.
@@ -36,7 +36,7 @@ pub struct TypeEntry {
     pub place: String,
 }
 
-/// A type that says something, and where.
+/// A type that defines a part, and the place of that definition.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Said {
     /// Its name.
@@ -46,25 +46,25 @@ pub struct Said {
     pub place: String,
 }
 
-/// Where a part comes from.
+/// The types that define a part.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PartOrigin {
-    /// Who says it, or said it last.
+    /// The last type that defines the part.
     #[serde(flatten)]
     pub said: Said,
-    /// What that refines, the nearest first.
+    /// The definitions that the last one refines, the nearest first.
     pub refines: Vec<Said>,
 }
 
-/// What a type effectively is.
+/// An effective type.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TypeReport {
     /// The type itself.
     #[serde(flatten)]
     pub entry: TypeEntry,
-    /// For people.
+    /// The description for people.
     pub description: Option<String>,
-    /// All ancestors, the parent first; of a data type the primitive one at the end.
+    /// All ancestors, the parent first. For a data type, the primitive type is the last one.
     pub ancestors: Vec<String>,
     /// Properties.
     pub properties: Vec<PropertyReport>,
@@ -78,15 +78,15 @@ pub struct TypeReport {
     pub interfaces: Vec<InterfaceReport>,
     /// Artifacts.
     pub artifacts: Vec<ArtifactReport>,
-    /// Of an interface type.
+    /// The inputs of an interface type.
     pub inputs: Vec<PropertyReport>,
-    /// Of an interface type.
+    /// The operations of an interface type.
     pub operations: Vec<OperationReport>,
-    /// Of an interface type.
+    /// The notifications of an interface type.
     pub notifications: Vec<OperationReport>,
-    /// `valid_source_types`, `valid_target_types`, `members` or `targets`.
+    /// The list `valid_source_types`, `valid_target_types`, `members` or `targets`.
     pub valid_types: Vec<String>,
-    /// Of a data type: `in_range: [1, 65535]`.
+    /// The constraints of a data type, such as `in_range: [1, 65535]`.
     pub constraints: Vec<String>,
 }
 
@@ -95,7 +95,7 @@ pub struct TypeReport {
 pub struct PropertyReport {
     /// Its name.
     pub name: String,
-    /// Its type, with that of entries: `list of string`.
+    /// Its type, with the type of its entries: `list of string`.
     #[serde(rename = "type")]
     pub kind: Option<String>,
     /// Whether it needs a value.
@@ -104,9 +104,9 @@ pub struct PropertyReport {
     pub default: Option<Value>,
     /// Its fixed value.
     pub value: Option<Value>,
-    /// Its constraints, also those that are inherited.
+    /// Its constraints, including inherited ones.
     pub constraints: Vec<String>,
-    /// Where it comes from.
+    /// The types that define it.
     pub from: PartOrigin,
 }
 
@@ -120,13 +120,13 @@ pub struct CapabilityReport {
     pub kind: Option<String>,
     /// How often it may be used.
     pub occurrences: String,
-    /// The node types that may use it; none where all may.
+    /// The node types that may use it. Empty where all may use it.
     pub valid_source_types: Vec<String>,
     /// Its properties.
     pub properties: Vec<PropertyReport>,
     /// Its attributes.
     pub attributes: Vec<PropertyReport>,
-    /// Where it comes from.
+    /// The types that define it.
     pub from: PartOrigin,
 }
 
@@ -143,7 +143,7 @@ pub struct RequirementReport {
     pub relationship: Option<String>,
     /// How often it occurs.
     pub occurrences: String,
-    /// Where it comes from.
+    /// The types that define it.
     pub from: PartOrigin,
 }
 
@@ -161,7 +161,7 @@ pub struct InterfaceReport {
     pub operations: Vec<OperationReport>,
     /// Its notifications.
     pub notifications: Vec<OperationReport>,
-    /// Where it comes from.
+    /// The types that define it.
     pub from: PartOrigin,
 }
 
@@ -170,11 +170,11 @@ pub struct InterfaceReport {
 pub struct OperationReport {
     /// Its name.
     pub name: String,
-    /// What implements it.
+    /// Its implementation.
     pub implementation: Option<Value>,
     /// The names of its inputs.
     pub inputs: Vec<String>,
-    /// Where it comes from.
+    /// The types that define it.
     pub from: PartOrigin,
 }
 
@@ -188,7 +188,7 @@ pub struct ArtifactReport {
     pub kind: Option<String>,
     /// Its file.
     pub file: Option<String>,
-    /// Where it comes from.
+    /// The types that define it.
     pub from: PartOrigin,
 }
 
@@ -202,10 +202,10 @@ impl TypesReport {
 }
 
 impl TypeReport {
-    /// The types of this name, one of each family that has one.
+    /// The types of this name: at most one of each family.
     ///
     /// # Errors
-    /// `unknown-type` where there is none.
+    /// `unknown-type` where there is no such type.
     pub(crate) fn of(
         types: &Types<'_>,
         name: &str,
@@ -222,7 +222,7 @@ impl TypeReport {
     }
 }
 
-/// The only full name that ends in this part of one.
+/// The only full name that ends with this part of a name.
 fn meant<'a>(types: &Types<'a>, part: &str) -> Result<&'a str, Diagnostic> {
     let names = || types.ids().map(|id| types.definition(id).name);
     let ends = |name: &&str| name.strip_suffix(part).is_some_and(|before| before.ends_with('.'));
@@ -267,7 +267,7 @@ fn clauses(constraints: &[Clause<'_>]) -> Vec<String> {
     constraints.iter().map(Clause::text).collect()
 }
 
-/// `map of list of string`
+/// The type with the types of its entries: `map of list of string`.
 fn kind(schema: &Schema<'_>) -> Option<String> {
     let own = text(schema.kind)?;
     let entries = schema.entry_schema.as_deref().and_then(kind);

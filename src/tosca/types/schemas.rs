@@ -1,28 +1,28 @@
-//! From definitions of the type system to what values are checked against.
+//! Turns definitions of the type system into the schemas that values are checked against.
 
 use super::defined::Types;
 use super::effective::Parts;
 use super::hierarchy::{TypeId, TypeRef};
-use crate::text::source::FileId;
 use crate::tosca::family::Family;
 use crate::tosca::value::{
     DataTypeView, DataTypes, Primitive, PropertyDefinition, PropertyRule, Schema,
 };
+use cuvee_text::source::FileId;
 use std::cell::OnceCell;
 
-/// What values of types have to be, worked out when it is asked for, and once.
+/// The schemas of types. Each is computed on the first use only.
 pub(crate) struct Schemas<'t, 'a> {
     types: &'t Types<'a>,
     of: Vec<OnceCell<TypeSchema<'t, 'a>>>,
 }
 
-/// What a type says about values.
+/// The rules of a type for values.
 pub(crate) struct TypeSchema<'t, 'a> {
     /// Its properties.
     pub properties: Vec<&'t PropertyDefinition<'a>>,
     /// Its attributes.
     pub attributes: Vec<&'t PropertyDefinition<'a>>,
-    /// What its properties must fulfil together.
+    /// The conditions on several properties together.
     pub rules: Vec<&'static PropertyRule>,
     base: Option<Primitive>,
     schema: &'t Schema<'a>,
@@ -30,12 +30,12 @@ pub(crate) struct TypeSchema<'t, 'a> {
 }
 
 impl<'t, 'a> Schemas<'t, 'a> {
-    /// Those of these types.
+    /// The schemas of these types.
     pub(crate) fn new(types: &'t Types<'a>) -> Self {
         Self { types, of: types.ids().map(|_| OnceCell::new()).collect() }
     }
 
-    /// What a type says about values.
+    /// The rules of a type for values.
     pub(crate) fn of(&self, id: TypeId) -> &TypeSchema<'t, 'a> {
         self.of[id.index()].get_or_init(|| {
             let effective = self.types.effective(id);
@@ -75,7 +75,7 @@ impl<'a> DataTypes<'a> for Schemas<'_, 'a> {
     }
 }
 
-/// What properties, attributes or parameters have to be.
+/// The definitions of properties, attributes or parameters.
 pub(crate) fn definitions<'t, 'a>(
     parts: &'t Parts<'a, PropertyDefinition<'a>>,
 ) -> Vec<&'t PropertyDefinition<'a>> {

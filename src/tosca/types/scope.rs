@@ -1,12 +1,13 @@
-//! Which files see which names (sections 3.1.3, 3.2 and 3.6.8): what is defined in a file is seen
-//! there, and wherever the file is imported, behind the prefix of the import where it has one.
+//! Determines which files see which names (sections 3.1.3, 3.2 and 3.6.8). A file sees the names
+//! that it defines, and those of the files that it imports, behind the prefix of the import if
+//! there is one.
 //!
-//! `sees(f) = {f} ∪ ⋃ sees(g)` over all g that f imports without a prefix; `p:n` in f is n in what
-//! sees(g) has, over all g that f imports with the prefix p. The library beside a template, and
-//! what that imports, is seen everywhere.
+//! `sees(f) = {f} ∪ ⋃ sees(g)` over all g that f imports without a prefix. `p:n` in f is n in
+//! sees(g), over all g that f imports with the prefix p. All files see the library beside a
+//! template, and the files that it imports.
 
 use super::profile;
-use crate::text::source::{FileId, Span};
+use cuvee_text::source::{FileId, Span};
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::DiGraph;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -16,31 +17,31 @@ use std::sync::Arc;
 /// An import from file to file.
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
-    /// Who imports.
+    /// The importing file.
     pub from: FileId,
-    /// What is imported.
+    /// The imported file.
     pub to: FileId,
-    /// Where that is said.
+    /// The place of the import.
     pub span: Span,
-    /// `namespace_prefix`
+    /// The `namespace_prefix` of the import.
     pub prefix: Option<String>,
-    /// `namespace_uri`
+    /// The `namespace_uri` of the import.
     pub uri: Option<String>,
 }
 
-/// How files hang together.
+/// How files import each other.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Links {
-    /// The template; where there is none, all files see each other.
+    /// The template. Without one, all files see each other.
     pub top: Option<FileId>,
-    /// The files beside it that nobody has to import.
+    /// The files beside the template that need no import.
     pub library: Vec<FileId>,
-    /// Who imports what, in the order of reading.
+    /// All imports, in the order of reading.
     pub links: Vec<Link>,
 }
 
 impl Links {
-    /// Whether any name may have a prefix.
+    /// Whether any import has a prefix.
     pub(crate) fn have_prefixes(&self) -> bool {
         self.links.iter().any(|link| link.prefix.is_some())
     }
@@ -51,7 +52,7 @@ impl Links {
         by_file
     }
 
-    /// All files that imports in these lead to, and these.
+    /// These files, and all files that they import directly or indirectly.
     pub(crate) fn behind(&self, files: impl IntoIterator<Item = FileId>) -> FxHashSet<FileId> {
         let links = self.by_file();
         let mut behind = FxHashSet::default();
@@ -64,14 +65,15 @@ impl Links {
         behind
     }
 
-    /// All files to which an import of the template leads that stands there.
+    /// All files that the template's import at this place leads to.
     pub(crate) fn behind_import(&self, at: Span) -> FxHashSet<FileId> {
         let is_it = |link: &&Link| Some(link.from) == self.top && link.span == at;
         self.behind(self.links.iter().filter(is_it).map(|link| link.to))
     }
 
-    /// The prefixes by which the template calls what is in each file, one way where there are
-    /// several: none for its own names and those of its library.
+    /// The prefix by which the template refers to the names of each file. The prefix is empty for
+    /// the template's own names and for its library. If several imports lead to a file, one of them
+    /// decides.
     pub(crate) fn ways(&self) -> FxHashMap<FileId, String> {
         let links = self.by_file();
         let mut ways = FxHashMap::default();
@@ -93,27 +95,28 @@ impl Links {
     }
 }
 
-/// How near a name is: of several, the nearest counts.
+/// How near a name is. Among several types of a name, the nearest counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Nearness {
     BuiltIn,
     Own,
     Imported,
     Library,
-    /// In a file of the library that is imported with a prefix, so that nobody may mean it without.
+    /// A file of the library that is imported with a prefix. Its names are not meant without the
+    /// prefix.
     PrefixedLibrary,
 }
 
-/// The files whose names are meant in a file, or behind a prefix in it.
+/// The files whose names can be used in a file, or behind a prefix in it.
 #[derive(Debug, Default)]
 struct Scope {
-    /// The file itself, or what is imported with the prefix.
+    /// The file itself, or the files that are imported with the prefix.
     own: Vec<usize>,
     sees: Arc<FileSet>,
     is_prefixed: bool,
 }
 
-/// Files by their positions, a bit each: there is a set for every file.
+/// A set of file positions with one bit for each. Such a set exists for every file.
 #[derive(Clone, Debug, Default)]
 struct FileSet(Vec<u64>);
 
@@ -142,8 +145,8 @@ impl FileSet {
     }
 }
 
-/// What each file sees by imports without a prefix. Files that import each other see the same, so
-/// they share what they see.
+/// The files that each file sees through imports without a prefix. Files that import each other see
+/// the same files and share one set.
 fn visible(imports: &[Vec<usize>]) -> Vec<Arc<FileSet>> {
     let edges = imports.iter().enumerate();
     let edges = edges.flat_map(|(from, to)| to.iter().map(move |&to| (from as u32, to as u32)));
@@ -152,7 +155,7 @@ fn visible(imports: &[Vec<usize>]) -> Vec<Arc<FileSet>> {
         graph.add_node(());
     }
     let mut visible = vec![Arc::default(); imports.len()];
-    // What they import comes before those who import it.
+    // Imported files come before those that import them.
     for circle in kosaraju_scc(&graph) {
         let mut sees = FileSet::default();
         for file in circle.iter().map(|file| file.index()) {
@@ -165,21 +168,22 @@ fn visible(imports: &[Vec<usize>]) -> Vec<Arc<FileSet>> {
     visible
 }
 
-/// Which files see which names; files have positions in the order in which they were given.
+/// The visibility of names in all files. The position of a file is its place in the order in which
+/// the files were given.
 #[derive(Debug, Default)]
 pub(crate) struct Scopes {
     positions: FxHashMap<FileId, usize>,
-    /// First those of files, then those of prefixes.
+    /// The scopes of files, followed by those of prefixes.
     scopes: Vec<Scope>,
-    /// For each file, its prefixes and their scopes.
+    /// The prefixes of each file, with their scopes.
     prefixes: Vec<FxHashMap<String, usize>>,
-    /// The files that are seen everywhere.
+    /// The files that all files see.
     everywhere: Vec<Option<Nearness>>,
     top: Option<usize>,
 }
 
 impl Scopes {
-    /// Those of these files.
+    /// The scopes of these files.
     pub(crate) fn of(files: &[FileId], links: &Links) -> Self {
         let positions: FxHashMap<_, _> =
             files.iter().enumerate().map(|(position, file)| (*file, position)).collect();
@@ -243,7 +247,8 @@ impl Scopes {
         from.and_then(|file| self.positions.get(&file).copied()).or(self.top)
     }
 
-    /// How near the names of a file are in a scope, where they are meant at all.
+    /// How near the names of a file are in a scope. Returns nothing where the scope does not see
+    /// the file.
     fn nearness(&self, scope: Option<usize>, file: usize) -> Option<Nearness> {
         let everywhere = self.everywhere.get(file).copied().flatten();
         let Some(scope) = scope.and_then(|scope| self.scopes.get(scope)) else { return everywhere };
@@ -267,8 +272,8 @@ impl Scopes {
         near.min_by_key(|(nearness, _)| *nearness).map(|(_, found)| found)
     }
 
-    /// What a name in a file means, or where no file is known, in the template; `known` says which
-    /// files define a name, and as what.
+    /// The meaning of a name in a file, or in the template where no file is given. `known` lists
+    /// the files that define a name, with the definition in each.
     pub(crate) fn find<T, I: Iterator<Item = (usize, T)>>(
         &self,
         from: Option<FileId>,
@@ -288,7 +293,8 @@ impl Scopes {
         }
     }
 
-    /// What a name means where a file is included: to some a part of what includes it.
+    /// The meaning of a name in one of the files that import this one with a prefix. Some authors
+    /// treat an imported file as a part of the importing one.
     pub(crate) fn find_around<T, I: Iterator<Item = (usize, T)>>(
         &self,
         from: Option<FileId>,
@@ -300,7 +306,7 @@ impl Scopes {
         around.find_map(|scope| self.nearest(Some(scope), known()))
     }
 
-    /// The prefix behind which a file sees another one.
+    /// The prefix with which a file sees the names of another one.
     pub(crate) fn prefix_for(&self, from: Option<FileId>, file: usize) -> Option<&str> {
         let prefixes = self.prefixes.get(self.scope(from)?)?.iter();
         prefixes
@@ -316,8 +322,8 @@ impl Scopes {
             .is_some_and(|prefixes| prefixes.contains_key(prefix))
     }
 
-    /// Each pair of definitions of one name that meet somewhere: the one that comes first there,
-    /// and the other.
+    /// Reports each pair of definitions of one name that are visible in the same scope: the first
+    /// one, and each other one.
     pub(crate) fn meetings<T: Copy>(
         &self,
         known: &[(usize, T)],
@@ -327,8 +333,8 @@ impl Scopes {
             return;
         }
         for scope in 0..self.scopes.len() {
-            // Whoever imports a file of the library with a prefix does not want to meet its names
-            // without.
+            // An importer of a library file with a prefix does not want to see its names without
+            // the prefix.
             let is_there = |file: usize| {
                 self.nearness(Some(scope), file).is_some_and(|it| it < Nearness::PrefixedLibrary)
             };
@@ -341,7 +347,7 @@ impl Scopes {
 }
 
 impl Scope {
-    /// What is meant behind a prefix with which these files are imported.
+    /// The scope behind a prefix with which these files are imported.
     fn behind_prefix(own: Vec<usize>, visible: &[Arc<FileSet>]) -> Self {
         let sees = match &own[..] {
             [only] => Arc::clone(&visible[*only]),

@@ -1,33 +1,33 @@
-//! The hierarchy as resolving reads it.
+//! Tests the hierarchy as resolving builds it.
 
 use super::profile;
 use super::scope::{Link, Links};
 use super::*;
-use crate::text::diagnostic::{Code, Diagnostics};
-use crate::text::source::{FileId, Span};
-use crate::text::yaml::{Document, Limits, parse};
+use crate::diagnostic::{Code, Diagnostics};
+use cuvee_text::source::{FileId, Span};
+use cuvee_text::yaml::{Document, Limits, parse};
 
 fn documents(texts: &[&str]) -> Vec<Document> {
     let parse = |(file, text): (usize, &&str)| {
-        parse(FileId(file as u32), (*text).into(), &Limits::default()).unwrap()
+        parse(FileId::new(file as u32), (*text).into(), &Limits::default()).unwrap()
     };
     texts.iter().enumerate().map(parse).collect()
 }
 
-/// A template and what it imports: importing file, file, prefix.
+/// The links of a template: importing file, imported file and prefix of each import.
 fn links(imports: &[(u32, u32, Option<&str>)]) -> Links {
     let link = |&(from, to, prefix): &(u32, u32, Option<&str>)| Link {
-        from: FileId(from),
-        to: FileId(to),
-        span: Span { file: FileId(from), start: 0, end: 0 },
+        from: FileId::new(from),
+        to: FileId::new(to),
+        span: Span { file: FileId::new(from), start: 0, end: 0 },
         prefix: prefix.map(str::to_owned),
         uri: None,
     };
     let links = imports.iter().map(link).collect();
-    Links { top: Some(FileId(0)), library: Vec::new(), links }
+    Links { top: Some(FileId::new(0)), library: Vec::new(), links }
 }
 
-/// Asks of a template without imports.
+/// Asks about the types of a template without imports.
 fn of(text: &str, ask: impl FnOnce(&TypeHierarchy<'_>)) {
     ask(&TypeHierarchy::resolving(&documents(&[text]), &Links::default()).unwrap());
 }
@@ -103,7 +103,8 @@ fn what_somebody_defines_goes_before_the_shorthand_of_a_normative_type() {
     });
 }
 
-/// A copy says what the type is, by all of its names, and what is built in derives from it.
+/// A copy of the profile defines the type for all of its names, and built-in types derive from the
+/// copy.
 #[test]
 fn a_copy_of_the_profile_wins() {
     let copy = "node_types:
@@ -123,7 +124,7 @@ relationship_types:
     });
 }
 
-/// It is that of the template, too, whatever the prefix by which it is imported.
+/// The copy also counts for the template itself, whatever the prefix of its import.
 #[test]
 fn a_copy_of_the_profile_wins_behind_a_prefix() {
     let texts = [
@@ -168,7 +169,7 @@ fn cycles_are_errors_where_elements_have_types() {
     );
     let found: Vec<_> = error.0.iter().map(|error| (error.code, error.message.as_str())).collect();
     let message = "the node type `A` derives from itself through `B`, `C`";
-    assert_eq!(found, [(Code::CyclicType, message)]);
+    assert_eq!(found, [(Code::CyclicType.into(), message)]);
     assert_eq!(
         errors("group_types: {G: {derived_from: G}}\npolicy_types: {P: {derived_from: P}}").0.len(),
         2
@@ -196,7 +197,7 @@ fn normative_relationship_types_are_known_by_all_their_names() {
     assert_eq!(types.is_hosting("tosca.relationships.Carries"), Some(false));
 }
 
-/// Beside the types of elements nothing of a library is kept.
+/// Except for the types of elements, no part of a library is kept.
 #[test]
 fn of_libraries_only_what_resolving_asks_for_is_needed() {
     for (path, expected) in [

@@ -1,17 +1,17 @@
-//! Which types of one name are one type.
+//! Decides which types with the same name are one type.
 
 use super::hierarchy::{Namesakes, TypeHierarchy, TypeId};
 use super::normative;
 use super::profile;
 use super::scope::Links;
-use crate::text::diagnostic::{Code, Diagnostic};
-use crate::text::source::FileId;
-use crate::text::yaml::Node;
+use crate::diagnostic::{Cite, Code, Diagnostic};
 use crate::tosca::family::Family;
+use cuvee_text::source::FileId;
+use cuvee_text::yaml::Node;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
-/// What whoever defines the profile does not leave out.
+/// The types by which a document that defines a whole profile is recognized.
 const ROOTS: [(Family, &str); 3] = [
     (Family::Node, "tosca.nodes.Root"),
     (Family::Relationship, "tosca.relationships.Root"),
@@ -19,9 +19,9 @@ const ROOTS: [(Family, &str); 3] = [
 ];
 
 impl<'a> TypeHierarchy<'a> {
-    /// As resolving reads them, the types of one name are one, the first, unless the template calls
-    /// them by different prefixes. Normative names belong to the profile: whoever defines one means
-    /// the normative type, and says what that is.
+    /// Unifies types by name, for resolving. Types with the same name are one type, and the first
+    /// definition counts, unless the template uses different prefixes for them. Normative names
+    /// belong to the profile: a definition with such a name replaces the normative type.
     pub(super) fn unite_by_name(&mut self, files: &[FileId], links: &Links) {
         let ways = if self.scopes.is_some() { links.ways() } else { FxHashMap::default() };
         let way = |file: usize| files.get(file).and_then(|file| ways.get(file));
@@ -29,7 +29,7 @@ impl<'a> TypeHierarchy<'a> {
         for namesakes in self.names.iter().flat_map(FxHashMap::values) {
             let normative = self.normative(namesakes.first);
             same.extend(normative.map(|normative| (normative, namesakes.first)));
-            // Nearly all names of a large library.
+            // This is the case for nearly all names of a large library.
             if namesakes.first == namesakes.last {
                 continue;
             }
@@ -43,14 +43,15 @@ impl<'a> TypeHierarchy<'a> {
         self.same.extend(same);
     }
 
-    /// The normative type whose name a type has.
+    /// The normative type that has the same name as a type.
     fn normative(&self, id: TypeId) -> Option<TypeId> {
         let outline = self.outline(id)?;
         normative::of_full_name(outline.family, outline.name)
     }
 
-    /// Judges types of one name: in one namespace, or where they meet without one, they are defined
-    /// alike (section 3.1.3.1).
+    /// Reports types with the same name that are defined differently, for validating. This concerns
+    /// types in one namespace, and types that are visible in one scope without a prefix (section
+    /// 3.1.3.1).
     pub(super) fn unite_namespaces(&mut self) {
         let mut meetings = BTreeSet::new();
         for Namesakes { first, .. } in self.names.iter().flat_map(FxHashMap::values) {
@@ -81,14 +82,15 @@ impl<'a> TypeHierarchy<'a> {
         self.same.extend(last);
     }
 
-    /// Whether these documents say themselves what the profile is, from its roots on, as libraries
-    /// of other tools do: then it is what they say.
+    /// Whether these documents define the whole profile themselves, starting from its roots, as
+    /// libraries of other tools do. Then their definitions replace the built-in ones.
     pub(super) fn define_profile(&self) -> bool {
         let defines = |(family, name)| self.names[family as usize].contains_key(name);
         ROOTS.into_iter().all(defines)
     }
 
-    /// Nobody else defines what the profile does.
+    /// Whether two definitions are in one namespace. A name of the built-in profile must not be
+    /// defined elsewhere.
     fn is_one_namespace(&self, (first, id): (usize, TypeId), (other, _): (usize, TypeId)) -> bool {
         let built_in = profile::is_built_in(self.written(id).0.document().file());
         built_in || self.namespaces[first] == self.namespaces[other]
@@ -113,11 +115,11 @@ impl<'a> TypeHierarchy<'a> {
                 error.help("rename one of them, or import its file with a `namespace_prefix`"),
             );
         }
-        // One mistake is enough: what is defined twice counts as defined once.
+        // One report is enough: afterwards the two definitions count as one type.
         self.same.insert(other, first);
     }
 
-    /// Where a type has its name, and what stands behind it.
+    /// The nodes of a type's name and of the map below it.
     fn written(&self, id: TypeId) -> (Node<'a>, Node<'a>) {
         match self.outline(id) {
             Some(outline) => (outline.key, outline.body),

@@ -1,19 +1,19 @@
-//! What to say of names that no type has.
+//! Reports type names that are not defined.
 
 use super::hierarchy::{TypeHierarchy, TypeRef};
 use super::normative;
 use super::profile;
-use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::text::source::{FileId, Span};
-use crate::text::yaml::Node;
+use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean};
 use crate::tosca::family::Family;
 use crate::tosca::value::Primitive;
+use cuvee_text::source::{FileId, Span};
+use cuvee_text::yaml::Node;
 
 impl TypeHierarchy<'_> {
-    /// What the name at a node stands for, in whichever of these families.
+    /// The type that the name at a node refers to, in any of these families.
     ///
     /// # Errors
-    /// `unknown-type`
+    /// `unknown-type` where there is no such type.
     pub(super) fn reference(
         &self,
         families: &[Family],
@@ -25,7 +25,7 @@ impl TypeHierarchy<'_> {
         found.ok_or_else(|| self.unknown(families, name, node.span()))
     }
 
-    /// What to say of a name that no type of these families has.
+    /// The error for a name that no type of these families has.
     pub(super) fn unknown(&self, families: &[Family], name: &str, span: Span) -> Diagnostic {
         let wanted: Vec<_> = families.iter().map(|family| family.noun()).collect();
         let error = Diagnostic::error(
@@ -63,7 +63,7 @@ impl TypeHierarchy<'_> {
         }
     }
 
-    /// The names that types of a family have in a file.
+    /// The type names of a family that a file can use.
     fn known(&self, file: Option<FileId>, family: Family) -> impl Iterator<Item = &str> {
         let own = self.names[family as usize]
             .keys()

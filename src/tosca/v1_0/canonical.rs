@@ -1,29 +1,30 @@
-//! Definitions in the one form in which they are written: what stands in elements in the order of
-//! the schema, attributes likewise, namespaces at the root.
+//! Writes definitions in a canonical form: the content of elements and the attributes are in the
+//! order of the schema, and namespaces are declared at the root.
 //!
-//! Nothing changes what a document means. A prefix that means two things is declared at the root
-//! with its first meaning, and where it has another one, there; so is a default namespace that is
-//! not that of TOSCA, since names without a prefix in what belongs to others may be of it.
+//! The canonical form has the same meaning as the document. A prefix with two meanings is declared
+//! at the root with its first meaning, and again at each element where it has another one. A
+//! default namespace other than that of TOSCA is also declared where it applies, because names
+//! without a prefix in elements of other namespaces may belong to it.
 
 use super::read::is_definitions;
 use super::rule::{AttributeKind, DEFINITIONS, DOCUMENTATION, ElementContent, ElementRule, TOSCA};
-use crate::text::xml::{
+use cuvee_text::xml::{
     XML, XmlAttribute, XmlDocument, XmlElement, XmlNode, XmlOutput, is_space, with_line_feeds,
 };
 use rustc_hash::FxHashSet;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// More namespaces than these are left where they are declared: who reads bounds how many there may
-/// be at one place.
+/// The largest number of namespaces and attributes at the root. If there would be more, inner
+/// namespaces are declared where they were, because readers limit their number at one element.
 const AT_ROOT: usize = 500;
 
-/// The canonical form of a document, which need not be one of definitions.
+/// Writes a document in canonical form. The document need not contain definitions.
 ///
 /// ```
 /// use cuvee::source::FileId;
-/// use cuvee::tosca::canonical_definitions;
-/// use cuvee::xml::{XmlLimits, parse};
+/// use cuvee::parts::tosca::canonical_definitions;
+/// use cuvee::parts::xml::{XmlLimits, parse};
 /// let text = "<Definitions targetNamespace='urn:a' id='a' xmlns='http://docs.oasis-open.org/tosca/ns/2011/12'>
 ///   <NodeType name='B' abstract='yes'><DerivedFrom xmlns:p='urn:a' typeRef='p:A'></DerivedFrom></NodeType></Definitions>";
 /// let document = parse(FileId::DETACHED, text.into(), &XmlLimits::default()).unwrap();
@@ -42,61 +43,61 @@ pub fn canonical_definitions(document: &XmlDocument) -> String {
     form.write(document.nodes().collect(), rule)
 }
 
-/// The canonical form of an element that is not of TOSCA as a text of its own, in which these prefixes
-/// mean what they mean around it.
+/// Writes an element of another namespace in canonical form as a text of its own. The prefixes in
+/// `around` have their meaning there as well.
 pub(crate) fn canonical_element<'d>(
     element: XmlElement<'d>,
     around: Vec<(&'d str, Cow<'d, str>)>,
 ) -> String {
     let form = CanonicalForm::of(element, around, false);
     let text = form.write(vec![XmlNode::Element(element)], None);
-    // Without the declaration that documents begin with.
+    // Remove the declaration at the beginning of a document.
     let element = text.split_once('\n').map_or(&*text, |(_, element)| element);
     element.trim_end_matches('\n').to_owned()
 }
 
 enum FormStep<'d> {
-    /// What is next, what it is by the schema, and whether blanks around it are kept.
+    /// The next node, its rule in the schema, and whether blanks around it are kept.
     Node(XmlNode<'d>, Option<&'static ElementRule>, bool),
-    /// An element ends.
+    /// The end of an element.
     End,
 }
 
-/// What names mean in an element.
+/// The meaning of prefixes inside an element.
 struct FormScope<'d> {
-    /// The default namespace where it is read, and where it is written.
+    /// The default namespaces in the source and in the output.
     read: Cow<'d, str>,
     written: Cow<'d, str>,
-    /// How many prefixes had another meaning than at the root before it.
+    /// The number of entries in `CanonicalForm::others` before the element.
     others: usize,
 }
 
-/// What prefixes mean.
+/// Namespaces by their prefixes.
 type DeclaredPrefixes<'d> = BTreeMap<Cow<'d, str>, Cow<'d, str>>;
 
-/// A node with its place in the order of the schema, and what it is by that.
+/// A node with its place in the order of the schema, and its rule in the schema.
 type PlacedNode<'d> = (u8, Option<&'static ElementRule>, XmlNode<'d>);
 
 struct CanonicalForm<'d> {
     output: XmlOutput<'d>,
-    /// What the root declares, by prefixes; the empty one is the default.
+    /// The namespaces that the root declares, by prefix. The empty prefix is the default namespace.
     namespaces: DeclaredPrefixes<'d>,
-    /// What is next, last first.
+    /// The remaining steps. The next one is the last in the list.
     steps: Vec<FormStep<'d>>,
     scopes: Vec<FormScope<'d>>,
-    /// Prefixes with another meaning than at the root.
+    /// The prefixes that have another meaning here than at the root.
     others: Vec<(&'d str, Cow<'d, str>)>,
-    /// The attributes of an element with their positions in the schema, to be sorted.
+    /// A buffer for sorting the attributes of an element by their positions in the schema.
     attributes: Vec<(usize, XmlAttribute<'d>)>,
-    /// What is in an element, and the same with places.
+    /// Buffers for the nodes of an element, without and with their places.
     nodes: Vec<XmlNode<'d>>,
     placed: Vec<PlacedNode<'d>>,
-    /// How many prefixes were made up.
+    /// The number of invented prefixes.
     made: usize,
 }
 
 impl<'d> CanonicalForm<'d> {
-    /// Of this root, around which these prefixes have a meaning.
+    /// Prepares to write this root. The prefixes in `around` already have a meaning.
     fn of(
         root: XmlElement<'d>,
         around: Vec<(&'d str, Cow<'d, str>)>,
@@ -140,7 +141,7 @@ impl<'d> CanonicalForm<'d> {
         }
     }
 
-    /// The text of these nodes, of which the element is by this rule.
+    /// Writes these nodes. The rule is that of the element among them.
     fn write(mut self, nodes: Vec<XmlNode<'d>>, rule: Option<&'static ElementRule>) -> String {
         self.steps.extend(nodes.into_iter().rev().map(|node| FormStep::Node(node, rule, false)));
         while let Some(step) = self.steps.pop() {
@@ -186,12 +187,13 @@ impl<'d> CanonicalForm<'d> {
         (self.nodes, self.placed) = (nodes, placed);
     }
 
-    /// Declares what means something else here than around it.
+    /// Declares the prefixes whose meaning changes at this element.
     fn scope(&mut self, element: XmlElement<'d>, rule: Option<&'static ElementRule>) {
         let Some(around) = self.scopes.last() else { return };
         let own = element.declarations().find(|(prefix, _)| prefix.is_empty());
         let read = own.map_or_else(|| around.read.clone(), |(_, uri)| uri);
-        // What TOSCA names stands in its namespace; what others name, in the one that they wrote in.
+        // Names of TOSCA are in its namespace. Other names are in the namespace that their author
+        // used.
         let written = if rule.is_some() { around.written.clone() } else { read.clone() };
         if written != around.written {
             self.output.declare_here("", &written);
@@ -208,7 +210,8 @@ impl<'d> CanonicalForm<'d> {
         self.scopes.push(scope);
     }
 
-    /// Writes the attributes; whether one of them says that all in the element is kept as it is.
+    /// Writes the attributes. Returns whether one of them requires that the content is kept as it
+    /// is.
     fn attributes(&mut self, element: XmlElement<'d>, rule: Option<&'static ElementRule>) -> bool {
         let position = |attribute: &XmlAttribute<'d>| {
             let name = attribute.name();
@@ -238,8 +241,8 @@ impl<'d> CanonicalForm<'d> {
         is_said
     }
 
-    /// The name of a component: one without a prefix that is of another default namespace than that
-    /// of TOSCA needs one.
+    /// The name of a component in the output. A name without a prefix needs one if its default
+    /// namespace is not that of TOSCA.
     fn component(&mut self, name: Cow<'d, str>) -> Cow<'d, str> {
         let Some(FormScope { read, written, .. }) = self.scopes.last() else { return name };
         if read == written || read.is_empty() || name.contains(':') {
@@ -250,7 +253,7 @@ impl<'d> CanonicalForm<'d> {
         Cow::Owned(format!("{prefix}:{name}"))
     }
 
-    /// A prefix that means a namespace here.
+    /// A declared prefix that stands for a namespace here.
     fn known_prefix(&self, uri: &str) -> Option<String> {
         let is_meant = |prefix: &str| {
             !prefix.is_empty() && self.others.iter().all(|(other, _)| *other != prefix)
@@ -260,7 +263,7 @@ impl<'d> CanonicalForm<'d> {
         known.map(|(prefix, _)| prefix.to_string())
     }
 
-    /// A prefix that nobody has, for a namespace.
+    /// Declares a new prefix for a namespace.
     fn made_prefix(&mut self, uri: Cow<'d, str>) -> String {
         let prefix = loop {
             self.made += 1;
@@ -293,7 +296,7 @@ impl<'d> CanonicalForm<'d> {
     }
 }
 
-/// Whether it is text of any length.
+/// Whether the node is text that is not empty.
 fn holds_text(node: &XmlNode<'_>) -> bool {
     match node {
         XmlNode::Text(text, _) | XmlNode::Unescaped(text, _) => !text.is_empty(),
@@ -301,13 +304,13 @@ fn holds_text(node: &XmlNode<'_>) -> bool {
     }
 }
 
-/// The prefixes that an element declares, but for the one that always means what it means.
+/// The prefixes that an element declares, except the predefined one for XML.
 fn prefixes<'d>(element: XmlElement<'d>) -> impl Iterator<Item = (&'d str, Cow<'d, str>)> {
     element.declarations().filter(|(prefix, uri)| !prefix.is_empty() && uri != XML)
 }
 
-/// The prefixes of values that mean nothing where they stand: they are not to mean something for being
-/// declared elsewhere.
+/// The prefixes in values that are not declared where they are used. They must not gain a meaning
+/// from a declaration at the root.
 fn unbound_prefixes(root: XmlElement<'_>) -> FxHashSet<String> {
     let unbound = |element: XmlElement<'_>| {
         let values = element.attributes().map(|attribute| attribute.collapsed());
@@ -320,11 +323,12 @@ fn unbound_prefixes(root: XmlElement<'_>) -> FxHashSet<String> {
     root.subtree().flat_map(unbound).collect()
 }
 
-/// Whether all of an element is kept as it is: text that is not blank stands in it beside other
-/// parts.
+/// Whether the content of an element is kept as it is, because it has text that is not blank beside
+/// other nodes.
 fn keeps_blanks(rule: Option<&'static ElementRule>, nodes: &[XmlNode<'_>]) -> bool {
     let is_text = |node: &XmlNode<'_>| match node {
-        // Blank as it is written: most of what stands between elements.
+        // This is the quick test for blanks in their written form, which most text between elements
+        // consists of.
         XmlNode::Text(text, _) if text.chars().all(is_space) => false,
         node => node.text().is_some_and(|text| text.contains(|c| !is_space(c))),
     };
@@ -335,8 +339,9 @@ fn unplaced(node: XmlNode<'_>) -> PlacedNode<'_> {
     (u8::MAX, None, node)
 }
 
-/// Finds the places of nodes, and what they are by the schema: first what is said for people, then what
-/// belongs to others. What is no element goes with the element behind it.
+/// Finds the places of nodes and their rules in the schema. Documentation comes first, followed by
+/// elements of other namespaces. A node that is not an element shares the place of the element
+/// behind it.
 fn place(nodes: &mut [PlacedNode<'_>], rule: Option<&'static ElementRule>) {
     let rule = rule.filter(|rule| rule.content != ElementContent::Anything);
     let mut behind = u8::MAX;
@@ -349,7 +354,7 @@ fn place(nodes: &mut [PlacedNode<'_>], rule: Option<&'static ElementRule>) {
     }
 }
 
-/// The place of a child, and what it is by the schema.
+/// The place of a child, and its rule in the schema.
 fn child_of(
     rule: &'static ElementRule,
     child: XmlElement<'_>,

@@ -1,45 +1,45 @@
-//! What documents of TOSCA 1.0 say: one type for each kind of element. Nobody matches names of
-//! elements any more; what belongs to others is kept as it is.
+//! Defines the content of TOSCA 1.0 documents, with one Rust type for each kind of element, so that
+//! other modules need not match element names. Elements of other namespaces are kept as XML.
 
-use crate::text::source::{FileId, Span};
-use crate::text::xml::XmlElement;
+use cuvee_text::source::{FileId, Span};
+use cuvee_text::xml::XmlElement;
 use std::borrow::Cow;
 
-/// A document.
+/// A document of definitions.
 pub(crate) struct Definitions<'d> {
     pub file: FileId,
     pub target_namespace: Cow<'d, str>,
     pub extensions: Vec<DeclaredExtension<'d>>,
     pub imports: Vec<DocumentImport<'d>>,
-    /// Those of XML Schema in its `Types`.
+    /// The XML schemas in its `Types`.
     pub schemas: Vec<XmlElement<'d>>,
     pub components: Vec<DefinedComponent<'d>>,
 }
 
-/// A text and where it stands.
+/// A text and its place.
 #[derive(Clone, Debug)]
 pub(crate) struct SaidText<'d> {
     pub text: Cow<'d, str>,
     pub span: Span,
 }
 
-/// The name of a component, as somebody uses it.
+/// A reference to a component by its name.
 #[derive(Clone, Debug)]
 pub(crate) struct ComponentName<'d> {
-    /// What its prefix means; nothing where that is not declared.
+    /// The namespace that its prefix stands for. `None` where the prefix is not declared.
     pub namespace: Option<Cow<'d, str>>,
     pub local: Cow<'d, str>,
     pub has_prefix: bool,
     pub span: Span,
 }
 
-/// Section 4.2.
+/// An extension that the document declares (section 4.2).
 pub(crate) struct DeclaredExtension<'d> {
     pub namespace: SaidText<'d>,
     pub must_understand: bool,
 }
 
-/// Section 4.2.
+/// An import of another document (section 4.2).
 pub(crate) struct DocumentImport<'d> {
     pub span: Span,
     pub namespace: Option<SaidText<'d>>,
@@ -47,11 +47,11 @@ pub(crate) struct DocumentImport<'d> {
     pub import_type: Option<SaidText<'d>>,
 }
 
-/// What can be named from elsewhere.
+/// A component, which other components and documents can refer to by name.
 pub(crate) struct DefinedComponent<'d> {
     pub kind: ComponentKind,
     pub namespace: Cow<'d, str>,
-    /// Its name, or its id.
+    /// Its name, or its id if it has no name.
     pub name: SaidText<'d>,
     pub element: XmlElement<'d>,
     pub content: ComponentContent<'d>,
@@ -88,7 +88,7 @@ impl ComponentKind {
         Self::PolicyTemplate,
     ];
 
-    /// The name of its element.
+    /// The name of the element that defines it.
     pub(crate) fn element(self) -> &'static str {
         match self {
             Self::ServiceTemplate => "ServiceTemplate",
@@ -105,7 +105,7 @@ impl ComponentKind {
         }
     }
 
-    /// As messages call it.
+    /// The term for it in messages.
     pub(crate) fn what(self) -> &'static str {
         match self {
             Self::ServiceTemplate => "service template",
@@ -122,7 +122,7 @@ impl ComponentKind {
         }
     }
 
-    /// The section that says what it has.
+    /// The section that defines its attributes and content.
     pub(crate) fn section(self) -> &'static str {
         match self {
             Self::ServiceTemplate => "5.2",
@@ -139,7 +139,7 @@ impl ComponentKind {
         }
     }
 
-    /// The section that says what it inherits.
+    /// The section that defines its inheritance.
     pub(crate) fn derivation_section(self) -> &'static str {
         match self {
             Self::NodeType => "6.3",
@@ -154,7 +154,7 @@ impl ComponentKind {
         }
     }
 
-    /// Whether it is a type, of which templates are made.
+    /// Whether it is a type that templates refer to.
     pub(crate) fn is_type(self) -> bool {
         matches!(
             self,
@@ -168,7 +168,7 @@ impl ComponentKind {
     }
 }
 
-/// What a node type lets its nodes have, so that relationships can join them.
+/// The features of a node type that relationships connect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum FeatureKind {
     Requirement,
@@ -178,7 +178,7 @@ pub(crate) enum FeatureKind {
 impl FeatureKind {
     pub(crate) const ALL: [Self; 2] = [Self::Requirement, Self::Capability];
 
-    /// As messages call it.
+    /// The term for it in messages.
     pub(crate) fn what(self) -> &'static str {
         match self {
             Self::Requirement => "requirement",
@@ -186,7 +186,7 @@ impl FeatureKind {
         }
     }
 
-    /// Of which kind its types are.
+    /// The kind of its types.
     pub(crate) fn types(self) -> ComponentKind {
         match self {
             Self::Requirement => ComponentKind::RequirementType,
@@ -195,7 +195,7 @@ impl FeatureKind {
     }
 }
 
-/// What a component says.
+/// The content of a component.
 pub(crate) enum ComponentContent<'d> {
     Type(Box<EntityType<'d>>),
     Implementation(Box<TypeImplementation<'d>>),
@@ -204,18 +204,18 @@ pub(crate) enum ComponentContent<'d> {
     Service(Box<DefinedService<'d>>),
 }
 
-/// A type of any kind; what a kind does not have is empty.
+/// A type of any kind. Members that its kind does not have are empty.
 #[derive(Default)]
 pub(crate) struct EntityType<'d> {
     pub derived_from: Option<ComponentName<'d>>,
     pub is_abstract: Option<Span>,
     pub is_final: Option<Span>,
     pub properties: Option<PropertiesDefinition<'d>>,
-    /// The same as an extension that many tools write.
+    /// The properties in the notation of an extension that many tools write.
     pub keys: Option<PropertyKeys<'d>>,
     pub requirements: Vec<FeatureDefinition<'d>>,
     pub capabilities: Vec<FeatureDefinition<'d>>,
-    /// Those of a node type, or those at the source of a relationship type.
+    /// The interfaces of a node type, or those at the source of a relationship type.
     pub interfaces: Vec<TypeInterface<'d>>,
     pub target_interfaces: Vec<TypeInterface<'d>>,
     pub valid_source: Option<ComponentName<'d>>,
@@ -226,7 +226,7 @@ pub(crate) struct EntityType<'d> {
 }
 
 impl<'d> EntityType<'d> {
-    /// What it defines of a kind.
+    /// The requirements or the capabilities that the type defines.
     pub(crate) fn features(&self, kind: FeatureKind) -> &[FeatureDefinition<'d>] {
         match kind {
             FeatureKind::Requirement => &self.requirements,
@@ -242,16 +242,16 @@ pub(crate) struct PropertiesDefinition<'d> {
     pub type_name: Option<ComponentName<'d>>,
 }
 
-/// Properties as texts with names, after Winery.
+/// Properties as named texts, in the notation of Winery.
 pub(crate) struct PropertyKeys<'d> {
     pub span: Span,
-    /// The name and the namespace of the element that they stand in.
+    /// The name and the namespace of the element that contains the properties.
     pub element: Option<SaidText<'d>>,
     pub namespace: Option<SaidText<'d>>,
     pub keys: Vec<PropertyKey<'d>>,
 }
 
-/// One of them, and its type of XML Schema.
+/// One property in the notation of Winery, with its type of XML Schema.
 pub(crate) struct PropertyKey<'d> {
     pub name: SaidText<'d>,
     pub type_name: Option<Cow<'d, str>>,
@@ -267,10 +267,10 @@ pub(crate) struct FeatureDefinition<'d> {
     pub upper: Bound,
 }
 
-/// A bound, and where it stands if it does.
+/// A bound, and its place if it is given.
 #[derive(Clone, Copy)]
 pub(crate) struct Bound {
-    /// Nothing where it does not bind.
+    /// The bound. `None` means unbounded.
     pub value: Option<u64>,
     pub span: Option<Span>,
 }
@@ -309,24 +309,24 @@ pub(crate) struct ArtifactUse<'d> {
     pub template: Option<ComponentName<'d>>,
 }
 
-/// What all templates have.
+/// The members that all templates have.
 pub(crate) struct EntityTemplate<'d> {
     pub type_name: Option<ComponentName<'d>>,
-    /// What stands in its `Properties`.
+    /// The element inside of `Properties`.
     pub properties: Option<XmlElement<'d>>,
     pub constraints: Vec<SaidText<'d>>,
-    /// Of an artifact template.
+    /// The files of an artifact template.
     pub references: Vec<ArtifactReference<'d>>,
 }
 
-/// Section 13.2.
+/// A reference to the files of an artifact template (section 13.2).
 pub(crate) struct ArtifactReference<'d> {
     pub reference: SaidText<'d>,
-    /// Where what is included or excluded begins.
+    /// The place of the first pattern that includes or excludes files.
     pub pattern: Option<Span>,
 }
 
-/// Section 5.2.
+/// A service template (section 5.2).
 #[derive(Default)]
 pub(crate) struct DefinedService<'d> {
     pub substitutable: Option<ComponentName<'d>>,
@@ -336,7 +336,7 @@ pub(crate) struct DefinedService<'d> {
     pub plans: Vec<DefinedPlan<'d>>,
 }
 
-/// What a service template shows.
+/// The boundary definitions, through which a service template is visible from outside.
 #[derive(Default)]
 pub(crate) struct BoundaryDefinitions<'d> {
     pub properties: Option<XmlElement<'d>>,
@@ -348,7 +348,7 @@ pub(crate) struct BoundaryDefinitions<'d> {
     pub interfaces: Vec<ExportedInterface<'d>>,
 }
 
-/// A property that is one of something inside.
+/// A property of the service template that is mapped to a property of an inner template.
 pub(crate) struct PropertyMapping<'d> {
     pub element: XmlElement<'d>,
     pub own: Option<SaidText<'d>>,
@@ -356,7 +356,7 @@ pub(crate) struct PropertyMapping<'d> {
     pub target_property: Option<SaidText<'d>>,
 }
 
-/// A requirement or capability that is one of a node inside.
+/// A requirement or capability of the service template that is provided by an inner node.
 pub(crate) struct ExposedFeature<'d> {
     pub name: Option<SaidText<'d>>,
     pub reference: Option<SaidText<'d>>,
@@ -376,28 +376,28 @@ pub(crate) struct ExportedInterface<'d> {
     pub operations: Vec<ExportedOperation<'d>>,
 }
 
-/// An operation of a service template, and what carries it out.
+/// An operation of a service template, and its implementation.
 pub(crate) struct ExportedOperation<'d> {
     pub element: XmlElement<'d>,
     pub name: SaidText<'d>,
     pub by: Option<OperationTarget<'d>>,
 }
 
-/// What carries an operation out.
+/// The implementation of an operation of a service template.
 pub(crate) enum OperationTarget<'d> {
     Node(OperationReference<'d>),
     Relationship(OperationReference<'d>),
     Plan(Option<SaidText<'d>>),
 }
 
-/// An operation of something inside.
+/// A reference to an operation of an inner node or relationship.
 pub(crate) struct OperationReference<'d> {
     pub of: Option<SaidText<'d>>,
     pub interface: Option<SaidText<'d>>,
     pub operation: Option<SaidText<'d>>,
 }
 
-/// Section 5.2.
+/// A node template (section 5.2).
 pub(crate) struct DefinedNode<'d> {
     pub element: XmlElement<'d>,
     pub id: SaidText<'d>,
@@ -418,7 +418,7 @@ pub(crate) struct NodeFeature<'d> {
     pub template: EntityTemplate<'d>,
 }
 
-/// Section 5.2.
+/// A relationship template (section 5.2).
 pub(crate) struct DefinedRelationship<'d> {
     pub element: XmlElement<'d>,
     pub id: SaidText<'d>,
@@ -427,7 +427,7 @@ pub(crate) struct DefinedRelationship<'d> {
     pub target: Option<SaidText<'d>>,
 }
 
-/// Section 5.2.
+/// A plan (section 5.2).
 pub(crate) struct DefinedPlan<'d> {
     pub id: SaidText<'d>,
     pub plan_type: Option<SaidText<'d>>,

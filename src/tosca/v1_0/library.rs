@@ -1,5 +1,5 @@
-//! Definitions that belong together: components found by their names, from which to which may be
-//! looked, and what derives from what.
+//! Connects the documents of a library: finds components by name, determines which documents see
+//! which components, and follows derivation.
 
 use super::definitions::{
     ComponentContent, ComponentKind, ComponentName, DefinedComponent, Definitions, EntityType,
@@ -7,52 +7,54 @@ use super::definitions::{
 };
 use super::load::{DefinitionsExtent, LoadedDefinitions};
 use super::read::read;
-use crate::text::diagnostic::Diagnostics;
+use crate::diagnostic::Diagnostics;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 
-/// A component of a library.
+/// The id of a component in a library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct ComponentId(u32);
 
 impl ComponentId {
-    /// Its position among all components.
+    /// The position of the component among all components.
     pub(crate) fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// All documents that belong together.
+/// All documents that are processed together.
 pub(crate) struct Library<'d> {
     pub loaded: &'d LoadedDefinitions,
     pub documents: Vec<Definitions<'d>>,
-    /// Of each component its document, and its position there.
+    /// The document of each component, and its position in that document.
     components: Vec<(usize, usize)>,
     by_name: FxHashMap<(ComponentKind, Cow<'d, str>, Cow<'d, str>), ComponentId>,
-    /// Components that are there under a name that another has.
+    /// Components with the name of another component, each as a pair with that one.
     pub repeated: Vec<(ComponentId, ComponentId)>,
-    /// What each document imports directly.
+    /// The documents that each document imports directly.
     imports: Vec<FxHashSet<usize>>,
-    /// Namespaces of imports whose documents are not there: what is in them is not known.
+    /// The namespaces that each document imports without a document that was read. Their components
+    /// are unknown.
     unread: Vec<FxHashSet<String>>,
     parents: Vec<Option<ComponentId>>,
 }
 
-/// What a name means.
+/// The result of looking up a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FoundComponent {
-    /// This one.
+    /// The component with this name.
     Known(ComponentId),
-    /// This one, though by the rules its namespace is another one.
+    /// A component of the document's target namespace. By the rules, the name has another
+    /// namespace, because it lacks a prefix.
     Unprefixed(ComponentId),
-    /// Something that is imported from where nothing was read.
+    /// A component of an import that was not read.
     Elsewhere,
-    /// Nothing.
+    /// No component has this name.
     Nothing,
 }
 
 impl FoundComponent {
-    /// The component that is meant.
+    /// The component that was found.
     pub(crate) fn id(self) -> Option<ComponentId> {
         match self {
             Self::Known(id) | Self::Unprefixed(id) => Some(id),
@@ -62,7 +64,7 @@ impl FoundComponent {
 }
 
 impl<'d> Library<'d> {
-    /// Reads all that was loaded; what is wrong with prefixes is said in `found`.
+    /// Reads all loaded documents. Errors in prefixes are added to `found`.
     pub(crate) fn of(loaded: &'d LoadedDefinitions, found: &mut Diagnostics) -> Self {
         let documents: Vec<_> =
             loaded.documents.iter().filter_map(|document| read(document, found)).collect();
@@ -126,23 +128,23 @@ impl<'d> Library<'d> {
         (self.imports, self.unread) = (imports, unread);
     }
 
-    /// All components.
+    /// The ids of all components.
     pub(crate) fn ids(&self) -> impl Iterator<Item = ComponentId> + use<> {
         (0..u32::try_from(self.components.len()).unwrap_or(u32::MAX)).map(ComponentId)
     }
 
-    /// A component.
+    /// The component with this id.
     pub(crate) fn component(&self, id: ComponentId) -> &DefinedComponent<'d> {
         let (document, position) = self.components[id.0 as usize];
         &self.documents[document].components[position]
     }
 
-    /// The document of a component.
+    /// The position of the document that defines a component.
     pub(crate) fn document(&self, id: ComponentId) -> usize {
         self.components[id.0 as usize].0
     }
 
-    /// A component that is a type.
+    /// The content of a component, if it is a type.
     pub(crate) fn entity_type(&self, id: ComponentId) -> Option<&EntityType<'d>> {
         match &self.component(id).content {
             ComponentContent::Type(said) => Some(said),
@@ -150,7 +152,7 @@ impl<'d> Library<'d> {
         }
     }
 
-    /// A component that is an implementation.
+    /// The content of a component, if it is an implementation.
     pub(crate) fn implementation(&self, id: ComponentId) -> Option<&TypeImplementation<'d>> {
         match &self.component(id).content {
             ComponentContent::Implementation(said) => Some(said),
@@ -158,7 +160,7 @@ impl<'d> Library<'d> {
         }
     }
 
-    /// The component of a kind that a name means in a document (statements Q1 and Q2).
+    /// Looks up the name of a component of a kind in a document (statements Q1 and Q2).
     pub(crate) fn find(
         &self,
         kind: ComponentKind,
@@ -185,18 +187,19 @@ impl<'d> Library<'d> {
         }
     }
 
-    /// Whether a document imports a namespace, and nothing of that import was read.
+    /// Whether a document imports a namespace without a document that was read.
     pub(crate) fn is_unread(&self, document: usize, namespace: &str) -> bool {
         self.unread.get(document).is_some_and(|unread| unread.contains(namespace))
     }
 
-    /// Whether a document may use a component: its own, and what it imports directly.
+    /// Whether a document may use a component: it is its own, or one of a document that it imports
+    /// directly.
     pub(crate) fn is_visible(&self, document: usize, id: ComponentId) -> bool {
         let other = self.document(id);
         document == other || self.imports.get(document).is_some_and(|own| own.contains(&other))
     }
 
-    /// The names and namespaces of the components of a kind.
+    /// All components of a kind, with their names and namespaces.
     pub(crate) fn names(&self, kind: ComponentKind) -> impl Iterator<Item = &DefinedComponent<'d>> {
         self.ids().map(|id| self.component(id)).filter(move |component| component.kind == kind)
     }
@@ -211,12 +214,12 @@ impl<'d> Library<'d> {
         self.find(component.kind, self.document(id), name?).id()
     }
 
-    /// What it derives from directly.
+    /// The component that this one derives from directly.
     pub(crate) fn parent(&self, id: ComponentId) -> Option<ComponentId> {
         self.parents.get(id.0 as usize).copied().flatten()
     }
 
-    /// It, and what it derives from, the nearest first; each once, whatever derives from itself.
+    /// The component and its ancestors, the nearest first. Each occurs once, even in a cycle.
     pub(crate) fn ancestry(&self, id: ComponentId) -> impl Iterator<Item = ComponentId> {
         let mut seen = FxHashSet::default();
         let parents = std::iter::successors(self.parent(id), |id| self.parent(*id));
@@ -225,7 +228,7 @@ impl<'d> Library<'d> {
     }
 
     /// The requirements or capabilities that a node type defines or inherits, each with the type
-    /// that says so: the nearest first, those that it overrides among them.
+    /// that defines it. The nearest come first, and overridden ones are included.
     pub(crate) fn features(
         &self,
         id: ComponentId,
@@ -235,7 +238,7 @@ impl<'d> Library<'d> {
         said.flat_map(move |(owner, said)| said.features(kind).iter().map(move |it| (owner, it)))
     }
 
-    /// Those that hold: of each name the nearest.
+    /// The requirements or capabilities without overridden ones: of each name the nearest.
     pub(crate) fn effective_features(
         &self,
         id: ComponentId,
@@ -245,12 +248,12 @@ impl<'d> Library<'d> {
         self.features(id, kind).filter(move |(_, feature)| seen.insert(&*feature.name.text))
     }
 
-    /// Whether one is the other, or derives from it.
+    /// Whether the components are the same, or `one` derives from `other`.
     pub(crate) fn derives(&self, one: ComponentId, other: ComponentId) -> bool {
         self.ancestry(one).any(|id| id == other)
     }
 
-    /// Whether all that it derives from is known.
+    /// Whether all ancestors of the component are known.
     pub(crate) fn is_whole(&self, id: ComponentId) -> bool {
         let Some(last) = self.ancestry(id).last() else { return true };
         match &self.component(last).content {

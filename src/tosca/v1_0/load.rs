@@ -1,18 +1,18 @@
-//! Documents of TOSCA 1.0, from where they are: a file with what it imports, or all of an archive
-//! or of a directory.
+//! Loads documents of TOSCA 1.0: a file with its imports, or all documents of an archive or of a
+//! directory.
 
 use super::read;
 use super::rule::{DEFINITIONS, TOSCA};
 use super::structure::{self, by};
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::files::{Files, read_bytes};
-use crate::text::source::{FileId, FileSystem, SourceMap, Span, normalize};
-use crate::text::xml::schema::XML_SCHEMA;
-use crate::text::xml::{self, XmlDocument, XmlElement, XmlLimits};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::tosca::csar::{
     Archive, Limits, META, META_DIRECTORY, Meta, check_definitions, has_template, is_archive,
     is_pattern, matches_pattern,
 };
+use cuvee_text::files::{Files, read_bytes};
+use cuvee_text::source::{FileId, FileSystem, SourceMap, Span, normalize};
+use cuvee_text::xml::schema::XML_SCHEMA;
+use cuvee_text::xml::{self, XmlDocument, XmlElement, XmlLimits};
 use memchr::memmem;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::{Component, Path, PathBuf};
@@ -21,15 +21,15 @@ use std::sync::Arc;
 /// The directory in which an archive keeps its definitions.
 const DEFINITIONS_DIRECTORY: &str = "Definitions";
 
-/// So many bytes show whether a file is XML.
+/// The number of bytes that show whether a file is XML.
 const START: usize = 1 << 10;
 
-/// How far definitions reach.
+/// How many definitions are loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DefinitionsExtent {
-    /// One file, with what it imports.
+    /// One file with its imports.
     File,
-    /// All of an archive or of a directory: one library.
+    /// All files of an archive or of a directory, as one library.
     Repository,
 }
 
@@ -37,29 +37,30 @@ pub(crate) enum DefinitionsExtent {
 pub(crate) struct LoadedDefinitions {
     pub extent: DefinitionsExtent,
     pub documents: Vec<XmlDocument>,
-    /// Schemas in files of their own, each with the namespace that it has where it names none.
+    /// Schemas in separate files. Each comes with the namespace that applies if the schema declares
+    /// none.
     pub schemas: Vec<(XmlDocument, String)>,
-    /// What could not be read, and what is not built as it has to be.
+    /// The errors in reading, and in the structure of documents.
     pub found: Diagnostics,
     pub sources: SourceMap,
-    /// Which documents imports lead to, by the place of the import.
+    /// The documents that imports lead to, by the place of the import.
     imported: FxHashMap<(FileId, u32), usize>,
     system: Arc<dyn FileSystem + Send>,
-    /// Where archives and repositories begin.
+    /// The root directory of an archive or a repository.
     root: Option<PathBuf>,
 }
 
-/// Reads what a path leads to, where that is TOSCA 1.0.
+/// Loads the definitions at a path. Returns nothing where the path does not lead to TOSCA 1.0.
 pub(crate) fn load(system: &Arc<dyn FileSystem + Send>, path: &Path) -> Option<LoadedDefinitions> {
     if system.is_dir(path) {
         return all(system, path);
     }
     if !is_archive(path) {
-        // What cannot be read is told by whoever reads templates.
+        // The reader of templates reports a file that cannot be read.
         let start = system.read_start(path, START).ok()?;
         return is_xml(&start).then(|| one(system, path));
     }
-    // Likewise an archive that is refused.
+    // The reader of templates also reports an archive that is refused.
     let archive = Archive::open(&**system, path, &Limits::default()).ok()?;
     let root = archive.root().to_owned();
     let system: Arc<dyn FileSystem + Send> = Arc::new(archive);
@@ -71,7 +72,7 @@ fn is_xml(bytes: &[u8]) -> bool {
     xml::is_xml(&String::from_utf8_lossy(start))
 }
 
-/// Whether somebody meant to write definitions.
+/// Whether a file is meant to contain definitions.
 fn is_meant(system: &dyn FileSystem, path: &Path) -> bool {
     let Ok(bytes) = read_bytes(system, path) else { return false };
     is_xml(&bytes)
@@ -79,8 +80,8 @@ fn is_meant(system: &dyn FileSystem, path: &Path) -> bool {
         && memmem::find(&bytes, DEFINITIONS.name.as_bytes()).is_some()
 }
 
-/// The files of a directory that may hold definitions, sorted; those that an archive says are
-/// something else are not looked at.
+/// The files of a directory that may contain definitions, sorted. Files that an archive declares as
+/// something else are left out.
 fn repository(system: &dyn FileSystem, root: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut open = vec![root.to_owned()];
@@ -106,8 +107,8 @@ fn repository(system: &dyn FileSystem, root: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// All files of a directory or of an archive as one library, where there are any, and none is a
-/// template in YAML.
+/// Loads all files of a directory or of an archive as one library. Returns nothing where there are
+/// none, or where the directory has a YAML template.
 fn all(system: &Arc<dyn FileSystem + Send>, root: &Path) -> Option<LoadedDefinitions> {
     if has_template(&**system, root) {
         return None;
@@ -126,7 +127,7 @@ fn all(system: &Arc<dyn FileSystem + Send>, root: &Path) -> Option<LoadedDefinit
     Some(loading.follow(DefinitionsExtent::Repository))
 }
 
-/// One file, with what it imports.
+/// Loads one file with its imports.
 fn one(system: &Arc<dyn FileSystem + Send>, path: &Path) -> LoadedDefinitions {
     let mut loading = Loading::new(system, None);
     loading.read(path, false);
@@ -158,7 +159,8 @@ impl Loading {
         }
     }
 
-    /// Reads a document once; one that is only imported may be something else than definitions.
+    /// Reads a document once. A document that is only imported may be something else than
+    /// definitions, and is then left out.
     fn read(&mut self, path: &Path, is_import: bool) -> Option<usize> {
         let normal = normalize(path);
         if let Some(known) = self.by_path.get(&normal) {
@@ -184,7 +186,7 @@ impl Loading {
         parsed.map_err(|mut errors| self.found.0.append(&mut errors.0)).ok()
     }
 
-    /// What is wrong with an archive beside what is in its documents (section 16).
+    /// Checks an archive apart from its documents (section 16).
     fn archive(&mut self, root: &Path) {
         let by = |found: Diagnostic| found.rule(by("16.2"));
         let file = match self.files.read(&*self.system, &root.join(META)) {
@@ -196,7 +198,10 @@ impl Loading {
         let is_read = |path: &Path| self.by_path.get(&normalize(path)).copied().flatten().is_some();
         let is_there = |name: &str| spellings(name).iter().any(|name| is_read(&root.join(name)));
         if let Some(entry) = entry.filter(|entry| !is_there(&entry.name)) {
-            let message = format!("the entry `{}` is no document of definitions here", entry.name);
+            let message = format!(
+                "the entry `{}` is not a document of definitions in this archive",
+                entry.name
+            );
             found.push(Diagnostic::error(Code::Csar, message).at(entry.span));
         }
         if !self.system.is_dir(&root.join(DEFINITIONS_DIRECTORY)) {
@@ -207,7 +212,7 @@ impl Loading {
         self.found.0.extend(found.0.into_iter().map(by));
     }
 
-    /// Reads what is imported, and what that imports.
+    /// Reads all imports, directly and indirectly.
     fn follow(mut self, extent: DefinitionsExtent) -> LoadedDefinitions {
         let mut imported = FxHashMap::default();
         let mut next = 0;
@@ -232,7 +237,7 @@ impl Loading {
         }
     }
 
-    /// Reads the schemas that are imported, and those that these lead to.
+    /// Reads the imported schemas, and the schemas that these import.
     fn follow_schemas(&mut self) {
         let sources = self.files.sources();
         let mut open: Vec<_> =
@@ -271,7 +276,7 @@ impl Loading {
     }
 }
 
-/// What a document says that it imports.
+/// An import in a document.
 struct XmlImport {
     place: (FileId, u32),
     location: String,
@@ -280,7 +285,7 @@ struct XmlImport {
 }
 
 impl XmlImport {
-    /// Where it may lead.
+    /// The paths that the import may mean, in order of precedence.
     fn paths(&self, root: Option<&Path>) -> impl Iterator<Item = PathBuf> {
         let names = spellings(&self.location);
         let bases: Vec<_> =
@@ -291,8 +296,8 @@ impl XmlImport {
     }
 }
 
-/// What a reference may mean: names are encoded once, or not at all, or twice, as whoever wrote them
-/// saw fit.
+/// The spellings of a path that a reference may mean. Authors encode names once, not at all, or
+/// twice.
 fn spellings(reference: &str) -> [String; 3] {
     let decode =
         |text: &str| percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned();
@@ -322,8 +327,8 @@ fn directory_of(document: &XmlDocument, sources: &SourceMap) -> PathBuf {
     path.parent().unwrap_or(Path::new("")).to_owned()
 }
 
-/// The schemas that definitions import, and those that schemas in them lead to, each with the
-/// namespace that it has where it names none.
+/// The schemas that definitions import, and the schemas that inline schemas import. Each comes with
+/// the namespace that applies if the schema declares none.
 fn schema_imports(document: &XmlDocument, sources: &SourceMap) -> Vec<(XmlImport, String)> {
     let (directory, root) = (directory_of(document, sources), document.root());
     let imports = read::imports(root).filter_map(|import| {
@@ -340,7 +345,7 @@ fn schema_imports(document: &XmlDocument, sources: &SourceMap) -> Vec<(XmlImport
     imports.chain(inside).collect()
 }
 
-/// What a schema includes or imports.
+/// The schemas that a schema includes or imports.
 fn schema_references(
     root: XmlElement<'_>,
     directory: &Path,
@@ -364,17 +369,17 @@ fn schema_references(
 }
 
 impl LoadedDefinitions {
-    /// Which of the documents an import leads to.
+    /// The document that an import leads to.
     pub(crate) fn imported(&self, file: FileId, import: Span) -> Option<usize> {
         self.imported.get(&(file, import.start)).copied()
     }
 
-    /// Whether it is an archive, be it packed or not.
+    /// Whether the definitions come from an archive, packed or unpacked.
     pub(crate) fn is_archive(&self) -> bool {
         self.root.as_ref().is_some_and(|root| self.system.is_dir(&root.join(META_DIRECTORY)))
     }
 
-    /// What an archive says of itself and of its files.
+    /// The `TOSCA.meta` of the archive.
     pub(crate) fn meta(&self) -> Option<Meta> {
         let bytes = self
             .root
@@ -384,9 +389,9 @@ impl LoadedDefinitions {
         Some(Meta::of_definitions(&String::from_utf8_lossy(&bytes)))
     }
 
-    /// The documents of an archive among which its service template is, from those that count first
-    /// to those that count last: its entry, the files that are definitions by their type, and those
-    /// in the directory of definitions (section 16.1).
+    /// The documents of an archive that may contain its service template, in order of precedence:
+    /// its entry, the files that are definitions by their type, and the files in the directory of
+    /// definitions (section 16.1).
     pub(crate) fn entries(&self) -> [Vec<usize>; 3] {
         let Some((meta, base)) = self.meta().zip(self.base()) else { return Default::default() };
         let path_of = |document: &XmlDocument| {
@@ -420,14 +425,14 @@ impl LoadedDefinitions {
         ]
     }
 
-    /// What a file holds that is named from the root of an archive, or from beside the first
-    /// document.
+    /// Reads a file whose name is relative to the root of an archive, or to the directory of the
+    /// first document.
     pub(crate) fn read_file(&self, name: &str) -> Option<Vec<u8>> {
         let path = self.within(name)?;
         self.system.is_file(&path).then(|| read_bytes(&*self.system, &path).ok()).flatten()
     }
 
-    /// How the file or directory is called to which a reference leads.
+    /// The name of the file or directory that a reference leads to.
     pub(crate) fn found(&self, reference: &str) -> Option<String> {
         let is_there = |path: &Path| self.system.is_file(path) || self.system.is_dir(path);
         spellings(reference)
@@ -435,7 +440,7 @@ impl LoadedDefinitions {
             .find(|name| self.within(name).is_some_and(|it| is_there(&it)))
     }
 
-    /// The files below a directory that is named likewise.
+    /// The files below a directory whose name is relative in the same way.
     pub(crate) fn files_below(&self, name: &str) -> Vec<String> {
         let (Some(base), Some(path)) = (self.base(), self.within(name)) else { return Vec::new() };
         let mut open = vec![path];
@@ -462,7 +467,7 @@ impl LoadedDefinitions {
         Some(normalize(&directory_of(first, &self.sources)))
     }
 
-    /// The path of a name that leads to nothing outside.
+    /// The path for a name that does not lead outside.
     fn within(&self, name: &str) -> Option<PathBuf> {
         let relative = normalize(Path::new(name));
         let is_inside = relative.components().all(|part| matches!(part, Component::Normal(_)));
@@ -470,14 +475,14 @@ impl LoadedDefinitions {
         (is_inside && !self.system.is_link(&path)).then_some(path)
     }
 
-    /// Whether a reference that starts at the root of an archive leads to a file.
+    /// Whether a reference from the root of an archive leads to a file.
     pub(crate) fn is_file(&self, reference: &str) -> bool {
         let path = self.found(reference).and_then(|name| self.within(&name));
         self.root.is_some() && path.is_some_and(|path| self.system.is_file(&path))
     }
 
-    /// Whether there is a file or directory to which a reference leads that starts at the root of an
-    /// archive; nothing where there is no such root.
+    /// Whether a reference from the root of an archive leads to a file or directory. Returns
+    /// nothing where there is no archive.
     pub(crate) fn has_file(&self, reference: &str) -> Option<bool> {
         self.root.as_ref().map(|_| self.found(reference).is_some())
     }

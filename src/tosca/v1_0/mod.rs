@@ -1,4 +1,4 @@
-//! TOSCA 1.0: documents in XML, what they define, and how that belongs together.
+//! Reads TOSCA 1.0: XML documents, their definitions, and the links between these.
 
 mod canonical;
 pub(crate) mod definitions;

@@ -1,8 +1,8 @@
-//! Paths to properties, as far as they are names.
+//! Splits paths to properties, if they consist of names only.
 
-use crate::text::xml::is_unprefixed_name;
+use cuvee_text::xml::is_unprefixed_name;
 
-/// The steps of a path of names, where it is one; what else XPath can say is not judged.
+/// The steps of a path of names. Other XPath expressions are not evaluated, and give nothing.
 pub(crate) fn property_steps(path: &str) -> Option<Vec<&str>> {
     let name = |step| {
         let is_attribute = str::starts_with(step, '@');

@@ -1,45 +1,46 @@
-//! Which properties types of TOSCA 1.0 have: elements and types of XML Schema, or keys.
+//! Determines the properties of TOSCA 1.0 types: from elements and types of XML Schema, or from
+//! keys.
 
 use super::definitions::{ComponentName, EntityType};
 use super::library::{ComponentId, Library};
 use super::load::DefinitionsExtent;
 use super::structure::by;
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::text::xml::schema::{
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use cuvee_text::xml::schema::{
     FoundInSchema, KeyedElement, SchemaElementId, SchemaKey, SchemaRoot, SchemaSet, SchemaValueType,
 };
 use std::borrow::Cow;
 
-/// The schemas of a library, and what they say of the properties of each type.
+/// The schemas of a library, and the properties that each type defines with them.
 pub(crate) struct PropertySchemas<'d> {
     pub set: SchemaSet<'d>,
-    /// Of each component what it says itself.
+    /// The properties that each component defines itself.
     own: Vec<OwnProperties>,
 }
 
-/// What stands in the `Properties` of a template.
+/// The element that is expected in the `Properties` of a template.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum ExpectedProperties {
-    /// This element.
+    /// This element of a schema.
     Element(SchemaElementId),
     /// Any element of this type.
     Type(SchemaValueType),
-    /// Nobody says, or nobody knows.
+    /// An element that no type defines, or whose schema is not known.
     Unknown,
 }
 
-/// What a type says of its properties.
+/// The definitions of properties in a single type.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct OwnProperties {
-    /// By its properties definition.
+    /// The definition by `PropertiesDefinition`.
     pub defined: Option<ExpectedProperties>,
-    /// By keys.
+    /// The definition by keys.
     pub keyed: Option<SchemaElementId>,
 }
 
 impl<'d> PropertySchemas<'d> {
-    /// Reads all schemas of a library; what is wrong with them, and names in them that types use and
-    /// that are not there, is said in `found`.
+    /// Reads all schemas of a library. Errors in schemas, and names in types that no schema
+    /// defines, are added to `found`.
     pub(crate) fn of(library: &Library<'d>, found: &mut Diagnostics) -> Self {
         let mut roots = Vec::new();
         for definitions in &library.documents {
@@ -85,7 +86,7 @@ impl<'d> PropertySchemas<'d> {
                         self.set.value_type(name.namespace.as_deref().unwrap_or(""), &name.local);
                     Some((name, false, mapped(of, ExpectedProperties::Type)))
                 }
-                // Both or neither was told.
+                // Neither or both are given, which is reported elsewhere.
                 _ => None,
             };
             match named {
@@ -115,8 +116,8 @@ impl<'d> PropertySchemas<'d> {
         OwnProperties { defined, keyed }
     }
 
-    /// Says that there is no element or type of a name; where its schema is elsewhere there may be
-    /// one.
+    /// The error for an element or type that no schema defines. Returns nothing where a schema that
+    /// was not read may define it.
     fn unknown(
         &self,
         library: &Library<'d>,
@@ -124,7 +125,7 @@ impl<'d> PropertySchemas<'d> {
         name: &ComponentName<'d>,
         is_element: bool,
     ) -> Option<Diagnostic> {
-        // A prefix that nobody declares was told.
+        // An undeclared prefix is reported elsewhere.
         let namespace = name.namespace.as_deref()?;
         let section = library.component(id).kind.section();
         let (what, code) = match is_element {
@@ -152,13 +153,13 @@ impl<'d> PropertySchemas<'d> {
         Some(found.at(name.span).help(help).rule(by(section)))
     }
 
-    /// What a type says of its properties itself.
+    /// The properties that a type defines itself.
     pub(crate) fn own(&self, id: ComponentId) -> OwnProperties {
         self.own.get(id.index()).copied().unwrap_or_default()
     }
 
-    /// What stands in the properties of templates of a type: as it says, else as what it derives
-    /// from does.
+    /// The properties that templates of a type have: those that the type defines, or else those of
+    /// the nearest ancestor that defines any.
     pub(crate) fn expected(&self, library: &Library<'d>, id: ComponentId) -> ExpectedProperties {
         let said = library.ancestry(id).find_map(|id| {
             let own = self.own(id);
@@ -167,7 +168,7 @@ impl<'d> PropertySchemas<'d> {
         said.unwrap_or(ExpectedProperties::Unknown)
     }
 
-    /// The type of expected properties.
+    /// The schema type of expected properties.
     pub(crate) fn value_type(&self, expected: ExpectedProperties) -> SchemaValueType {
         match expected {
             ExpectedProperties::Element(id) => self.set.declared(id).of,

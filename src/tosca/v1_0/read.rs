@@ -1,4 +1,5 @@
-//! Trees into definitions: what is not as it has to be was said by the structure, and is left out.
+//! Turns XML trees into definitions. Invalid parts are left out; the check of the structure has
+//! reported them.
 
 use super::definitions::{
     ArtifactReference, ArtifactUse, Bound, BoundaryDefinitions, ComponentContent, ComponentKind,
@@ -10,15 +11,15 @@ use super::definitions::{
 };
 use super::rule::{DEFINITIONS, TOSCA, WINERY};
 use super::structure::{by, least, most};
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::source::Span;
-use crate::text::xml::schema::XML_SCHEMA;
-use crate::text::xml::{XmlDocument, XmlElement, is_unprefixed_name};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use cuvee_text::source::Span;
+use cuvee_text::xml::schema::XML_SCHEMA;
+use cuvee_text::xml::{XmlDocument, XmlElement, is_unprefixed_name};
 use std::borrow::Cow;
 
 /// Reads the definitions of a document, if there are any.
 ///
-/// What is said of it is said in `found`: names with a prefix that nobody declares.
+/// Adds names with an undeclared prefix to `found`.
 pub(crate) fn read<'d>(
     document: &'d XmlDocument,
     found: &mut Diagnostics,
@@ -50,12 +51,12 @@ pub(crate) fn is_definitions(root: XmlElement<'_>) -> bool {
     root.name().namespace == TOSCA && root.name().local == DEFINITIONS.name
 }
 
-/// What definitions import.
+/// The imports of a definitions element.
 pub(crate) fn imports(root: XmlElement<'_>) -> impl Iterator<Item = DocumentImport<'_>> {
     named(root, "Import").map(import)
 }
 
-/// The schemas that stand in definitions.
+/// The schemas inside a definitions element.
 pub(crate) fn schemas(root: XmlElement<'_>) -> impl Iterator<Item = XmlElement<'_>> {
     let all = named(root, "Types").flat_map(XmlElement::elements);
     all.filter(|element| is_schema(*element))
@@ -66,7 +67,7 @@ pub(crate) fn is_schema(root: XmlElement<'_>) -> bool {
     root.name().namespace == XML_SCHEMA && root.name().local == "schema"
 }
 
-/// The elements of TOSCA of this name in an element.
+/// The child elements with this TOSCA name.
 fn named<'d>(element: XmlElement<'d>, name: &'static str) -> impl Iterator<Item = XmlElement<'d>> {
     element.elements().filter(move |child| {
         let found = child.name();
@@ -78,7 +79,7 @@ fn one<'d>(element: XmlElement<'d>, name: &'static str) -> Option<XmlElement<'d>
     named(element, name).next()
 }
 
-/// The elements of one name in the one of another.
+/// The child elements of one name inside the child element of another name.
 fn children<'d>(
     element: XmlElement<'d>,
     container: &'static str,
@@ -92,12 +93,12 @@ fn text<'d>(element: XmlElement<'d>, name: &str) -> Option<SaidText<'d>> {
     Some(SaidText { text: attribute.collapsed(), span: attribute.value_span() })
 }
 
-/// A text that has to be there: where it is not, the name of the element stands for its place.
+/// A required text. Where it is missing, the result is empty and has the place of the element.
 fn needed<'d>(element: XmlElement<'d>, name: &str) -> SaidText<'d> {
     text(element, name).unwrap_or(SaidText { text: Cow::Borrowed(""), span: element.span() })
 }
 
-/// Where something is said to be so.
+/// The place of an attribute, if its value is `yes`.
 fn truth(element: XmlElement<'_>, name: &str) -> Option<Span> {
     let attribute = element.attribute(name)?;
     (attribute.collapsed() == "yes").then(|| attribute.span())
@@ -116,7 +117,7 @@ fn upper(element: XmlElement<'_>, name: &str) -> Bound {
 }
 
 fn extension(element: XmlElement<'_>) -> Option<DeclaredExtension<'_>> {
-    // That it is neither was told.
+    // Another value is reported elsewhere.
     let must_understand = text(element, "mustUnderstand").is_none_or(|said| said.text == "yes");
     Some(DeclaredExtension { namespace: text(element, "namespace")?, must_understand })
 }
@@ -211,12 +212,12 @@ fn property_mapping(element: XmlElement<'_>) -> PropertyMapping<'_> {
     }
 }
 
-/// What stands in the properties of something, beside mappings of them.
+/// The content of `Properties` that is not a property mapping.
 fn properties(element: XmlElement<'_>) -> Option<XmlElement<'_>> {
     one(element, "Properties")?.elements().find(|content| content.name().namespace != TOSCA)
 }
 
-/// Properties after Winery.
+/// The properties in the notation of Winery.
 fn property_keys<'d>(element: XmlElement<'d>) -> Option<PropertyKeys<'d>> {
     let is = |element: &XmlElement<'_>, name: &str| {
         element.name().namespace == WINERY && element.name().local == name
@@ -255,7 +256,7 @@ struct DefinitionsReader<'f, 'd> {
 }
 
 impl<'d> DefinitionsReader<'_, 'd> {
-    /// The name of a component that an attribute holds (statement Q1).
+    /// The component name in an attribute (statement Q1).
     fn reference(&mut self, element: XmlElement<'d>, attribute: &str) -> Option<ComponentName<'d>> {
         let attribute = element.attribute(attribute)?;
         let (value, span) = (attribute.collapsed(), attribute.value_span());

@@ -1,48 +1,49 @@
-//! Types of TOSCA 1.0 with what they inherit, for who asks.
+//! Reports types of TOSCA 1.0 together with the parts that they inherit.
 
 use super::definitions::{
     Bound, ComponentKind, ComponentName, DefinedComponent, FeatureDefinition, FeatureKind,
 };
 use super::library::{ComponentId, Library};
 use super::properties::PropertySchemas;
-use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::text::xml::schema::{ValuePart, ValueShape};
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+use cuvee_text::xml::schema::{ValuePart, ValueShape};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// Types of documents of TOSCA 1.0.
+/// The types in documents of TOSCA 1.0.
 #[derive(Clone, Debug, Serialize)]
 pub struct DefinedTypes {
-    /// In the order of the documents.
+    /// The types, in the order of the documents.
     pub types: Vec<DefinedType>,
 }
 
-/// A type with what it has, by itself or by what it derives from.
+/// A type with its own and its inherited parts.
 #[derive(Clone, Debug, Serialize)]
 pub struct DefinedType {
-    /// Of which kind it is, such as `node type`.
+    /// The kind of the type, such as `node type`.
     pub kind: &'static str,
-    /// `{namespace}name`
+    /// The name in the form `{namespace}name`.
     pub name: String,
-    /// Where it is defined.
+    /// The place of the definition.
     pub place: String,
-    /// What it derives from, the nearest first.
+    /// The ancestors, the nearest first.
     pub ancestors: Vec<String>,
-    /// Whether nothing may be of it itself.
+    /// Whether templates of the type are not allowed.
     #[serde(rename = "abstract")]
     pub is_abstract: bool,
-    /// Whether nothing may derive from it.
+    /// Whether derived types are not allowed.
     #[serde(rename = "final")]
     pub is_final: bool,
-    /// What its schema has.
+    /// The properties that its schema defines.
     pub properties: Vec<DefinedProperty>,
-    /// Of a node type.
+    /// The requirements of a node type.
     pub requirements: Vec<DefinedPart>,
-    /// Of a node type.
+    /// The capabilities of a node type.
     pub capabilities: Vec<DefinedPart>,
-    /// Operations, each behind its interface.
+    /// The operations, each prefixed by its interface.
     pub operations: Vec<DefinedPart>,
-    /// What it goes with: ends of relationships, the capability of a requirement, nodes of a policy.
+    /// The components that it refers to: ends of relationships, the capability of a requirement,
+    /// the nodes of a policy.
     pub goes_with: Vec<String>,
 }
 
@@ -51,33 +52,33 @@ pub struct DefinedType {
 pub struct DefinedProperty {
     /// Its name.
     pub name: String,
-    /// The type of its texts; nothing where it has parts, or nobody knows.
+    /// The type of its value. `None` where the property has parts, or its type is not known.
     #[serde(rename = "type")]
     pub kind: Option<String>,
-    /// Whether a value has to be there in the end.
+    /// Whether the property finally needs a value.
     pub required: bool,
-    /// Whether there may be several.
+    /// Whether the property may occur several times.
     pub repeats: bool,
 }
 
-/// A part of a type, and by which type it has it.
+/// A part of a type, and the type that defines the part.
 #[derive(Clone, Debug, Serialize)]
 pub struct DefinedPart {
     /// Its name.
     pub name: String,
-    /// Its type, or nothing.
+    /// Its type, where it has one.
     #[serde(rename = "type")]
     pub kind: Option<String>,
-    /// How often it is there, from the least to the most.
+    /// The lower and the upper bound of its occurrences.
     pub occurrences: Option<String>,
-    /// The type that says so.
+    /// The type that defines the part.
     pub from: String,
 }
 
-/// All types of a library, or those of a name.
+/// Reports all types of a library, or those of one name.
 ///
 /// # Errors
-/// Where there is none of that name, or it may mean types of several namespaces.
+/// Where no type has that name, or types of several namespaces have it.
 pub(crate) fn defined_types(
     library: &Library<'_>,
     schemas: &PropertySchemas<'_>,
@@ -186,7 +187,7 @@ impl<'d> TypeReporter<'_, 'd> {
         all.map(part).collect()
     }
 
-    /// Operations, of each name the nearest.
+    /// The operations of a type; of each name the nearest.
     fn operations(&self, id: ComponentId) -> Vec<DefinedPart> {
         let (mut seen, mut all) = (BTreeSet::new(), Vec::new());
         for owner in self.library.ancestry(id) {
@@ -204,7 +205,7 @@ impl<'d> TypeReporter<'_, 'd> {
         all
     }
 
-    /// What it names that it goes with, or the nearest of what it derives from does.
+    /// The components that the type or its nearest ancestors refer to.
     fn goes_with(&self, id: ComponentId) -> Vec<String> {
         let all: Vec<_> =
             self.library.ancestry(id).filter_map(|id| self.library.entity_type(id)).collect();
@@ -228,7 +229,7 @@ fn occurrences(lower: Bound, upper: Bound) -> String {
 }
 
 impl DefinedTypes {
-    /// The kinds of types, in the order in which they are listed.
+    /// The kinds of types, in the order of reports.
     pub fn kinds() -> impl Iterator<Item = &'static str> {
         ComponentKind::ALL.into_iter().filter(|kind| kind.is_type()).map(ComponentKind::what)
     }

@@ -1,30 +1,31 @@
-//! What each element of TOSCA 1.0 may say: its attributes, and what stands in it, in the order of
-//! the schema (appendix D of the specification).
+//! Lists the allowed attributes and children of each TOSCA 1.0 element, in the order of the schema
+//! (appendix D of the specification).
 
 /// The namespace of TOSCA 1.0.
 pub(crate) const TOSCA: &str = "http://docs.oasis-open.org/tosca/ns/2011/12";
 
-/// The namespace of what Winery adds to definitions.
+/// The namespace of Winery's extensions.
 pub(crate) const WINERY: &str = "http://www.opentosca.org/winery/extensions/tosca/2013/02/12";
 
-/// What an element may say.
+/// The grammar of an element.
 pub(crate) struct ElementRule {
     pub name: &'static str,
-    /// The section that defines it; empty where the element around it does.
+    /// The section that defines the element. Empty where the section of the parent element defines
+    /// it.
     pub section: &'static str,
-    /// Beside those that belong to other namespaces.
+    /// The attributes of TOSCA. Attributes of other namespaces are always allowed.
     pub attributes: &'static [AttributeRule],
-    /// In the order of the schema.
+    /// The children, in the order of the schema.
     pub children: &'static [ChildRule],
     pub content: ElementContent,
 }
 
-/// What may stand in an element beside the children that it names.
+/// The content that an element may have beside the children in its rule.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ElementContent {
-    /// Elements of other namespaces, which whoever knows them may understand.
+    /// Elements of other namespaces, as extensions.
     Extensible,
-    /// One element of another namespace: what the element is there for.
+    /// Exactly one element of another namespace, which is the purpose of the element.
     One,
     /// Any elements.
     Anything,
@@ -32,52 +33,52 @@ pub(crate) enum ElementContent {
     Mixed,
 }
 
-/// An attribute.
+/// The grammar of an attribute.
 pub(crate) struct AttributeRule {
     pub name: &'static str,
     pub kind: AttributeKind,
     pub is_required: bool,
 }
 
-/// What an attribute holds.
+/// The kind of value that an attribute has.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AttributeKind {
     Text,
     /// A name without a colon.
     Name,
-    /// A name that nothing else in the document has.
+    /// A name that is unique in the document.
     Id,
-    /// The id of something in the document.
+    /// The id of an element in the document.
     Reference,
     /// The name of a component, with a prefix for its namespace.
     Component,
     Uri,
     /// `yes` or `no`.
     Truth,
-    /// An integer from zero on.
+    /// An integer of at least zero.
     Least,
-    /// An integer from one on, or `unbounded`.
+    /// An integer of at least one, or `unbounded`.
     Most,
 }
 
-/// What stands in an element.
+/// An allowed child of an element.
 pub(crate) struct ChildRule {
     pub rule: &'static ElementRule,
-    /// Which place in the order it has; those that share one stand in any order.
+    /// The place of the child in the order. Children with the same place may be in any order.
     pub place: u8,
     pub occurs: ChildOccurs,
 }
 
-/// How often something stands in an element.
+/// How often a child occurs in an element.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ChildOccurs {
     AtMostOnce,
     Once,
     AtLeastOnce,
     Any,
-    /// Of all those that share its place, one is there.
+    /// Exactly one of the children that share its place occurs.
     OneOfPlace,
-    /// Of all those that share its place, one at least is there.
+    /// At least one of the children that share its place occurs.
     SomeOfPlace,
 }
 
@@ -97,7 +98,7 @@ const fn child(place: u8, occurs: ChildOccurs, rule: &'static ElementRule) -> Ch
     ChildRule { rule, place, occurs }
 }
 
-/// An element whose grammar is that of what it stands in.
+/// The rule of an element that the section of its parent defines.
 const fn part(
     name: &'static str,
     attributes: &'static [AttributeRule],
@@ -106,7 +107,7 @@ const fn part(
     ElementRule { name, section: "", attributes, children, content: Extensible }
 }
 
-/// The same with a section of its own.
+/// The rule of an element that has its own section.
 const fn component(
     name: &'static str,
     section: &'static str,
@@ -116,7 +117,7 @@ const fn component(
     ElementRule { name, section, attributes, children, content: Extensible }
 }
 
-/// The same with something that it is there for.
+/// The rule of an element that contains something besides children.
 const fn holding(
     content: ElementContent,
     name: &'static str,
@@ -190,7 +191,7 @@ static BOUNDARY_DEFINITIONS: ElementRule = part(
     ],
 );
 
-/// The schema demands properties where mappings stand, the text does not.
+/// The schema requires properties beside mappings, but the text of the specification does not.
 static BOUNDARY_PROPERTIES: ElementRule =
     part("Properties", &[], &[child(1, AtMostOnce, &PROPERTY_MAPPINGS)]);
 static PROPERTY_MAPPINGS: ElementRule =
@@ -206,7 +207,7 @@ static PROPERTY_MAPPING: ElementRule = part(
 );
 static PROPERTY_CONSTRAINTS: ElementRule =
     part("PropertyConstraints", &[], &[child(0, AtLeastOnce, &PROPERTY_CONSTRAINT)]);
-/// Its content may lack, as the text has it.
+/// The content is optional, as in the text of the specification.
 static PROPERTY_CONSTRAINT: ElementRule =
     part("PropertyConstraint", &[must("property", Text), must("constraintType", Uri)], &[]);
 
@@ -343,7 +344,7 @@ static OUTPUT_PARAMETERS: ElementRule =
 static OUTPUT_PARAMETER: ElementRule =
     part("OutputParameter", &[must("name", Text), must("type", Text), may("required", Truth)], &[]);
 
-/// What all types may say (`tEntityType`).
+/// The attributes of all types (`tEntityType`).
 macro_rules! of_type {
     ($($more:expr),*) => {
         &[
@@ -416,7 +417,7 @@ static OPERATION: ElementRule = part(
     &[child(0, AtMostOnce, &INPUT_PARAMETERS), child(1, AtMostOnce, &OUTPUT_PARAMETERS)],
 );
 
-/// What all implementations may say.
+/// The attributes of all implementations.
 macro_rules! of_implementation {
     ($of:literal) => {
         &[
@@ -449,7 +450,7 @@ static REQUIRED_CONTAINER_FEATURE: ElementRule =
     part("RequiredContainerFeature", &[must("feature", Uri)], &[]);
 static IMPLEMENTATION_ARTIFACTS: ElementRule =
     part("ImplementationArtifacts", &[], &[child(0, AtLeastOnce, &IMPLEMENTATION_ARTIFACT)]);
-/// With `name`, of which the text speaks, the schema not.
+/// Includes `name`, which the text of the specification mentions but the schema lacks.
 static IMPLEMENTATION_ARTIFACT: ElementRule = part(
     "ImplementationArtifact",
     &[

@@ -1,25 +1,23 @@
-//! Whether a document is built as TOSCA 1.0 says: known elements and attributes, as often as they
-//! may be there, with values of their kinds.
+//! Checks the structure of TOSCA 1.0 documents: elements and attributes have to be known, occur as
+//! often as allowed, and have values of the right kind.
 
 use super::read::is_definitions;
 use super::rule::{
     AttributeKind, AttributeRule, ChildOccurs, ChildRule, DEFINITIONS, DOCUMENTATION,
     ElementContent, ElementRule, TOSCA,
 };
-use crate::text::diagnostic::{
-    Code, Diagnostic, Diagnostics, Rule, Severity, Specification, did_you_mean,
-};
-use crate::text::source::Span;
-use crate::text::xml::{XmlAttribute, XmlDocument, XmlElement, XmlNode, is_unprefixed_name};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Rule, Severity, TOSCA_1_0, did_you_mean};
+use cuvee_text::source::Span;
+use cuvee_text::xml::{XmlAttribute, XmlDocument, XmlElement, XmlNode, is_unprefixed_name};
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 
-/// By a section of TOSCA 1.0.
+/// A rule in a section of TOSCA 1.0.
 pub(crate) fn by(section: &'static str) -> Rule {
-    Rule::new(Specification::Tosca10, section)
+    Rule::new(&TOSCA_1_0, section)
 }
 
-/// Reports what of a document is not built as it has to be.
+/// Reports all errors in the structure of a document.
 pub(crate) fn check(document: &XmlDocument, found: &mut Diagnostics) {
     let root = document.root();
     if !is_definitions(root) {
@@ -51,7 +49,7 @@ fn no_definitions(root: XmlElement<'_>) -> Diagnostic {
 
 struct StructureChecker<'c, 'd> {
     found: &'c mut Diagnostics,
-    /// Where ids stand.
+    /// The place of each id.
     ids: FxHashMap<std::borrow::Cow<'d, str>, Span>,
 }
 
@@ -146,7 +144,7 @@ impl<'d> StructureChecker<'_, 'd> {
         }
     }
 
-    /// Looks at what stands in an element, and gives the elements that are known.
+    /// Checks the content of an element, and returns the known child elements.
     fn content(
         &mut self,
         element: XmlElement<'d>,
@@ -184,7 +182,7 @@ impl<'d> StructureChecker<'_, 'd> {
             }
             known.push((child, expected.rule));
         }
-        // What stands in the place of what is missing was told.
+        // If a TOSCA element is unknown, it was reported, and may be meant as the missing one.
         let is_other = |child: XmlElement<'_>| {
             let name = child.name();
             let is_known = rule.children.iter().any(|known| known.rule.name == name.local);
@@ -196,12 +194,12 @@ impl<'d> StructureChecker<'_, 'd> {
                 self.one_foreign(element, rule, section, foreign);
             }
         }
-        // They are taken from the end.
+        // The caller takes the elements from the end.
         known.reverse();
         known
     }
 
-    /// Which of the children of a rule an element is.
+    /// The position of an element among the children of a rule.
     fn index(
         &mut self,
         child: XmlElement<'d>,
@@ -251,7 +249,7 @@ impl<'d> StructureChecker<'_, 'd> {
         section: &'static str,
     ) {
         let order: Vec<_> = rule.children.iter().map(|child| child.rule.name).collect();
-        let message = format!("`{}` stands too late in `{}`", child.name().local, rule.name);
+        let message = format!("`{}` has to stand earlier in `{}`", child.name().local, rule.name);
         let warning = Diagnostic::warning(Code::ElementOrder, message).at(child.span());
         self.say(warning.help(format!("the order is {}", order.join(", "))), section);
     }
@@ -276,7 +274,7 @@ impl<'d> StructureChecker<'_, 'd> {
                 && element.elements().any(|child| child.name().local == "Types");
             let mut diagnostic = Diagnostic::error(code, message).at(element.span());
             if is_harmless {
-                diagnostic = Diagnostic { severity: Severity::Warning, ..diagnostic };
+                diagnostic = diagnostic.with_severity(Severity::Warning);
             }
             self.say(diagnostic, section);
         }
@@ -308,7 +306,7 @@ fn listed(names: impl Iterator<Item = &'static str>) -> Option<String> {
     (!names.is_empty()).then(|| format!("known are {}", names.join(", ")))
 }
 
-/// What is wrong with how often those that share a place are there.
+/// The error if the elements that share a place occur too often or too rarely.
 fn wrong_count(rule: &ElementRule, places: &[ChildRule], count: usize) -> Option<(Code, String)> {
     if rule.name == DEFINITIONS.name {
         let message =
@@ -359,7 +357,7 @@ pub(crate) fn least(value: &str) -> Option<u64> {
     is_number.then(|| value.parse().ok()).flatten()
 }
 
-/// An upper bound: the outer option is whether it is one, the inner one whether it binds.
+/// An upper bound. The outer option is `None` for an invalid bound, the inner one for `unbounded`.
 pub(crate) fn most(value: &str) -> Option<Option<u64>> {
     match value {
         "unbounded" | "UNBOUNDED" => Some(None),

@@ -1,7 +1,6 @@
-//! Whether values are of their types and fulfil their constraints; it goes on after the first
-//! problem.
+//! Checks whether values match their types and constraints. The check continues after an error.
 //!
-//! Recursion follows the parts of a value, whose depth the parser limits.
+//! The recursion follows the nesting of a value, which the parser limits.
 
 use super::datum::Datum;
 use super::literal::{Literal, range};
@@ -11,37 +10,37 @@ use super::{
     Clause, DataTypeView, DataTypes, Findings, Primitive, PropertyDefinition, Schema, Undecided,
     UndecidedReason, function, function_not_map,
 };
-use crate::text::diagnostic::{Code, Diagnostic, Severity, did_you_mean, listed};
-use crate::text::source::Span;
-use crate::text::yaml::{Node, NodeKind, Scalar};
+use crate::diagnostic::{Cite, Code, Diagnostic, Severity, did_you_mean, listed};
+use cuvee_text::source::Span;
+use cuvee_text::yaml::{Node, NodeKind, Scalar};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Collects what it finds.
+/// Checks values and collects the findings.
 pub(super) struct ValueChecker<'t, 'a> {
     pub(super) types: &'t dyn DataTypes<'a>,
     pub(super) findings: Findings<'t>,
 }
 
-/// A schema with its type looked up.
+/// A schema together with its resolved type.
 #[derive(Clone, Copy)]
 pub(super) struct TypedSchema<'t> {
-    /// The primitive type that it is or derives from.
+    /// The primitive type that the schema's type is or derives from.
     pub(super) base: Option<Primitive>,
-    /// The data type that it is.
+    /// The data type that the schema names.
     pub(super) data_type: Option<DataTypeView<'t, 't>>,
     pub(super) schema: &'t Schema<'t>,
 }
 
-/// What has properties.
+/// The owner of checked properties.
 #[derive(Clone, Copy)]
 pub(super) struct PropertyOwner<'o> {
-    /// For messages.
+    /// The name of the owner in messages.
     pub(super) what: &'o str,
-    /// Where it is, for what is missing.
+    /// The place of the owner, where missing properties are reported.
     pub(super) at: Option<Span>,
-    /// The section of what it may not have.
+    /// The section to cite for properties that are not allowed.
     pub(super) section: &'static str,
-    /// Whether it may have others than are known.
+    /// Whether the owner may have properties that are not known.
     pub(super) is_open: bool,
 }
 
@@ -62,7 +61,7 @@ impl<'t> TypedSchema<'t> {
             .chain(&self.schema.constraints)
     }
 
-    /// The definition of this property, where it is a data type that has properties.
+    /// The definition of this property, if the type is a data type with properties.
     pub(super) fn property(&self, name: &str) -> Option<&'t PropertyDefinition<'t>> {
         self.data_type
             .filter(|_| self.base.is_none())?
@@ -72,17 +71,17 @@ impl<'t> TypedSchema<'t> {
             .find(|property| property.named.name == name)
     }
 
-    /// Whether it is not known what its type is, though it has one: it or an ancestor is defined
-    /// nowhere.
+    /// Whether the schema has a type that is not known, because the type or an ancestor is not
+    /// defined.
     pub(super) fn is_unknown(&self) -> bool {
         self.base.is_none()
             && self.schema.is_typed()
             && self.data_type.is_none_or(|data_type| data_type.is_open)
     }
 
-    /// The function that a node calls where a value of this is expected. `token` is a property of
-    /// credentials as well: a map whose only key is a property is a value, and one that no function
-    /// takes as its arguments is a value where a map is expected.
+    /// The function that a node calls where a value of this schema is expected. A map whose only
+    /// key is a property of the type is a value: `token` is a property of credentials, too. Where a
+    /// map is expected, arguments that no function takes make the node a value.
     pub(super) fn function(&self, datum: Datum<'t>) -> Option<&'t str> {
         let node = datum.node()?;
         let name = function(node)?;
@@ -93,7 +92,7 @@ impl<'t> TypedSchema<'t> {
         }
     }
 
-    /// What its values are, for messages.
+    /// The expected values, for messages.
     fn describe(&self) -> String {
         match (self.base, self.data_type) {
             (Some(base), None) => base.describe().to_owned(),
@@ -124,7 +123,7 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
         self.findings.diagnostics.push(diagnostic);
     }
 
-    /// The errors behind the first so many diagnostics; warnings are left as they are.
+    /// The errors behind the first `before` diagnostics, without warnings.
     pub(super) fn errors_since(&mut self, before: usize) -> impl Iterator<Item = &mut Diagnostic> {
         self.findings
             .diagnostics
@@ -133,7 +132,8 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
             .filter(|found| found.severity == Severity::Error)
     }
 
-    /// What cannot be told of a node; of what stands in no document there is no place to say it.
+    /// Records that the validity of a node is not known. A value outside a document has no place,
+    /// so nothing is recorded.
     pub(super) fn undecided(
         &mut self,
         datum: Datum<'t>,
@@ -144,7 +144,7 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
         self.findings.undecided.extend(undecided);
     }
 
-    /// A value: its type, and where that is right its constraints.
+    /// Checks the type of a value, and its constraints if the type is right.
     pub(super) fn value(&mut self, datum: Datum<'t>, schema: &'t Schema<'t>) {
         let kind = self.kind(schema);
         let before = self.findings.diagnostics.len();
@@ -153,7 +153,8 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
         }
     }
 
-    /// A value of a type, its own constraints aside; whether it is there to be looked at further.
+    /// Checks the type of a value without its constraints. Returns whether the value can be checked
+    /// further.
     pub(super) fn typed(&mut self, datum: Datum<'t>, kind: &TypedSchema<'t>) -> bool {
         if let Some(name) = kind.function(datum) {
             self.undecided(datum, UndecidedReason::Function(name), Some(kind.schema));
@@ -204,7 +205,7 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
         true
     }
 
-    /// What the specification demands of the properties of a data type beside their definitions.
+    /// Checks the rules of the specification between the properties of a data type.
     fn rules(&mut self, datum: Datum<'t>, kind: &TypedSchema<'t>) {
         let Some(data_type) = kind.data_type else { return };
         let definitions = data_type.properties;
@@ -235,8 +236,8 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
         );
     }
 
-    /// A key of a map: a string, unless its schema says otherwise. Nothing can be told of the parts
-    /// of a list or a map for which only its text stands.
+    /// Checks a key of a map, which is a string unless the `key_schema` allows others. If the key
+    /// is only the text of a list or a map, the parts of that cannot be checked.
     fn key(&mut self, key: Datum<'t>, kind: &TypedSchema<'t>) {
         let Some(schema) = kind.key_schema() else {
             if key.kind() != NodeKind::Scalar {
@@ -269,7 +270,7 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
         }
     }
 
-    /// A value of which nothing is expected; functions in it are functions all the same.
+    /// Looks for function calls in a value without an expected type.
     fn untyped(&mut self, datum: Datum<'t>) {
         if let Some(name) = datum.node().and_then(function_not_map) {
             return self.undecided(datum, UndecidedReason::Function(name), None);
@@ -278,7 +279,7 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
         parts.for_each(|part| self.untyped(part));
     }
 
-    /// A range, whose bounds may be functions.
+    /// Checks a range. Its bounds may be function calls.
     fn range(&mut self, datum: Datum<'t>, kind: &TypedSchema<'t>) -> bool {
         let calls: Vec<_> =
             datum.items().filter_map(|bound| Some((bound, function(bound.node()?)?))).collect();
@@ -295,7 +296,8 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
         is_range
     }
 
-    /// Values of properties: each one is defined and valid, and each one that is required is there.
+    /// Checks the values of properties: each has to be defined and valid, and each required one has
+    /// to be present.
     pub(super) fn assignments(
         &mut self,
         values: Option<Datum<'t>>,
@@ -340,7 +342,8 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
         }
     }
 
-    /// A value that is assigned; one that a refinement fixed stays as it is (section 3.6.10.6).
+    /// Checks an assigned value. A value that a refinement fixed must not change (section
+    /// 3.6.10.6).
     pub(super) fn assignment(&mut self, value: Datum<'t>, definition: &'t PropertyDefinition<'t>) {
         let Some(schema) = definition.expected() else { return self.untyped(value) };
         self.value(value, schema);
@@ -404,7 +407,7 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
     }
 }
 
-/// A text for messages, cut where it is long.
+/// Shortens a text for messages.
 fn short(text: String) -> String {
     const LONGEST: usize = 100;
     match text.char_indices().nth(LONGEST).and_then(|(at, _)| text.get(..at)) {

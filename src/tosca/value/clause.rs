@@ -1,17 +1,17 @@
-//! Constraint clauses (section 3.6.3).
+//! Reads constraint clauses (section 3.6.3).
 
 use super::Primitive;
 use super::datum::Datum;
 use super::literal::integer;
 use super::schema::shape;
-use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::text::source::Span;
-use crate::text::value::Value;
-use crate::text::yaml::{Node, NodeKind};
+use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean};
+use cuvee_text::source::Span;
+use cuvee_text::value::Value;
+use cuvee_text::yaml::{Node, NodeKind};
 use regex_lite::Regex;
 use std::cmp::Ordering;
 
-/// What a clause tests.
+/// The condition of a clause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operator {
     /// `equal`
@@ -41,7 +41,7 @@ pub enum Operator {
 }
 
 impl Operator {
-    /// All of them, in the order of section 3.6.3.1.
+    /// All operators, in the order of section 3.6.3.1.
     pub const ALL: [Self; 12] = [
         Self::Equal,
         Self::GreaterThan,
@@ -57,12 +57,12 @@ impl Operator {
         Self::Schema,
     ];
 
-    /// The operator of this keyname.
+    /// The operator with this keyname.
     pub fn from_keyname(keyname: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|operator| operator.keyname() == keyname)
     }
 
-    /// The keyname.
+    /// The keyname of the operator.
     pub fn keyname(self) -> &'static str {
         match self {
             Self::Equal => "equal",
@@ -80,7 +80,8 @@ impl Operator {
         }
     }
 
-    /// Whether it applies to values of this type; nothing stands for a data type with properties.
+    /// Whether the operator applies to values of this type. `None` means a data type with
+    /// properties.
     pub fn applies_to(self, base: Option<Primitive>) -> bool {
         match self {
             Self::Equal | Self::ValidValues => true,
@@ -95,7 +96,7 @@ impl Operator {
         }
     }
 
-    /// The values that it applies to, for messages.
+    /// The values that the operator applies to, for messages.
     pub(super) fn domain(self) -> &'static str {
         match self {
             Self::Equal | Self::ValidValues => "any value",
@@ -106,7 +107,7 @@ impl Operator {
         }
     }
 
-    /// What the order of a value and the operand, or of a size and the operand, must be.
+    /// The test for the order of a value and the operand, or of the value's size and the operand.
     pub(super) fn test(self) -> fn(Ordering) -> bool {
         match self {
             Self::GreaterThan => Ordering::is_gt,
@@ -118,25 +119,25 @@ impl Operator {
     }
 }
 
-/// A constraint clause as it is written: whether it makes sense depends on the type that it
+/// A constraint clause as it is written. Whether it is valid depends on the type that it
 /// constrains.
 #[derive(Clone, Debug)]
 pub struct Clause<'a> {
-    /// What it tests.
+    /// The condition of the clause.
     pub operator: Operator,
-    /// What values are compared with.
+    /// The operand that values are compared with.
     pub operand: Node<'a>,
     /// The place of the keyname.
     pub span: Span,
-    /// Of `pattern`: compiled once, matching whole texts.
+    /// The regular expression of `pattern`, which is compiled once and matches whole texts.
     pattern: Option<Result<Regex, String>>,
 }
 
 impl<'a> Clause<'a> {
-    /// A clause of this keyname, written at this place.
+    /// Makes a clause with this keyname and place.
     ///
     /// # Errors
-    /// `invalid-constraint` where there is no such operator.
+    /// `invalid-constraint` where no operator has this keyname.
     pub fn new(keyname: &str, operand: Node<'a>, span: Span) -> Result<Self, Diagnostic> {
         let Some(operator) = Operator::from_keyname(keyname) else {
             let all = Operator::ALL.map(Operator::keyname);
@@ -153,8 +154,8 @@ impl<'a> Clause<'a> {
         Ok(Self { operator, operand, span, pattern })
     }
 
-    /// Reads a clause: a map with its operator as only key, or a scalar that is meant by `equal`
-    /// (section 3.6.3.3).
+    /// Reads a clause: a map with its operator as the only key, or a scalar, which is short for
+    /// `equal` (section 3.6.3.3).
     ///
     /// # Errors
     /// As [`Clause::new`]; `invalid-template` for another shape.
@@ -179,22 +180,22 @@ impl<'a> Clause<'a> {
         }
     }
 
-    /// The regular expression of a `pattern`, and why there is none.
+    /// The regular expression of a `pattern`, or the reason why it is invalid.
     pub(crate) fn pattern(&self) -> Option<Result<&Regex, &str>> {
         self.pattern.as_ref().map(|pattern| pattern.as_ref().map_err(String::as_str))
     }
 
-    /// As it is written on one line: `in_range: [1, 4]`.
+    /// The clause on one line, such as `in_range: [1, 4]`.
     pub(crate) fn text(&self) -> String {
         format!("{}: {}", self.operator.keyname(), self.operand.to_value())
     }
 
-    /// As a value: a map from its keyname to its operand.
+    /// The clause as a map from its keyname to its operand.
     pub(crate) fn to_value(&self) -> Value {
         Value::Map([(self.operator.keyname().into(), self.operand.to_value())].into())
     }
 
-    /// The values that it admits, where it lists them.
+    /// The values that the clause allows, if it lists them.
     pub(crate) fn values(&self) -> Option<Vec<Value>> {
         match self.operator {
             Operator::Equal => Some(vec![self.operand.to_value()]),
@@ -203,7 +204,7 @@ impl<'a> Clause<'a> {
         }
     }
 
-    /// The values at which it may begin or cease to hold, where values are ordered.
+    /// The values at which the truth of the clause may change, for ordered values.
     pub(crate) fn bounds(&self) -> Vec<Value> {
         match self.operator {
             Operator::InRange => {
@@ -218,7 +219,7 @@ impl<'a> Clause<'a> {
         }
     }
 
-    /// The size that it asks for, or that it bounds.
+    /// The size that the clause requires or limits.
     pub(crate) fn size(&self) -> Option<usize> {
         match self.operator {
             Operator::Length | Operator::MinLength | Operator::MaxLength => {
@@ -229,8 +230,9 @@ impl<'a> Clause<'a> {
     }
 }
 
-/// The regular expression that matches where this one matches a whole text.
+/// Makes the regular expression match whole texts only.
 fn anchored(text: &str) -> Result<Regex, regex_lite::Error> {
-    // On its own first, so that an unbalanced parenthesis is not taken for one of ours.
+    // The text is compiled alone first, so that an unbalanced parenthesis in it is not closed by
+    // the added one.
     Regex::new(text).and_then(|_| Regex::new(&format!(r"\A(?:{text})\z")))
 }

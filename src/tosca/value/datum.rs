@@ -1,21 +1,21 @@
-//! What is checked: a node of a document, or a value that stands in none, such as one that a call
-//! assigns or an expression computes. Both are read alike.
+//! Represents a value to be checked: a node of a document, or a value outside any document, such as
+//! one that a call assigns or an expression computes. The checks read both in the same way.
 
-use crate::text::source::Span;
-use crate::text::value::{Value, quote};
-use crate::text::yaml::{Node, NodeKind, Scalar};
+use cuvee_text::source::Span;
+use cuvee_text::value::{Value, quote};
+use cuvee_text::yaml::{Node, NodeKind, Scalar};
 use std::borrow::Cow;
 
 /// A value to be checked.
 #[derive(Clone, Copy, Debug)]
 pub enum Datum<'t> {
-    /// It stands in a document.
+    /// A node of a document.
     Node(Node<'t>),
-    /// It stands in none.
+    /// A value outside any document.
     Value(&'t Value),
-    /// It is part of one that stands in none.
+    /// A part of a value outside any document.
     Part(&'t Value),
-    /// It is a key of one that stands in none.
+    /// A key in a value outside any document.
     Key(&'t str),
 }
 
@@ -32,12 +32,12 @@ impl<'t> From<&'t Value> for Datum<'t> {
 }
 
 impl<'t> Datum<'t> {
-    /// The node, where it is one.
+    /// The node, if the value is one.
     pub(super) fn node(self) -> Option<Node<'t>> {
         if let Self::Node(node) = self { Some(node) } else { None }
     }
 
-    /// Its place, where it has one.
+    /// The place of the value, if it has one.
     pub(super) fn span(self) -> Option<Span> {
         self.node().map(Node::span)
     }
@@ -51,7 +51,7 @@ impl<'t> Datum<'t> {
         }
     }
 
-    /// The scalar, where it is one.
+    /// The scalar, if the value is one.
     pub(super) fn scalar(self) -> Option<Scalar<'t>> {
         Some(match self {
             Self::Node(node) => return node.scalar(),
@@ -69,7 +69,7 @@ impl<'t> Datum<'t> {
         })
     }
 
-    /// As what else a key may be read, whose notation is gone.
+    /// The scalar that the text of a key may also mean, because the notation of the key is lost.
     pub(super) fn key(self) -> Option<Scalar<'t>> {
         if let Self::Key(text) = self { Some(Scalar::plain(text)) } else { None }
     }
@@ -85,8 +85,8 @@ impl<'t> Datum<'t> {
         }
     }
 
-    /// What stands for it where it is a key: the text of a scalar, and the canonical text of a list
-    /// or a map.
+    /// The text of the value as a key: the text of a scalar, or the canonical text of a list or a
+    /// map.
     pub(super) fn key_text(self) -> Cow<'t, str> {
         match self {
             Self::Node(node) => node.key_text(),
@@ -94,8 +94,8 @@ impl<'t> Datum<'t> {
         }
     }
 
-    /// Whether it is the canonical text of a list or a map, which a key of what stands in no
-    /// document has in its place.
+    /// Whether the value is the canonical text of a list or a map. A key outside any document has
+    /// this text in place of the list or map.
     pub(super) fn stands_for(self, kind: NodeKind) -> bool {
         match (self, kind) {
             (Self::Key(text), NodeKind::Sequence) => text.starts_with('[') && text.ends_with(']'),
@@ -104,7 +104,8 @@ impl<'t> Datum<'t> {
         }
     }
 
-    /// The text of a scalar as it would be written; nothing for null, which is no text.
+    /// The text of a scalar as a document would contain it. Returns nothing for null, which has no
+    /// text.
     pub(super) fn written(self) -> Option<Cow<'t, str>> {
         match self {
             Self::Value(Value::Null) | Self::Part(Value::Null) => None,
@@ -119,7 +120,7 @@ impl<'t> Datum<'t> {
         if let Some(Scalar::String(text)) = self.scalar() { Some(text) } else { None }
     }
 
-    /// Whether it is written as an integer, of however many digits.
+    /// Whether the value is written as an integer with any number of digits.
     pub(super) fn is_integer(self) -> bool {
         match self {
             Self::Node(node) => node.is_integer(),
@@ -130,7 +131,7 @@ impl<'t> Datum<'t> {
         }
     }
 
-    /// The items of a list.
+    /// The items, if the value is a list.
     pub(super) fn items(self) -> impl Iterator<Item = Datum<'t>> {
         let values = match self {
             Self::Value(Value::List(items)) | Self::Part(Value::List(items)) => &**items,
@@ -140,7 +141,7 @@ impl<'t> Datum<'t> {
         nodes.chain(values.iter().map(Datum::Part))
     }
 
-    /// The entries of a map.
+    /// The entries, if the value is a map.
     pub(super) fn entries(self) -> impl Iterator<Item = (Datum<'t>, Datum<'t>)> {
         let values = match self {
             Self::Value(Value::Map(entries)) | Self::Part(Value::Map(entries)) => &**entries,
@@ -151,7 +152,7 @@ impl<'t> Datum<'t> {
         nodes.chain(values.iter().map(|(key, value)| (Datum::Key(key), Datum::Part(value))))
     }
 
-    /// How many characters a scalar, items a list, or entries a map has.
+    /// The number of characters of a scalar, items of a list, or entries of a map.
     pub(super) fn size(self) -> usize {
         match self.kind() {
             NodeKind::Scalar => self.text().unwrap_or_default().chars().count(),
@@ -164,7 +165,7 @@ impl<'t> Datum<'t> {
         self.as_str() == Some("UNBOUNDED")
     }
 
-    /// For messages, cut where it is long.
+    /// The value for messages, shortened if it is long.
     pub(super) fn shown(self) -> String {
         match self {
             Self::Node(node) => match node.text() {
@@ -180,7 +181,7 @@ impl<'t> Datum<'t> {
         }
     }
 
-    /// For messages about its type: what stands in no document says what it is.
+    /// The value for messages about its type. Outside a document, the value itself has to be shown.
     pub(super) fn described(self) -> String {
         match self {
             Self::Value(value) => quote(value),

@@ -1,17 +1,17 @@
-//! Whether definitions make sense: constraints for their types (section 3.6.3.3), and defaults for
-//! their definitions (3.6.10.5, 3.6.14.3).
+//! Checks whether definitions are valid: constraints have to suit their types (section 3.6.3.3),
+//! and defaults have to fit their definitions (3.6.10.5, 3.6.14.3).
 
 use super::check::{TypedSchema, ValueChecker};
 use super::datum::Datum;
 use super::literal::{Literal, integer};
 use super::truth::is_unsupported;
 use super::{Clause, Operator, Primitive, PropertyDefinition, Schema, UndecidedReason, function};
-use crate::text::diagnostic::{Code, Diagnostic, Rule, Specification};
-use crate::text::source::Span;
-use crate::text::yaml::{Node, NodeKind};
+use crate::diagnostic::{Cite, Code, Diagnostic, Rule, TOSCA_SIMPLE_1_3};
+use cuvee_text::source::Span;
+use cuvee_text::yaml::{Node, NodeKind};
 use num_bigint::Sign;
 
-/// The type of the bounds of a range, and of lengths.
+/// The type of a range's bounds, and of lengths.
 static INTEGER: Schema<'static> = Schema {
     type_name: "integer",
     kind: None,
@@ -21,7 +21,7 @@ static INTEGER: Schema<'static> = Schema {
 };
 
 impl<'t> ValueChecker<'t, '_> {
-    /// A definition, with the default and the value that it has.
+    /// Checks a definition together with its default and its fixed value.
     pub(super) fn definition(&mut self, definition: &'t PropertyDefinition<'t>) {
         let Some(schema) = definition.expected() else { return };
         self.schema(schema);
@@ -36,13 +36,13 @@ impl<'t> ValueChecker<'t, '_> {
                     "the {what} of `{}` does not fit: {}",
                     definition.named.name, found.message
                 );
-                found.rule = Some(Rule::new(Specification::ToscaSimple13, section));
+                found.rule = Some(Box::new(Rule::new(&TOSCA_SIMPLE_1_3, section)));
             }
         }
     }
 
-    /// A schema and those in it. Recursion follows the schemas as they are written, whose depth the
-    /// parser limits.
+    /// Checks a schema and the schemas inside it. The recursion follows the nesting of schemas in
+    /// the document, which the parser limits.
     pub(super) fn schema(&mut self, schema: &'t Schema<'t>) {
         schema.constraints.iter().for_each(|clause| self.clause_definition(clause, schema));
         [&schema.key_schema, &schema.entry_schema]
@@ -51,7 +51,7 @@ impl<'t> ValueChecker<'t, '_> {
             .for_each(|part| self.schema(part));
     }
 
-    /// A clause of values of this schema.
+    /// Checks a clause for values of this schema.
     pub(super) fn clause_definition(&mut self, clause: &'t Clause<'t>, schema: &'t Schema<'t>) {
         let kind = self.kind(schema);
         if kind.is_unknown() {
@@ -89,7 +89,8 @@ impl<'t> ValueChecker<'t, '_> {
         }
     }
 
-    /// A value that others are above or below: also where no type is declared, it has an order.
+    /// Checks the operand of a comparison. Even if no type is declared, the operand has to be of an
+    /// ordered type.
     fn bound(&mut self, operand: Node<'t>, clause: &'t Clause<'t>, kind: &TypedSchema<'t>) {
         let untyped = !kind.schema.is_typed() && function(operand).is_none();
         if untyped && !Primitive::of(operand.into()).is_comparable() {
@@ -98,12 +99,12 @@ impl<'t> ValueChecker<'t, '_> {
         self.operand(operand, clause, kind);
     }
 
-    /// A value that values are compared with: it is of their type.
+    /// Checks an operand that values are compared with. It has to be of their type.
     fn operand(&mut self, operand: Node<'t>, clause: &Clause<'_>, kind: &TypedSchema<'t>) {
         let before = self.findings.diagnostics.len();
         self.typed(operand.into(), kind);
         for found in self.errors_since(before) {
-            found.code = Code::InvalidConstraint;
+            found.code = Code::InvalidConstraint.into();
             found.message = format!(
                 "the operand of `{}` does not fit: {}",
                 clause.operator.keyname(),

@@ -1,17 +1,17 @@
-//! Values that have no parts, as their type reads them: the only place that says which literal is
-//! a value of which type, and how two of them compare.
+//! Reads scalar values as values of a primitive type. Only this module decides which literal is a
+//! value of which type, and how two of them compare.
 
 use super::Primitive;
 use super::datum::Datum;
 use super::timestamp::timestamp;
 use super::unit::{Measure, measure};
 use super::version::Version;
-use crate::text::yaml::{NodeKind, Scalar};
+use cuvee_text::yaml::{NodeKind, Scalar};
 use jiff::Timestamp;
 use num_bigint::BigInt;
 use std::cmp::Ordering;
 
-/// A value of a type that has no parts.
+/// A scalar value of a primitive type.
 #[derive(Clone, Debug)]
 pub(super) enum Literal<'t> {
     Text(&'t str),
@@ -25,8 +25,8 @@ pub(super) enum Literal<'t> {
 }
 
 impl<'t> Literal<'t> {
-    /// The value of this type that a datum is; nothing where it is none, or where values of the
-    /// type have parts.
+    /// Reads a datum as a value of this type. Returns nothing where it is no such value, or where
+    /// values of the type have parts.
     pub(super) fn read(datum: Datum<'t>, primitive: Primitive) -> Option<Self> {
         let scalar = datum.scalar()?;
         let own = Self::scalar(datum, scalar, primitive);
@@ -38,7 +38,7 @@ impl<'t> Literal<'t> {
             (Primitive::String, Scalar::String(text)) => Some(Self::Text(text)),
             (Primitive::Integer, Scalar::Int(value)) => Some(Self::Integer(value.into())),
             (Primitive::Integer, Scalar::Float(_)) => past_64_bits(datum).map(Self::Integer),
-            // Integers are compared as such: doubles cannot tell all of them apart.
+            // Integers are compared exactly, because a double cannot represent all of them.
             (Primitive::Float, Scalar::Int(value)) => Some(Self::Integer(value.into())),
             (Primitive::Float, Scalar::Float(value)) => {
                 Some(past_64_bits(datum).map_or(Self::Float(value), Self::Integer))
@@ -56,8 +56,8 @@ impl<'t> Literal<'t> {
         }
     }
 
-    /// Orders two values of one type; nothing where one of them is no number, where versions are of
-    /// different branches, and for booleans that differ, which are not ordered.
+    /// Orders two values of one type. Returns nothing for a NaN, for versions of different
+    /// branches, and for different booleans, which have no order.
     pub(super) fn compare(&self, other: &Self) -> Option<Ordering> {
         match (self, other) {
             (Self::Text(a), Self::Text(b)) => Some(a.cmp(b)),
@@ -75,8 +75,8 @@ impl<'t> Literal<'t> {
     }
 }
 
-/// The integer that a number is that does not fit into 64 bits. Nobody counts to a number of a
-/// thousand digits, and arithmetic on more would be slow.
+/// Reads an integer that does not fit into 64 bits. Integers of more than a thousand digits are
+/// rejected, because arithmetic on them is slow and no template needs them.
 fn past_64_bits(datum: Datum<'_>) -> Option<BigInt> {
     const LONGEST: usize = 1000;
     let is_integer = datum.is_integer() || datum.key().is_some();
@@ -97,7 +97,7 @@ fn nearest(integer: &BigInt) -> f64 {
     exact.or_else(|| integer.to_string().parse().ok()).unwrap_or(f64::NAN)
 }
 
-/// A range: its bounds, the upper one nothing where it is `UNBOUNDED`.
+/// The bounds of a range. The upper one is `None` where it is `UNBOUNDED`.
 pub(super) fn range(datum: Datum<'_>) -> Option<(BigInt, Option<BigInt>)> {
     if datum.kind() != NodeKind::Sequence {
         return None;
@@ -109,7 +109,7 @@ pub(super) fn range(datum: Datum<'_>) -> Option<(BigInt, Option<BigInt>)> {
     (bounds.next().is_none() && in_order).then_some((low, high))
 }
 
-/// The integer that a datum is.
+/// The datum as an integer, if it is one.
 pub(super) fn integer(datum: Datum<'_>) -> Option<BigInt> {
     match Literal::read(datum, Primitive::Integer)? {
         Literal::Integer(value) => Some(value),

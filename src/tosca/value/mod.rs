@@ -1,16 +1,16 @@
-//! Values of TOSCA types (sections 3.3, 3.6.3, 3.6.9 to 3.6.14 and 3.7.6): whether a YAML node is a
-//! value of its type, whether it fulfils its constraints, and whether constraints and defaults make
-//! sense for their type.
+//! Checks values of TOSCA types (sections 3.3, 3.6.3, 3.6.9 to 3.6.14 and 3.7.6): whether a YAML
+//! node is a value of its type and fulfils its constraints, and whether constraints and defaults
+//! suit their type.
 //!
 //! `valid(v, s) ⇔ v is of type(s) ∧ every part of v is valid ∧ v fulfils every clause of type(s)
-//! and s`. A value that is an intrinsic function is neither valid nor invalid yet: it is handed
-//! back as [`Undecided`].
+//! and s`. The validity of a call of an intrinsic function is not known before evaluation, so it is
+//! returned as [`Undecided`].
 //!
 //! ```
 //! use cuvee::diagnostic::Diagnostics;
 //! use cuvee::source::FileId;
-//! use cuvee::tosca::value::{DataTypeView, DataTypes, Schema, check_value};
-//! use cuvee::yaml::{Limits, parse};
+//! use cuvee::parts::tosca::value::{DataTypeView, DataTypes, Schema, check_value};
+//! use cuvee::parts::yaml::{Limits, parse};
 //!
 //! struct None;
 //! impl<'a> DataTypes<'a> for None {
@@ -54,56 +54,57 @@ pub(crate) use timestamp::timestamp;
 pub use unit::Dimension;
 pub(crate) use version::{Version, is_version};
 
-use crate::text::diagnostic::{Code, Diagnostic};
-use crate::text::source::Span;
-use crate::text::value::Value;
-use crate::text::yaml::Node;
+use crate::diagnostic::{Cite, Code, Diagnostic};
 use check::{PropertyOwner, ValueChecker};
+use cuvee_text::source::Span;
+use cuvee_text::value::Value;
+use cuvee_text::yaml::Node;
 use literal::Literal;
 use rule::GivenValues;
 use std::cmp::Ordering;
 use truth::Truth;
 
-/// All that was found out.
+/// The results of a check.
 #[derive(Clone, Debug, Default)]
 pub struct Findings<'t> {
-    /// What is wrong.
+    /// The errors and warnings.
     pub diagnostics: Vec<Diagnostic>,
-    /// What cannot be told here.
+    /// The places whose validity is not known.
     pub undecided: Vec<Undecided<'t>>,
 }
 
-/// A place at which it cannot be told whether all is well.
+/// A place whose validity is not known.
 #[derive(Clone, Copy, Debug)]
 pub struct Undecided<'t> {
-    /// The place.
+    /// The node at the place.
     pub node: Node<'t>,
-    /// Why.
+    /// The reason.
     pub reason: UndecidedReason<'t>,
-    /// What is expected there, where anything in particular is.
+    /// The schema that the value has to match, where there is one.
     pub schema: Option<&'t Schema<'t>>,
 }
 
-/// Why something cannot be told.
+/// The reason why validity is not known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UndecidedReason<'t> {
-    /// The value, or something that it is compared with, is that of this function.
+    /// The value, or an operand that it is compared with, is the result of this function.
     Function(&'t str),
-    /// The type of this name is not defined, which is reported where it is named.
+    /// The type of this name is not defined, which is reported where the type is named.
     UnknownType(&'t str),
-    /// Versions whose qualifiers differ are not ordered (section 3.3.2.2).
+    /// The versions have different qualifiers, so they are not ordered (section 3.3.2.2).
     VersionBranches,
     /// The clause refers to a schema of another language (section 3.6.3.2).
     ExternalSchema,
-    /// The regular expression is of a kind that is not supported; which are is left open (section
-    /// 3.6.3.3).
+    /// The regular expression is of an unsupported kind. The specification leaves open which kinds
+    /// there are (section 3.6.3.3).
     Pattern,
-    /// What it is compared with makes no sense itself, which is reported at its definition.
+    /// The operand of the clause is invalid itself, which is reported at the definition of the
+    /// clause.
     Definition,
 }
 
 impl Undecided<'_> {
-    /// A note that says so.
+    /// A note with the place and the reason.
     pub fn diagnostic(&self) -> Diagnostic {
         let (because, section) = match self.reason {
             UndecidedReason::Function(name) => {
@@ -142,7 +143,7 @@ pub fn check_value<'t, 'a>(
     checker.findings
 }
 
-/// The types that values may have of which nobody says it, the narrower ones first.
+/// The types that are tried for values without a declared type, the narrower ones first.
 const UNTYPED: [Primitive; 10] = [
     Primitive::Null,
     Primitive::Boolean,
@@ -156,13 +157,13 @@ const UNTYPED: [Primitive; 10] = [
     Primitive::String,
 ];
 
-/// Orders two values without parts of which nobody says the type: as what both are.
+/// Compares two scalar values without a declared type, as values of the first type that both fit.
 pub(crate) fn compare(a: Datum<'_>, b: Datum<'_>) -> Option<Ordering> {
     let order = |kind| Literal::read(a, kind)?.compare(&Literal::read(b, kind)?);
     UNTYPED.into_iter().find_map(order)
 }
 
-/// Whether a value of which nobody says the type fulfils a clause: as one of some type.
+/// Whether a value without a declared type fulfils a clause, as a value of some type that it fits.
 pub(crate) fn fulfils_clause(value: &Value, clause: &Clause<'_>) -> bool {
     let as_one = |type_name| {
         let schema = Schema { constraints: vec![clause.clone()], ..Schema::of(type_name) };
@@ -177,8 +178,7 @@ pub(crate) fn fulfils_clause(value: &Value, clause: &Clause<'_>) -> bool {
     }
 }
 
-/// Where no types are known but those that are there without being defined: others are taken as they
-/// are.
+/// Knows no types except the primitive ones. Values of other types are accepted as they are.
 pub(crate) struct NoDataTypes;
 
 impl<'a> DataTypes<'a> for NoDataTypes {
@@ -187,8 +187,8 @@ impl<'a> DataTypes<'a> for NoDataTypes {
     }
 }
 
-/// Checks a value that is given to an input before anything is evaluated: it is no function, and as
-/// it is declared. `what` says what it is given to.
+/// Checks a value that is given to an input before any evaluation: it must not be a function call,
+/// and must fit the declaration. `what` names its destination in messages.
 pub(crate) fn check_given<'t, 'a>(
     value: Node<'t>,
     definition: &'t PropertyDefinition<'t>,
@@ -213,8 +213,8 @@ fn no_functions(value: Node<'_>, what: &str, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Checks a value that is assigned to what has this definition: as [`check_value`], and that what
-/// is fixed stays as it is.
+/// Checks a value that is assigned to a property, attribute or parameter with this definition: as
+/// [`check_value`], and also that a fixed value is not changed.
 pub fn check_assignment<'t, 'a>(
     value: impl Into<Datum<'t>>,
     definition: &'t PropertyDefinition<'t>,
@@ -225,8 +225,9 @@ pub fn check_assignment<'t, 'a>(
     checker.findings
 }
 
-/// Checks the values that are assigned to properties: a map, or none. `owner` says whose they are,
-/// and `at` where it is, for what is missing; where it `is_open`, it may have others than these.
+/// Checks the values that are assigned to properties, which are a map or missing. Messages call
+/// their owner `owner`, and report missing values at `at`. With `is_open`, the owner may have other
+/// properties than these.
 pub fn check_assignments<'t, 'a>(
     values: Option<Node<'t>>,
     definitions: &[&'t PropertyDefinition<'t>],
@@ -241,7 +242,7 @@ pub fn check_assignments<'t, 'a>(
     checker.findings
 }
 
-/// Checks the values of properties by rules between them, beside their definitions.
+/// Checks rules between the values of several properties, in addition to their definitions.
 pub(crate) fn check_rules<'t>(
     values: Option<Node<'t>>,
     definitions: &'t [&'t PropertyDefinition<'t>],
@@ -253,8 +254,8 @@ pub(crate) fn check_rules<'t>(
     rules.iter().filter_map(|rule| rule.check(&values, owner)).collect()
 }
 
-/// Checks a property, attribute or parameter definition: its schema, and its default and its value
-/// against that.
+/// Checks a property, attribute or parameter definition: its schema, and then its default and its
+/// value against the schema.
 pub fn check_definition<'t, 'a>(
     definition: &'t PropertyDefinition<'t>,
     types: &'t dyn DataTypes<'a>,
@@ -264,18 +265,17 @@ pub fn check_definition<'t, 'a>(
     checker.findings
 }
 
-/// Checks a schema: whether its constraints, and those of the schemas in it, make sense for their
-/// types.
+/// Checks whether the constraints of a schema, and of the schemas inside it, suit their types.
 pub fn check_schema<'t, 'a>(schema: &'t Schema<'t>, types: &'t dyn DataTypes<'a>) -> Findings<'t> {
     let mut checker = ValueChecker::new(types);
     checker.schema(schema);
     checker.findings
 }
 
-/// Checks whether a clause makes sense for values of this schema: its operator applies to them, and
-/// its operand is of the right type.
+/// Checks whether a clause suits values of this schema: its operator has to apply to them, and its
+/// operand has to be of the right type.
 ///
-/// For a clause of a data type the schema is that data type itself.
+/// For a clause in a data type, the schema is that data type.
 pub fn check_constraint_definition<'t, 'a>(
     clause: &'t Clause<'t>,
     schema: &'t Schema<'t>,
@@ -286,7 +286,7 @@ pub fn check_constraint_definition<'t, 'a>(
     checker.findings
 }
 
-/// Whether two values of a schema are equal, as far as that can be told.
+/// Whether two values of a schema are equal. Returns false where this is not known.
 pub fn same<'t, 'a>(
     a: impl Into<Datum<'t>>,
     b: impl Into<Datum<'t>>,

@@ -1,11 +1,11 @@
-//! The types that are there without being defined (section 3.3).
+//! Defines the primitive types, which need no definition in a template (section 3.3).
 
 use super::datum::Datum;
 use super::literal::Literal;
 use super::unit::{Dimension, unit, units};
-use crate::text::yaml::{NodeKind, Scalar};
+use cuvee_text::yaml::{NodeKind, Scalar};
 
-/// A type that is there without being defined.
+/// A primitive type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Primitive {
     /// `string`
@@ -33,7 +33,7 @@ pub enum Primitive {
 }
 
 impl Primitive {
-    /// All of them, in the order of section 3.3.
+    /// All primitive types, in the order of section 3.3.
     pub const ALL: [Self; 14] = [
         Self::String,
         Self::Integer,
@@ -51,10 +51,10 @@ impl Primitive {
         Self::ScalarUnit(Dimension::Bitrate),
     ];
 
-    /// The type of this name, short or qualified.
+    /// The type with this short or qualified name.
     ///
     /// ```
-    /// use cuvee::tosca::value::Primitive;
+    /// use cuvee::parts::tosca::value::Primitive;
     /// assert_eq!(Primitive::from_name("tosca:range"), Some(Primitive::Range));
     /// assert_eq!(Primitive::from_name("Port"), None);
     /// ```
@@ -63,7 +63,7 @@ impl Primitive {
         Self::ALL.into_iter().find(|primitive| primitive.name() == name)
     }
 
-    /// The short name.
+    /// The short name of the type.
     pub fn name(self) -> &'static str {
         match self {
             Self::String => "string",
@@ -83,7 +83,7 @@ impl Primitive {
         }
     }
 
-    /// What its values are, for messages.
+    /// The values of the type, for messages.
     pub fn describe(self) -> &'static str {
         match self {
             Self::String => "a string",
@@ -103,7 +103,7 @@ impl Primitive {
         }
     }
 
-    /// The section that says what its values are.
+    /// The section that defines the values of the type.
     pub fn section(self) -> &'static str {
         match self {
             Self::Version => "3.3.2",
@@ -118,7 +118,8 @@ impl Primitive {
         }
     }
 
-    /// What a value is where nothing says its type; a number is a float, which an integer is, too.
+    /// The type of a value without a declared type. A number is a float, because an integer is a
+    /// float, too.
     pub(super) fn of(datum: Datum<'_>) -> Self {
         match (datum.kind(), datum.scalar()) {
             (NodeKind::Sequence, _) => Self::List,
@@ -130,7 +131,7 @@ impl Primitive {
         }
     }
 
-    /// Whether its values are ordered (section 3.6.3.1.1).
+    /// Whether the values of the type are ordered (section 3.6.3.1.1).
     pub fn is_comparable(self) -> bool {
         matches!(
             self,
@@ -143,7 +144,7 @@ impl Primitive {
         )
     }
 
-    /// What somebody who wrote this as a value of the type may do.
+    /// Advice for somebody who wrote an invalid value of the type.
     pub(super) fn advice(self, datum: Datum<'_>) -> Option<String> {
         let text = datum.written()?;
         match self {
@@ -167,8 +168,8 @@ impl Primitive {
         }
     }
 
-    /// How the unit of a value is best written, where it is written in another case, with the
-    /// section that lists it.
+    /// The preferred spelling of a value's unit, if the value has it in another case, with the
+    /// section that lists the unit.
     pub(super) fn better_case(self, text: &str) -> Option<(&'static str, &'static str)> {
         let Self::ScalarUnit(dimension) = self else { return None };
         let written = text.trim().trim_start_matches(|c: char| !c.is_ascii_alphabetic());

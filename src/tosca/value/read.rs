@@ -1,17 +1,17 @@
-//! How definitions of properties, attributes and parameters (sections 3.6.10, 3.6.12 and 3.6.14) and
-//! schema definitions (3.6.9) are read, wherever they stand.
+//! Reads definitions of properties, attributes and parameters (sections 3.6.10, 3.6.12 and 3.6.14)
+//! and schema definitions (3.6.9), wherever a template contains them.
 
 use super::schema::boolean;
 use super::{Clause, Primitive, PropertyDefinition, Schema};
-use crate::text::diagnostic::{Advice, Code, Diagnostic, Diagnostics};
-use crate::text::yaml::{Node, NodeKind};
+use crate::diagnostic::{Advice, Cite, Code, Diagnostic, Diagnostics};
 use crate::tosca::grammar::{Grammar, Named};
 use crate::tosca::shape::{PARAMETER, Reading, SCHEMA, STATUS, Shape, Vocabulary};
+use cuvee_text::yaml::{Node, NodeKind};
 
 impl<'a> PropertyDefinition<'a> {
-    /// Reads a parameter of a template, which says what is `known`: the keynames of a parameter
-    /// definition, which whoever calls this judges, and what an extension adds to them. What is no
-    /// definition is its value.
+    /// Reads a parameter of a template. `known` has the keynames of a parameter definition and the
+    /// words that an extension adds to them; the caller checks the keynames. A value that is not a
+    /// definition is the fixed value of the parameter.
     pub(crate) fn parameter(
         named: Named<'a>,
         known: &Vocabulary,
@@ -24,14 +24,14 @@ impl<'a> PropertyDefinition<'a> {
         }
     }
 
-    /// The single-line grammar of parameters (section 3.6.14.2): a fixed value.
+    /// Reads the single-line grammar of parameters (section 3.6.14.2): a fixed value.
     fn fixed(named: Named<'a>) -> Self {
         Self { value: Some(named.value).filter(|value| !value.is_null()), ..Self::of(named) }
     }
 }
 
 impl Grammar<'_> {
-    /// A definition of this shape: of a property, an attribute or a parameter.
+    /// Reads a definition of this shape: of a property, an attribute or a parameter.
     pub(crate) fn property<'a>(
         &mut self,
         named: Named<'a>,
@@ -89,13 +89,14 @@ impl Grammar<'_> {
         Some(status)
     }
 
-    /// Type, constraints and schemas of what has this shape; no type where none is said.
+    /// Reads the type, the constraints and the schemas of an element with this shape. A missing
+    /// type is left out.
     pub(crate) fn typed_schema<'a>(&mut self, node: Node<'a>, shape: &Shape) -> Schema<'a> {
         let kind = self.type_name(node, "type", shape);
         self.schema_parts(node, shape).with_kind(kind)
     }
 
-    /// Constraints and schemas, wherever they stand.
+    /// Reads the constraints and the schemas of an element.
     pub(crate) fn schema_parts<'a>(&mut self, node: Node<'a>, shape: &Shape) -> Schema<'a> {
         let constraints = node.get("constraints").filter(|_| shape.has("constraints"));
         Schema {
@@ -106,7 +107,7 @@ impl Grammar<'_> {
         }
     }
 
-    /// A schema; that only its type may be written is in the listing of section 9.2.1.
+    /// Reads a schema. The listing of section 9.2.1 shows that the name of its type is enough.
     pub(crate) fn schema<'a>(&mut self, node: Node<'a>) -> Schema<'a> {
         // The primitive type `null` needs no quotes.
         if node.as_str().is_some() || node.text() == Some("null") {
@@ -115,7 +116,7 @@ impl Grammar<'_> {
         self.keynames(node, &SCHEMA);
         let mut schema = self.typed_schema(node, &SCHEMA);
         if !schema.is_typed() {
-            // A type that is not said is `string` (section 3.3.1.1).
+            // The default type is `string` (section 3.3.1.1).
             schema.type_name = Primitive::String.name();
         }
         let is_untyped = node.kind() == NodeKind::Mapping && node.get("type").is_none();
@@ -133,10 +134,10 @@ impl Grammar<'_> {
     }
 
     fn constraint<'a>(&mut self, clause: Node<'a>) -> Option<Clause<'a>> {
-        // A clause of a template says itself what kind of mistake it has.
+        // In a template, a clause reports errors under its own code.
         let code = Some(self.code).filter(|&code| code != Code::InvalidTemplate);
         let read = Clause::read(clause)
-            .map_err(|error| Diagnostic { code: code.unwrap_or(error.code), ..error });
+            .map_err(|error| code.map_or(error.clone(), |code| error.with_code(code)));
         self.diagnostics.ok(read)
     }
 }

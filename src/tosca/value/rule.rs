@@ -1,15 +1,15 @@
-//! Rules between the properties of normative types, which the specification has in words, because
-//! its grammar has none for them.
+//! Checks rules between the properties of normative types. The specification states them in prose,
+//! because its grammar cannot express them.
 
 use super::datum::Datum;
 use super::literal::{Literal, integer, range};
 use super::{Primitive, PropertyDefinition};
-use crate::text::diagnostic::{Code, Diagnostic};
-use crate::text::source::Span;
+use crate::diagnostic::{Cite, Code, Diagnostic};
 use crate::tosca::family::Family;
+use cuvee_text::source::Span;
 use std::cmp::Ordering;
 
-/// A rule between the properties of a type, and so of those that derive from it.
+/// A rule between the properties of a type and of its derived types.
 #[derive(Debug)]
 pub struct PropertyRule {
     family: Family,
@@ -19,14 +19,14 @@ pub struct PropertyRule {
     pub(crate) demand: RuleDemand,
 }
 
-/// What a rule demands.
+/// The condition of a rule.
 #[derive(Debug)]
 pub(crate) enum RuleDemand {
-    /// One of these has a value.
+    /// At least one of these has a value.
     OneOf(&'static [&'static str]),
-    /// The first lies in the range that the second is, where both have a value.
+    /// The first lies in the range that the second gives, where both have a value.
     Within(&'static str, &'static str),
-    /// The second is no less than the first, where both have a value.
+    /// The second is not less than the first, where both have a value.
     InOrder(&'static str, &'static str),
 }
 
@@ -76,19 +76,19 @@ static RULES: [PropertyRule; 8] = [
 ];
 
 impl PropertyRule {
-    /// The rules that a type of this name has itself.
+    /// The rules for exactly the type with this name.
     pub(crate) fn of(family: Family, name: &str) -> impl Iterator<Item = &'static Self> + use<'_> {
         RULES.iter().filter(move |rule| rule.family == family && rule.type_name == name)
     }
 
-    /// What to say where none of these has a value.
+    /// The error if none of these has a value.
     pub(crate) fn missing(&self, owner: &str, names: &[&str], at: Option<Span>) -> Diagnostic {
         let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
         let message = format!("{owner} needs a value of {}", listed(&names));
         Diagnostic::error(Code::MissingProperty, message).at(at).section(self.section)
     }
 
-    /// What is wrong by this rule with the values of properties; what is a function is not judged.
+    /// Checks the rule for these values. Calls of functions are not checked.
     pub(super) fn check(&self, values: &GivenValues<'_>, owner: &str) -> Option<Diagnostic> {
         match self.demand {
             RuleDemand::OneOf(names) => {
@@ -117,7 +117,7 @@ impl PropertyRule {
         }
     }
 
-    /// Reports at the first of these properties that is assigned, with the place of the other.
+    /// The error at the first of these properties that is assigned, with the place of the other.
     fn violated(&self, values: &GivenValues<'_>, message: String, names: [&str; 2]) -> Diagnostic {
         let is_default = values.assigned(names[0]).is_none();
         let [at, other] = if is_default { [names[1], names[0]] } else { names };
@@ -129,11 +129,11 @@ impl PropertyRule {
     }
 }
 
-/// The values of properties: those that are assigned, over those that their definitions give.
+/// The values of properties: the assigned ones, or else those of the definitions.
 pub(super) struct GivenValues<'t> {
     pub(super) assigned: Option<Datum<'t>>,
     pub(super) definitions: &'t [&'t PropertyDefinition<'t>],
-    /// Where they are.
+    /// The place of the assignments.
     pub(super) at: Option<Span>,
 }
 
@@ -160,7 +160,7 @@ impl<'t> GivenValues<'t> {
     }
 }
 
-/// `a`, `b` or `c`
+/// A list in the form `a`, `b` or `c`.
 fn listed(names: &[String]) -> String {
     match names {
         [] => String::new(),

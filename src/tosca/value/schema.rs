@@ -1,41 +1,40 @@
-//! What is expected of a value: schema definitions (section 3.6.9), property, attribute and
-//! parameter definitions (3.6.10, 3.6.12, 3.6.14), and data types (3.7.6) as far as values need
-//! them.
+//! Defines the data structures for expected values: schema definitions (section 3.6.9), property,
+//! attribute and parameter definitions (3.6.10, 3.6.12, 3.6.14), and the parts of data types
+//! (3.7.6) that the checks of values need.
 
 use super::{Clause, Primitive, PropertyRule};
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::source::FileId;
-use crate::text::yaml::Node;
+use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
 use crate::tosca::grammar::{Grammar, Named};
+use cuvee_text::source::FileId;
+use cuvee_text::yaml::Node;
 
-/// What is expected of a value.
+/// The expected type and constraints of a value.
 #[derive(Clone, Debug, Default)]
 pub struct Schema<'a> {
-    /// The name of its type; empty where none is declared, so that any value is of it.
+    /// The name of the type. Empty where no type is declared, so that every value fits.
     pub type_name: &'a str,
-    /// Where its type is named, where it is; refinements are judged there.
+    /// The node of the type's name, where there is one. Refinements are reported there.
     pub kind: Option<Node<'a>>,
-    /// What it must fulfil beside being of the type; in effective definitions first what ancestors
-    /// demand.
+    /// The constraints besides the type. In effective definitions, those of ancestors come first.
     pub constraints: Vec<Clause<'a>>,
-    /// What the keys of a map must be; any text where it is not said.
+    /// The schema of a map's keys. `None` allows any text.
     pub key_schema: Option<Box<Schema<'a>>>,
-    /// What the entries of a list or a map must be; anything where it is not said.
+    /// The schema of the entries of a list or a map. `None` allows any value.
     pub entry_schema: Option<Box<Schema<'a>>>,
 }
 
 impl<'a> Schema<'a> {
-    /// A type, and nothing more.
+    /// A schema with a type and nothing else.
     pub fn of(type_name: &'a str) -> Self {
         Self { type_name, ..Self::default() }
     }
 
-    /// No type.
+    /// A schema without a type.
     pub fn untyped() -> Self {
         Self::default()
     }
 
-    /// With the name of a type, where there is one.
+    /// The schema with this type, if there is one.
     pub(in crate::tosca) fn with_kind(mut self, kind: Option<Node<'a>>) -> Self {
         if let Some(name) = kind.and_then(Node::text) {
             (self.type_name, self.kind) = (name, kind);
@@ -43,7 +42,7 @@ impl<'a> Schema<'a> {
         self
     }
 
-    /// The file in which its type is named, where that is known: there the name has its meaning.
+    /// The file that names the type, where it is known. The name has its meaning in that file.
     pub fn file(&self) -> Option<FileId> {
         self.kind.map(|kind| kind.document().file())
     }
@@ -55,7 +54,7 @@ impl<'a> Schema<'a> {
 
     /// Reads a schema definition: a map, or the name of a type alone.
     ///
-    /// What is wrong is reported and left out; a type that is not said is `string` (section
+    /// Errors are reported, and the invalid parts left out. The default type is `string` (section
     /// 3.3.1.1).
     pub fn read(node: Node<'a>, diagnostics: &mut Diagnostics) -> Self {
         Grammar::of_template(diagnostics).schema(node)
@@ -68,22 +67,22 @@ impl<'a> Schema<'a> {
 pub struct PropertyDefinition<'a> {
     /// Its name and place.
     pub named: Named<'a>,
-    /// Type, constraints, schemas.
+    /// Its type, constraints and schemas.
     pub schema: Schema<'a>,
-    /// For people.
+    /// The description for people.
     pub description: Option<Node<'a>>,
-    /// `required`, where it is said.
+    /// The value of `required`, where the definition has one.
     pub required: Option<Node<'a>>,
-    /// The value where none is given.
+    /// The value that applies if no value is assigned.
     pub default: Option<Node<'a>>,
-    /// `status`, where it is said.
+    /// The value of `status`, where the definition has one.
     pub status: Option<Node<'a>>,
     /// The value that a refinement or a parameter fixes.
     pub value: Option<Node<'a>>,
 }
 
 impl<'a> PropertyDefinition<'a> {
-    /// Of this name, and nothing more.
+    /// A definition with this name and nothing else.
     pub(super) fn of(named: Named<'a>) -> Self {
         Self {
             named,
@@ -96,24 +95,25 @@ impl<'a> PropertyDefinition<'a> {
         }
     }
 
-    /// What its values must be; nothing for a parameter that takes the type of what is assigned to
-    /// it, and constrains it no further.
+    /// The schema of its values. Returns nothing for a parameter that takes the type of the
+    /// assigned value, without further constraints.
     pub fn expected(&self) -> Option<&Schema<'a>> {
         Some(&self.schema).filter(|schema| schema.is_typed() || !schema.constraints.is_empty())
     }
 
-    /// Whether a value has to be assigned: it is required, and nothing gives it one.
+    /// Whether a value has to be assigned: one is required, and the definition gives none.
     pub fn needs_value(&self) -> bool {
         self.is_required() && self.default.is_none() && self.value.is_none()
     }
 
-    /// Whether a value is required: unless the opposite is said (section 3.6.10.5).
+    /// Whether a value is required. The default is true (section 3.6.10.5).
     pub fn is_required(&self) -> bool {
         self.required.and_then(boolean).unwrap_or(true)
     }
 }
 
-/// A keyname's boolean; other tools still read words without quotes as YAML 1.1 had them.
+/// The boolean value of a keyname. Plain words such as `yes` are accepted as in YAML 1.1, because
+/// other tools still read them so.
 pub(super) fn boolean(node: Node<'_>) -> Option<bool> {
     let word = || match node.text().filter(|_| node.is_plain())?.to_ascii_lowercase().as_str() {
         "yes" | "on" => Some(true),
@@ -123,40 +123,39 @@ pub(super) fn boolean(node: Node<'_>) -> Option<bool> {
     node.as_bool().or_else(word)
 }
 
-/// Where data types are looked up.
+/// A source of data types.
 pub trait DataTypes<'a> {
-    /// The data type of this name, with all that it inherits; nothing where none is defined.
-    /// Primitive types are not asked for.
+    /// The data type of this name, including inherited parts. Returns nothing where it is not
+    /// defined. The checks do not ask for primitive types.
     fn data_type(&self, name: &str) -> Option<DataTypeView<'_, 'a>>;
 
-    /// The data type that a name stands for in a file: where all files see the same types, that of
-    /// the name.
+    /// The data type that a name in a file refers to. By default, all files see the same types.
     fn data_type_in(&self, _file: Option<FileId>, name: &str) -> Option<DataTypeView<'_, 'a>> {
         self.data_type(name)
     }
 }
 
-/// A data type as values see it: with what it inherits, and of what it refines the refinement
-/// alone.
+/// A data type for checking values. It includes inherited parts; of a refined part, only the
+/// refinement.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DataTypeView<'t, 'a> {
-    /// The primitive type that it derives from; nothing for one that has properties.
+    /// The primitive type that it derives from. `None` for a type with properties.
     pub base: Option<Primitive>,
     /// Its properties.
     pub properties: &'t [&'t PropertyDefinition<'a>],
-    /// What its values must fulfil.
+    /// The constraints on its values.
     pub constraints: &'t [Clause<'a>],
-    /// What its properties must fulfil together.
+    /// The conditions on several of its properties together.
     pub rules: &'t [&'static PropertyRule],
-    /// What the keys of its values must be, where it derives from `map`.
+    /// The schema of keys, if it derives from `map`.
     pub key_schema: Option<&'t Schema<'a>>,
-    /// What the entries of its values must be, where it derives from `list` or `map`.
+    /// The schema of entries, if it derives from `list` or `map`.
     pub entry_schema: Option<&'t Schema<'a>>,
-    /// Whether an ancestor is defined nowhere, so that nobody knows what its values are.
+    /// Whether an ancestor is not defined, so that the valid values are not known.
     pub is_open: bool,
 }
 
-/// What does not have the shape that the grammar asks for.
+/// The error for a node that does not have the shape of the grammar.
 pub(super) fn shape(node: Node<'_>, message: &str, section: &'static str) -> Diagnostic {
     Diagnostic::error(Code::InvalidTemplate, format!("{message}, not {}", node.describe()))
         .at(node.span())

@@ -1,15 +1,15 @@
-//! Tables of literals and of clauses, and laws over random values.
+//! Tests tables of literals and of clauses, and laws on random values.
 
 use super::*;
-use crate::text::diagnostic::Diagnostics;
-use crate::text::source::{FileId, SourceMap};
-use crate::text::yaml::{Document, Limits, parse};
+use crate::diagnostic::Diagnostics;
 use crate::tosca::grammar::{Grammar, Named};
 use crate::tosca::shape::{PARAMETER, PROPERTY, SCHEMA};
+use cuvee_text::source::{FileId, SourceMap};
+use cuvee_text::yaml::{Document, Limits, parse};
 use proptest::prelude::*;
 
 fn document(text: &str) -> Document {
-    parse(FileId(0), text.into(), &Limits::default())
+    parse(FileId::new(0), text.into(), &Limits::default())
         .unwrap_or_else(|errors| panic!("{text}\n{errors:?}"))
 }
 
@@ -29,11 +29,11 @@ fn parameter<'a>(
     PropertyDefinition::parameter(Named::new((key, body)), &(&PARAMETER).into(), diagnostics)
 }
 
-/// Data types of a small service template, enough to look them up.
+/// The data types of a small service template, for lookups by name.
 struct Types<'a>(Vec<(&'a str, Option<Primitive>, Vec<&'a PropertyDefinition<'a>>, Schema<'a>)>);
 
 impl<'a> Types<'a> {
-    /// Reads `data_types`, parents before children.
+    /// Reads `data_types`, in which parents come before children.
     fn of(document: &'a Document) -> Self {
         let mut types = Self(Vec::new());
         let mut diagnostics = Diagnostics::default();
@@ -100,8 +100,8 @@ fn types_text() -> String {
     TYPES.replace("{token: string,", "{token: {type: string},")
 }
 
-/// What is found at `value` for `schema`: codes and, behind a question mark, how many places are
-/// undecided.
+/// The findings at `value` for `schema`: codes and, behind a question mark, the number of undecided
+/// places.
 fn found(text: &str) -> String {
     let types = document(&types_text());
     let types = Types::of(&types);
@@ -264,7 +264,7 @@ fn parts_and_constraints_are_checked() {
     }
 }
 
-/// Of a key that is no scalar, only the text is left where it stands in no document.
+/// A key outside any document keeps only its text, even if it was a list or a map.
 #[test]
 fn texts_stand_for_keys_that_are_lists_and_maps() {
     for (schema, given, expected) in [
@@ -365,7 +365,7 @@ const SAMPLES: [(&str, &str, &str); 16] = [
     ("Phone", "{country: 1, number: ab}", "{country: 2, number: ab}"),
 ];
 
-/// Section 3.6.3.1, written once more as the table has it.
+/// The table of section 3.6.3.1, written independently of the code.
 fn allows(operator: Operator, kind: &str) -> bool {
     let comparable = ["string", "integer", "float", "timestamp", "version", "Port"].contains(&kind)
         || kind.starts_with("scalar-unit");
@@ -602,7 +602,7 @@ fn problems_say_where_they_are_and_what_to_do() {
             format!(
                 "{} ({}; {})",
                 found.one_line(&sources),
-                found.rule.unwrap().section,
+                found.rule.as_ref().unwrap().section,
                 found.help.as_deref().unwrap_or("-")
             )
         })
@@ -627,7 +627,8 @@ fn document_definitions() -> Document {
     )
 }
 
-/// Units of each dimension, written once more: how many of the smallest unit each has.
+/// The units of each dimension, written independently of the code, with their size in the smallest
+/// unit.
 const UNITS: [(&str, &[(&str, i128)]); 4] = [
     (
         "scalar-unit.size",
@@ -698,10 +699,10 @@ fn every_unit_is_worth_what_the_tables_say() {
     }
 }
 
-/// An amount as text, and exactly in thousandths of the smallest unit.
+/// An amount as text, and its exact value in thousandths of the smallest unit.
 fn amount(dimension: usize) -> impl Strategy<Value = (String, i128)> {
     let (_, units) = UNITS[dimension];
-    // Few numbers, so that equal amounts in different units are common.
+    // A small set of numbers makes equal amounts in different units likely.
     (
         prop_oneof![-3000i128..3000, (-3i128..4).prop_map(|whole| whole * 1000)],
         0..units.len(),
@@ -737,7 +738,7 @@ fn version_text() -> impl Strategy<Value = (String, [u32; 3], Option<(&'static s
     })
 }
 
-/// A schema, a value of it, and the same value with something wrong in it.
+/// A schema, a value of it, and the same value with an error in it.
 fn schema_and_values() -> impl Strategy<Value = (String, String, String)> {
     let leaf = prop_oneof![
         (0i64..99).prop_map(|n| (
@@ -847,7 +848,7 @@ proptest! {
     }
 }
 
-/// Every definition under `properties` or `attributes`, wherever it stands.
+/// Every definition under `properties` or `attributes`, anywhere in the document.
 fn definitions<'a>(
     node: Node<'a>,
     found: &mut Vec<PropertyDefinition<'a>>,

@@ -1,25 +1,25 @@
-//! Timestamps as YAML 1.1 writes them, which section 3.3.1 refers to: a date, or a date, a time and
-//! perhaps a zone.
+//! Reads timestamps in the notation of YAML 1.1, to which section 3.3.1 refers: a date, or a date
+//! and a time with an optional zone.
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::Offset;
 
-/// The instant that a timestamp means; without a zone it is in UTC.
+/// Reads a timestamp as an instant. Without a zone it is in UTC.
 pub(crate) fn timestamp(text: &str) -> Option<Timestamp> {
     let mut rest = Reader(text);
     let year = rest.digits(4, 4)?;
     let month = rest.after("-")?.digits(1, 2)?;
     let day = rest.after("-")?.digits(1, 2)?;
     let (date, zone) = if rest.0.is_empty() {
-        // A date alone has two digits in each place.
+        // A date without a time needs two digits for month and day.
         (text.len() == 10).then_some(())?;
         (DateTime::new(narrow(year)?, narrow(month)?, narrow(day)?, 0, 0, 0, 0), 0)
     } else {
         rest.separator()?;
         let hour = rest.digits(1, 2)?;
         let minute = rest.after(":")?.digits(2, 2)?;
-        // A leap second is the one before it, for clocks do not know it.
+        // A leap second counts as the second before it, because clocks do not show it.
         let second = match rest.after(":")?.digits(2, 2)? {
             60 => 59,
             second => second,
@@ -38,11 +38,11 @@ fn narrow<T: TryFrom<i32>>(number: i32) -> Option<T> {
     T::try_from(number).ok()
 }
 
-/// What is left of a text.
+/// The rest of a text that is being read.
 struct Reader<'a>(&'a str);
 
 impl Reader<'_> {
-    /// A number of so many digits.
+    /// A number with at least `least` and at most `most` digits.
     fn digits(&mut self, least: usize, most: usize) -> Option<i32> {
         let count = self.0.bytes().take(most).take_while(u8::is_ascii_digit).count();
         let (digits, rest) = self.0.split_at_checked(count).filter(|_| count >= least)?;
@@ -62,7 +62,7 @@ impl Reader<'_> {
         found
     }
 
-    /// What stands between date and time.
+    /// Skips the separator between date and time.
     fn separator(&mut self) -> Option<()> {
         match self.0.strip_prefix(['T', 't']) {
             Some(rest) => self.0 = rest,
@@ -71,7 +71,7 @@ impl Reader<'_> {
         Some(())
     }
 
-    /// Nanoseconds; digits behind the ninth are finer than any clock.
+    /// Reads a fraction as nanoseconds. Digits behind the ninth are dropped.
     fn fraction(&mut self) -> Option<i32> {
         let Some(rest) = self.0.strip_prefix('.') else { return Some(0) };
         let count = rest.bytes().take_while(u8::is_ascii_digit).count();
@@ -80,7 +80,7 @@ impl Reader<'_> {
         format!("{digits:0<9}").get(..9)?.parse().ok()
     }
 
-    /// The offset of the zone in seconds, at the end.
+    /// Reads the offset of the zone in seconds, at the end of the text.
     fn zone(&mut self) -> Option<i32> {
         if self.0.is_empty() {
             return Some(0);

@@ -1,17 +1,17 @@
-//! Whether values are equal and fulfil clauses, where that can be told.
+//! Decides whether values are equal and whether they fulfil clauses, as far as that is known.
 
 use super::check::{TypedSchema, ValueChecker};
 use super::datum::Datum;
 use super::literal::{Literal, integer};
 use super::version::is_version;
 use super::{Clause, Operator, Primitive, Schema, UndecidedReason, function, function_not_map};
-use crate::text::yaml::NodeKind;
+use cuvee_text::yaml::NodeKind;
 use num_bigint::BigInt;
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-/// What can be told.
+/// The answer to a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Truth<'t> {
     Yes,
@@ -26,7 +26,7 @@ impl From<bool> for Truth<'_> {
 }
 
 impl<'t> Truth<'t> {
-    /// Whether all hold: one that does not decides.
+    /// Whether all parts hold. A single part that does not hold decides.
     fn all(parts: impl IntoIterator<Item = Self>) -> Self {
         let mut all = Self::Yes;
         for part in parts {
@@ -39,7 +39,7 @@ impl<'t> Truth<'t> {
         all
     }
 
-    /// Whether any holds: one that does decides.
+    /// Whether any part holds. A single part that holds decides.
     fn any(parts: impl IntoIterator<Item = Self>) -> Self {
         !Self::all(parts.into_iter().map(|part| !part))
     }
@@ -95,7 +95,8 @@ impl<'t> ValueChecker<'t, '_> {
         }
     }
 
-    /// Whether two values of one schema are equal: as their type has it, so `1 GB` is `1000 MB`.
+    /// Whether two values of one schema are equal by their type. For example, `1 GB` equals `1000
+    /// MB`.
     pub(super) fn same(
         &self,
         a: Datum<'t>,
@@ -138,7 +139,7 @@ impl<'t> ValueChecker<'t, '_> {
         Truth::all(a.items().zip(b.items()).map(|(a, b)| self.same(a, b, schema)))
     }
 
-    /// Maps are equal when they have the same entries in any order; a property that is left out has
+    /// Whether two maps are equal: they have the same entries in any order. A missing property has
     /// its default.
     fn same_entries(
         &self,
@@ -152,7 +153,8 @@ impl<'t> ValueChecker<'t, '_> {
         });
         let keys = [(a, None), (b, Some(&of_a))].into_iter().flat_map(|(node, seen)| {
             let keys = node.entries().map(|(key, _)| key.key_text());
-            // What both have is compared once, or the cost would double with every level.
+            // Keys of both maps are compared once. Otherwise the cost would double with every
+            // level.
             keys.filter(move |key| seen.is_none_or(|seen| !seen.contains_key(key)))
         });
         Truth::all(keys.map(|key| {
@@ -172,26 +174,26 @@ impl<'t> ValueChecker<'t, '_> {
     }
 }
 
-/// Whether an error says that a regular expression may well be one, though not here.
+/// Whether an error says that a regular expression may be valid but is not supported.
 pub(super) fn is_unsupported(error: &str) -> bool {
     error.contains("not supported")
 }
 
-/// The function whose result a datum is.
+/// The function call that a datum is, by the name of the function.
 fn call(datum: Datum<'_>) -> Option<&str> {
     datum.node().and_then(function)
 }
 
 impl<'t> TypedSchema<'t> {
-    /// What makes no sense for a type is reported with its definition; where no type is declared, a
-    /// value for which it makes no sense does not fulfil it.
+    /// The answer for a clause that does not suit the type of the value. With a declared type, the
+    /// definition of the clause reports that. Without one, the value does not fulfil the clause.
     fn unless_typed(&self, reason: UndecidedReason<'t>) -> Truth<'t> {
         if self.schema.is_typed() { Truth::Unknown(reason) } else { Truth::No }
     }
 }
 
-/// Whether the order of a value and a bound is as it must be. Where no type is declared, texts that
-/// are versions are compared as such, as in expressions.
+/// Whether the order of a value and a bound passes a test. If no type is declared, texts that are
+/// versions are compared as versions, as in expressions.
 fn ordered<'t>(
     datum: Datum<'t>,
     bound: Datum<'t>,
@@ -212,12 +214,12 @@ fn ordered<'t>(
     match value.compare(&bound) {
         Some(order) => test(order).into(),
         None if base == Primitive::Version => Truth::Unknown(UndecidedReason::VersionBranches),
-        // What is not a number is neither above nor below anything.
+        // A NaN is neither above nor below anything.
         None => Truth::No,
     }
 }
 
-/// Whether a value is between two bounds, or at one of them; a range is when both its ends are.
+/// Whether a value is within two bounds. A range is if both of its ends are.
 fn in_range<'t>(
     datum: Datum<'t>,
     bounds: Datum<'t>,
@@ -254,7 +256,7 @@ fn in_range<'t>(
     Truth::all([above(first, Primitive::Integer), within])
 }
 
-/// Whether a text has so many characters, a list so many items, or a map so many entries.
+/// Whether the number of a text's characters, or of a list's or map's entries, passes a test.
 fn sized<'t>(datum: Datum<'t>, length: Datum<'t>, test: fn(Ordering) -> bool) -> Truth<'t> {
     if let Some(name) = call(length) {
         return Truth::Unknown(UndecidedReason::Function(name));

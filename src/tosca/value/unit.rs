@@ -1,9 +1,9 @@
-//! Scalar units of TOSCA: `10 GB`, `5 ms`, `2.4 GHz`, `10 Kbps`.
+//! Reads scalar units of TOSCA: `10 GB`, `5 ms`, `2.4 GHz`, `10 Kbps`.
 
 use num_bigint::BigInt;
 use std::cmp::Ordering;
 
-/// What a scalar unit measures.
+/// The quantity that a scalar unit measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Dimension {
     /// `scalar-unit.size`, in bytes
@@ -50,7 +50,7 @@ impl PartialEq for Measure {
 
 impl Eq for Measure {}
 
-/// The measure that a text such as `10 GB` means.
+/// Reads an amount such as `10 GB`.
 pub(crate) fn measure(dimension: Dimension, text: &str) -> Option<Measure> {
     let text = text.trim();
     let unit_at = text.find(|c: char| c.is_ascii_alphabetic())?;
@@ -60,8 +60,8 @@ pub(crate) fn measure(dimension: Dimension, text: &str) -> Option<Measure> {
     Some(Measure { mantissa: mantissa * factor, scale })
 }
 
-/// A decimal without an exponent. Nobody measures to a thousand digits, and arithmetic on more
-/// would be slow.
+/// Reads a decimal without an exponent. More than a thousand digits are rejected, because
+/// arithmetic on them is slow and no template needs them.
 fn decimal(text: &str) -> Option<Measure> {
     const LONGEST: usize = 1000;
     let magnitude = text.strip_prefix(['+', '-']).unwrap_or(text);
@@ -78,8 +78,7 @@ fn decimal(text: &str) -> Option<Measure> {
     Some(Measure { mantissa: if text.starts_with('-') { -mantissa } else { mantissa }, scale })
 }
 
-/// The units of a dimension as they are best written, each with how many of the smallest unit it
-/// has.
+/// The units of a dimension in their preferred spelling, each with its size in the smallest unit.
 pub(crate) fn units(dimension: Dimension) -> &'static [(&'static str, u64)] {
     const KI: u64 = 1024;
     match dimension {
@@ -129,8 +128,8 @@ pub(crate) fn units(dimension: Dimension) -> &'static [(&'static str, u64)] {
     }
 }
 
-/// The unit as it is best written, and how many of the smallest one it has. Only of bit rates it is
-/// said that their case counts, for `Kb` is another than `KB`.
+/// The preferred spelling of a unit, and its size in the smallest unit. Case matters only for bit
+/// rates, because `Kb` differs from `KB`.
 pub(super) fn unit(dimension: Dimension, unit: &str) -> Option<(&'static str, u64)> {
     let is = |name: &str| {
         name == unit || dimension != Dimension::Bitrate && name.eq_ignore_ascii_case(unit)

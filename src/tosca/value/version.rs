@@ -1,8 +1,8 @@
-//! Versions (section 3.3.2): `major.minor[.fix[.qualifier[-build]]]`.
+//! Reads and compares versions (section 3.3.2): `major.minor[.fix[.qualifier[-build]]]`.
 
 use std::cmp::Ordering;
 
-/// A TOSCA version; fields in the order in which they decide.
+/// A TOSCA version. The fields are in the order in which they decide a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Version<'a> {
     numbers: [Numeral<'a>; 3],
@@ -12,8 +12,8 @@ pub(crate) struct Version<'a> {
 }
 
 impl<'a> Version<'a> {
-    /// Reads a version. One that is zero says that there is none: it may be a single `0`, and has
-    /// no qualifier (section 3.3.2.5).
+    /// Reads a version. A zero version means that there is none; it may be a single `0`, and has no
+    /// qualifier (section 3.3.2.5).
     pub(crate) fn parse(text: &'a str) -> Option<Self> {
         let mut parts = if text == "0" { "0.0" } else { text }.splitn(4, '.');
         let (major, minor) = (Numeral::read(parts.next()?)?, Numeral::read(parts.next()?)?);
@@ -31,8 +31,8 @@ impl<'a> Version<'a> {
         (version.release || named && numbers != [Numeral::ZERO; 3]).then_some(version)
     }
 
-    /// Orders two versions of one branch; nothing where they differ in their qualifiers first,
-    /// which nobody can order (section 3.3.2.2).
+    /// Orders two versions of one branch. Returns nothing where their qualifiers are the first
+    /// difference, because these have no order (section 3.3.2.2).
     pub(crate) fn compare_in_branch(&self, other: &Self) -> Option<Ordering> {
         let apart = self.numbers == other.numbers && !self.release && !other.release;
         (!apart || self.qualifier == other.qualifier).then(|| self.cmp(other))
@@ -44,14 +44,14 @@ pub(crate) fn is_version(text: &str) -> bool {
     Version::parse(text).is_some()
 }
 
-/// A natural number of however many digits, without zeros in front.
+/// A natural number of any length, without leading zeros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Numeral<'a>(&'a str);
 
 impl<'a> Numeral<'a> {
     const ZERO: Self = Self("");
 
-    /// Reads a run of digits: no sign, no space.
+    /// Reads a sequence of digits without sign or blanks.
     fn read(text: &'a str) -> Option<Self> {
         let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         is_number.then(|| Self(text.trim_start_matches('0')))

@@ -1,51 +1,52 @@
-//! Types of values, and whether values of one can stand where another is expected.
+//! Describes types of values, and decides whether a value of one type fits where another is
+//! expected.
 
 use super::super::checker::Checker;
-use crate::text::diagnostic::{Code, Diagnostic};
-use crate::text::yaml::{Node, Scalar};
+use crate::diagnostic::{Code, Diagnostic};
 use crate::tosca::value::{Primitive, Schema};
 use crate::tosca::{PropertyDefinition, TypeRef};
+use cuvee_text::yaml::{Node, Scalar};
 
 /// The type of a value, as its definition declares it.
 #[derive(Clone, Debug)]
 pub(in crate::validate) struct ValueType {
     kind: TypeRef,
-    /// Whether there are constraints beside those of the type.
+    /// Whether the definition has constraints beyond those of the type.
     constrained: bool,
-    /// What the entries are, where the definition says it.
+    /// The type of the entries, if the definition declares it.
     entry: Option<Box<Self>>,
 }
 
-/// What is known of a value before there is one.
+/// The knowledge about a value before it is computed.
 #[derive(Clone, Debug)]
 pub(super) enum KnownValue {
-    /// Its declared type.
+    /// The declared type of the value.
     Typed(ValueType),
-    /// It is text that a function puts together, which may read as a number or whatever else is
-    /// written as text.
+    /// The value is a text that a function composes. It may read as a number or as any other type
+    /// that is written as text.
     Text,
-    /// Nothing before run time.
+    /// Nothing is known before run time.
     RunTime,
-    /// Nothing, for reasons that are reported where they lie.
+    /// Nothing is known, for reasons that are reported elsewhere.
     Unknown,
 }
 
-/// Whether a value can stand where it does.
+/// Whether a value fits at its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fit {
     Yes,
-    /// Its type fits, and constraints have to hold.
+    /// The type fits, but there are constraints to satisfy.
     Constraints,
-    /// That depends on the value.
+    /// It depends on the value.
     Undecided,
     No,
 }
 
-/// So deep no two types are compared that contain themselves.
+/// The greatest depth to which types that contain themselves are compared.
 const DEPTH: usize = 16;
 
 impl<'c> Checker<'c, '_> {
-    /// The type that a schema asks for; nothing where it is not defined.
+    /// The type that a schema declares; `None` if it is not defined.
     pub(in crate::validate) fn declared_type(&self, schema: &Schema<'_>) -> Option<ValueType> {
         let entry = schema.entry_schema.as_deref().and_then(|entry| self.declared_type(entry));
         let kind = self.types.find_data(schema.type_name)?;
@@ -56,7 +57,7 @@ impl<'c> Checker<'c, '_> {
         })
     }
 
-    /// What a part of a property is.
+    /// The type of a part of a property.
     pub(super) fn part_of(
         &self,
         definition: &PropertyDefinition<'_>,
@@ -65,7 +66,8 @@ impl<'c> Checker<'c, '_> {
         self.part(self.declared_type(&definition.schema), path)
     }
 
-    /// What a part of a value is: names of entries and properties and indices of items lead to it.
+    /// The type of a part of a value. The path consists of names of entries and properties, and
+    /// indices of items.
     pub(super) fn part(
         &self,
         whole: Option<ValueType>,
@@ -80,7 +82,8 @@ impl<'c> Checker<'c, '_> {
     }
 
     fn step(&self, kind: &ValueType, step: Node<'_>) -> Result<Option<ValueType>, Diagnostic> {
-        // Which of several nodes of one template this is, is an index, too (section 2.20.2).
+        // The keyword `INDEX`, the position of a node among several of one template, is also an
+        // index (section 2.20.2).
         let index = matches!(step.scalar(), Some(Scalar::Int(0..))) || step.text() == Some("INDEX");
         let name = step.text().unwrap_or_default();
         let wrong = |code, message: String| Err(Diagnostic::error(code, message).at(step.span()));
@@ -111,7 +114,7 @@ impl<'c> Checker<'c, '_> {
         self.types.primitive(kind.kind).and_then(Primitive::from_name)
     }
 
-    /// What the entries of a list or a map are, where that is said.
+    /// The type of the entries of a list or a map, if it is declared.
     fn entry(&self, kind: &ValueType) -> Option<ValueType> {
         let inherited = || match kind.kind {
             TypeRef::Defined(id) => {
@@ -122,7 +125,7 @@ impl<'c> Checker<'c, '_> {
         kind.entry.as_deref().cloned().or_else(inherited)
     }
 
-    /// A type for messages.
+    /// The name of a type for messages.
     pub(super) fn described(&self, kind: &ValueType) -> String {
         let name = match kind.kind {
             TypeRef::Primitive(name) => name,
@@ -134,17 +137,17 @@ impl<'c> Checker<'c, '_> {
         }
     }
 
-    /// Whether the result of a call can be a part of a string.
+    /// Whether values of a type can be parts of a string.
     pub(super) fn is_scalar(&self, kind: &ValueType) -> bool {
         !matches!(self.base(kind), None | Some(Primitive::List | Primitive::Map | Primitive::Range))
     }
 
-    /// Whether it is a list.
+    /// Whether values of a type are lists.
     pub(super) fn is_list(&self, kind: &ValueType) -> bool {
         matches!(self.base(kind), Some(Primitive::List | Primitive::Range))
     }
 
-    /// Whether what a function gives can stand where something is expected.
+    /// Whether the result of a function fits the expected type.
     pub(super) fn fit(&self, outcome: &KnownValue, expected: &ValueType) -> Fit {
         match outcome {
             KnownValue::Unknown => Fit::Yes,
@@ -182,7 +185,7 @@ impl<'c> Checker<'c, '_> {
                 }
             }
             (Some(Primitive::Integer), Some(Primitive::Float)) => self.constraints(expected),
-            // These are written as text, as a map, or as a list.
+            // Values of these types are written as text, as a map, or as a list.
             (
                 Some(Primitive::String),
                 Some(Primitive::Timestamp | Primitive::Version | Primitive::ScalarUnit(_)),
@@ -205,7 +208,7 @@ impl<'c> Checker<'c, '_> {
 }
 
 impl Fit {
-    /// The worse of two.
+    /// The worse of two fits.
     fn at_least(self, other: Self) -> Self {
         if self as u8 >= other as u8 { self } else { other }
     }

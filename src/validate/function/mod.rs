@@ -1,56 +1,57 @@
-//! Calls of intrinsic functions (chapter 4): their arguments, what they take from, and whether what
-//! they give fits.
+//! Checks calls of intrinsic functions (chapter 4): their arguments, the entities that they refer
+//! to, and whether their results fit.
 //!
-//! Every value of a template is searched for calls. What is expected at their place was noted when
-//! values were checked ([`Checker::expects`]); where nothing was, a call is what no map can be
-//! taken for.
+//! Every value of a template is searched for calls. The checks of values have recorded before what
+//! is expected where ([`Checker::expects`]). Where nothing was recorded, a map counts as a call
+//! only if it cannot be anything else.
 
 mod kind;
 mod target;
 
 use super::checker::Checker;
-use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::text::source::Span;
-use crate::text::yaml::{Node, NodeKind, Scalar};
+use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean};
 use crate::tosca::Family;
 use crate::tosca::function::{Arguments, Call, Function, Name};
 use crate::tosca::value::{Undecided, UndecidedReason, function, function_not_map};
 use crate::variability::element::ElementKind;
 use crate::variability::graph::ElementId;
 use crate::variability::template::PropertyValue;
+use cuvee_text::source::Span;
+use cuvee_text::yaml::{Node, NodeKind, Scalar};
 use kind::{Fit, KnownValue, ValueType};
 use rustc_hash::FxHashMap;
 use std::cell::{OnceCell, RefCell};
 use target::ConditionalValue;
 
-/// What functions are checked against.
+/// The data for checks of function calls.
 #[derive(Default)]
 pub(super) struct FunctionChecks<'a> {
-    /// What is expected of the calls at these places.
+    /// The expectations of the calls, by place.
     expected: RefCell<FxHashMap<Span, Vec<Expected>>>,
-    /// The relations of named relationship templates.
+    /// The relations that use named relationship templates, by name.
     relationships: OnceCell<FxHashMap<&'a str, ElementId>>,
-    /// Topology inputs by name.
+    /// The topology inputs, by name.
     inputs: OnceCell<FxHashMap<&'a str, Vec<ElementId>>>,
 }
 
-/// What is expected of a call while some elements are present; no type where that is not defined.
+/// The type that is expected of a call while some elements are present; `None` if the type is not
+/// defined.
 struct Expected {
     when: Vec<ElementId>,
     kind: Option<ValueType>,
 }
 
-/// Where a value stands.
+/// The context of a value.
 struct FunctionSite {
-    /// The element that it is part of.
+    /// The element that contains the value.
     from: ElementId,
-    /// What `SELF` stands for there.
+    /// The entity that `SELF` refers to.
     entity: Option<ElementId>,
 }
 
 impl<'c, 'a> Checker<'c, 'a> {
-    /// Notes what is expected of a function; nothing is noted where it is something else that
-    /// cannot be told.
+    /// Records the type that is expected of a function call. Returns false if the value is
+    /// undecided for another reason.
     pub(super) fn expects(&self, when: &[ElementId], undecided: &Undecided<'_>) -> bool {
         if !matches!(undecided.reason, UndecidedReason::Function(_))
             || function(undecided.node).is_none()
@@ -92,7 +93,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             self.search_rest(&self.site(node.id), node.template.declared.value, ELEMENTS);
         }
         for relation in &graph.relations {
-            // The requirement is part of its node, and only the relationship has ends.
+            // The requirement is part of its node; only the relationship has a source and a target.
             let source =
                 FunctionSite { from: relation.id, entity: Some(graph.node(relation.source).id) };
             self.search_rest(
@@ -128,7 +129,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         self.types.ids().for_each(|id| self.search_type(self.types.definition(id).value));
     }
 
-    /// In types, where nothing has a name yet, calls are judged by their shape.
+    /// Checks calls within types by their shape only, because no entities exist there.
     fn search_type(&self, value: Node<'c>) {
         if function_not_map(value).is_some()
             && let Some(Err(error)) = Call::read(value)
@@ -141,7 +142,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             .for_each(|part| self.search_type(part));
     }
 
-    /// What stands in an element besides its own elements, its conditions, and what is for people.
+    /// Searches the body of an element, except for the keys `without`, conditions and metadata.
     fn search_rest(&self, site: &FunctionSite, body: Node<'a>, without: &[&str]) {
         let is_rest = |keyword: &str| {
             !without.contains(&keyword) && !["conditions", "implies", "metadata"].contains(&keyword)
@@ -153,7 +154,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// Where values of an element stand.
+    /// The context of the values of an element.
     fn site(&self, from: ElementId) -> FunctionSite {
         let mut around = std::iter::successors(Some(from), |&id| self.graph.element(id).container);
         let is_entity = |id: &ElementId| {
@@ -182,12 +183,12 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// Whether a map was found to be a call where its type is known.
+    /// Whether a map was recorded as a call by the check of its type.
     fn is_expected(&self, value: Node<'_>) -> bool {
         function(value).is_some() && self.functions.expected.borrow().contains_key(&value.span())
     }
 
-    /// Checks a call, and says what it gives.
+    /// Checks a call, and returns its possible results.
     fn call(&self, site: &FunctionSite, node: Node<'a>) -> Vec<ConditionalValue> {
         let call = match Call::read(node) {
             Some(Ok(call)) => call,
@@ -231,14 +232,14 @@ impl<'c, 'a> Checker<'c, 'a> {
         vec![ConditionalValue::always(Ok(KnownValue::Text))]
     }
 
-    /// A part of a string, which may be a call.
+    /// Checks a part of a string, which may be a call.
     fn string(&self, site: &FunctionSite, part: Node<'a>) {
         if function(part).is_some() {
             self.takes(site, part, "a string", |kind| self.is_scalar(kind));
         }
     }
 
-    /// A call as an argument of another.
+    /// Checks a call that is an argument of another call.
     fn takes(
         &self,
         site: &FunctionSite,
@@ -262,11 +263,11 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// What `get_input` gives.
+    /// The results of `get_input`.
     fn input_call(&self, operand: Node<'a>, path: &[Node<'a>]) -> Vec<ConditionalValue> {
         let graph = self.graph;
         let ids = match operand.scalar() {
-            // A position that does not exist has been reported.
+            // A position that does not exist has already been reported.
             Some(Scalar::Int(index)) => {
                 let input = usize::try_from(index).ok().and_then(|index| graph.inputs.get(index));
                 input.map(|input| input.id).into_iter().collect()
@@ -288,9 +289,9 @@ impl<'c, 'a> Checker<'c, 'a> {
         };
         let answer = |id: ElementId| {
             let declared = &graph.inputs[graph.element(id).slot as usize].parameter.declared;
-            // What is wrong with the declaration is reported with it.
+            // Errors in the declaration are reported with the declaration.
             let definition =
-                declared.parameter_definition(&mut crate::text::diagnostic::Diagnostics::default());
+                declared.parameter_definition(&mut crate::diagnostic::Diagnostics::default());
             let outcome = match definition.expected() {
                 Some(schema) => self
                     .part(self.declared_type(schema), path)
@@ -332,11 +333,11 @@ impl<'c, 'a> Checker<'c, 'a> {
             .map_err(|error| error.section(Function::GetNodesOfType.section()))
     }
 
-    /// Whether what a call gives is what is expected at its place.
+    /// Checks that the results of a call fit what is expected at its place.
     fn fits_expected(&self, site: &FunctionSite, call: &Call<'a>, answers: &[ConditionalValue]) {
         let expected = self.functions.expected.borrow();
         let at_place = expected.get(&call.node.span()).into_iter().flatten();
-        // An alias stands at several places, of which each has its own expectations.
+        // A YAML alias occurs at several places, each with its own expectations.
         let of_site = at_place.filter(|expected| {
             expected.when.iter().any(|&id| self.root(id) == self.root(site.from))
         });
@@ -361,7 +362,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// The outermost element around one.
+    /// The outermost element that contains an element.
     fn root(&self, id: ElementId) -> ElementId {
         std::iter::successors(Some(id), |&id| self.graph.element(id).container).last().unwrap_or(id)
     }

@@ -1,19 +1,19 @@
-//! What a function takes from: entities, and what they have.
+//! Resolves the entities that functions refer to, and looks up the parts that they ask for.
 
 use super::super::checker::Checker;
 use super::FunctionSite;
 use super::kind::KnownValue;
-use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::text::yaml::Node;
+use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean};
 use crate::tosca::function::{Call, Function, Name};
 use crate::tosca::{Family, Parts, PropertyDefinition, TypeId};
 use crate::variability::element::ElementKind;
 use crate::variability::graph::{ElementId, LookupStep, NodeId, RelationElement};
+use cuvee_text::yaml::Node;
 
-/// So many hosts above each other are looked at.
+/// How many hosts are examined at most.
 const HOSTS: usize = 64;
 
-/// What a function gives while some elements are present, or what is wrong then.
+/// The result of a function while some elements are present, or the error in this case.
 pub(super) struct ConditionalValue {
     pub when: Vec<ElementId>,
     pub outcome: Result<KnownValue, Diagnostic>,
@@ -25,17 +25,17 @@ impl ConditionalValue {
     }
 }
 
-/// What the first argument of a function stands for.
+/// The entity that the first argument of a function refers to.
 pub(super) enum ReferredEntity {
-    /// This element.
+    /// The element itself.
     Element(ElementId),
-    /// Whatever hosts this node.
+    /// Any node that hosts this node.
     HostOf(NodeId),
-    /// What is known to an orchestrator only, or an error that is reported elsewhere.
+    /// An entity that only an orchestrator knows, or an error that is reported elsewhere.
     Open,
 }
 
-/// What asks for a property or an attribute.
+/// A request for a property or an attribute.
 #[derive(Clone, Copy)]
 struct Asked<'q, 'a> {
     call: &'q Call<'a>,
@@ -43,7 +43,7 @@ struct Asked<'q, 'a> {
 }
 
 impl<'c, 'a> Checker<'c, 'a> {
-    /// The entity of a name, or of a keyword where that has a meaning (section 4.1).
+    /// Resolves a name, or a keyword where it has a meaning (section 4.1), to an entity.
     pub(super) fn entity(
         &self,
         site: &FunctionSite,
@@ -83,14 +83,15 @@ impl<'c, 'a> Checker<'c, 'a> {
 
     fn named(&self, call: &Call<'_>, name: Name<'_>) -> Result<ReferredEntity, Diagnostic> {
         let graph = self.graph;
-        // The place of a name may be that of all arguments, so it is the text that is looked up.
+        // The place of a name may be that of the whole argument list, so the name is looked up by
+        // its text.
         let node = graph.by_identifier(&format!("node.{}", name.text));
         let relation = || self.relationships().get(name.text).copied();
         let group = || graph.find(LookupStep::Root(ElementKind::Group), name.at).ok();
         if let Some(id) = node.or_else(relation).or_else(group) {
             return Ok(ReferredEntity::Element(id));
         }
-        // An unused relationship template is reported as such.
+        // An unused relationship template is reported elsewhere.
         if graph.template.relationships.iter().any(|template| template.name == name.text) {
             return Ok(ReferredEntity::Open);
         }
@@ -105,8 +106,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         Err(error.help_opt(did_you_mean(name.text, known)))
     }
 
-    /// The types of an element that count, with what their meaning depends on; nothing for one that
-    /// is not defined, which is reported where it is named.
+    /// The types of an element in the checked variant, with the elements that each depends on.
+    /// `None` in place of an undefined type, which is reported where it is named.
     fn alternatives(&self, id: ElementId) -> Vec<(Option<TypeId>, Vec<ElementId>)> {
         let family = match self.graph.element(id).kind {
             ElementKind::Node => Family::Node,
@@ -124,7 +125,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         if found.is_empty() { vec![(None, Vec::new())] } else { found }
     }
 
-    /// Asks an entity for something, type by type.
+    /// Asks a question about an entity, once for each of its types.
     pub(super) fn ask(
         &self,
         id: ElementId,
@@ -137,7 +138,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         self.alternatives(id).into_iter().map(answer).collect()
     }
 
-    /// What `get_property` or `get_attribute` gives.
+    /// The results of `get_property` or `get_attribute`.
     pub(super) fn value(
         &self,
         site: &FunctionSite,
@@ -174,8 +175,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         answers
     }
 
-    /// Of the nodes that host a node, the nearest that has it (section 4.1). `way` are the nodes
-    /// already looked at.
+    /// The value of the nearest host of a node that has the property or attribute (section 4.1).
+    /// `way` contains the nodes examined so far.
     fn of_hosts(
         &self,
         node: NodeId,
@@ -190,7 +191,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         if hosting.peek().is_none() {
             let name = asked.path.first().and_then(|name| name.text()).unwrap_or_default();
             let first = graph.display(graph.node(way[0]).id);
-            let message = format!("none of what hosts {first} has the {} `{name}`", asked.noun());
+            let message = format!("no host of {first} has the {} `{name}`", asked.noun());
             return answers.push(ConditionalValue {
                 when: when.to_vec(),
                 outcome: Err(asked.unknown(message)),
@@ -217,8 +218,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// What an element of a type has under a path: behind a capability or a requirement a property
-    /// of that, else one of its own.
+    /// The value at a path of an element with one of its types: a property of the capability or
+    /// requirement that the path begins with, otherwise a property of the element itself.
     fn of_type(&self, id: ElementId, kind: TypeId, asked: Asked<'_, 'a>) -> Vec<ConditionalValue> {
         let effective = self.types.effective(kind);
         let [first, rest @ ..] = asked.path else { return Vec::new() };
@@ -231,7 +232,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         {
             return behind;
         }
-        // What is assigned without being defined is reported where it is assigned.
+        // An assignment without a definition is reported where it is made.
         let is_open = effective.requirements.contains_key(name) && !rest.is_empty()
             || self.is_assigned(id, name)
             || effective.is_open;
@@ -240,8 +241,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         vec![ConditionalValue::always(answer)]
     }
 
-    /// What there is behind a capability of this name, and where that lacks it, behind a
-    /// requirement, for many types have both.
+    /// The value behind a capability of this name or, if the capability lacks it, behind a
+    /// requirement of this name. Many types have both.
     fn behind(
         &self,
         id: ElementId,
@@ -274,8 +275,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         vec![ConditionalValue::always(Err(asked.unknown(message)))]
     }
 
-    /// A property, or where attributes are asked for, an attribute or the property that it
-    /// reflects.
+    /// The property of this name or, if an attribute is asked for, the attribute or the property
+    /// that it reflects.
     fn found_in(
         &self,
         asked: Asked<'_, 'a>,
@@ -294,8 +295,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         )
     }
 
-    /// What a requirement leads to: of its target a capability or the node itself, or the
-    /// relationship.
+    /// The value behind a requirement: a property of the target, of one of its capabilities, or of
+    /// the relationship.
     fn of_requirement(
         &self,
         id: ElementId,
@@ -358,7 +359,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         answers
     }
 
-    /// Whether the template assigns it, whatever it is.
+    /// Whether the template assigns a property, attribute or capability of this name.
     fn is_assigned(&self, id: ElementId, name: &str) -> bool {
         let body = self.body(id);
         let assigned = |keyword| body.and_then(|body| body.get(keyword)?.get(name)).is_some();
@@ -388,7 +389,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         ))
     }
 
-    /// What `get_artifact` takes from: an artifact of the node or of its type.
+    /// The results of `get_artifact`: an artifact of the node or of its type.
     pub(super) fn artifact_call(
         &self,
         site: &FunctionSite,
@@ -450,8 +451,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         })
     }
 
-    /// What `get_operation_output` takes from: an operation that an interface has. An operation
-    /// that declares no outputs may have any.
+    /// The results of `get_operation_output`: an output of an operation of an interface. An
+    /// operation that declares no outputs may have any.
     pub(super) fn output_call(
         &self,
         site: &FunctionSite,
@@ -519,7 +520,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         })
     }
 
-    /// What is written of it.
+    /// The template of an element, as it is written.
     fn body(&self, id: ElementId) -> Option<Node<'a>> {
         let element = self.graph.element(id);
         let slot = element.slot as usize;

@@ -1,8 +1,9 @@
-//! Relations that form a cycle: their nodes wait for each other, and there is no order in which to
-//! deploy them (section 7.2.2).
+//! Finds cycles of relations: their nodes wait for each other, so no order of deployment exists
+//! (section 7.2.2).
 //!
-//! Each of a requirement's alternatives is a relation of its own, and so may each of its types be:
-//! the edges are of all variants at once, and each says what has to be present for it.
+//! Each alternative of a requirement is a relation of its own, and each of its types may be an edge
+//! of its own. The graph contains the edges of all variants at once, and each edge names the
+//! elements that it depends on.
 
 use super::super::checker::Checker;
 use super::super::waiting::Waiting;
@@ -11,11 +12,11 @@ use crate::topology::cycle::components;
 use crate::tosca::{Family, TypeId};
 use crate::variability::graph::{ElementId, NodeId, RelationElement};
 
-/// The workflows that follow from the order of nodes, unless their author writes them.
+/// The workflows that are generated from the order of nodes, unless their author writes them.
 const GENERATED: [&str; 2] = ["deploy", "undeploy"];
 
 impl<'c, 'a> Checker<'c, 'a> {
-    /// Which nodes wait for which.
+    /// Collects which node waits for which.
     pub(in super::super) fn waiting(&self) -> Waiting<'c, 'a> {
         let mut waiting = Waiting::new(self.graph);
         let knotted = self.knotted();
@@ -31,8 +32,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         waiting
     }
 
-    /// The relations that would be on a cycle if all of them ordered something. Most templates have
-    /// none, and no type has to be looked at.
+    /// The relations that would be on a cycle if every relation imposed an order. Most templates
+    /// have none, so that no type has to be examined.
     fn knotted(&self) -> Vec<(&'c RelationElement<'a>, NodeId)> {
         let graph = self.graph;
         let counting = graph.relations.iter().filter(|relation| self.counts(relation.id));
@@ -52,22 +53,22 @@ impl<'c, 'a> Checker<'c, 'a> {
         waits.filter(is_inner).filter(moves).collect()
     }
 
-    /// Whether a node was found somewhere: it is there already, and nobody waits for it.
+    /// Whether a node was found among existing instances, so that no node has to wait for it.
     fn is_selected(&self, node: NodeId) -> bool {
         let body = self.graph.node(node).template.declared.value;
         body.get("metadata").is_some_and(|metadata| metadata.get("instance").is_some())
     }
 
-    /// Whether the template says itself how all of it comes and goes.
+    /// Whether the template itself contains the workflows that deploy and undeploy it.
     fn is_deployed_otherwise(&self) -> bool {
         let topology = self.graph.template.root.get("topology_template");
         let workflows = topology.and_then(|topology| topology.get("workflows"));
         workflows.is_some_and(|own| GENERATED.iter().all(|name| own.get(name).is_some()))
     }
 
-    /// On what it depends, beside its presence, that a relation says what comes first; each of
-    /// these is enough. All relations do whose types are of the specification's hierarchy; where
-    /// the type of a node has an ancestor that nobody defines, nothing is known.
+    /// The alternative conditions, beside its own presence, under which a relation imposes an
+    /// order. All relations with types of the specification's hierarchy do. If the type of a node
+    /// has an undefined ancestor, nothing is known.
     fn orders(
         &self,
         relation: &RelationElement<'a>,
@@ -91,7 +92,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             kind.is_none_or(|kind| self.types.is_ordering(kind))
         };
         kinds.retain(is_ordering);
-        // Where all of them do, it does not matter which it is.
+        // If all types impose an order, it does not matter which one is chosen.
         let all = kinds.len() == several;
         if all {
             kinds.truncate(1)

@@ -1,8 +1,8 @@
-//! What requirement definitions (section 3.7.3) say of relationships and of the nodes that fulfil
-//! them. The rest of them is the type system's.
+//! Checks the parts of requirement definitions (section 3.7.3) that concern relationships and
+//! target nodes. The type system checks the rest.
 
 use super::super::checker::Checker;
-use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean};
 use crate::tosca::{Family, RequirementDefinition, profile};
 
 impl Checker<'_, '_> {
@@ -26,7 +26,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Section 3.7.3.1.1: interfaces that the relationship type declares, with more inputs.
+    /// Checks interfaces by section 3.7.3.1.1: the relationship type must declare them, and a
+    /// definition may add inputs.
     fn relationship_interfaces(
         &self,
         own: &RequirementDefinition<'_>,

@@ -1,11 +1,12 @@
-//! The grammar of requirement assignments (section 3.8.2.2), as far as it is not resolved yet.
+//! Checks the grammar of those parts of requirement assignments (section 3.8.2.2) that the resolver
+//! does not interpret.
 
 use super::super::checker::Checker;
-use crate::text::yaml::{Node, NodeKind};
 use crate::tosca::requirement;
 use crate::tosca::shape::{RELATIONSHIP_IN_PLACE, REQUIREMENT_ASSIGNMENT, Vocabulary};
 use crate::variability::graph::{ElementId, RelationElement};
 use crate::variability::template::shape;
+use cuvee_text::yaml::{Node, NodeKind};
 
 impl<'a> Checker<'_, 'a> {
     pub(super) fn requirement_grammar(&self, relation: &RelationElement<'a>) {
@@ -34,7 +35,7 @@ impl<'a> Checker<'_, 'a> {
         }
     }
 
-    /// Reports what is no keyname, and which of these are no text.
+    /// Reports unknown keynames, and values of `texts` that are not text.
     pub(super) fn grammar(
         &self,
         when: &[ElementId],

@@ -1,9 +1,9 @@
-//! Requirement assignments (section 3.8.2), with the relationships that they make.
+//! Checks requirement assignments (section 3.8.2) and their relationships.
 //!
-//! What an assignment says is held against the definition of its requirement: one for each type
-//! that its node may have. Where it names a node template, each type of that is held against the
-//! definition as well; where it names a node type, or nothing, an orchestrator finds the target,
-//! and what is said of it has to be possible.
+//! An assignment is compared with the definition of its requirement, once for each type that its
+//! node may have. If it names a node template, each type of that template is also compared with the
+//! definition. If it names a node type or nothing, an orchestrator finds the target, and it must be
+//! possible to satisfy the assignment.
 
 mod cycle;
 mod definition;
@@ -15,37 +15,38 @@ mod template;
 mod tests;
 
 use super::checker::Checker;
-use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::text::yaml::{Node, NodeKind};
+use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean};
 use crate::tosca::requirement::AssignedCount;
 use crate::tosca::{Family, Occurrences, RequirementDefinition, TypeId};
 use crate::variability::graph::{ElementId, RelationElement};
+use cuvee_text::yaml::{Node, NodeKind};
 use template::Templates;
 
-/// A requirement assignment in the light of one type of its node.
+/// A requirement assignment together with one type of its node.
 struct AssignmentCase<'k, 'c, 'a> {
     relation: &'k RelationElement<'a>,
     definition: &'c RequirementDefinition<'c>,
     /// The type of the node.
     source: TypeId,
-    /// The relation, and the assignment of the type where that is one of several.
+    /// The elements that must be present: the relation, and the type assignment if it is one of
+    /// several.
     when: Vec<ElementId>,
-    /// The types of relationships, each with what it depends on.
+    /// The types of the relationship, each with the elements that it depends on.
     relationships: Vec<(TypeId, Vec<ElementId>)>,
-    /// Whether the assignment names them; else they are the definition's.
+    /// Whether the assignment names these types; otherwise they come from the definition.
     names_relationship: bool,
-    /// The node type that the assignment names in place of a node template.
+    /// The node type that the assignment names instead of a node template.
     node_type: Option<TypeId>,
 }
 
 impl AssignmentCase<'_, '_, '_> {
-    /// With what else it depends on.
+    /// The elements that must be present, together with `more`.
     fn with(&self, more: &[ElementId]) -> Vec<ElementId> {
         [&*self.when, more].concat()
     }
 
-    /// Where a keyname's value stands; the name of the requirement where it does not.
-    fn at(&self, keyname: &str) -> crate::text::source::Span {
+    /// The place of a keyname's value, or of the requirement's name if the keyname is missing.
+    fn at(&self, keyname: &str) -> cuvee_text::source::Span {
         let declared = &self.relation.requirement.declared;
         declared.value.get(keyname).unwrap_or(declared.key).span()
     }
@@ -53,7 +54,7 @@ impl AssignmentCase<'_, '_, '_> {
 
 impl<'c, 'a> Checker<'c, 'a> {
     /// Checks all requirement assignments and relationship templates, and what requirement
-    /// definitions say of relationships and nodes.
+    /// definitions say about relationships and target nodes.
     pub(super) fn relations(&self) {
         self.requirement_definitions();
         let templates = Templates::of(self.graph);
@@ -88,7 +89,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             } else {
                 self.defined_relationship(definition)
             };
-            // In place, a relationship may leave its type to the definition.
+            // A relationship template in place may leave its type to the definition.
             if let ([(kind, _)], true) =
                 (&*relationships, relation.types.is_empty() && !names_relationship)
             {
@@ -141,8 +142,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         self.targets(&case);
     }
 
-    /// An assignment may not stand for more relations than the definition allows; where it is the
-    /// only one of its name, not for less either.
+    /// Checks that an assignment does not count for more relations than the definition allows and,
+    /// if it is the only one of its name, not for fewer either.
     fn refined_occurrences(&self, case: &AssignmentCase<'_, '_, 'a>) {
         let value = case.relation.requirement.declared.value;
         let Some(at) = own_count(value) else { return };
@@ -168,7 +169,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// Whether a relation is the only one of its name.
+    /// Whether a relation is the only one of its name at its node.
     fn is_alone(&self, relation: &RelationElement<'a>) -> bool {
         let name = self.graph.element(relation.id).name;
         let relations = &self.graph.node(relation.source).relations;
@@ -202,8 +203,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         refined.into_iter().cloned().collect()
     }
 
-    /// The node type that stands where a node template could; the graph reports names of neither,
-    /// but for those that look like types.
+    /// The node type that is named in place of a node template. The graph reports names that are
+    /// neither, except for those that look like types; these are reported here.
     fn named_node_type(&self, relation: &RelationElement<'_>) -> Option<TypeId> {
         let name = relation.requirement.target.filter(|_| relation.target.is_none())?;
         let text = name.text()?;
@@ -215,7 +216,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// The relationship type that stands where a template could, or the types of the template.
+    /// The relationship types: the type that is named in place of a template, or the types of the
+    /// template.
     fn relationship_types(
         &self,
         relation: &RelationElement<'a>,
@@ -237,7 +239,7 @@ impl<'c, 'a> Checker<'c, 'a> {
 }
 
 impl<'c> Checker<'c, '_> {
-    /// The requirement of this name, as a node type has it.
+    /// The effective definition of a requirement in a node type.
     fn requirement_definition(
         &self,
         kind: TypeId,
@@ -247,12 +249,12 @@ impl<'c> Checker<'c, '_> {
     }
 }
 
-/// Where an assignment says for how many relations it stands.
+/// The keyname by which an assignment gives its number of relations.
 fn own_count<'n>(assignment: Node<'n>) -> Option<Node<'n>> {
     ["occurrences", "count", "optional"].into_iter().find_map(|keyname| assignment.get(keyname))
 }
 
-/// How often a requirement occurs: where nothing is said, once (section 3.7.3.3).
+/// The bounds of a requirement's occurrences; by default exactly one (section 3.7.3.3).
 fn bounds<'c>(definition: &RequirementDefinition<'c>) -> (u64, Option<u64>, Node<'c>) {
     definition
         .occurrences

@@ -1,13 +1,14 @@
-//! How often requirements are assigned (section 3.7.3.3) and capabilities used (section 3.7.2.1).
+//! Checks how often requirements are assigned (section 3.7.3.3) and capabilities are used (section
+//! 3.7.2.1).
 //!
-//! An upper bound `m` is broken where more than `m` relations are present together. Which `m + 1`
-//! of them that could be are too many sets to ask for; so a relation that has conditions is asked
-//! for together with those that have none, and with one more where that fills the bound. In one
-//! variant all that are present count.
+//! An upper bound `m` is violated if more than `m` relations are present together. There are too
+//! many sets of `m + 1` relations to examine them all. So each conditional relation is examined
+//! together with the unconditional ones, and with one more conditional relation if that exceeds the
+//! bound. In a single variant, all present relations count.
 
 use super::super::checker::Checker;
 use super::{AssignmentCase, bounds, own_count};
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
 use crate::tosca::requirement::AssignedCount;
 use crate::tosca::substitution::{MappingTarget, substitution};
 use crate::tosca::{Family, Occurrences, RequirementDefinition};
@@ -15,16 +16,16 @@ use crate::variability::graph::{ElementId, NodeElement, RelationId};
 use crate::variability::options::Check;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// With how many relations before it one is asked for: so many alternatives are nobody's, and all
-/// pairs of more would be too many.
+/// With how many preceding relations each relation is paired. Real templates have fewer
+/// alternatives, and all pairs of more would be too many.
 const PARTNERS: usize = 64;
 
-/// A relation, and how often it may be there.
+/// A relation, and the number of relations that it counts for.
 #[derive(Clone, Copy)]
 struct AssignedRelation {
     id: ElementId,
     count: AssignedCount,
-    /// Whether that is written.
+    /// Whether the assignment states that number.
     says_count: bool,
 }
 
@@ -55,7 +56,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// The assignments of a node, by name, without those that stand for no relation.
+    /// The assignments of a node, by name, without those that count for no relation.
     fn assignments(&self, node: &NodeElement<'a>) -> FxHashMap<&'a str, Vec<AssignedRelation>> {
         let mut by_name: FxHashMap<_, Vec<_>> = FxHashMap::default();
         for relation in node.relations.iter().map(|&id| self.graph.relation(id)) {
@@ -72,12 +73,12 @@ impl<'c, 'a> Checker<'c, 'a> {
         by_name
     }
 
-    /// What the users of a substituted node fulfil (section 3.8.12): a node and one of its
-    /// requirements.
+    /// The requirements that users of a substituted node fulfil (section 3.8.12), as pairs of a
+    /// node and one of its requirements.
     fn mapped_requirements(&self) -> FxHashSet<(&'a str, &'a str)> {
         let topology = self.graph.template.root.get("topology_template");
         let mappings = topology.and_then(|topology| topology.get("substitution_mappings"));
-        // What is wrong with its shape is reported with it.
+        // Errors in the shape of the mapping are reported with the mapping.
         let substitution = mappings.map(|node| substitution(node, &mut Diagnostics::default()));
         let mapped = substitution.iter().flat_map(|mapped| &mapped.requirements);
         let targets = mapped.flat_map(|mapping| &mapping.targets).filter_map(MappingTarget::pair);
@@ -86,8 +87,8 @@ impl<'c, 'a> Checker<'c, 'a> {
             .collect()
     }
 
-    /// A requirement that is nowhere assigned is left to an orchestrator; a node that is to be
-    /// found or substituted comes with its own.
+    /// Reports a mandatory requirement without an assignment, which is left to an orchestrator. A
+    /// node that is selected or substituted brings its own relations.
     fn missing_requirement(
         &self,
         node: &NodeElement<'a>,
@@ -115,8 +116,9 @@ impl<'c, 'a> Checker<'c, 'a> {
         self.report_when(when, &unless, warning.help(help));
     }
 
-    /// Where a requirement is assigned at all, it is assigned often enough; which of several that
-    /// have conditions are missing together is too much to ask for.
+    /// Checks that a requirement that is assigned at all is assigned often enough. Sets of
+    /// conditional assignments that are absent together are not examined, because there are too
+    /// many.
     fn few_assignments(
         &self,
         node: &NodeElement<'a>,
@@ -134,7 +136,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         else {
             return;
         };
-        // One that says itself how often it is there is said to be wrong for itself.
+        // A single assignment that states its own number is checked elsewhere.
         if min == 0 || counting.len() == 1 && first.says_count {
             return;
         }
@@ -197,14 +199,14 @@ impl<'c, 'a> Checker<'c, 'a> {
         when: &[ElementId],
     ) {
         let (_, Some(max), at) = bounds(definition) else { return };
-        // Where that is checked, no variant has two of one name.
+        // If ambiguous relations are rejected, no variant has two relations of one name.
         let checked = self.prepared.options.check(Check::AmbiguousRelation)
             && !self.graph.template.is_plain();
         let is_single = assigned.iter().all(|relation| relation.count.max == Some(1));
         if self.presence.is_none() && max > 0 && checked && is_single {
             return;
         }
-        // One that alone is more is said to be wrong for itself.
+        // An assignment that exceeds the bound on its own is reported elsewhere.
         let copies = |relation: &AssignedRelation| match relation.count.max {
             Some(count) if count <= max || !relation.says_count => count,
             _ => 1,
@@ -224,7 +226,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         });
     }
 
-    /// The upper bound that a node template gives one of its capabilities (section 3.8.1.1).
+    /// The upper bound that a node template assigns to one of its capabilities (section 3.8.1.1).
     fn assigned_uses(&self, node: &NodeElement<'a>, name: &str) -> Option<u64> {
         let capabilities = node.template.declared.value.get("capabilities")?;
         Occurrences::read(capabilities.get(name)?.get("occurrences")?)?.max
@@ -243,7 +245,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         });
     }
 
-    /// Whether a relation leads to this capability and to no other, whatever the types of its ends.
+    /// Whether a relation leads to this capability and to no other, for all types of its source and
+    /// target.
     fn uses(&self, relation: RelationId, node: &NodeElement<'a>, name: &str) -> bool {
         let relation = self.graph.relation(relation);
         let requirement = self.graph.element(relation.id).name;
@@ -271,7 +274,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             })
     }
 
-    /// Reports each of these relations with which there are more than `max`.
+    /// Reports each of these relations that exceeds the bound `max`.
     pub(in crate::validate) fn surplus(
         &self,
         relations: &[ElementId],

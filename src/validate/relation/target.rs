@@ -1,16 +1,16 @@
-//! Whether the target of a requirement assignment is one that its definition allows (sections
+//! Checks whether the definition of a requirement allows the target of an assignment (sections
 //! 3.7.3.5 and 3.8.2.2).
 
 use super::super::checker::Checker;
 use super::super::filter::FilteredNode;
 use super::AssignmentCase;
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean, listed};
-use crate::text::source::Span;
-use crate::text::yaml::Node;
+use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, did_you_mean, listed};
 use crate::tosca::filter::NodeFilter;
 use crate::tosca::fit::{Misfit, NamedCapability, RequirementFit};
 use crate::tosca::{Family, RequirementDefinition, TypeId};
 use crate::variability::graph::{ElementId, NodeElement};
+use cuvee_text::source::Span;
+use cuvee_text::yaml::Node;
 
 impl<'c, 'a> Checker<'c, 'a> {
     pub(super) fn targets(&self, case: &AssignmentCase<'_, 'c, 'a>) {
@@ -42,7 +42,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// A node template, as one of its types.
+    /// Checks a node template as the target, with one of its types.
     fn template_as_target(
         &self,
         case: &AssignmentCase<'_, 'c, 'a>,
@@ -69,8 +69,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// What an orchestrator has to look for, where that is known: the narrower one of the types
-    /// that assignment and definition name.
+    /// The node type that an orchestrator has to look for, if it is known: the narrower of the
+    /// types that the assignment and the definition name.
     fn abstract_target(&self, case: &AssignmentCase<'_, 'c, 'a>) -> Option<TypeId> {
         let wanted = self.defined(Family::Node, case.definition.node);
         let target = match (case.node_type, wanted) {
@@ -101,7 +101,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         Some(target)
     }
 
-    /// A target of this type has a capability that the relationship can lead to.
+    /// Checks that a target of this type has a capability that the relationship can lead to.
     fn capability_of(&self, case: &AssignmentCase<'_, 'c, 'a>, target: TypeId, when: &[ElementId]) {
         if self.is_open(target) {
             return;
@@ -132,8 +132,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// The capabilities of a target of this type to which the requirement can lead, or why there
-    /// are none.
+    /// The capabilities of a target of this type that the requirement can lead to, or the error
+    /// that there are none.
     pub(super) fn fitting(
         &self,
         case: &AssignmentCase<'_, 'c, 'a>,
@@ -200,8 +200,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         })
     }
 
-    /// Whether what is named derives from a type; a name that nobody knows is reported where it
-    /// stands, and may be anything.
+    /// Whether a named type derives from another. An unknown name is reported where it is written,
+    /// and counts as derived.
     fn is_a(&self, family: Family, name: Option<Node<'_>>, ancestor: TypeId) -> bool {
         self.defined(family, name).is_none_or(|kind| self.may_derive(kind, ancestor))
     }
@@ -213,7 +213,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 }
 
-/// Where the target is named; the name of the requirement where it is not.
+/// The place where the target is named, or the name of the requirement if no target is.
 fn target_span(case: &AssignmentCase<'_, '_, '_>) -> Span {
     let requirement = case.relation.requirement;
     requirement.target.unwrap_or(requirement.declared.key).span()

@@ -1,10 +1,10 @@
-//! Relationship templates (section 3.8.4), and the values of relationships wherever they are
+//! Checks relationship templates (section 3.8.4), and the values of relationships wherever they are
 //! written.
 
 use super::super::assignment::Typed;
 use super::super::checker::Checker;
 use super::super::property::undefined;
-use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean};
 use crate::tosca::shape::RELATIONSHIP;
 use crate::tosca::value::check_assignment;
 use crate::tosca::{Family, TypeId};
@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 /// Relationship templates by name.
 pub(super) struct Templates<'g, 'a> {
     by_name: FxHashMap<&'a str, &'g RelationshipTemplate<'a>>,
-    /// The relation that uses each; where several do, that is reported already.
+    /// The relation that uses each template; several users of one template are reported elsewhere.
     users: FxHashMap<&'a str, &'g RelationElement<'a>>,
 }
 
@@ -36,8 +36,7 @@ impl<'g, 'a> Templates<'g, 'a> {
         }
     }
 
-    /// The properties that a relation gets from a relationship template which it copies, and which
-    /// no relation uses.
+    /// The properties that a relation copies from a relationship template that no relation uses.
     fn copied_unused(&self, relation: &RelationElement<'a>) -> &'g [Property<'a>] {
         let source = || relation.relationship?.value.get("copy")?.as_str();
         let unused = source()
@@ -46,15 +45,15 @@ impl<'g, 'a> Templates<'g, 'a> {
         unused.map(|template| &*template.properties).unwrap_or_default()
     }
 
-    /// The relation whose relationship template this one's is a copy of.
+    /// The relation whose relationship template is copied by that of this relation.
     pub(super) fn copied(&self, relation: &RelationElement<'a>) -> Option<&'g RelationElement<'a>> {
         self.users.get(relation.relationship?.value.get("copy")?.as_str()?).copied()
     }
 }
 
 impl<'a> Checker<'_, 'a> {
-    /// Checks the shape of all relationship templates: for their relations, and where they have
-    /// none, always.
+    /// Checks the shape of all relationship templates: while their relation is present, or always
+    /// if no relation uses them.
     pub(super) fn relationship_templates(&self, templates: &Templates<'_, 'a>) {
         for template in &self.graph.template.relationships {
             let when: Vec<_> = templates
@@ -72,8 +71,8 @@ impl<'a> Checker<'_, 'a> {
         }
     }
 
-    /// What no relation uses is there to be copied: its values have to fit, but it need not have
-    /// all.
+    /// Checks a template that no relation uses and that may be copied: its values have to fit, but
+    /// required values may be missing.
     fn unused_template(&self, template: &RelationshipTemplate<'a>) {
         for assignment in &template.types {
             let found = self.types.named(
@@ -106,7 +105,8 @@ impl<'a> Checker<'_, 'a> {
         }
     }
 
-    /// What is copied exists and is no copy itself, so that there is no cycle (section 3.8.4.3).
+    /// Checks that the copied template exists and is not itself a copy, so that there is no cycle
+    /// (section 3.8.4.3).
     fn relationship_copy(
         &self,
         when: &[ElementId],
@@ -139,8 +139,8 @@ impl<'a> Checker<'_, 'a> {
         self.report_when(when, &[], error.at(copy.span()));
     }
 
-    /// Checks the properties and attributes of a relationship against one of its types, while
-    /// `of_type` are present.
+    /// Checks the properties and attributes of a relationship against one of its types, while all
+    /// of `of_type` are present.
     pub(super) fn relationship_values(
         &self,
         relation: &RelationElement<'a>,

@@ -1,4 +1,4 @@
-//! What is wrong in one variant only, and is asked for that one.
+//! Tests errors that only one variant has, by validating that variant.
 
 use crate::Resolver;
 

@@ -1,18 +1,19 @@
-//! What all checks of TOSCA 1.0 share: names are looked up, and findings told, in one place.
+//! Holds what all checks of TOSCA 1.0 share: the lookup of names, and the list of findings.
 
-use crate::text::diagnostic::{Advice, Code, Diagnostic, Diagnostics, Severity, closest};
-use crate::text::source::Span;
+use crate::diagnostic::{Advice, Code, Diagnostic, Diagnostics, Severity, closest};
 use crate::tosca::v1_0::definitions::{ComponentKind, ComponentName, SaidText};
 use crate::tosca::v1_0::{
     ComponentId, DefinitionsExtent, FoundComponent, Library, PropertySchemas, by,
 };
+use cuvee_text::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 pub(super) struct DefinitionsChecker<'l, 'd> {
     pub(super) library: &'l Library<'d>,
     pub(super) schemas: &'l PropertySchemas<'d>,
     pub(super) found: Diagnostics,
-    /// Documents, and what they use without importing it.
+    /// Pairs of a document and a namespace that it uses without importing it; each is reported
+    /// once.
     unimported: FxHashSet<(usize, String)>,
 }
 
@@ -39,7 +40,7 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
         self.say(Diagnostic::error(code, message).at(at), section);
     }
 
-    /// The component of a kind that a name means; that there is none is an error (statement Q2).
+    /// The component that a name refers to; a missing component is an error (statement Q2).
     pub(super) fn named(
         &mut self,
         kind: ComponentKind,
@@ -50,7 +51,7 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
         self.looked_up(kind, document, name?, section, Severity::Error)
     }
 
-    /// The same with what it is that there is none.
+    /// Looks a component up like [`Self::named`], with a given severity if it is missing.
     pub(super) fn looked_up(
         &mut self,
         kind: ComponentKind,
@@ -64,7 +65,7 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
             FoundComponent::Unprefixed(id) => {
                 let own = &self.library.documents[document].target_namespace;
                 let message = format!(
-                    "`{}` has no prefix, so it is not the {} of {own} that is meant",
+                    "`{}` has no prefix, so by the rules it does not mean the {} of {own}",
                     name.local,
                     kind.what()
                 );
@@ -78,7 +79,7 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
             FoundComponent::Elsewhere => return None,
             FoundComponent::Nothing => {
                 let unknown = self.unknown(kind, name);
-                self.say(Diagnostic { severity, ..unknown }, section);
+                self.say(unknown.with_severity(severity), section);
                 return None;
             }
         };
@@ -104,20 +105,23 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
         }
     }
 
-    /// That nothing at all is of a namespace.
+    /// Help for a name whose namespace is entirely unknown.
     fn nowhere(&self, namespace: &str) -> Option<&'static str> {
         let library = self.library;
         let is_there = library.ids().any(|id| library.component(id).namespace == namespace);
         let help = match library.loaded.extent {
-            DefinitionsExtent::File => "nothing that is imported is of this namespace",
+            DefinitionsExtent::File => {
+                "import a document of this namespace: no imported one is of it"
+            }
             DefinitionsExtent::Repository => {
-                "nothing here is of this namespace: put what defines it beside the rest"
+                "put a document of this namespace beside the others: none of them is of it"
             }
         };
         (!is_there && !namespace.is_empty()).then_some(help)
     }
 
-    /// What is used has to be imported directly (statement C3); said once a document and namespace.
+    /// Reports a used component that is not imported directly (statement C3), once per document and
+    /// namespace.
     fn imported(&mut self, document: usize, id: ComponentId, name: &ComponentName<'d>) {
         if self.library.is_visible(document, id) {
             return;
@@ -140,7 +144,7 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
         self.say(found.help("import the document that defines it"), "4.2");
     }
 
-    /// Reports names that are there twice.
+    /// Reports duplicate names.
     pub(super) fn unique<'n>(
         &mut self,
         names: impl IntoIterator<Item = &'n SaidText<'d>>,
@@ -154,12 +158,12 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
         for name in names {
             let Some(first) = seen.insert(&name.text, name.span) else { continue };
             let message = format!("there is another {what} `{}`", name.text);
-            let found = Diagnostic { severity, ..Diagnostic::error(Code::Duplicate, message) };
+            let found = Diagnostic::error(Code::Duplicate, message).with_severity(severity);
             self.say(found.at(name.span).label(first, "this one"), section);
         }
     }
 
-    /// The name of a component for messages.
+    /// The local name of a component, for messages.
     pub(super) fn name(&self, id: ComponentId) -> &'l str {
         let library = self.library;
         &library.component(id).name.text

@@ -1,13 +1,13 @@
-//! Types, implementations and the templates of artifacts and policies.
+//! Checks types, implementations, and the templates of artifacts and policies.
 
 use super::checker::DefinitionsChecker;
-use crate::text::diagnostic::{Code, Diagnostic, Severity, listed};
-use crate::text::source::Span;
+use crate::diagnostic::{Code, Diagnostic, Severity, listed};
 use crate::tosca::v1_0::ComponentId;
 use crate::tosca::v1_0::definitions::{
     ArtifactUse, ComponentContent, ComponentKind, ComponentName, DefinedComponent, EntityTemplate,
     EntityType, FeatureKind, PolicyUse, SaidText, TypeImplementation, TypeInterface,
 };
+use cuvee_text::source::Span;
 
 impl<'l, 'd> DefinitionsChecker<'l, 'd> {
     pub(super) fn components(&mut self) {
@@ -33,7 +33,7 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
         }
     }
 
-    /// What a type says of itself and of others.
+    /// Checks an entity type.
     fn entity_type(
         &mut self,
         id: ComponentId,
@@ -72,7 +72,8 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
         }
     }
 
-    /// Parents are of the same kind, not final, and nothing derives from itself (statement C4).
+    /// Checks the parent of a type: it is of the same kind and not final, and derivation is acyclic
+    /// (statement C4).
     fn derivation(
         &mut self,
         id: ComponentId,
@@ -82,10 +83,8 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
         let library = self.library;
         let component = library.component(id);
         if let (Some(at), Some(other)) = (is_final, is_abstract) {
-            let message = format!(
-                "`{}` is final and abstract: nothing could ever be made of it",
-                component.name.text
-            );
+            let message =
+                format!("`{}` is final and abstract, so it can never be used", component.name.text);
             let error = Diagnostic::error(Code::InvalidDefinition, message).at(at);
             self.say(error.label(other, "abstract"), component.kind.section());
         }
@@ -96,7 +95,7 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
             return;
         };
         if library.ancestry(parent).any(|it| it == id) {
-            // One of those that go round tells of all.
+            // Only one member of a cycle reports it.
             if library.ancestry(id).min() != Some(id) {
                 return;
             }
@@ -114,11 +113,14 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
         if let Some(at) = is_final {
             let message = format!("nothing may derive from `{}`, which is final", name.local);
             let error = Diagnostic::error(Code::FinalType, message).at(name.span);
-            self.say(error.label(at, "it says so here"), library.component(parent).kind.section());
+            self.say(
+                error.label(at, "it is declared here"),
+                library.component(parent).kind.section(),
+            );
         }
     }
 
-    /// Requirement or capability definitions: names, types, bounds, and what they override.
+    /// Checks requirement or capability definitions: names, types, bounds, and what they override.
     fn features(&mut self, id: ComponentId, said: &EntityType<'d>, kind: FeatureKind) {
         let (features, what) = (said.features(kind), kind.what());
         let names = features.iter().map(|feature| &feature.name);
@@ -185,8 +187,8 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
         }
     }
 
-    /// A node type with anything abstract has to be so, too, even where that is inherited
-    /// (statement C5).
+    /// Checks that a node type with an abstract feature is itself abstract, even if the feature is
+    /// inherited (statement C5).
     fn has_to_be_abstract(&mut self, id: ComponentId, said: &EntityType<'d>) {
         if said.is_abstract.is_some() {
             return;
@@ -214,7 +216,7 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
         }
     }
 
-    /// What a relationship type may lead from and to (statement C11).
+    /// Checks the valid source and target of a relationship type (statement C11).
     fn ends(&mut self, id: ComponentId, said: &EntityType<'d>) {
         let document = self.library.document(id);
         let source = said.valid_source.as_ref();
@@ -226,7 +228,7 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
         };
         let is_node = |name| is(name, ComponentKind::NodeType);
         let (is_source, is_target) = (is(source, requirement), is(target, capability));
-        // What is neither is of the world of the other end.
+        // A name of unknown kind is taken to be of the kind that matches the other end.
         let of = |is_meant, is_other, name, kind| match is_meant || is_other && !is_node(name) {
             true => kind,
             false => ComponentKind::NodeType,
@@ -251,7 +253,7 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
         }
     }
 
-    /// A capability fits a requirement where its type is the required one, or derives from that
+    /// Checks that a capability fits a requirement: its type is the required one or derives from it
     /// (statement C12).
     pub(super) fn joined(
         &mut self,
@@ -292,7 +294,8 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
         if let (Some(own), Some(inherited)) = (&said.policy_language, inherited)
             && own.text != inherited.text
         {
-            let message = format!("what it derives from is written in {}", inherited.text);
+            let message =
+                format!("the policy type that it derives from is written in {}", inherited.text);
             let error = Diagnostic::error(Code::InvalidRefinement, message).at(own.span);
             self.say(error.label(inherited.span, "inherited from here"), "14.3");
         }
@@ -326,8 +329,8 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
         self.same_type(id, of, said, kind);
     }
 
-    /// What an implementation derives from implements the same type, or one that this derives from
-    /// (statement C15).
+    /// Checks that an implementation and the one it derives from implement the same type, or that
+    /// the type of the latter is an ancestor (statement C15).
     fn same_type(
         &mut self,
         id: ComponentId,
@@ -343,7 +346,7 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
         let (Some(of), Some(parent), Some(name)) = (of, parent, &said.derived_from) else { return };
         if !library.derives(of, parent) && library.is_whole(of) {
             let message = format!(
-                "it implements `{}`, and what it derives from `{}`",
+                "this implementation is of `{}`, and the one that it derives from is of `{}`",
                 self.name(of),
                 self.name(parent)
             );
@@ -353,7 +356,7 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
         }
     }
 
-    /// An artifact implements an operation that is there (statement C15).
+    /// Checks that the operation of an implementation artifact exists (statement C15).
     fn operation_of(
         &mut self,
         of: Option<ComponentId>,
@@ -373,7 +376,7 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
         }
     }
 
-    /// Whether a type or what it derives from has an interface, and an operation in it.
+    /// Checks that a type or one of its ancestors has an interface, and an operation in it.
     pub(super) fn operation(
         &mut self,
         of: ComponentId,
@@ -398,7 +401,8 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
         }
     }
 
-    /// An artifact that something uses: its type, and that the template is of it (statement C13).
+    /// Checks the use of an artifact: its type exists, and the template is of that type (statement
+    /// C13).
     pub(super) fn artifact(
         &mut self,
         document: usize,
@@ -410,7 +414,7 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
         self.used(kinds, document, type_name, template, section);
     }
 
-    /// A policy that something has, likewise.
+    /// Checks the use of a policy: its type exists, and the template is of that type.
     pub(super) fn policy(
         &mut self,
         document: usize,
@@ -420,7 +424,7 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
         self.used(kinds, document, policy.type_name.as_ref(), policy.template.as_ref(), "5.2")
     }
 
-    /// The type of what is used: that there is none is only suspicious, and the template is of it.
+    /// Checks that a template is of the type named with it; an unknown type is only a warning.
     fn used(
         &mut self,
         (kind, templates): (ComponentKind, ComponentKind),
@@ -461,8 +465,8 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
         }
     }
 
-    /// What all templates have: a type, which should not be abstract, and one constraint a
-    /// property.
+    /// Checks what all templates share: a type that should not be abstract, and at most one
+    /// constraint per property.
     pub(super) fn template(
         &mut self,
         kind: ComponentKind,
@@ -476,15 +480,15 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
         let is_abstract = self.library.entity_type(type_id).and_then(|it| it.is_abstract);
         if let Some(at) = is_abstract {
             let message =
-                format!("`{}` is abstract: something else has to stand for this", name.local);
+                format!("`{}` is abstract, so this template has to be substituted", name.local);
             let warning = Diagnostic::warning(Code::AbstractType, message).at(name.span);
-            self.say(warning.label(at, "it says so here"), section);
+            self.say(warning.label(at, "it is declared here"), section);
         }
         self.properties(type_id, said, section);
         Some(type_id)
     }
 
-    /// Relative references name files of the archive (statement C21).
+    /// Checks that relative references name files of the archive (statement C21).
     fn references(&mut self, said: &EntityTemplate<'d>) {
         for reference in &said.references {
             self.file(&reference.reference, "13.2");
@@ -492,13 +496,15 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
             let name = reference.reference.text.trim_end_matches('/');
             let is_file = !reference.reference.text.ends_with('/') && name.contains('.');
             if is_file && self.library.loaded.is_file(name) {
-                let message = format!("`{name}` is a file: there is nothing to choose from");
+                let message =
+                    format!("`{name}` is a file, so a pattern has nothing to choose from");
                 self.say(Diagnostic::warning(Code::File, message).at(pattern), "13.2");
             }
         }
     }
 
-    /// A name of a file that starts at the root of the archive, where there is one.
+    /// Checks that a file exists, by its path from the root of the archive; does nothing without an
+    /// archive.
     pub(super) fn file(&mut self, name: &SaidText<'d>, section: &'static str) {
         if name.text.contains("://") || name.text.is_empty() {
             return;

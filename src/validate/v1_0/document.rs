@@ -1,21 +1,21 @@
-//! Documents as wholes: extensions, imports, and what clashes.
+//! Checks whole documents: extensions, imports, and clashing components.
 
 use super::checker::DefinitionsChecker;
-use crate::text::diagnostic::{Code, Diagnostic};
-use crate::text::xml::schema::XML_SCHEMA;
-use crate::text::xml::{XmlAttribute, XmlElement};
+use crate::diagnostic::{Code, Diagnostic};
 use crate::tosca::v1_0::definitions::SaidText;
 use crate::tosca::v1_0::{TOSCA, WINERY};
+use cuvee_text::xml::schema::XML_SCHEMA;
+use cuvee_text::xml::{XmlAttribute, XmlElement};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Extensions whose elements are known here: our own, and those of Winery.
+/// The known extensions: those of `cuvee` and of Winery.
 const KNOWN: [&str; 2] = ["urn:cuvee:xml:1", WINERY];
 
-/// What may be imported: definitions, schemas, and interfaces of services.
+/// The kinds of documents that may be imported: definitions, schemas, and interfaces of services.
 const IMPORTED: [&str; 3] = [TOSCA, XML_SCHEMA, "http://schemas.xmlsoap.org/wsdl/"];
 
 impl DefinitionsChecker<'_, '_> {
-    /// Section 4.2.
+    /// Checks all documents (section 4.2).
     pub(super) fn documents(&mut self) {
         for document in 0..self.library.documents.len() {
             self.extensions(document);
@@ -24,7 +24,7 @@ impl DefinitionsChecker<'_, '_> {
         self.clashes();
     }
 
-    /// A mandatory extension that is not known rejects the document, even where it is optional
+    /// Reports an unknown mandatory extension. It rejects the document even if it is optional
     /// elsewhere in it (statement C1).
     fn extensions(&mut self, document: usize) {
         for extension in &self.library.documents[document].extensions {
@@ -32,9 +32,15 @@ impl DefinitionsChecker<'_, '_> {
             if !extension.must_understand || KNOWN.contains(&&*namespace.text) {
                 continue;
             }
-            let message = format!("who does not know {} cannot understand this", namespace.text);
+            let message = format!(
+                "this document requires the extension {}, which is not known here",
+                namespace.text
+            );
             let error = Diagnostic::error(Code::MandatoryExtension, message).at(namespace.span);
-            self.say(error.help("it can be left aside with `mustUnderstand=\"no\"`"), "4.2");
+            self.say(
+                error.help("leave the extension out, or declare it with `mustUnderstand=\"no\"`"),
+                "4.2",
+            );
         }
     }
 
@@ -45,8 +51,7 @@ impl DefinitionsChecker<'_, '_> {
             let Some(kind) = &import.import_type else { continue };
             let said = kind.text.trim_end_matches('/');
             if IMPORTED.iter().all(|known| known.trim_end_matches('/') != said) {
-                let message =
-                    format!("what is imported is of no kind that is known: {}", kind.text);
+                let message = format!("the import is of a kind that is not known: {}", kind.text);
                 let known = format!("known are {}", IMPORTED.join(", "));
                 let warning = Diagnostic::warning(Code::InvalidValue, message).at(kind.span);
                 self.say(warning.help(known), "4.2");
@@ -55,7 +60,7 @@ impl DefinitionsChecker<'_, '_> {
                 |said: &Option<SaidText<'_>>| said.as_ref().map(|said| said.text.to_string());
             let key = (text(&import.namespace), kind.text.to_string(), text(&import.location));
             if !seen.insert(key) {
-                let message = "this is imported already";
+                let message = "this document is imported already";
                 self.error(Code::Duplicate, import.span, "4.2", message);
             }
             let led = self.library.loaded.imported(definitions.file, import.span);
@@ -67,24 +72,26 @@ impl DefinitionsChecker<'_, '_> {
             let said = import.namespace.as_ref().map_or("", |said| &said.text);
             if said != target {
                 let at = import.namespace.as_ref().map_or(import.span, |said| said.span);
-                let message = format!("what is imported has the namespace {target}, not `{said}`");
+                let message =
+                    format!("the imported document has the namespace {target}, not `{said}`");
                 self.error(Code::InvalidValue, at, "4.2", message);
             }
         }
     }
 
-    /// Two components of one kind and name are one, or contradict each other (statement Q3).
+    /// Reports two components of one kind and name, unless their contents are the same (statement
+    /// Q3).
     fn clashes(&mut self) {
         for &(first, second) in &self.library.repeated {
             let (one, other) = (self.library.component(first), self.library.component(second));
-            // What has the id of something else in its document was told.
+            // Two elements of one document with the same id have already been reported.
             let is_told = other.element.attribute("id").is_some()
                 && one.element.span().file == other.element.span().file;
             if is_told || same(one.element, other.element) {
                 continue;
             }
             let message = format!(
-                "another {} `{}` of {} says something else",
+                "another {} `{}` of {} is defined differently",
                 other.kind.what(),
                 other.name.text,
                 other.namespace
@@ -95,7 +102,7 @@ impl DefinitionsChecker<'_, '_> {
     }
 }
 
-/// Whether two trees say the same, however they are written.
+/// Whether two trees have the same content, regardless of how they are written.
 fn same(one: XmlElement<'_>, other: XmlElement<'_>) -> bool {
     let mut open = vec![(one, other)];
     while let Some((one, other)) = open.pop() {

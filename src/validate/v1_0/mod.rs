@@ -1,5 +1,5 @@
-//! What is wrong with documents of TOSCA 1.0: names, derivation, what templates say against their
-//! types, and what service templates show of what is in them.
+//! Validates documents of TOSCA 1.0: names, derivation, templates against their types, and what
+//! service templates expose of their contents.
 
 mod checker;
 mod component;
@@ -7,11 +7,11 @@ mod document;
 mod properties;
 mod service;
 
-use crate::text::diagnostic::{Diagnostic, Diagnostics};
+use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::tosca::v1_0::{Library, PropertySchemas};
 use checker::DefinitionsChecker;
 
-/// Everything that is wrong with documents that belong together.
+/// Validates documents that belong together.
 pub(crate) fn validate_definitions(
     library: &Library<'_>,
     schemas: &PropertySchemas<'_>,

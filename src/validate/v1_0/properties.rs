@@ -1,15 +1,16 @@
-//! Properties against their schemas (statements C17, C18 and C20).
+//! Checks properties against their schemas (statements C17, C18 and C20).
 
 use super::checker::DefinitionsChecker;
-use crate::text::diagnostic::{Code, Diagnostic};
-use crate::text::source::Span;
-use crate::text::xml::XmlElement;
-use crate::text::xml::schema::{SchemaPath, SchemaValueType};
+use crate::diagnostic::{Code, Diagnostic};
 use crate::tosca::v1_0::definitions::{DefinedComponent, EntityTemplate, EntityType, SaidText};
 use crate::tosca::v1_0::{ComponentId, ExpectedProperties, property_steps};
+use cuvee_text::source::Span;
+use cuvee_text::xml::XmlElement;
+use cuvee_text::xml::schema::{SchemaPath, SchemaValueType};
 
 impl<'d> DefinitionsChecker<'_, 'd> {
-    /// What a type says of its properties against what it derives from, and what it says twice.
+    /// Checks the properties of a type: they agree with those of its ancestors, and are not
+    /// declared twice.
     pub(super) fn defined_properties(
         &mut self,
         id: ComponentId,
@@ -35,7 +36,7 @@ impl<'d> DefinitionsChecker<'_, 'd> {
         }
     }
 
-    /// Keys that stand beside a schema have to say what it does.
+    /// Checks that keys beside a schema declare the same properties as the schema.
     fn same_properties(
         &mut self,
         defined: ExpectedProperties,
@@ -54,13 +55,13 @@ impl<'d> DefinitionsChecker<'_, 'd> {
         let is_other_name = name(defined).is_some_and(|defined| Some(defined) != name(keyed));
         let types = (self.schemas.value_type(defined), self.schemas.value_type(keyed));
         if is_other_name || set.differ(types.0, types.1) == Some(true) {
-            let message = "these keys are not what `PropertiesDefinition` says";
+            let message = "these keys differ from those of `PropertiesDefinition`";
             let warning = Diagnostic::warning(Code::InvalidDefinition, message).at(at);
             self.say(warning, component.kind.section());
         }
     }
 
-    /// What stands in the properties of a template.
+    /// Checks the properties of a template.
     pub(super) fn properties(
         &mut self,
         type_id: ComponentId,
@@ -76,7 +77,7 @@ impl<'d> DefinitionsChecker<'_, 'd> {
         }
     }
 
-    /// An element that holds the properties of something of a type.
+    /// Checks the root element of the properties of an instance of a type.
     pub(super) fn properties_root(
         &mut self,
         root: XmlElement<'d>,
@@ -104,7 +105,7 @@ impl<'d> DefinitionsChecker<'_, 'd> {
         }
     }
 
-    /// The type of the property to which a path leads.
+    /// The type of the property that a path leads to; reports paths that lead nowhere.
     pub(super) fn leads(
         &mut self,
         path: &SaidText<'d>,
@@ -112,7 +113,8 @@ impl<'d> DefinitionsChecker<'_, 'd> {
         section: &'static str,
     ) -> Option<SchemaValueType> {
         let Some(steps) = property_steps(&path.text) else {
-            let message = format!("where `{}` leads cannot be told here", path.text);
+            let message =
+                format!("the target of the path `{}` cannot be determined here", path.text);
             self.say(Diagnostic::note(Code::Undecidable, message).at(path.span), section);
             return None;
         };

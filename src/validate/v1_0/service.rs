@@ -1,21 +1,22 @@
-//! Service templates: their nodes and relationships against their types, and what they show.
+//! Checks service templates: their nodes and relationships against their types, and what they
+//! expose.
 
 use super::checker::DefinitionsChecker;
-use crate::text::diagnostic::{Code, Diagnostic, Severity, did_you_mean};
-use crate::text::source::Span;
+use crate::diagnostic::{Code, Diagnostic, Severity, did_you_mean};
 use crate::tosca::v1_0::definitions::{
     Bound, BoundaryDefinitions, ComponentKind, DefinedNode, DefinedRelationship, DefinedService,
     ExposedFeature, FeatureDefinition, FeatureKind, NodeFeature, OperationReference,
     OperationTarget, PropertyMapping, SaidText,
 };
 use crate::tosca::v1_0::{ComponentId, ExpectedProperties};
+use cuvee_text::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What an id of a service template names.
+/// An element that an id of a service template refers to.
 #[derive(Clone, Copy)]
 struct ServiceElement {
     kind: NamedKind,
-    /// Its type.
+    /// The type of the element.
     type_id: Option<ComponentId>,
 }
 
@@ -44,16 +45,17 @@ impl NamedKind {
 type ServiceElements<'s> = FxHashMap<&'s str, ServiceElement>;
 
 impl<'l, 'd> DefinitionsChecker<'l, 'd> {
-    /// Section 5.2.
+    /// Checks a service template (section 5.2).
     pub(super) fn service(&mut self, document: usize, service: &DefinedService<'d>) {
         let mut named = ServiceElements::default();
-        // Nodes mostly have a feature or two.
+        // Most nodes have one or two requirements or capabilities.
         named.reserve(2 * service.nodes.len() + service.relationships.len());
         let sources = service.relationships.iter().filter_map(|it| it.source.as_ref());
         let leaving: FxHashSet<&str> = sources.map(|source| &*source.text).collect();
         for node in &service.nodes {
             let type_id = self.node(document, node, &mut named);
-            // Which of its requirements a relationship from the node itself stands for is open.
+            // If a relationship starts at the node itself, it is open which requirement it belongs
+            // to.
             if !leaving.contains(&*node.id.text) {
                 self.least_requirements(type_id, node);
             }
@@ -136,7 +138,8 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
         }
     }
 
-    /// A requirement or capability has a definition of its name and type (statement C9).
+    /// Checks that a requirement or capability has a definition of its name and type (statement
+    /// C9).
     fn node_feature(
         &mut self,
         document: usize,
@@ -168,7 +171,7 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
         type_id
     }
 
-    /// The definition of this name that holds, whatever its type.
+    /// The nearest definition of this name, whatever its type.
     fn definition(
         &self,
         node_type: ComponentId,
@@ -193,7 +196,8 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
         self.say(error.help_opt(meant), "5.2");
     }
 
-    /// No more requirements or capabilities of a name than the definition allows.
+    /// Checks that there are not more requirements or capabilities of a name than the definition
+    /// allows.
     fn unique_features(
         &mut self,
         kind: FeatureKind,
@@ -209,14 +213,14 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
             let upper = definition.and_then(|definition| definition.upper.value);
             let Some(upper) = upper.filter(|upper| *count > *upper) else { continue };
             let message = format!(
-                "`{}` may be there {upper} times, and this is number {count}",
+                "`{}` may occur {upper} times, and this is occurrence {count}",
                 feature.name.text
             );
             self.error(Code::TooManyRelations, feature.name.span, "5.2", message);
         }
     }
 
-    /// A requirement that has to be there, and for which nothing stands, is left to the container.
+    /// Notes a mandatory requirement that is missing, so that it is left to the container.
     fn least_requirements(&mut self, type_id: Option<ComponentId>, node: &DefinedNode<'d>) {
         let Some(type_id) = type_id else { return };
         for (_, feature) in self.library.effective_features(type_id, FeatureKind::Requirement) {
@@ -226,13 +230,14 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
                 continue;
             }
             let message =
-                format!("nothing stands for the requirement `{name}` of `{}`", node.id.text);
+                format!("`{}` does not have the requirement `{name}` of its type", node.id.text);
             let note = Diagnostic::note(Code::MissingRequirement, message).at(node.id.span);
-            self.say(note.label(feature.name.span, "it has to be there"), "5.2");
+            self.say(note.label(feature.name.span, "the type requires it here"), "5.2");
         }
     }
 
-    /// A policy applies to the types that it names, and those that derive from them.
+    /// Checks that a policy applies to the type of a node: to a type that it names, or one derived
+    /// from it.
     fn applies(
         &mut self,
         policy: Option<ComponentId>,
@@ -265,7 +270,7 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
         }
     }
 
-    /// Where a relationship leads from and to (statements C10 and C12).
+    /// Checks the source and the target of a relationship (statements C10 and C12).
     fn relationship(
         &mut self,
         relationship: &DefinedRelationship<'d>,
@@ -299,7 +304,7 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
         self.named_here(reference?, named, &[NamedKind::Node, other])
     }
 
-    /// What an id names, which has to be of one of these kinds.
+    /// The element that an id refers to; reports an error if it is not of one of these kinds.
     fn named_here(
         &mut self,
         reference: &SaidText<'d>,
@@ -332,8 +337,8 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
         }
     }
 
-    /// What a relationship type may lead from, or to: a type of nodes or of these features, said by
-    /// it or inherited.
+    /// The valid source or target of a relationship type, declared or inherited: a node type, or a
+    /// requirement or capability type.
     fn valid(
         &self,
         type_id: ComponentId,
@@ -362,8 +367,8 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
             return;
         };
         let is_node = end.kind == NamedKind::Node;
-        // A node as an end of what joins requirements and capabilities: which of its own is meant
-        // is for the container to find.
+        // If a relationship type joins requirements and capabilities, but an end is a node, the
+        // container chooses which feature of the node is meant.
         let Some(own) = end.type_id.filter(|_| is_node == (kind == ComponentKind::NodeType)) else {
             return;
         };
@@ -380,7 +385,8 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
         self.error(Code::IncompatibleType, reference.span, "5.2", message);
     }
 
-    /// Plans that begin or end everything are there once, and their models are files.
+    /// Checks that there is at most one build plan and one termination plan, and that the models of
+    /// plans are files.
     fn plans(&mut self, service: &DefinedService<'d>) {
         const KINDS: [&str; 2] = ["/BuildPlan", "/TerminationPlan"];
         let mut first: FxHashMap<&str, Span> = FxHashMap::default();
@@ -395,7 +401,7 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
                 continue;
             }
             if let Some(other) = first.insert(&kind.text, kind.span) {
-                let message = "another plan does the same for all of it";
+                let message = "another plan of this type is for the whole service template as well";
                 let note = Diagnostic::note(Code::Duplicate, message).at(kind.span);
                 self.say(note.label(other, "this one"), "5.2");
             }
@@ -446,7 +452,7 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
         }
     }
 
-    /// An operation of something inside (statement C16).
+    /// Checks a reference to an operation of an inner element (statement C16).
     fn carried(
         &mut self,
         by: &OperationReference<'d>,
@@ -461,7 +467,8 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
         }
     }
 
-    /// A property that is one of something inside, of a type that fits (statement C17).
+    /// Checks a property mapping: the inner property exists and has a compatible type (statement
+    /// C17).
     fn property_mapping(
         &mut self,
         mapping: &PropertyMapping<'d>,
@@ -489,8 +496,8 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
         }
     }
 
-    /// What a service template shows is what the node type has for which it may stand
-    /// (statement C19).
+    /// Checks that a service template exposes all that the node type requires for which it may be
+    /// substituted (statement C19).
     fn exposes_all(
         &mut self,
         type_id: ComponentId,
@@ -514,7 +521,7 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
                     exposed.iter().any(|it| it.name.as_ref().is_some_and(|it| it.text == *name));
                 if !is_shown && feature.lower.value != Some(0) {
                     let message = format!(
-                        "it may stand for a `{}`, and does not show the {} `{name}`",
+                        "the service template may substitute a `{}`, but does not show the {} `{name}`",
                         self.name(type_id),
                         kind.what()
                     );
@@ -535,7 +542,7 @@ impl<'l, 'd> DefinitionsChecker<'l, 'd> {
         let Some(name) = &feature.name else { return };
         let what = kind.what();
         let Some((defined, _)) = self.feature(type_id, kind, &name.text) else {
-            // That there is no type of what it defines was told.
+            // A definition with an unknown type has already been reported.
             if self.definition(type_id, kind, &name.text).is_some() {
                 return;
             }

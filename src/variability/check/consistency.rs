@@ -1,7 +1,8 @@
-//! Checks that keep the result well-formed.
+//! Checks that the result is well-formed: relations have ends, parts have containers, and names,
+//! types and technologies are unique.
 
 use super::{Judge, PresenceChecker, error, of_one_name, warning};
-use crate::text::diagnostic::{Code, LISTED};
+use crate::diagnostic::{Code, LISTED};
 use crate::variability::element::ElementKind;
 use crate::variability::graph::{ElementId, PropertyElement};
 use crate::variability::options::Check;
@@ -16,7 +17,7 @@ impl PresenceChecker<'_, '_> {
         self.technologies();
     }
 
-    /// The source and the target of a present relation are present.
+    /// Checks that the source and the target of a present relation are present.
     fn relation_ends(&mut self) {
         let graph = self.graph;
         for relation in &graph.relations {
@@ -41,7 +42,7 @@ impl PresenceChecker<'_, '_> {
         }
     }
 
-    /// What a present property, artifact, type or technology belongs to is present.
+    /// Checks that the container of a present property, artifact, type or technology is present.
     fn containers(&mut self) {
         let graph = self.graph;
         for id in graph.ids() {
@@ -73,10 +74,10 @@ impl PresenceChecker<'_, '_> {
         }
     }
 
-    /// A present node has at most one present hosting relation.
+    /// Checks that a present node has at most one present hosting relation.
     fn hosting(&mut self) {
         let graph = self.graph;
-        // In plain TOSCA no relation is an alternative of another, and a node may stand on several.
+        // In plain TOSCA, relations are no alternatives, and a node may have several hosts.
         if !self.options.check(Check::AmbiguousHosting) || graph.template.is_plain() {
             return;
         }
@@ -93,7 +94,7 @@ impl PresenceChecker<'_, '_> {
         }
     }
 
-    /// Present elements of one collection have unique names.
+    /// Checks that present elements of one collection have unique names.
     fn names(&mut self) {
         let graph = self.graph;
         self.unique(
@@ -110,7 +111,7 @@ impl PresenceChecker<'_, '_> {
             None,
             graph.outputs.iter().map(|output| output.id),
         );
-        // Those of one container are side by side, in the order of the containers.
+        // The properties of one container are adjacent, in the order of the containers.
         let container = |property: &PropertyElement<'_>| graph.element(property.id).container;
         for properties in graph.properties.chunk_by(|a, b| container(a) == container(b)) {
             let ids = properties.iter().map(|property| property.id);
@@ -132,8 +133,8 @@ impl PresenceChecker<'_, '_> {
                 artifacts,
             );
             if graph.template.is_plain() {
-                // There, relations of one name are no alternatives: a requirement may occur more
-                // than once.
+                // In plain TOSCA, relations of one name are no alternatives: a requirement may
+                // occur more than once.
                 continue;
             }
             let relations = node.relations.iter().map(|&id| graph.relation(id).id);
@@ -147,8 +148,9 @@ impl PresenceChecker<'_, '_> {
         }
     }
 
-    /// `exclusive`: the result has room for one of a name only, so without the check the later one
-    /// wins.
+    /// Checks that of elements with the same name at most one is present. If `exclusive`, the
+    /// result has room for only one of them, so without the check the last one wins, with a
+    /// warning.
     fn unique(
         &mut self,
         check: Check,
@@ -195,7 +197,7 @@ impl PresenceChecker<'_, '_> {
         }
     }
 
-    /// A present element that has types has exactly one.
+    /// Checks that a present element that has types has exactly one present type.
     fn types(&mut self) {
         let graph = self.graph;
         for id in graph.ids() {
@@ -203,7 +205,8 @@ impl PresenceChecker<'_, '_> {
             if types.is_empty() || graph.variability_group(id).is_some() {
                 continue;
             }
-            // Without a type there is nothing to write, whether that is checked or not.
+            // This applies even if the check is off, because without a type there is nothing to
+            // write.
             self.any(Code::AmbiguousType, id, types, |graph| {
                 error(
                     graph,
@@ -216,12 +219,12 @@ impl PresenceChecker<'_, '_> {
         }
     }
 
-    /// A present managed node has exactly one present technology.
+    /// Checks that a present managed node has exactly one present technology.
     fn technologies(&mut self) {
         let graph = self.graph;
         for node in graph.nodes.iter().filter(|node| !node.technologies.is_empty()) {
             if node.managed {
-                // Nothing could deploy the node, whether that is checked or not.
+                // This applies even if the check is off, because nothing could deploy the node.
                 self.any(Code::ExpectedTechnology, node.id, &node.technologies, |graph| {
                     let message = format!("{} has no present technology", graph.display(node.id));
                     error(graph, Code::ExpectedTechnology, node.id, message)
@@ -237,7 +240,8 @@ impl PresenceChecker<'_, '_> {
         }
     }
 
-    /// An element has at most one of these; where that is not checked, the first one wins.
+    /// Checks that an element has at most one of these; if the check is off, the first one wins,
+    /// with a warning.
     fn single(&mut self, check: Check, code: Code, id: ElementId, of: &[ElementId], what: &str) {
         if self.options.check(check) {
             self.at_most_one(code, Some(id), of, |graph, _| {
@@ -262,7 +266,7 @@ impl PresenceChecker<'_, '_> {
     }
 }
 
-/// What lets only one of several of a name be present.
+/// The help on how to let only one of several elements with the same name be present.
 fn exclusion(check: Check) -> Option<String> {
     let constraint = match check {
         Check::AmbiguousProperty => "unique_property_constraint",

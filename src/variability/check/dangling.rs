@@ -1,27 +1,28 @@
-//! References in the result to what is not in it.
+//! Finds references in the result to elements that are absent.
 
 use super::PresenceChecker;
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::source::Span;
-use crate::text::yaml::{Node, NodeKind};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::tosca::substitution::substitution;
 use crate::variability::element::ElementKind;
 use crate::variability::graph::{ElementId, Graph, LookupStep};
 use crate::variability::presence::Presence;
+use cuvee_text::source::Span;
+use cuvee_text::yaml::{Node, NodeKind};
 
-/// One place that refers to elements, which is there while `from` is.
+/// One place that refers to elements. The place exists while `from` is present.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mention<'m> {
-    /// The element that it is part of; nothing where it always stays.
+    /// The element that contains the place; `None` where the place is in every variant.
     pub from: Option<ElementId>,
-    /// The elements that it may mean, one of which has to be present.
+    /// The elements that the place may mean; one of them has to be present.
     pub targets: &'m [ElementId],
-    /// Where it stands.
+    /// The place.
     pub span: Span,
 }
 
 impl Mention<'_> {
-    /// A warning, as an orchestrator may fill the gap; nothing where nothing is meant.
+    /// The warning that the reference dangles; an orchestrator may fill the gap, so it is no error.
+    /// `None` where the reference has no targets.
     pub(crate) fn dangles(&self, graph: &Graph<'_>) -> Option<Diagnostic> {
         let &target = self.targets.first()?;
         let from =
@@ -43,7 +44,7 @@ pub(crate) fn mentions(graph: &Graph<'_>, found: &mut dyn FnMut(Mention<'_>)) {
     }
     let Some(topology) = graph.template.root.get("topology_template") else { return };
     if let Some(node) = topology.get("substitution_mappings") {
-        // What is wrong with its shape is said by validating.
+        // Validating reports mistakes in the shape of the mappings.
         let substitution = substitution(node, &mut Diagnostics::default());
         substitution.nodes().for_each(|node| name(graph, node, found));
     }
@@ -52,7 +53,7 @@ pub(crate) fn mentions(graph: &Graph<'_>, found: &mut dyn FnMut(Mention<'_>)) {
     }
 }
 
-/// `target: node`, at any depth.
+/// Reports references of the form `target: node`, at any depth.
 fn targets<'a>(graph: &Graph<'a>, node: Node<'a>, found: &mut dyn FnMut(Mention<'_>)) {
     node.items().for_each(|item| targets(graph, item, found));
     for (key, value) in node.entries() {
@@ -64,7 +65,7 @@ fn targets<'a>(graph: &Graph<'a>, node: Node<'a>, found: &mut dyn FnMut(Mention<
     }
 }
 
-/// A name that is neither a node's nor a group's means something else.
+/// Reports a reference by name. A name that is neither a node's nor a group's means something else.
 fn name<'a>(graph: &Graph<'a>, name: Node<'a>, found: &mut dyn FnMut(Mention<'_>)) {
     let target = [ElementKind::Node, ElementKind::Group]
         .into_iter()
@@ -75,7 +76,7 @@ fn name<'a>(graph: &Graph<'a>, name: Node<'a>, found: &mut dyn FnMut(Mention<'_>
 }
 
 impl PresenceChecker<'_, '_> {
-    /// Reports those that dangle in a variant.
+    /// Warns about references that dangle in a variant.
     pub(super) fn dangling(&mut self, presence: &Presence) {
         let graph = self.graph;
         mentions(graph, &mut |mention| {

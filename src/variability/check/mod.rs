@@ -1,5 +1,5 @@
-//! Checks on the result ("Conduct Checks"): all violations are reported, each check can be switched
-//! off.
+//! Checks the result ("Conduct Checks"). All violations are reported, and each check can be
+//! switched off.
 
 mod consistency;
 mod dangling;
@@ -7,13 +7,13 @@ mod semantic;
 
 pub(crate) use dangling::mentions;
 
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::variability::graph::{ElementId, Graph};
 use crate::variability::options::Options;
 use crate::variability::presence::Presence;
 use rustc_hash::FxHashMap;
 
-/// Checks a variant; what is switched off but decides something arbitrarily is a warning.
+/// Checks a variant. If a check is switched off and the result is therefore arbitrary, this warns.
 pub(crate) fn check(graph: &Graph<'_>, options: &Options, presence: &Presence) -> Diagnostics {
     let mut checker = PresenceChecker {
         graph,
@@ -28,7 +28,7 @@ pub(crate) fn check(graph: &Graph<'_>, options: &Options, presence: &Presence) -
     checker.diagnostics
 }
 
-/// What every variant has to fulfil to pass the checks.
+/// The rules that every variant has to fulfil to pass the checks.
 pub(crate) fn rules(graph: &Graph<'_>, options: &Options) -> Vec<PresenceRule> {
     let mut checker = PresenceChecker {
         graph,
@@ -41,16 +41,16 @@ pub(crate) fn rules(graph: &Graph<'_>, options: &Options) -> Vec<PresenceRule> {
     checker.rules
 }
 
-/// What a check demands while an element is present.
+/// The demand of a check on some elements, while an element is present.
 #[derive(Clone, Debug)]
 pub(crate) struct PresenceRule {
     /// The check.
     pub code: Code,
-    /// The element while which is present it counts; nothing where it always counts.
+    /// The rule applies only while this element is present; `None` where it always applies.
     pub guard: Option<ElementId>,
-    /// How many of these may be present.
+    /// How many of the elements may be present.
     pub demand: Demand,
-    /// Which.
+    /// The elements.
     pub of: Vec<ElementId>,
 }
 
@@ -63,7 +63,7 @@ pub(crate) enum Demand {
     AtMostOne,
 }
 
-/// What becomes of a demand: it is judged in one variant, or collected for all.
+/// How to handle demands: judge them in one variant, or collect them for all variants.
 #[derive(Clone, Copy)]
 enum Judge<'c> {
     Variant(&'c Presence),
@@ -84,7 +84,7 @@ impl<'a> PresenceChecker<'_, 'a> {
         self.semantic();
     }
 
-    /// Whether what an element demands may matter.
+    /// Whether demands that depend on this element can matter.
     fn concerns(&self, guard: ElementId) -> bool {
         match self.judge {
             Judge::Variant(presence) => presence.is(guard),
@@ -92,7 +92,8 @@ impl<'a> PresenceChecker<'_, 'a> {
         }
     }
 
-    /// While the guard is present, at least one of these is, or else this is wrong.
+    /// Demands that, while the guard is present, at least one of these elements is. `wrong` makes
+    /// the error.
     fn any(
         &mut self,
         code: Code,
@@ -116,8 +117,8 @@ impl<'a> PresenceChecker<'_, 'a> {
         }
     }
 
-    /// While the guard is present, at most one of these is, or else this is wrong with those that
-    /// are.
+    /// Demands that, while the guard is present, at most one of these elements is. `wrong` makes
+    /// the error from those that are present.
     fn at_most_one(
         &mut self,
         code: Code,
@@ -147,7 +148,7 @@ impl<'a> PresenceChecker<'_, 'a> {
     }
 }
 
-/// Something about an element.
+/// Places a diagnostic at an element.
 fn at(diagnostic: Diagnostic, graph: &Graph<'_>, id: ElementId) -> Diagnostic {
     diagnostic.at(graph.element(id).span)
 }
@@ -160,7 +161,7 @@ fn warning(graph: &Graph<'_>, code: Code, id: ElementId, message: String) -> Dia
     at(Diagnostic::warning(code, message), graph, id)
 }
 
-/// Elements of each name, in order, where more than one has it.
+/// Groups elements by name, in order; names of only one element are left out.
 fn of_one_name(graph: &Graph<'_>, ids: impl Iterator<Item = ElementId>) -> Vec<Vec<ElementId>> {
     let mut position_of: FxHashMap<&str, usize> = FxHashMap::default();
     let mut groups: Vec<Vec<ElementId>> = Vec::new();

@@ -1,12 +1,13 @@
-//! Checks that keep the result meaningful.
+//! Checks that the result is meaningful: whether nodes keep hosts, users and artifacts, and
+//! parameters keep a use.
 
 use super::{PresenceChecker, error, warning};
-use crate::text::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic};
 use crate::variability::graph::{ElementId, Graph};
 use crate::variability::options::Check;
 use crate::variability::presence::Presence;
 
-/// So many absent elements are shown.
+/// How many absent elements an error shows.
 const LABELLED: usize = 5;
 
 impl PresenceChecker<'_, '_> {
@@ -51,7 +52,7 @@ impl PresenceChecker<'_, '_> {
         }
     }
 
-    /// A present input is consumed, a present output is produced.
+    /// Checks that a present input is consumed, or that a present output is produced.
     fn used(&mut self, check: Check, code: Code, id: ElementId, by: &[ElementId], done: &str) {
         if !self.options.check(check) {
             return;
@@ -62,8 +63,8 @@ impl PresenceChecker<'_, '_> {
         });
     }
 
-    /// An output that takes its value from no element is pruned in every variant, which its author
-    /// hardly meant.
+    /// Warns about unconditional outputs that take their value from no element: they are pruned in
+    /// every variant, which their authors hardly intend.
     pub(super) fn constant_outputs(&mut self, presence: &Presence) {
         let graph = self.graph;
         for output in &graph.outputs {
@@ -83,7 +84,8 @@ impl PresenceChecker<'_, '_> {
         }
     }
 
-    /// Of what a present node has in the variable template, something is left.
+    /// Checks that a present node keeps at least one of these elements, if the variable template
+    /// gives it any.
     fn expect(
         &mut self,
         check: Check,
@@ -106,7 +108,7 @@ impl PresenceChecker<'_, '_> {
     }
 }
 
-/// With the elements of which one was expected.
+/// Labels the absent elements, of which one was expected to be present.
 fn with_absent(
     error: Diagnostic,
     graph: &Graph<'_>,

@@ -1,7 +1,7 @@
-//! Builds the resolved document ("Resolve Variability"): what is present, in the order written,
-//! without anything of variability.
+//! Builds the resolved document ("Resolve Variability"): the present elements in the order of the
+//! template, without any keywords of variability.
 //!
-//! Where it is open what is present, the same is written with conditions: see [`open`].
+//! The same code writes the document of all variants, with conditions: see [`open`].
 
 mod named;
 mod open;
@@ -10,10 +10,7 @@ pub(crate) use open::{InputEquals, KnownValues, OpenDocument, emit_open};
 
 use self::named::EntriesByName;
 use self::open::Opening;
-use crate::sat::formula::Formula;
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::value::Value;
-use crate::text::yaml::{self, Node, NodeKind, Out, OutKey, Scalar};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::tosca::function::Function;
 use crate::variability::expression::Evaluator;
 use crate::variability::function::evaluate::Functions;
@@ -25,22 +22,26 @@ use crate::variability::template::{
     DEFAULT_ARTIFACT_TYPE, Declared, Import, Member, OLDER_VERSIONS, PLAIN_VERSION, PropertyValue,
     is_keyword,
 };
+use cuvee_sat::formula::Formula;
+use cuvee_text::value::Value;
+use cuvee_text::yaml::{self, Node, NodeKind, Out, OutKey, Scalar};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
-/// The technologies of nodes, where those are to be named instead of making types of them.
+/// The technologies of nodes, for a result that names them instead of assigning types.
 pub(crate) type TechnologyNames<'t> = FxHashMap<ElementId, &'t str>;
 
-/// So many bytes the values of all expressions have together.
+/// The largest number of bytes that the values of all expressions may have together.
 const BYTES: usize = 256 << 20;
 
 type OutputEntry<'a> = (OutKey<'a>, Out<'a>);
 type OutputItem<'a> = (Option<Node<'a>>, Out<'a>);
 
-/// Builds the resolved document; of a plain template of which all is present that is the template.
+/// Builds the resolved document. For a plain template without absent elements, this is the template
+/// itself.
 ///
 /// # Errors
-/// Whatever is wrong with the value expressions of present properties, and with the functions where
+/// Everything that is wrong with the value expressions of present properties, and with functions if
 /// they are evaluated.
 pub(crate) fn emit<'a>(
     evaluator: &mut Evaluator<'_, 'a>,
@@ -83,49 +84,50 @@ pub(crate) fn text(document: &Out<'_>) -> String {
     }
 }
 
-/// Whether all elements are present, as their author wrote them.
+/// Whether all elements are present as their author wrote them.
 fn is_whole(graph: &Graph<'_>, presence: &Presence) -> bool {
     graph.technologies.is_empty() && graph.ids().all(|id| presence.is(id))
 }
 
 struct Emitter<'m, 'e, 'f, 'a> {
-    /// Where nodes keep their types and say their technologies.
+    /// The technologies to name, if nodes keep their types and name their technologies.
     technologies: Option<TechnologyNames<'m>>,
     graph: &'e Graph<'a>,
-    /// What is present; nothing where that is open.
+    /// The present elements; `None` while the document of all variants is written.
     presence: Option<&'m Presence>,
-    /// The conditions of what is written while that is open.
+    /// The conditions of the document of all variants.
     opening: Opening,
     evaluator: &'m mut Evaluator<'e, 'a>,
-    /// Where functions are replaced by their values.
+    /// The evaluator of functions, if functions are replaced by their values.
     functions: Option<Functions<'f, 'a>>,
     site: OutputSite,
-    /// Whether what is present stays as it is, for nothing in the template is of variability.
+    /// Whether present elements are written without changes, because the template has no
+    /// variability.
     verbatim: bool,
-    /// Whether anything says `get_input: <position>`, which has to become a name.
+    /// Whether the template has a `get_input: <position>`, whose position has to become a name.
     by_position: bool,
-    /// How many bytes values of expressions may still have; nothing where it was said that they
-    /// have too many.
+    /// How many bytes the values of further expressions may have; `None` once the error about too
+    /// many bytes was reported.
     bytes: Option<usize>,
     diagnostics: Diagnostics,
 }
 
-/// Where something is written, for the functions in it.
+/// The part of the document that is being written; it decides what functions in it mean.
 #[derive(Clone, Copy)]
 enum OutputSite {
-    /// Where functions stay what they are: in types, and where inputs are declared.
+    /// A part in which functions are not evaluated: types, and the declarations of inputs.
     Elsewhere,
-    /// In the topology, outside of all elements.
+    /// The topology, outside of all elements.
     Topology,
-    /// In this element, which is what `SELF` stands for.
+    /// This element, which `SELF` refers to.
     Element(ElementId),
 }
 
 /// A relation that may use a relationship template.
 struct RelationshipUser<'e, 'a> {
-    /// That of the template.
+    /// The position of the template.
     position: usize,
-    /// When the relation is written.
+    /// The condition under which the relation is written.
     when: Formula,
     relation: &'e RelationElement<'a>,
 }
@@ -142,8 +144,8 @@ fn map<'a>(entries: Vec<OutputEntry<'a>>, like: Node<'a>) -> Out<'a> {
     Out::Map { entries, like: Some(like) }
 }
 
-/// The version of what is resolved: that of plain templates, or an older one of theirs, of which
-/// other tools may read what this one does not.
+/// The version of the result: that of plain templates. An older version stays, because other tools
+/// may read the types of that version, which this one does not.
 fn version(written: Node<'_>) -> Out<'_> {
     match written.text() {
         Some(text) if OLDER_VERSIONS.contains(&text) => Out::Source(written),
@@ -151,7 +153,7 @@ fn version(written: Node<'_>) -> Out<'_> {
     }
 }
 
-/// What stood under a key that is not written any more.
+/// A value whose key is no longer written.
 fn lifted<'a>(key: Node<'a>, value: Out<'a>) -> Out<'a> {
     Out::Lifted(key, Box::new(value))
 }
@@ -168,7 +170,8 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
         map(entries, root)
     }
 
-    /// The entries of a map, each as `emit` makes it; nothing leaves it out.
+    /// Writes the entries of a map by calling `emit` for each; an entry is left out if `emit`
+    /// returns `None`.
     fn entries(
         &mut self,
         node: Node<'a>,
@@ -183,7 +186,7 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
         emitted
     }
 
-    /// When an element is present.
+    /// The condition that an element is present.
     fn when(&mut self, id: ElementId) -> Formula {
         match self.presence {
             Some(presence) => Formula::constant(presence.is(id)),
@@ -191,12 +194,13 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
         }
     }
 
-    /// When an element of the topology is in the result: what is imported stays where it is.
+    /// The condition that an element of the topology is written. Imported elements never are: they
+    /// stay in their files.
     fn when_written(&mut self, id: ElementId) -> Formula {
         if self.graph.is_imported(id) { Formula::FALSE } else { self.when(id) }
     }
 
-    /// When one of these elements is present.
+    /// The condition that one of these elements is present.
     fn when_any(&mut self, ids: &[ElementId]) -> Formula {
         let whens: Vec<_> = ids.iter().map(|&id| self.when(id)).collect();
         self.evaluator.arena.or(whens)
@@ -206,7 +210,7 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
         self.evaluator.arena.and([one, other])
     }
 
-    /// A collection of which nothing is left vanishes.
+    /// Writes a map, under the condition that it has an entry: a map without entries is left out.
     fn some(&mut self, entries: Vec<OutputEntry<'a>>, like: Node<'a>) -> Option<Out<'a>> {
         if entries.is_empty() {
             return self.empty(like);
@@ -224,7 +228,7 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
         Some(self.under(when, Out::Seq { items, like: Some(like) }))
     }
 
-    /// As [`some_items`](Self::some_items), but where nothing is left the list stays, empty.
+    /// As [`some_items`](Self::some_items), but a list without items is written as an empty list.
     fn items(&mut self, items: Vec<OutputItem<'a>>, like: Node<'a>) -> Option<Out<'a>> {
         if let Some(empty) = self.empty(like) {
             return Some(empty);
@@ -234,13 +238,13 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
         self.cases(vec![(when, list(items)), (!when, list(Vec::new()))])
     }
 
-    /// What is empty as it is written has lost nothing.
+    /// A collection that is empty in the source; in a plain template it is written as it is.
     fn empty(&self, like: Node<'a>) -> Option<Out<'a>> {
         let was_empty = like.entries().len() == 0 && like.items().next().is_none();
         (self.verbatim && was_empty).then_some(Out::Source(like))
     }
 
-    /// Writes what stands at a site.
+    /// Writes a part of the document with this site.
     fn within<T>(&mut self, site: OutputSite, write: impl FnOnce(&mut Self) -> T) -> T {
         let around = std::mem::replace(&mut self.site, site);
         let written = write(self);
@@ -248,17 +252,17 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
         written
     }
 
-    /// What stays as it is, but for functions that are evaluated.
+    /// Writes a node without changes, except for functions that are evaluated.
     fn source(&mut self, node: Node<'a>) -> Out<'a> {
         self.evaluated(node).unwrap_or_else(|| self.kept(node))
     }
 
-    /// What stays as it is, but for inputs named by position.
+    /// Writes a node without changes, except for inputs that are named by position.
     fn kept(&self, node: Node<'a>) -> Out<'a> {
         if self.by_position { self.named(node) } else { Out::Source(node) }
     }
 
-    /// With the values of the functions in it; nothing where none has a value.
+    /// A node with the values of the functions in it; `None` if no function in it has a value.
     fn evaluated(&mut self, node: Node<'a>) -> Option<Out<'a>> {
         let functions = self.functions.as_mut()?;
         let site = match self.site {
@@ -266,7 +270,7 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
             OutputSite::Topology => None,
             OutputSite::Element(id) => Some(id),
         };
-        // What is wrong is reported by now.
+        // `functions` has already recorded its errors.
         let value = functions.evaluate(node, site).ok()?;
         if let Some((value, (function, _))) = value.zip(node.entries().next()) {
             return Some(lifted(function, Out::Value(value)));
@@ -309,8 +313,8 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
         }
     }
 
-    /// The operand of `get_input` with the name of the input instead of its position: alone, or
-    /// before a path into its value.
+    /// The operand of `get_input` with the name of the input instead of its position. The position
+    /// may be followed by a path into the value.
     fn named_input(&self, operand: Node<'a>) -> Option<Out<'a>> {
         let first = operand.items().next();
         let Some(Scalar::Int(index)) = first.unwrap_or(operand).scalar() else { return None };
@@ -362,7 +366,7 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
         self.some_items(items, node)
     }
 
-    /// What is left with only `file` is written short.
+    /// Writes an import; one that has only `file` left is written in the short form.
     fn import(&self, import: &Import<'a>) -> Out<'a> {
         let (item, body) = (import.declared.key, import.declared.value);
         if self.verbatim || body.kind() != NodeKind::Mapping {
@@ -403,7 +407,7 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
         self.some(entries, like)
     }
 
-    /// The body of an element without keywords of variability.
+    /// Writes the body of an element without the keywords of variability.
     fn body(
         &mut self,
         value: Node<'a>,
@@ -423,7 +427,7 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
     ) -> Vec<OutputEntry<'a>> {
         self.entries(value, |this, keyword, value| match keyword {
             _ if is_keyword(keyword) => None,
-            // What is for people has no functions.
+            // Metadata is text for people: functions in it are not evaluated.
             "metadata" => Some(this.kept(value)),
             _ => emit(this, keyword, value),
         })
@@ -455,7 +459,7 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
         self.some(entries, like)
     }
 
-    /// Says the technology of a node behind its type, where that is wished for.
+    /// Writes the technology of a node after its type, if technologies are to be named.
     fn name_technology(&self, id: ElementId, body: &mut Out<'a>) {
         let name = self.technologies.as_ref().and_then(|names| names.get(&id));
         if let (Some(&name), Out::Map { entries, .. }) = (name, body) {
@@ -466,12 +470,12 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
         }
     }
 
-    /// The types that the technologies of a node assign, each with when it does.
+    /// The types that the technologies of a node assign, each with its condition.
     fn assigned_types(&mut self, id: ElementId) -> Vec<(Formula, &'e str)> {
         let graph = self.graph;
         let node = &graph.nodes[graph.element(id).slot as usize];
         let mut assigned = Vec::new();
-        // What no technology so far decides.
+        // The condition that none of the technologies so far is present.
         let mut open = Formula::TRUE;
         for &technology in &node.technologies {
             let present = self.when(technology);
@@ -578,7 +582,8 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
         }
     }
 
-    /// One value may be that of many properties, each of which writes it.
+    /// Subtracts a value from the allowed bytes. Many properties may share one value, and each of
+    /// them writes it.
     fn pay(&mut self, value: &Value, expression: Node<'_>) -> Option<()> {
         let bytes = self.bytes?;
         self.bytes = bytes.checked_sub(value.bytes_up_to(bytes));
@@ -604,7 +609,7 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
         self.some_items(items, like)
     }
 
-    /// What is left with only `node` is written short.
+    /// Writes a requirement; one that has only `node` left is written in the short form.
     fn requirement(&mut self, relation: &RelationElement<'a>) -> Out<'a> {
         let value = relation.requirement.declared.value;
         let left = || value.entries().filter(|(name, _)| !name.text().is_some_and(is_keyword));
@@ -649,7 +654,7 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
         self.some(entries, like)
     }
 
-    /// The relations that may use relationship templates, by the positions of these.
+    /// The relations that may use relationship templates, sorted by the positions of the templates.
     fn users_of_relationships(&mut self) -> Vec<RelationshipUser<'e, 'a>> {
         let graph = self.graph;
         let mut users = Vec::with_capacity(graph.template.relationships.len());
@@ -657,7 +662,7 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
             let named =
                 relation.relationship.filter(|_| relation.requirement.relationship.is_some());
             let Some(template) = named else { continue };
-            // A relation is written at its source.
+            // A relation is part of its source, so it is written only with it.
             let ends = [relation.id, graph.node(relation.source).id].map(|id| self.when(id));
             let when = self.both(ends[0], ends[1]);
             if when != Formula::FALSE
@@ -670,7 +675,7 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
         users
     }
 
-    /// A relationship template as the last of the relations that use it has it.
+    /// Writes a relationship template as it is for the last present relation that uses it.
     fn used_relationship(
         &mut self,
         value: Node<'a>,
@@ -688,7 +693,8 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
                 break;
             }
         }
-        // What no relation uses may be there to be copied.
+        // A plain template may have a relationship template that no relation uses, for others to
+        // copy.
         if self.graph.template.is_plain() && open != Formula::FALSE {
             cases.push((open, self.source(value)));
         }
@@ -732,8 +738,8 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
         self.some(entries, like)
     }
 
-    /// The type that is written for an artifact that has none, unless the type of its node says of
-    /// which type it is.
+    /// The type that is written for an artifact without one, unless the type of its node declares
+    /// the artifact's type.
     fn default_type(&mut self, artifact: &ArtifactElement<'a>) -> Option<Out<'a>> {
         if self.presence.is_none() && self.opening.imports_vary {
             return Some(self.later(None, artifact.id, "is of a type that imports decide".into()));
@@ -746,7 +752,7 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
         self.cases(vec![(!told, string(DEFAULT_ARTIFACT_TYPE))])
     }
 
-    /// The body of a group or policy: its type and properties, and what else `emit` makes.
+    /// Writes the body of a group or policy: its type and properties; `emit` writes the rest.
     fn described(
         &mut self,
         id: ElementId,
@@ -797,7 +803,8 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
         self.items(items, like)
     }
 
-    /// A relation that is named by its position has another one when relations before it are gone.
+    /// Writes a member of a group. The position of a relation changes if relations before it are
+    /// absent.
     fn member(&mut self, member: &Member<'a>, id: ElementId) -> Option<Out<'a>> {
         let by_position =
             member.relation.filter(|relation| matches!(relation.scalar(), Some(Scalar::Int(_))));
@@ -820,7 +827,7 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
         self.cases(counts.into_iter().map(|(when, count)| (when, named(count))).collect())
     }
 
-    /// How many of these may be present, each number with when it is so.
+    /// The possible numbers of present elements among these, each with its condition.
     fn counted(&mut self, ids: &[ElementId]) -> Vec<(Formula, usize)> {
         let mut counts = vec![(Formula::TRUE, 0)];
         for &id in ids {

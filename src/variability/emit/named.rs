@@ -1,14 +1,15 @@
-//! Entries by name: of several with one name that are there the last one wins, at the place of the
-//! first.
+//! Writes entries by name. Of several present entries with the same name, the last one wins, and it
+//! is written at the place of the first.
 
 use super::{Emitter, OutputEntry, key};
-use crate::sat::formula::Formula;
-use crate::text::yaml::{Node, Out};
 use crate::variability::template::Declared;
+use cuvee_sat::formula::Formula;
+use cuvee_text::yaml::{Node, Out};
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashSet};
 
-/// More entries of one name than this, with others between them, may stand in too many places.
+/// How many entries may have the same name if other entries are between them. With more, there are
+/// too many places where the winner may be written.
 const APART: usize = 16;
 
 /// Entries that may have the same names.
@@ -23,7 +24,7 @@ pub(super) struct EntriesByName<'a> {
 struct NamedEntry<'a> {
     name: &'a str,
     key: Node<'a>,
-    /// When it is there.
+    /// The condition under which the entry is present.
     when: Formula,
     value: Out<'a>,
 }
@@ -36,7 +37,7 @@ impl<'a> EntriesByName<'a> {
     }
 }
 
-/// Which entry is written where, and when.
+/// An entry, the place where it may be written, and the condition for that.
 struct PlacedEntry {
     at: usize,
     which: usize,
@@ -44,7 +45,7 @@ struct PlacedEntry {
 }
 
 impl<'a> Emitter<'_, '_, '_, 'a> {
-    /// The entries as they are written.
+    /// The entries in the form in which they are written.
     pub(super) fn named_entries(&mut self, named: EntriesByName<'a>) -> Vec<OutputEntry<'a>> {
         let EntriesByName { entries, repeats, .. } = named;
         let entries = if repeats { self.united(&entries) } else { entries };
@@ -68,7 +69,7 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
         placed.into_iter().filter_map(entry).collect()
     }
 
-    /// Places the entries of one name.
+    /// Finds the places of the entries of one name, with the condition for each.
     fn place(
         &mut self,
         entries: &[NamedEntry<'a>],
@@ -76,12 +77,12 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
         placed: &mut Vec<PlacedEntry>,
     ) {
         let whens: Vec<_> = places.iter().map(|&at| entries[at].when).collect();
-        // When none behind each is there.
+        // For each entry, the condition that no later entry of this name is present.
         let mut last = vec![Formula::TRUE; whens.len()];
         for at in (1..whens.len()).rev() {
             last[at - 1] = self.both(last[at], !whens[at]);
         }
-        // With nothing between them, they may as well stand where they are.
+        // If these entries are adjacent, each may stay at its own place.
         if places.windows(2).all(|pair| pair[0] + 1 == pair[1]) {
             for (at, &which) in places.iter().enumerate() {
                 let when = self.both(whens[at], last[at]);

@@ -1,89 +1,89 @@
-//! The resolved document of all variants at once: each part with the condition under which it is
-//! there.
+//! Writes the resolved document of all variants at once: each part has the condition under which it
+//! is present.
 //!
-//! The same code makes it that makes the document of one variant. Where that asks whether an element
-//! is present, the answer here is a formula over elements instead of a constant, and conditions of
-//! entries, types and values are put together from such formulas. A value that is computed from
-//! inputs is there once for each value of theirs that is known to be asked for; with any other it is
-//! left to be known later, or not at all.
+//! The same code as for one variant does this. For one variant, whether an element is present is a
+//! constant; here it is a formula over elements. The conditions of entries, types and values are
+//! built from such formulas. A value that is computed from inputs is written once for each known
+//! value of the inputs. For all other values of the inputs, the document refers to a later value,
+//! or has none.
 
 use super::{BYTES, Emitter, OutputSite};
-use crate::sat::formula::{Arena, Formula};
-use crate::text::diagnostic::Diagnostics;
-use crate::text::value::Value;
-use crate::text::yaml::{Node, Out, write_flow, write_line};
+use crate::diagnostic::Diagnostics;
 use crate::variability::expression::Evaluator;
 use crate::variability::graph::{ElementId, PropertyElement};
 use crate::variability::inputs::InputId;
+use cuvee_sat::formula::{Arena, Formula};
+use cuvee_text::value::Value;
+use cuvee_text::yaml::{Node, Out, write_flow, write_line};
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
-/// Values of open inputs that are known to be asked for.
+/// The values of open inputs that are known to matter.
 pub(crate) type KnownValues = FxHashMap<InputId, Vec<Value>>;
 
-/// An expression is computed for so many combinations of known values.
+/// The largest number of combinations of known values for which an expression is computed.
 const ROWS: usize = 256;
 
-/// Of so many elements it is told how many of them may be present.
+/// The most elements whose number of present ones is worked out.
 pub(super) const COUNTED: usize = 64;
 
 /// The document of all variants.
 pub(crate) struct OpenDocument<'a> {
-    /// With the numbers of conditions, and of what is known later.
+    /// The document, with the numbers of conditions and of later values.
     pub document: Out<'a>,
-    /// The formulas.
+    /// The formulas of the conditions.
     pub arena: Arena,
-    /// The conditions, over elements and over atoms of [`OpenDocument::values`].
+    /// The conditions, over elements and over the atoms in [`OpenDocument::values`].
     pub conditions: Vec<Formula>,
-    /// The values of inputs that conditions ask for.
+    /// The values of inputs that conditions refer to.
     pub values: Vec<InputEquals>,
-    /// What is known later.
+    /// The values that the document does not have.
     pub later: Vec<LaterValue>,
 }
 
-/// That an input has a value.
+/// The condition that an input has a certain value.
 pub(crate) struct InputEquals {
     /// The input.
     pub input: InputId,
     /// The value in one line of YAML.
     pub value: String,
-    /// The atom.
+    /// The atom of the condition.
     pub when: Formula,
 }
 
-/// A value that the document does not have.
+/// A value that the document does not have, because it is known only later.
 pub(crate) struct LaterValue {
-    /// The input that it is the value of; nothing where it is computed in another way.
+    /// The input whose value it is; `None` if the value is computed in another way.
     pub input: Option<InputId>,
-    /// The element that has it.
+    /// The element that has the value.
     pub element: ElementId,
-    /// Why it is not there: what is to be said of the element.
+    /// Why the value is missing, as a phrase about the element.
     pub why: String,
 }
 
-/// The conditions of what is written while it is open what is present.
+/// The conditions that are collected while a document of all variants is written.
 #[derive(Default)]
 pub(super) struct Opening {
-    /// By number.
+    /// The conditions, by their numbers.
     conditions: Vec<Formula>,
     known: KnownValues,
     equal: FxHashMap<InputId, Vec<(Formula, Value)>>,
     values: Vec<InputEquals>,
     later: Vec<LaterValue>,
-    /// Whether inputs decide which imports there are, and so what is known of types.
+    /// Whether inputs decide which imports are present, and so which types are known.
     pub imports_vary: bool,
     gave_up: bool,
 }
 
 impl Opening {
-    /// Says that there are too many ways to write something.
+    /// Records that there are too many ways to write something.
     pub(super) fn give_up(&mut self) {
         self.gave_up = true;
     }
 }
 
-/// The document of all variants, of functions that stay as they are; nothing for a plain template,
-/// of which there is one, and where there are too many ways to write it.
+/// The document of all variants; functions stay as they are. `None` for a plain template, which has
+/// only one document, and where there are too many ways to write a part.
 pub(crate) fn emit_open<'a>(
     mut evaluator: Evaluator<'_, 'a>,
     known: KnownValues,
@@ -121,7 +121,7 @@ pub(crate) fn emit_open<'a>(
 }
 
 impl<'a> Emitter<'_, '_, '_, 'a> {
-    /// Something that is there under a condition.
+    /// Writes something under a condition.
     pub(super) fn under(&mut self, when: Formula, out: Out<'a>) -> Out<'a> {
         if when == Formula::TRUE {
             return out;
@@ -143,7 +143,7 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
         self.opening.conditions.len() as u32 - 1
     }
 
-    /// One of these, of whose conditions at most one holds; nothing where none can.
+    /// Writes one of several cases, of which at most one holds; `None` if none can hold.
     pub(super) fn cases(&mut self, cases: Vec<(Formula, Out<'a>)>) -> Option<Out<'a>> {
         let mut open = Vec::new();
         for (when, out) in cases {
@@ -159,7 +159,7 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
         (!open.is_empty()).then_some(Out::Cases(open))
     }
 
-    /// When at least one of these is there.
+    /// The condition that at least one of these parts is present.
     pub(super) fn when_some<'o>(&mut self, all: impl Iterator<Item = &'o Out<'a>>) -> Formula
     where
         'a: 'o,
@@ -173,7 +173,7 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
         self.evaluator.arena.or(whens)
     }
 
-    /// What is not known here: the value of an input, or one that is computed.
+    /// Refers to a value that is known only later: the value of an input, or a computed one.
     pub(super) fn later(
         &mut self,
         input: Option<InputId>,
@@ -184,7 +184,7 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
         Out::Later(self.opening.later.len() as u32 - 1)
     }
 
-    /// The value of an expression for what is known of its inputs.
+    /// Writes the value of an expression for the known values of its inputs.
     pub(super) fn open_value(
         &mut self,
         property: &PropertyElement<'a>,
@@ -194,7 +194,7 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
             return Some(self.later(None, property.id, "depends on what is present".into()));
         };
         let read = self.evaluator.graph.syntax.read(expression);
-        // Values that are written alike are one.
+        // Values with the same text share one case.
         let mut values: IndexMap<String, (Vec<Formula>, Value), FxBuildHasher> =
             IndexMap::default();
         for (when, assumed) in self.rows(&inputs) {
@@ -230,7 +230,7 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
         }
     }
 
-    /// All combinations of what is known of these inputs; none where there are too many.
+    /// All combinations of the known values of these inputs; empty if there are too many.
     fn rows(&mut self, inputs: &[InputId]) -> Vec<(Formula, Vec<Value>)> {
         let mut rows = vec![(Formula::TRUE, Vec::new())];
         for &input in inputs {
@@ -251,7 +251,7 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
         rows
     }
 
-    /// The known values of an input, each with the atom that it is that.
+    /// The known values of an input, each with the atom that says that the input has it.
     fn equal(&mut self, input: InputId) -> Vec<(Formula, Value)> {
         if let Some(equal) = self.opening.equal.get(&input) {
             return equal.clone();

@@ -1,19 +1,21 @@
-//! Constraints between elements: implications, the constraint options, and the author's own.
+//! Asserts constraints between elements: implications, the constraint options, and the author's own
+//! constraints.
 
 use super::{Assertions, Conditions, EnrichContext, Origin};
-use crate::sat::formula::Formula;
 use crate::variability::element::ElementKind;
 use crate::variability::graph::{Element, ElementId};
 use crate::variability::options::{Constraint, Flag};
 use crate::variability::syntax::Of;
 use crate::variability::template::Implied;
+use cuvee_sat::formula::Formula;
 use rustc_hash::FxHashMap;
 
 impl<'a> EnrichContext<'_, '_, 'a> {
     pub(super) fn constraints(&mut self, generated: &Conditions, assertions: &mut Assertions) {
         let graph = self.evaluator.graph;
         for id in graph.ids() {
-            // Without generated conditions `present(e) ⇔ manual(e)`, so that it is implied already.
+            // Without generated conditions, `present(e) ⇔ manual(e)` holds, which includes the
+            // implication.
             if !generated.of(id).is_empty() {
                 self.implied(id, assertions);
             }
@@ -32,8 +34,8 @@ impl<'a> EnrichContext<'_, '_, 'a> {
         }
     }
 
-    /// `what implies e ∧ manual(e) ⇒ present(e)`, unless e is there for others only, and the conditions
-    /// of one of them hold.
+    /// `what implies e ∧ manual(e) ⇒ present(e)`. If e is a fallback for other alternatives, this
+    /// does not apply while the conditions of one of these hold.
     fn implied(&mut self, id: ElementId, assertions: &mut Assertions) {
         let Some(holder) = self.implying(id) else { return };
         let (manual, present) = (self.evaluator.manual(id), self.evaluator.atom(id));
@@ -43,7 +45,8 @@ impl<'a> EnrichContext<'_, '_, 'a> {
         assertions.push(clause, Origin::Implied(id));
     }
 
-    /// What implies an element together with its own conditions; nothing for one that is not implied.
+    /// The formula that implies an element together with the element's own conditions; `None` for
+    /// an element that is not implied.
     fn implying(&mut self, id: ElementId) -> Option<Formula> {
         let of = match self.implied_by(id) {
             Implied::No => return None,
@@ -84,8 +87,8 @@ impl<'a> EnrichContext<'_, '_, 'a> {
         match element.kind {
             ElementKind::Node if !self.options.flag(Flag::NodeImplication) => Implied::No,
             ElementKind::Property => own.unwrap_or(Implied::Container),
-            // The alternative that its conditions select is taken, or else one that is there if it is not
-            // would do as well.
+            // If an alternative is selected by its conditions, it has to be taken. Otherwise the
+            // fallback, which is present if the alternative is absent, could replace it.
             ElementKind::Relation if self.selected.contains(&id) => {
                 own.unwrap_or(Implied::Container)
             }
@@ -119,7 +122,7 @@ impl<'a> EnrichContext<'_, '_, 'a> {
         }
     }
 
-    /// `present(e) ⇒ present(what it needs to be well-formed)`
+    /// `present(e) ⇒ present(what e needs to be well-formed)`
     fn ends(&mut self, id: ElementId, assertions: &mut Assertions) {
         let graph = self.evaluator.graph;
         let needs: &[(Constraint, Of)] = match graph.element(id).kind {
@@ -269,7 +272,7 @@ impl<'a> EnrichContext<'_, '_, 'a> {
     }
 }
 
-/// Groups of two and more elements that share container and name, in order.
+/// Groups elements that share container and name, in order; groups of one element are left out.
 fn by_name<'g, 'a: 'g>(
     ids: impl Iterator<Item = ElementId>,
     element: impl Fn(ElementId) -> &'g Element<'a>,

@@ -1,12 +1,13 @@
-//! What somebody else asks of variants.
+//! Asserts the demands that somebody else makes of variants, such as a template in which they
+//! substitute a node.
 
 use super::{Assertions, Origin};
-use crate::sat::formula::Formula;
 use crate::variability::choice::{DemandCondition, VariantDemand};
 use crate::variability::expression::Evaluator;
+use cuvee_sat::formula::Formula;
 
 impl Assertions {
-    /// Adds what is asked of variants, as constraints; what is not there is never present.
+    /// Adds demands as constraints. An element that does not exist counts as absent.
     pub(crate) fn add_demands(
         &mut self,
         evaluator: &mut Evaluator<'_, '_>,
@@ -39,8 +40,8 @@ fn formula(evaluator: &mut Evaluator<'_, '_>, condition: &DemandCondition) -> Fo
     }
 }
 
-/// Whether so many of these hold: among the first `i` there are `k` where there are among the first
-/// `i - 1`, or one less and the `i`-th holds.
+/// The formula that at least `least` of these hold. There are `k` among the first `i` if there are
+/// `k` among the first `i - 1`, or `k - 1` among them and the `i`-th holds.
 fn at_least(evaluator: &mut Evaluator<'_, '_>, formulas: &[Formula], least: usize) -> Formula {
     let arena = &mut evaluator.arena;
     match least {
@@ -49,7 +50,7 @@ fn at_least(evaluator: &mut Evaluator<'_, '_>, formulas: &[Formula], least: usiz
         _ if least > formulas.len() => return Formula::FALSE,
         _ => {}
     }
-    // Whether there are so many as the position says.
+    // At index `k`: whether at least `k` of the formulas so far hold.
     let mut among = vec![Formula::FALSE; least + 1];
     among[0] = Formula::TRUE;
     for &formula in formulas {

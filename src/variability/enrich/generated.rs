@@ -1,18 +1,18 @@
-//! `generated(e)`: default conditions and pruning.
+//! Builds `generated(e)`: default conditions and pruning.
 //!
-//! A generic condition is taken when
-//! (default conditions on ∧ e has no condition ∧ its aspect on) ∨ (pruning on ∧ its aspect on).
+//! A generic condition is added if (default conditions on ∧ e has no condition ∧ its aspect on) ∨
+//! (pruning on ∧ its aspect on).
 
 use super::manual::scope;
 use super::origin::By;
 use super::{Conditions, EnrichContext, Origin};
-use crate::sat::formula::Formula;
 use crate::tosca::types::{Family, Meaning};
 use crate::variability::element::ElementKind;
 use crate::variability::graph::{Element, ElementId, NodeElement};
 use crate::variability::options::{Aspect, ModePart};
 use crate::variability::syntax::Of;
 use crate::variability::template::{TypeSpecificCondition, TypeSpecificConditions};
+use cuvee_sat::formula::Formula;
 use rustc_hash::FxHashMap;
 
 const ASPECTS: [Aspect; 2] = [Aspect::Consistency, Aspect::Semantic];
@@ -69,7 +69,7 @@ impl<'c, 'a> EnrichContext<'c, '_, 'a> {
         conditions
     }
 
-    /// Whether some mode has the part `default`.
+    /// Whether the mode of some kind or element has the part `default`.
     fn asks_for_fallbacks(&self) -> bool {
         let own = |element: &Element<'_>| {
             let mode = element.settings?.default_condition_mode.as_ref()?;
@@ -80,8 +80,9 @@ impl<'c, 'a> EnrichContext<'c, '_, 'a> {
             || self.evaluator.graph.elements.iter().any(|element| own(element) == Some(true))
     }
 
-    /// The only one of several alternatives without manual conditions, and the others. What rules
-    /// demand is generated.
+    /// The fallbacks with their other alternatives: a fallback is the only one of several
+    /// alternatives without manual conditions. Conditions from technology rules do not count as
+    /// manual.
     fn fallbacks(&self, manual: &Conditions) -> FxHashMap<ElementId, Vec<ElementId>> {
         let graph = self.evaluator.graph;
         let mut scopes: FxHashMap<_, Vec<ElementId>> = FxHashMap::default();
@@ -101,11 +102,11 @@ impl<'c, 'a> EnrichContext<'c, '_, 'a> {
         scopes.into_values().filter_map(fallback).collect()
     }
 
-    /// Whether conditions of this aspect are generated for an element, and by what.
+    /// Whether conditions of this aspect are generated for an element, and why.
     fn taken(&self, element: &Element<'a>, aspect: Aspect, unconditional: bool) -> Option<By> {
         let (kind, options) = (element.kind, self.options);
         let settings = element.settings;
-        // An element's own setting is more specific than any option.
+        // The setting of an element takes precedence over options.
         let own = |wide: Option<bool>, aspects: [Option<bool>; 2]| {
             (wide, aspects[aspect as usize].or(wide))
         };
@@ -122,7 +123,7 @@ impl<'c, 'a> EnrichContext<'c, '_, 'a> {
         (enabled && unconditional).then_some(By::Default)
     }
 
-    /// Adds the condition of the element's type; says which aspects it replaces.
+    /// Adds the type-specific condition of an element. Returns which aspects it replaces.
     fn type_specific(
         &mut self,
         id: ElementId,
@@ -139,7 +140,7 @@ impl<'c, 'a> EnrichContext<'c, '_, 'a> {
         condition.aspects
     }
 
-    /// The condition of the element's type, or else of the nearest ancestor that has one.
+    /// The condition for the element's type, or else for the nearest ancestor that has one.
     fn type_specific_of<'t>(
         &self,
         id: ElementId,
@@ -166,7 +167,8 @@ impl<'c, 'a> EnrichContext<'c, '_, 'a> {
         types.find_map(|one| index.get(&(family, one, property))).copied()
     }
 
-    /// Adds the generic conditions of the aspects that are taken and not replaced.
+    /// Adds the generic conditions of the aspects that apply and that no type-specific condition
+    /// replaces.
     fn generic(
         &mut self,
         id: ElementId,
@@ -193,10 +195,11 @@ impl<'c, 'a> EnrichContext<'c, '_, 'a> {
             | ElementKind::Technology => {
                 for &part in self.mode(id) {
                     let aspect = aspect_of(kind, part);
-                    // The specification's tables disagree about the aspect of outputs: either enables it.
+                    // The specification's tables disagree about the aspect of outputs: either
+                    // aspect enables it.
                     let by = by(aspect).or(consistency.filter(|_| part == ModePart::Produced));
                     if let (Some(by), Some(formula)) = (by, self.part(id, part)) {
-                        // What outputs are asked for beside their alternatives needs no name.
+                        // The condition that outputs are produced needs no name of its part.
                         let named = Some(part).filter(|&part| part != ModePart::Produced);
                         list.push((formula, Origin::Generic(id, aspect, named, by)));
                     }
@@ -225,8 +228,8 @@ impl<'c, 'a> EnrichContext<'c, '_, 'a> {
         own.unwrap_or(options.mode(element.kind))
     }
 
-    /// The formula of a part; nothing where what it asks for does not exist in the variable
-    /// template.
+    /// The formula of a part of a mode; `None` if the variable template has no elements that the
+    /// part asks for.
     fn part(&mut self, id: ElementId, part: ModePart) -> Option<Formula> {
         let graph = self.evaluator.graph;
         let element = graph.element(id);
@@ -247,7 +250,7 @@ impl<'c, 'a> EnrichContext<'c, '_, 'a> {
                 let others: Vec<_> = all.iter().copied().filter(|&other| other != id).collect();
                 Some(!self.evaluator.any(&others))
             }
-            // What a rule stands on is demanded whatever the mode.
+            // The requirements of a technology rule apply in every mode.
             ElementKind::Technology if part == ModePart::Scenario => None,
             ElementKind::Property if part == ModePart::Consuming => {
                 let consumed = &graph.properties[element.slot as usize].consumed;
@@ -298,7 +301,7 @@ fn node_part(part: ModePart) -> Option<Of> {
     })
 }
 
-/// Whether the variable template has what is asked for at all.
+/// Whether the variable template has any element that the part asks for.
 fn exists(of: Of, node: &NodeElement<'_>, hosted: bool) -> bool {
     match of {
         Of::Sources | Of::Incoming | Of::IncomingNaive => !node.incoming.is_empty(),

@@ -1,16 +1,16 @@
-//! What holds of open inputs whatever is present: exactly one case of each, the rules between
-//! features, and nothing that cannot be computed.
+//! Asserts what holds for open inputs whatever is present: each is in exactly one case, the rules
+//! between features hold, and every condition has a value.
 
 use super::{Assertions, Origin};
-use crate::sat::formula::Formula;
-use crate::text::source::Span;
 use crate::variability::expression::{Evaluator, OpenInput};
 use crate::variability::inputs::{FeatureKeyword, InputId, Inputs};
+use cuvee_sat::formula::Formula;
+use cuvee_text::source::Span;
 use rustc_hash::FxHashSet;
 
 impl Assertions {
-    /// Adds that open inputs are in exactly one case each, `when` being their cases, and in none in
-    /// which a condition has no value.
+    /// Asserts that each open input is in exactly one case, and in no case in which a condition has
+    /// no value. `when` has the formulas of the cases.
     pub(crate) fn add_inputs(
         &mut self,
         evaluator: &mut Evaluator<'_, '_>,
@@ -21,7 +21,7 @@ impl Assertions {
             let one = evaluator.arena.exactly_one(when.iter().copied());
             self.push([one], Origin::Cases(open.span));
         }
-        // Many elements may use the same named expression.
+        // Many elements may use the same named expression, which fails at one place.
         let mut known = FxHashSet::default();
         for (when, error) in evaluator.failures() {
             if let Some(span) = error.span.filter(|&span| known.insert((*when, span))) {
@@ -49,7 +49,8 @@ impl Assertions {
     }
 }
 
-/// The rule as a formula, with p for the input that has it and c for those that it lists.
+/// The formula of a rule. `p` is the input that has the rule, `c` are the inputs that the rule
+/// lists.
 fn feature_rule(
     evaluator: &mut Evaluator<'_, '_>,
     keyword: FeatureKeyword,
@@ -86,7 +87,7 @@ fn feature_rule(
 }
 
 impl Evaluator<'_, '_> {
-    /// When an input counts as a selected feature; one without a value never does.
+    /// The condition that an input is selected as a feature; an input without a value never is.
     fn feature(&mut self, id: InputId, span: Span) -> Formula {
         if let Some(cases) = self.cases_of(id) {
             let truthy: Vec<_> = cases

@@ -1,12 +1,12 @@
-//! `manual(e)`: the conjunction of the conditions that authors wrote.
+//! Builds `manual(e)`: the conjunction of the conditions that authors wrote.
 
 use super::{Assertions, Conditions, EnrichContext, Origin};
-use crate::sat::formula::Formula;
-use crate::text::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic};
 use crate::variability::element::ElementKind;
 use crate::variability::graph::{Element, ElementId, GroupElement, Requires};
 use crate::variability::inputs::Inputs;
 use crate::variability::options::Flag;
+use cuvee_sat::formula::Formula;
 use rustc_hash::FxHashMap;
 
 impl<'e, 'a> EnrichContext<'_, 'e, 'a> {
@@ -26,7 +26,8 @@ impl<'e, 'a> EnrichContext<'_, 'e, 'a> {
             let element = graph.element(id);
             self.written(id, element, &mut conditions.list);
             for group in memberships.get(&id).into_iter().flatten() {
-                // They go to the member, so that SELF in them is the member.
+                // The conditions of a group are added to the member, so that SELF in them means the
+                // member.
                 if let Some(written) = group.group.declared.conditional.conditions {
                     self.add(
                         graph.syntax.read(written),
@@ -63,7 +64,7 @@ impl<'e, 'a> EnrichContext<'_, 'e, 'a> {
         conditions
     }
 
-    /// What stands behind `conditions`, or what a technology rule demands.
+    /// Adds the conditions of the element's `conditions`, or those of its technology rule.
     fn written(&mut self, id: ElementId, element: &Element<'a>, list: &mut Vec<(Formula, Origin)>) {
         let graph = self.evaluator.graph;
         if graph.variability_group(id).is_some() {
@@ -81,7 +82,8 @@ impl<'e, 'a> EnrichContext<'_, 'e, 'a> {
         }
     }
 
-    /// What has to hold so that one of these ways is there: part by part where there is but one.
+    /// The formulas that hold if one of these ways is possible. A single way gives one formula for
+    /// each of its parts.
     fn ways(&mut self, ways: &[Requires]) -> impl Iterator<Item = Formula> + use<> {
         let mut parts = |way: &Requires| -> Vec<Formula> {
             way.iter().map(|alternatives| self.evaluator.any(alternatives)).collect()
@@ -112,8 +114,8 @@ impl<'e, 'a> EnrichContext<'_, 'e, 'a> {
         memberships
     }
 
-    /// `enrich_input_condition`: an element whose identifier is the name of a variability input has
-    /// that input as a condition.
+    /// `enrich_input_condition`: if a variability input has the identifier of an element as its
+    /// name, the input is a condition of the element.
     fn named_inputs(&mut self, inputs: &Inputs<'a>) -> FxHashMap<ElementId, (Formula, Origin)> {
         let mut named = FxHashMap::default();
         if !self.options.flag(Flag::EnrichInputCondition) {
@@ -129,7 +131,8 @@ impl<'e, 'a> EnrichContext<'_, 'e, 'a> {
         named
     }
 
-    /// For each default alternative the others of its scope; at most one of a scope is the default.
+    /// For each default alternative, the other alternatives of its scope. Reports scopes with
+    /// several defaults.
     fn default_alternatives(&mut self) -> FxHashMap<ElementId, Vec<ElementId>> {
         let graph = self.evaluator.graph;
         let is_default = |id: ElementId| graph.element(id).default_alternative() == Some(true);
@@ -163,7 +166,8 @@ impl<'e, 'a> EnrichContext<'_, 'e, 'a> {
     }
 }
 
-/// Alternatives share a container, and a name where the name tells what they are for.
+/// The key that alternatives of each other share: kind, container and name. For types and
+/// technologies the name does not count, because alternatives differ in it.
 pub(super) fn scope<'e>(element: &'e Element<'_>) -> (ElementKind, Option<ElementId>, &'e str) {
     let name = if matches!(element.kind, ElementKind::Type | ElementKind::Technology) {
         ""

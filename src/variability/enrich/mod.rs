@@ -1,5 +1,5 @@
-//! From elements to formulas: `present(e) ⇔ manual(e) ∧ generated(e)` for every element e, and
-//! constraints between them.
+//! Turns elements into formulas: `present(e) ⇔ manual(e) ∧ generated(e)` for every element e, and
+//! constraints between elements.
 //!
 //! Specification: "Check Element Presence", "Default Conditions", "Pruning Elements", "Constraints
 //! Options".
@@ -15,9 +15,7 @@ mod validate;
 pub(crate) use origin::Origin;
 pub(crate) use validate::named_expressions;
 
-use crate::sat::formula::{Formula, OriginId};
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::source::Span;
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::variability::element::ElementKind;
 use crate::variability::expression::Evaluator;
 use crate::variability::graph::{ElementId, NodeElement};
@@ -25,9 +23,11 @@ use crate::variability::inputs::Inputs;
 use crate::variability::options::{Aspect, Check, Flag, ModePart, Options};
 use crate::variability::syntax::ExpressionId;
 use crate::variability::template::{Implied, TypeSpecificConditions};
+use cuvee_sat::formula::{Formula, OriginId};
+use cuvee_text::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Everything that must hold: clauses of formulas, each with its reason.
+/// Everything that must hold: clauses of formulas, each with its origin.
 #[derive(Debug, Default)]
 pub(crate) struct Assertions {
     formulas: Vec<Formula>,
@@ -36,7 +36,8 @@ pub(crate) struct Assertions {
 }
 
 impl Assertions {
-    /// Assertions that have room for those of so many elements, most of which have one condition.
+    /// An empty list with room for the assertions of this number of elements, most of which have
+    /// one condition.
     fn with_room(elements: usize) -> Self {
         Self {
             formulas: Vec::with_capacity(4 * elements),
@@ -45,7 +46,7 @@ impl Assertions {
         }
     }
 
-    /// Asserts that at least one of these holds.
+    /// Asserts that at least one of these formulas holds.
     fn push(&mut self, clause: impl IntoIterator<Item = Formula>, origin: Origin) {
         let start = self.formulas.len();
         self.formulas.extend(clause);
@@ -57,7 +58,7 @@ impl Assertions {
         self.origins.push(origin);
     }
 
-    /// The clauses; the id of each one's origin is its position.
+    /// The clauses. The id of a clause's origin is the position of the clause.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&[Formula], OriginId)> {
         let starts = std::iter::once(&0).chain(&self.ends);
         let clauses = starts
@@ -66,21 +67,21 @@ impl Assertions {
         clauses.zip((0..).map(OriginId))
     }
 
-    /// Why a clause is there.
+    /// The origin of a clause.
     pub(crate) fn origin(&self, id: OriginId) -> &Origin {
         &self.origins[id.0 as usize]
     }
 }
 
-/// What the phases of this module look at.
+/// The data that the phases of this module share.
 struct EnrichContext<'c, 'e, 'a> {
     evaluator: &'c mut Evaluator<'e, 'a>,
     options: &'c Options,
     diagnostics: Diagnostics,
-    /// The other alternatives of each element that is the only one of them without manual conditions,
-    /// where the part `default` is in force for it.
+    /// The fallbacks with their other alternatives. A fallback is the only one of several
+    /// alternatives without manual conditions, if the part `default` is in force for it.
     fallbacks: FxHashMap<ElementId, Vec<ElementId>>,
-    /// Those others.
+    /// The other alternatives of all fallbacks.
     selected: FxHashSet<ElementId>,
 }
 
@@ -91,7 +92,7 @@ impl<'c, 'e, 'a> EnrichContext<'c, 'e, 'a> {
     }
 }
 
-/// Conditions of all elements, element by element.
+/// Conditions of all elements, grouped by element.
 #[derive(Default)]
 struct Conditions {
     list: Vec<(Formula, Origin)>,
@@ -99,7 +100,7 @@ struct Conditions {
 }
 
 impl Conditions {
-    /// Conditions that have room for one of each of so many elements.
+    /// An empty list with room for one condition of each of this number of elements.
     fn with_room(elements: usize) -> Self {
         Self { list: Vec::with_capacity(elements), ends: Vec::with_capacity(elements) }
     }
@@ -115,11 +116,11 @@ impl Conditions {
     }
 }
 
-/// Judges all expressions of a template, whatever the inputs; `named` is what is wrong with named
-/// ones.
+/// Validates all expressions of a template for all inputs; `named` has the errors in named
+/// expressions.
 ///
 /// # Errors
-/// Everything that is wrong with them.
+/// Everything that is wrong with expressions.
 pub(crate) fn validate<'a>(
     evaluator: &mut Evaluator<'_, 'a>,
     type_specific: &TypeSpecificConditions<'a>,
@@ -160,7 +161,7 @@ pub(crate) fn enrich<'a>(
     if context.diagnostics.has_errors() { Err(context.diagnostics) } else { Ok(assertions) }
 }
 
-/// An input without a value is missing wherever something needs it: the first place will do.
+/// Keeps one error for each input without a value, even if several places need the input.
 fn tell_missing_inputs_once(diagnostics: &mut Diagnostics) {
     let mut told = FxHashSet::default();
     diagnostics
@@ -169,7 +170,7 @@ fn tell_missing_inputs_once(diagnostics: &mut Diagnostics) {
 }
 
 impl<'a> EnrichContext<'_, '_, 'a> {
-    /// Adds what stands as the conditions of an element, each with its origin.
+    /// Adds the conditions that an expression lists for an element, each with its origin.
     fn add(
         &mut self,
         conditions: ExpressionId,
@@ -185,8 +186,8 @@ impl<'a> EnrichContext<'_, '_, 'a> {
         }
     }
 
-    /// Nodes that are kept by their incoming relations and their hosts keep each other: something
-    /// has to start.
+    /// Reports that nothing anchors the nodes: if nodes are kept by incoming relations and by
+    /// hosts, they keep only each other, so at least one node has to be kept in another way.
     fn check_anchor(&mut self) {
         let (options, graph) = (self.options, self.evaluator.graph);
         let by_default = options.default_condition_enabled(ElementKind::Node)

@@ -1,36 +1,36 @@
-//! Why a clause is there.
+//! Records why a clause was asserted, and explains it to the user.
 
-use crate::text::source::Span;
 use crate::variability::graph::{ElementId, Graph};
 use crate::variability::inputs::FeatureKeyword;
 use crate::variability::options::{Aspect, Constraint, ModePart, OptionOrigin, Options};
+use cuvee_text::source::Span;
 
-/// Why a formula is there.
+/// The reason for a clause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// `present(e) ⇒ condition`: written by the author at this place.
+    /// `present(e) ⇒ condition`, which the author wrote at this place.
     Manual(ElementId, Span),
-    /// `present(m) ⇒ condition`: of a variability group that m is a member of.
+    /// `present(m) ⇒ condition`, which comes from a variability group that m is a member of.
     Group(ElementId, ElementId, Span),
-    /// `¬present(g)`: a variability group only hands its conditions on.
+    /// `¬present(g)`: a variability group only passes on its conditions.
     VariabilityGroup(ElementId),
-    /// `present(e) ⇒ input`: a variability input is named like the element.
+    /// `present(e) ⇒ input`, because a variability input has the name of the element.
     Input(ElementId, Span),
     /// `present(e) ⇒ ¬⋁ present(other alternatives)`
     DefaultAlternative(ElementId),
-    /// `¬present(e)`: it declares an alternative that nothing selects.
+    /// `¬present(e)`: e declares an alternative that nothing selects.
     NoDefaultAlternative(ElementId),
-    /// `present(t) ⇒` what its technology rule stands on.
+    /// `present(t) ⇒` the elements that its technology rule requires.
     Technology(ElementId),
-    /// `present(e) ⇒ generic default condition`, by default or by pruning.
+    /// `present(e) ⇒ generic default condition`, from default conditions or from pruning.
     Generic(ElementId, Aspect, Option<ModePart>, By),
-    /// `present(t) ⇒ present(what it is the type of)`, whatever the options say.
+    /// `present(t) ⇒ present(the element that t is the type of)`, whatever the options are.
     Follows(ElementId),
     /// `present(e) ⇒ type-specific default condition`
     TypeSpecific(ElementId, Span),
     /// `all conditions of e hold ⇒ present(e)`
     Definition(ElementId),
-    /// What the atom means that stands for `manual(e)`.
+    /// The definition of the atom that represents `manual(e)`.
     ManualDefinition(ElementId),
     /// `what implies e ∧ manual(e) ⇒ present(e)`
     Implied(ElementId),
@@ -40,9 +40,9 @@ pub(crate) enum Origin {
     Constraint(Constraint, ElementId),
     /// A variability constraint, at this place.
     Author(Span),
-    /// Somebody who uses the template asks for it, at this place.
+    /// A demand of somebody who uses the template, at this place.
     Demand(Span),
-    /// An open input, declared at this place, is one of its cases.
+    /// An open input, declared at this place, is in one of its cases.
     Cases(Span),
     /// A rule between inputs, at this place.
     Feature(FeatureKeyword, Span),
@@ -50,17 +50,17 @@ pub(crate) enum Origin {
     Failure(Span),
 }
 
-/// What put a generic default condition there.
+/// The reason for a generic default condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum By {
-    /// The element has no conditions of its own.
+    /// Default conditions are on, and the element has no conditions of its own.
     Default,
     /// Pruning is on.
     Pruning,
 }
 
 impl Origin {
-    /// The element of which this is a condition.
+    /// The element that has this condition; `None` if the clause is no condition of an element.
     pub(crate) fn condition_of(&self) -> Option<ElementId> {
         match *self {
             Self::Manual(id, _)
@@ -76,15 +76,15 @@ impl Origin {
         }
     }
 
-    /// What a generated condition is called, and what asked for it: ``pruning `incoming` (mode
-    /// semantic-loose)``.
+    /// The name of a generated condition, and the option that asked for it: ``pruning `incoming`
+    /// (mode semantic-loose)``.
     pub(crate) fn generated_name(&self, graph: &Graph<'_>, options: &Options) -> Option<String> {
         let Self::Generic(id, aspect, part, by) = *self else { return None };
         let (name, origin) = generic(graph, options, id, aspect, part, by);
         Some(format!("{name} ({origin})"))
     }
 
-    /// How far the reason is from what the author wrote: the nearest is the most telling.
+    /// How far the reason is from the author's text; the nearest reason says the most.
     pub(crate) fn distance(&self) -> u8 {
         match self {
             Self::Manual(..) | Self::Group(..) | Self::Input(..) | Self::Implies(..) => 0,
@@ -98,12 +98,12 @@ impl Origin {
         }
     }
 
-    /// Where the reason is to be found, and what it demands.
+    /// The place of the reason, and what the reason demands.
     pub(crate) fn explain(&self, graph: &Graph<'_>, options: &Options) -> (Span, String) {
         self.explain_naming(graph, options, &|id| graph.display(id).to_string())
     }
 
-    /// The same, with names of elements as they are given.
+    /// As [`Origin::explain`], with names of elements from `name`.
     pub(crate) fn explain_naming(
         &self,
         graph: &Graph<'_>,
@@ -112,7 +112,9 @@ impl Origin {
     ) -> (Span, String) {
         let (id, place) = match *self {
             Self::Author(span) => return (span, "this constraint has to hold".into()),
-            Self::Demand(span) => return (span, "who is substituted asks for this".into()),
+            Self::Demand(span) => {
+                return (span, "the node that is substituted asks for this".into());
+            }
             Self::Cases(span) => return (span, "this input has one value".into()),
             Self::Feature(keyword, span) => {
                 return (span, format!("this input {}", keyword.demand()));
@@ -148,19 +150,21 @@ impl Origin {
             Self::NoDefaultAlternative(_) => {
                 format!("{element} is an alternative that no condition selects")
             }
-            Self::Technology(_) => format!("{element} needs what its technology rule stands on"),
+            Self::Technology(_) => {
+                format!("{element} needs the elements that its technology rule requires")
+            }
             Self::Generic(_, aspect, part, by) => {
                 let (name, origin) = generic(graph, options, id, *aspect, *part, *by);
                 format!("{element} is present only if its {name} holds ({origin})")
             }
             Self::Follows(_) => {
-                format!("{element} is present only if what it is the type of is")
+                format!("{element} is present only if the element that has this type is")
             }
             Self::TypeSpecific(..) => {
                 format!("{element} is present only if the default condition of its type holds")
             }
             Self::Definition(_) if graph.element(id).follows => {
-                format!("{element} is present if what it is the type of is")
+                format!("{element} is present if the element that has this type is")
             }
             Self::Definition(_) if written(graph, id).is_some() || graph.element(id).by_rule => {
                 format!("{element} is present if all of its conditions hold")
@@ -189,12 +193,12 @@ impl Origin {
     }
 }
 
-/// Where the author wrote the conditions of an element.
+/// The place of the conditions that the author wrote for an element.
 fn written(graph: &Graph<'_>, id: ElementId) -> Option<Span> {
     Some(graph.syntax.get(graph.element(id).conditions?).span())
 }
 
-/// What a generated condition is called, and what asked for it.
+/// The name of a generated condition, and the option that asked for it.
 fn generic(
     graph: &Graph<'_>,
     options: &Options,

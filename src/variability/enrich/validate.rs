@@ -1,14 +1,14 @@
-//! Judges all expressions of a template before any is evaluated.
+//! Validates all expressions of a template before any is evaluated.
 
 use super::EnrichContext;
-use crate::text::diagnostic::Diagnostics;
+use crate::diagnostic::Diagnostics;
 use crate::variability::expression::Evaluator;
 use crate::variability::graph::{ElementId, Graph};
 use crate::variability::syntax::ExpressionId;
 use crate::variability::template::{PropertyValue, TypeSpecificConditions};
 
-/// What is wrong with named expressions; of those that nothing uses, names that nothing defines are
-/// warnings.
+/// The diagnostics about named expressions. In expressions that nothing uses, undefined names are
+/// only warnings.
 pub(crate) fn named_expressions<'a>(
     evaluator: &mut Evaluator<'_, 'a>,
     type_specific: &TypeSpecificConditions<'a>,
@@ -16,7 +16,7 @@ pub(crate) fn named_expressions<'a>(
     evaluator.validate_named(used(evaluator.graph, type_specific))
 }
 
-/// Every expression of a template that has no name.
+/// All expressions of a template that have no name.
 fn used<'t, 'a: 't>(
     graph: &'t Graph<'a>,
     type_specific: &'t TypeSpecificConditions<'a>,
@@ -34,7 +34,7 @@ fn used<'t, 'a: 't>(
     constraints(graph).chain(shared(graph, type_specific)).chain(of_elements).chain(values)
 }
 
-/// Conditions that are said for many elements at once.
+/// The conditions that apply to many elements at once.
 fn shared<'t, 'a: 't>(
     graph: &'t Graph<'a>,
     type_specific: &'t TypeSpecificConditions<'a>,
@@ -53,7 +53,7 @@ fn constraints<'t, 'a: 't>(graph: &'t Graph<'a>) -> impl Iterator<Item = Express
 }
 
 impl<'a> EnrichContext<'_, '_, 'a> {
-    /// Reports what is wrong with expressions whatever the inputs.
+    /// Reports errors in expressions that do not depend on inputs.
     pub(super) fn validate(
         &mut self,
         type_specific: &TypeSpecificConditions<'a>,
@@ -62,7 +62,7 @@ impl<'a> EnrichContext<'_, '_, 'a> {
         self.evaluator.validate_cycles(&mut self.diagnostics);
         self.diagnostics.0.extend(named.0.iter().cloned());
         let graph = self.evaluator.graph;
-        // What is said for many elements at once is judged once, whatever SELF may mean in it.
+        // Conditions for many elements are validated once, for any meaning of SELF.
         constraints(graph).chain(shared(graph, type_specific)).for_each(|id| {
             self.evaluator.validate(id, None, &mut self.diagnostics);
         });

@@ -1,44 +1,45 @@
-//! Which inputs an expression depends on, and whether presence comes in. Each operation is looked
-//! at once, however often it is evaluated.
+//! Finds which inputs an expression depends on, and whether it depends on presence. Each operation
+//! is analysed only once, however often it is evaluated.
 
 use super::evaluate::{Evaluator, MAX_DEPTH};
-use crate::text::yaml::Node;
 use crate::variability::inputs::{InputId, InputValue};
 use crate::variability::operators::ValueOperator;
 use crate::variability::syntax::{Application, ExpressionId, ExpressionOperator, ReadAs, Term};
+use cuvee_text::yaml::Node;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// What an expression depends on.
+/// The dependencies of an expression.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Dependencies {
-    /// The inputs, in order.
+    /// The inputs, sorted.
     pub inputs: Vec<InputId>,
-    /// Those of them that are open.
+    /// The inputs that are open.
     pub open: Vec<InputId>,
-    /// Whether it depends on what is present.
+    /// Whether the expression depends on presence.
     pub presence: bool,
-    /// Whether open inputs alone decide its value, or that it has none: logical operators and
-    /// `equal` also combine what is present, and keep their operands.
+    /// Whether open inputs alone decide the value of an operation, or that it has none. Logical
+    /// operators and `equal` can also combine presence; then their operands are evaluated
+    /// separately.
     pub by_value: bool,
 }
 
-/// What was looked at.
+/// The dependencies that were already found.
 #[derive(Debug, Default)]
 pub(super) struct DependencyMemo {
-    /// Operations by their operands, which an alias shares with what it stands for.
+    /// Operations by their operands. An alias shares the operand with the node that it refers to.
     operations: RefCell<FxHashMap<ExpressionId, Rc<Dependencies>>>,
     named: RefCell<FxHashMap<(usize, ReadAs), Rc<Dependencies>>>,
 }
 
 impl<'a> Evaluator<'_, 'a> {
-    /// What an operation depends on.
+    /// The dependencies of an operation.
     pub(super) fn dependencies_of(&self, operation: Application) -> Rc<Dependencies> {
         self.operation_dependencies(operation, 0)
     }
 
-    /// Whether an expression, or one that it names, mentions an input.
+    /// Whether an expression mentions an input, directly or in a named expression that it uses.
     pub(crate) fn mentions(&self, expression: Node<'a>, input: InputId) -> bool {
         self.depends_on(self.graph.syntax.read(expression), input)
     }
@@ -48,13 +49,13 @@ impl<'a> Evaluator<'_, 'a> {
         self.expression_dependencies(self.graph.syntax.read(node)).open
     }
 
-    /// The open inputs that a value depends on; nothing where it depends on what is present.
+    /// The open inputs that a value depends on; `None` where it depends on presence.
     pub(crate) fn inputs_of_value(&self, node: Node<'a>) -> Option<Vec<InputId>> {
         let found = self.expression_dependencies(self.graph.syntax.read(node));
         (!found.presence).then_some(found.open)
     }
 
-    /// The open input whose value an expression is.
+    /// The open input whose value the expression is, if the expression is nothing else.
     pub(crate) fn input_alone(&self, node: Node<'a>) -> Option<InputId> {
         let expression = self.expression(self.graph.syntax.read(node));
         let Term::Application(Application { operator: ExpressionOperator::Input, operand }) =
@@ -71,7 +72,7 @@ impl<'a> Evaluator<'_, 'a> {
         self.expression_dependencies(id).inputs.binary_search(&input).is_ok()
     }
 
-    /// What an expression that is no condition depends on.
+    /// The dependencies of an expression that is not read as a condition.
     fn expression_dependencies(&self, id: ExpressionId) -> Dependencies {
         let mut found = Dependencies::default();
         self.gather(id, ReadAs::Value, 0, &mut found);
@@ -81,7 +82,7 @@ impl<'a> Evaluator<'_, 'a> {
 
     fn gather(&self, id: ExpressionId, reading: ReadAs, depth: usize, into: &mut Dependencies) {
         match self.expression(id).term {
-            // Where a condition is asked for, a string is the identifier of an element.
+            // If a condition is wanted, a string is the identifier of an element.
             Term::Scalar(node) => {
                 into.presence |= reading == ReadAs::Logic && node.as_str().is_some();
             }
@@ -137,7 +138,7 @@ impl<'a> Evaluator<'_, 'a> {
             return known.clone();
         }
         let mut found = Dependencies::default();
-        // What needs more levels than that has no value whatever the inputs.
+        // An expression that needs more levels has no value, whatever the inputs are.
         if depth < MAX_DEPTH {
             self.gather(self.graph.syntax.named(index), reading, depth + 1, &mut found);
             found.sort();

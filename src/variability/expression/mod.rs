@@ -1,7 +1,7 @@
-//! Variability expressions: value expressions over inputs, logic expressions over presence.
+//! Evaluates variability expressions: value expressions over inputs, and logic expressions over
+//! presence. An expression evaluates to a value, or to a formula if it depends on presence.
 //!
 //! Specification: "Variability Expression", "Variability Condition", "Intrinsic Functions".
-//! An expression evaluates to a value, or, where it depends on what is present, to a formula.
 
 mod cases;
 mod dependencies;

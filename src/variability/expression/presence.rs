@@ -1,20 +1,19 @@
-//! What the presence operators ("Presence Operators") ask about, as formulas.
-//!
-//! The generic default conditions are the same formulas, so both are made here.
+//! Builds the formulas of the presence operators ("Presence Operators"). The generic default
+//! conditions use the same formulas.
 
 use super::evaluate::Evaluator;
-use crate::sat::formula::Formula;
-use crate::text::diagnostic::{Code, Diagnostic};
-use crate::text::yaml::{Node, Scalar};
+use crate::diagnostic::{Code, Diagnostic};
 use crate::tosca::types::{Family, TypeHierarchy};
 use crate::variability::element::ElementKind;
 use crate::variability::graph::{ElementId, LookupStep, NodeElement, RelationElement, RelationId};
 use crate::variability::syntax::{Expression, ExpressionId, Of, PresenceOperator};
+use cuvee_sat::formula::Formula;
+use cuvee_text::yaml::{Node, Scalar};
 
 impl<'a> Evaluator<'_, 'a> {
-    /// Reports an operand of a presence operator that is no element.
+    /// Reports an operand of a presence operator that names no element.
     ///
-    /// Without a context it is not known what SELF and the like mean, so they are not judged.
+    /// Without a context, the meaning of SELF and the like is unknown, so they are not checked.
     pub(super) fn validate_presence(
         &mut self,
         operator: PresenceOperator,
@@ -29,7 +28,8 @@ impl<'a> Evaluator<'_, 'a> {
         self.operand_element(operator, operand, context).map(|_| ())
     }
 
-    /// Follows the operands from the outermost element to the one that is asked about.
+    /// Follows the operands from the outermost element to the element whose presence the operator
+    /// asks for.
     pub(super) fn operand_element(
         &mut self,
         operator: PresenceOperator,
@@ -47,7 +47,7 @@ impl<'a> Evaluator<'_, 'a> {
         };
         let first = operands.next().flatten().ok_or_else(wrong)?;
         let (mut element, mut path) = match self.keyword_element(first, context)? {
-            // Inside of the operands' path a keyword stands for everything up to its own kind.
+            // A keyword replaces the start of the path, up to the kind of its element.
             Some(id) => {
                 let element = graph.element(id);
                 match operator.path().iter().position(|&kind| kind == element.kind) {
@@ -75,7 +75,7 @@ impl<'a> Evaluator<'_, 'a> {
         if path.is_empty() { Ok(element) } else { Err(wrong()) }
     }
 
-    /// What SELF, CONTAINER, SOURCE and TARGET mean here; nothing for any other name.
+    /// The element that SELF, CONTAINER, SOURCE or TARGET means here; `None` for any other name.
     fn keyword_element(
         &mut self,
         operand: Node<'a>,
@@ -113,8 +113,8 @@ impl<'a> Evaluator<'_, 'a> {
         }
     }
 
-    /// The formula of what is asked of an element; false where it is asked of something that has no
-    /// such thing.
+    /// The formula of a presence operator for an element; false if elements of this kind have
+    /// nothing that the operator asks for.
     pub(crate) fn presence(&mut self, of: Of, id: ElementId) -> Formula {
         let graph = self.graph;
         let element = graph.element(id);
@@ -189,7 +189,8 @@ impl<'a> Evaluator<'_, 'a> {
         self.arena.and([manual, other])
     }
 
-    /// Technologies whose rule names an artifact type that this artifact is of.
+    /// The condition that a technology manages this artifact: the rule of a present technology
+    /// names a type that the artifact has.
     fn managed(&mut self, slot: usize) -> Formula {
         let graph = self.graph;
         let artifact = &graph.artifacts[slot];
@@ -204,26 +205,26 @@ impl<'a> Evaluator<'_, 'a> {
         self.any(&managing)
     }
 
-    /// At least one of these is present.
+    /// The formula that at least one of these elements is present.
     pub(crate) fn any(&mut self, elements: &[ElementId]) -> Formula {
         let atoms: Vec<_> = elements.iter().map(|&id| self.atom(id)).collect();
         self.arena.or(atoms)
     }
 }
 
-/// What names an element, if this can name one at all.
+/// The node that names an element; `None` if the expression cannot be a name.
 fn name(expression: Expression<'_>) -> Option<Node<'_>> {
     let is_name =
         |node: &Node<'_>| matches!(node.scalar(), Some(Scalar::String(_) | Scalar::Int(_)));
     expression.scalar().filter(is_name)
 }
 
-/// Whether a name means something else for every element.
+/// Whether the meaning of a name depends on the element that has the condition.
 fn is_context_keyword(name: &str) -> bool {
     matches!(name, "SELF" | "CONTAINER" | "SOURCE" | "TARGET")
 }
 
-/// Whether an artifact is, in one of its alternatives, of a type.
+/// Whether an artifact has a type, in one of its alternatives.
 pub(crate) fn has_artifact_type(
     graph: &crate::variability::graph::Graph<'_>,
     types: &TypeHierarchy<'_>,

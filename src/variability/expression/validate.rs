@@ -1,22 +1,22 @@
-//! Judges every expression whatever the inputs: evaluation stops where the rest does not matter,
-//! and mistakes may stand there.
+//! Validates every expression, whatever the inputs are. Evaluation is not enough for that: it stops
+//! once the result is decided, and skips mistakes in the rest.
 
 use super::evaluate::Evaluator;
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, LISTED, Severity, listed};
-use crate::text::source::Span;
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, LISTED, Severity, listed};
 use crate::variability::graph::ElementId;
 use crate::variability::inputs::InputValue;
 use crate::variability::syntax::{Application, ExpressionId, ExpressionOperator, Term};
+use cuvee_text::source::Span;
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::DiGraph;
 use rustc_hash::FxHashMap;
 
-/// What a name is reported with that nothing defines.
+/// The codes of errors about undefined names.
 const UNDEFINED: [Code; 3] = [Code::InvalidInput, Code::UnknownElement, Code::UnknownExpression];
 
 impl Evaluator<'_, '_> {
-    /// Reports unknown operators, inputs, expressions and elements anywhere in an expression, or in
-    /// a list of them.
+    /// Reports unknown operators, inputs, expressions and elements in an expression or a list of
+    /// expressions.
     pub(crate) fn validate(
         &mut self,
         id: ExpressionId,
@@ -44,8 +44,8 @@ impl Evaluator<'_, '_> {
         }
     }
 
-    /// What is wrong with named expressions, whether anything uses them or not. Where none
-    /// of these expressions needs one, a name in it that nothing defines is a warning only.
+    /// The errors in named expressions, used or not. If none of the expressions in `used` needs a
+    /// named expression, undefined names in it are only warnings.
     pub(crate) fn validate_named(
         &mut self,
         used: impl Iterator<Item = ExpressionId>,
@@ -62,9 +62,10 @@ impl Evaluator<'_, '_> {
         let reached = self.reached(used);
         let expressions = &self.graph.template.variability.expressions;
         let judged = found.into_iter().map(|(index, wrong)| {
-            let tolerated = !reached[index] && UNDEFINED.contains(&wrong.code);
+            let tolerated = !reached[index] && UNDEFINED.iter().any(|&code| wrong.code == code);
             match tolerated {
-                true => Diagnostic { severity: Severity::Warning, ..wrong }
+                true => wrong
+                    .with_severity(Severity::Warning)
                     .label(expressions[index].0.span(), "nothing needs this expression"),
                 false => wrong,
             }
@@ -72,8 +73,8 @@ impl Evaluator<'_, '_> {
         Diagnostics(judged.collect())
     }
 
-    /// Which named expressions these expressions and the defaults of inputs need, one way or
-    /// another.
+    /// Which named expressions these expressions and the defaults of inputs need, directly or
+    /// indirectly.
     fn reached(&self, used: impl Iterator<Item = ExpressionId>) -> Vec<bool> {
         let syntax = &self.graph.syntax;
         let mut reached = vec![false; self.graph.template.variability.expressions.len()];
@@ -94,8 +95,7 @@ impl Evaluator<'_, '_> {
         reached
     }
 
-    /// Reports named expressions and inputs that need their own value, whether anything uses them
-    /// or not.
+    /// Reports named expressions and inputs that need their own value, used or not.
     pub(crate) fn validate_cycles(&self, diagnostics: &mut Diagnostics) {
         let syntax = &self.graph.syntax;
         let expressions = &self.graph.template.variability.expressions;

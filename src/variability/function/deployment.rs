@@ -1,9 +1,6 @@
-//! Deployment inputs: values of topology inputs, checked against their declarations.
+//! Checks deployment inputs, which are values of topology inputs, against their declarations.
 
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::text::source::FileId;
-use crate::text::value::Value;
-use crate::text::yaml::{self, Document, Limits, Node, NodeKind};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::topology::sensitive::told;
 use crate::tosca::Types;
 use crate::tosca::types::schemas::Schemas;
@@ -11,23 +8,26 @@ use crate::tosca::value::check_given;
 use crate::variability::graph::{ElementId, Graph};
 use crate::variability::presence::Presence;
 use crate::variability::template::Parameter;
+use cuvee_text::source::FileId;
+use cuvee_text::value::Value;
+use cuvee_text::yaml::{self, Document, Limits, Node, NodeKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// One source of deployment inputs.
+/// A source of deployment inputs.
 pub(crate) enum DeploymentInputs<'l> {
     /// A file: a map of values by the names of inputs.
     File(&'l Document),
     /// The value of the input of this name.
     Value(String, Box<Document>),
-    /// The value of the input of this name, where there is one and nobody gives another value.
+    /// The value of the input of this name, if there is such an input and it has no other value.
     Known(String, Box<Document>),
 }
 
 impl DeploymentInputs<'_> {
-    /// The value of one input, from text.
+    /// A source with the value of one input, from text.
     ///
     /// # Errors
-    /// `syntax` where the text is no YAML.
+    /// `syntax` if the text is not YAML.
     pub(crate) fn of_text(name: &str, text: &str) -> Result<Self, Diagnostic> {
         let parsed = yaml::parse(FileId::DETACHED, text.into(), &Limits::default());
         parsed
@@ -35,7 +35,7 @@ impl DeploymentInputs<'_> {
             .map_err(|error| named(error, name))
     }
 
-    /// The same, where it counts only for want of another value.
+    /// The same value, but it counts only if there is no other value.
     pub(crate) fn known(self) -> Self {
         match self {
             Self::Value(name, document) => Self::Known(name, document),
@@ -44,10 +44,10 @@ impl DeploymentInputs<'_> {
     }
 }
 
-/// The values of the inputs that are present; of several for one input the last one counts.
+/// The values of the present inputs; if an input has several values, the last one counts.
 ///
 /// # Errors
-/// Inputs that are not declared, and values that are not as they are declared.
+/// Undeclared inputs, and values that do not fit the declarations.
 pub(crate) fn assign<'t>(
     graph: &Graph<'_>,
     presence: &Presence,
@@ -72,7 +72,7 @@ pub(crate) fn assign<'t>(
     for (name, key, value) in all {
         let mut found = Vec::new();
         match by_name.get(name) {
-            // What another variant declares is no mistake in this one.
+            // It is no error to assign an input that only other variants declare.
             Some(inputs) => {
                 if let Some(&(id, parameter)) =
                     inputs.iter().rev().find(|&&(id, _)| presence.is(id))
@@ -123,21 +123,21 @@ fn entries<'d>(
     }
 }
 
-/// What is wrong with a value.
+/// The errors of a value.
 fn check(
     parameter: &Parameter<'_>,
     value: Node<'_>,
     schemas: &Schemas<'_, '_>,
     types: &Types<'_>,
 ) -> Vec<Diagnostic> {
-    // What is wrong with the declaration is said by validating.
+    // Validating reports errors of the declaration.
     let definition = parameter.declared.parameter_definition(&mut Diagnostics::default());
     let found = check_given(value, &definition, schemas, "a deployment input");
     told(found, &definition, types, "it")
 }
 
-/// Says which input it is about, for want of a place.
+/// Names the input in an error, because the error has no place.
 fn named(error: Diagnostic, name: &str) -> Diagnostic {
     let message = format!("the deployment input `{name}`: {}", error.message);
-    Diagnostic { message, ..error }
+    error.with_message(message)
 }

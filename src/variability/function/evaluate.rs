@@ -1,13 +1,9 @@
-//! Evaluates the functions of a variant whose values need no run time: what they take from are
+//! Evaluates the functions of a variant whose values do not depend on run time: those that read
 //! inputs and properties.
 //!
-//! What cannot be told before run time, or is not known here, stays the function that it is: that
-//! is no error.
+//! A function whose value is only known at run time, or is unknown here, is kept. That is no error.
 
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::source::Span;
-use crate::text::value::Value;
-use crate::text::yaml::{Node, NodeKind, Scalar};
+use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
 use crate::tosca::function::{Arguments, Call, Function, Name};
 use crate::tosca::value::function_not_map;
 use crate::tosca::{EffectiveType, Family, PropertyDefinition, TypeId, TypeRef, Types};
@@ -15,48 +11,52 @@ use crate::variability::element::ElementKind;
 use crate::variability::graph::{ElementId, Graph, LookupStep, NodeElement, RelationElement};
 use crate::variability::presence::Presence;
 use crate::variability::template::PropertyValue;
+use cuvee_text::source::Span;
+use cuvee_text::value::Value;
+use cuvee_text::yaml::{Node, NodeKind, Scalar};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// So deep values and the functions in them take from each other.
+/// How deep values and the functions in them may refer to each other.
 const DEPTH: usize = 100;
 
-/// So many bytes all values have together: those that take from each other can double with every
-/// step.
+/// How many bytes all values have together at most. Values that refer to each other can double with
+/// every step.
 const BYTES: usize = 16 << 20;
 
-/// There is an error, which is reported.
+/// An error that is reported already.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AlreadyReported;
 
-/// A value; nothing where it is not known before run time.
+/// A value; `None` if it is not known before run time.
 pub(crate) type FunctionResult<T = Value> = Result<Option<T>, AlreadyReported>;
 
-/// What is found under a path: a value as above; nothing at all where there is none of that name.
+/// The result of following a path: a value as in [`FunctionResult`], or the outer `None` if there
+/// is no such name.
 type PathLookup = Result<Option<Option<Value>>, AlreadyReported>;
 
-/// What a function in it means: the element whose `SELF` it is, and the place of the value.
+/// A value and its context: the element that `SELF` means in it, and the place of the value.
 type Cell = (Option<ElementId>, Span);
 
 /// Values that are given from outside.
 pub(crate) struct Given {
-    /// Of topology inputs.
+    /// The values of topology inputs.
     pub inputs: FxHashMap<ElementId, Value>,
-    /// Of properties whose values are expressions over variability inputs.
+    /// The values of properties that are expressions over variability inputs.
     pub expressions: FxHashMap<ElementId, Value>,
 }
 
-/// Evaluates functions.
+/// The evaluator of functions.
 pub(crate) struct Functions<'e, 'a> {
     graph: &'e Graph<'a>,
     presence: &'e Presence,
     types: &'e Types<'e>,
     given: Given,
-    /// Present inputs by name; of several the last one counts.
+    /// The present inputs by name; if several have a name, the last one counts.
     inputs: FxHashMap<&'a str, ElementId>,
-    /// The relations of named relationship templates.
+    /// The relations that use named relationship templates.
     relationships: FxHashMap<&'a str, ElementId>,
     known: FxHashMap<Cell, FunctionResult>,
-    /// The values on whose way this is.
+    /// The values that are being evaluated, each for the one before.
     way: Vec<Cell>,
     depth: usize,
     bytes: usize,
@@ -64,7 +64,7 @@ pub(crate) struct Functions<'e, 'a> {
 }
 
 impl<'e, 'a> Functions<'e, 'a> {
-    /// Those of a variant.
+    /// An evaluator for the functions of a variant.
     pub(crate) fn new(
         graph: &'e Graph<'a>,
         presence: &'e Presence,
@@ -91,15 +91,16 @@ impl<'e, 'a> Functions<'e, 'a> {
         }
     }
 
-    /// What was wrong.
+    /// The errors that were found.
     pub(crate) fn into_diagnostics(self) -> Diagnostics {
         self.diagnostics
     }
 
-    /// The value of a function that stands in an element; nothing where it stays, or is none.
+    /// The value of a function in an element; `None` if the function is kept, or if the node is not
+    /// a function.
     ///
     /// # Errors
-    /// Where something is wrong with it.
+    /// If the function has an error.
     pub(crate) fn evaluate(&mut self, node: Node<'_>, site: Option<ElementId>) -> FunctionResult {
         if call(node).is_none() {
             return Ok(None);
@@ -141,7 +142,7 @@ impl<'e, 'a> Functions<'e, 'a> {
         Ok(())
     }
 
-    /// A value that something takes from, worked out once.
+    /// The value that a function refers to, which is evaluated once.
     fn cell(&mut self, node: Node<'_>, site: Option<ElementId>) -> FunctionResult {
         let cell = (site, node.span());
         if let Some(known) = self.known.get(&cell) {
@@ -166,7 +167,7 @@ impl<'e, 'a> Functions<'e, 'a> {
         value
     }
 
-    /// A value with everything in it.
+    /// A value with all functions in it evaluated.
     fn value(&mut self, node: Node<'_>, site: Option<ElementId>) -> FunctionResult {
         if node.kind() == NodeKind::Scalar {
             return Ok(Some(node.to_value()));
@@ -175,7 +176,7 @@ impl<'e, 'a> Functions<'e, 'a> {
             return self.wrong(
                 node,
                 "4.3",
-                format!("more than {DEPTH} values and functions are inside of each other or take from each other"),
+                format!("values and functions contain each other or take from each other more than {DEPTH} levels deep"),
             );
         }
         self.depth += 1;
@@ -217,7 +218,7 @@ impl<'e, 'a> Functions<'e, 'a> {
         }
     }
 
-    /// A part of a string: as it is written, or what a function gives.
+    /// A part of a string: either the text itself, or the value of a function.
     fn text(
         &mut self,
         node: Node<'_>,
@@ -297,7 +298,7 @@ impl<'e, 'a> Functions<'e, 'a> {
         Ok(Some(texts.join(&delimiter).into()))
     }
 
-    /// Splits at each of some characters.
+    /// Evaluates `token`, which splits at each of some characters.
     fn token(
         &mut self,
         [text, characters, index]: [Node<'_>; 3],
@@ -329,7 +330,8 @@ impl<'e, 'a> Functions<'e, 'a> {
         }
     }
 
-    /// The value that is given, else the default; where a value is required there has to be one.
+    /// The value of a topology input: the given one, else the default. A required input must have a
+    /// value.
     fn input(&mut self, call: &Call<'_>, operand: Node<'_>, path: &[Node<'_>]) -> FunctionResult {
         let graph = self.graph;
         let input = match operand.scalar() {
@@ -344,7 +346,7 @@ impl<'e, 'a> Functions<'e, 'a> {
             return self.part_of_value(value, path);
         }
         let declared = &graph.inputs[graph.element(id).slot as usize].parameter.declared;
-        // What is wrong with the declaration is said by validating.
+        // Validating reports errors of the declaration.
         let definition = declared.parameter_definition(&mut Diagnostics::default());
         match definition.value.or(definition.default) {
             Some(default) => Ok(self.part(default, path, None)?.unwrap_or_default()),
@@ -362,7 +364,7 @@ impl<'e, 'a> Functions<'e, 'a> {
         }
     }
 
-    /// A part of a value as it is written; nothing at all where there is no such part.
+    /// A part of a value in the template; `None` if there is no such part.
     fn part(&mut self, node: Node<'_>, path: &[Node<'_>], site: Option<ElementId>) -> PathLookup {
         let [step, rest @ ..] = path else { return self.cell(node, site).map(Some) };
         if call(node).is_some() {
@@ -416,7 +418,7 @@ impl<'e, 'a> Functions<'e, 'a> {
         )
     }
 
-    /// The names of the nodes of a type.
+    /// The names of the present nodes of a type.
     fn nodes_of_type(&self, name: Name<'_>) -> Option<Value> {
         let wanted = self.types.find(Family::Node, name.text)?;
         let nodes = self.graph.nodes.iter().filter(|node| self.presence.is(node.id));
@@ -433,7 +435,7 @@ impl<'e, 'a> Functions<'e, 'a> {
         )
     }
 
-    /// The type that an element has in this variant, where it is defined.
+    /// The type of an element in this variant, if the type is defined.
     fn type_of(&self, id: ElementId) -> Option<TypeId> {
         let family = match self.graph.element(id).kind {
             ElementKind::Node => Family::Node,
@@ -483,7 +485,7 @@ impl<'e, 'a> Functions<'e, 'a> {
         find(ElementKind::Node).or_else(relationship).or_else(|| find(ElementKind::Group))
     }
 
-    /// Of the nodes that host a node, the nearest that has it.
+    /// The value in the nearest host of a node that has it.
     fn of_hosts(&mut self, node: &'e NodeElement<'a>, path: &[Node<'_>]) -> FunctionResult {
         let graph = self.graph;
         let mut seen = FxHashSet::from_iter([node.id]);
@@ -502,8 +504,8 @@ impl<'e, 'a> Functions<'e, 'a> {
         }
     }
 
-    /// What an element has under a path: behind a capability or a requirement a property of that,
-    /// else one of its own.
+    /// The value at a path of an element: if the path starts with a capability or a requirement, a
+    /// property of that; else a property of the element.
     fn of_element(&mut self, id: ElementId, path: &[Node<'_>]) -> PathLookup {
         let element = self.graph.element(id);
         let node =
@@ -529,7 +531,7 @@ impl<'e, 'a> Functions<'e, 'a> {
         self.own(id, path)
     }
 
-    /// A property of an element: as it is assigned, or else as its type has it.
+    /// A property of an element: its assigned value, else the default of its type.
     fn own(&mut self, id: ElementId, path: &[Node<'_>]) -> PathLookup {
         let Some((first, rest)) = path.split_first() else { return Ok(None) };
         let name = first.text().unwrap_or_default();
@@ -565,7 +567,7 @@ impl<'e, 'a> Functions<'e, 'a> {
         }
     }
 
-    /// A property of a capability: as the node assigns it, or else as its type has it.
+    /// A property of a capability: the value that the node assigns, else the default of its type.
     fn of_capability(
         &mut self,
         node: &NodeElement<'a>,
@@ -589,8 +591,8 @@ impl<'e, 'a> Functions<'e, 'a> {
         self.of_definition(defined.map(|part| &part.definition), rest, node.id)
     }
 
-    /// What a requirement leads to: a property of the relationship, of the capability that fulfils
-    /// it, or of the target.
+    /// The value that a path through a requirement leads to: a property of the relationship, of the
+    /// capability that fulfils the requirement, or of the target.
     fn of_requirement(
         &mut self,
         node: &NodeElement<'a>,
@@ -613,7 +615,7 @@ impl<'e, 'a> Functions<'e, 'a> {
     }
 
     /// The capabilities of the target that may fulfil a requirement: the one that is named, or
-    /// those of the type that is asked for.
+    /// those of the required type.
     fn capabilities<'n>(
         &self,
         node: &NodeElement<'a>,
@@ -648,8 +650,8 @@ impl<'e, 'a> Functions<'e, 'a> {
     }
 }
 
-/// A call as far as a map can be told from one; a call that is not well-formed is nothing that can
-/// be evaluated.
+/// The call in a node, if the node can be told from a map. A malformed call yields `None`, because
+/// it cannot be evaluated.
 fn call(node: Node<'_>) -> Option<Call<'_>> {
     function_not_map(node)?;
     Call::read(node)?.ok()

@@ -1,4 +1,4 @@
-//! TOSCA's functions in a variant: evaluated with the values of topology inputs.
+//! Evaluates TOSCA's functions in a variant, with the values of topology inputs.
 
 pub(crate) mod deployment;
 pub(crate) mod evaluate;

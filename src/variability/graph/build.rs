@@ -1,11 +1,8 @@
-//! From syntax to elements: allocates ids, then resolves every name once.
+//! Builds the graph from the syntax: allocates ids, then resolves every name once.
 
 use super::element::*;
 use super::references;
-use crate::text::decimal::Decimal;
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::text::source::Span;
-use crate::text::yaml::{Node, NodeKind};
+use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::tosca::types::{Family, TypeHierarchy};
 use crate::variability::element::ElementKind;
 use crate::variability::graph::index::NameIndex;
@@ -13,16 +10,19 @@ use crate::variability::template::{
     Artifact, Declared, Member, NodeTemplate, Property, RelationshipTemplate, Requirement,
     ServiceTemplate, Technology, TypeAssignment,
 };
+use cuvee_text::decimal::Decimal;
+use cuvee_text::source::Span;
+use cuvee_text::yaml::{Node, NodeKind};
 
-/// The group types whose conditions go to their members ("Normative Group Types"); nobody has to
-/// define them.
+/// The group types whose conditions apply to their members ("Normative Group Types"). They are
+/// predefined.
 pub(crate) const VARIABILITY_GROUPS: [&str; 2] =
     ["variability.groups.Root", "variability.groups.ConditionalMembers"];
 
 /// Builds the graph of a template.
 ///
-/// Reports names that lead nowhere, and relationship templates that are not used exactly once; what
-/// is not found is not linked.
+/// Reports names that do not exist, and relationship templates that are not used exactly once. A
+/// name that does not exist is not linked.
 pub(crate) fn build<'a>(
     template: &'a ServiceTemplate<'a>,
     types: &TypeHierarchy<'_>,
@@ -47,14 +47,13 @@ pub(crate) fn build<'a>(
 struct GraphBuilder<'a, 't> {
     graph: Graph<'a>,
     types: &'t TypeHierarchy<'t>,
-    /// The relation that uses each relationship template.
+    /// For each relationship template, the place of the relation that uses it.
     users: Vec<Option<Span>>,
     diagnostics: Diagnostics,
 }
 
 impl<'a> GraphBuilder<'a, '_> {
-    /// Adds the element that is declared here, at this position of its collection and of the table
-    /// of its kind.
+    /// Adds the declared element at this position of its collection and of the table of its kind.
     fn add(
         &mut self,
         kind: ElementKind,
@@ -217,7 +216,7 @@ impl<'a> GraphBuilder<'a, '_> {
                 Some(container),
                 slot,
             );
-            // Known by its name in lower case.
+            // A technology is known by its name in lower case.
             self.graph.elements[id.0 as usize].name = &technology.name;
             self.graph.technologies.push(TechnologyElement {
                 id,
@@ -280,7 +279,7 @@ impl<'a> GraphBuilder<'a, '_> {
         let named =
             requirement.relationship.and_then(|name| self.use_relationship(name, requirement));
         let relationship = named.or(requirement.inline.as_deref());
-        // Where there is no template of that name, it is that of a type.
+        // If there is no relationship template of that name, it is the name of a type.
         let name = requirement.relationship.filter(|_| relationship.is_none()).and_then(Node::text);
         let typed = relationship
             .and_then(|template| template.types.first())
@@ -311,7 +310,7 @@ impl<'a> GraphBuilder<'a, '_> {
         RelationId(slot as u32)
     }
 
-    /// A relationship template belongs to exactly one relation.
+    /// Links a relationship template to its relation; it must belong to exactly one relation.
     fn use_relationship(
         &mut self,
         name: Node<'a>,
@@ -322,7 +321,7 @@ impl<'a> GraphBuilder<'a, '_> {
         let error =
             |code, message| Diagnostic::error(code, message).at(name.span()).section("3.8.2");
         if let Some(position) = self.graph.relationship_named(text) {
-            // In plain TOSCA, whose presence a template has is no question.
+            // In plain TOSCA a relationship template has no presence, so relations may share it.
             if let Some(first) = self.users[position]
                 .replace(name.span())
                 .filter(|_| !self.is_shared(&self.graph.template.relationships[position]))
@@ -338,7 +337,7 @@ impl<'a> GraphBuilder<'a, '_> {
             }
             return Some(&self.graph.template.relationships[position]);
         }
-        // TOSCA also lets the name of a relationship type stand here.
+        // In TOSCA the keyname `relationship` may also name a relationship type.
         if self.types.is_hosting(text).is_none() {
             let message = format!(
                 "relation `{relation}` uses a relationship template `{text}` that does not exist"
@@ -353,9 +352,10 @@ impl<'a> GraphBuilder<'a, '_> {
         None
     }
 
-    /// By the type of the relationship where that is known: its own, or what a type of its source
-    /// says of the requirement; else by name (`host`, `db_host`, `host_a`). With alternatives of
-    /// the source's type, one is enough.
+    /// Whether a relation is hosting. The type of the relationship decides if it is known: its own,
+    /// or the one that a type of its source declares for the requirement. Otherwise the name
+    /// decides (`host`, `db_host`, `host_a`). If the source has alternative types, one hosting type
+    /// is enough.
     fn is_hosting(
         &self,
         requirement: &str,
@@ -395,7 +395,8 @@ impl<'a> GraphBuilder<'a, '_> {
         }
     }
 
-    /// `node` may name a type, for an orchestrator to find a node of that type.
+    /// Whether the target is left to an orchestrator: `node` may name a type, whose node an
+    /// orchestrator finds.
     fn is_left_to_an_orchestrator(&self, requirement: &Requirement<'_>, target: &str) -> bool {
         requirement.filtered
             || target.starts_with("tosca.nodes.")
@@ -468,8 +469,8 @@ impl<'a> GraphBuilder<'a, '_> {
         target
     }
 
-    /// Whether it need not belong to exactly one relation: in plain TOSCA, and in what is imported,
-    /// whose presence it has is no question.
+    /// Whether several relations may share a relationship template. In plain TOSCA and in imported
+    /// files they may, because its presence does not matter there.
     fn is_shared(&self, relationship: &RelationshipTemplate<'_>) -> bool {
         let template = self.graph.template;
         template.is_plain() || template.is_imported(relationship.key.span())
@@ -495,7 +496,7 @@ impl<'a> GraphBuilder<'a, '_> {
     }
 }
 
-/// A name that leads nowhere.
+/// The error about a name that does not exist.
 pub(super) fn unknown_element<'n>(
     at: Node<'_>,
     message: String,

@@ -1,9 +1,5 @@
-//! The arena of elements and the tables of what each kind has besides.
+//! Defines the elements of a graph, and the tables with the details of each kind.
 
-use crate::sat::formula::Atom;
-use crate::text::decimal::Decimal;
-use crate::text::source::Span;
-use crate::text::yaml::Node;
 use crate::variability::element::ElementKind;
 use crate::variability::graph::index::NameIndex;
 use crate::variability::graph::lookup::NamesByContainer;
@@ -13,12 +9,16 @@ use crate::variability::template::{
     Artifact, DEFAULT_ARTIFACT_TYPE, ElementSettings, Group, Import, Member, NodeTemplate,
     Parameter, Policy, Property, RelationshipTemplate, Requirement, ServiceTemplate,
 };
+use cuvee_sat::formula::Atom;
+use cuvee_text::decimal::Decimal;
+use cuvee_text::source::Span;
+use cuvee_text::yaml::Node;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::cell::OnceCell;
 use std::fmt;
 
-/// An element of a [`Graph`]; its presence is the atom of the same number.
+/// The id of an element of a [`Graph`]; its presence is the atom of the same number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ElementId(pub u32);
 
@@ -28,44 +28,44 @@ impl From<ElementId> for Atom {
     }
 }
 
-/// A node: a position in [`Graph::nodes`].
+/// The id of a node: a position in [`Graph::nodes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct NodeId(pub u32);
 
-/// A relation: a position in [`Graph::relations`].
+/// The id of a relation: a position in [`Graph::relations`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct RelationId(pub u32);
 
-/// A group: a position in [`Graph::groups`].
+/// The id of a group: a position in [`Graph::groups`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct GroupId(pub u32);
 
-/// A list of which there are many, and which is mostly short: up to four ids are kept in place.
+/// A list that occurs often and is mostly short: up to four ids are stored inline.
 pub(super) type Ids<T> = SmallVec<[T; 4]>;
 
-/// What every element has.
+/// The data that every element has.
 #[derive(Clone, Debug)]
 pub(crate) struct Element<'a> {
     /// Its kind.
     pub kind: ElementKind,
-    /// Its name; the file of an import.
+    /// Its name; for an import, the file.
     pub name: &'a str,
     /// Its position in the collection that it is written in.
     pub index: u32,
-    /// What it belongs to.
+    /// The element that contains it.
     pub container: Option<ElementId>,
-    /// Its position in the table of its kind; types have none.
+    /// Its position in the table of its kind; types have no table.
     pub slot: u32,
     /// Where it is declared.
     pub span: Span,
-    /// The conditions of its author, if there are any.
+    /// The conditions of its author, if any.
     pub conditions: Option<ExpressionId>,
-    /// What else its author says of its variability, which is rare.
+    /// Other variability settings of its author, which are rare.
     pub settings: Option<&'a ElementSettings<'a>>,
-    /// Whether a rule made it, so that no author could say anything.
+    /// Whether a rule created it, so that it has no author.
     pub by_rule: bool,
-    /// Whether it says nothing of its own and goes with its container: a type that is written as in
-    /// plain TOSCA.
+    /// Whether it has no conditions of its own and is present whenever its container is: a type
+    /// that is written as in plain TOSCA.
     pub follows: bool,
 }
 
@@ -95,7 +95,7 @@ pub(crate) struct NodeElement<'a> {
     pub artifacts: Ids<ElementId>,
     /// Its technologies.
     pub technologies: Ids<ElementId>,
-    /// Whether a deployment technology has to manage it.
+    /// Whether it needs a deployment technology.
     pub managed: bool,
 }
 
@@ -106,13 +106,13 @@ pub(crate) struct RelationElement<'a> {
     pub id: ElementId,
     /// Its syntax.
     pub requirement: &'a Requirement<'a>,
-    /// Where it starts.
+    /// The node where it starts.
     pub source: NodeId,
-    /// Where it ends, if at a node of this template.
+    /// The node where it ends, if that is a node of this template.
     pub target: Option<NodeId>,
     /// Whether the target hosts the source.
     pub hosting: bool,
-    /// Its relationship template, by name or in place.
+    /// Its relationship template, named or inline.
     pub relationship: Option<&'a RelationshipTemplate<'a>>,
     /// The types of its relationship template.
     pub types: Ids<ElementId>,
@@ -127,7 +127,7 @@ pub(crate) struct PropertyElement<'a> {
     pub id: ElementId,
     /// Its syntax.
     pub property: &'a Property<'a>,
-    /// The inputs and elements that its value takes from.
+    /// The inputs and elements that its value refers to.
     pub consumed: Vec<ElementId>,
 }
 
@@ -146,38 +146,40 @@ pub(crate) struct ArtifactElement<'a> {
     pub properties: Ids<ElementId>,
 }
 
-/// What has to be present: at least one of each of these.
+/// Elements that have to be present: at least one of each list.
 pub(crate) type Requires = Vec<Vec<ElementId>>;
 
-/// What a technology makes of its node, when what it stands on is present.
+/// The type that a technology assigns to its node if the required elements are present.
 #[derive(Clone, Debug)]
 pub(crate) struct Implementation {
-    /// When.
+    /// The elements that are required for it.
     pub requires: Requires,
-    /// The type that it assigns; nothing where the node keeps its own.
+    /// The type that it assigns; `None` if the node keeps its own.
     pub assign: Option<String>,
 }
 
-/// A deployment technology of a node: written by the author, or the candidate of a rule.
+/// A deployment technology of a node, either named by the author or the candidate of a rule.
 #[derive(Clone, Debug)]
 pub(crate) struct TechnologyElement<'a> {
     /// The element.
     pub id: ElementId,
     /// Its node.
     pub node: NodeId,
-    /// Whether it stands for none: a rule says that its node needs no technology.
+    /// Whether it means no technology, because a rule says that its node needs none.
     pub none: bool,
-    /// What its presence is worth.
+    /// The weight of its presence.
     pub weight: Decimal,
     /// The types of the artifacts that it manages.
     pub artifacts: Vec<&'a str>,
-    /// How many steps its type derives from the component of its rule; none without a rule.
+    /// The number of steps by which the type of its node derives from the component of its rule;
+    /// zero without a rule.
     pub priority: u32,
-    /// What it stands on, in one of these ways; nothing for what the author wrote.
+    /// The alternative sets of elements that it requires; empty for a technology that the author
+    /// named.
     pub ways: Vec<Requires>,
-    /// The further conditions of the rule that it comes from.
+    /// The additional conditions of its rule.
     pub conditions: Option<ExpressionId>,
-    /// What it makes of its node; the first that applies counts.
+    /// What it assigns to its node; the first implementation that applies counts.
     pub implementations: Vec<Implementation>,
 }
 
@@ -188,7 +190,7 @@ pub(crate) struct GroupElement<'a> {
     pub id: ElementId,
     /// Its syntax.
     pub group: &'a Group<'a>,
-    /// Whether its conditions go to its members, and it never appears itself.
+    /// Whether its conditions apply to its members, and it is never part of a result.
     pub variability: bool,
     /// Its members, with their syntax.
     pub members: Vec<(&'a Member<'a>, ElementId)>,
@@ -203,7 +205,7 @@ pub(crate) struct GroupElement<'a> {
 pub(crate) enum Target {
     /// A node.
     Node(NodeId),
-    /// A group, for its members.
+    /// A group, which means its members.
     Group(GroupId),
 }
 
@@ -229,7 +231,7 @@ pub(crate) struct InputElement<'a> {
     pub id: ElementId,
     /// Its syntax.
     pub parameter: &'a Parameter<'a>,
-    /// The elements that take from it.
+    /// The elements that refer to it.
     pub consumers: Vec<ElementId>,
 }
 
@@ -240,7 +242,7 @@ pub(crate) struct OutputElement<'a> {
     pub id: ElementId,
     /// Its syntax.
     pub parameter: &'a Parameter<'a>,
-    /// The elements that it takes from.
+    /// The elements that its value refers to.
     pub producers: Vec<ElementId>,
 }
 
@@ -253,7 +255,8 @@ pub(crate) struct ImportElement<'a> {
     pub import: &'a Import<'a>,
 }
 
-/// All elements. A container comes before what it contains; otherwise the order is the template's.
+/// All elements of a template. A container precedes its contents; otherwise the order is that of
+/// the template.
 #[derive(Debug)]
 pub(crate) struct Graph<'a> {
     /// The syntax that it was built from.
@@ -280,7 +283,7 @@ pub(crate) struct Graph<'a> {
     pub outputs: Vec<OutputElement<'a>>,
     /// Imports.
     pub imports: Vec<ImportElement<'a>>,
-    /// What values take from where.
+    /// The references in values.
     pub references: Vec<Reference>,
     /// The positions of nodes.
     pub(super) node_names: NameIndex<'a>,
@@ -295,7 +298,7 @@ pub(crate) struct Graph<'a> {
 }
 
 impl<'a> Graph<'a> {
-    /// A graph without elements, for what depends on inputs only.
+    /// A graph without elements, for evaluations that depend on inputs only.
     pub(crate) fn empty(template: &'a ServiceTemplate<'a>) -> Self {
         Self {
             template,
@@ -324,13 +327,13 @@ impl<'a> Graph<'a> {
     pub(crate) fn push(&mut self, element: Element<'a>) -> ElementId {
         let id = ElementId(self.elements.len() as u32);
         self.elements.push(element);
-        // What was looked up before it was there is made anew.
+        // The tables of names are rebuilt when they are needed next.
         self.names.take();
         self.identifiers.take();
         id
     }
 
-    /// Whether an element is one of an imported file.
+    /// Whether an element comes from an imported file.
     pub(crate) fn is_imported(&self, id: ElementId) -> bool {
         self.template.is_imported(self.element(id).span)
     }
@@ -363,7 +366,7 @@ impl<'a> Graph<'a> {
         node.relations.iter().map(|&id| self.relation(id)).filter(|relation| relation.hosting)
     }
 
-    /// The elements of the nodes and members that a target stands for.
+    /// The elements of the nodes and members that a target means.
     pub(crate) fn target_elements(&self, target: Target) -> impl Iterator<Item = ElementId> {
         let (node, group) = match target {
             Target::Node(node) => (Some(self.node(node).id), None),
@@ -374,8 +377,8 @@ impl<'a> Graph<'a> {
         )
     }
 
-    /// The variability group that an element is: its conditions go to its members, and no result
-    /// has it.
+    /// The variability group of this id. The conditions of such a group apply to its members, and
+    /// it is never part of a result.
     pub(crate) fn variability_group(&self, id: ElementId) -> Option<&GroupElement<'a>> {
         let element = self.element(id);
         let group =
@@ -383,7 +386,8 @@ impl<'a> Graph<'a> {
         group.variability.then_some(group)
     }
 
-    /// Whether an element is a variability group or what belongs to one: no result has it.
+    /// Whether an element is a variability group or belongs to one, and so is never part of a
+    /// result.
     pub(crate) fn is_of_variability_group(&self, id: ElementId) -> bool {
         let outer = std::iter::successors(Some(id), |&id| self.element(id).container).last();
         outer.is_some_and(|outer| self.variability_group(outer).is_some())
@@ -417,8 +421,9 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// The only type that an element can have, where it has neither alternatives nor none: also that of an artifact which says none, and that by
-    /// which a requirement assignment does without a relationship template.
+    /// The only type that an element can have; `None` if it has alternatives or no type. This
+    /// includes the default type of an artifact without a type, and the relationship type that a
+    /// requirement assignment names instead of a relationship template.
     pub(crate) fn only_type(&self, id: ElementId) -> Option<&'a str> {
         let element = self.element(id);
         match (self.types_of(id), element.kind) {
@@ -439,14 +444,14 @@ impl<'a> Graph<'a> {
     }
 
     /// How messages name an element ("Element Display System"): `Property "port@0" of Node "shop"`,
-    /// the kind in lower case. In plain TOSCA, nothing has alternatives that a position would tell
-    /// apart.
+    /// with the kind in lower case. In plain TOSCA the position is left out, because there are no
+    /// alternatives.
     pub(crate) fn display(&self, id: ElementId) -> impl fmt::Display {
         Path { graph: self, id, style: PathStyle::Display }
     }
 
-    /// How its author would name an element, with its kind but without a position: who says where it
-    /// is needs none.
+    /// How the author would name an element: with its kind but without a position, for messages
+    /// that show the place of the element.
     pub(crate) fn called(&self, id: ElementId) -> impl fmt::Display {
         Path { graph: self, id, style: PathStyle::Called }
     }
@@ -487,16 +492,17 @@ impl fmt::Display for Path<'_, '_> {
     }
 }
 
-/// The part of an identifier that is an element's own: imports have only a position, nodes and
+/// The part of an identifier that names the element itself: imports have only a position, nodes and
 /// groups only a name.
 pub(crate) fn identifier(kind: ElementKind, name: &str, index: u32) -> String {
     let mut text = String::new();
-    // Strings take everything.
+    // Writing into a string cannot fail.
     let _ = own(&mut text, kind, name, index);
     text
 }
 
-/// Written piece by piece: a large template has many, and reports name each several times.
+/// Writes this part piece by piece: a large template has many elements, and reports name each
+/// several times.
 fn own(out: &mut dyn fmt::Write, kind: ElementKind, name: &str, index: u32) -> fmt::Result {
     out.write_str(kind.as_str())?;
     out.write_str(".")?;

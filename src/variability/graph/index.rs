@@ -1,23 +1,23 @@
-//! Names to positions, for names that are asked for mostly in the order in which they are declared.
+//! Maps names to positions, for names that are mostly looked up in the order of their declaration.
 
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, OnceCell};
 
-/// Positions by name; of a name that comes twice the last one.
+/// Positions by name; if a name occurs several times, the last position counts.
 #[derive(Debug, Default)]
 pub(crate) struct NameIndex<'a> {
     names: Vec<&'a str>,
-    /// Whether no name comes twice, so that whatever has the name is what is meant.
+    /// Whether all names are distinct, so that the first match is the right one.
     is_distinct: bool,
-    /// What was found last. Mostly it is asked for again, one of the next, or the first; those are
-    /// known without a look into the table, most of which would be in no cache.
+    /// The position found last. The next look-up is mostly for the same position, one of the next,
+    /// or the first; these are checked without the table, which is mostly not in the cache.
     last: Cell<usize>,
-    /// Made when it is needed for the first time.
+    /// The table of names, which is built when it is first needed.
     table: OnceCell<FxHashMap<&'a str, usize>>,
 }
 
 impl<'a> NameIndex<'a> {
-    /// The positions of these; `is_distinct` where it is known that no name comes twice.
+    /// An index of these names; `is_distinct` tells that no name occurs twice.
     pub(crate) fn of(names: impl Iterator<Item = &'a str>, is_distinct: bool) -> Self {
         Self { names: names.collect(), is_distinct, ..Self::default() }
     }

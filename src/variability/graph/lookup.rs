@@ -1,23 +1,24 @@
-//! How expressions name elements: by name where one element has it, by position where several do.
+//! Finds the elements that expressions name: by name if only one element has it, else by position.
 
 use super::build::unknown_element;
 use super::element::{ElementId, Graph, NodeElement, NodeId, RelationId};
-use crate::text::diagnostic::{Advice, Code, Diagnostic, closest, did_you_mean};
-use crate::text::yaml::{Node, Scalar};
+use crate::diagnostic::{Advice, Code, Diagnostic, closest, did_you_mean};
 use crate::variability::element::ElementKind;
+use cuvee_text::yaml::{Node, Scalar};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
-/// What an expression looks for.
+/// Where an expression looks for an element.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum LookupStep {
-    /// Of the whole template.
+    /// Among the elements of this kind in the whole template.
     Root(ElementKind),
-    /// Of a container.
+    /// Among the elements of this kind in a container.
     In(ElementId, ElementKind),
 }
 
-/// Elements by container, kind and name: the first of the name, and another one if there is any.
+/// Elements by container, kind and name: the first element of the name, and another one if there is
+/// any.
 pub(super) type NamesByContainer<'a> =
     FxHashMap<(Option<ElementId>, ElementKind, &'a str), (ElementId, Option<ElementId>)>;
 
@@ -37,17 +38,17 @@ impl<'a> Graph<'a> {
         self.node_id(name).map(|node| self.node(node))
     }
 
-    /// The element that a name or a position means.
+    /// Finds the element that a name or a position means.
     ///
     /// # Errors
-    /// `unknown-element` where there is none, `ambiguous-element` where a name means several.
+    /// `unknown-element` if there is none, `ambiguous-element` if a name means several elements.
     pub(crate) fn find(
         &self,
         step: LookupStep,
         operand: Node<'_>,
     ) -> Result<ElementId, Diagnostic> {
         let name = operand.text().unwrap_or_default();
-        // Nodes and groups have unique names and no positions, imports have positions and no names.
+        // Nodes and groups have unique names and no positions; imports have positions and no names.
         let known = match step {
             LookupStep::Root(ElementKind::Node) => Some(self.node_named(name).map(|node| node.id)),
             LookupStep::Root(ElementKind::Group) => {
@@ -88,7 +89,7 @@ impl<'a> Graph<'a> {
             LookupStep::Root(kind) => (None, kind),
             LookupStep::In(container, kind) => (Some(container), kind),
         };
-        // Technologies are named in lower case whatever their author typed.
+        // Technologies are named in lower case, whatever the author typed.
         let lower = if kind == ElementKind::Technology {
             Cow::Owned(name.to_lowercase())
         } else {
@@ -106,12 +107,12 @@ impl<'a> Graph<'a> {
                 .at(operand.span())
                 .label(self.element(first).span, "the first is here")
                 .label(self.element(second).span, "another is here")
-                .help(format!("say which by its position, such as `{at}`")))
+                .help(format!("name one by its position, such as `{at}`")))
             }
         }
     }
 
-    /// Made when an expression names an element for the first time.
+    /// The table of names, which is built when an expression first names an element.
     fn names(&self) -> &NamesByContainer<'a> {
         self.names.get_or_init(|| {
             let mut names = NamesByContainer::default();
@@ -189,10 +190,10 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// The relation of a node that a name or a position means.
+    /// Finds the relation of a node that a name or a position means.
     ///
     /// # Errors
-    /// As [`Graph::find`].
+    /// Those of [`Graph::find`].
     pub(super) fn relation_of(
         &self,
         node: &NodeElement<'a>,
@@ -202,8 +203,8 @@ impl<'a> Graph<'a> {
             .map(|id| RelationId(self.element(id).slot))
     }
 
-    /// The elements that somebody means who leaves out their kind, or all but their name: those of
-    /// the template where there are some, else those within others.
+    /// The elements that a text may mean that lacks their kind, or everything but their name.
+    /// Elements of the template itself are preferred to elements inside others.
     pub(crate) fn by_part(&self, written: &str) -> Vec<ElementId> {
         let is_meant = |&id: &ElementId| {
             let identifier = || self.identifier(id).to_string();
@@ -216,7 +217,7 @@ impl<'a> Graph<'a> {
         if whole.is_empty() { within } else { whole }
     }
 
-    /// The identifier that somebody who wrote this one may have meant.
+    /// The identifier that an unknown identifier most likely means.
     pub(crate) fn closest_identifier(&self, written: &str) -> Option<Advice> {
         let Some((kind, _)) = written.split_once('.') else {
             let name = closest(written, self.ids().map(|id| self.element(id).name))?;

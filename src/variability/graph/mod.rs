@@ -1,6 +1,6 @@
-//! The elements of a variable service template, with ids for names.
+//! Represents the elements of a variable service template as a graph, with ids instead of names.
 //!
-//! After [`build`] no name is looked up any more, except where an expression names an element.
+//! After [`build`] no name is looked up any more, except if an expression names an element.
 
 mod build;
 mod element;

@@ -1,34 +1,34 @@
-//! What values take from where: `get_input`, `get_property`, `get_attribute` and their relatives,
-//! and Unfurl's `eval`.
+//! Finds the references in values: `get_input`, `get_property`, `get_attribute` and related
+//! functions, and Unfurl's `eval`.
 //!
-//! A property or output that takes from an element consumes it; an input is consumed by whatever
-//! takes from it.
+//! A property or output consumes the elements that its value refers to; an input is consumed by
+//! every element that refers to it.
 
 use super::element::{ElementId, Graph, NodeId};
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::source::Span;
-use crate::text::yaml::{Node, NodeKind, Scalar};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::tosca::function::Function;
 use crate::variability::element::ElementKind;
 use crate::variability::template::{
     NODE_PARTS, PropertyValue, RELATIONSHIP_PARTS, REQUIREMENT_PARTS,
 };
+use cuvee_text::source::Span;
+use cuvee_text::yaml::{Node, NodeKind, Scalar};
 use rustc_hash::FxHashMap;
 
-/// One place where a value takes from elsewhere.
+/// A place where a value refers to something else.
 #[derive(Clone, Debug)]
 pub(crate) struct Reference {
-    /// The element that it is part of.
+    /// The element that the value belongs to.
     pub from: ElementId,
-    /// The elements it may mean: alternatives of one name.
+    /// The elements that the reference may mean: alternatives of one name.
     pub targets: Vec<ElementId>,
-    /// Where it stands.
+    /// The place of the reference.
     pub span: Span,
-    /// Whether it names an input by its position.
+    /// Whether the reference names an input by its position.
     pub by_position: bool,
 }
 
-/// What a reference names, before names are resolved.
+/// The target of a reference before names are resolved.
 enum NamedReference<'a> {
     Input(Node<'a>),
     Element { entity: &'a str, name: Option<&'a str>, at: Node<'a> },
@@ -36,8 +36,8 @@ enum NamedReference<'a> {
 
 /// Finds every reference of every element, and links consumers and producers.
 ///
-/// A position of a topology input that does not exist is an error; a name may be one that only an
-/// orchestrator knows.
+/// If the position of a topology input does not exist, that is an error. An unknown name is not,
+/// because an orchestrator may know it.
 pub(super) fn link(graph: &mut Graph<'_>, diagnostics: &mut Diagnostics) {
     let mut found = Vec::new();
     let inputs = InputReferences::of(graph);
@@ -61,7 +61,8 @@ pub(super) fn link(graph: &mut Graph<'_>, diagnostics: &mut Diagnostics) {
     graph.references = found;
 }
 
-/// References are found element by element, so a repeated one is the last one.
+/// Adds an id unless it is the last one. References are found element by element, so this avoids
+/// all repetitions.
 fn push_new(list: &mut Vec<ElementId>, id: ElementId) {
     if list.last() != Some(&id) {
         list.push(id);
@@ -101,7 +102,7 @@ impl<'a> Finder<'_, 'a> {
         for output in &self.graph.outputs {
             self.value(output.id, output.parameter.declared.value);
         }
-        // There are many of these, so parsing has noted where there is anything to be found.
+        // There are many nodes and relations, so parsing has noted which may contain references.
         for node in self.graph.nodes.iter().filter(|node| node.template.has_rest) {
             self.rest(node.id, node.template.declared.value, NODE_PARTS);
         }
@@ -141,7 +142,7 @@ impl<'a> Finder<'_, 'a> {
         self.scan(value);
     }
 
-    /// What stands in an element besides its own elements and its conditions.
+    /// Scans the parts of an element other than its own elements and its conditions.
     fn rest(&mut self, from: ElementId, body: Node<'a>, without: &[&str]) {
         self.from = from;
         for (key, value) in body.entries() {
@@ -168,7 +169,7 @@ impl<'a> Finder<'_, 'a> {
         }
     }
 
-    /// Unfurl's jinja form: `{{ '::node::property' | eval }}`.
+    /// Finds references in Unfurl's Jinja form: `{{ '::node::property' | eval }}`.
     fn template_string(&mut self, value: Node<'a>) {
         let text = value.text().unwrap_or_default();
         if !text.contains("{{") || !text.contains("eval") {
@@ -218,7 +219,7 @@ impl<'a> Finder<'_, 'a> {
         }
     }
 
-    /// The properties of that name; the node itself where it has none, as for attributes.
+    /// The properties of that name. If there are none, as for attributes, the node itself.
     fn element(&self, entity: &str, name: Option<&str>) -> Vec<ElementId> {
         let Some(node) = self.node(entity) else { return Vec::new() };
         let node = self.graph.node(node);
@@ -251,7 +252,7 @@ impl<'a> Finder<'_, 'a> {
     }
 }
 
-/// What an entry of a map takes from, when it calls a function.
+/// The reference of a map entry, if the entry calls a function.
 fn taken<'a>(key: Node<'a>, operand: Node<'a>) -> Option<NamedReference<'a>> {
     let name = key.text()?;
     if name == "eval" {
@@ -265,8 +266,8 @@ fn taken<'a>(key: Node<'a>, operand: Node<'a>) -> Option<NamedReference<'a>> {
         Function::GetProperty | Function::GetAttribute => {
             let mut parts = operand.items();
             let (entity, second, third) = (parts.next()?.as_str()?, parts.next()?, parts.next());
-            // With three parts the middle one is a requirement or a capability, so the node itself
-            // is meant.
+            // If there are three parts, the middle one is a requirement or a capability, and the
+            // reference means the node itself.
             let name = if third.is_some() { None } else { second.text() };
             Some(NamedReference::Element { entity, name, at: operand })
         }
@@ -279,7 +280,7 @@ fn taken<'a>(key: Node<'a>, operand: Node<'a>) -> Option<NamedReference<'a>> {
     }
 }
 
-/// Unfurl's path `::node::property`; a relative one starts with a dot and is left alone.
+/// Parses Unfurl's path `::node::property`; a relative path, which starts with a dot, is ignored.
 fn path<'a>(text: &'a str, at: Node<'a>) -> Option<NamedReference<'a>> {
     let mut parts = text.strip_prefix("::").unwrap_or(text).split("::");
     let (entity, name) = (parts.next()?, parts.next()?);

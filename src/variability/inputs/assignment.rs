@@ -1,19 +1,19 @@
-//! Assignments of values to inputs, layer over layer: a later one replaces the whole value of an
-//! earlier one.
+//! Assigns values to inputs in layers: a later assignment replaces the whole value of an earlier
+//! one.
 
 use super::declaration::{Declarations, InputId, InputMismatch};
 use super::from_feature_ide;
-use crate::text::diagnostic::{Advice, Code, Diagnostic, Diagnostics};
-use crate::text::source::{FileId, Span};
-use crate::text::value::Value;
-use crate::text::xml;
-use crate::text::yaml::{self, Limits, Node, NodeKind};
+use crate::diagnostic::{Advice, Code, Diagnostic, Diagnostics};
 use crate::tosca::value::Primitive;
+use cuvee_text::source::{FileId, Span};
+use cuvee_text::value::Value;
+use cuvee_text::xml;
+use cuvee_text::yaml::{self, Limits, Node, NodeKind};
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Who assigns a value.
+/// The source of an assignment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum AssignmentSource {
     /// The variability preset of this name.
@@ -26,7 +26,7 @@ pub(crate) enum AssignmentSource {
     FeatureModel,
     /// A call of the library.
     Call,
-    /// A call that gives text, such as the command line.
+    /// A call with a value as text, such as from the command line.
     Text,
 }
 
@@ -42,23 +42,24 @@ impl fmt::Display for AssignmentSource {
     }
 }
 
-/// One value for one input.
+/// The assignment of a value to an input.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Assignment {
     /// The name of the input.
     pub name: String,
     /// The value.
     pub value: Value,
-    /// Where it stands, when that is in a file.
+    /// The place of the assignment if it is in a file.
     pub span: Option<Span>,
-    /// Who assigns it.
+    /// The source of the assignment.
     pub source: AssignmentSource,
-    /// What a feature model calls it; where an input is called just so, that one is meant.
+    /// The name of the feature in a feature model. If an input has exactly this name, the
+    /// assignment means that input.
     pub feature: Option<String>,
 }
 
 impl Assignment {
-    /// An assignment by a call.
+    /// An assignment by a library call.
     pub(crate) fn new(name: impl Into<String>, value: impl Into<Value>) -> Self {
         Self {
             name: name.into(),
@@ -69,7 +70,7 @@ impl Assignment {
         }
     }
 
-    /// The same by the name of the input that it means.
+    /// The same assignment, under the name of the input that it means.
     pub(crate) fn called_as_declared(mut self, declarations: &Declarations<'_>) -> Self {
         let feature = self.feature.take();
         match feature.filter(|name| declarations.id(name).is_some()) {
@@ -79,29 +80,30 @@ impl Assignment {
     }
 }
 
-/// What becomes of inputs that nothing assigns.
+/// The treatment of inputs that nothing assigns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum InputMode {
-    /// They have their defaults.
+    /// They get their defaults.
     Closed,
-    /// They are left open: any value that their declaration admits.
+    /// They are open: they may have any value that their declaration allows.
     Open,
-    /// Every input is left open, whatever is assigned.
+    /// Every input is open, even if a value is assigned.
     AllOpen,
 }
 
 /// The value of one input.
 #[derive(Clone, Debug)]
 pub(crate) enum InputValue<'a> {
-    /// It was assigned.
+    /// An assigned value.
     Assigned(Value),
-    /// It is the declared default.
+    /// The declared default.
     Default(Value),
-    /// It is that of this expression: a `default` that is one, or the `default_expression`.
+    /// The value of this expression: a `default` that is an expression, or the
+    /// `default_expression`.
     Expression(Node<'a>),
-    /// There is none.
+    /// No value.
     Missing,
-    /// It is not decided: any that the declaration admits.
+    /// An undecided value: any value that the declaration allows.
     Open,
 }
 
@@ -109,7 +111,7 @@ pub(crate) enum InputValue<'a> {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct InputValues<'a> {
     values: Vec<InputValue<'a>>,
-    /// Who assigned it, and where, for those that are assigned.
+    /// The source and the place of each assigned value.
     sources: Vec<Option<(AssignmentSource, Option<Span>)>>,
 }
 
@@ -119,19 +121,21 @@ impl<'a> InputValues<'a> {
         self.values.get(id.index()).unwrap_or(&InputValue::Missing)
     }
 
-    /// Who assigned this input, and where that stands in a file.
+    /// The source of the input's assignment, and its place if it is in a file.
     pub(crate) fn source(&self, id: InputId) -> Option<&(AssignmentSource, Option<Span>)> {
         self.sources.get(id.index())?.as_ref()
     }
 }
 
-/// Gives every declared input its value; among assignments of one input the last counts, and only
-/// that is checked.
+/// Gives every declared input its value. Of several assignments of one input only the last counts,
+/// and only that one is checked.
 ///
 /// Every assignment of an undeclared input, and every value of a wrong type or against a
-/// constraint, is reported as `invalid-input`. A string at a boolean is only worth a warning,
-/// because `yes` and its like, which are strings in YAML 1.2, are in use for features; it counts as
-/// true. Who types `no` on a command line or into the environment means no feature: that is an error. Where inputs are left open, those that nothing assigns have no default.
+/// constraint, is reported as `invalid-input`. A string for a boolean input is only a warning,
+/// because `yes` and similar words, which are strings in YAML 1.2, are in use for features; it
+/// counts as true. But `no` on a command line or in the environment is an error, because its author
+/// does not want the feature. If inputs are left open, those that nothing assigns do not get their
+/// defaults.
 pub(crate) fn assign<'a>(
     declarations: &Declarations<'a>,
     assignments: impl IntoIterator<Item = Assignment>,
@@ -187,7 +191,7 @@ fn undeclared(assignment: &Assignment, declarations: &Declarations<'_>) -> Diagn
     })
 }
 
-/// Whether a file has its inputs one level too deep, as presets have them.
+/// Whether a file has its inputs one level too deep, in the form that presets have.
 fn wraps_inputs(assignment: &Assignment, declarations: &Declarations<'_>) -> bool {
     let Value::Map(entries) = &assignment.value else { return false };
     assignment.source == AssignmentSource::File
@@ -221,10 +225,10 @@ fn misfit(
     }
 }
 
-/// Reads a file of inputs: the XML of FeatureIDE, or YAML, of which JSON is a part.
+/// Reads a file of inputs: XML of FeatureIDE, or YAML, which includes JSON.
 ///
 /// # Errors
-/// `syntax` where it is not well-formed, `invalid-input` where it is not a map of inputs or a
+/// `syntax` if the file is not well-formed, `invalid-input` if it is neither a map of inputs nor a
 /// feature configuration.
 pub(crate) fn read_file(
     path: &Path,
@@ -243,7 +247,7 @@ pub(crate) fn read_file(
 /// Reads the root of a file of inputs: a plain map from names to values.
 ///
 /// # Errors
-/// `invalid-input` for anything but a map; an empty file is an empty map.
+/// `invalid-input` for anything but a map; an empty file counts as an empty map.
 pub(super) fn from_yaml(root: Node<'_>) -> Result<Vec<Assignment>, Diagnostic> {
     entries(root, &AssignmentSource::File)
 }
@@ -273,10 +277,10 @@ pub(super) fn entries(
     node.entries().map(assignment).collect()
 }
 
-/// Reads the text that a call assigns to an input as YAML.
+/// Reads the text that a call assigns to an input, as YAML.
 ///
 /// # Errors
-/// `syntax` where the text is not well-formed; without a place, for the text is in no file.
+/// `syntax` if the text is not well-formed; without a place, because the text is in no file.
 pub(crate) fn parse_assignment_text(name: &str, text: &str) -> Result<Assignment, Diagnostic> {
     parse_text(name, text, AssignmentSource::Text)
 }
@@ -288,18 +292,18 @@ fn parse_text(name: &str, text: &str, source: AssignmentSource) -> Result<Assign
         }
         Err(error) => {
             let message = format!("{source} assigns `{name}` what is no YAML: {}", error.message);
-            Err(Diagnostic { message, ..error })
+            Err(error.with_message(message))
         }
     }
 }
 
-/// How environment variables start that assign inputs.
+/// The prefix of environment variables that assign inputs.
 pub(crate) const INPUT_VARIABLE: &str = "CUVEE_INPUT_";
 
 /// Reads the environment variables `CUVEE_INPUT_<NAME>`, sorted by name.
 ///
-/// The name means the declared input of that name in lower case; where there is none, the one that
-/// it equals but for case.
+/// The name means the declared input of that name in lower case. If there is none, it means the
+/// input whose name differs only in case.
 pub(crate) fn from_environment(
     variables: &[(String, String)],
     declarations: &Declarations<'_>,
@@ -327,7 +331,8 @@ fn declared_name(lower: &str, declarations: &Declarations<'_>) -> String {
     }
 }
 
-/// The presets that `CUVEE_PRESETS` lists, comma between them, for where no preset is given.
+/// The presets that `CUVEE_PRESETS` lists, separated by commas. They apply if no preset is chosen
+/// otherwise.
 pub(crate) fn presets_from_environment(variables: &[(String, String)]) -> Vec<String> {
     let lists = variables
         .iter()

@@ -1,27 +1,25 @@
-//! What `variability.inputs` declares.
+//! Reads the declarations in `variability.inputs`.
 
 use super::features::{FeatureKeyword, FeatureRule};
 use super::{listed, named, shape};
-use crate::text::diagnostic::{
-    Advice, Code, Diagnostic, Diagnostics, Severity, closest, did_you_mean,
-};
-use crate::text::source::Span;
-use crate::text::value::Value;
-use crate::text::yaml::{Node, NodeKind};
+use crate::diagnostic::{Advice, Code, Diagnostic, Diagnostics, Severity, closest, did_you_mean};
 use crate::tosca::grammar::Grammar;
 use crate::tosca::shape::PARAMETER;
 use crate::tosca::value::{
     Clause, NoDataTypes, Primitive, Schema, UndecidedReason, check_schema, check_value, same,
 };
 use crate::variability::syntax::ExpressionOperator;
+use cuvee_text::source::Span;
+use cuvee_text::value::Value;
+use cuvee_text::yaml::{Node, NodeKind};
 use rustc_hash::FxHashMap;
 
-/// A declared input, by its position.
+/// The id of a declared input: its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct InputId(pub u32);
 
 impl InputId {
-    /// The position.
+    /// The position as an index.
     pub(crate) fn index(self) -> usize {
         self.0 as usize
     }
@@ -34,15 +32,16 @@ pub(crate) struct Declaration<'a> {
     pub name: &'a str,
     /// The place of the name.
     pub span: Span,
-    /// What its values have to be.
+    /// The schema of its values.
     pub schema: Schema<'a>,
-    /// For people.
+    /// A description for people.
     pub description: Option<&'a str>,
-    /// The value where none is assigned; a map whose only key is an operator is an expression.
+    /// The value that it has if none is assigned; a map whose only key is an operator is an
+    /// expression.
     pub default: Option<Node<'a>>,
-    /// The expression whose value it has where there is neither an assignment nor a default.
+    /// The expression for its value if there is neither an assignment nor a default.
     pub default_expression: Option<Node<'a>>,
-    /// What it demands of other inputs.
+    /// The rules that it imposes on other inputs.
     pub rules: Vec<FeatureRule>,
 }
 
@@ -53,20 +52,20 @@ pub(crate) struct Declarations<'a> {
     ids: FxHashMap<&'a str, InputId>,
 }
 
-/// Keys that say what values have to be.
+/// Keynames that describe the values of an input.
 pub(super) const SCHEMA: [&str; 4] = ["type", "constraints", "key_schema", "entry_schema"];
 
-/// Keys of a declaration beside the feature keywords.
+/// Keynames of a declaration beside the feature keywords.
 pub(super) const KEYWORDS: [&str; 6] =
     ["type", "description", "default", "default_expression", "constraints", "entry_schema"];
 
-/// Keys that TOSCA knows at a parameter and that mean nothing here.
+/// Keynames that TOSCA defines for a parameter but that have no meaning here.
 pub(super) const TOLERATED: [&str; 4] = ["metadata", "required", "status", "schema"];
 
 impl<'a> Declarations<'a> {
     /// Reads the node of `variability.inputs`: a map, or a list of maps with one entry each.
     ///
-    /// What is wrong is reported and left out; the rest is declared all the same.
+    /// Errors are reported and the wrong parts left out; the rest is declared.
     pub(crate) fn parse(node: Option<Node<'a>>, diagnostics: &mut Diagnostics) -> Self {
         let mut declarations = Self::default();
         let mut bodies = Vec::new();
@@ -81,7 +80,7 @@ impl<'a> Declarations<'a> {
             declarations.inputs.push(Declaration::empty(name, key.span()));
             bodies.push(body);
         }
-        // In a second pass, because rules name inputs that are declared further down.
+        // Rules are read in a second pass, because they may name inputs that are declared later.
         let mut inputs = std::mem::take(&mut declarations.inputs);
         for (declaration, body) in inputs.iter_mut().zip(bodies) {
             declaration.read(body, &declarations, diagnostics);
@@ -108,12 +107,12 @@ impl<'a> Declarations<'a> {
             .map(|(index, declaration)| (InputId(index as u32), declaration))
     }
 
-    /// How many inputs are declared.
+    /// The number of declared inputs.
     pub(crate) fn len(&self) -> usize {
         self.inputs.len()
     }
 
-    /// What somebody who named an undeclared input may have meant.
+    /// Advice for an undeclared name: the declared name that was probably meant.
     pub(crate) fn suggestion(&self, name: &str) -> Advice {
         let names = || self.names();
         did_you_mean(name, names()).unwrap_or_else(|| match names().next() {
@@ -122,8 +121,8 @@ impl<'a> Declarations<'a> {
         })
     }
 
-    // By the index and not by the declarations, which are still being read when rules ask for
-    // names.
+    // The declared names. They come from the index, because the declarations are still being read
+    // when rules look up names.
     fn names(&self) -> impl Iterator<Item = &'a str> {
         let mut names: Vec<_> = self.ids.iter().map(|(&name, &id)| (id, name)).collect();
         names.sort_unstable();
@@ -202,8 +201,8 @@ impl<'a> Declaration<'a> {
         diagnostics.0.extend(found.map(of_input));
     }
 
-    /// A default of another type is only worth a warning: templates declare `default: yes` at
-    /// features.
+    /// Checks the default. A default of another type is only a warning, because templates declare
+    /// `default: yes` for features.
     fn check_default(&self, diagnostics: &mut Diagnostics) {
         let Some(default) = self.default.filter(|default| !is_expression(*default)) else { return };
         for problem in self.problems(&self.read_value(default.to_value())) {
@@ -216,53 +215,53 @@ impl<'a> Declaration<'a> {
         }
     }
 
-    /// The primitive type of its values; nothing where none is declared, and where it is a data
-    /// type, which says nothing about values here.
+    /// The primitive type of its values. `None` if no type is declared, or if it is a data type,
+    /// which does not restrict values here.
     pub(crate) fn primitive(&self) -> Option<Primitive> {
         Primitive::from_name(self.schema.type_name)
     }
 
-    /// The primitive type of the entries of its values, where they are lists or maps.
+    /// The primitive type of the entries of its values if these are lists or maps.
     pub(crate) fn entries(&self) -> Option<Primitive> {
         Primitive::from_name(self.schema.entry_schema.as_deref()?.type_name)
     }
 
-    /// What its assigned values must fulfil beside being of their type.
+    /// The constraints on its values beside their type.
     pub(crate) fn constraints(&self) -> &[Clause<'a>] {
         &self.schema.constraints
     }
 
-    /// The values that a clause lists, where one does.
+    /// The values that a constraint clause lists, if any.
     pub(crate) fn listed_values(&self) -> Option<Vec<Value>> {
         let values = self.constraints().iter().find_map(Clause::values)?;
         Some(values.into_iter().map(|value| self.read_value(value)).collect())
     }
 
-    /// The values at which a clause begins or ceases to hold.
+    /// The values at which a constraint clause starts or stops to hold.
     pub(crate) fn bounds(&self) -> impl Iterator<Item = Value> {
         self.constraints().iter().flat_map(Clause::bounds).map(|value| self.read_value(value))
     }
 
-    /// The value as its type has it: a version stays the text it was written as, though `1.10` also
-    /// reads as a number.
+    /// The value in the form of its type: a version keeps its text, although `1.10` could also be
+    /// read as a number.
     pub(crate) fn read_value(&self, value: Value) -> Value {
         as_declared(value, &self.schema)
     }
 
-    /// Whether two of its values are equal: as sizes, `1 GB` is `1000 MB`.
+    /// Whether two of its values are equal. For sizes, `1 GB` equals `1000 MB`.
     pub(crate) fn equal(&self, a: &Value, b: &Value) -> bool {
         same(a, b, &self.schema, &NoDataTypes)
     }
 
-    /// The value that is declared as default, where it is one and no expression.
+    /// The declared default if it is a value rather than an expression.
     pub(crate) fn default_value(&self) -> Option<Value> {
         self.default
             .filter(|default| !is_expression(*default))
             .map(|default| self.read_value(default.to_value()))
     }
 
-    /// The expression that its value is that of where nothing is assigned: a default that is one,
-    /// or else the default expression.
+    /// The expression for its value if nothing is assigned: a default that is an expression, else
+    /// the default expression.
     pub(crate) fn computed_default(&self) -> Option<Node<'a>> {
         match self.default {
             Some(default) => is_expression(default).then_some(default),
@@ -270,16 +269,16 @@ impl<'a> Declaration<'a> {
         }
     }
 
-    /// What is wrong with a value: its type, or else every constraint that it violates.
+    /// The errors of a value: a wrong type, or else every constraint that it violates.
     pub(crate) fn problems(&self, value: &Value) -> Vec<InputMismatch> {
         let found = check_value(value, &self.schema, &NoDataTypes).diagnostics;
         found.into_iter().filter_map(InputMismatch::of).collect()
     }
 }
 
-/// Why a value does not fit a declaration.
+/// The reason why a value does not fit a declaration.
 pub(crate) struct InputMismatch {
-    /// What, in a few words.
+    /// The reason in a few words.
     pub message: String,
     pub(super) wrong_type: bool,
     found: Diagnostic,
@@ -292,25 +291,22 @@ impl InputMismatch {
         (found.severity == Severity::Error).then_some(Self { message, wrong_type, found })
     }
 
-    /// The diagnostic with the place of the constraint that is violated, and what may have been
-    /// meant.
+    /// Adds to a diagnostic the place of the violated constraint, and what may have been meant.
     pub(crate) fn labels(&self, mut diagnostic: Diagnostic) -> Diagnostic {
         diagnostic.labels.extend(self.found.labels.iter().cloned());
-        diagnostic.help.clone_from(&self.found.help);
-        diagnostic.instead.clone_from(&self.found.instead);
-        diagnostic
+        diagnostic.with_help_of(&self.found)
     }
 }
 
-/// What is wrong with a declaration, as this phase reports it.
-fn of_input(mut found: Diagnostic) -> Diagnostic {
-    if matches!(found.code, Code::InvalidConstraint | Code::InvalidValue) {
-        found.code = Code::InvalidInput;
+/// Converts an error of a declaration to the code that this phase uses.
+fn of_input(found: Diagnostic) -> Diagnostic {
+    match Code::named(found.code) {
+        Some(Code::InvalidConstraint | Code::InvalidValue) => found.with_code(Code::InvalidInput),
+        _ => found,
     }
-    found
 }
 
-/// Expressions speak of numbers, so that is a name of the type as well.
+/// Replaces the type name `number`, which expressions use for numbers, by that of floats.
 fn number_is_float(schema: &mut Schema<'_>) {
     if schema.type_name == "number" {
         schema.type_name = Primitive::Float.name();

@@ -1,15 +1,15 @@
-//! Configurations of feature models, as FeatureIDE writes them in its extended XML.
+//! Reads configurations of feature models in the extended XML of FeatureIDE.
 
 use super::assignment::{Assignment, AssignmentSource};
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::source::{FileId, Span};
-use crate::text::value::Value;
-use crate::text::xml::{self, XmlElement, XmlLimits, XmlStep};
-use crate::text::yaml::{self, Limits};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use cuvee_text::source::{FileId, Span};
+use cuvee_text::value::Value;
+use cuvee_text::xml::{self, XmlElement, XmlLimits, XmlStep};
+use cuvee_text::yaml::{self, Limits};
 use rustc_hash::FxHashMap;
 use serde::de::IgnoredAny;
 
-/// A feature as it is configured.
+/// A feature with its configuration.
 struct ConfiguredFeature {
     name: String,
     selected: bool,
@@ -17,30 +17,33 @@ struct ConfiguredFeature {
     span: Span,
 }
 
-/// An attribute of a feature, by the name in lower case, with underscores for spaces.
+/// An attribute of a feature. Its name is in lower case, with underscores for spaces.
 struct FeatureAttribute {
     name: String,
     value: String,
     span: Span,
 }
 
-/// Begins the name of an attribute that says what the feature is called as an input, or with the
-/// name of another attribute behind it, what that one is called behind the feature's name.
+/// The prefix of names of attributes that rename. Alone, it gives the feature its name as an input.
+/// Followed by the name of another attribute, it gives that attribute its name after the feature's
+/// name.
 const NAME: &str = "__name";
-/// Begins the name of an attribute that says what another one is called as an input.
+/// The prefix of names of attributes that give another attribute its whole name as an input.
 const FULL_NAME: &str = "__full_name";
 
-/// Reads an extended configuration: each feature is a boolean input, true when it is selected
-/// automatically or manually, and each of its attributes is the input `feature_attribute`.
+/// Reads an extended configuration: each feature is a boolean input, which is true if the feature
+/// is selected automatically or manually, and each of its attributes is the input
+/// `feature_attribute`.
 ///
-/// The name of a feature or attribute in lower case, with underscores for spaces, is that of its
-/// input; where an input has just the name of a feature, that one is meant. A selected alternative `name = value` assigns the value. Features that are no inputs,
-/// such as those that only group others, are for [`assign`](super::assign) to leave out. A document
-/// type is refused, so that no entity can be declared, let alone expanded.
+/// The name of the input is that of the feature or attribute in lower case, with underscores for
+/// spaces. If an input has exactly the name of a feature, that input is meant. A selected
+/// alternative `name = value` assigns the value. Features that are no inputs, such as those that
+/// only group others, are left out later by [`assign`](super::assign). A document type is rejected,
+/// so that no entity can be declared or expanded.
 ///
 /// # Errors
-/// `syntax` at each place where the XML is not well-formed or has a document type; `invalid-input` where it is no
-/// feature configuration.
+/// `syntax` at each place where the XML is not well-formed or has a document type; `invalid-input`
+/// if it is not a feature configuration.
 pub(crate) fn from_feature_ide(text: &str, file: FileId) -> Result<Vec<Assignment>, Diagnostics> {
     let document = xml::parse(file, text.into(), &XmlLimits::default())?;
     let root = document.root();
@@ -49,7 +52,7 @@ pub(crate) fn from_feature_ide(text: &str, file: FileId) -> Result<Vec<Assignmen
         return Err(no_configuration(root.span(), problem).into());
     }
     let mut features: Vec<ConfiguredFeature> = Vec::new();
-    // For the elements around what is read next, the feature that each is or stands in.
+    // For each element around the current one, the feature that it is or belongs to.
     let mut around: Vec<Option<usize>> = Vec::new();
     for step in document.walk() {
         let XmlStep::Start(element) = step else {
@@ -72,7 +75,7 @@ pub(crate) fn from_feature_ide(text: &str, file: FileId) -> Result<Vec<Assignmen
     Ok(features.iter().flat_map(ConfiguredFeature::assignments).collect())
 }
 
-/// The name of the input that stands for a feature.
+/// The name of the input for a feature.
 pub(crate) fn input_name(feature: &str) -> String {
     feature.to_lowercase().replace(' ', "_")
 }
@@ -108,8 +111,8 @@ fn attribute(element: XmlElement<'_>) -> Result<FeatureAttribute, Diagnostic> {
 }
 
 impl ConfiguredFeature {
-    /// What a feature and its attributes assign: an alternative `name = value`, as models of inputs
-    /// with valid values have them, the value where it is selected.
+    /// The assignments of a feature and its attributes. An alternative `name = value`, which models
+    /// of inputs with valid values contain, assigns the value if it is selected.
     fn assignments(&self) -> Vec<Assignment> {
         let (naming, valued): (Vec<_>, Vec<_>) =
             self.attributes.iter().partition(|one| one.names_another());
@@ -139,7 +142,7 @@ impl ConfiguredFeature {
 }
 
 impl FeatureAttribute {
-    /// Whether it says what something is called, instead of being an input itself.
+    /// Whether it renames a feature or an attribute instead of being an input itself.
     fn names_another(&self) -> bool {
         [NAME, FULL_NAME].iter().any(|key| {
             let of = self.name.strip_prefix(key);
@@ -153,7 +156,7 @@ fn assignment(name: String, value: Value, span: Span) -> Assignment {
     Assignment { span: Some(span), source, ..Assignment::new(name, value) }
 }
 
-/// The value that is JSON, else the text itself.
+/// The value if the text is JSON, else the text itself.
 fn value(text: &str, file: FileId) -> Value {
     let json = serde_json::from_str::<IgnoredAny>(text).ok();
     json.and_then(|_| yaml::parse(file, text.into(), &Limits::default()).ok())

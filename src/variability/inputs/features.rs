@@ -1,4 +1,5 @@
-//! Rules between inputs that stand for features, checked together once all values are known.
+//! Checks the rules between inputs that represent features. They are checked together once all
+//! values are known.
 //!
 //! With `p` for the input that has the keyword and `c` for those that it lists:
 //! - `mandatory`: p ⇔ c
@@ -10,10 +11,10 @@
 
 use super::declaration::{Declaration, Declarations, InputId};
 use super::{InputValue, Inputs, shape};
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, listed_as};
-use crate::text::source::Span;
-use crate::text::value::Value;
-use crate::text::yaml::{Node, NodeKind};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, listed_as};
+use cuvee_text::source::Span;
+use cuvee_text::value::Value;
+use cuvee_text::yaml::{Node, NodeKind};
 use rustc_hash::FxHashSet;
 
 macro_rules! feature_keywords {
@@ -25,17 +26,17 @@ macro_rules! feature_keywords {
         }
 
         impl FeatureKeyword {
-            /// All of them, in the order of the specification.
+            /// All keywords, in the order of the specification.
             pub(crate) const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
-            /// As it is written.
+            /// The text of the keyword.
             pub(crate) fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$variant => $keyword,)*
                 }
             }
 
-            /// What it demands, for people: `needs at least one of these`.
+            /// The demand of the keyword in words: `needs at least one of these`.
             pub(crate) fn demand(self) -> &'static str {
                 match self {
                     $(Self::$variant => $text,)*
@@ -55,12 +56,13 @@ feature_keywords! {
 }
 
 impl FeatureKeyword {
-    /// The keyword that is written so.
+    /// The keyword with this text.
     pub(crate) fn from_keyword(text: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|keyword| keyword.as_str() == text)
     }
 
-    /// Whether the rule holds for an input of this truth and these listed ones.
+    /// Whether the rule holds, given the truth of the input that has it and of the inputs that it
+    /// lists.
     pub(crate) fn holds(self, parent: bool, mut children: impl Iterator<Item = bool>) -> bool {
         match self {
             Self::Mandatory => children.all(|child| child == parent),
@@ -73,10 +75,10 @@ impl FeatureKeyword {
     }
 }
 
-/// One feature keyword of a declaration.
+/// A feature keyword in a declaration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FeatureRule {
-    /// Which.
+    /// The keyword.
     pub keyword: FeatureKeyword,
     /// The place of the keyword.
     pub span: Span,
@@ -122,8 +124,7 @@ impl FeatureRule {
 
 /// Checks every rule of every input; each violated rule is one `variability-input-constraint`.
 ///
-/// `value` is asked for the inputs that rules speak of and no others; an input without a value is
-/// false.
+/// `value` is called only for inputs that rules mention; an input without a value is false.
 pub(crate) fn check_features(
     declarations: &Declarations<'_>,
     value: &dyn Fn(InputId) -> Option<Value>,
@@ -140,8 +141,9 @@ pub(crate) fn check_features(
     diagnostics
 }
 
-/// Where inputs are features, each that no feature keyword of another one names has a value: it is the
-/// root of a tree of features, or no feature at all, and nothing else says that it is false.
+/// Checks that inputs have values if inputs are features. Each input that no feature keyword of
+/// another input names must have one: it is the root of a tree of features, or not a feature, and
+/// nothing else implies that it is false.
 pub(crate) fn check_assigned(inputs: &Inputs<'_>) -> Diagnostics {
     let declarations = &inputs.declarations;
     let (mut first, mut named) = (None, FxHashSet::default());

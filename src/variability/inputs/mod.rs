@@ -19,20 +19,19 @@ pub(crate) use feature_ide::{from_feature_ide, input_name};
 pub(crate) use features::{FeatureKeyword, FeatureRule, check_assigned, check_features};
 pub(crate) use preset::VariabilityPresets;
 
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, listed};
-use crate::text::yaml::{Node, NodeKind};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, listed};
+use cuvee_text::yaml::{Node, NodeKind};
 
-/// The inputs of one run: what is declared, and what is assigned.
+/// The inputs of one run, with their declarations and their values.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Inputs<'a> {
     /// The declarations.
     pub declarations: Declarations<'a>,
-    /// The value of each.
+    /// The value of each input.
     pub values: InputValues<'a>,
 }
 
-/// The named entries of a map, or of a list of maps with one entry each; none where there is
-/// nothing.
+/// The named entries of a map, or of a list of maps with one entry each; none if there is no node.
 fn named<'a>(
     node: Option<Node<'a>>,
     what: &str,
@@ -72,7 +71,7 @@ fn named<'a>(
     found
 }
 
-/// The template does not have the shape that the specification asks for.
+/// An error about a part of the template that does not have the form of the specification.
 fn shape(node: Node<'_>, message: impl Into<String>) -> Diagnostic {
     Diagnostic::error(Code::InvalidTemplate, message).at(node.span())
 }

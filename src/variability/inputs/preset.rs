@@ -1,36 +1,36 @@
-//! Variability presets: named sets of input values in the template.
+//! Reads variability presets, which are named sets of input values in the template.
 
 use super::assignment::{Assignment, AssignmentSource, entries};
 use super::{listed, named, shape};
-use crate::text::diagnostic::{Advice, Code, Diagnostic, Diagnostics, closest, did_you_mean};
-use crate::text::source::Span;
-use crate::text::yaml::{Node, NodeKind};
+use crate::diagnostic::{Advice, Code, Diagnostic, Diagnostics, closest, did_you_mean};
+use cuvee_text::source::Span;
+use cuvee_text::yaml::{Node, NodeKind};
 
-/// Keys of a preset.
+/// The keynames of a preset.
 pub(super) const KEYWORDS: [&str; 3] = ["name", "description", "inputs"];
 
-/// One preset.
+/// A variability preset.
 #[derive(Clone, Debug)]
 pub(crate) struct VariabilityPreset<'a> {
     /// The key by which it is chosen.
     pub id: &'a str,
     /// The place of that key.
     pub span: Span,
-    /// For people, from `name`.
+    /// The name for people, from `name`.
     pub name: Option<&'a str>,
-    /// For people.
+    /// A description for people.
     pub description: Option<&'a str>,
     inputs: Option<Node<'a>>,
 }
 
-/// All presets of a template, in its order.
+/// All presets of a template, in the order of the template.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct VariabilityPresets<'a>(pub(super) Vec<VariabilityPreset<'a>>);
 
 impl<'a> VariabilityPresets<'a> {
     /// Reads the node of `variability.presets`.
     ///
-    /// What is wrong is reported and left out.
+    /// Errors are reported, and the wrong parts left out.
     pub(crate) fn parse(node: Option<Node<'a>>, diagnostics: &mut Diagnostics) -> Self {
         let mut presets: Vec<VariabilityPreset<'a>> = Vec::new();
         for (id, key, body) in named(node, "a variability preset", diagnostics) {
@@ -65,12 +65,12 @@ impl<'a> VariabilityPresets<'a> {
         self.0.iter()
     }
 
-    /// The keys by which they are chosen.
+    /// The keys by which presets are chosen.
     pub(crate) fn names(&self) -> impl Iterator<Item = &'a str> {
         self.0.iter().map(|preset| preset.id)
     }
 
-    /// What these presets assign, preset by preset; an unknown one is reported.
+    /// The assignments of these presets, preset by preset; unknown presets are reported.
     pub(crate) fn assignments<S: AsRef<str>>(
         &self,
         chosen: &[S],

@@ -1,23 +1,23 @@
 use super::assignment::AssignmentSource;
 use super::features::FeatureKeyword;
 use super::*;
-use crate::text::diagnostic::Severity;
-use crate::text::source::FileId;
-use crate::text::value::{Number, Value};
-use crate::text::yaml::{Document, Limits, parse};
+use crate::diagnostic::Severity;
 use crate::tosca::value::Primitive;
+use cuvee_text::source::FileId;
+use cuvee_text::value::{Number, Value};
+use cuvee_text::yaml::{Document, Limits, parse};
 use proptest::prelude::*;
 use std::path::Path;
 use std::sync::Arc;
 
-const FILE: FileId = FileId(0);
+const FILE: FileId = FileId::new(0);
 
 fn document(text: &str) -> Document {
     parse(FILE, text.into(), &Limits::default())
         .unwrap_or_else(|error| panic!("{text}: {}", error.message))
 }
 
-/// Messages, each behind its severity and code, and before its help.
+/// The messages of diagnostics, each after its severity and code, and before its help.
 fn said(diagnostics: &Diagnostics) -> Vec<String> {
     let one = |diagnostic: &Diagnostic| {
         let severity = if diagnostic.severity == Severity::Error { "" } else { "warning " };
@@ -35,7 +35,7 @@ fn places<'t>(diagnostics: &Diagnostics, text: &'t str) -> Vec<&'t str> {
     diagnostics.0.iter().map(covered).collect()
 }
 
-/// What is said of the declaration of an input, and then of each of these values of it.
+/// The messages about the declaration of an input, and about each of these values of it.
 fn checked(declared: &str, values: &[Value]) -> (Vec<String>, Vec<Vec<String>>) {
     let document = document(&format!("x: {declared}"));
     let mut diagnostics = Diagnostics::default();
@@ -57,7 +57,7 @@ fn list<T: Into<Value>>(items: impl IntoIterator<Item = T>) -> Value {
     items.into_iter().map(Into::into).collect::<Vec<_>>().into()
 }
 
-/// Declares, assigns, and says everything that is reported, then every value.
+/// Declares inputs and assigns values; returns all messages and every value.
 fn assigned(declared: &str, assignments: Vec<Assignment>) -> (Vec<String>, Vec<String>) {
     let document = document(declared);
     let mut diagnostics = Diagnostics::default();
@@ -345,7 +345,7 @@ fn the_environment_assigns_whatever_the_case() {
     let shown: Vec<_> = found.iter().map(|one| format!("{} {}", one.name, one.value)).collect();
     assert_eq!(shown, ["MaxSize 3", "region eu"]);
     assert_eq!(diagnostics.0.len(), 1);
-    assert_eq!((diagnostics.0[0].code, diagnostics.0[0].span), (Code::Syntax, None));
+    assert_eq!((diagnostics.0[0].code, diagnostics.0[0].span), (Code::Syntax.into(), None));
     assert!(diagnostics.0[0].message.starts_with(
         "the environment variable `CUVEE_INPUT_OTHER` assigns `other` what is no YAML: "
     ));
@@ -375,7 +375,7 @@ fn the_text_of_a_call_is_yaml() {
     }
     assert_eq!(
         parse_assignment_text("a", "[").map_err(|error| (error.code, error.span)),
-        Err((Code::Syntax, None))
+        Err((Code::Syntax.into(), None))
     );
 }
 
@@ -470,7 +470,7 @@ fn unsafe_or_broken_xml_is_refused() {
         ("</configuration>", "syntax", "closes nothing"),
         (twice, "syntax", "the attribute `name` is there twice"),
         ("<configuration/><configuration/>", "syntax", "a second root element"),
-        ("", "syntax", "there is no element"),
+        ("", "syntax", "the document has no root element"),
         ("<html/>", "invalid-input", "the root element is `html`"),
         ("<configuration><feature/></configuration>", "invalid-input", "a feature has no name"),
         (unnamed, "invalid-input", "an attribute has no name"),
@@ -528,7 +528,7 @@ fn a_version_is_the_text_it_was_written_as() {
 
 #[test]
 fn clauses_hold_for_what_they_say() {
-    // Type, clause, its operand, values that fulfil it, values that do not.
+    // Type, clause, its operand, values that fulfil it, values that violate it.
     type Case = (&'static str, &'static str, Value, Vec<Value>, Vec<Value>);
     let cases: Vec<Case> = vec![
         ("integer", "equal", 2.into(), vec![2.into()], vec![3.into()]),
@@ -730,7 +730,7 @@ fn a_pattern_of_another_dialect_is_a_note() {
     let mut diagnostics = Diagnostics::default();
     let declarations = Declarations::parse(Some(document.root()), &mut diagnostics);
     let found: Vec<_> = diagnostics.0.iter().map(|found| (found.severity, found.code)).collect();
-    assert_eq!(found, [(Severity::Note, Code::Undecidable)]);
+    assert_eq!(found, [(Severity::Note, Code::Undecidable.into())]);
     let (_, declaration) = declarations.iter().next().unwrap();
     assert!(declaration.problems(&"b".into()).is_empty());
 }
@@ -755,7 +755,7 @@ fn entries_have_a_schema_of_their_own() {
     );
 }
 
-/// The rule as its definition in logic says it, over all subsets, and not as the code counts.
+/// The rule by its definition in logic, not by counting as in the code.
 fn oracle(keyword: FeatureKeyword, parent: bool, children: [bool; 3]) -> bool {
     let [a, b, c] = children;
     let implies = |premise: bool, conclusion: bool| if premise { conclusion } else { true };
@@ -837,7 +837,7 @@ proptest! {
     fn a_range_is_both_of_its_bounds(value in -9i64..9, low in -9i64..9, high in -9i64..9) {
         let clause = |keyname: &str, operand: Value| checked(&constrained("integer", keyname, &operand), &[value.into()]).1.concat().is_empty();
         let both = clause("greater_or_equal", low.into()) && clause("less_or_equal", high.into());
-        // A range in which nothing is is reported itself.
+        // An empty range is reported as an error of its own.
         prop_assert!(low > high || clause("in_range", list([low, high])) == both);
         prop_assert_eq!(clause("greater_than", low.into()), !clause("less_or_equal", low.into()));
     }

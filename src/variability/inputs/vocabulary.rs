@@ -1,11 +1,11 @@
-//! The words of variability inputs and presets, for the reference of the language:
+//! Lists the words of variability inputs and presets for the reference of the language:
 //! `docs/language.md`.
 
 use super::declaration::{KEYWORDS, SCHEMA, TOLERATED};
 use super::features::FeatureKeyword;
 use super::preset;
 
-/// Each word behind what it is of, such as `input default`.
+/// Each word with a prefix that tells what it is, such as `input default`.
 pub(crate) fn words() -> Vec<String> {
     let features = FeatureKeyword::ALL.iter().map(|keyword| keyword.as_str());
     let inputs = KEYWORDS.into_iter().chain(SCHEMA).chain(TOLERATED).chain(features);

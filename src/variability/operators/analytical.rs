@@ -1,13 +1,13 @@
-//! `sum`, `count`, …, `standard_deviation`, and the regressions.
+//! Implements `sum`, `count`, …, `standard_deviation`, and the regressions.
 //!
-//! A regression rounds its coefficients to two decimals before it predicts, so that the prediction
-//! is the one of the equation as one would print it.
+//! A regression rounds its coefficients to two decimals before it predicts. The prediction is thus
+//! that of the equation in its printed form.
 
 use super::{Operands, OperatorError, OperatorResult, arithmetic};
-use crate::text::value::{Number, Value};
+use cuvee_text::value::{Number, Value};
 use std::cmp::Ordering;
 
-/// The sum, exact for integers, else rounded; 0 for none.
+/// The sum, which is exact for integers and rounded otherwise; 0 if there are no numbers.
 pub(super) fn sum(operands: &Operands<'_>) -> OperatorResult {
     let total = arithmetic::total(operands, &operands.numbers()?)?;
     if total.as_int().is_some() {
@@ -17,7 +17,7 @@ pub(super) fn sum(operands: &Operands<'_>) -> OperatorResult {
     }
 }
 
-/// How many items there are, of whatever type.
+/// The number of items, whatever their types.
 pub(super) fn count(operands: &Operands<'_>) -> OperatorResult {
     Ok(Value::Number(Number::int(operands.list()?.len() as i64)))
 }
@@ -35,7 +35,7 @@ pub(super) fn mean(operands: &Operands<'_>) -> OperatorResult {
     rounded(operands, average(operands, &numbers)?)
 }
 
-/// The middle of the sorted numbers; the mean of the two middle ones where there are two.
+/// The middle of the sorted numbers, or the mean of the two middle numbers.
 pub(super) fn median(operands: &Operands<'_>) -> OperatorResult {
     let mut numbers = some_numbers(operands)?;
     numbers.sort_by(|a, b| order(a, b));
@@ -86,7 +86,7 @@ pub(super) fn logarithmic_regression(operands: &Operands<'_>) -> OperatorResult 
 
 /// `y = a + b x + c x² + …` up to an order, least squares.
 pub(super) fn polynomial_regression(operands: &Operands<'_>) -> OperatorResult {
-    // Beyond this no real data determine a polynomial, and the cost grows with its square.
+    // A higher order is not determined by real data, and the cost grows with its square.
     const MAX_ORDER: usize = 32;
     let [points, order, x] = operands.exactly("a list of points, an order and a number")?;
     let expected = "an integer from 0 to 32 as order";
@@ -106,8 +106,8 @@ pub(super) fn polynomial_regression(operands: &Operands<'_>) -> OperatorResult {
     )
 }
 
-/// `y = a e^(b x)`, least squares on `ln y`; weighted by `y`, so that the small values do not
-/// outweigh the large.
+/// `y = a e^(b x)`, least squares on `ln y`; weighted by `y`, so that small values do not outweigh
+/// large ones.
 pub(super) fn exponential_regression(operands: &Operands<'_>) -> OperatorResult {
     let [points, x] = operands.exactly("a list of points and a number")?;
     let (mut points, x) = (points_of(operands, points)?, coordinate(operands, x)?);
@@ -127,7 +127,7 @@ fn rounded(operands: &Operands<'_>, value: f64) -> OperatorResult {
 }
 
 fn two_decimals(value: f64) -> f64 {
-    // From 2^46 on a double has no two decimals to round.
+    // From 2^46 on, a double has no two decimals that could be rounded.
     const COARSE: f64 = 70_368_744_177_664.0;
     if value.abs() < COARSE { (value * 100.0).round() / 100.0 } else { value }
 }
@@ -148,7 +148,7 @@ fn order(a: &Number, b: &Number) -> Ordering {
     }
 }
 
-/// The first number that is nowhere beaten, as it was written.
+/// The first number that no other number beats, in its original notation.
 fn extreme(operands: &Operands<'_>, better: Ordering) -> OperatorResult {
     let numbers = some_numbers(operands)?;
     let best = numbers
@@ -166,7 +166,7 @@ fn average(operands: &Operands<'_>, numbers: &[&Number]) -> Result<f64, Operator
     Ok(total / numbers.len() as f64)
 }
 
-/// The variance of the population.
+/// The variance of the numbers as a population.
 fn spread(operands: &Operands<'_>) -> Result<f64, OperatorError> {
     let numbers = some_numbers(operands)?;
     let mean = average(operands, &numbers)?;
@@ -180,7 +180,7 @@ struct DataPoint {
     weight: f64,
 }
 
-/// A coefficient, and a bound on what rounding errors may have done to it.
+/// A coefficient with a bound on its rounding error.
 #[derive(Clone, Copy)]
 struct Estimate {
     value: f64,
@@ -188,7 +188,7 @@ struct Estimate {
 }
 
 impl Estimate {
-    /// To two decimals, unless the errors reach that far.
+    /// Rounds to two decimals, unless the rounding error is too large for that.
     fn rounded(self, operands: &Operands<'_>) -> Result<f64, OperatorError> {
         let reliable = self.error <= 0.005 + 1e-9 * self.value.abs();
         if reliable { Ok(two_decimals(self.value)) } else { Err(ill_conditioned(operands)) }
@@ -228,7 +228,7 @@ fn ill_conditioned(operands: &Operands<'_>) -> OperatorError {
     operands.error("is ill-conditioned: the points determine no reliable curve; use more distinct points, or a lower order")
 }
 
-/// The least squares line at `x`; its intercept belongs to the rounded slope.
+/// The value of the least squares line at `x`; its intercept is computed from the rounded slope.
 fn on_line(operands: &Operands<'_>, points: &[DataPoint], x: f64) -> OperatorResult {
     let [_, slope] = fit_line(operands, points)?;
     let slope = slope.rounded(operands)?;
@@ -246,9 +246,9 @@ fn fit_line(operands: &Operands<'_>, points: &[DataPoint]) -> Result<[Estimate; 
 
 /// The coefficients of the weighted least squares polynomial of a degree, the constant first.
 ///
-/// Its basis are polynomials made orthonormal over the points themselves, each from the one before
-/// times `t`, where `t` is `x` centred and scaled to -1…1. That is the QR decomposition of the
-/// Vandermonde matrix without ever forming that matrix, whose columns are nearly parallel.
+/// Its basis consists of polynomials that are orthonormal over the points. Each is made from the
+/// one before times `t`, where `t` is `x` centred and scaled to -1…1. That is the QR decomposition
+/// of the Vandermonde matrix, without forming that matrix, whose columns are nearly parallel.
 fn fit(
     operands: &Operands<'_>,
     points: &[DataPoint],
@@ -288,7 +288,7 @@ fn fit(
     Ok(in_x(&in_t, centre / half, half, unit))
 }
 
-/// From a polynomial in `t = x / half - shift` to the same in `x`, by Horner's scheme.
+/// Converts a polynomial in `t = x / half - shift` to one in `x`, by Horner's scheme.
 fn in_x(in_t: &[Estimate], shift: f64, half: f64, unit: f64) -> Vec<Estimate> {
     let mut result: Vec<Estimate> = Vec::with_capacity(in_t.len());
     for &coefficient in in_t.iter().rev() {
@@ -330,11 +330,12 @@ impl BasisPolynomial {
         Self { at_points: zip(&self.at_points, t, |value, t| value * t), coefficients }
     }
 
-    /// What is left of this column beside the others, at length one; nothing where the points
-    /// cannot tell it from them.
+    /// The component of this column that is orthogonal to the others, normalised to length one.
+    /// `None` if the points cannot distinguish the column from the others.
     fn orthonormal_to(mut self, basis: &[Self]) -> Option<Self> {
         let before = dot(&self.at_points, &self.at_points).sqrt();
-        // Twice, because the first pass leaves rounding errors in the direction of the others.
+        // Two passes are needed, because the first leaves rounding errors in the direction of the
+        // others.
         for q in basis.iter().chain(basis) {
             let along = dot(&q.at_points, &self.at_points);
             self.at_points = zip(&self.at_points, &q.at_points, |own, other| own - along * other);

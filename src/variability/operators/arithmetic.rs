@@ -1,20 +1,21 @@
-//! `add`, `sub`, `mul`, `div`, `mod`: exact on integers, whose results have to fit 64 bits, and on
-//! doubles where one of two numbers is none, or a division leaves a remainder.
+//! Implements `add`, `sub`, `mul`, `div`, `mod`. They are exact on integers, whose results have to
+//! fit 64 bits. They use doubles if one of two numbers is not an integer, or if a division leaves a
+//! remainder.
 
 use super::{Operands, OperatorError, OperatorResult};
-use crate::text::value::{Number, Value};
+use cuvee_text::value::{Number, Value};
 
-/// The sum of all operands; 0 for none.
+/// The sum of all operands; 0 if there are none.
 pub(super) fn add(operands: &Operands<'_>) -> OperatorResult {
     Ok(Value::Number(total(operands, &operands.numbers()?)?))
 }
 
-/// The first operand less the others.
+/// The first operand minus the others.
 pub(super) fn sub(operands: &Operands<'_>) -> OperatorResult {
     from_first(operands, |a, b| step(operands, a, b, |a, b| Some(a - b), |a, b| a - b))
 }
 
-/// The product of all operands; 1 for none.
+/// The product of all operands; 1 if there are none.
 pub(super) fn mul(operands: &Operands<'_>) -> OperatorResult {
     let product = |a: Number, b: &Number| step(operands, &a, b, |a, b| Some(a * b), |a, b| a * b);
     Ok(Value::Number(operands.numbers()?.into_iter().try_fold(Number::int(1), product)?))
@@ -25,7 +26,7 @@ pub(super) fn div(operands: &Operands<'_>) -> OperatorResult {
     from_first(operands, |a, b| quotient(operands, a, b))
 }
 
-/// The remainder of the first operand divided by the second; it has the sign of the first.
+/// The remainder of the first operand divided by the second, with the sign of the first.
 pub(super) fn modulo(operands: &Operands<'_>) -> OperatorResult {
     let [a, b] = operands.exactly("two numbers")?;
     let (a, b) = (operands.number(a, "two numbers")?, operands.number(b, "two numbers")?);
@@ -42,12 +43,12 @@ pub(super) fn total(operands: &Operands<'_>, numbers: &[&Number]) -> Result<Numb
     numbers.iter().try_fold(Number::int(0), sum)
 }
 
-/// The sum of these numbers where all are integers, whatever fits 64 bits.
+/// The sum of these numbers if all are integers, whether it fits 64 bits or not.
 pub(super) fn exact_total(numbers: &[&Number]) -> Option<i128> {
     numbers.iter().map(|number| number.as_int().map(i128::from)).sum()
 }
 
-/// An integer that has to fit 64 bits.
+/// An integer, or an error if it does not fit 64 bits.
 pub(super) fn integer(operands: &Operands<'_>, integer: i128) -> Result<Number, OperatorError> {
     let fits = i64::try_from(integer).map(Number::int);
     fits.map_err(|_| {
@@ -56,7 +57,7 @@ pub(super) fn integer(operands: &Operands<'_>, integer: i128) -> Result<Number, 
     })
 }
 
-/// One number divided by another: an integer where the division leaves no remainder.
+/// The quotient of two numbers; an integer if the division leaves no remainder.
 pub(super) fn quotient(
     operands: &Operands<'_>,
     a: &Number,
@@ -83,8 +84,8 @@ fn from_first(
     ))
 }
 
-/// One step on integers where both are and the result is, else on doubles. Twice as many bits hold
-/// whatever comes of two integers.
+/// Applies one step to two numbers: on integers if both operands and the result are integers, else
+/// on doubles. 128 bits hold every result for two integers of 64 bits.
 fn step(
     operands: &Operands<'_>,
     a: &Number,

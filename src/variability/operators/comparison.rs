@@ -1,8 +1,9 @@
-//! `equal`, `greater`, …, `in_range`, `valid_values`, `length`, `min_length`, `max_length`.
+//! Implements `equal`, `greater`, …, `in_range`, `valid_values`, `length`, `min_length`,
+//! `max_length`.
 
 use super::{Operands, OperatorError, OperatorResult};
-use crate::text::value::Value;
 use crate::tosca::value::Version;
+use cuvee_text::value::Value;
 use std::cmp::Ordering;
 
 /// Whether every operand equals the first, strictly on type.
@@ -27,7 +28,7 @@ pub(super) fn less_or_equal(operands: &Operands<'_>) -> OperatorResult {
     ordered(operands, Ordering::is_le)
 }
 
-/// Whether a value is in a range, both ends of which belong to it.
+/// Whether a value is in a range, which includes both ends.
 pub(super) fn in_range(operands: &Operands<'_>) -> OperatorResult {
     const EXPECTED: &str = "a value and a range of two values";
     let [value, range] = operands.exactly(EXPECTED)?;
@@ -75,7 +76,7 @@ fn sized(operands: &Operands<'_>, holds: fn(Ordering) -> bool) -> OperatorResult
     Ok(Value::Bool(holds(size.cmp(&length))))
 }
 
-/// Orders two numbers, two versions, or two strings by code point; nothing for anything else.
+/// Orders two numbers, two versions, or two strings by code point; `None` for other values.
 pub(crate) fn compare(a: &Value, b: &Value) -> Option<Ordering> {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => match (a.as_int(), b.as_int()) {
@@ -92,7 +93,8 @@ pub(crate) fn compare(a: &Value, b: &Value) -> Option<Ordering> {
     }
 }
 
-/// How many characters a string, items a list, or entries a map has; nothing for anything else.
+/// The number of characters of a string, items of a list, or entries of a map; `None` for other
+/// values.
 pub(crate) fn size(value: &Value) -> Option<usize> {
     match value {
         Value::String(text) => Some(text.chars().count()),

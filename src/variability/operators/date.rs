@@ -1,14 +1,14 @@
-//! `weekday`, `same`, `before`, …, `within`.
+//! Implements `weekday`, `same`, `before`, …, `within`.
 
 use super::{Operands, OperatorError, OperatorResult};
-use crate::text::value::Value;
 use crate::tosca::value::timestamp;
+use cuvee_text::value::Value;
 use jiff::Timestamp;
 use jiff::civil::{DateTime, Weekday};
 use jiff::tz::TimeZone;
 use std::cmp::Ordering;
 
-/// The day of the week of the clock, in its zone.
+/// The day of the week at the time of the clock, in its zone.
 pub(super) fn weekday(operands: &Operands<'_>) -> OperatorResult {
     match operands.value {
         Value::Null => {}
@@ -49,7 +49,7 @@ pub(super) fn after_or_same(operands: &Operands<'_>) -> OperatorResult {
     ordered(operands, Ordering::is_ge)
 }
 
-/// Whether a date is between two others, neither of which counts.
+/// Whether a date is between two others, excluding both of them.
 pub(super) fn within(operands: &Operands<'_>) -> OperatorResult {
     const EXPECTED: &str = "a date and a range of two dates";
     let [date, range] = operands.exactly(EXPECTED)?;
@@ -68,8 +68,8 @@ fn read(operands: &Operands<'_>, value: &Value) -> Result<Timestamp, OperatorErr
     instant(value).ok_or_else(|| operands.expected(expected, value))
 }
 
-/// The instant that a date means: a TOSCA timestamp, another ISO 8601 date, with or without time
-/// and zone (without: UTC), or milliseconds since 1970.
+/// The instant of a date, which is a TOSCA timestamp, another ISO 8601 date with or without time
+/// and zone (UTC if there is no zone), or a number of milliseconds since 1970.
 pub(crate) fn instant(value: &Value) -> Option<Timestamp> {
     match value {
         Value::Number(number) => Timestamp::from_millisecond(number.as_int()?).ok(),
@@ -89,8 +89,8 @@ pub(crate) fn instant(value: &Value) -> Option<Timestamp> {
     }
 }
 
-/// Whether an ISO 8601 text says its zone: after the time, so that the hyphens of the date are not
-/// taken for an offset.
+/// Whether an ISO 8601 text has a zone. Only the part after the date is searched, so that the
+/// hyphens of the date are not taken for an offset.
 fn has_zone(text: &str) -> bool {
     let time = text.find(['T', 't', ' ']).and_then(|at| text.get(at + 1..)).unwrap_or_default();
     time.contains(['Z', 'z', '+', '-', '['])

@@ -1,5 +1,5 @@
-//! The operators that compute values from values: arithmetic, string, constraint, analytical and
-//! date (specification, "Intrinsic Functions").
+//! Implements the operators that compute values from values: arithmetic, string, constraint,
+//! analytical and date operators (specification, "Intrinsic Functions").
 
 mod analytical;
 mod arithmetic;
@@ -10,16 +10,16 @@ mod string;
 pub(crate) use comparison::{compare, size};
 pub(crate) use date::instant;
 
-pub(crate) use crate::text::value::quote;
-use crate::text::value::{Number, Value};
 use crate::variability::clock::Clock;
+pub(crate) use cuvee_text::value::quote;
+use cuvee_text::value::{Number, Value};
 
-/// Why an operator has no value for its operands; the caller adds the place.
+/// The error of an operator; the caller adds the place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OperatorError {
-    /// What is wrong.
+    /// The message.
     pub message: String,
-    /// Whether that is only that numbers have an end.
+    /// Whether the only problem is that a number is too large.
     pub is_overflow: bool,
 }
 
@@ -31,14 +31,14 @@ impl std::fmt::Display for OperatorError {
 
 impl std::error::Error for OperatorError {}
 
-/// So many bytes the value of an expression has at most: values that are made of each other double
+/// How many bytes the value of an expression has at most. Values that contain each other double
 /// with every step.
 pub(crate) const MAX_BYTES: usize = 1 << 20;
 
-/// And so many a list that an operator is applied to, with all that is in it.
+/// How many bytes a list that an operator is applied to has at most, including its contents.
 pub(crate) const MAX_LIST_BYTES: usize = 4 << 20;
 
-/// The value of an operator.
+/// The value of an operator, or its error.
 type OperatorResult = Result<Value, OperatorError>;
 
 macro_rules! operators {
@@ -123,7 +123,7 @@ impl ValueOperator {
         Self::ALL.iter().map(|operator| operator.keyword())
     }
 
-    /// Whether what it comes to is whether something holds.
+    /// Whether the value of the operator is true or false.
     pub(crate) fn compares(self) -> bool {
         matches!(
             self,
@@ -140,12 +140,12 @@ impl ValueOperator {
         )
     }
 
-    /// Applies the operator. `operands` is what stands behind the keyword, evaluated; only
-    /// `weekday` asks the clock.
+    /// Applies the operator. `operands` is the evaluated value of the keyword; only `weekday` uses
+    /// the clock.
     ///
     /// # Errors
-    /// Says what is wrong with the number, type or value of the operands, or that `weekday` has no
-    /// clock.
+    /// An error about the number, types or values of the operands, or about the missing clock of
+    /// `weekday`.
     pub(crate) fn apply(
         self,
         operands: &Value,
@@ -155,7 +155,7 @@ impl ValueOperator {
     }
 }
 
-/// What an operator is applied to, and the ways its family reads it.
+/// The operands of an operator, with methods that read them.
 struct Operands<'a> {
     operator: ValueOperator,
     value: &'a Value,
@@ -163,12 +163,12 @@ struct Operands<'a> {
 }
 
 impl<'a> Operands<'a> {
-    /// All operands of an operator that takes any number of them.
+    /// The operands of an operator that takes any number of them.
     fn list(&self) -> Result<&'a [Value], OperatorError> {
         self.list_of(self.value, "a list")
     }
 
-    /// The operands of an operator that takes exactly these, which `expected` names.
+    /// The operands of an operator that takes exactly `N`; `expected` describes them in errors.
     fn exactly<const N: usize>(&self, expected: &str) -> Result<&'a [Value; N], OperatorError> {
         self.tuple(self.value, expected)
     }
@@ -207,7 +207,7 @@ impl<'a> Operands<'a> {
         value.as_str().ok_or_else(|| self.expected(expected, value))
     }
 
-    /// A position, a length, an order: an integer from zero.
+    /// A position, a length or an order, each of which is an integer of at least zero.
     fn index(&self, value: &Value, expected: &str) -> Result<usize, OperatorError> {
         let integer = match value {
             Value::Number(number) => {
@@ -218,7 +218,7 @@ impl<'a> Operands<'a> {
         integer.ok_or_else(|| self.expected(expected, value))
     }
 
-    /// The result, where there is one: neither an overflow nor a value that is not a number.
+    /// The result if it is finite: neither an overflow nor NaN.
     fn finite(&self, value: f64) -> Result<Number, OperatorError> {
         if value.is_finite() {
             Ok(Number::float(value))

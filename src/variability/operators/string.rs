@@ -1,15 +1,15 @@
-//! `concat`, `join`, `token`.
+//! Implements `concat`, `join`, `token`.
 
 use super::{MAX_BYTES, Operands, OperatorError, OperatorResult};
-use crate::text::value::Value;
+use cuvee_text::value::Value;
 use std::borrow::Cow;
 
-/// All operands as one text.
+/// The concatenation of all operands.
 pub(super) fn concat(operands: &Operands<'_>) -> OperatorResult {
     joined(operands, operands.list()?, "")
 }
 
-/// The values of a list as one text, a delimiter between them.
+/// The values of a list joined by a delimiter.
 pub(super) fn join(operands: &Operands<'_>) -> OperatorResult {
     const EXPECTED: &str = "a list of values and a delimiter";
     let [values, delimiter] = operands.exactly(EXPECTED)?;
@@ -20,7 +20,8 @@ pub(super) fn join(operands: &Operands<'_>) -> OperatorResult {
     )
 }
 
-/// The part of a text at a position from zero, the text being split at every whole delimiter.
+/// The part of a text at a position, counted from zero. The text is split at every occurrence of
+/// the whole delimiter.
 pub(super) fn token(operands: &Operands<'_>) -> OperatorResult {
     let [value, delimiter, index] = operands.exactly("a value, a delimiter and an index")?;
     let (value, delimiter) =
@@ -45,7 +46,7 @@ fn joined(operands: &Operands<'_>, values: &[Value], delimiter: &str) -> Operato
     Ok(Value::from(parts.join(delimiter)))
 }
 
-/// A scalar as YAML writes it: a number as its author did.
+/// The text of a scalar in YAML; a number keeps its original notation.
 fn text<'a>(operands: &Operands<'_>, value: &'a Value) -> Result<Cow<'a, str>, OperatorError> {
     match value {
         Value::String(text) => Ok(Cow::Borrowed(text)),

@@ -4,7 +4,7 @@ use crate::variability::clock::Clock;
 use proptest::prelude::*;
 use std::sync::Arc;
 
-/// JSON as a value: the shortest way to write operands.
+/// A value from JSON, the shortest notation for operands.
 fn json(text: &str) -> Value {
     fn value(json: &serde_json::Value) -> Value {
         match json {
@@ -306,7 +306,7 @@ fn dates_are_iso_8601_with_or_without_time_and_zone() {
     assert_eq!(instant(&Value::from(0.5)), None);
 }
 
-/// Operands of any shape, mostly near to what operators take.
+/// Operands of any shape, mostly similar to what operators take.
 fn any_value() -> impl Strategy<Value = Value> {
     let number = prop_oneof![
         any::<i64>().prop_map(Value::from),
@@ -349,7 +349,8 @@ proptest! {
     fn statistics_agree_with_their_definitions(items in prop::collection::vec(-1000i64..1000, 1..20)) {
         let n = items.len() as f64;
         let mean = items.iter().sum::<i64>() as f64 / n;
-        // E(x²) − E(x)²: another way to the same number, exact enough at this size.
+        // E(x²) − E(x)² is another way to compute the variance, exact enough for numbers of this
+        // size.
         let variance = items.iter().map(|x| (x * x) as f64).sum::<f64>() / n - mean * mean;
         let mut sorted = items.clone();
         sorted.sort_unstable();
@@ -374,7 +375,7 @@ proptest! {
         let polynomial = |x: i32| coefficients.iter().rev().fold(0.0, |value, &c| value * f64::from(x) + f64::from(c));
         let points = points(&xs.iter().map(|&x| (x, polynomial(x))).collect::<Vec<_>>());
         let operands = list([points, Value::from(coefficients.len() as i64 - 1), Value::from(at)]);
-        // Clustered points may rightly be refused; an answer must be right.
+        // Clustered points may be rejected, but an answer has to be right.
         match PolynomialRegression.apply(&operands, None) {
             Ok(value) => prop_assert!((number(value) - polynomial(at)).abs() <= 0.0051 + 1e-9 * polynomial(at).abs()),
             Err(error) => prop_assert!(error.message.contains("ill-conditioned")),

@@ -1,8 +1,9 @@
-//! Variability options: every one has a value and knows where it comes from.
+//! Resolves variability options: every option has a value and an origin.
 //!
-//! Layers, later wins: built-in defaults, the release preset of the definitions version, the edition,
-//! the pruning mode, the template, the command line. Between options of one family the more specific
-//! wins, whatever layers they are of: kind and aspect over kind over aspect of all kinds over all.
+//! The layers are, from lowest to highest precedence: the built-in defaults, the release preset of
+//! the definitions version, the edition, the pruning mode, the template, and the command line.
+//! Between options of one family, the more specific one wins, whatever their layers: kind and
+//! aspect, then kind, then aspect of all kinds, then all.
 
 mod names;
 mod presets;
@@ -18,22 +19,22 @@ pub use names::{
 };
 pub use table::{Check, Constraint, Flag};
 
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::source::{SourceMap, Span};
-use crate::text::yaml::Node;
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::variability::element::ElementKind;
+use cuvee_text::source::{SourceMap, Span};
+use cuvee_text::yaml::Node;
 use settings::{OptionSettings, Setting};
 use std::array::from_fn;
 use std::borrow::Cow;
 use table::{ChoiceOption, Ignored, OptionKey, SwitchFamily, TABLE, Takes};
 
-/// The name of the option that says by which edition of the specification a template goes.
+/// The name of the option that selects the edition of the specification.
 pub(crate) const EDITION: &str = ChoiceOption::Edition.as_str();
 
-/// Where the value of an option comes from, in the order of layers.
+/// The origin of an option's value, in the order of layers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptionOrigin {
-    /// No layer says anything.
+    /// The built-in default, because no layer sets the option.
     BuiltIn,
     /// The release preset of this definitions version.
     Release(&'static str),
@@ -59,12 +60,13 @@ impl OptionOrigin {
         }
     }
 
-    /// The one of the later layer.
+    /// The origin of the later layer.
     fn later(self, other: Self) -> Self {
         if other.layer() > self.layer() { other } else { self }
     }
 
-    /// For people: `built-in`, `release …`, `edition …`, `mode …`, `shop.yaml:4:9`, `command line`.
+    /// The origin in words: `built-in`, `release …`, `edition …`, `mode …`, `shop.yaml:4:9`,
+    /// `command line`.
     pub fn describe(self, sources: &SourceMap) -> String {
         match self {
             Self::BuiltIn => "built-in".to_owned(),
@@ -80,17 +82,17 @@ impl OptionOrigin {
     }
 }
 
-/// A switch as decided, and by what.
+/// The value of a switch and its origin.
 #[derive(Clone, Copy, Debug)]
 struct Decided {
     on: bool,
     origin: OptionOrigin,
 }
 
-/// What both aspects are, for each kind.
+/// The values of both aspects for each kind.
 type Switches = [[Decided; Aspect::COUNT]; ElementKind::COUNT];
 
-/// All options, resolved: every question is answered by one look into an array.
+/// All resolved options. Every query is a single array access.
 #[derive(Clone, Debug)]
 pub struct Options {
     settings: OptionSettings,
@@ -108,7 +110,7 @@ pub struct Options {
     assign_pattern: AssignPattern,
 }
 
-/// One line of [`Options::list`].
+/// An entry of [`Options::list`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OptionEntry {
@@ -116,19 +118,20 @@ pub struct OptionEntry {
     pub name: &'static str,
     /// The effective value, as a template would write it.
     pub value: Cow<'static, str>,
-    /// What decided it; for an option that follows a wider one, what set that.
+    /// The origin of the value; for an option that follows a wider one, the origin of that one's
+    /// value.
     pub origin: OptionOrigin,
     /// What the option does.
     pub description: &'static str,
 }
 
-/// Resolves the layers.
+/// Resolves the layers of options.
 ///
-/// `template` is the node of `variability.options`, `overrides` are from the command line in order,
-/// their values read as YAML scalars.
+/// `template` is the node of `variability.options`. `overrides` come from the command line, in its
+/// order; their values are read as YAML scalars.
 ///
 /// ```
-/// use cuvee::ElementKind;
+/// use cuvee::explore::ElementKind;
 /// use cuvee::options::{OptionOrigin, resolve};
 /// let asked = [("node_pruning".to_owned(), "true".to_owned())];
 /// let options = resolve("tosca_variability_1_0", None, &asked)?;
@@ -139,7 +142,7 @@ pub struct OptionEntry {
 ///
 /// # Errors
 /// `invalid-option` for each unknown option and each value that does not fit; `unsupported-version`
-/// where there is no such version.
+/// if the version is unknown.
 pub fn resolve(
     version: &str,
     template: Option<Node<'_>>,
@@ -155,7 +158,7 @@ pub fn resolve(
     if diagnostics.has_errors() {
         return Err(diagnostics);
     }
-    // Edition and mode are found first, because their settings lie below the template's.
+    // The edition and the mode are determined first, because the template overrides their settings.
     let above = [&written, &asked];
     let choice = |layers: &[&OptionSettings], choice| {
         let mut settings = release.settings.clone();
@@ -171,7 +174,7 @@ pub fn resolve(
     Ok(Options::new(settings, ignored(above)))
 }
 
-/// What is set and decides nothing, though whoever set it may expect something of it.
+/// Warnings about options that have no effect although users may expect one.
 fn ignored(layers: [&OptionSettings; 2]) -> Diagnostics {
     let mut found: Vec<_> = layers
         .iter()
@@ -198,7 +201,7 @@ pub fn known_version(version: &str) -> bool {
     presets::release(version).is_ok()
 }
 
-/// The pruning modes of a definitions version, what prunes more behind what prunes less.
+/// The pruning modes of a definitions version, ordered by how much they prune.
 pub(crate) fn modes(version: &str) -> Vec<&'static str> {
     presets::release(version).map(|release| release.modes.names()).unwrap_or_default()
 }
@@ -213,13 +216,13 @@ pub fn editions() -> impl Iterator<Item = &'static str> {
     presets::editions()
 }
 
-/// An option, and what it can be set to.
+/// An option with the values that it accepts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KnownOption {
     /// The name of the option.
     pub name: &'static str,
-    /// The words that it takes; of those that are put together, the parts.
+    /// The words that it accepts; for values that are composed of parts, these parts.
     pub values: Vec<&'static str>,
     /// What the option does.
     pub description: &'static str,
@@ -243,7 +246,7 @@ pub fn known() -> impl Iterator<Item = KnownOption> {
 impl Options {
     fn new(settings: OptionSettings, warnings: Diagnostics) -> Self {
         let decide = |key| settings.decide(key);
-        // Settings hold only words that their option takes, so reading these back cannot fail.
+        // Settings contain only words that their options accept, so reading these back cannot fail.
         let choice = |choice| decide(OptionKey::Choice(choice)).text;
         let switches = |family| {
             from_fn(|kind| {
@@ -283,7 +286,7 @@ impl Options {
         }
     }
 
-    /// What is set in vain.
+    /// Warnings about options that are set but have no effect.
     pub fn warnings(&self) -> &Diagnostics {
         &self.warnings
     }
@@ -299,7 +302,7 @@ impl Options {
         self.default_condition[kind as usize][aspect as usize].on
     }
 
-    /// What decided [`Options::default_condition_aspect`].
+    /// The origin of [`Options::default_condition_aspect`].
     pub fn default_condition_origin(&self, kind: ElementKind, aspect: Aspect) -> OptionOrigin {
         self.default_condition[kind as usize][aspect as usize].origin
     }
@@ -314,33 +317,33 @@ impl Options {
         self.pruning[kind as usize][aspect as usize].on
     }
 
-    /// What decided [`Options::pruning_aspect`].
+    /// The origin of [`Options::pruning_aspect`].
     pub fn pruning_origin(&self, kind: ElementKind, aspect: Aspect) -> OptionOrigin {
         self.pruning[kind as usize][aspect as usize].origin
     }
 
-    /// The parts of the default condition of this kind; none for a kind that has but one default
+    /// The parts of the default condition of this kind; empty for a kind with a single default
     /// condition.
     pub fn mode(&self, kind: ElementKind) -> &[ModePart] {
         &self.modes[kind as usize]
     }
 
-    /// Whether this is checked.
+    /// Whether this check is on.
     pub fn check(&self, check: Check) -> bool {
         self.checks[check as usize]
     }
 
-    /// Whether this constrains variants.
+    /// Whether this constraint is on.
     pub fn constraint(&self, constraint: Constraint) -> bool {
         self.constraints[constraint as usize].on
     }
 
-    /// What decided [`Options::constraint`].
+    /// The origin of [`Options::constraint`].
     pub fn constraint_origin(&self, constraint: Constraint) -> OptionOrigin {
         self.constraints[constraint as usize].origin
     }
 
-    /// Whether this is on.
+    /// Whether this flag is on.
     pub fn flag(&self, flag: Flag) -> bool {
         self.flags[flag as usize]
     }
@@ -365,7 +368,7 @@ impl Options {
         self.technologies_mode
     }
 
-    /// How the type that a technology assigns is named.
+    /// The pattern of the names of types that technologies assign.
     pub fn assign_pattern(&self) -> AssignPattern {
         self.assign_pattern
     }

@@ -1,6 +1,6 @@
-//! The closed vocabularies of options: aspects, parts and the words that options take.
+//! Defines the closed vocabularies of options: aspects, parts and the words that options accept.
 
-use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::variability::element::ElementKind;
 use crate::variability::words::named;
 
@@ -9,7 +9,7 @@ named! {
     pub enum Aspect {
         /// Keeps the result well-formed.
         Consistency "consistency",
-        /// Keeps it meaningful.
+        /// Keeps the result meaningful.
         Semantic "semantic",
     }
 }
@@ -40,11 +40,11 @@ named! {
 named! {
     /// The direction of an optimization.
     pub enum Optimization {
-        /// Any variant will do.
+        /// No optimization: every variant is acceptable.
         Off "false",
-        /// The least.
+        /// The minimum.
         Min "min",
-        /// The most.
+        /// The maximum.
         Max "max",
     }
 }
@@ -72,7 +72,8 @@ named! {
 }
 
 named! {
-    /// How the type that a technology assigns to its node is named, where its rule does not say.
+    /// The pattern of the name of the type that a technology assigns to its node, if its rule does
+    /// not name the type.
     pub enum AssignPattern {
         /// `<type>~<component>[#<artifact>]::<technology>[@<hosting>]`
         Vintner "vintner",
@@ -82,8 +83,7 @@ named! {
 }
 
 impl ElementKind {
-    /// The parts that its default condition mode is made of; none for a kind that has but one
-    /// default condition.
+    /// The parts of its default condition mode; empty for a kind with a single default condition.
     pub const fn parts(self) -> &'static [ModePart] {
         use ModePart::*;
         match self {
@@ -106,7 +106,7 @@ impl ElementKind {
         }
     }
 
-    /// Other names of its parts, which the specification uses too.
+    /// An alternative name of one of its parts, which the specification also uses.
     pub(super) const fn part_alias(self) -> Option<(&'static str, ModePart)> {
         match self {
             Self::Node => Some(("relation", ModePart::Incoming)),
@@ -122,11 +122,11 @@ impl ElementKind {
     }
 }
 
-/// Reads a default condition mode, such as `incoming-host`, as an element of this kind takes it:
-/// parts in any order, none twice.
+/// Reads a default condition mode, such as `incoming-host`, for an element of this kind. The parts
+/// may have any order, and none may occur twice.
 ///
 /// ```
-/// use cuvee::ElementKind;
+/// use cuvee::explore::ElementKind;
 /// use cuvee::options::{ModePart, parse_mode};
 /// let parts = parse_mode(ElementKind::Node, "host-incoming")?;
 /// assert_eq!(parts, [ModePart::Host, ModePart::Incoming]);
@@ -135,7 +135,7 @@ impl ElementKind {
 /// ```
 ///
 /// # Errors
-/// `invalid-option` without a place, with the parts that the kind takes.
+/// `invalid-option` without a place, with the parts that the kind accepts.
 pub fn parse_mode(kind: ElementKind, text: &str) -> Result<Vec<ModePart>, Diagnostic> {
     let known = kind.parts();
     let error =
@@ -171,7 +171,7 @@ fn mode_help(kind: ElementKind) -> String {
     }
 }
 
-/// `` `a`, `b` ``
+/// The names in backticks, separated by commas: `` `a`, `b` ``
 pub(super) fn quoted<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
     names.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }

@@ -1,16 +1,16 @@
-//! Embedded data: the option defaults of each definitions version, what each edition makes of them,
-//! and the tables of pruning modes.
+//! Provides embedded data: the option defaults of each definitions version, the changes that each
+//! edition makes to them, and the tables of pruning modes.
 //!
-//! A new version, edition or mode is a file in `presets/` and a line here.
+//! A new version, edition or mode takes a file in `presets/` and a line here.
 
 use super::OptionOrigin;
 use super::settings::OptionSettings;
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::text::source::FileId;
-use crate::text::yaml::{Document, Limits, Node, parse};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use cuvee_text::source::FileId;
+use cuvee_text::yaml::{Document, Limits, Node, parse};
 use std::sync::OnceLock;
 
-/// Name and text of files below `presets/`.
+/// The names and texts of files below `presets/`.
 macro_rules! embed {
     ($($path:literal)*) => {
         &[$(($path, include_str!(concat!("../../../presets/", $path, ".yaml")))),*]
@@ -41,7 +41,7 @@ pub(super) const MODES: &[(&str, &str)] = embed![
     "modes/core/semantic-loose"
 ];
 
-/// A pruning mode, read when it is asked for: most runs need one of them.
+/// A pruning mode. It is parsed when it is first needed, because most runs need only one mode.
 #[derive(Debug)]
 pub(super) struct Mode {
     pub(super) name: &'static str,
@@ -56,10 +56,10 @@ struct ReadMode {
 }
 
 impl Mode {
-    /// What it says about options.
+    /// The options that the mode sets.
     ///
     /// # Errors
-    /// None while the embedded data is sound, which a test holds.
+    /// None as long as the embedded data is valid, which a test ensures.
     pub(super) fn settings(&self) -> Result<&OptionSettings, Diagnostics> {
         self.read().as_ref().map(|read| &read.settings).map_err(without_places)
     }
@@ -72,7 +72,7 @@ impl Mode {
         self.read.get_or_init(|| {
             let mut diagnostics = Diagnostics::default();
             let document = read(self.text)?;
-            // A mode knows no modes, so it cannot name another one.
+            // There is an empty table of modes, so a mode cannot name another mode.
             let (none, origin) = (ModeTable::default(), OptionOrigin::Mode(self.name));
             let settings = options(document.root(), "options", &none, origin, &mut diagnostics);
             let read = ReadMode { aliases: aliases(&document), settings };
@@ -87,7 +87,7 @@ pub(super) struct ModeTable {
     modes: Vec<Mode>,
 }
 
-/// What a definitions version says about options.
+/// The options that a definitions version sets.
 #[derive(Debug)]
 pub(super) struct Release {
     pub(super) name: &'static str,
@@ -109,8 +109,8 @@ impl ModeTable {
     }
 }
 
-/// What a revision of the specification says about options, whatever the definitions version is, and
-/// for some of them.
+/// The options that an edition of the specification sets: for all definitions versions, and for
+/// some of them.
 #[derive(Debug)]
 pub(super) struct Edition {
     settings: OptionSettings,
@@ -118,14 +118,14 @@ pub(super) struct Edition {
 }
 
 impl Edition {
-    /// The layers that it has for this release, the first wins least.
+    /// The layers of the edition for this release; later ones override earlier ones.
     pub(super) fn layers(&self, release: &Release) -> impl Iterator<Item = &OptionSettings> {
         let of_release = self.releases.iter().filter(|(name, _)| name == release.name);
         std::iter::once(&self.settings).chain(of_release.map(|(_, settings)| settings))
     }
 }
 
-/// The names of all pruning modes that some release knows.
+/// The names of the pruning modes of all releases.
 pub(super) fn mode_names() -> Vec<&'static str> {
     let mut names = Vec::new();
     for release in versions().filter_map(|version| release(version).ok()) {
@@ -143,10 +143,10 @@ pub(super) fn editions() -> impl Iterator<Item = &'static str> {
     EDITIONS.iter().map(|(path, _)| file_name(path))
 }
 
-/// The edition of this name, read when it is asked for.
+/// The edition of this name, which is parsed when it is first needed.
 ///
 /// # Errors
-/// `invalid-option` where there is none.
+/// `invalid-option` if there is no such edition.
 pub(super) fn edition(name: &str) -> Result<&'static Edition, Diagnostics> {
     static LOADED: [OnceLock<Result<Edition, Diagnostics>>; EDITIONS.len()] =
         [const { OnceLock::new() }; EDITIONS.len()];
@@ -171,8 +171,8 @@ fn load_edition(path: &'static str, text: &str) -> Result<Edition, Diagnostics> 
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(edition) }
 }
 
-/// What stands behind `options`, and what behind `otherwise` counts only where neither an option
-/// nor one that it follows is set.
+/// The settings of an edition. Those under `options` always count. Those under `otherwise` count
+/// only if neither the option nor one that it follows is set.
 fn edition_options(
     map: Node<'_>,
     name: &'static str,
@@ -186,19 +186,19 @@ fn edition_options(
     all
 }
 
-/// A release is read when it is asked for: most runs need one of them.
+/// The releases. Each is parsed when it is first needed, because most runs need only one.
 static LOADED: [OnceLock<Result<Release, Diagnostics>>; RELEASES.len()] =
     [const { OnceLock::new() }; RELEASES.len()];
 
 /// All releases.
 ///
 /// # Errors
-/// None while the embedded data is sound, which a test holds.
+/// None as long as the embedded data is valid, which a test ensures.
 pub(super) fn releases() -> impl Iterator<Item = Result<&'static Release, Diagnostics>> {
     releases_where(|_| true)
 }
 
-/// The releases whose names are wanted.
+/// The releases whose names fulfil `wanted`.
 fn releases_where(
     wanted: impl Fn(&str) -> bool,
 ) -> impl Iterator<Item = Result<&'static Release, Diagnostics>> {
@@ -209,9 +209,9 @@ fn releases_where(
     })
 }
 
-/// Embedded files are in no source map, so their places would mislead.
+/// Removes the places from diagnostics of embedded files, because these files are in no source map.
 fn without_places(found: &Diagnostics) -> Diagnostics {
-    let without = |one: &Diagnostic| Diagnostic { span: None, labels: Vec::new(), ..one.clone() };
+    let without = |one: &Diagnostic| one.clone().without_labels().at(None);
     Diagnostics(found.0.iter().map(without).collect())
 }
 
@@ -222,7 +222,7 @@ fn file_name(path: &str) -> &str {
 /// The release of this definitions version.
 ///
 /// # Errors
-/// `unsupported-version`.
+/// `unsupported-version` if there is no such release.
 pub(super) fn release(version: &str) -> Result<&'static Release, Diagnostics> {
     for release in releases_where(|name| name == version).chain(releases()) {
         let release = release?;

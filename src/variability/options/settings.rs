@@ -1,18 +1,18 @@
-//! One layer of settings, and what the layers together decide.
+//! Represents one layer of settings, and decides the values of options from all layers.
 
 use super::OptionOrigin;
 use super::names::{Aspect, parse_mode};
 use super::presets::{self, ModeTable};
 use super::table::{OptionDeclaration, OptionKey, SwitchFamily, TABLE, Takes, Unset};
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::text::source::{FileId, Span};
-use crate::text::yaml::{Limits, Node, NodeKind, Scalar, parse};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::variability::element::ElementKind;
+use cuvee_text::source::{FileId, Span};
+use cuvee_text::yaml::{Limits, Node, NodeKind, Scalar, parse};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
-/// The value of an option, and what set it. Booleans are written `true` and `false`, short forms in
-/// full.
+/// The value of an option and its origin. Booleans are written `true` and `false`; short forms are
+/// expanded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Setting {
     pub(super) text: Cow<'static, str>,
@@ -28,27 +28,28 @@ impl Setting {
         self.text == "true"
     }
 
-    /// A switch of both aspects may be set to one of them only.
+    /// Whether a switch is on for an aspect; a switch of both aspects may be set to one of them
+    /// only.
     fn is_on_for(&self, aspect: Aspect) -> bool {
         self.is_on() || self.text == aspect.as_str()
     }
 }
 
-/// Options that are set; at first those of one layer.
+/// The options that are set, at first by a single layer.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OptionSettings {
     set: FxHashMap<OptionKey, Setting>,
-    /// What options are where neither they nor those that they follow are set.
+    /// The values of options that apply if neither they nor the options that they follow are set.
     otherwise: FxHashMap<OptionKey, Setting>,
 }
 
 impl OptionSettings {
-    /// The setting of just this option.
+    /// The setting of this option itself.
     pub(super) fn get(&self, key: OptionKey) -> Option<&Setting> {
         self.set.get(&key)
     }
 
-    /// Whether just this option is set to this.
+    /// Whether this option itself has this setting.
     fn says(&self, key: OptionKey, text: Option<&Cow<'static, str>>) -> bool {
         self.get(key).map(|setting| &setting.text) == text
     }
@@ -58,21 +59,21 @@ impl OptionSettings {
         self.set.iter().map(|(&key, setting)| (key, setting))
     }
 
-    /// Lets a later layer win, option by option.
+    /// Adds a later layer, which overrides the settings option by option.
     pub(super) fn overlay(&mut self, later: &Self) {
         let settings = |map: &FxHashMap<_, Setting>| map.clone().into_iter();
-        // What an option is otherwise takes the place of what an earlier layer sets.
+        // A later `otherwise` replaces the setting of an earlier layer.
         self.set.retain(|key, _| !later.otherwise.contains_key(key));
         self.set.extend(settings(&later.set));
         self.otherwise.extend(settings(&later.otherwise));
     }
 
-    /// The same, where these settings are only what options are otherwise.
+    /// Turns all settings into `otherwise` values.
     pub(super) fn only_otherwise(self) -> Self {
         Self { set: FxHashMap::default(), otherwise: self.set }
     }
 
-    /// What an option effectively is: the most specific setting decides.
+    /// The effective value of an option, which the most specific setting decides.
     pub(super) fn decide(&self, key: OptionKey) -> Setting {
         match key {
             OptionKey::Switch(family, kind, None) => self.decide_both(family, kind),
@@ -98,7 +99,8 @@ impl OptionSettings {
         }
     }
 
-    /// Kind and aspect over kind over aspect of all kinds over all.
+    /// Decides an aspect of a switch. The setting of kind and aspect takes precedence over that of
+    /// the kind, then of the aspect for all kinds, then of all.
     pub(super) fn decide_aspect(
         &self,
         family: SwitchFamily,
@@ -126,7 +128,8 @@ impl OptionSettings {
         (set.is_on_for(aspect), set.origin)
     }
 
-    /// A switch of both aspects as those aspects take it that have no setting of their own.
+    /// Decides a switch of both aspects: the value for the aspects that have no setting of their
+    /// own.
     fn decide_both(&self, family: SwitchFamily, kind: Option<ElementKind>) -> Setting {
         let (consistency, first) = self.decide_aspect_by_wider(family, kind, Aspect::Consistency);
         let (semantic, second) = self.decide_aspect_by_wider(family, kind, Aspect::Semantic);
@@ -138,7 +141,7 @@ impl OptionSettings {
         Setting { text: Cow::Borrowed(text), origin: first.later(second) }
     }
 
-    /// Reads a map of options; `origin` says what a setting at a place comes from.
+    /// Reads a map of options; `origin` returns the origin of a setting at a place.
     pub(super) fn read(
         map: Node<'_>,
         modes: &ModeTable,
@@ -171,7 +174,7 @@ impl OptionSettings {
         settings
     }
 
-    /// Reads options given one by one from outside of any file; later ones win.
+    /// Reads single options from outside of any file; later ones override earlier ones.
     pub(super) fn read_overrides(
         overrides: &[(String, String)],
         modes: &ModeTable,
@@ -217,7 +220,7 @@ fn twice(option: &OptionDeclaration) -> Diagnostic {
     Diagnostic::error(Code::InvalidOption, message).help_opt(aka)
 }
 
-/// The value as [`Setting`] writes it.
+/// The value in the notation of [`Setting`].
 fn read_value(
     option: &OptionDeclaration,
     node: Node<'_>,
@@ -233,7 +236,7 @@ fn read_value(
     let takes = || format!("it takes {}", option.takes.describe(&modes.names()));
     let word = match node.scalar() {
         Some(Scalar::Bool(on)) => on_off(on),
-        // A quoted `true` is a string like any other, and no option takes that one.
+        // A quoted `true` is an ordinary string, and no option accepts that string.
         Some(Scalar::String(text)) if text != "true" && text != "false" => text,
         _ => return Err(error().help(takes())),
     };

@@ -1,5 +1,4 @@
-//! Every option, declared once: its name, what it takes, what it is where nobody sets it, and what
-//! it does.
+//! Declares every option once: its name, the values that it accepts, its default, and its effect.
 
 use super::names::{Aspect, AssignPattern, Optimization, TechnologiesMode, TopologyMode, quoted};
 use super::presets;
@@ -8,31 +7,31 @@ use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-/// What an option is where nobody sets it.
+/// The value of an option that nobody sets.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Unset {
-    /// What this wider option is.
+    /// The value of this wider option.
     Follows(OptionKey),
-    /// This value, written as presets would.
+    /// This value, in the notation of presets.
     Is(&'static str),
 }
 
-/// The values of an option.
+/// The values that an option accepts.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Takes {
     /// One of these words.
     Words(&'static [&'static str]),
-    /// One of these words, or `true`, which is short for the one named last.
+    /// One of these words, or `true`, which means the word in the second field.
     WordsOrTrue(&'static [&'static str], &'static str),
     /// A default condition mode of this kind.
     Parts(ElementKind),
-    /// The name of a pruning mode; which there are says the release.
+    /// The name of a pruning mode; the release decides which modes exist.
     PruningMode,
     /// The name of an edition.
     Edition,
 }
 
-/// The chapters of the specification's list.
+/// The chapters of the specification's list of options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Section {
     General,
@@ -44,11 +43,11 @@ pub(super) enum Section {
     Constraints,
 }
 
-/// One option.
+/// The declaration of an option.
 #[derive(Debug)]
 pub(super) struct OptionDeclaration {
     pub(super) name: Cow<'static, str>,
-    /// A second name.
+    /// An alternative name.
     pub(super) alias: Option<&'static str>,
     pub(super) section: Section,
     pub(super) takes: Takes,
@@ -62,10 +61,10 @@ pub(super) enum SwitchFamily {
     Pruning,
 }
 
-/// Which option.
+/// The key of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum OptionKey {
-    /// Of a kind or of all, one aspect or both.
+    /// A switch of one kind or all kinds, for one aspect or both.
     Switch(SwitchFamily, Option<ElementKind>, Option<Aspect>),
     ConditionMode(ElementKind),
     Wide(Wide),
@@ -99,7 +98,7 @@ macro_rules! options {
         }
 
         impl $list {
-            /// All of them, in the order of their numbers.
+            /// All variants, in the order of their numbers.
             $visibility const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
             /// The name of the option.
@@ -131,7 +130,7 @@ macro_rules! options {
 }
 
 options! {
-    /// Options of more than two values.
+    /// Options with more than two values.
     pub(super) enum ChoiceOption {
         Edition "edition" (General, Takes::Edition, Is("2024-12")) "Which revision of the specification options that nobody sets are taken from.";
         Mode "mode" (General, Takes::PruningMode, Is("manual")) "Which default conditions and which pruning to begin with.";
@@ -144,7 +143,7 @@ options! {
 }
 
 options! {
-    /// Options that stand for several others.
+    /// Options that other options follow.
     pub(super) enum Wide {
         Checks "checks" (Checks, SWITCH, Is("true")) "Checks the result.";
         ConsistencyChecks "consistency_checks" (Checks, SWITCH, CHECKS) "Checks that the result is well-formed.";
@@ -205,7 +204,7 @@ options! {
 }
 
 options! {
-    /// An option that is on or off and stands alone.
+    /// An independent option that is on or off.
     pub enum Flag {
         RelationDefaultImplied "relation_default_implied" (DefaultConditions, SWITCH, Is("false")) "A present node implies its relations as far as their own conditions allow; hosting relations are never meant.";
         RelationEnhancedImplication "relation_enhanced_implication_mode" (DefaultConditions, SWITCH, Is("false")) "An implied relation is so only as far as the conditions of its other end allow, too.";
@@ -229,7 +228,7 @@ options! {
 }
 
 options! {
-    /// An option that some revision of the specification knows, and that decides nothing.
+    /// An option that a revision of the specification defines, but that has no effect.
     pub(super) enum Ignored {
         FallbackPropertyDefaultAlternative "fallback_property_default_alternative" (DefaultConditions, SWITCH, Is("false")) "Has no effect: a property that is absent needs no alternative that stands for it.";
         TechnologyRequired "technology_required" (Enricher, SWITCH, Is("false")) "Has no effect: no revision says what it means.";
@@ -238,7 +237,7 @@ options! {
 }
 
 impl Ignored {
-    /// Whether whoever sets it may expect something of it.
+    /// Whether a user who sets the option may expect an effect.
     pub(super) fn is_misleading(self) -> bool {
         self != Self::FallbackPropertyDefaultAlternative
     }
@@ -258,8 +257,8 @@ impl OptionKey {
         }
     }
 
-    /// What the option is where nobody sets it, which is asked too often to make the declaration
-    /// each time.
+    /// The value of the option if nobody sets it. It is needed too often to build the whole
+    /// declaration each time.
     pub(super) fn unset(self) -> Unset {
         match self {
             Self::Switch(family, kind, aspect) => family.unset(kind, aspect),
@@ -273,7 +272,7 @@ impl OptionKey {
         }
     }
 
-    /// Every option, each before those that follow it.
+    /// Every option; each comes before those that follow it.
     fn all() -> Vec<Self> {
         let mut keys: Vec<_> = ChoiceOption::ALL.iter().copied().map(Self::Choice).collect();
         keys.extend(Wide::ALL.iter().copied().map(Self::Wide));
@@ -299,7 +298,8 @@ impl OptionKey {
 }
 
 impl SwitchFamily {
-    /// `node_default_consistency_condition`, or without the kind, or without the aspect.
+    /// The declaration of a switch, such as `node_default_consistency_condition`, or without the
+    /// kind or the aspect.
     fn declaration(self, kind: Option<ElementKind>, aspect: Option<Aspect>) -> OptionDeclaration {
         let (section, effect) = match self {
             Self::DefaultCondition => {
@@ -372,7 +372,7 @@ fn capitalized(mut text: String) -> String {
 }
 
 impl Takes {
-    /// What it takes, for people.
+    /// The accepted values in words.
     pub(super) fn describe(self, modes: &[&str]) -> String {
         match self {
             Self::Words(words) => quoted(words.iter().copied()),
@@ -392,7 +392,7 @@ impl Takes {
 /// All declarations, in the order of the specification's list.
 pub(super) struct Table {
     pub(super) options: Vec<(OptionKey, OptionDeclaration)>,
-    /// Where an option stands by its name or alias.
+    /// The positions of options by their names and aliases.
     by_name: FxHashMap<Cow<'static, str>, usize>,
 }
 

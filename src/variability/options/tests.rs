@@ -1,9 +1,9 @@
 use super::settings::OptionSettings;
 use super::table::{Section, Takes};
 use super::*;
-use crate::text::diagnostic::{Code, Diagnostic};
-use crate::text::source::FileId;
-use crate::text::yaml::{Limits, parse};
+use crate::diagnostic::{Code, Diagnostic};
+use cuvee_text::source::FileId;
+use cuvee_text::yaml::{Limits, parse};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -21,13 +21,13 @@ fn try_resolve(
     template: &str,
     overrides: &[(&str, &str)],
 ) -> Result<Options, Vec<Diagnostic>> {
-    let document = parse(FileId(0), template.into(), &Limits::default()).unwrap();
+    let document = parse(FileId::new(0), template.into(), &Limits::default()).unwrap();
     let overrides: Vec<_> =
         overrides.iter().map(|(name, text)| (name.to_string(), text.to_string())).collect();
     resolve(version, Some(document.root()), &overrides).map_err(|found| found.0)
 }
 
-/// Options of a version in which neither release nor mode says much.
+/// The options of a version whose release and mode set few options.
 fn options(template: &str) -> Options {
     try_resolve("tosca_variability_1_0", template, &[]).unwrap()
 }
@@ -60,7 +60,7 @@ fn pointed<'t>(template: &'t str, diagnostic: &Diagnostic) -> &'t str {
 
 // ---- What options there are ----
 
-/// The option tables of the specification, by hand.
+/// The option tables of the specification, copied by hand.
 const SPECIFIED: &str = "
     mode
     default_condition
@@ -104,7 +104,7 @@ const SPECIFIED: &str = "
     unique_property_constraint unique_artifact_constraint unique_input_constraint unique_output_constraint
     unique_relation_constraint required_artifact_constraint required_incoming_relation_constraint";
 
-/// Options beyond the specification.
+/// Options that the specification does not have.
 const BEYOND: &str = "
     default_consistency_condition default_semantic_condition consistency_pruning semantic_pruning
     import_default_condition import_default_consistency_condition import_default_semantic_condition
@@ -236,7 +236,8 @@ fn an_unknown_version_is_an_error() {
     assert!(found[0].help.as_ref().unwrap().contains("tosca_variability_1_0_rc_"));
 }
 
-/// What a mode turns on: consistency and semantic aspect of default conditions, then of pruning.
+/// The switches that a mode turns on: the consistency and semantic aspects of default conditions,
+/// then those of pruning.
 const MODES: [(&str, [bool; 4]); 9] = [
     ("manual", [false, false, false, false]),
     ("strict", [false, false, false, false]),
@@ -357,7 +358,8 @@ fn releases_keep_their_values() {
     insta::assert_snapshot!(text);
 }
 
-/// What an edition decides otherwise than December: option, and the value for each version.
+/// The options that an edition decides differently from December 2024, with the value for each
+/// version.
 fn differences(edition: &str) -> Vec<(&'static str, Vec<[String; 2]>)> {
     let list = |version, edition: &str| -> Vec<_> {
         let options = try_resolve(version, "{}", &[("edition", edition)]).unwrap();
@@ -800,7 +802,7 @@ fn origins_name_what_decided() {
     );
 }
 
-/// The four names that decide about nodes, the most specific first.
+/// The four options that decide about nodes, the most specific first.
 const NODE_NAMES: [&str; 4] =
     ["node_semantic_pruning", "node_pruning", "semantic_pruning", "pruning"];
 
@@ -856,7 +858,7 @@ fn title(section: Section) -> &'static str {
     }
 }
 
-/// `docs/options.md`, after its first part, which is written by hand.
+/// The text of `docs/options.md` after its first part, which is written by hand.
 fn tables() -> String {
     let all: Vec<_> =
         VERSIONS.iter().map(|version| try_resolve(version, "{}", &[]).unwrap()).collect();

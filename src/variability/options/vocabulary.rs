@@ -1,4 +1,4 @@
-//! The words of options, for the reference of the language: `docs/language.md`.
+//! Lists the words of options for the reference of the language: `docs/language.md`.
 
 use super::names::Aspect;
 use super::table::{TABLE, Takes};
@@ -6,7 +6,8 @@ use super::{presets, versions};
 use crate::variability::element::ElementKind;
 use serde_yaml::Value;
 
-/// Each word behind what it is of, such as `option pruning`, and what the tables say of it.
+/// Each word with a prefix that tells what it is, such as `option pruning`, and its description in
+/// the tables.
 pub(crate) fn words() -> Vec<(String, Option<String>)> {
     let mut words = options();
     let mut add = |of: &str, word: &str| words.push((format!("{of} {word}"), None));
@@ -27,7 +28,7 @@ pub(crate) fn words() -> Vec<(String, Option<String>)> {
     words
 }
 
-/// The options, and the values of those that are no switches.
+/// The options, and the values of those that are not switches.
 fn options() -> Vec<(String, Option<String>)> {
     let mut words = Vec::new();
     for (_, option) in &TABLE.options {

@@ -1,10 +1,10 @@
-//! The syntax of expressions: every expression is read once, into one tree, and everything that
-//! judges, computes, splits or exports expressions walks that tree.
+//! Represents the syntax of expressions: every expression is read once into one tree, and
+//! everything that validates, evaluates, splits or exports expressions walks that tree.
 //!
-//! ReadAs never fails. What is no expression is a [`Term::Broken`] with the problem beside it and
-//! whatever could be read inside of it, so that a walk needs no second way for bad input. Operators
-//! are resolved from their keywords here and nowhere else; names of inputs, expressions and
-//! elements stay as they were read, because what they mean depends on who asks.
+//! Reading never fails. An invalid expression becomes a [`Term::Broken`], with its problem in a
+//! separate list and with all parts that could be read, so that walks need no special handling of
+//! errors. Operators are resolved from their keywords here and nowhere else. Names of inputs,
+//! expressions and elements stay unresolved, because their meaning depends on who uses them.
 
 mod operator;
 mod parse;
@@ -13,13 +13,13 @@ mod presence;
 pub(crate) use operator::{Connective, ExpressionOperator, ReadAs};
 pub(crate) use presence::{Of, PresenceOperator};
 
-use crate::text::diagnostic::Diagnostic;
-use crate::text::source::Span;
-use crate::text::yaml::Node;
+use crate::diagnostic::Diagnostic;
+use cuvee_text::source::Span;
+use cuvee_text::yaml::Node;
 use parse::ExpressionTree;
 use std::cell::RefCell;
 
-/// An expression: a position in the tree.
+/// The id of an expression: a position in the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct ExpressionId(u32);
 
@@ -29,16 +29,16 @@ impl ExpressionId {
         self.0 as usize
     }
 
-    /// This one alone.
+    /// A range of this expression alone.
     pub(crate) fn only(self) -> ExpressionRange {
         ExpressionRange { first: self.0, count: 1 }
     }
 }
 
-/// Expressions one behind the other.
+/// Consecutive expressions.
 ///
-/// The parts of an expression lie side by side, so that this is a range of positions, and going
-/// through them borrows nothing.
+/// The parts of an expression are adjacent in the tree. They are thus a range of positions, and
+/// iterating over them borrows nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ExpressionRange {
     first: u32,
@@ -46,7 +46,7 @@ pub(crate) struct ExpressionRange {
 }
 
 impl ExpressionRange {
-    /// The first, of at least one.
+    /// The first expression of a range that is not empty.
     fn first(self) -> ExpressionId {
         ExpressionId(self.first)
     }
@@ -57,25 +57,25 @@ impl ExpressionRange {
     }
 }
 
-/// An expression: what it is, and where it stands.
+/// An expression with its place.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Expression<'a> {
-    /// What it is.
+    /// The content of the expression.
     pub term: Term<'a>,
     node: Node<'a>,
 }
 
-/// What an expression is.
+/// The content of an expression.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Term<'a> {
-    /// A scalar: a value; where a condition is asked for, the identifier of an element; behind some
-    /// operators, a name.
+    /// A scalar: a value; in a condition, the identifier of an element; after some operators, a
+    /// name.
     Scalar(Node<'a>),
     /// A list of expressions.
     List(ExpressionRange),
     /// An operator and its operand, which is mostly a list.
     Application(Application),
-    /// What is no expression, and what could be read inside of it.
+    /// An invalid expression, and its parts that could be read.
     Broken(ProblemId, ExpressionRange),
 }
 
@@ -88,7 +88,7 @@ pub(crate) struct Application {
     pub operand: ExpressionId,
 }
 
-/// A problem: a position in the list beside the tree.
+/// The id of a problem: a position in the list of problems.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ProblemId(u32);
 
@@ -99,42 +99,42 @@ impl ProblemId {
 }
 
 impl<'a> Expression<'a> {
-    /// What it was read from.
+    /// The node that the expression was read from.
     pub(crate) fn node(&self) -> Node<'a> {
         self.node
     }
 
-    /// Where it stands; for an alias, where what it stands for does.
+    /// The place of the expression; for an alias, the place of the node that it refers to.
     pub(crate) fn span(&self) -> Span {
         self.node.span()
     }
 
-    /// The scalar, if it is one.
+    /// The scalar, if the expression is one.
     pub(crate) fn scalar(&self) -> Option<Node<'a>> {
         if let Term::Scalar(node) = self.term { Some(node) } else { None }
     }
 
-    /// The text of a scalar; nothing for anything else.
+    /// The text of a scalar; `None` for other expressions.
     pub(crate) fn text(&self) -> Option<&'a str> {
         self.scalar()?.text()
     }
 
-    /// The operator and its operand, if it is one that is applied.
+    /// The operator and its operand, if the expression is an application.
     pub(crate) fn application(&self) -> Option<Application> {
         if let Term::Application(operation) = self.term { Some(operation) } else { None }
     }
 
-    /// The keyword of an operator; of anything else its node.
+    /// The keyword of an application; the node of any other expression.
     pub(crate) fn keyword(&self) -> Node<'a> {
         self.node.entries().next().map_or(self.node, |(keyword, _)| keyword)
     }
 
-    /// The items of a list; nothing for anything else.
+    /// The items of a list; `None` for other expressions.
     pub(crate) fn items(&self) -> Option<ExpressionRange> {
         if let Term::List(items) = self.term { Some(items) } else { None }
     }
 
-    /// What this is, for messages: `a map`, `a string`, `a number`, ...
+    /// The kind of the expression for messages: `a map`, `a string`, `a number`, ...
     pub(crate) fn describe(&self) -> &'static str {
         match self.term {
             Term::Scalar(node) => node.describe(),
@@ -144,33 +144,33 @@ impl<'a> Expression<'a> {
     }
 }
 
-/// The expressions of a template, each read when somebody asks for it first.
+/// The expressions of a template, each of which is read when it is first needed.
 ///
-/// Conditions of elements are read with their elements, which keep their ids. Of others most are
-/// asked for, but not all of them by everybody: whether an import is wanted takes its conditions
-/// and what they name. So these are not read ahead: named expressions are known by their position,
-/// what there is little of by its node.
+/// Conditions of elements are read with their elements, which store their ids. Most other
+/// expressions are needed as well, but not in every run: to decide whether an import is wanted
+/// takes only the conditions of the import and what they name. So these are not read in advance.
+/// Named expressions are identified by their position, the few others by their node.
 #[derive(Debug)]
 pub(crate) struct Syntax<'a> {
     tree: RefCell<ExpressionTree<'a>>,
-    /// The named expressions, and those of them that were read.
+    /// The named expressions, and the ids of those that were read.
     named: &'a [(Node<'a>, Node<'a>)],
     named_ids: RefCell<Vec<Option<ExpressionId>>>,
 }
 
 impl<'a> Syntax<'a> {
-    /// For the expressions of a template that names these.
+    /// Creates the syntax of a template with these named expressions.
     pub(crate) fn new(named: &'a [(Node<'a>, Node<'a>)]) -> Self {
         let named_ids = RefCell::new(vec![None; named.len()]);
         Self { tree: RefCell::default(), named, named_ids }
     }
 
-    /// The expression that stands here, or the list of them; it is read once.
+    /// Reads the expression, or the list of expressions, at a node once.
     pub(crate) fn read(&self, node: Node<'a>) -> ExpressionId {
         self.tree.borrow_mut().read(node)
     }
 
-    /// The expression that stands here, or the list of them, for who keeps its id.
+    /// Reads the expression, or the list of expressions, at a node for a caller that stores its id.
     pub(crate) fn add(&self, node: Node<'a>) -> ExpressionId {
         self.tree.borrow_mut().add(node)
     }
@@ -186,23 +186,23 @@ impl<'a> Syntax<'a> {
         self.tree.borrow().get(id)
     }
 
-    /// The items of a list, and anything else as the only one.
+    /// The items of a list; any other expression as the only item.
     pub(crate) fn each(&self, id: ExpressionId) -> ExpressionRange {
         self.get(id).items().unwrap_or(id.only())
     }
 
-    /// The items of a list; none of anything else.
+    /// The items of a list; for other expressions, none.
     pub(crate) fn items(&self, id: ExpressionId) -> ExpressionRange {
         self.get(id).items().unwrap_or(ExpressionRange { first: id.0, count: 0 })
     }
 
-    /// What is wrong with an expression.
+    /// The problem of an invalid expression.
     pub(crate) fn problem(&self, id: ProblemId) -> Diagnostic {
         self.tree.borrow().problem(id).clone()
     }
 
-    /// Calls back with every operation in an expression that names an input or an expression: what
-    /// it names, and where.
+    /// Calls `found` with every operation in an expression that names an input or an expression,
+    /// and with the operand that names it.
     pub(crate) fn each_reference(
         &self,
         id: ExpressionId,
@@ -219,7 +219,7 @@ impl<'a> Syntax<'a> {
         parts.iter().for_each(|part| self.each_reference(part, found));
     }
 
-    /// An expression as text; expressions with the same text are the same, wherever they stand.
+    /// An expression as text. Expressions with the same text are equal, wherever they occur.
     pub(crate) fn canonical(&self, id: ExpressionId) -> String {
         let mut text = String::new();
         self.write_canonical(id, &mut text);

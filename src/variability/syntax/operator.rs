@@ -1,16 +1,16 @@
-//! The operators, resolved from their keywords.
+//! Resolves operators from their keywords.
 //!
 //! Specification: "Variability Expression", "Intrinsic Functions".
 
 use super::presence::{self, PresenceOperator};
 use crate::variability::operators::ValueOperator;
 
-/// What an expression does with its operand.
+/// The operation that an expression applies to its operand.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ExpressionOperator {
     /// `variability_input`: the value of an input.
     Input,
-    /// `logic_expression` and `value_expression`: what a named expression comes to.
+    /// `logic_expression` and `value_expression`: the value of a named expression.
     Named(ReadAs),
     /// A logical operator.
     Logical(Connective),
@@ -20,7 +20,7 @@ pub(crate) enum ExpressionOperator {
     Value(ValueOperator),
 }
 
-/// As what a named expression is read.
+/// How a named expression is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum ReadAs {
     /// As a condition.
@@ -48,7 +48,7 @@ pub(crate) enum Connective {
     AtMostOne,
 }
 
-/// Operators that name something instead of taking operands.
+/// The operators that name something instead of taking operands.
 const REFERENCES: [(&str, ExpressionOperator); 3] = [
     ("variability_input", ExpressionOperator::Input),
     ("logic_expression", ExpressionOperator::Named(ReadAs::Logic)),
@@ -99,12 +99,12 @@ impl ExpressionOperator {
         references.chain(connectives).chain(presence::keywords()).chain(ValueOperator::keywords())
     }
 
-    /// Whether it names an input or an expression instead of taking operands.
+    /// Whether the operator names an input or an expression instead of taking operands.
     pub(crate) fn is_reference(self) -> bool {
         matches!(self, Self::Input | Self::Named(_))
     }
 
-    /// Whether what it comes to is always true or false.
+    /// Whether the value of the operator is always true or false.
     pub(crate) fn gives_truth(self) -> bool {
         match self {
             Self::Logical(_) | Self::Presence(_) => true,
@@ -113,7 +113,7 @@ impl ExpressionOperator {
         }
     }
 
-    /// Whether its operands are conditions.
+    /// Whether the operands are conditions.
     pub(crate) fn is_logical(self) -> bool {
         matches!(self, Self::Logical(_))
     }

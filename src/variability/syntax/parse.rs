@@ -3,37 +3,39 @@
 use super::{
     Application, Expression, ExpressionId, ExpressionOperator, ExpressionRange, ProblemId, Term,
 };
-use crate::text::diagnostic::{Advice, Code, Diagnostic, did_you_mean};
-use crate::text::source::Span;
-use crate::text::yaml::{Document, Node, NodeIdentity, NodeKind};
+use crate::diagnostic::{Advice, Code, Diagnostic, did_you_mean};
+use cuvee_text::source::Span;
+use cuvee_text::yaml::{Document, Node, NodeIdentity, NodeKind};
 use rustc_hash::FxHashMap;
 
-/// The expressions that were read, the parts of each side by side.
+/// The expressions that were read; the parts of each are adjacent.
 #[derive(Debug, Default)]
 pub(super) struct ExpressionTree<'a> {
     records: Vec<ExpressionRecord>,
-    /// What is no expression: why not, and what could be read inside of it.
+    /// The problems of invalid expressions, each with the parts that could be read.
     problems: Vec<(Diagnostic, ExpressionRange)>,
-    /// The documents that expressions were read from, each behind as many positions as those before
-    /// it have.
+    /// The documents that expressions were read from. Each has an offset, which is the number of
+    /// nodes in the documents before it.
     documents: Vec<(u32, &'a Document)>,
-    /// The expressions that are known by their nodes.
+    /// The expressions that are identified by their nodes.
     roots: FxHashMap<NodeIdentity, ExpressionId>,
-    /// What aliases stand for: it is read once, so that the tree is no larger than the documents.
+    /// The content of nodes that aliases refer to. It is read once, so that the tree is not larger
+    /// than the documents.
     shared: FxHashMap<NodeIdentity, ExpressionShape>,
 }
 
-/// An expression in few bytes: a large template has a million of them.
+/// A compact expression, because a large template has a million of them.
 #[derive(Clone, Copy, Debug)]
 struct ExpressionRecord {
     shape: ExpressionShape,
-    /// Where its node is, among those of all documents.
+    /// The position of its node among the nodes of all documents.
     position: u32,
 }
 
 const _: () = assert!(size_of::<ExpressionRecord>() == 12);
 
-/// What an expression is, as a [`Term`] says it. How many items a list has is known to its node.
+/// The content of an expression, like [`Term`]. The number of a list's items is known from its
+/// node.
 #[derive(Clone, Copy, Debug)]
 enum ExpressionShape {
     Scalar,
@@ -43,7 +45,7 @@ enum ExpressionShape {
 }
 
 impl<'a> ExpressionTree<'a> {
-    /// As [`add`](Self::add), once for each node.
+    /// Like [`add`](Self::add), but reads each node once.
     pub(super) fn read(&mut self, node: Node<'a>) -> ExpressionId {
         if let Some(&known) = self.roots.get(&node.identity()) {
             return known;
@@ -53,7 +55,7 @@ impl<'a> ExpressionTree<'a> {
         id
     }
 
-    /// Reads what stands here.
+    /// Reads the expression at a node.
     pub(super) fn add(&mut self, node: Node<'a>) -> ExpressionId {
         let base = self.base(node.document());
         let id = self.room(1).first();
@@ -88,7 +90,7 @@ impl<'a> ExpressionTree<'a> {
         &self.problems[problem.index()].0
     }
 
-    /// What the positions of a document are behind; mostly it is that of the expression before.
+    /// The offset of a document's positions. The document is mostly that of the expression before.
     fn base(&mut self, document: &'a Document) -> u32 {
         let known = self.documents.iter().rfind(|(_, known)| std::ptr::eq(*known, document));
         if let Some(&(base, _)) = known {
@@ -99,7 +101,7 @@ impl<'a> ExpressionTree<'a> {
         base
     }
 
-    /// Room for so many expressions, to be filled.
+    /// Allocates expressions that are filled in later.
     fn room(&mut self, count: usize) -> ExpressionRange {
         let first = self.records.len();
         let empty = ExpressionRecord { shape: ExpressionShape::Scalar, position: 0 };
@@ -146,7 +148,8 @@ impl<'a> ExpressionTree<'a> {
         }
     }
 
-    /// A map that is no expression: its entries, each known by its keyword.
+    /// Reads a map that is an invalid expression: its entries become the parts, each at its
+    /// keyword.
     fn several(&mut self, base: u32, node: Node<'a>) -> ExpressionShape {
         let parts = self.room(node.entries().len());
         for (id, (keyword, operand)) in parts.iter().zip(node.entries()) {
@@ -178,7 +181,8 @@ fn unknown_operator(keyword: Node<'_>, operand: Node<'_>) -> Diagnostic {
         )
 }
 
-/// What to write instead of a function of TOSCA, which are called long after a variant is chosen.
+/// Advice on what to write instead of a TOSCA function, because these are called long after a
+/// variant is chosen.
 fn of_tosca(name: &str, operand: Node<'_>) -> Option<Advice> {
     let input = operand.as_str().filter(|_| name == "get_input").unwrap_or("NAME");
     let help = format!(

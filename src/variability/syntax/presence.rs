@@ -1,8 +1,8 @@
-//! The presence operators ("Presence Operators") and what they ask.
+//! Defines the presence operators ("Presence Operators") and the question that each asks.
 
 use crate::variability::element::ElementKind;
 
-/// What is asked of an element.
+/// The question that a presence operator asks about an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Of {
     /// `present(e)`
@@ -31,7 +31,7 @@ pub(crate) enum Of {
     Producers,
     /// `present(source(r))`
     Source,
-    /// `present(target(r))`; true where the target is left to an orchestrator
+    /// `present(target(r))`; true if the target is left to an orchestrator
     Target,
     /// `⋁ present(t)` over the targets t of the policy, the members of a group among them
     Targets,
@@ -41,11 +41,11 @@ pub(crate) enum Of {
     Container,
 }
 
-/// A presence operator: a position in the table below.
+/// A presence operator: a position in the table `OPERATORS`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PresenceOperator(u8);
 
-/// A line of the table of presence operators.
+/// An entry of the table of presence operators.
 struct PresenceQuestion {
     keyword: &'static str,
     path: &'static [ElementKind],
@@ -131,12 +131,12 @@ impl PresenceOperator {
         self.question().keyword
     }
 
-    /// The kinds of its operands, one inside of the other.
+    /// The kinds of its operands; each is contained in the one before.
     pub(crate) fn path(self) -> &'static [ElementKind] {
         self.question().path
     }
 
-    /// What it asks of the last of them.
+    /// The question that it asks about the last operand.
     pub(crate) fn of(self) -> Of {
         self.question().of
     }

@@ -1,9 +1,9 @@
 use super::*;
-use crate::text::source::FileId;
-use crate::text::yaml::{Document, Limits, parse};
+use cuvee_text::source::FileId;
+use cuvee_text::yaml::{Document, Limits, parse};
 
 fn document(text: &str) -> Document {
-    parse(FileId(0), text.into(), &Limits::default()).unwrap()
+    parse(FileId::new(0), text.into(), &Limits::default()).unwrap()
 }
 
 fn ids<const N: usize>(parts: ExpressionRange) -> [ExpressionId; N] {

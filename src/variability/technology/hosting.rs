@@ -1,28 +1,30 @@
-//! Ways up the hosting relations.
+//! Finds paths along the hosting relations of nodes.
 
-use crate::text::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic};
 use crate::tosca::types::{Family, TypeHierarchy};
 use crate::variability::graph::{Graph, NodeElement, NodeId, RelationId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::Cell;
 
-/// More ways than this for one rule and node are a mistake: each is a variable, and people have to
-/// tell them apart.
+/// How many paths one rule may have for one node. More are considered a mistake: each is a
+/// variable, and people have to distinguish them.
 const MAX_PATHS: usize = 10_000;
 
-/// Stacks are a handful of hosts high; this bounds the search in what is a cycle or generated.
+/// How high a stack of hosts may be. Real stacks have a handful of hosts; the limit bounds the
+/// search in cycles and in generated templates.
 const MAX_HEIGHT: usize = 256;
 
-/// A search that looks at more relations than this is told first which of them lead anywhere.
+/// After how many relations a search stops to determine first which relations lead to the end at
+/// all.
 const FEW: usize = 1_000;
 
-/// So many relations are looked at for all nodes and rules together.
+/// How many relations are visited for all nodes and rules together at most.
 const MAX_LOOKS: usize = 20_000_000;
 
-/// A way that is found costs as much as so many relations: it is a variable from then on.
+/// How many visits a found path costs, because it is a variable from then on.
 const FOUND: usize = 50;
 
-/// Finds stacks for the nodes of a template; what it costs is bounded for all of them together.
+/// Finds stacks for the nodes of a template, within a bound on the cost for all of them together.
 pub(super) struct HostingStacks(Cell<usize>);
 
 impl Default for HostingStacks {
@@ -32,11 +34,11 @@ impl Default for HostingStacks {
 }
 
 impl HostingStacks {
-    /// Every way from a node up its hosting relations that passes hosts of these types; `*` skips
-    /// any number of hosts.
+    /// Every path from a node along its hosting relations that passes hosts of these types; `*`
+    /// skips any number of hosts.
     ///
     /// # Errors
-    /// Where there are too many.
+    /// If there are too many paths.
     pub(super) fn paths(
         &self,
         graph: &Graph<'_>,
@@ -68,7 +70,7 @@ impl HostingStacks {
         let message = if search.found.len() > MAX_PATHS {
             format!("there are more than {MAX_PATHS} hosting stacks for {node} and one rule")
         } else if self.are_spent() {
-            format!("hosts host each other in too many ways to look for all stacks of {node}")
+            format!("there are too many ways of hosting to find all hosting stacks of {node}")
         } else {
             return Ok(search.found);
         };
@@ -77,16 +79,16 @@ impl HostingStacks {
             .help("assign a `technology`, or name more of the stack in the rule's `hosting`"))
     }
 
-    /// Whether nothing more can be found.
+    /// Whether the bound on the cost is reached.
     pub(super) fn are_spent(&self) -> bool {
         self.0.get() == 0
     }
 }
 
-/// Where a search is: at a node, with so many of the wanted hosts behind it.
+/// The state of a search: a node, and the number of wanted hosts that were passed.
 type HostingStep = (NodeId, usize);
 
-/// Which hosts lead where.
+/// The hosting relations, with the types of hosts that a rule wants.
 #[derive(Clone, Copy)]
 struct Hosts<'s, 'a> {
     graph: &'s Graph<'a>,
@@ -95,7 +97,8 @@ struct Hosts<'s, 'a> {
 }
 
 impl<'s, 'a> Hosts<'s, 'a> {
-    /// The steps from here, each with the relation that it takes; a star skips nothing by none.
+    /// The next steps from a state, each with the relation that it takes. A star that skips no host
+    /// takes no relation.
     fn steps(
         self,
         (node, at): HostingStep,
@@ -103,7 +106,7 @@ impl<'s, 'a> Hosts<'s, 'a> {
         let wanted = self.hosting.get(at).copied();
         let any = wanted == Some("*");
         let skip = any.then_some((None, (node, at + 1)));
-        // A star at the end asks for nothing, so it skips nothing.
+        // A star at the end wants no host, so it skips none.
         let wanted = wanted.filter(|_| !any || at + 1 < self.hosting.len());
         let relations = wanted.map(|_| &self.graph.node(node).relations[..]).unwrap_or_default();
         let step = move |&id: &RelationId| {
@@ -120,7 +123,7 @@ impl<'s, 'a> Hosts<'s, 'a> {
         types.any(|&name| self.types.is_a(Family::Node, self.graph.element(name).name, wanted))
     }
 
-    /// The places from which the end is reached at all.
+    /// The states from which the end can be reached.
     fn leading(self, start: HostingStep, looks: &mut usize) -> FxHashSet<HostingStep> {
         let mut before: FxHashMap<HostingStep, Vec<HostingStep>> = FxHashMap::default();
         let (mut open, mut met) = (vec![start], FxHashSet::from_iter([start]));
@@ -150,11 +153,11 @@ impl<'s, 'a> Hosts<'s, 'a> {
 
 struct HostingSearch<'s, 'a> {
     hosts: Hosts<'s, 'a>,
-    /// From where the end is reached, where that is known.
+    /// The states from which the end can be reached, once they are known.
     leading: Option<FxHashSet<HostingStep>>,
     path: Vec<RelationId>,
     found: Vec<Vec<RelationId>>,
-    /// How many relations may still be looked at.
+    /// How many relations may still be visited.
     looks: usize,
 }
 
@@ -176,7 +179,7 @@ impl HostingSearch<'_, '_> {
             self.looks = self.looks.saturating_sub(1);
             match relation {
                 None => self.from(next),
-                // The way may have used it already, as in a cycle of hosts.
+                // The path may contain the relation already if hosts form a cycle.
                 Some(relation) if self.path.contains(&relation) => {}
                 Some(relation) => {
                     self.path.push(relation);

@@ -1,15 +1,15 @@
-//! Technology rules ("Technology Rules"): which deployment technologies a node can have, and what
-//! each makes of its type.
+//! Applies technology rules ("Technology Rules"), which determine the deployment technologies that
+//! a node can have, and the types that these assign.
 //!
-//! A rule matches a node whose type derives from its component. Each way up the hosting relations
-//! that its `hosting` finds is one candidate, or all of them together are one; the ways are the
-//! candidate's condition. Options say which rules give way to others. A rule without a technology is
-//! a candidate as well: the node needs none then.
+//! A rule matches a node whose type derives from its component. Each path along the hosting
+//! relations that its `hosting` finds is one candidate, or all paths together are one candidate;
+//! the paths are the condition of the candidate. Options decide which rules yield to others. A rule
+//! without a technology is a candidate as well; its node then needs none.
 
 mod hosting;
 mod rules;
 
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::tosca::types::{Family, TypeHierarchy};
 use crate::variability::element::ElementKind;
 use crate::variability::graph::{
@@ -19,13 +19,13 @@ use crate::variability::options::{AssignPattern, Check, Flag, Options};
 use crate::variability::template::TechnologyRule;
 pub(crate) use rules::{Candidate, Matching, Rules};
 
-/// What candidates are called that stand for no technology.
+/// The name of candidates that mean no technology.
 const NO_TECHNOLOGY: &str = "null";
 
 /// Adds the technologies that rules find for managed nodes, and completes those that authors wrote.
 ///
-/// Reports `required-technology` for each managed node that no rule fits, and a node with more
-/// candidates than can be meant.
+/// Reports `required-technology` for each managed node that no rule fits. Also reports a node with
+/// so many candidates that this must be a mistake.
 pub(crate) fn assign<'a>(
     mut graph: Graph<'a>,
     types: &TypeHierarchy<'_>,
@@ -49,7 +49,7 @@ pub(crate) fn assign<'a>(
             Ok(Vec::new())
         };
         let found = diagnostics.ok(found);
-        // That is said of one node, and nothing can be said of others.
+        // The error names one node; for the other nodes no candidates can be determined.
         if rules.are_spent() {
             break;
         }
@@ -93,7 +93,7 @@ fn add<'a>(graph: &mut Graph<'a>, node: NodeId, candidates: Vec<Candidate<'a>>) 
             by_rule: true,
             follows: false,
         });
-        // Rules are read once, however many nodes they are for.
+        // The conditions of a rule are read once, however many nodes it fits.
         let conditions = candidate.rule.conditions.map(|node| graph.syntax.read(node));
         graph.technologies.push(TechnologyElement {
             id,
@@ -113,8 +113,8 @@ fn add<'a>(graph: &mut Graph<'a>, node: NodeId, candidates: Vec<Candidate<'a>>) 
     }
 }
 
-/// Gives each technology that the author wrote what the candidates of its name say, and a plain
-/// implementation as the last.
+/// Adds the implementations of candidates with the same name to each technology that the author
+/// named, and a plain implementation as the last one.
 fn complete<'a>(
     graph: &mut Graph<'a>,
     types: &TypeHierarchy<'_>,
@@ -168,13 +168,13 @@ fn complete<'a>(
     }
 }
 
-/// The type of a node; with alternatives, the first: conditional types and technology rules do not
-/// mix.
+/// The type of a node. If it has alternatives, the first one, because conditional types and
+/// technology rules cannot be combined.
 fn type_name<'g>(graph: &'g Graph<'_>, node: &NodeElement<'_>) -> &'g str {
     node.types.first().map_or("", |&id| graph.element(id).name)
 }
 
-/// What the assigned type is named after.
+/// The parts of the name of an assigned type.
 struct AssignedName<'s> {
     node_type: &'s str,
     component: &'s str,

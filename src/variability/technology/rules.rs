@@ -1,39 +1,40 @@
-//! Which rules fit a node, and how.
+//! Determines which rules fit a node, and in which ways.
 
 use super::hosting::HostingStacks;
 use super::{AssignedName, type_name};
-use crate::text::decimal::Decimal;
-use crate::text::diagnostic::Diagnostic;
+use crate::diagnostic::Diagnostic;
 use crate::tosca::types::{Family, Meaning, TypeHierarchy, has_management_operation};
 use crate::variability::expression::has_artifact_type;
 use crate::variability::graph::{ElementId, Graph, NodeElement, RelationId, Requires};
 use crate::variability::options::{AssignPattern, Flag, Options};
 use crate::variability::template::TechnologyRule;
+use cuvee_text::decimal::Decimal;
 use rustc_hash::FxHashMap;
 
 /// A rule that fits a node.
 pub(crate) struct Candidate<'a> {
     pub rule: &'a TechnologyRule<'a>,
-    /// How many steps the node's type derives from the rule's component.
+    /// The number of steps by which the node's type derives from the rule's component.
     pub priority: u32,
-    /// The ways in which the node may be hosted by then.
+    /// The alternative ways in which the node may be hosted.
     pub ways: Vec<Requires>,
-    /// The type that it assigns; nothing where the node keeps its own.
+    /// The type that it assigns; `None` if the node keeps its own.
     pub assign: Option<String>,
 }
 
-/// What becomes of rules that fit.
+/// How the rules that fit become candidates.
 pub(crate) struct Matching {
-    /// Whether those for the most special component are the only ones.
+    /// Whether only the rules for the most special component count.
     pub specific_only: bool,
-    /// Whether each is one candidate, in the order of scenarios; else each of its ways is one.
+    /// Whether each rule is one candidate, in the order of scenarios; otherwise each of its ways is
+    /// a candidate.
     pub by_scenario: bool,
-    /// How assigned types are named.
+    /// The pattern of the names of assigned types.
     pub pattern: AssignPattern,
 }
 
 impl Matching {
-    /// What options say.
+    /// The settings that the options make.
     pub(super) fn of(options: &Options) -> Self {
         Self {
             specific_only: options.flag(Flag::EnrichTechnologiesSpecificOnly),
@@ -43,7 +44,7 @@ impl Matching {
     }
 }
 
-/// Rules by component.
+/// The rules, by component.
 pub(crate) struct Rules<'r, 'a> {
     by_component: FxHashMap<Meaning<'r>, Vec<&'a TechnologyRule<'a>>>,
     stacks: HostingStacks,
@@ -62,7 +63,7 @@ impl<'r, 'a> Rules<'r, 'a> {
         Self { by_component, stacks: HostingStacks::default() }
     }
 
-    /// Whether so much was looked at that no more is found.
+    /// Whether the bound on the search is reached, so that no more is found.
     pub(super) fn are_spent(&self) -> bool {
         self.stacks.are_spent()
     }
@@ -70,7 +71,7 @@ impl<'r, 'a> Rules<'r, 'a> {
     /// Every way in which rules fit a node.
     ///
     /// # Errors
-    /// Where there are too many.
+    /// If there are too many ways.
     pub(crate) fn candidates(
         &self,
         graph: &Graph<'a>,
@@ -109,8 +110,8 @@ impl<'r, 'a> Rules<'r, 'a> {
     }
 }
 
-/// Leaves of each scenario the assessments that no other one surpasses. One with conditions may turn
-/// out not to hold, so it surpasses none.
+/// Keeps the best assessments of each scenario. An assessment with conditions may turn out not to
+/// hold, so it does not displace others.
 pub(super) fn retain_best<'a>(candidates: &mut Vec<Candidate<'a>>, types: &TypeHierarchy<'_>) {
     let scenario =
         |rule: &'a TechnologyRule<'a>| -> (Meaning<'a>, Option<Meaning<'a>>, &'a [&'a str]) {
@@ -141,7 +142,7 @@ fn assigned(node_type: &str, rule: &TechnologyRule<'_>, pattern: AssignPattern) 
     rule.assign.map(str::to_owned).or_else(|| rule.technology.as_deref().map(by_pattern))
 }
 
-/// The ways in which a rule fits a node: each way up the hosting relations, with the artifact.
+/// The ways in which a rule fits a node: each path along the hosting relations, with the artifact.
 fn ways(
     graph: &Graph<'_>,
     types: &TypeHierarchy<'_>,
@@ -165,14 +166,14 @@ fn ways(
     Ok(stacks.paths(graph, types, node, &rule.hosting)?.into_iter().map(way).collect())
 }
 
-/// The relation and the host it leads to.
+/// A relation and the host that it leads to.
 fn on_path(graph: &Graph<'_>, id: RelationId) -> impl Iterator<Item = ElementId> {
     let relation = graph.relation(id);
     std::iter::once(relation.id).chain(relation.target.map(|target| graph.node(target).id))
 }
 
-/// The artifacts one of which the rule needs: none where it needs none or the type brings it;
-/// nothing where it is not to be had.
+/// The artifacts of which the rule needs one. Empty if it needs none or the type provides it;
+/// `None` if the node has no such artifact.
 fn artifacts(
     graph: &Graph<'_>,
     types: &TypeHierarchy<'_>,

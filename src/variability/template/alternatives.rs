@@ -1,21 +1,21 @@
-//! `automatic_default_alternatives`: of several alternatives, the only one about whose presence its
-//! author says nothing is the default alternative.
+//! Implements `automatic_default_alternatives`: of several alternatives, the only one whose
+//! presence its author does not restrict is the default alternative.
 
 use super::conditional::{Conditional, Declared};
 use super::entity::{NodeTemplate, Property};
 use super::topology::ServiceTemplate;
 use rustc_hash::FxHashMap;
 
-/// Alternatives of each other.
+/// Elements that are alternatives of each other.
 #[derive(Default)]
 struct AlternativeScope<'t, 'a> {
     members: usize,
     has_default: bool,
-    /// Those about whose presence nothing is said.
+    /// The elements with neither conditions nor a value of `default_alternative`.
     open: Vec<&'t mut Conditional<'a>>,
 }
 
-/// Declares default alternatives that authors leave unsaid, among properties, requirements, artifacts
+/// Declares default alternatives that authors left out, among properties, requirements, artifacts
 /// and outputs of one name, and among the technologies of a node.
 pub(crate) fn choose_default_alternatives(template: &mut ServiceTemplate<'_>) {
     choose_by_name(template.outputs.iter_mut().map(|output| &mut output.declared));

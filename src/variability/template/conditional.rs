@@ -1,30 +1,31 @@
-//! What every conditional element may declare, whatever its kind.
+//! Reads the variability settings that elements of every kind may declare.
 
 use super::shape::{self, COMMON, of_kind};
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::source::Span;
-use crate::text::yaml::{Node, NodeKind};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::tosca::{Named, PropertyDefinition};
 use crate::variability::element::ElementKind;
 use crate::variability::options::{ModePart, parse_mode};
+use cuvee_text::source::Span;
+use cuvee_text::yaml::{Node, NodeKind};
 
-/// What `implied` says: whose presence, together with the manual conditions, implies the element.
+/// The value of `implied`: which element's presence, together with the manual conditions, implies
+/// this element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Implied {
-    /// Nothing's.
+    /// No element.
     No,
-    /// The container's; the source's, for a relation.
+    /// The container; for a relation, the source.
     Container,
-    /// The target's, of a relation.
+    /// The target, for a relation.
     Target,
 }
 
-/// One entry of `implies`: the element, under this condition, implies the target.
+/// An entry of `implies`: the element implies the target if the condition holds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Implication<'a> {
-    /// What is implied.
+    /// The implied expression.
     pub target: Node<'a>,
-    /// When.
+    /// The condition, if there is one.
     pub condition: Option<Node<'a>>,
 }
 
@@ -49,7 +50,7 @@ pub(crate) struct ElementSettings<'a> {
     pub pruning_aspects: [Option<bool>; 2],
 }
 
-/// The variability of one element.
+/// The variability settings of an element.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Conditional<'a> {
     /// `conditions`: one expression or a list of them.
@@ -62,16 +63,16 @@ pub(crate) struct Conditional<'a> {
 pub(crate) struct Declared<'a> {
     /// The name.
     pub name: &'a str,
-    /// Where the name stands.
+    /// The place of the name.
     pub key: Node<'a>,
-    /// What stands behind the name; the name itself where nothing does.
+    /// The node under the name; the name itself if there is none.
     pub value: Node<'a>,
     /// Conditions and settings.
     pub conditional: Conditional<'a>,
 }
 
 impl<'a> Declared<'a> {
-    /// What it says as a parameter: an input or an output of the topology.
+    /// Its definition as a parameter: an input or an output of the topology.
     pub(crate) fn parameter_definition(
         &self,
         diagnostics: &mut Diagnostics,
@@ -87,7 +88,7 @@ impl<'a> Declared<'a> {
 }
 
 impl<'a> Conditional<'a> {
-    /// These conditions and no others, generated ones included.
+    /// Settings with these conditions and no others, not even generated ones.
     pub(super) fn settled(conditions: Option<Node<'a>>) -> Self {
         let settings = ElementSettings {
             default_condition: Some(false),
@@ -97,7 +98,7 @@ impl<'a> Conditional<'a> {
         Self { conditions, settings: Some(Box::new(settings)) }
     }
 
-    /// The settings, where there are any.
+    /// The rare settings, if there are any.
     pub(crate) fn settings(&self) -> Option<&ElementSettings<'a>> {
         self.settings.as_deref()
     }
@@ -107,12 +108,12 @@ impl<'a> Conditional<'a> {
         self.settings()?.default_alternative
     }
 
-    /// As if its author had written `default_alternative: true`.
+    /// Sets `default_alternative: true` as if the author had written it.
     pub(super) fn make_default_alternative(&mut self) {
         self.settings.get_or_insert_default().default_alternative = Some(true);
     }
 
-    /// Takes a keyword that every element has; false when it is not one.
+    /// Reads a keyword that every element may have; returns false for other keywords.
     pub(super) fn take(
         &mut self,
         kind: ElementKind,
@@ -161,8 +162,8 @@ pub(super) fn boolean(keyword: Node<'_>, value: Node<'_>) -> Result<bool, Diagno
     })
 }
 
-/// The specification of December lists the keyword with the parts of nodes for inputs and outputs,
-/// too, where those mean nothing.
+/// Reads a default condition mode. The specification of December also lists the keyword for inputs
+/// and outputs, with the parts of nodes, which have no meaning there and are ignored.
 fn mode(kind: ElementKind, value: Node<'_>) -> Result<Option<Vec<ModePart>>, Diagnostic> {
     let text = value.text().unwrap_or_default();
     if kind == ElementKind::Input
@@ -207,7 +208,7 @@ fn implications<'a>(value: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<Impli
     value.items().filter_map(|item| diagnostics.ok(implication(item))).collect()
 }
 
-/// A value of the wrong shape.
+/// An error about a value of the wrong form.
 pub(super) fn invalid(at: Node<'_>, message: impl Into<String>) -> Diagnostic {
     Diagnostic::error(Code::InvalidTemplate, message)
         .at(at.span())

@@ -1,20 +1,20 @@
-//! The entities of a topology template, one parser each.
+//! Parses the entities of a topology template, each kind with its own parser.
 
 use super::conditional::{Conditional, Declared, boolean, invalid};
 use super::plain;
 use super::shape::{self, COMMON};
-use crate::text::decimal::Decimal;
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::yaml::{Node, NodeKind, missing_blank};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::tosca::shape::{Reading, Vocabulary};
 use crate::variability::element::ElementKind;
+use cuvee_text::decimal::Decimal;
+use cuvee_text::yaml::{Node, NodeKind, missing_blank};
 
 /// A node template ("Node Template").
 #[derive(Clone, Debug)]
 pub(crate) struct NodeTemplate<'a> {
-    /// Name, places, variability.
+    /// Its name, places and variability settings.
     pub declared: Declared<'a>,
-    /// The alternatives of its type; `type: T` is one without conditions.
+    /// The alternatives of its type; `type: T` is a single alternative without conditions.
     pub types: Vec<TypeAssignment<'a>>,
     /// Property assignments.
     pub properties: Vec<Property<'a>>,
@@ -22,29 +22,29 @@ pub(crate) struct NodeTemplate<'a> {
     pub requirements: Vec<Requirement<'a>>,
     /// Deployment artifacts.
     pub artifacts: Vec<Artifact<'a>>,
-    /// Deployment technologies written by the author.
+    /// The deployment technologies that the author named.
     pub technologies: Vec<Technology<'a>>,
     /// `persistent`, alias `anchor`
     pub persistent: bool,
-    /// `managed`, where the author says it.
+    /// The author's value of `managed`, if there is one.
     pub managed: Option<bool>,
-    /// What its presence costs.
+    /// The cost of its presence.
     pub weight: Decimal,
-    /// Whether there are maps or lists in it besides the [`NODE_PARTS`].
+    /// Whether it has maps or lists other than the [`NODE_PARTS`].
     pub has_rest: bool,
 }
 
-/// The keywords of a node template behind which are its elements and its conditions.
+/// The keynames of a node template whose values are its elements and its conditions.
 pub(crate) const NODE_PARTS: &[&str] =
     &["type", "properties", "requirements", "artifacts", "technology", "conditions", "implies"];
 
-/// The keywords of a requirement behind which are its elements and its conditions.
+/// The keynames of a requirement whose values are its elements and its conditions.
 pub(crate) const REQUIREMENT_PARTS: &[&str] = &["node", "relationship", "conditions", "implies"];
 
-/// The keywords of a relationship template behind which are its elements.
+/// The keynames of a relationship template whose values are its elements.
 pub(crate) const RELATIONSHIP_PARTS: &[&str] = &["type", "properties", "conditions", "implies"];
 
-/// Whether this entry is a map or a list under none of these keywords.
+/// Whether this entry is a map or a list under another keyname.
 fn is_rest(key: &str, value: Node<'_>, parts: &[&str]) -> bool {
     value.kind() != NodeKind::Scalar && !parts.contains(&key)
 }
@@ -52,16 +52,16 @@ fn is_rest(key: &str, value: Node<'_>, parts: &[&str]) -> bool {
 /// A type assignment ("Type Assignment").
 #[derive(Clone, Debug)]
 pub(crate) struct TypeAssignment<'a> {
-    /// Name, places, variability.
+    /// Its name, places and variability settings.
     pub declared: Declared<'a>,
-    /// Whether it is written as in plain TOSCA, so that nothing speaks of an alternative.
+    /// Whether it is written as in plain TOSCA, so that it cannot be an alternative.
     pub is_plain: bool,
 }
 
-/// What a property assignment assigns.
+/// The value of a property assignment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum PropertyValue<'a> {
-    /// A value as it stands.
+    /// A literal value.
     Value(Node<'a>),
     /// The value of a value expression.
     Expression(Node<'a>),
@@ -70,52 +70,54 @@ pub(crate) enum PropertyValue<'a> {
 /// A property assignment ("Property Assignment").
 #[derive(Clone, Debug)]
 pub(crate) struct Property<'a> {
-    /// Name, places, variability.
+    /// Its name, places and variability settings.
     pub declared: Declared<'a>,
-    /// What it assigns.
+    /// The assigned value.
     pub value: PropertyValue<'a>,
 }
 
 /// A requirement assignment ("Requirement Assignment"): a relation of the node.
 #[derive(Clone, Debug)]
 pub(crate) struct Requirement<'a> {
-    /// Name, places, variability.
+    /// Its name, places and variability settings.
     pub declared: Declared<'a>,
-    /// The name of its target; nothing where the target is left to an orchestrator.
+    /// The name of its target; `None` if the target is left to an orchestrator.
     pub target: Option<Node<'a>>,
-    /// Whether a `node_filter` lets an orchestrator choose, so that `node` may name a type.
+    /// Whether a `node_filter` lets an orchestrator choose the target, so that `node` may name a
+    /// type.
     pub filtered: bool,
     /// The name of its relationship template.
     pub relationship: Option<Node<'a>>,
-    /// A relationship written in place.
+    /// A relationship template that is written inline.
     pub inline: Option<Box<RelationshipTemplate<'a>>>,
-    /// Whether there are maps or lists in it besides the [`REQUIREMENT_PARTS`].
+    /// Whether it has maps or lists other than the [`REQUIREMENT_PARTS`].
     pub has_rest: bool,
 }
 
-/// A relationship template ("Relationship Templates"): present with the relation that uses it.
+/// A relationship template ("Relationship Templates"), which is present if the relation that uses
+/// it is.
 #[derive(Clone, Debug)]
 pub(crate) struct RelationshipTemplate<'a> {
-    /// The name; in place, the keyword `relationship`.
+    /// The name; for an inline template, the keyname `relationship`.
     pub name: &'a str,
-    /// Where the name stands.
+    /// The place of the name.
     pub key: Node<'a>,
-    /// What stands behind it.
+    /// The node under the name.
     pub value: Node<'a>,
     /// The alternatives of its type.
     pub types: Vec<TypeAssignment<'a>>,
     /// Property assignments.
     pub properties: Vec<Property<'a>>,
-    /// Whether there are maps or lists in it besides the [`RELATIONSHIP_PARTS`].
+    /// Whether it has maps or lists other than the [`RELATIONSHIP_PARTS`].
     pub has_rest: bool,
 }
 
 /// A deployment artifact ("Artifact Template").
 #[derive(Clone, Debug)]
 pub(crate) struct Artifact<'a> {
-    /// Name, places, variability.
+    /// Its name, places and variability settings.
     pub declared: Declared<'a>,
-    /// The alternatives of its type; none where the default type applies.
+    /// The alternatives of its type; empty if it has the default type.
     pub types: Vec<TypeAssignment<'a>>,
     /// Property assignments.
     pub properties: Vec<Property<'a>>,
@@ -124,70 +126,70 @@ pub(crate) struct Artifact<'a> {
 /// A deployment technology of a node ("Technology Template").
 #[derive(Clone, Debug)]
 pub(crate) struct Technology<'a> {
-    /// Name, places, variability.
+    /// Its name, places and variability settings.
     pub declared: Declared<'a>,
     /// The name in lower case.
     pub name: String,
-    /// What its presence is worth, where the author says it.
+    /// The weight of its presence, if the author gives one.
     pub weight: Option<Decimal>,
-    /// The type that it assigns, where the author says it.
+    /// The type that it assigns, if the author names one.
     pub assign: Option<&'a str>,
-    /// The type of the artifact that it manages, where the author says it.
+    /// The type of the artifact that it manages, if the author names one.
     pub artifact: Option<&'a str>,
 }
 
 /// A member of a group.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Member<'a> {
-    /// The whole entry.
+    /// The node of the whole entry.
     pub item: Node<'a>,
     /// The name of the node.
     pub node: Node<'a>,
-    /// The name or position of one of its relations, where the relation is the member.
+    /// The name or position of a relation of that node, if the relation is the member.
     pub relation: Option<Node<'a>>,
 }
 
 /// A group ("Group Template").
 #[derive(Clone, Debug)]
 pub(crate) struct Group<'a> {
-    /// Name, places, variability.
+    /// Its name, places and variability settings.
     pub declared: Declared<'a>,
     /// The alternatives of its type.
     pub types: Vec<TypeAssignment<'a>>,
     /// Property assignments.
     pub properties: Vec<Property<'a>>,
-    /// Members.
+    /// Its members.
     pub members: Vec<Member<'a>>,
 }
 
 /// A policy ("Policy Template").
 #[derive(Clone, Debug)]
 pub(crate) struct Policy<'a> {
-    /// Name, places, variability.
+    /// Its name, places and variability settings.
     pub declared: Declared<'a>,
     /// The alternatives of its type.
     pub types: Vec<TypeAssignment<'a>>,
     /// Property assignments.
     pub properties: Vec<Property<'a>>,
-    /// Names of nodes and groups.
+    /// The names of its targets, which are nodes and groups.
     pub targets: Vec<Node<'a>>,
 }
 
 /// A topology template input or output ("Topology Template Input", "Topology Template Output").
 #[derive(Clone, Debug)]
 pub(crate) struct Parameter<'a> {
-    /// Name, places, variability.
+    /// Its name, places and variability settings.
     pub declared: Declared<'a>,
 }
 
-/// One entry of a collection that is a map or a list of maps with one entry each.
+/// An entry of a collection that is a map or a list of maps with one entry each.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CollectionEntry<'a> {
     pub key: Node<'a>,
     pub value: Option<Node<'a>>,
 }
 
-/// The entries of a collection in the order written.
+/// The entries of a collection in their original order.
 pub(super) fn entries<'a>(
     collection: Node<'a>,
     what: &str,
@@ -206,7 +208,7 @@ pub(super) fn entries<'a>(
     entries
 }
 
-/// As [`entries`]; a bare string in a list is an entry that is only a name.
+/// Like [`entries`], but a bare string in a list is an entry that has only a name.
 fn named_entries<'a>(
     collection: Node<'a>,
     what: &str,
@@ -229,7 +231,7 @@ fn named_entries<'a>(
     }
 }
 
-/// The entries of a collection that is a list only.
+/// The entries of a collection that must be a list.
 pub(super) fn list_entries<'a>(
     collection: Node<'a>,
     what: &str,
@@ -273,7 +275,8 @@ impl<'a> CollectionEntry<'a> {
         }
     }
 
-    /// Keywords and values of the entry; an error where it is neither a map nor nothing.
+    /// The keynames and values of the entry. A value that is neither a map nor empty is reported as
+    /// an error.
     fn body(
         self,
         what: &str,
@@ -288,7 +291,8 @@ impl<'a> CollectionEntry<'a> {
     }
 }
 
-/// Something that has to be a map; often only a blank is missing.
+/// An error about a value that must be a map. Often only a blank is missing, so the error advises
+/// that.
 fn no_map(value: Node<'_>, message: String) -> Diagnostic {
     invalid(value, message).help_opt(value.text().and_then(missing_blank))
 }
@@ -312,7 +316,6 @@ pub(super) fn node_template<'a>(
     diagnostics: &mut Diagnostics,
 ) -> NodeTemplate<'a> {
     reserve(entry.key, "a node", diagnostics);
-    let mut conditional = Conditional::default();
     let mut node = NodeTemplate {
         declared: entry.declare(Conditional::default()),
         types: Vec::new(),
@@ -325,6 +328,7 @@ pub(super) fn node_template<'a>(
         weight: Decimal::ONE,
         has_rest: false,
     };
+    let conditional = &mut node.declared.conditional;
     let mut anchor = None;
     for (key, value) in entry.body("node template", diagnostics) {
         let keyword = key.text().unwrap_or_default();
@@ -352,18 +356,17 @@ pub(super) fn node_template<'a>(
             _ => diagnostics.0.extend(shape::NODE.unknown(key, Reading::Lenient)),
         }
     }
-    // The newer of its two names wins.
+    // The newer of the two keynames wins.
     node.persistent = anchor.unwrap_or(node.persistent);
-    // A copy takes what it does not say from the template that it copies (section 3.8.3.1).
+    // A copy takes everything else from the template that it copies (section 3.8.3.1).
     if node.declared.value.get("copy").is_none() {
         require_type(&node.types, "node template", entry, diagnostics);
     }
-    node.declared.conditional = conditional;
     node
 }
 
-/// Whether what stands behind an unknown key may be a node template that is indented wrongly, and
-/// would silently be none.
+/// Whether the value of an unknown key may be a node template that is indented wrongly, and would
+/// otherwise be ignored without a message.
 pub(super) fn is_like_a_node(value: Node<'_>) -> bool {
     value.get("type").is_some()
 }
@@ -374,7 +377,7 @@ fn require_type(
     entry: CollectionEntry<'_>,
     diagnostics: &mut Diagnostics,
 ) {
-    // What is no map is reported as that.
+    // An entry that is not a map is reported as such.
     let may_have = |body: Node<'_>| body.kind() == NodeKind::Mapping || body.is_null();
     if types.is_empty() && entry.value.is_none_or(may_have) {
         let message = format!("{what} `{}` has no type", entry.key.text().unwrap_or_default());
@@ -413,28 +416,28 @@ fn properties<'a>(value: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<Propert
     list.into_iter().map(parse).collect()
 }
 
-/// Whether a map says nothing but when something is there.
+/// Whether a map has only keywords about presence.
 fn has_only_keywords(body: Node<'_>) -> bool {
     let is_keyword = |key: Node<'_>| key.text().is_some_and(|text| COMMON.contains(&text));
     body.entries().len() > 0 && body.entries().all(|(key, _)| is_keyword(key))
 }
 
-/// Whether what stands behind the name of a property in a variable template is no value of it, but
-/// holds one.
+/// Whether the value of a property in a variable template is not the property's value, but a map
+/// that contains it.
 pub(crate) fn is_read_as_wrapped(body: Node<'_>) -> bool {
     body.get("value").is_some() || body.get("expression").is_some() || has_only_keywords(body)
 }
 
 impl<'a> Property<'a> {
-    /// A property whose value is all that stands behind its name.
+    /// A property whose whole node is its value.
     fn plain(entry: CollectionEntry<'a>) -> Self {
         let value = PropertyValue::Value(entry.value.unwrap_or(entry.key));
         Self { declared: entry.declare(Conditional::default()), value }
     }
 }
 
-/// A property is wrapped when it is a map with `value` or `expression`; any other value is the
-/// property's own.
+/// Reads a property. A map with `value` or `expression` wraps the property's value; any other node
+/// is the value itself.
 fn property<'a>(entry: CollectionEntry<'a>, diagnostics: &mut Diagnostics) -> Property<'a> {
     let body = entry.value.unwrap_or(entry.key);
     if entry.value.is_none() || body.kind() != NodeKind::Mapping {
@@ -491,7 +494,7 @@ fn requirement<'a>(entry: CollectionEntry<'a>, diagnostics: &mut Diagnostics) ->
         requirement.target = Some(target).filter(|target| !target.is_null());
         return requirement;
     }
-    let mut conditional = Conditional::default();
+    let conditional = &mut requirement.declared.conditional;
     for (key, value) in entry.body("requirement", diagnostics) {
         let keyword = key.text().unwrap_or_default();
         requirement.has_rest |= is_rest(keyword, value, REQUIREMENT_PARTS);
@@ -511,7 +514,6 @@ fn requirement<'a>(entry: CollectionEntry<'a>, diagnostics: &mut Diagnostics) ->
             _ => diagnostics.0.extend(shape::REQUIREMENT.unknown(key, Reading::Lenient)),
         }
     }
-    requirement.declared.conditional = conditional;
     requirement
 }
 
@@ -520,14 +522,15 @@ pub(super) fn relationship_template<'a>(
     diagnostics: &mut Diagnostics,
 ) -> RelationshipTemplate<'a> {
     let template = relationship(entry, &shape::RELATIONSHIP, diagnostics);
-    // A copy takes what it does not say from the template that it copies (section 3.8.4.1).
+    // A copy takes everything else from the template that it copies (section 3.8.4.1).
     if template.value.get("copy").is_none() {
         require_type(&template.types, "relationship template", entry, diagnostics);
     }
     template
 }
 
-/// In place, a relationship may leave its type to the definition of the requirement.
+/// Reads a relationship template. An inline one may leave its type to the definition of the
+/// requirement.
 fn relationship<'a>(
     entry: CollectionEntry<'a>,
     vocabulary: &Vocabulary,
@@ -575,7 +578,7 @@ fn artifact<'a>(entry: CollectionEntry<'a>, diagnostics: &mut Diagnostics) -> Ar
     if entry.value.is_some_and(|value| value.kind() == NodeKind::Scalar) {
         return artifact;
     }
-    let mut conditional = Conditional::default();
+    let conditional = &mut artifact.declared.conditional;
     for (key, value) in entry.body("artifact", diagnostics) {
         match key.text().unwrap_or_default() {
             "type" => artifact.types = types(value, diagnostics),
@@ -584,7 +587,6 @@ fn artifact<'a>(entry: CollectionEntry<'a>, diagnostics: &mut Diagnostics) -> Ar
             _ => diagnostics.0.extend(shape::ARTIFACT.unknown(key, Reading::Lenient)),
         }
     }
-    artifact.declared.conditional = conditional;
     artifact
 }
 
@@ -602,7 +604,7 @@ fn technology<'a>(entry: CollectionEntry<'a>, diagnostics: &mut Diagnostics) -> 
     let declared = entry.declare(Conditional::default());
     let name = declared.name.to_lowercase();
     let mut technology = Technology { declared, name, weight: None, assign: None, artifact: None };
-    let mut conditional = Conditional::default();
+    let conditional = &mut technology.declared.conditional;
     for (key, value) in entry.body("technology", diagnostics) {
         match key.text().unwrap_or_default() {
             "weight" => technology.weight = diagnostics.ok(weight(value)),
@@ -612,7 +614,6 @@ fn technology<'a>(entry: CollectionEntry<'a>, diagnostics: &mut Diagnostics) -> 
             _ => diagnostics.0.extend(shape::TECHNOLOGY.unknown(key, Reading::Strict)),
         }
     }
-    technology.declared.conditional = conditional;
     technology
 }
 
@@ -621,7 +622,7 @@ pub(super) fn group<'a>(entry: CollectionEntry<'a>, diagnostics: &mut Diagnostic
     let declared = entry.declare(Conditional::default());
     let mut group =
         Group { declared, types: Vec::new(), properties: Vec::new(), members: Vec::new() };
-    let mut conditional = Conditional::default();
+    let conditional = &mut group.declared.conditional;
     for (key, value) in entry.body("group", diagnostics) {
         match key.text().unwrap_or_default() {
             "type" => group.types = types(value, diagnostics),
@@ -638,7 +639,6 @@ pub(super) fn group<'a>(entry: CollectionEntry<'a>, diagnostics: &mut Diagnostic
         }
     }
     require_type(&group.types, "group", entry, diagnostics);
-    group.declared.conditional = conditional;
     group
 }
 
@@ -660,7 +660,7 @@ pub(super) fn policy<'a>(entry: CollectionEntry<'a>, diagnostics: &mut Diagnosti
     let declared = entry.declare(Conditional::default());
     let mut policy =
         Policy { declared, types: Vec::new(), properties: Vec::new(), targets: Vec::new() };
-    let mut conditional = Conditional::default();
+    let conditional = &mut policy.declared.conditional;
     for (key, value) in entry.body("policy", diagnostics) {
         match key.text().unwrap_or_default() {
             "type" => policy.types = types(value, diagnostics),
@@ -675,7 +675,6 @@ pub(super) fn policy<'a>(entry: CollectionEntry<'a>, diagnostics: &mut Diagnosti
         }
     }
     require_type(&policy.types, "policy", entry, diagnostics);
-    policy.declared.conditional = conditional;
     policy
 }
 
@@ -685,7 +684,7 @@ pub(super) fn parameter<'a>(
     diagnostics: &mut Diagnostics,
 ) -> Parameter<'a> {
     let mut conditional = Conditional::default();
-    // What is no map is the parameter's value, in the single-line grammar.
+    // Anything other than a map is the parameter's value, in the single-line grammar.
     for (key, value) in entry.value.into_iter().flat_map(Node::entries) {
         if !conditional.take(kind, key, value, diagnostics) {
             diagnostics.0.extend(shape::PARAMETER.unknown(key, Reading::Lenient));
@@ -694,7 +693,7 @@ pub(super) fn parameter<'a>(
     Parameter { declared: entry.declare(conditional) }
 }
 
-/// A weight: `true` is 1, `false` is 0.
+/// Reads a weight: `true` is 1, `false` is 0.
 pub(super) fn weight(value: Node<'_>) -> Result<Decimal, Diagnostic> {
     match value.as_bool() {
         Some(true) => Ok(Decimal::ONE),

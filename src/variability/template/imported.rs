@@ -1,35 +1,36 @@
-//! What imported files bring besides types (section 3.6.8): their templates, inputs and so on are
-//! there as if the importing topology had them.
+//! Adds the contents of imported files other than types (section 3.6.8): their templates, inputs
+//! and so on count as if they were part of the importing topology.
 //!
-//! What is resolved still imports the files, with all that is in them. So these elements are present
-//! as long as an import that leads to them is, and nothing else decides about them.
+//! The resolved template still imports the files with all their contents. So these elements are
+//! present as long as an import that leads to them is, and nothing else decides about their
+//! presence.
 
 use super::conditional::{Conditional, Declared};
 use super::entity::{NodeTemplate, Property, RelationshipTemplate, TypeAssignment};
 use super::topology::{ServiceTemplate, parse};
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::source::Span;
-use crate::text::yaml::Node;
+use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
+use cuvee_text::source::Span;
+use cuvee_text::yaml::Node;
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 
-/// The topology of a file that is imported.
+/// The topology of an imported file.
 pub(crate) struct ImportedTopology<'a> {
     /// The whole document.
     pub root: Node<'a>,
-    /// When it is imported; nothing where it always is.
+    /// The conditions under which it is imported; `None` if it always is.
     pub conditions: Option<Node<'a>>,
 }
 
-/// Whether who imports this file has what is in its topology. One that substitutes nodes is there
-/// for nodes that need it, and otherwise a template of its own.
+/// Whether an importing template includes the topology of this file. A topology that substitutes
+/// nodes is not included: it is for nodes that need it, and otherwise a template of its own.
 pub(crate) fn has_topology(root: Node<'_>) -> bool {
     root.get("topology_template")
         .is_some_and(|topology| topology.get("substitution_mappings").is_none())
 }
 
 impl<'a> ServiceTemplate<'a> {
-    /// With what these files bring.
+    /// The template with the topologies of these files.
     pub(crate) fn with(
         &self,
         imported: &[ImportedTopology<'a>],
@@ -46,7 +47,7 @@ impl<'a> ServiceTemplate<'a> {
 
 struct Merging<'a, 'd> {
     whole: ServiceTemplate<'a>,
-    /// What is there, by what it is and its name.
+    /// The places of the known elements, by their kinds and names.
     known: FxHashMap<(&'static str, &'a str), Span>,
     diagnostics: &'d mut Diagnostics,
 }
@@ -70,10 +71,10 @@ impl<'a> Merging<'a, '_> {
         self.known.extend(workflows.map(|name| ((WORKFLOW, text(name)), name.span())));
     }
 
-    /// Takes what there is; of two of one name, the first.
+    /// Adds the elements of an imported topology; of two elements of one name, the first counts.
     fn topology(&mut self, imported: &ImportedTopology<'a>) {
         let mut found = Diagnostics::default();
-        // Of other versions, which import definitions allow, only types are taken.
+        // Of files in other versions, which import definitions allow, only types are used.
         let Ok(mut part) = parse(imported.root, &mut found) else { return };
         found.0.retain(|found| found.code != Code::UnsupportedVersion);
         self.diagnostics.0.append(&mut found.0);
@@ -96,7 +97,8 @@ impl<'a> Merging<'a, '_> {
         self.whole.imported.push(imported.root);
     }
 
-    /// Whether nothing is called so yet. Who imports can rename, so it is told at its own element.
+    /// Whether no element of this kind has the name yet. A duplicate is reported at the importing
+    /// template's own element if there is one, because its author can rename that.
     fn is_new(&mut self, what: &'static str, key: Node<'a>) -> bool {
         let name = text(key);
         let first = match self.known.entry((what, name)) {
@@ -123,14 +125,15 @@ fn text(name: Node<'_>) -> &str {
     name.text().unwrap_or_default()
 }
 
-/// The names of workflows, which otherwise stay as they are written.
+/// The names of workflows. Workflows are not parsed further here.
 fn workflows(root: Node<'_>) -> impl Iterator<Item = Node<'_>> {
     let all = root.get("topology_template").and_then(|topology| topology.get("workflows"));
     all.into_iter().flat_map(Node::entries).map(|(name, _)| name)
 }
 
 impl<'a> ServiceTemplate<'a> {
-    /// Makes everything in it present while these conditions hold, whatever it says itself.
+    /// Makes every element of the template present while these conditions hold, whatever conditions
+    /// it has itself.
     fn settle(&mut self, conditions: Option<Node<'a>>) {
         let parameters = self.inputs.iter_mut().chain(&mut self.outputs);
         parameters.for_each(|parameter| parameter.declared.settle(conditions));
@@ -159,7 +162,7 @@ impl<'a> NodeTemplate<'a> {
             artifact.declared.settle(conditions);
             settle(&mut artifact.types, &mut artifact.properties, conditions);
         }
-        // How it is deployed cannot be written where it stands.
+        // The deployment of an imported node cannot be written into its file.
         self.technologies.clear();
         self.managed = Some(false);
     }

@@ -1,8 +1,8 @@
-//! The syntax of a variable service template, with shorthands resolved: after this module nobody
-//! matches YAML shapes.
+//! Parses the syntax of a variable service template and expands its short forms. No later module
+//! has to examine YAML structures.
 //!
-//! Specification: "Service Template" to "Import Definition". What TOSCA knows and variability does
-//! not touch stays in its YAML node.
+//! Specification: "Service Template" to "Import Definition". The parts of TOSCA that variability
+//! does not touch stay YAML nodes.
 
 mod alternatives;
 mod conditional;
@@ -32,5 +32,5 @@ pub(crate) use variability::{
 
 pub(crate) use crate::tosca::{OLDER_VERSIONS, PLAIN_VERSION};
 
-/// The type of an artifact that declares none.
+/// The type of an artifact that does not declare a type.
 pub(crate) const DEFAULT_ARTIFACT_TYPE: &str = "tosca.artifacts.File";

@@ -1,17 +1,17 @@
-//! Plain TOSCA, and what of variability a template writes that says it is plain: lists where TOSCA
-//! has maps, and the words that variability adds.
+//! Recognises plain TOSCA, and reports notations of variability in templates that declare
+//! themselves plain: lists instead of maps, and keywords that variability adds.
 
 use super::entity::{Artifact, Group, NodeTemplate, Requirement};
 use super::shape;
 use super::topology::ServiceTemplate;
 use super::{OLDER_VERSIONS, PLAIN_VERSION};
-use crate::text::diagnostic::{Code, Diagnostic};
-use crate::text::source::Span;
-use crate::text::yaml::{Node, NodeKind};
+use crate::diagnostic::{Cite, Code, Diagnostic};
 use crate::tosca::profile;
 use crate::tosca::shape::{GROUP, TOPOLOGY, Vocabulary};
+use cuvee_text::source::Span;
+use cuvee_text::yaml::{Node, NodeKind};
 
-/// Whether the version of a template says that it is plain.
+/// Whether the version of a template declares it plain.
 pub(super) fn is_declared(root: Node<'_>) -> bool {
     let version = root.get("tosca_definitions_version").and_then(Node::text);
     version.is_some_and(|version| {
@@ -19,15 +19,15 @@ pub(super) fn is_declared(root: Node<'_>) -> bool {
     })
 }
 
-/// Whether a template is plain TOSCA, without variability: what is a map with `value` there is the
-/// property's own map, or else a resolved template could not be resolved again without a change.
+/// Whether a template is plain TOSCA, without variability. In a plain template, a map with `value`
+/// is the property's own value; otherwise resolving a resolved template again would change it.
 pub(super) fn is_plain(root: Node<'_>) -> bool {
     let topology = root.get("topology_template");
     is_declared(root) && topology.is_none_or(|topology| topology.get("variability").is_none())
 }
 
-/// Each place of a template that says it is plain at which it is written as only a variable one
-/// may be.
+/// An error for each place where a template that declares itself plain has a notation that only
+/// variable templates may use.
 pub(super) fn variability(template: &ServiceTemplate<'_>) -> Vec<Diagnostic> {
     if !is_declared(template.root) {
         return Vec::new();
@@ -38,12 +38,13 @@ pub(super) fn variability(template: &ServiceTemplate<'_>) -> Vec<Diagnostic> {
     notation.found
 }
 
-/// Where maps are lists of alternatives in variable templates.
+/// The collections that are maps in plain templates, but may be lists of alternatives in variable
+/// ones.
 const COLLECTIONS: [&str; 5] =
     ["inputs", "outputs", "node_templates", "relationship_templates", "groups"];
 
 struct ForeignNotation {
-    /// Where the template says that it is plain.
+    /// The place where the template declares itself plain.
     version: Option<Span>,
     found: Vec<Diagnostic>,
 }
@@ -93,7 +94,7 @@ impl ForeignNotation {
         }
     }
 
-    /// What has one type and one value a property.
+    /// Checks an entity that has one type, and one value for each property.
     fn typed(&mut self, body: Node<'_>, vocabulary: &Vocabulary) {
         self.words(body, vocabulary);
         let section = vocabulary.section.unwrap_or_default();
@@ -104,7 +105,7 @@ impl ForeignNotation {
         }
     }
 
-    /// What stands elsewhere is no word of this, and reported as that.
+    /// Checks the keywords of an entity. Other unknown words are reported elsewhere.
     fn words(&mut self, body: Node<'_>, vocabulary: &Vocabulary) {
         for (key, _) in body.entries() {
             let word = key.text().unwrap_or_default();
@@ -129,7 +130,7 @@ impl ForeignNotation {
     fn push(&mut self, code: Code, at: Node<'_>, message: String, section: &'static str) {
         let mut error = Diagnostic::error(code, message).at(at.span()).section(section);
         if let Some(version) = self.version {
-            error = error.label(version, "here the template says that it is plain");
+            error = error.label(version, "this version makes it plain TOSCA");
         }
         let help =
             "a template with variability says `tosca_definitions_version: tosca_variability_1_0`";
@@ -137,7 +138,7 @@ impl ForeignNotation {
     }
 }
 
-/// The entries of a map that are lists.
+/// The entries of a map whose values are lists.
 fn lists(body: Node<'_>) -> impl Iterator<Item = (Node<'_>, Node<'_>)> {
     body.entries().filter(|(_, value)| value.kind() == NodeKind::Sequence)
 }

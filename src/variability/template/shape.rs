@@ -1,12 +1,12 @@
-//! What variability adds to what TOSCA may say, and what is there for variability alone ("Service
-//! Template" to "Import Definition").
+//! Defines the keywords that variability adds to TOSCA's keynames, and the vocabularies of parts
+//! that belong to variability alone ("Service Template" to "Import Definition").
 
 use crate::tosca::shape::{self, Vocabulary};
 use crate::variability::element::ElementKind;
 
 type Words = &'static [&'static str];
 
-/// What every conditional element may say.
+/// The keywords of every conditional element.
 pub(super) const COMMON: [&str; 11] = [
     "default_alternative",
     "conditions",
@@ -21,13 +21,13 @@ pub(super) const COMMON: [&str; 11] = [
     "semantic_pruning",
 ];
 
-/// What elements may say that are no alternatives of each other.
+/// The keywords of elements that cannot be alternatives of each other.
 const WITHOUT_ALTERNATIVES: Words = match COMMON.split_first() {
     Some((_, rest)) => rest,
     None => &[],
 };
 
-/// What a single kind of element may say, or the template.
+/// The keywords of a single kind of element, or of the template.
 const PARTICULAR: [&str; 8] = [
     "weight",
     "technology",
@@ -41,7 +41,7 @@ const PARTICULAR: [&str; 8] = [
 
 const EVERYWHERE: &[Words] = &[&COMMON, &PARTICULAR];
 
-/// Whether a key exists only for variability, so that no result has it.
+/// Whether a key exists only for variability, so that it is never part of a result.
 pub(crate) fn is_keyword(key: &str) -> bool {
     EVERYWHERE.iter().any(|words| words.contains(&key))
 }
@@ -50,7 +50,7 @@ const fn of(shape: &shape::Shape, words: &'static [Words]) -> Vocabulary {
     Vocabulary::extended(shape, words, EVERYWHERE)
 }
 
-/// What TOSCA knows nothing of.
+/// The vocabulary of a part that TOSCA does not have.
 const fn own(what: &'static str, words: &'static [Words]) -> Vocabulary {
     Vocabulary { what, section: None, keynames: &[], words, everywhere: EVERYWHERE }
 }
@@ -64,7 +64,7 @@ pub(crate) static NODE: Vocabulary = of(
     &[WITHOUT_ALTERNATIVES, &["technology", "managed", "persistent", "anchor", "weight"]],
 );
 pub(crate) static REQUIREMENT: Vocabulary = of(&shape::REQUIREMENT_ASSIGNMENT, &[&COMMON]);
-/// Relationships are present with the relation that uses them.
+/// A relationship has no conditions, because it is present if the relation that uses it is.
 pub(crate) static RELATIONSHIP: Vocabulary = of(&shape::RELATIONSHIP, &[]);
 pub(crate) static RELATIONSHIP_IN_PLACE: Vocabulary = of(&shape::RELATIONSHIP_IN_PLACE, &[]);
 pub(crate) static ARTIFACT: Vocabulary = of(&shape::ARTIFACT, &[&COMMON]);
@@ -113,7 +113,7 @@ pub(super) static TECHNOLOGY_RULE: Vocabulary = own(
     ]],
 );
 
-/// What an element of this kind may say.
+/// The vocabulary of an element of this kind.
 pub(super) fn of_kind(kind: ElementKind) -> &'static Vocabulary {
     match kind {
         ElementKind::Input | ElementKind::Output => &PARAMETER,

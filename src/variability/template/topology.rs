@@ -1,4 +1,4 @@
-//! The service template and its topology template.
+//! Parses the service template and its topology template.
 
 use super::conditional::{Conditional, Declared, invalid};
 use super::entity::{
@@ -9,14 +9,14 @@ use super::plain;
 use super::shape::{self, is_keyword};
 use super::variability::{self, Variability};
 use super::{OLDER_VERSIONS, PLAIN_VERSION};
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::text::source::Span;
-use crate::text::yaml::{Node, NodeKind};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::tosca::import::ImportDefinition;
 use crate::tosca::profile;
 use crate::tosca::shape::{Reading, Vocabulary};
 use crate::variability::element::ElementKind;
 use crate::variability::options;
+use cuvee_text::source::Span;
+use cuvee_text::yaml::{Node, NodeKind};
 
 /// A variable service template ("Service Template").
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ pub(crate) struct ServiceTemplate<'a> {
     pub root: Node<'a>,
     /// The documents of imported files whose topologies are part of this one.
     pub imported: Vec<Node<'a>>,
-    /// `tosca_definitions_version`, or the version as which that is read.
+    /// `tosca_definitions_version`, or the version that it is treated as.
     pub version: &'a str,
     /// `topology_template.variability`
     pub variability: Variability<'a>,
@@ -43,30 +43,31 @@ pub(crate) struct ServiceTemplate<'a> {
     pub groups: Vec<Group<'a>>,
     /// `topology_template.policies`
     pub policies: Vec<Policy<'a>>,
-    /// Where it is written as only a variable template may be, although it says that it is plain.
+    /// Errors at places that have a notation of variable templates, although the template declares
+    /// itself plain.
     pub foreign: Vec<Diagnostic>,
 }
 
 impl ServiceTemplate<'_> {
-    /// Whether it is plain TOSCA, without anything of variability.
+    /// Whether it is plain TOSCA, without variability.
     pub(crate) fn is_plain(&self) -> bool {
         plain::is_plain(self.root)
     }
 
-    /// Whether it is plain, and written as what is plain has to be.
+    /// Whether it is plain and has no notation of variable templates.
     pub(crate) fn is_only_plain(&self) -> bool {
         self.is_plain() && self.foreign.is_empty()
     }
 }
 
 impl<'a> ServiceTemplate<'a> {
-    /// The topologies of which it consists: its own, and those that it imports.
+    /// The topologies that it consists of: its own, and the imported ones.
     pub(crate) fn topologies(&self) -> impl Iterator<Item = Node<'a>> {
         let roots = std::iter::once(&self.root).chain(&self.imported);
         roots.filter_map(|root| root.get("topology_template"))
     }
 
-    /// Whether what stands there is imported.
+    /// Whether this place is in an imported file.
     pub(crate) fn is_imported(&self, at: Span) -> bool {
         !self.imported.is_empty() && at.file != self.root.document().file()
     }
@@ -75,16 +76,16 @@ impl<'a> ServiceTemplate<'a> {
 /// An import ("Import Definition").
 #[derive(Clone, Debug)]
 pub(crate) struct Import<'a> {
-    /// Name (its file), places, variability.
+    /// Its name, which is the file, its places and variability settings.
     pub declared: Declared<'a>,
-    /// What it imports.
+    /// The definition of the import.
     pub definition: ImportDefinition<'a>,
 }
 
-/// Parses a service template; what it cannot make sense of is reported and left out.
+/// Parses a service template; parts that cannot be understood are reported and left out.
 ///
 /// # Errors
-/// `unsupported-version`, for what is written in another version means something else.
+/// `unsupported-version`, because keynames of another version may have another meaning.
 pub(crate) fn parse<'a>(
     root: Node<'a>,
     diagnostics: &mut Diagnostics,
@@ -188,7 +189,8 @@ fn collection<'a, T>(
     list.into_iter().map(|entry| parse(entry, diagnostics)).collect()
 }
 
-/// In a list a name may come twice; in a map that was a duplicate key of its YAML.
+/// Reports repeated names in a list; in a map they are duplicate keys, which the YAML parser
+/// reports.
 fn unique<'a>(
     what: &str,
     collection: Node<'_>,
@@ -247,7 +249,7 @@ fn imports<'a>(node: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<Import<'a>>
 }
 
 fn import<'a>(item: Node<'a>, diagnostics: &mut Diagnostics) -> Option<Import<'a>> {
-    // What stands behind a word of variability is no file.
+    // The value of a keyword of variability is not a file name.
     let is_named = |definition: &ImportDefinition<'_>| {
         definition.name.is_none_or(|name| !name.text().is_some_and(is_keyword))
     };

@@ -1,13 +1,13 @@
-//! The variability definition ("Variability Definition"), type-specific conditions and technology
-//! rules.
+//! Parses the variability definition ("Variability Definition"), type-specific conditions and
+//! technology rules.
 
 use super::conditional::{boolean, invalid};
 use super::entity::{string, weight};
 use super::shape::{self, TYPE_SPECIFIC_CONDITION, TYPE_SPECIFIC_CONDITIONS};
-use crate::text::decimal::Decimal;
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::yaml::{Node, NodeKind};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::tosca::shape::Reading;
+use cuvee_text::decimal::Decimal;
+use cuvee_text::yaml::{Node, NodeKind};
 
 /// `topology_template.variability`
 #[derive(Clone, Debug, Default)]
@@ -16,7 +16,7 @@ pub(crate) struct Variability<'a> {
     pub inputs: Option<Node<'a>>,
     /// `presets`
     pub presets: Option<Node<'a>>,
-    /// `expressions`: names and expressions.
+    /// `expressions`: the names and the expressions.
     pub expressions: Vec<(Node<'a>, Node<'a>)>,
     /// `constraints`
     pub constraints: Vec<Node<'a>>,
@@ -66,28 +66,29 @@ pub(super) fn parse<'a>(node: Node<'a>, diagnostics: &mut Diagnostics) -> Variab
 /// A default condition for the elements of one type ("Type-Specific Default Conditions").
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TypeSpecificCondition<'a> {
-    /// Which types: `node_types`, `relationship_types`, ...
+    /// The family of types: `node_types`, `relationship_types`, ...
     pub family: &'a str,
     /// The type.
     pub name: &'a str,
-    /// The property of that type, where the condition is one of a property.
+    /// The property of that type, if the condition is for a property.
     pub property: Option<&'a str>,
     /// One expression or a list of them.
     pub conditions: Node<'a>,
-    /// Whether it replaces the consistency condition, and the semantic one.
+    /// Whether it replaces the consistency condition, and whether it replaces the semantic one.
     pub aspects: [bool; 2],
 }
 
 /// All type-specific default conditions.
 pub(crate) type TypeSpecificConditions<'a> = Vec<TypeSpecificCondition<'a>>;
 
-/// Parses type-specific default conditions: type families, types, conditions.
+/// Parses type-specific default conditions, which are maps from type families and types to
+/// conditions.
 pub(crate) fn parse_type_specific_conditions<'a>(
     node: Node<'a>,
     diagnostics: &mut Diagnostics,
 ) -> TypeSpecificConditions<'a> {
     let mut found = Vec::new();
-    // A file of its own may repeat the keyword.
+    // A separate file may repeat the keyword.
     let node = node.get("type_specific_conditions").unwrap_or(node);
     let list = node.kind() == NodeKind::Sequence;
     for families in node.items().chain((!list).then_some(node)) {
@@ -163,25 +164,25 @@ fn type_specific<'a>(
 /// A technology rule ("Technology Rules").
 #[derive(Clone, Debug)]
 pub(crate) struct TechnologyRule<'a> {
-    /// Where it stands.
+    /// The node of the rule.
     pub node: Node<'a>,
-    /// The technology in lower case; nothing for components that need none.
+    /// The technology in lower case; `None` if the components need none.
     pub technology: Option<String>,
-    /// The type of the components to which it can be assigned.
+    /// The type of the components that the technology can be assigned to.
     pub component: &'a str,
-    /// The types up the hosting relations; `*` skips any number of hosts.
+    /// The types of the hosts along the hosting relations; `*` skips any number of hosts.
     pub hosting: Vec<&'a str>,
     /// The type of the artifact that it needs.
     pub artifact: Option<&'a str>,
-    /// The operations that the node has to have for its management.
+    /// The management operations that the node has to have.
     pub operations: Vec<&'a str>,
-    /// Why it is worth that, for people.
+    /// The reason for the weight, for people.
     pub reason: Option<&'a str>,
     /// Further conditions.
     pub conditions: Option<Node<'a>>,
-    /// What its choice is worth.
+    /// The weight of the rule.
     pub weight: Decimal,
-    /// The type that it assigns, where the rule says it.
+    /// The type that it assigns, if the rule names one.
     pub assign: Option<&'a str>,
 }
 

@@ -1,4 +1,4 @@
-//! The words of templates, for the reference of the language: `docs/language.md`.
+//! Lists the words of templates for the reference of the language: `docs/language.md`.
 
 use super::entity::RESERVED;
 use super::shape::{
@@ -8,7 +8,7 @@ use super::shape::{
 use crate::tosca::shape::Vocabulary;
 use crate::variability::element::ElementKind;
 
-/// Each word behind what it is of, such as `node weight`.
+/// Each word with a prefix that tells what it is, such as `node weight`.
 pub(crate) fn words() -> Vec<String> {
     let mut words: Vec<_> = COMMON.iter().map(|word| format!("element {word}")).collect();
     let own = [
@@ -39,7 +39,8 @@ pub(crate) fn common() -> &'static [&'static str] {
     &COMMON
 }
 
-/// Which words an element of this kind may say, which keynames of TOSCA, and where those are.
+/// The words that variability adds to an element of this kind, TOSCA's keynames of the element, and
+/// the section of the specification that defines these.
 pub(crate) fn of_element(
     kind: ElementKind,
 ) -> (Vec<&'static str>, Vec<&'static str>, Option<&'static str>) {

@@ -1,13 +1,13 @@
-//! Where the nodes and flows of a process are: from left to right.
+//! Places the nodes and flows of a process, from left to right.
 
 use super::process::{FlowNode, Process};
 use crate::draw::layout::{LayoutEdge, Point, Route, Size, coarse, layout};
 use crate::draw::svg::{MARGIN, text_width};
 
-/// Of more nodes than this nobody sees which way lines take.
+/// In a larger process, the routes of lines cannot be followed, so they are laid out coarsely.
 const LARGEST: usize = 600;
 
-/// How large things are in the editors of others.
+/// The sizes of shapes as BPMN editors draw them.
 const EVENT: f64 = 36.0;
 const GATEWAY: f64 = 50.0;
 const TASK_HEIGHT: f64 = 80.0;
@@ -15,16 +15,16 @@ const TASK_WIDTH: (f64, f64) = (100.0, 240.0);
 const TITLE_SIZE: f64 = 12.0;
 const TASK_PADDING: f64 = 12.0;
 
-/// A process as it is drawn.
+/// The places of a process's shapes.
 pub(super) struct Diagram {
-    /// The corner of each node at the top left, and its size.
+    /// The top left corner of each node, and its size.
     pub shapes: Vec<(Point, Size)>,
     /// The points of each flow.
     pub ways: Vec<Vec<Point>>,
 }
 
 impl Diagram {
-    /// The diagram of a process whose nodes are called so.
+    /// The diagram of a process whose nodes have these titles.
     pub(super) fn of(process: &Process, titles: &[String]) -> Self {
         let nodes = process.nodes.iter().zip(titles);
         let sizes: Vec<_> = nodes.map(|(node, title)| size(*node, title)).collect();
@@ -41,7 +41,7 @@ impl Diagram {
         let corner = |node: usize| {
             let (centre, size) = (turned(laid.centres[of[node]]), sizes[node]);
             match process.nodes[node] {
-                // Around the corner of its task.
+                // A failure is drawn at the corner of its task.
                 FlowNode::Failure(task) => {
                     let x = centre.x + sizes[task].width / 2.0 - EVENT / 2.0;
                     Point { x, y: centre.y + sizes[task].height / 2.0 - EVENT / 2.0 }
@@ -60,7 +60,7 @@ impl Diagram {
     }
 }
 
-/// What is laid out, and which of that each node is: failures are at their tasks.
+/// For each node the index of its box, and the boxes. Failures share the box of their task.
 fn boxes(process: &Process, sizes: &[Size]) -> (Vec<usize>, Vec<Size>) {
     let mut of = Vec::with_capacity(sizes.len());
     let mut boxes = Vec::with_capacity(sizes.len());
@@ -69,7 +69,8 @@ fn boxes(process: &Process, sizes: &[Size]) -> (Vec<usize>, Vec<Size>) {
             FlowNode::Failure(task) => of.push(of[task]),
             _ => {
                 of.push(boxes.len());
-                // What is laid out from top to bottom is read from left to right.
+                // The layout goes from top to bottom, the diagram from left to right, so width and
+                // height are exchanged.
                 boxes.push(Size { width: size.height, height: size.width });
             }
         }
@@ -82,7 +83,7 @@ fn size(node: FlowNode, title: &str) -> Size {
     match node {
         FlowNode::Start | FlowNode::End(_) | FlowNode::Failure(_) => square(EVENT),
         FlowNode::Task(_) => {
-            // Titles are broken into lines, and words better are not.
+            // Titles are broken into lines, preferably between words.
             let words = title.split_whitespace().map(|word| text_width(word, TITLE_SIZE));
             let text = words.fold(text_width(title, TITLE_SIZE) / 2.0, f64::max);
             let width = (text + 2.0 * TASK_PADDING).clamp(TASK_WIDTH.0, TASK_WIDTH.1);
@@ -94,7 +95,7 @@ fn size(node: FlowNode, title: &str) -> Size {
     }
 }
 
-/// Where a point that is laid out from top to bottom is from left to right.
+/// A point of the layout in the diagram, which is turned by a right angle.
 fn turned(point: Point) -> Point {
     Point { x: point.y + MARGIN, y: point.x + MARGIN }
 }
@@ -115,7 +116,7 @@ fn way(route: &Route, [source, target]: [(FlowNode, (Point, Size)); 2]) -> Vec<P
             true => Point { x: corner.x + EVENT, y: corner.y + EVENT / 2.0 },
             false => Point { x: corner.x + EVENT / 2.0, y: corner.y + EVENT },
         };
-        // The way leaves the task, and this its failure.
+        // The route starts at the task; the flow starts at its failure.
         let is_beyond = |point: &Point| (point.x > start.x) == leads_on;
         points.retain(is_beyond);
         points.insert(0, start);
@@ -131,7 +132,7 @@ fn way(route: &Route, [source, target]: [(FlowNode, (Point, Size)); 2]) -> Vec<P
     points
 }
 
-/// Where a line that reaches the side of a box reaches the shape in it.
+/// The point at which a line meets the shape inside a box.
 fn docked(point: Point, (node, (corner, size)): (FlowNode, (Point, Size))) -> Point {
     let half = size.width / 2.0;
     let centre = Point { x: corner.x + half, y: corner.y + size.height / 2.0 };

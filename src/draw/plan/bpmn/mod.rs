@@ -1,4 +1,4 @@
-//! A plan as a process of BPMN 2.0, with its diagram.
+//! Writes a plan as a process of BPMN 2.0, with its diagram.
 
 mod diagram;
 mod process;
@@ -8,21 +8,21 @@ use super::words::{operation, shown};
 use crate::draw::layout::{Point, Size};
 use crate::draw::svg::Length;
 use crate::orchestrate::plan::{Guard, Plan, PlanStepIndex};
-use crate::text::xml::XmlText;
-use crate::text::yaml::write_flow;
+use cuvee_text::xml::XmlText;
+use cuvee_text::yaml::write_flow;
 use diagram::Diagram;
 use indexmap::IndexMap;
 use process::{FlowNode, Process, ProcessEnd, SequenceFlow, When};
 use std::fmt::Write;
 
-/// A plan as a process of BPMN 2.0 with its diagram: a service task is a call, a call activity what
-/// the orchestrator does by itself, another task what is only said. Nobody can execute it. What is
-/// sensitive is shown only to who asks for it.
+/// A plan as a process of BPMN 2.0 with its diagram. A service task is a call, a call activity is
+/// something that the orchestrator does by itself, and any other task only states something. The
+/// process is not executable. Sensitive values are only shown with `reveal`.
 ///
 /// ```
-/// use cuvee::plan::PlanQuery;
+/// use cuvee::deploy::plan::PlanQuery;
 /// let plan = cuvee::Resolver::new("examples/shop").preset("dev").plan(&PlanQuery::default())?.result;
-/// assert!(cuvee::draw::plan::bpmn(&plan, false).contains("<bpmn:serviceTask "));
+/// assert!(cuvee::output::draw::plan::bpmn(&plan, false).contains("<bpmn:serviceTask "));
 /// # Ok::<(), cuvee::Failure>(())
 /// ```
 pub fn bpmn(plan: &Plan, reveal: bool) -> String {
@@ -45,7 +45,7 @@ pub fn bpmn(plan: &Plan, reveal: bool) -> String {
     out
 }
 
-/// Names of what is in the file have no prefix, so they are of the namespace that it defines.
+/// Names without a prefix belong to the namespace that the file defines.
 const HEAD: &str = "\
 <?xml version=\"1.0\" encoding=\"UTF-8\"?>
 <bpmn:definitions xmlns=\"urn:cuvee:xml:1\"
@@ -56,7 +56,7 @@ const HEAD: &str = "\
     id=\"definitions\" targetNamespace=\"urn:cuvee:xml:1\" exporter=\"cuvee\">
 ";
 
-/// What a node is called in the file.
+/// The id of a node in the file.
 fn id(node: FlowNode, index: usize) -> String {
     match node {
         FlowNode::Start => "start".to_owned(),
@@ -70,7 +70,7 @@ fn id(node: FlowNode, index: usize) -> String {
     }
 }
 
-/// What people read at a node.
+/// The title of a node.
 fn title(plan: &Plan, node: FlowNode) -> String {
     match node {
         FlowNode::Start => plan.workflow.clone(),
@@ -84,7 +84,7 @@ fn title(plan: &Plan, node: FlowNode) -> String {
     }
 }
 
-/// The element of BPMN that a node is.
+/// The BPMN element of a node.
 fn tag(plan: &Plan, node: FlowNode) -> &'static str {
     match node {
         FlowNode::Start => "startEvent",
@@ -101,7 +101,7 @@ fn tag(plan: &Plan, node: FlowNode) -> &'static str {
     }
 }
 
-/// The workflows that the orchestrator has by itself: their numbers by their names.
+/// The workflows that the orchestrator performs by itself, numbered by name.
 fn delegates<'p>(plan: &'p Plan, process: &Process) -> IndexMap<&'p str, usize> {
     let mut delegates = IndexMap::new();
     for node in &process.nodes {
@@ -125,7 +125,7 @@ fn documentation(out: &mut String, indent: usize, text: &str) {
     line(out, indent, format_args!("<bpmn:documentation>{text}</bpmn:documentation>"));
 }
 
-/// What a file is written from.
+/// The data that a file is written from.
 struct ProcessFile<'p> {
     plan: &'p Plan,
     process: &'p Process,
@@ -136,7 +136,7 @@ struct ProcessFile<'p> {
 }
 
 impl ProcessFile<'_> {
-    /// What call activities refer to.
+    /// Writes the global tasks that call activities refer to.
     fn write_delegates(&self, out: &mut String) {
         for (name, number) in &self.delegates {
             let name = XmlText(name);
@@ -206,11 +206,11 @@ impl ProcessFile<'_> {
         line(out, 2, format_args!("</bpmn:{tag}>"));
     }
 
-    /// The attributes that not all nodes have.
+    /// The attributes that only some nodes have.
     fn attributes(&self, node: FlowNode, arriving: &[usize], leaving: &[usize]) -> String {
         match node {
             FlowNode::Task(id) => match BoxKind::of(self.plan, id) {
-                // Not a web service, as it would be else.
+                // The default would be a web service.
                 BoxKind::Call => " implementation=\"##unspecified\"".to_owned(),
                 BoxKind::Delegate => {
                     let workflow = self.delegates[operation(self.plan, id)];
@@ -292,7 +292,7 @@ impl ProcessFile<'_> {
 
     fn write_shape(&self, index: usize, (corner, size): &(Point, Size), out: &mut String) {
         let id = &self.ids[index];
-        // Without it editors leave out the cross in the gateway.
+        // Without this attribute, editors omit the cross in the gateway.
         let marker = match self.process.nodes[index] {
             FlowNode::Choice(_) | FlowNode::Merge => " isMarkerVisible=\"true\"",
             _ => "",
@@ -313,7 +313,7 @@ impl ProcessFile<'_> {
     }
 }
 
-/// All that is known of a step, a line each: its identifier first, its inputs last.
+/// The details of a step, one a line: its identifier first, its inputs last.
 fn about(plan: &Plan, id: PlanStepIndex, reveal: bool) -> String {
     let mut about = step_box(plan, id).about;
     for input in plan.call_of(id).into_iter().flat_map(|call| &call.inputs) {
@@ -323,7 +323,7 @@ fn about(plan: &Plan, id: PlanStepIndex, reveal: bool) -> String {
     about
 }
 
-/// What has to hold, a line each.
+/// The conditions, one a line.
 fn conditions(plan: &Plan, guards: &[Guard]) -> String {
     let line = |guard: &Guard| {
         let element = guard.element.map(|element| &*plan.element(element).identifier);

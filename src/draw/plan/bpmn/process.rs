@@ -1,23 +1,23 @@
-//! A plan as flow nodes of BPMN, and what leads from one to another.
+//! Converts a plan to flow nodes of BPMN, and the sequence flows between them.
 
 use crate::orchestrate::plan::{Flow, Plan, PlanStepIndex};
 use rustc_hash::FxHashMap;
 
-/// What a process is made of.
+/// A node of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FlowNode {
     Start,
-    /// A step that people see.
+    /// A step that is shown.
     Task(PlanStepIndex),
     /// The failure of the task at this position.
     Failure(usize),
-    /// Goes on where conditions hold: those of a step of a workflow, or of the whole plan.
+    /// Branches by conditions: those of a workflow step, or of the whole plan.
     Choice(Option<u32>),
-    /// Goes on with each that arrives.
+    /// Continues with each incoming flow.
     Merge,
-    /// Waits for all that lead here, and goes on with all that lead away.
+    /// Waits for all incoming flows, and continues with all outgoing ones.
     Parallel,
-    /// Waits for all that are on their way here.
+    /// Waits for all incoming flows that are active.
     Inclusive,
     End(ProcessEnd),
 }
@@ -26,13 +26,13 @@ pub(super) enum FlowNode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ProcessEnd {
     Done,
-    /// What had to be done after a failure has been done.
+    /// A failure occurred and was handled.
     Failed,
-    /// Nothing has begun, for something did not hold.
+    /// Nothing was done, because a condition did not hold.
     Refused,
 }
 
-/// On which condition a flow is taken.
+/// The condition under which a flow is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum When {
     Always,
@@ -40,7 +40,7 @@ pub(super) enum When {
     NotMet,
 }
 
-/// What leads from one node to another: positions in [`Process::nodes`].
+/// A flow from one node to another, as positions in [`Process::nodes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SequenceFlow {
     pub source: usize,
@@ -48,7 +48,7 @@ pub(super) struct SequenceFlow {
     pub when: When,
 }
 
-/// A process in which several flows leave or reach gateways only.
+/// A process in which only gateways have several incoming or outgoing flows.
 #[derive(Default)]
 pub(super) struct Process {
     pub nodes: Vec<FlowNode>,
@@ -74,21 +74,22 @@ impl Process {
     }
 }
 
-/// A process while it is made: what is followed by several has a flow to each.
+/// A process under construction. A node with several successors still has a flow to each.
 struct Course<'p> {
     plan: &'p Plan,
     flow: Flow,
     nodes: Vec<FlowNode>,
     flows: Vec<SequenceFlow>,
-    /// What everything follows.
+    /// The node that everything follows.
     begin: usize,
-    /// For each step the nodes that are over when it is.
+    /// For each step, the nodes that are complete when the step is.
     fronts: Vec<Vec<usize>>,
-    /// Steps with conditions by their first one: which it is, and the position of the last one.
+    /// The steps with conditions, by their first position: the workflow step, and the last
+    /// position.
     guarded: FxHashMap<usize, (u32, usize)>,
-    /// Those that have begun, the outermost first.
+    /// The conditional steps that have begun, outermost first.
     open: Vec<GuardedSteps>,
-    /// First steps of what handles failures.
+    /// The first steps of failure handlers.
     entries: FxHashMap<PlanStepIndex, u32>,
     /// The nodes that failures lead to.
     handlers: FxHashMap<u32, usize>,
@@ -96,7 +97,7 @@ struct Course<'p> {
     joins: FxHashMap<Vec<usize>, usize>,
 }
 
-/// Steps that are done if conditions hold, or else passed by.
+/// Steps that are only done if conditions hold.
 struct GuardedSteps {
     written: u32,
     first: usize,
@@ -144,14 +145,14 @@ impl<'p> Course<'p> {
         self.flows.push(SequenceFlow { source, target, when });
     }
 
-    /// A node to which each of these leads.
+    /// Adds a node that each of these nodes leads to.
     fn reached(&mut self, sources: &[usize], node: FlowNode) -> usize {
         let node = self.node(node);
         sources.iter().for_each(|&source| self.link(source, node));
         node
     }
 
-    /// A node that is over when all of these are: the same one for all that follow.
+    /// A node that is complete when all of these are. It is shared by all successors.
     fn joined(&mut self, front: &[usize]) -> usize {
         if let [one] = front {
             return *one;
@@ -164,7 +165,7 @@ impl<'p> Course<'p> {
         join
     }
 
-    /// A node that follows all of these.
+    /// Adds a node that follows all of these nodes.
     fn behind(&mut self, front: &[usize], node: FlowNode) -> usize {
         let before = (!front.is_empty()).then(|| self.joined(front));
         self.reached(before.as_slice(), node)
@@ -181,7 +182,8 @@ impl<'p> Course<'p> {
         if self.plan.step(id).is_shown {
             front = vec![self.behind(&front, FlowNode::Task(id))];
         } else if front.len() > 1 && self.flow.followers_of(id).len() > 1 {
-            // What does nothing hands on what it waits for: all to all would be too much.
+            // A hidden step passes on what it waits for. It becomes a gateway if otherwise every
+            // predecessor would lead to every successor.
             front = vec![self.joined(&front)];
         }
         self.fronts.push(front);
@@ -209,8 +211,8 @@ impl<'p> Course<'p> {
         }
     }
 
-    /// The node at which what handles failures begins; what also follows without any failure has
-    /// what it follows then.
+    /// The first node of a failure handler. A handler that also follows without a failure has these
+    /// predecessors, too.
     fn entered(&mut self, written: u32, front: &[usize]) -> usize {
         if let Some(&known) = self.handlers.get(&written) {
             return known;
@@ -220,7 +222,7 @@ impl<'p> Course<'p> {
         entry
     }
 
-    /// Ends all steps with conditions whose last one stands before this position.
+    /// Ends all conditional steps whose last step is before this position.
     fn close(&mut self, position: usize) {
         while let Some(block) = self.open.pop_if(|block| block.last < position) {
             let steps = block.first..=block.last;
@@ -265,7 +267,7 @@ impl<'p> Course<'p> {
         }
     }
 
-    /// Lets the failures of all tasks lead to what handles them.
+    /// Connects the failures of all tasks to their handlers.
     fn failures(&mut self) {
         for position in 0..self.nodes.len() {
             let FlowNode::Task(id) = self.nodes[position] else { continue };
@@ -282,7 +284,7 @@ impl<'p> Course<'p> {
     }
 }
 
-/// Steps with conditions: all that they do stands side by side.
+/// The steps with conditions. All plan steps of one workflow step are consecutive.
 fn guarded(plan: &Plan) -> FxHashMap<usize, (u32, usize)> {
     let mut extents: FxHashMap<u32, (usize, usize)> = FxHashMap::default();
     for (position, id) in plan.step_ids().enumerate() {
@@ -294,11 +296,11 @@ fn guarded(plan: &Plan) -> FxHashMap<usize, (u32, usize)> {
     extents.into_iter().map(|(written, (first, last))| (first, (written, last))).collect()
 }
 
-/// Where flows come together and part.
+/// The graph in which flows join and split.
 struct Junctions {
     nodes: Vec<FlowNode>,
     flows: Vec<SequenceFlow>,
-    /// Of each node the flows that lead to it and away from it.
+    /// The incoming flows of each node.
     arriving: Vec<Vec<usize>>,
     leaving: Vec<Vec<usize>>,
     is_there: Vec<bool>,
@@ -323,7 +325,7 @@ impl Junctions {
         junctions
     }
 
-    /// Leaves out what handles failures that cannot be.
+    /// Removes handlers of failures that cannot occur.
     fn reach(&mut self) {
         let mut failures = vec![None; self.nodes.len()];
         for (index, node) in self.nodes.iter().enumerate() {
@@ -340,7 +342,7 @@ impl Junctions {
         }
     }
 
-    /// Lets one flow lead past a gateway that only one reaches and only one leaves.
+    /// Removes a gateway with a single incoming and a single outgoing flow.
     fn shorten(&mut self, node: usize) {
         let is_plain =
             matches!(self.nodes[node], FlowNode::Merge | FlowNode::Parallel | FlowNode::Inclusive);
@@ -354,14 +356,14 @@ impl Junctions {
         }
     }
 
-    /// The process, with gateways where several flows leave what is none.
+    /// The process, with gateways added at other nodes with several outgoing flows.
     fn process(self) -> Process {
         let mut process = Process::default();
         let (mut own, mut exits) = (vec![0; self.nodes.len()], vec![0; self.nodes.len()]);
         for (index, &node) in self.nodes.iter().enumerate().filter(|(at, _)| self.is_there[*at]) {
             let node = match node {
                 FlowNode::Failure(task) => FlowNode::Failure(own[task]),
-                // Where only one arrives, all go on.
+                // With a single incoming flow, all outgoing flows continue.
                 FlowNode::Merge | FlowNode::Inclusive if self.arriving[index].len() == 1 => {
                     FlowNode::Parallel
                 }
@@ -383,7 +385,7 @@ impl Junctions {
         process
     }
 
-    /// Adds a node, and what its flows leave.
+    /// Adds a node, and returns it together with the node that its outgoing flows leave.
     fn parted(&self, index: usize, node: FlowNode, process: &mut Process) -> (usize, usize) {
         let own = process.node(node);
         let is_usual = |&&flow: &&usize| self.flows[flow].when != When::NotMet;

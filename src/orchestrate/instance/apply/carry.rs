@@ -1,18 +1,18 @@
-//! What comes of what is reported of steps and parts while a plan is carried out.
+//! Carries out a plan: adds the events that follow from reports of steps and parts.
 
 use super::document::{AppliedStep, PlanName, PlanUnit, PlanUnitIndex, UNTRACKED, UnitKind};
 use super::progress::Obstacle;
 use super::{Orchestration, effect, impossible, is_done};
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::orchestrate::instance::event::{Event, ReportOutcome};
 use crate::orchestrate::instance::model::{InstanceModel, InstanceState, StepStatus};
 use crate::orchestrate::instance::reduce::ImpossibleEvent;
 use crate::orchestrate::instance::transition::ReportedState;
 use crate::orchestrate::instance::unwritten::Unwritten;
-use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::tosca::NodeState;
 use std::sync::Arc;
 
-/// The workflow that brings a topology.
+/// The workflow that deploys a topology.
 const DEPLOY: &str = "deploy";
 
 type Done = Result<(), Diagnostic>;
@@ -27,8 +27,8 @@ fn node_name(id: &str) -> Arc<str> {
 }
 
 impl Orchestration<'_> {
-    /// Begins the part of a step of which something is reported, unless it is done or the step
-    /// cannot be begun, which is said where that is looked at.
+    /// Begins the part of a step for which something is reported. A part that is done or has failed
+    /// for good is left alone; other checks report that.
     ///
     /// # Errors
     /// `unknown-element`, `step-not-ready`
@@ -45,7 +45,7 @@ impl Orchestration<'_> {
         }
     }
 
-    /// Says that a step or part has begun; nothing is added where that is known.
+    /// Notes that a step or part has begun. Adds nothing if that is known already.
     ///
     /// # Errors
     /// `unknown-element`, `step-not-ready`
@@ -70,8 +70,8 @@ impl Orchestration<'_> {
         record.add(Event::StepStarted { step: Arc::clone(id) }).map_err(impossible)
     }
 
-    /// Says how a step or part has ended; nothing is added where that is known. `has_state` says
-    /// that the state of its node is reported with it.
+    /// Notes how a step or part has ended. Adds nothing if that is known already. `has_state` is
+    /// whether the same report contains the state of its node.
     ///
     /// # Errors
     /// `unknown-element`, `step-not-ready`
@@ -133,7 +133,7 @@ impl Orchestration<'_> {
         if self.is_complete(record.model(), unit) {
             return self.end_unit(record, unit);
         }
-        // Behind it stand the states that it has brought about, until something else begins.
+        // The steps after it are the states that it has reached, until another activity begins.
         let behind = at + 1..steps.end;
         let behind = behind.take_while(|&next| {
             let step = &self.plan.steps[next];
@@ -144,7 +144,8 @@ impl Orchestration<'_> {
         self.advance(record, unit, reached.or(own)).map_err(impossible)
     }
 
-    /// The node of what fails is in error; that of a relation goes on.
+    /// Sets the node of a failed step or part to `error`. The nodes of a failed relation keep their
+    /// states.
     fn fail(&self, record: &mut Unwritten<'_>, name: PlanName) -> Result<(), ImpossibleEvent> {
         let (PlanName::Unit(unit) | PlanName::Step(_, unit)) = name;
         let own = match name {
@@ -159,7 +160,8 @@ impl Orchestration<'_> {
         }
     }
 
-    /// Says that who ran something is gone: whatever runs is interrupted, and can be begun again.
+    /// Interrupts all running steps, because the program that ran them is gone. They can begin
+    /// again.
     ///
     /// # Errors
     /// `no-orchestration`
@@ -174,10 +176,10 @@ impl Orchestration<'_> {
         Ok(())
     }
 
-    /// Says that all that is left is done.
+    /// Assumes that everything left is done.
     ///
     /// # Errors
-    /// `invalid-plan` where its parts wait for each other in a circle.
+    /// `invalid-plan` if parts of the plan wait for each other in a circle.
     pub fn assume_done(&mut self, record: &mut Unwritten<'_>) -> Done {
         let units = (0..self.plan.units.len()).map(PlanUnitIndex::new);
         let mut open: Vec<_> = units.filter(|&unit| self.progress.is_ready(unit)).collect();
@@ -188,7 +190,7 @@ impl Orchestration<'_> {
             }
             self.begin_unit(record, unit, false)?;
             self.end_unit(record, unit)?;
-            // What is passed at once has let others begin, too.
+            // Units that were passed at once may have made others ready, too.
             let mut behind = self.plan.unit(unit).before.clone();
             while let Some(next) = behind.pop() {
                 let PlanUnit { is_passed, before, .. } = self.plan.unit(next);
@@ -208,8 +210,8 @@ impl Orchestration<'_> {
         }
     }
 
-    /// What a state of a node, which is reported next, does to its part: the part begins with it.
-    /// Gives back whether a part is under way.
+    /// Prepares for a state of a node, which is reported next: begins the part of the node. Returns
+    /// the part that is under way, if any.
     ///
     /// # Errors
     /// `step-not-ready`
@@ -228,7 +230,7 @@ impl Orchestration<'_> {
         let is_error = *reported == ReportedState::In(NodeState::Error.into());
         match status {
             Some(_) => Ok(Some(unit)),
-            // What fails before its time fails all the same.
+            // A node may fail before its part has begun.
             None if is_error && node.is_some() => Ok(None),
             None => {
                 self.begin_unit(record, unit, true)?;
@@ -237,7 +239,7 @@ impl Orchestration<'_> {
         }
     }
 
-    /// What the reported state of a node, which it has now, says of the steps of its part.
+    /// Updates the steps of a part after the state of its node was reported.
     pub(in crate::orchestrate::instance) fn after_state(
         &mut self,
         record: &mut Unwritten<'_>,
@@ -265,12 +267,12 @@ impl Orchestration<'_> {
         }
     }
 
-    /// Whether a node comes with a part that has not begun.
+    /// Whether the node has a part that is not done, or belongs to the new target.
     pub(in crate::orchestrate::instance) fn is_awaited(&self, id: &str) -> bool {
         self.current(id).is_some() || self.models.to.nodes.contains_key(id)
     }
 
-    /// The part in which a node is, or which is its next.
+    /// The first part of a node that is not done.
     fn current(&self, id: &str) -> Option<PlanUnitIndex> {
         let units = self.plan.units_of(id).iter().copied();
         let mut moving = units.filter(|unit| self.plan.unit(*unit).kind.node().is_some());
@@ -295,7 +297,8 @@ impl Orchestration<'_> {
         }
     }
 
-    /// Begins a unit, or begins it again; `has_state` says that the state of its node is reported.
+    /// Begins a unit, perhaps not for the first time. `has_state` is whether the state of its node
+    /// is reported as well.
     fn begin_unit(
         &mut self,
         record: &mut Unwritten<'_>,
@@ -328,7 +331,7 @@ impl Orchestration<'_> {
                 format!("`{id}` comes after `{before}`, which is not done")
             }
             Obstacle::NotCalled => {
-                format!("`{id}` is done only where a step fails that it handles, and none has")
+                format!("`{id}` runs only after a step that it handles has failed, and none has")
             }
             Obstacle::HasFailed => format!("`{id}` has failed, or belongs to a step that has"),
             Obstacle::Halted => {
@@ -337,7 +340,7 @@ impl Orchestration<'_> {
         })
     }
 
-    /// A node that comes is in the model from now on.
+    /// Adds the node that a unit brings up, unless it exists. Removes one that it replaces.
     fn appear(
         &self,
         record: &mut Unwritten<'_>,
@@ -355,7 +358,7 @@ impl Orchestration<'_> {
         }
     }
 
-    /// A node that has no part of its own comes with the first report of it.
+    /// Adds a node that has no part of its own when it is first reported.
     fn come_unplanned(&self, record: &mut Unwritten<'_>, id: &str) -> Result<(), ImpossibleEvent> {
         let is_there = record.model().nodes.contains_key(id);
         match self.models.to.nodes.get_key_value(id).filter(|_| !is_there) {
@@ -366,13 +369,14 @@ impl Orchestration<'_> {
         }
     }
 
-    /// The digest of the target that nodes are defined by, where the instance has another one.
+    /// The digest of the target that defines the nodes, if the instance still has another one.
     fn digest(&self, model: &InstanceModel) -> Option<Arc<str>> {
         let target = self.target.as_ref().filter(|target| target.digest != model.target.digest);
         target.map(|target| Arc::clone(&target.digest))
     }
 
-    /// A node whose part begins is in its first state; begun again, in the one that failed.
+    /// Puts the node of a beginning part into its first state; if the part failed before, into the
+    /// state in which it failed.
     fn enter(
         &self,
         record: &mut Unwritten<'_>,
@@ -428,7 +432,8 @@ impl Orchestration<'_> {
         Ok(())
     }
 
-    /// Whether all steps of a unit are done that run something, or its last state where none does.
+    /// Whether all steps of a unit that run something are done. If no step does, whether its last
+    /// state is reached.
     fn is_complete(&self, model: &InstanceModel, unit: PlanUnitIndex) -> bool {
         let steps = self.plan.steps_of(unit);
         match steps.iter().any(|step| step.is_run) {
@@ -440,13 +445,14 @@ impl Orchestration<'_> {
         }
     }
 
-    /// All that a unit brings about, and what can be done behind it without anybody.
+    /// Ends a unit with all its effects, and passes the units after it that have nothing to run.
     fn end_unit(&mut self, record: &mut Unwritten<'_>, unit: PlanUnitIndex) -> Done {
         let next = self.end_one(record, unit).map_err(impossible)?;
         self.pass_on(record, next)
     }
 
-    /// Of what may be ready, does what nobody has to do, and what can be done so behind that.
+    /// Ends those of the units that are ready and have nothing to run, and so on with the units
+    /// after them.
     fn pass_on(&mut self, record: &mut Unwritten<'_>, mut open: Vec<PlanUnitIndex>) -> Done {
         while let Some(unit) = open.pop() {
             if self.plan.unit(unit).is_passed && self.progress.is_ready(unit) {
@@ -479,7 +485,7 @@ impl Orchestration<'_> {
         Ok(self.progress.end(unit))
     }
 
-    /// The node of a part comes to its last state, or goes.
+    /// Moves the node of a part to its last state, or removes it.
     fn arrive(
         &self,
         record: &mut Unwritten<'_>,
@@ -499,7 +505,7 @@ impl Orchestration<'_> {
         }
     }
 
-    /// The states that steps of a workflow set.
+    /// Applies the states that the steps of a workflow set.
     fn act(&self, record: &mut Unwritten<'_>, unit: PlanUnitIndex) -> Result<(), ImpossibleEvent> {
         for step in self.plan.steps_of(unit) {
             let (Some(id), Some(state)) = (&step.node, &step.state) else { continue };
@@ -513,7 +519,7 @@ impl Orchestration<'_> {
         Ok(())
     }
 
-    /// Does at the beginning what nobody has to do.
+    /// At the beginning, ends the ready units that have nothing to run.
     pub(super) fn pass(&mut self, record: &mut Unwritten<'_>) -> Done {
         let units = (0..self.plan.units.len()).map(PlanUnitIndex::new);
         let is_passed =
@@ -524,8 +530,8 @@ impl Orchestration<'_> {
         if self.plan.units.is_empty() { self.finish(record) } else { Ok(()) }
     }
 
-    /// When all is done the instance is what its target says; when something has failed, and nothing
-    /// can be done any more, it stays as it is.
+    /// Ends the orchestration if nothing is left. If all is done, the instance becomes what its
+    /// target says. If something has failed and nothing else is ready, it stays as it is.
     fn finish(&mut self, record: &mut Unwritten<'_>) -> Done {
         if record.model().orchestration.is_none() || !self.progress.is_over() {
             return Ok(());
@@ -547,7 +553,7 @@ impl Orchestration<'_> {
         record.add(Event::OrchestrationEnded { outcome }).map_err(impossible)
     }
 
-    /// What a workflow that deploys has acted on is deployed, also where it never says so.
+    /// Sets nodes that a deploying workflow has acted on to `started` if no state was reported.
     fn settle(&self, record: &mut Unwritten<'_>) -> Result<(), ImpossibleEvent> {
         if &*self.plan.workflow != DEPLOY {
             return Ok(());
@@ -565,7 +571,7 @@ impl Orchestration<'_> {
     }
 }
 
-/// Brings a node to a state, where it is not in it.
+/// Sets a node to a state, unless it has that state.
 fn set_state(
     record: &mut Unwritten<'_>,
     id: &Arc<str>,
@@ -581,12 +587,12 @@ fn set_state(
 }
 
 impl AppliedStep {
-    /// Whether it is only that a state is reached.
+    /// Whether the step only reaches a state and runs nothing.
     fn is_state(&self) -> bool {
         self.state.is_some() && !self.is_run
     }
 
-    /// The state that it sets, where that is one of the specification's.
+    /// The state that the step sets, if the specification knows it.
     fn known_state(&self) -> Option<NodeState> {
         NodeState::named(self.state.as_deref().filter(|_| !self.is_run)?)
     }

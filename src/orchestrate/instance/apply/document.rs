@@ -1,7 +1,7 @@
-//! A plan as it is read back from its document, to be carried out.
+//! Reads a plan back from its document, so that it can be carried out.
 
+use crate::diagnostic::{Code, Diagnostic};
 use crate::orchestrate::plan::{ChangeClass, PartKind, PlanBase, PlanTarget, digest_in};
-use crate::text::diagnostic::{Code, Diagnostic};
 use crate::tosca::NodeState;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Deserialize;
@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A piece of a plan that is reported as one: a part, or a step that is in none.
+/// A unit of a plan: a part, or a step that is in no part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::orchestrate::instance) struct PlanUnitIndex(u32);
 
@@ -27,31 +27,31 @@ impl PlanUnitIndex {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct AppliedPlan {
-    /// What names it.
+    /// The digest of its document.
     pub digest: Arc<str>,
     /// The name of its workflow.
     pub workflow: Arc<str>,
-    /// What it was made for.
+    /// The instance and structure that it was made for.
     pub base: PlanBase,
-    /// What the instance is to be when it is done; nothing where nothing is to be there.
+    /// The target of the instance after it; `None` if the instance is to be empty.
     pub target: Option<PlanTarget>,
-    /// Nodes that have another name now: the old one and the new one.
+    /// Renamed nodes: the old and the new id.
     pub(super) moved: Vec<(Arc<str>, Arc<str>)>,
-    /// Ids of nodes that go.
+    /// The ids of nodes that the plan removes.
     pub(super) removed: FxHashSet<Arc<str>>,
     pub(super) units: Vec<PlanUnit>,
-    /// Those of a unit stand side by side, in their order.
+    /// The steps. Those of one unit are adjacent and in order.
     pub(super) steps: Vec<AppliedStep>,
-    /// Of each step of a workflow whose failure is handled, what is done then first.
+    /// For each step whose failure is handled, the first units of its handlers.
     handlers: Vec<Vec<PlanUnitIndex>>,
     names: FxHashMap<Arc<str>, PlanName>,
-    /// Of each node its units, in the order of the plan.
+    /// For each node its units, in the order of the plan.
     by_node: FxHashMap<Arc<str>, Vec<PlanUnitIndex>>,
-    /// Names of states that its steps set and the specification does not know.
+    /// The states that its steps set and that the specification does not know.
     states: FxHashSet<Arc<str>>,
 }
 
-/// What a name in a plan stands for.
+/// The element that a name in a plan stands for.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum PlanName {
     Unit(PlanUnitIndex),
@@ -59,43 +59,43 @@ pub(super) enum PlanName {
     Step(usize, PlanUnitIndex),
 }
 
-/// A part, or a step that is in none.
+/// A unit: a part, or a step that is in no part.
 #[derive(Clone, Debug)]
 pub(super) struct PlanUnit {
     pub(super) id: Arc<str>,
     pub(super) kind: UnitKind,
-    /// What comes before it.
+    /// The units that it waits for.
     pub(super) after: Vec<PlanUnitIndex>,
-    /// What comes behind it.
+    /// The units that wait for it.
     pub(super) before: Vec<PlanUnitIndex>,
     pub(super) steps: Range<usize>,
-    /// Whether it is done as soon as it can be, since there is nothing to do.
+    /// Whether it has nothing to run, so that it is done as soon as it is ready.
     pub(super) is_passed: bool,
-    /// Whether it is done only where another one fails.
+    /// Whether it runs only if another unit fails.
     pub(super) is_handler: bool,
-    /// Whether what comes behind it goes on although it fails.
+    /// Whether the units after it go on even if it fails.
     pub(super) is_tolerant: bool,
-    /// What handles its failure: positions in the list of handlers.
+    /// Its failure handlers, as positions in `AppliedPlan::handlers`.
     handled_by: Vec<u32>,
 }
 
-/// What a unit does.
+/// The kind of change that a unit makes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum UnitKind {
-    /// A node comes; whether it is another one than before.
+    /// A node comes up. The flag is whether it replaces an earlier node.
     Up(Arc<str>, bool),
-    /// A node stops, and may go.
+    /// A node goes down.
     Down(Arc<str>),
-    /// A relation comes.
+    /// A relation is added.
     Wire(Arc<str>),
-    /// A relation goes.
+    /// A relation is removed.
     Unwire(Arc<str>),
-    /// Something else.
+    /// Any other unit.
     Other,
 }
 
 impl UnitKind {
-    /// The node that it moves.
+    /// The node that the unit brings up or down.
     pub(super) fn node(&self) -> Option<&Arc<str>> {
         match self {
             Self::Up(node, _) | Self::Down(node) => Some(node),
@@ -109,22 +109,22 @@ pub(super) struct AppliedStep {
     pub(super) id: Arc<str>,
     /// The node that it acts on.
     pub(super) node: Option<Arc<str>>,
-    /// Whether somebody has something to do for it.
+    /// Whether the step has something to run.
     pub(super) is_run: bool,
-    /// The state that it leads to; `-` where the node is gone.
+    /// The state that the step leads to; `-` if the node is gone then.
     pub(super) state: Option<Arc<str>>,
-    /// Whether it is only that: a state.
+    /// Whether the step only sets a state.
     sets_state: bool,
-    /// The step of a workflow that it is an activity of.
+    /// The workflow step of which it is an activity.
     written: Option<Arc<str>>,
     /// The steps of its unit that come before.
     pub(super) after: Vec<usize>,
 }
 
-/// What a step says where what comes behind it goes on although it fails.
+/// The `on_failure` of a step after which others go on even if it fails.
 const GOES_ON: &str = "continue";
 
-/// The state of what is not there any more, in plans.
+/// The state of a node that does not exist, as plans write it.
 pub(super) const UNTRACKED: &str = "-";
 
 #[derive(Deserialize)]
@@ -190,7 +190,9 @@ impl<'d> PlanText<'d> {
     fn read(text: &'d str) -> Result<Self, Diagnostic> {
         let document: Self = serde_json::from_str(text).map_err(|why| {
             let (line, column) = (why.line(), why.column());
-            invalid(format!("this is no plan: line {line}, column {column} is not as plans are"))
+            invalid(format!(
+                "the file is not a plan: it is malformed at line {line}, column {column}"
+            ))
         })?;
         match document.version {
             1 => Ok(document),
@@ -201,32 +203,32 @@ impl<'d> PlanText<'d> {
 
 fn invalid(message: impl Into<String>) -> Diagnostic {
     Diagnostic::error(Code::InvalidPlan, message)
-        .help("make it anew: `cuvee instance plan NAME -o plan.json`")
+        .help("make a new plan: `cuvee instance plan NAME -o plan.json`")
 }
 
 impl AppliedPlan {
-    /// Reads a document, such as `cuvee instance plan NAME -o plan.json` writes.
+    /// Reads a plan from a document such as `cuvee instance plan NAME -o plan.json` writes.
     ///
     /// ```
-    /// use cuvee::instance::AppliedPlan;
+    /// use cuvee::deploy::instance::AppliedPlan;
     /// let error = AppliedPlan::read(r#"{"version": 1, "plan": "sha256:0", "workflow": "update"}"#).unwrap_err();
     /// assert_eq!(error.code.as_str(), "invalid-plan");
     /// ```
     ///
     /// # Errors
-    /// `invalid-plan` where it is none, was changed, or was made for no instance.
+    /// `invalid-plan` if the text is no plan, was changed, or was not made for an instance.
     pub fn read(text: &str) -> Result<Self, Diagnostic> {
         let document = PlanText::read(text)?;
         if digest_in(text).as_deref() != Some(&*document.plan) {
-            return Err(invalid("the plan is not the one that its digest names: it was changed"));
+            return Err(invalid("the plan does not match its digest: it was changed"));
         }
         Self::of(&document)
     }
 
-    /// Reads a document that was read before it was kept under a digest, and so was not changed.
+    /// Reads a document that is kept under a digest. It was read before and cannot have changed.
     ///
     /// # Errors
-    /// `invalid-plan` where it is none.
+    /// `invalid-plan` if the text is no plan.
     pub(crate) fn read_kept(text: &str) -> Result<Self, Diagnostic> {
         Self::of(&PlanText::read(text)?)
     }
@@ -259,7 +261,7 @@ impl AppliedPlan {
         Ok(plan)
     }
 
-    /// Parts with their steps, and steps that are in none.
+    /// Reads the units: parts with their steps, and steps that are in no part.
     fn read_units(&mut self, document: &PlanText<'_>) -> Result<(), Diagnostic> {
         let mut steps_of: FxHashMap<&str, Vec<&DocumentStep<'_>>> = FxHashMap::default();
         for step in &document.steps {
@@ -335,7 +337,7 @@ impl AppliedPlan {
         }
     }
 
-    /// What waits for what: units for units, and steps for steps of their own unit.
+    /// Reads which unit waits for which, and which step waits for which other of its unit.
     fn read_waits(&mut self, document: &PlanText<'_>) -> Result<(), Diagnostic> {
         let unknown = |id: &str| invalid(format!("the plan has no step and no part `{id}`"));
         for part in &document.parts {
@@ -365,8 +367,8 @@ impl AppliedPlan {
         self.units[unit.index()].after.push(before);
     }
 
-    /// What is done where something fails: whatever is called like a step of a workflow, or stands
-    /// in a workflow that this inlines.
+    /// Reads the failure handlers. A handler names workflow steps. It handles the units with the
+    /// name of such a step, and those of a workflow that the step inlines.
     fn read_handlers(&mut self, document: &PlanText<'_>) {
         let mut positions: FxHashMap<&str, u32> = FxHashMap::default();
         for step in document.steps.iter().filter(|step| !step.handles.is_empty()) {
@@ -424,7 +426,7 @@ impl AppliedPlan {
         &self.steps[self.unit(index).steps.clone()]
     }
 
-    /// What is done first where a unit fails.
+    /// The first units of the handlers for a failure of this unit.
     pub(super) fn handlers_of(
         &self,
         index: PlanUnitIndex,
@@ -433,8 +435,8 @@ impl AppliedPlan {
         handled_by.flat_map(|&handler| &self.handlers[handler as usize]).copied()
     }
 
-    /// Whether a unit only ends what another one began: it is a further activity of a step of a
-    /// workflow, or says which state its node has reached.
+    /// Whether the second unit only completes the first one: it is a further activity of the same
+    /// workflow step, or the state that its node has reached.
     pub(super) fn completes(&self, before: PlanUnitIndex, index: PlanUnitIndex) -> bool {
         let ([before], [step]) = (self.steps_of(before), self.steps_of(index)) else {
             return false;
@@ -458,13 +460,13 @@ impl AppliedPlan {
         self.names.keys().map(|name| &**name)
     }
 
-    /// Whether one of its steps sets a state of this name, which the specification does not know.
+    /// Whether a step sets a state of this name that the specification does not know.
     pub fn sets_state(&self, name: &str) -> bool {
         self.states.contains(name)
     }
 }
 
-/// Whether somebody has something to do for a step.
+/// Whether a step has something to run.
 fn is_run(step: &DocumentStep<'_>) -> bool {
     match &*step.kind {
         "call" => step.implementation.is_some(),

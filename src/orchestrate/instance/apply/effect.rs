@@ -1,4 +1,4 @@
-//! What a change brings about: events that lead from what the model says to what its target says.
+//! The effects of a change: the events that lead from the present model to the one of its target.
 
 use crate::orchestrate::instance::event::{Event, NodeAdded, RelationAdded};
 use crate::orchestrate::instance::model::{
@@ -7,23 +7,24 @@ use crate::orchestrate::instance::model::{
 };
 use crate::orchestrate::instance::reduce::ImpossibleEvent;
 use crate::orchestrate::instance::unwritten::Unwritten;
-use crate::text::value::Value;
 use crate::tosca::NodeState;
+use cuvee_text::value::Value;
 use std::sync::Arc;
 
-/// What an instance is to be: the models that targets derive to.
+/// The models that the targets of a change derive to.
 #[derive(Clone, Copy, Debug)]
 pub struct TargetModels<'t> {
-    /// Of the target that is set when all is done; one without nodes where nothing is to be there.
+    /// The model of the new target; one without nodes if the instance is to be empty.
     pub to: &'t InstanceModel,
-    /// Of the target that the instance has; what only this one says goes. Without it what is not in
-    /// the new one stays, where it may have been reported.
+    /// The model of the present target. What only this one has is removed. Without it, elements
+    /// that the new target lacks stay, since they may have been reported.
     pub from: Option<&'t InstanceModel>,
 }
 
 type Added = Result<(), ImpossibleEvent>;
 
-/// Lets a node come, as its target says, or be that where it was not more than a definition.
+/// Adds a node with the definition of its target. If it exists only as a definition, that is
+/// replaced.
 pub(super) fn come(
     record: &mut Unwritten<'_>,
     models: &TargetModels<'_>,
@@ -32,7 +33,7 @@ pub(super) fn come(
 ) -> Added {
     let Some(node) = models.to.nodes.get(id) else { return Ok(()) };
     match record.model().nodes.get(id) {
-        // What is not more than a definition may as well be of another type.
+        // A node that is only a definition may also change its type.
         Some(is) if is.type_name != node.type_name => {
             record.add(Event::NodeRemoved { id: Arc::clone(id) })?;
         }
@@ -55,7 +56,7 @@ pub(super) fn come(
     })))
 }
 
-/// Lets a node be what its target says of it, its state and relations aside.
+/// Gives a node the definition of its target, except for its state and relations.
 pub(super) fn define(
     record: &mut Unwritten<'_>,
     models: &TargetModels<'_>,
@@ -71,7 +72,7 @@ pub(super) fn define(
     Ok(())
 }
 
-/// What differs between a node and what its target says of it.
+/// The events for all differences between a node and its definition in the target.
 fn definition(
     id: &Arc<str>,
     is: &NodeInstance,
@@ -117,7 +118,7 @@ fn definition(
         value,
     }));
     for (name, value) in &to.attributes {
-        // An attribute that nobody has reported begins anew.
+        // An attribute that was never reported gets the new initial value.
         let began = from.and_then(|from| from.attributes.get(name)).map(|it| &it.value);
         let known = is.attributes.get(name).map(|it| &it.value);
         if known != Some(&value.value) && (known.is_none() || known == began) {
@@ -128,7 +129,7 @@ fn definition(
     events
 }
 
-/// What has to be said so that the one becomes the other.
+/// Calls `say` for each entry that differs; without a value for one that is removed.
 fn differences(
     is: &ByName<Value>,
     to: &ByName<Value>,
@@ -142,7 +143,7 @@ fn differences(
     }
 }
 
-/// The same where others may have said something, too: what goes is only what was said before.
+/// The same if others may have added entries: only those of the target before are removed.
 fn leaving(
     is: &ByName<Value>,
     to: &ByName<Value>,
@@ -157,8 +158,8 @@ fn leaving(
     all
 }
 
-/// What is said of an entity when its target says this: what others have said stays, unless the
-/// target did before.
+/// Links or metadata after a change of target. Entries of others stay, unless the target before had
+/// them.
 fn retold(is: &ByName<Value>, to: &ByName<Value>, from: Option<&ByName<Value>>) -> ByName<Value> {
     let mut told = is.clone();
     for (name, value) in leaving(is, to, from) {
@@ -170,7 +171,7 @@ fn retold(is: &ByName<Value>, to: &ByName<Value>, from: Option<&ByName<Value>>) 
     told
 }
 
-/// Whether two relations are the same, and all is said alike of them.
+/// Whether two relations are the same in all that a target defines.
 fn is_alike(one: &RelationInstance, other: &RelationInstance) -> bool {
     fn of(relation: &RelationInstance) -> impl PartialEq + '_ {
         let RelationInstance { position, target, capability, template, .. } = relation;
@@ -179,7 +180,7 @@ fn is_alike(one: &RelationInstance, other: &RelationInstance) -> bool {
     of(one) == of(other)
 }
 
-/// Lets the relations of a node be those of its target, as far as their ends are there.
+/// Gives a node the relations of its target whose ends exist.
 pub(super) fn relate(
     record: &mut Unwritten<'_>,
     models: &TargetModels<'_>,
@@ -207,21 +208,21 @@ pub(super) fn relate(
     events.into_iter().try_for_each(|event| record.add(event))
 }
 
-/// A node of which the relations of one name become others.
+/// The relations of one name at one node, while they change.
 struct RelatedNode<'n> {
     source: &'n Arc<str>,
     requirement: &'n Arc<str>,
-    /// Those that the target before had.
+    /// The relations of the target before.
     from: &'n [RelationInstance],
 }
 
 impl RelatedNode<'_> {
-    /// What leads from some relations to others; those that stay keep their states and what is said
-    /// of them.
+    /// The events that change the relations `is` into `to`. Relations that stay keep their states,
+    /// links and metadata.
     fn relate(&self, is: &[RelationInstance], to: &[RelationInstance], events: &mut Vec<Event>) {
         let mut kept = vec![None; to.len()];
         let mut gone = Vec::new();
-        // Of several alike the last one goes, so they are looked at from behind.
+        // Of several equal relations the last one is removed, so they are compared from the end.
         for relation in is.iter().rev() {
             let mut open = to.iter().enumerate().filter(|(at, _)| kept[*at].is_none());
             match open.find(|(_, new)| is_alike(relation, new)).map(|(at, _)| at) {
@@ -251,7 +252,7 @@ impl RelatedNode<'_> {
         }
     }
 
-    /// A relation comes, perhaps in the place of one to the same target.
+    /// Adds a relation, perhaps in place of one to the same target.
     fn add(
         &self,
         relation: &RelationInstance,
@@ -285,15 +286,15 @@ impl RelatedNode<'_> {
         relation_identifier(self.source, self.requirement, relation.position).into()
     }
 
-    /// What the target before said of a relation.
+    /// The metadata of a relation in the target before.
     fn said_before(&self, relation: &RelationInstance) -> Option<&ByName<Value>> {
         let mut from = self.from.iter();
         from.find(|from| from.target == relation.target).map(|from| &from.metadata)
     }
 }
 
-/// All that is left when a change is done: what nobody has brought or removed is what the target
-/// says, too.
+/// Makes the rest of the model equal to the target when a change is done: what no step has added or
+/// removed.
 pub(super) fn complete(
     record: &mut Unwritten<'_>,
     models: &TargetModels<'_>,
@@ -331,12 +332,12 @@ pub(super) fn complete(
     around(record, models).into_iter().try_for_each(|event| record.add(event))
 }
 
-/// Whether a node was found somewhere, and is never touched.
+/// Whether the node was selected from elsewhere, so that it is never touched.
 fn is_selected(node: &NodeInstance) -> bool {
     node.metadata.contains_key("instance")
 }
 
-/// What is no node: groups, policies, inputs, outputs, metadata.
+/// The events for everything but nodes: groups, policies, inputs, outputs, metadata.
 fn around(record: &Unwritten<'_>, models: &TargetModels<'_>) -> Vec<Event> {
     let (is, TargetModels { to, from }) = (record.model(), models);
     let mut events = Vec::new();
@@ -378,7 +379,7 @@ fn around(record: &Unwritten<'_>, models: &TargetModels<'_>) -> Vec<Event> {
     events
 }
 
-/// A group as its target says, with what was reported of its attributes and said of it.
+/// A group as its target defines it, with its reported attributes, links and metadata.
 fn regrouped(
     is: Option<&GroupInstance>,
     to: &GroupInstance,
@@ -394,7 +395,7 @@ fn regrouped(
     group
 }
 
-/// Lets a relation come.
+/// Adds a relation of the target.
 pub(super) fn wire(
     record: &mut Unwritten<'_>,
     models: &TargetModels<'_>,
@@ -406,7 +407,7 @@ pub(super) fn wire(
     }
 }
 
-/// Lets a relation go that its target does not have.
+/// Removes a relation that the target does not have.
 pub(super) fn unwire(
     record: &mut Unwritten<'_>,
     models: &TargetModels<'_>,

@@ -1,5 +1,5 @@
-//! Orchestrations: the time between begin and end of a change, what may be done next in it, and what
-//! comes of what is reported.
+//! Orchestrations: begins and ends changes, tells which steps are ready, and applies what is
+//! reported of them.
 
 mod carry;
 mod document;
@@ -14,18 +14,19 @@ use super::event::{Event, ReportOutcome};
 use super::model::{InstanceModel, InstanceTarget, OpenOrchestration, StepStatus};
 use super::reduce::ImpossibleEvent;
 use super::unwritten::Unwritten;
-use crate::text::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic};
 use document::{AppliedStep, PlanUnit};
 use progress::PlanProgress;
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
-/// Why something cannot be recorded, which is a mistake of who records: everything was checked.
+/// The error for an event that cannot have happened. Everything was checked before, so this is a
+/// mistake in the program.
 pub(super) fn impossible(why: ImpossibleEvent) -> Diagnostic {
     Diagnostic::error(Code::UnknownElement, why.to_string())
 }
 
-/// Lets all be known that a target says, as `initial`.
+/// Adds everything that a target defines, in the state `initial`.
 pub(super) fn complete_model(
     record: &mut Unwritten<'_>,
     to: &InstanceModel,
@@ -33,15 +34,15 @@ pub(super) fn complete_model(
     effect::complete(record, &TargetModels { to, from: None }, &|_| false)
 }
 
-/// Refuses to begin something where something else is going on (I-36).
+/// Refuses to begin if another orchestration is open (I-36).
 pub(super) fn none_open(model: &InstanceModel) -> Result<(), Diagnostic> {
     let Some(open) = &model.orchestration else { return Ok(()) };
     let message = format!("{} is open", open_name(open));
     Err(Diagnostic::error(Code::OrchestrationOpen, message)
-        .help("go on with it, `cuvee instance apply NAME --resume`, or end it: `cuvee instance finish NAME`"))
+        .help("continue it with `cuvee instance apply NAME --resume`, or end it with `cuvee instance finish NAME`"))
 }
 
-/// What people know an orchestration by.
+/// The name of an orchestration in messages.
 fn open_name(open: &OpenOrchestration) -> String {
     let of = match (&open.workflow, &open.plan) {
         (Some(workflow), None) => format!(" of the workflow `{workflow}`"),
@@ -70,7 +71,7 @@ pub(super) fn open_of(model: &InstanceModel) -> Result<&OpenOrchestration, Diagn
 /// Begins an orchestration that has no plan.
 ///
 /// ```
-/// use cuvee::instance::{InstanceModel, RecordOrigin, ReportOutcome, Unwritten, begin_workflow, finish_workflow};
+/// use cuvee::deploy::instance::{InstanceModel, RecordOrigin, ReportOutcome, Unwritten, begin_workflow, finish_workflow};
 /// let mut model = InstanceModel::default();
 /// let mut record = Unwritten::new(&mut model, "2026-01-01T00:00:00Z", "ann", RecordOrigin::Client);
 /// begin_workflow(&mut record, "backup")?;
@@ -89,79 +90,80 @@ pub fn begin_workflow(record: &mut Unwritten<'_>, workflow: &str) -> Result<(), 
     record.add(event).map_err(impossible)
 }
 
-/// Ends the open orchestration, whatever it was: what is not done stays as it is. How one ends that
-/// has a plan and is done, [`Orchestration`] knows.
+/// Ends the open orchestration of any workflow; steps that are not done stay as they are. If it has
+/// a plan, [`Orchestration`] ends it when all is done.
 ///
 /// # Errors
-/// `no-orchestration`; `step-not-ready` where a plan would have to be done.
+/// `no-orchestration`; `step-not-ready` if the plan would have to be done first.
 pub fn finish_workflow(
     record: &mut Unwritten<'_>,
     outcome: ReportOutcome,
 ) -> Result<(), Diagnostic> {
     let open = open_of(record.model())?;
     if open.plan.is_some() && outcome == ReportOutcome::Done {
-        let message = "the orchestration has a plan, which is done when all its steps are";
+        let message =
+            "an orchestration with a plan ends as done only when all steps of the plan are done";
         return Err(Diagnostic::error(Code::StepNotReady, message)
-            .help("say what became of them, or `cuvee instance apply NAME --assume-done`; or end it with another outcome"));
+            .help("report the outcome of the steps, use `cuvee instance apply NAME --assume-done`, or end the orchestration with another outcome"));
     }
     record.add(Event::OrchestrationEnded { outcome }).map_err(impossible)
 }
 
-/// What can be done next.
+/// A step or part that is ready.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct ReadyStep {
-    /// The step; the part where that has nothing to run.
+    /// The identifier of the step, or of a part that has nothing to run.
     pub step: Arc<str>,
-    /// The part that it is in.
+    /// The part that contains the step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub part: Option<Arc<str>>,
-    /// How far it is, where something was said of it.
+    /// Its status, if something was reported of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<StepStatus>,
 }
 
-/// A plan that has begun: what is kept of it, and the models of its targets.
+/// A plan that has begun, with its document's digest and the models of its targets.
 #[derive(Clone, Copy, Debug)]
 pub struct BegunPlan<'p> {
     /// The digest under which its document is kept.
     pub kept: &'p str,
-    /// What it says.
+    /// The plan.
     pub plan: &'p AppliedPlan,
-    /// Between which targets it leads.
+    /// The models of the targets that the plan leads between.
     pub models: TargetModels<'p>,
 }
 
 impl BegunPlan<'_> {
-    /// Whether it is the one that is carried out now.
+    /// Whether the open orchestration carries out this plan.
     pub fn is_open_in(&self, model: &InstanceModel) -> bool {
         let open = model.orchestration.as_ref().and_then(|open| open.plan.as_ref());
         open.is_some_and(|kept| **kept == *self.kept)
     }
 }
 
-/// A plan has begun that was not there before.
+/// The error that another plan has begun meanwhile.
 pub(crate) fn another_plan() -> Diagnostic {
-    Diagnostic::error(Code::OrchestrationOpen, "another plan has begun")
+    Diagnostic::error(Code::OrchestrationOpen, "the orchestration of another plan has begun")
 }
 
-/// A plan that is carried out: what waits for what, as far as it has come.
+/// A plan while it is carried out: which units wait for which, and how far they are.
 #[derive(Debug)]
 pub struct Orchestration<'p> {
     plan: &'p AppliedPlan,
     models: TargetModels<'p>,
-    /// What the instance is to be; nothing where it is to be gone.
+    /// The target of the instance after it; `None` if the instance is to be empty.
     target: Option<InstanceTarget>,
     progress: PlanProgress<'p>,
 }
 
 impl<'p> Orchestration<'p> {
-    /// Begins to carry out a plan; `kept` is the digest under which its document is kept. What has
-    /// nothing to do is done at once.
+    /// Begins to carry out a plan. `kept` is the digest under which its document is kept. Units
+    /// that have nothing to run are done at once.
     ///
     /// # Errors
-    /// `orchestration-open`; `stale-plan` where the plan was made for another instance or another
-    /// structure of this one; `invalid-plan` where it has no target and one is given, or another.
+    /// `orchestration-open`; `stale-plan` if the plan was made for another instance or another
+    /// structure of this one; `invalid-plan` if the given target is not that of the plan.
     pub fn begin(
         record: &mut Unwritten<'_>,
         plan: &'p AppliedPlan,
@@ -173,7 +175,7 @@ impl<'p> Orchestration<'p> {
         check_base(record.model(), plan)?;
         let digest = |target: &InstanceTarget| Arc::clone(&target.digest);
         if plan.target.as_ref().map(|target| Arc::clone(&target.digest)) != target.map(digest) {
-            let message = "the plan leads to another target than the one that is there for it";
+            let message = "the plan leads to another target than the one that was given with it";
             return Err(Diagnostic::error(Code::InvalidPlan, message));
         }
         let started = Event::OrchestrationStarted {
@@ -193,7 +195,7 @@ impl<'p> Orchestration<'p> {
         Ok(orchestration)
     }
 
-    /// Goes on with a plan that was begun.
+    /// Resumes a plan that has begun.
     ///
     /// # Errors
     /// `no-orchestration`
@@ -223,7 +225,7 @@ impl<'p> Orchestration<'p> {
         Self { plan, models, target: open.and_then(|open| open.target.clone()), progress }
     }
 
-    /// Looks again how far the plan is, where something was taken back.
+    /// Computes the progress of the plan again, after events were taken back.
     pub fn recount(&mut self, model: &InstanceModel) {
         let target = self.target.take();
         *self = Self { target, ..Self::of(model, self.plan, self.models) };
@@ -234,8 +236,8 @@ impl<'p> Orchestration<'p> {
         self.plan
     }
 
-    /// What can be done next, in the order of the plan: what runs something, and parts that run
-    /// nothing.
+    /// The steps that are ready, in the order of the plan, and ready parts that have no step to
+    /// run.
     pub fn ready(&self, model: &InstanceModel) -> Vec<ReadyStep> {
         let units = (0..self.plan.units.len()).map(PlanUnitIndex::new);
         let mut ready = Vec::new();
@@ -260,8 +262,8 @@ impl<'p> Orchestration<'p> {
         ready
     }
 
-    /// The step of the same unit for which a step still waits. What runs nothing is done with what
-    /// comes before it.
+    /// The step of the same unit that a step still waits for. A step that runs nothing is done when
+    /// the steps before it are.
     fn missing(&self, model: &InstanceModel, step: usize) -> Option<&'p AppliedStep> {
         let mut open = self.plan.steps[step].after.clone();
         let mut seen = FxHashSet::default();
@@ -278,13 +280,13 @@ impl<'p> Orchestration<'p> {
         None
     }
 
-    /// What was said of a step or part.
+    /// The reported status of a step or part.
     fn status(model: &InstanceModel, id: &str) -> Option<StepStatus> {
         model.orchestration.as_ref()?.steps.get(id).copied()
     }
 }
 
-/// Whether somebody said that a step is done.
+/// Whether a step was reported to be done.
 fn is_done(model: &InstanceModel, step: &AppliedStep) -> bool {
     Orchestration::status(model, &step.id) == Some(StepStatus::Done)
 }

@@ -1,65 +1,67 @@
-//! How far a plan is: what can be done next, and what failures make of that (statement I9).
+//! The progress of a plan: which units are ready, and what failures change about that (statement
+//! I9).
 
 use super::document::{AppliedPlan, PlanUnitIndex};
 
-/// What has become of a unit.
+/// The outcome of a unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum UnitOutcome {
-    /// Nothing yet.
+    /// It is not done.
     #[default]
     Open,
-    /// It has failed, and what comes behind it waits.
+    /// It has failed, and the units after it wait.
     Failed,
-    /// It has failed, or belongs to what has, and holds nothing up.
+    /// It has failed or is left out, and the units after it do not wait.
     Over,
-    /// It was done.
+    /// It is done.
     Done,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct UnitProgress {
     outcome: UnitOutcome,
-    /// For how many others it waits.
+    /// The number of units that it still waits for.
     waits: u32,
-    /// Whether somebody has begun it.
+    /// Whether it was begun.
     is_begun: bool,
-    /// Whether what it handles has failed.
+    /// Whether a unit whose failure it handles has failed.
     is_called: bool,
-    /// Whether it is done although something has failed: what follows from that.
+    /// Whether it may begin even after a failure, because a failure handler leads to it.
     goes_on: bool,
-    /// Whether it is not done, and holds nothing up, because it belongs to what has failed.
+    /// Whether it is left out because it completes a unit that has failed. Others do not wait for
+    /// it.
     is_void: bool,
 }
 
-/// Why a unit cannot be begun.
+/// The reason why a unit cannot begin.
 pub(super) enum Obstacle {
-    /// It comes after this one.
+    /// It waits for this unit.
     Waits(PlanUnitIndex),
-    /// Nothing has failed that it handles.
+    /// It is a handler, and nothing that it handles has failed.
     NotCalled,
-    /// It has failed, or belongs to what has.
+    /// It has failed, or completes a unit that has.
     HasFailed,
-    /// Something has failed, and what has not begun does not begin any more.
+    /// Something has failed, and units that have not begun do not begin any more.
     Halted,
 }
 
-/// How far a plan is. It follows from what has become of each unit, in whatever order that was.
+/// The progress of a plan. It depends only on the outcomes of units, not on their order.
 #[derive(Debug)]
 pub(super) struct PlanProgress<'p> {
     plan: &'p AppliedPlan,
     units: Vec<UnitProgress>,
-    /// How many units are not done that are to be done where nothing fails.
+    /// How many units are left of those that have to be done if nothing fails.
     left: usize,
-    /// How many have failed, and hold up what comes behind them.
+    /// How many units have failed and hold up the units after them.
     failed: usize,
-    /// Whether something has failed for good: it is handled, or others go on without it.
+    /// Whether a failure is final: it is handled, or others go on without the unit.
     has_failed: bool,
-    /// A unit that could be done when that was asked last.
+    /// The unit that was found ready by the last call of `is_over`.
     seen: usize,
 }
 
 impl<'p> PlanProgress<'p> {
-    /// That of a plan of which nothing is done.
+    /// The progress of a plan of which nothing is done.
     pub(super) fn new(plan: &'p AppliedPlan) -> Self {
         let waits = |after: &[PlanUnitIndex]| after.len() as u32;
         let unit = |after| UnitProgress { waits: waits(after), ..UnitProgress::default() };
@@ -77,12 +79,12 @@ impl<'p> PlanProgress<'p> {
         self.units[unit.index()].outcome == UnitOutcome::Done
     }
 
-    /// Whether a unit holds nothing up any more.
+    /// Whether the units after this one need not wait for it any more.
     pub(super) fn is_past(&self, unit: PlanUnitIndex) -> bool {
         matches!(self.units[unit.index()].outcome, UnitOutcome::Done | UnitOutcome::Over)
     }
 
-    /// Whether a unit has failed, and is not tried again.
+    /// Whether a unit has failed and is not tried again.
     pub(super) fn has_failed_for_good(&self, unit: PlanUnitIndex) -> bool {
         match self.units[unit.index()].outcome {
             UnitOutcome::Failed => self.is_halted(),
@@ -91,12 +93,12 @@ impl<'p> PlanProgress<'p> {
         }
     }
 
-    /// Whether something has failed so that the plan cannot be done any more.
+    /// Whether a failure is final, so that the plan cannot be completed.
     pub(super) fn has_failed(&self) -> bool {
         self.has_failed
     }
 
-    /// Whether nothing begins any more but what handles failures.
+    /// Whether only handlers of failures may begin now.
     fn is_halted(&self) -> bool {
         self.has_failed && self.failed > 0
     }
@@ -105,7 +107,7 @@ impl<'p> PlanProgress<'p> {
         self.obstacle(unit).is_none() && !self.is_done(unit)
     }
 
-    /// Why a unit that is not done cannot be begun.
+    /// The reason why a unit that is not done cannot begin.
     pub(super) fn obstacle(&self, unit: PlanUnitIndex) -> Option<Obstacle> {
         let UnitProgress { outcome, waits, is_begun, is_called, goes_on, is_void } =
             self.units[unit.index()];
@@ -126,12 +128,13 @@ impl<'p> PlanProgress<'p> {
         (self.is_halted() && !is_begun && !goes_on).then_some(Obstacle::Halted)
     }
 
-    /// Whether nothing can be done any more.
+    /// Whether no unit is ready any more.
     pub(super) fn is_over(&mut self) -> bool {
         if !self.has_failed {
             return self.left == 0;
         }
-        // What could be done the last time still can, most of the time, or what stands behind it.
+        // The search starts at the unit that was ready last time: it usually still is, or one after
+        // it.
         let count = self.units.len();
         let from = self.seen;
         let mut all = (0..count).map(|step| (from + step) % count);
@@ -144,7 +147,7 @@ impl<'p> PlanProgress<'p> {
         }
     }
 
-    /// Notes that a unit has begun, maybe again.
+    /// Notes that a unit has begun, perhaps not for the first time.
     pub(super) fn begin(&mut self, unit: PlanUnitIndex) {
         let own = &mut self.units[unit.index()];
         own.is_begun = true;
@@ -154,14 +157,14 @@ impl<'p> PlanProgress<'p> {
         }
     }
 
-    /// Notes that a unit is done; gives what may be ready now.
+    /// Notes that a unit is done. Returns the units that may be ready now.
     pub(super) fn end(&mut self, unit: PlanUnitIndex) -> Vec<PlanUnitIndex> {
         self.units[unit.index()].outcome = UnitOutcome::Done;
         self.left -= usize::from(!self.plan.unit(unit).is_handler);
         self.release(unit)
     }
 
-    /// Notes that a unit has failed; gives what may be ready now.
+    /// Notes that a unit has failed. Returns the units that may be ready now.
     pub(super) fn fail(&mut self, unit: PlanUnitIndex) -> Vec<PlanUnitIndex> {
         let mut next: Vec<_> = self.plan.handlers_of(unit).collect();
         for &handler in &next {
@@ -181,7 +184,7 @@ impl<'p> PlanProgress<'p> {
         next
     }
 
-    /// What would have said that a unit is done is not done.
+    /// Leaves out the units that would only have completed this one.
     fn leave_out(&mut self, unit: PlanUnitIndex) {
         let mut open = vec![unit];
         while let Some(unit) = open.pop() {
@@ -194,7 +197,7 @@ impl<'p> PlanProgress<'p> {
         }
     }
 
-    /// Lets go on what has waited for a unit only; gives it.
+    /// Releases the units that waited for this one. Returns those that wait for nothing else.
     fn release(&mut self, unit: PlanUnitIndex) -> Vec<PlanUnitIndex> {
         let (mut open, mut free) = (vec![unit], Vec::new());
         while let Some(unit) = open.pop() {
@@ -218,7 +221,7 @@ impl<'p> PlanProgress<'p> {
         free
     }
 
-    /// What handles a failure goes on, and what follows from that.
+    /// Lets a handler go on after a failure, and the units after it as well.
     fn go_on(&mut self, unit: PlanUnitIndex) {
         let mut open = vec![unit];
         while let Some(unit) = open.pop() {

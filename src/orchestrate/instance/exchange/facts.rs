@@ -1,4 +1,4 @@
-//! What only we know of a model, as it stands in metadata.
+//! Facts about a model that only this program knows. Documents contain them as metadata.
 
 use crate::orchestrate::instance::model::{
     Annotations, ByName, InstanceModel, InstanceState, InstanceTarget, OpenOrchestration,
@@ -7,7 +7,7 @@ use crate::orchestrate::instance::model::{
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// What the specification does not say of an instance.
+/// Facts about an instance for which the specification has no place.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct ModelFacts {
@@ -22,18 +22,18 @@ pub(super) struct ModelFacts {
     pub target: InstanceTarget,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub orchestration: Option<OpenOrchestration>,
-    /// What is said of inputs and outputs, of which documents have the values only.
+    /// The annotations of inputs and outputs; the document itself has only their values.
     #[serde(skip_serializing_if = "ByName::is_empty")]
     pub inputs: ByName<Annotations>,
     #[serde(skip_serializing_if = "ByName::is_empty")]
     pub outputs: ByName<Annotations>,
 }
 
-/// What it does not say of a node, a capability, a group, or a policy.
+/// Facts about a node, a capability, a group or a policy for which the specification has no place.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct EntityFacts {
-    /// The name of the type of what has a template.
+    /// The name of the type, if the entity names a template instead.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub type_name: Option<Arc<str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -48,10 +48,10 @@ pub(super) struct EntityFacts {
     pub edited: Vec<Arc<str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<Arc<str>>,
-    /// When which attribute was reported.
+    /// The report of each attribute.
     #[serde(skip_serializing_if = "ByName::is_empty")]
     pub reported: ByName<ReportAge>,
-    /// Whether its attributes are shown although they may be anything.
+    /// Whether its attributes are written although its state is not stable.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub unstable: bool,
 }

@@ -1,8 +1,8 @@
-//! Models of instances as documents: an object tree in YAML or JSON (seed "instance model",
-//! sections 5.5 and 5.6), and back.
+//! Writes models of instances as documents and reads them back: object trees in YAML or JSON (seed
+//! "instance model", sections 5.5 and 5.6).
 //!
-//! Both encodings are of one tree, whose maps are sorted by name. What stands in the specification
-//! stands where it says; what only we know of an entity stands in its metadata, as `cuvee`.
+//! Both encodings write the same tree, with maps sorted by name. What the specification knows is in
+//! its place there. What only this program knows of an entity is in its metadata, under `cuvee`.
 
 mod facts;
 mod read;
@@ -14,34 +14,34 @@ mod tree;
 pub use read::import_model;
 
 use super::model::InstanceModel;
-use crate::text::yaml::{write_json, write_yaml};
+use cuvee_text::yaml::{write_json, write_yaml};
 
-/// The version of models that is written.
+/// The version of the model format that is written.
 const VERSION: &str = "tosca_simple_yaml_1_0";
-/// The specification writes it in two ways: both are read.
+/// The specification spells the version in two ways; both are read.
 const VERSIONS: [&str; 2] = [VERSION, "toscasimpleyaml_1_0"];
-/// Where that stands.
+/// The metadata key of the version.
 const VERSION_KEY: &str = "tosca_instance_version";
-/// Where in metadata our own facts stand.
+/// The metadata key of the facts that only this program knows.
 const FACTS: &str = "cuvee";
 
-/// Names in the metadata of an instance that are not free; in those of entities it is the second
+/// Names in the metadata of an instance that the program uses itself; for entities only the second
 /// one.
 pub const RESERVED_METADATA: [&str; 2] = [VERSION_KEY, FACTS];
 
-/// How much of a model is written.
+/// Which parts of a model are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ModelExport {
-    /// Attributes of nodes between stable states as well, which are marked.
+    /// Whether attributes of nodes in transitional states are written as well, with a mark.
     pub unstable: bool,
-    /// Secrets, where the instance keeps them.
+    /// Whether secrets are revealed, if the instance keeps them.
     pub reveal: bool,
 }
 
 /// Writes a model as YAML.
 ///
 /// ```
-/// use cuvee::instance::{InstanceModel, ModelExport, NodeInstance, export_yaml};
+/// use cuvee::deploy::instance::{InstanceModel, ModelExport, NodeInstance, export_yaml};
 /// let mut model = InstanceModel::default();
 /// model.uri = "cuvee:default/default/demo".into();
 /// let mut node = NodeInstance::default();
@@ -57,7 +57,7 @@ pub fn export_yaml(model: &InstanceModel, how: ModelExport) -> String {
 /// Writes a model as JSON: the same tree as [`export_yaml`].
 ///
 /// ```
-/// use cuvee::instance::{InstanceModel, ModelExport, export_json};
+/// use cuvee::deploy::instance::{InstanceModel, ModelExport, export_json};
 /// let text = export_json(&InstanceModel::default(), ModelExport::default());
 /// assert!(text.contains("\"tosca_instance_version\": \"tosca_simple_yaml_1_0\""));
 /// ```
@@ -65,11 +65,11 @@ pub fn export_json(model: &InstanceModel, how: ModelExport) -> String {
     write_json(&tree::tree(model, how))
 }
 
-/// Writes a model as the derivation of section 5.7 dumps it: what inputs are bound to, and nodes,
-/// those that host others first.
+/// Writes a model in the form of the dump in section 5.7: the values of inputs, and the nodes,
+/// hosts first.
 ///
 /// ```
-/// use cuvee::instance::{InstanceModel, ModelExport, export_bindings};
+/// use cuvee::deploy::instance::{InstanceModel, ModelExport, export_bindings};
 /// let mut model = InstanceModel::default();
 /// model.target.template = "shop.yaml".into();
 /// let text = export_bindings(&model, ModelExport::default());

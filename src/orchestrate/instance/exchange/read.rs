@@ -1,27 +1,28 @@
-//! A document of a model, read back.
+//! Reads the document of a model back.
 
 use super::facts::{EntityFacts, ModelFacts};
 use super::reference::{DocumentPlace, REFERENCE, TOSCA_REFERENCE};
 use super::{FACTS, RESERVED_METADATA, VERSION, VERSION_KEY, VERSIONS};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::orchestrate::instance::model::{
     ByName, CapabilityInstance, GroupInstance, InstanceModel, InstanceState, NodeInstance,
     PolicyInstance, RelationInstance, ReportedValue, pointer,
 };
 use crate::orchestrate::instance::shown::taken;
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::text::value::Value;
-use crate::text::yaml::{Node, NodeKind};
+use cuvee_text::value::Value;
+use cuvee_text::yaml::{Node, NodeKind};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Reads a model from its object tree, in YAML or JSON: an export of ours, or whatever has the shape
-/// that the specification describes. References to other documents are kept and not followed.
+/// Reads a model from its object tree in YAML or JSON. The tree may be an export of this program,
+/// or any other of the shape that the specification describes. References to other documents are
+/// kept and not followed.
 ///
 /// ```
-/// use cuvee::instance::{ModelExport, export_yaml, import_model};
+/// use cuvee::deploy::instance::{ModelExport, export_yaml, import_model};
 /// use cuvee::source::FileId;
-/// use cuvee::yaml::{Limits, parse};
+/// use cuvee::parts::yaml::{Limits, parse};
 /// let text = "\
 /// metadata: {tosca_instance_version: tosca_simple_yaml_1_0}
 /// nodes:
@@ -37,8 +38,8 @@ use std::sync::Arc;
 /// ```
 ///
 /// # Errors
-/// All that is wrong, each at its place: `unsupported-version`, `invalid-input` for another shape,
-/// `unknown-keyword`, and `dangling-reference` for entities of this document that are not there.
+/// All errors, each with its place: `unsupported-version`, `invalid-input` for another shape,
+/// `unknown-keyword`, and `dangling-reference` for entities that this document does not contain.
 pub fn import_model(root: Node<'_>) -> Result<InstanceModel, Diagnostics> {
     let mut reader = ModelReader::default();
     let model = reader.model(root);
@@ -48,15 +49,15 @@ pub fn import_model(root: Node<'_>) -> Result<InstanceModel, Diagnostics> {
 #[derive(Default)]
 struct ModelReader<'n> {
     wrong: Diagnostics,
-    /// What the document calls itself.
+    /// The URI that the document gives itself.
     uri: Arc<str>,
-    /// The template that its entities were made of.
+    /// The template from which its entities were made.
     template: Arc<str>,
     nodes: BTreeSet<Cow<'n, str>>,
     groups: BTreeSet<Cow<'n, str>>,
 }
 
-/// The parts of an entity by their keys.
+/// The parts of an entity, in the order of the requested keys.
 struct KeyedParts<'n, const N: usize>([Option<Node<'n>>; N]);
 
 fn invalid(node: Node<'_>, message: impl Into<String>) -> Diagnostic {
@@ -66,9 +67,10 @@ fn invalid(node: Node<'_>, message: impl Into<String>) -> Diagnostic {
 impl<'n> ModelReader<'n> {
     fn model(&mut self, root: Node<'n>) -> InstanceModel {
         if root.get("node_instances").is_some() || root.get("input_bindings").is_some() {
-            let message = "these are bindings, in which not all of an instance is said";
-            self.wrong
-                .push(invalid(root, message).help("export it with `--format yaml` or `json`"));
+            let message = "the file holds bindings, which describe only a part of an instance";
+            self.wrong.push(
+                invalid(root, message).help("export the instance with `--format yaml` or `json`"),
+            );
             return InstanceModel::default();
         }
         const KEYS: [&str; 7] =
@@ -111,7 +113,7 @@ impl<'n> ModelReader<'n> {
             Some(version) if version.text().is_some_and(|text| VERSIONS.contains(&text)) => return,
             Some(version) => {
                 let said = version.text().unwrap_or(version.describe());
-                let message = format!("`{said}` is no version of instance models that is known");
+                let message = format!("`{said}` is not a known version of instance models");
                 Diagnostic::error(Code::UnsupportedVersion, message).at(version.span())
             }
             None => {
@@ -123,17 +125,17 @@ impl<'n> ModelReader<'n> {
         self.wrong.push(wrong.help(help));
     }
 
-    /// What only we write; what is wrong in it has one place.
+    /// Reads the facts that only this program writes. All errors in them get the same place.
     fn facts<T: serde::de::DeserializeOwned + Default>(&mut self, node: Node<'n>) -> T {
         let json = serde_json::to_value(node.to_value()).unwrap_or_default();
         serde_json::from_value(json).unwrap_or_else(|error| {
-            let message = format!("this is not what `{FACTS}` stands for in metadata: {error}");
+            let message = format!("`{FACTS}` in the metadata is malformed: {error}");
             self.wrong.push(invalid(node, message));
             T::default()
         })
     }
 
-    /// What there is to refer to.
+    /// Collects the names that references may use.
     fn names(&mut self, nodes: Option<Node<'n>>, groups: Option<Node<'n>>) {
         let names = |all: Option<Node<'n>>| {
             all.into_iter().flat_map(Node::entries).map(|(key, _)| key.key_text()).collect()
@@ -141,7 +143,8 @@ impl<'n> ModelReader<'n> {
         (self.nodes, self.groups) = (names(nodes), names(groups));
     }
 
-    /// The template that entities refer to: of documents of others the first that is named.
+    /// The template that entities refer to. If the document names none, it is the first that a node
+    /// names.
     fn only_template(&self, model: &InstanceModel, nodes: Option<Node<'n>>) -> Arc<str> {
         let is_said = !model.target.template.is_empty() || !model.uri.is_empty();
         let mut places = nodes.into_iter().flat_map(Node::entries).filter_map(|(_, node)| {
@@ -216,7 +219,7 @@ impl<'n> ModelReader<'n> {
         links.filter_map(|(key, uri)| Some((name(key), self.text(uri, "a link")?.into()))).collect()
     }
 
-    /// Those that every node has say what it is; the rest was reported.
+    /// Reads attributes. Those that every node has set fields of the node; the others are reports.
     fn attributes(
         &mut self,
         id: &str,
@@ -242,8 +245,9 @@ impl<'n> ModelReader<'n> {
                         .unwrap_or(own.into());
                     let said = self.text(value, "`tosca_name`");
                     if let Some(said) = said.filter(|said| **said != own) {
-                        let message =
-                            format!("`tosca_name` is that of the template, `{own}`, not `{said}`");
+                        let message = format!(
+                            "`tosca_name` has to be the name of the template, `{own}`, not `{said}`"
+                        );
                         self.wrong
                             .push(Diagnostic::error(Code::InvalidValue, message).at(value.span()));
                     }
@@ -256,8 +260,8 @@ impl<'n> ModelReader<'n> {
         }
     }
 
-    /// An identity of ours says how often there was a node of this id; one of another orchestrator is
-    /// something outside that it belongs to.
+    /// Reads the identity of a node. One of this program contains the generation of the node. One
+    /// of another orchestrator becomes a link to something outside.
     fn identity(&mut self, id: &str, said: &str, facts: &EntityFacts, read: &mut NodeInstance) {
         let own = format!("{}#/nodes/{}", self.uri, pointer(id));
         let generation =
@@ -315,7 +319,7 @@ impl<'n> ModelReader<'n> {
             .collect()
     }
 
-    /// Where a requirement leads: as its relations say, else by its targets alone.
+    /// Reads the relations of a requirement; if it has none, its targets alone.
     fn requirement(
         &mut self,
         id: &str,
@@ -336,8 +340,9 @@ impl<'n> ModelReader<'n> {
             (Some(relations), names) => {
                 let own = relations.iter().filter_map(|relation| relation.target.as_ref());
                 if let Some((targets, _)) = targets.zip(names).filter(|(_, names)| !own.eq(names)) {
-                    let message =
-                        format!("`targets` of `{id}` are other nodes than its `relations` lead to");
+                    let message = format!(
+                        "`targets` of `{id}` are not the nodes that its `relations` lead to"
+                    );
                     self.wrong.push(invalid(targets, message));
                 }
                 relations
@@ -357,7 +362,7 @@ impl<'n> ModelReader<'n> {
         }
     }
 
-    /// A relation of a node, of which these are the facts.
+    /// Reads a relation of a node.
     fn relation(&mut self, node: Node<'n>, facts: &EntityFacts) -> RelationInstance {
         const KEYS: [&str; 9] = [
             "position",
@@ -462,7 +467,7 @@ impl<'n> ModelReader<'n> {
         }
     }
 
-    /// Ours, and what others say.
+    /// Reads metadata: the facts of this program, and the entries of others.
     fn metadata(&mut self, node: Option<Node<'n>>) -> (EntityFacts, ByName<Value>) {
         let mut facts = EntityFacts::default();
         let mut free = ByName::new();
@@ -475,7 +480,7 @@ impl<'n> ModelReader<'n> {
         (facts, free)
     }
 
-    /// The template or the type of an entity: one of them, and not both.
+    /// Reads the origin of an entity: a template or a type, and not both.
     fn origin(
         &mut self,
         node: Node<'n>,
@@ -497,14 +502,14 @@ impl<'n> ModelReader<'n> {
             }
             (None, None) => {
                 let message = "an entity needs a `template`, or a `type` where it has none";
-                let help = "write `type: {$dsl-node-types: tosca.nodes.Root}`, for one";
+                let help = "write a type such as `type: {$dsl-node-types: tosca.nodes.Root}`";
                 self.wrong.push(invalid(node, message).help(help));
                 (None, Arc::default())
             }
         }
     }
 
-    /// The name of a template of the target; of others the whole reference.
+    /// The name of a template of the target; for another template the whole reference.
     fn template(&mut self, node: Node<'n>, facts: &EntityFacts, section: &str) -> Option<Arc<str>> {
         let said = self.only(node, TOSCA_REFERENCE)?;
         let Some(place) = DocumentPlace::read(said) else {
@@ -523,7 +528,7 @@ impl<'n> ModelReader<'n> {
         }
     }
 
-    /// The name of a type, by itself or as a place in TOSCA.
+    /// The name of a type, which is given by itself or as a place in TOSCA.
     fn type_of(&mut self, node: Node<'n>) -> Option<Arc<str>> {
         let mut entries = node.entries();
         let (key, value) = match (entries.next(), entries.len()) {
@@ -572,7 +577,7 @@ impl<'n> ModelReader<'n> {
         items.into_iter().filter_map(|item| self.reference(item)).collect()
     }
 
-    /// What is referred to: an entity of this document by its id, others as they are written.
+    /// The id of an entity of this document; a reference to another document stays as it is.
     fn reference(&mut self, node: Node<'n>) -> Option<Arc<str>> {
         let said = self.only(node, REFERENCE)?;
         let Some(place) = DocumentPlace::read(said) else {
@@ -608,7 +613,7 @@ impl<'n> ModelReader<'n> {
         self.wrong.push(invalid(node, message).help(format!("write it like `{such_as}`")));
     }
 
-    /// What the only key of a map stands for.
+    /// The text under the only key of a map, if the key is the expected one.
     fn only(&mut self, node: Node<'n>, key: &str) -> Option<&'n str> {
         let mut entries = node.entries();
         match entries.next().filter(|(name, _)| entries.len() == 0 && name.text() == Some(key)) {
@@ -630,10 +635,10 @@ impl<'n> ModelReader<'n> {
         node.as_str()
     }
 
-    /// What is in a map has its key for its name, and may say so.
+    /// Checks that `name`, if given, is the key under which the entity is.
     fn is_called(&mut self, said: Option<Node<'n>>, name: &str) {
         if let Some(said) = said.filter(|said| said.text() != Some(name)) {
-            self.wrong.push(invalid(said, format!("`name` is that of the key, `{name}`")));
+            self.wrong.push(invalid(said, format!("`name` has to be that of the key, `{name}`")));
         }
     }
 
@@ -645,7 +650,7 @@ impl<'n> ModelReader<'n> {
         node.items().collect()
     }
 
-    /// The entries of a map, or of nothing.
+    /// The entries of a map; none if there is no node.
     fn map(&mut self, node: Option<Node<'n>>, what: &str) -> Vec<(Node<'n>, Node<'n>)> {
         let Some(node) = node else { return Vec::new() };
         if node.kind() != NodeKind::Mapping {
@@ -655,7 +660,7 @@ impl<'n> ModelReader<'n> {
         node.entries().collect()
     }
 
-    /// What stands behind each of these keys; others have no meaning here.
+    /// The values of these keys; other keys are errors.
     fn parts<const N: usize>(
         &mut self,
         node: Node<'n>,

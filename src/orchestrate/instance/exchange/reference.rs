@@ -1,4 +1,4 @@
-//! References in documents of models (seed "instance model", section 5.5.2.1.2).
+//! Reads and writes references in documents of models (seed "instance model", section 5.5.2.1.2).
 
 use crate::orchestrate::instance::model::pointer;
 use std::borrow::Cow;
@@ -8,31 +8,31 @@ pub(super) const REFERENCE: &str = "$ref";
 /// The key of a reference to a place in TOSCA.
 pub(super) const TOSCA_REFERENCE: &str = "$externalToscaRef";
 
-/// Something in a document, by keys or positions: `#/nodes/shop`, or that of another document.
+/// A place in a document, by keys or positions: `#/nodes/shop`. The document may be another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct DocumentPlace<'t> {
-    /// The document; empty where it is the same one.
+    /// The document; empty for the same one.
     pub document: &'t str,
-    /// Behind `#/`.
+    /// The path after `#/`.
     pub path: &'t str,
 }
 
 impl<'t> DocumentPlace<'t> {
-    /// Reads a reference; nothing where it has no path.
+    /// Reads a reference; `None` if it has no path.
     pub(super) fn read(text: &'t str) -> Option<Self> {
         let (document, path) = text.split_once("#/")?;
-        // A later generation of a node is named by its URI, and refers to the same place.
+        // The URI of a later generation contains its number, which is no part of the path.
         let path = path.split_once("?generation=").map_or(path, |(path, _)| path);
         Some(Self { document, path })
     }
 
-    /// The keys and positions.
+    /// The keys and positions of the path.
     pub(super) fn segments(self) -> impl Iterator<Item = Cow<'t, str>> {
         self.path.split('/').map(unescaped)
     }
 }
 
-/// Whether a name is that of something in another document.
+/// Whether a name refers to an entity in another document.
 pub(super) fn is_foreign(name: &str) -> bool {
     name.contains("#/")
 }
@@ -47,7 +47,7 @@ pub(super) fn template(document: &str, section: &str, name: &str) -> String {
     format!("{document}#/topology_template/{section}/{}", pointer(name))
 }
 
-/// A segment of a JSON pointer, read back.
+/// A segment of a JSON pointer with its escapes resolved.
 fn unescaped(segment: &str) -> Cow<'_, str> {
     match segment.contains('~') {
         true => segment.replace("~1", "/").replace("~0", "~").into(),

@@ -1,11 +1,11 @@
-//! Exports are models, whatever is in them.
+//! Tests that every model survives an export and import.
 
 use super::*;
+use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::orchestrate::instance::model::*;
-use crate::text::diagnostic::{Diagnostic, Diagnostics};
-use crate::text::source::SourceMap;
-use crate::text::value::Value;
-use crate::text::yaml::{Limits, parse};
+use cuvee_text::source::SourceMap;
+use cuvee_text::value::Value;
+use cuvee_text::yaml::{Limits, parse};
 use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;
@@ -84,7 +84,7 @@ prop_compose! {
 }
 
 prop_compose! {
-    /// Targets are found later, among the nodes that there are.
+    /// A relation. The test replaces its target by one of the nodes later.
     fn any_relation()(position in 0..9u32, target in option::weighted(0.8, 0..9usize), capability in option::of(any_name()),
         template in option::of(any_name()), relationship in option::of(any_name()), hosting in any::<bool>(), state in any_state(),
         links in named(any_name()), metadata in named(any_value())) -> RelationInstance {
@@ -139,7 +139,7 @@ fn any_orchestration() -> impl Strategy<Value = OpenOrchestration> {
     )
 }
 
-/// One of the nodes of a model, or one of another.
+/// The id of one of the nodes; for larger numbers that of a node in another document.
 fn among(ids: &[Arc<str>], at: &str) -> Arc<str> {
     let at: usize = at.parse().unwrap();
     ids.get(at).cloned().unwrap_or_else(|| format!("other.yaml#/nodes/{at}").into())
@@ -192,7 +192,7 @@ proptest! {
     }
 }
 
-/// What is said about a document, without its place in the file system.
+/// The errors about a document, without its place in the file system.
 fn wrong(text: &str) -> Vec<String> {
     read(text).unwrap_err()
 }
@@ -215,7 +215,7 @@ fn both_versions_and_places_of_them_are_read() {
     assert_eq!(
         wrong("metadata:\n  tosca_instance_version: tosca_2_0"),
         [
-            "model.yaml:2:27: error[unsupported-version]: `tosca_2_0` is no version of instance models that is known"
+            "model.yaml:2:27: error[unsupported-version]: `tosca_2_0` is not a known version of instance models"
         ]
     );
 }
@@ -244,13 +244,13 @@ groups: []
         "model.yaml:2:1: error[unknown-keyword]: a model of an instance has no `node`",
         "model.yaml:6:11: error[invalid-input]: an entity has a `template` or a `type`, not both",
         "model.yaml:7:25: error[invalid-input]: a state has to be a string, not a number",
-        "model.yaml:7:40: error[invalid-value]: `tosca_name` is that of the template, `shop`, not `chop`",
+        "model.yaml:7:40: error[invalid-value]: `tosca_name` has to be the name of the template, `shop`, not `chop`",
         "model.yaml:9:24: error[dangling-reference]: there is no `servr` in this document",
         "model.yaml:9:49: error[invalid-input]: `server` has no path behind `#/`",
         "model.yaml:9:65: error[invalid-input]: a reference has to be a map with `$ref`, not a string",
         "model.yaml:10:98: error[invalid-input]: a position has to be an integer from 0 up",
         "model.yaml:10:81: error[invalid-input]: `hosting` has to be `true` or `false`, not a string",
-        "model.yaml:10:21: error[invalid-input]: `targets` of `db` are other nodes than its `relations` lead to",
+        "model.yaml:10:21: error[invalid-input]: `targets` of `db` are not the nodes that its `relations` lead to",
         "model.yaml:12:11: error[invalid-input]: a type is a reference such as `{$dsl-node-types: tosca.nodes.Root}`, not a string",
         "model.yaml:14:10: error[invalid-input]: an entity needs a `template`, or a `type` where it has none",
         "model.yaml:15:9: error[invalid-input]: `groups` has to be a map, not a list",
@@ -267,7 +267,7 @@ groups: []
     assert_eq!(
         wrong("tosca_instance_version: tosca_simple_yaml_1_0\nnode_instances: {}"),
         [
-            "model.yaml:1:1: error[invalid-input]: these are bindings, in which not all of an instance is said"
+            "model.yaml:1:1: error[invalid-input]: the file holds bindings, which describe only a part of an instance"
         ]
     );
     assert_eq!(
@@ -374,7 +374,7 @@ fn bindings_begin_with_what_hosts() {
     assert_eq!(nodes, ["  size: 3", "  vm:", "  app:", "  db:", "  zone:"]);
 }
 
-/// Nodes of which each stands on the next one, or of which all stand on one.
+/// A model of many nodes: each is hosted by the next one, or all by one.
 fn large(count: usize, is_star: bool) -> InstanceModel {
     let id = |at: usize| Arc::from(format!("n{at}"));
     let mut model = InstanceModel::default();

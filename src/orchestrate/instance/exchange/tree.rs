@@ -1,4 +1,4 @@
-//! A model as an object tree.
+//! Writes a model as an object tree.
 
 use super::facts::ModelFacts;
 use super::reference::{REFERENCE, TOSCA_REFERENCE, is_foreign, local, template};
@@ -8,8 +8,8 @@ use crate::orchestrate::instance::model::{
     RelationInstance, ReportedValue,
 };
 use crate::orchestrate::instance::shown::ShownValues;
-use crate::text::value::Value;
-use crate::text::yaml::{Out, OutKey};
+use cuvee_text::value::Value;
+use cuvee_text::yaml::{Out, OutKey};
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ pub(super) fn tree(model: &InstanceModel, how: ModelExport) -> Out<'_> {
     root.out()
 }
 
-/// The dump of the derivation in section 5.7.
+/// The tree of the dump in section 5.7.
 pub(super) fn bindings(model: &InstanceModel, how: ModelExport) -> Out<'_> {
     let tree = ModelTree { model, how, shown: ShownValues::of(model, how.reveal).marked() };
     let mut root = OutMap::default();
@@ -38,7 +38,7 @@ pub(super) fn bindings(model: &InstanceModel, how: ModelExport) -> Out<'_> {
     root.out()
 }
 
-/// Nodes, each behind what hosts it; what goes round is taken as it comes.
+/// The nodes, each after its hosts. In a circle, the order is that in which the search meets them.
 fn hosts_first(model: &InstanceModel) -> Vec<(&Arc<str>, &NodeInstance)> {
     let mut seen = FxHashSet::default();
     let mut ordered = Vec::with_capacity(model.nodes.len());
@@ -74,7 +74,7 @@ impl<'m> OutMap<'m> {
         self.0.push((OutKey::New(key.into()), value));
     }
 
-    /// What is empty is left out.
+    /// Adds an entry, unless its value is empty.
     fn some(&mut self, key: &'m str, value: Out<'m>) {
         let is_empty = match &value {
             Out::Map { entries, .. } => entries.is_empty(),
@@ -111,11 +111,11 @@ fn text(text: &str) -> Out<'_> {
 }
 
 fn number<'m>(number: u64) -> Out<'m> {
-    // Nobody writes so many records.
+    // Nobody writes more records than an `i64` counts.
     Out::Value(Value::from(i64::try_from(number).unwrap_or(i64::MAX)))
 }
 
-/// What serde makes of something, as a value.
+/// The value that serde makes of the data.
 fn plain<T: serde::Serialize>(data: &T) -> Value {
     // Strings, numbers, lists and maps with string keys can always be written.
     let json = serde_json::to_value(data).unwrap_or_default();
@@ -131,7 +131,7 @@ impl<'m> ModelTree<'m> {
         map.out()
     }
 
-    /// What others say, but under no name that is ours.
+    /// Adds the metadata of others, except under names that this program uses.
     fn free_metadata(&self, map: &mut OutMap<'m>, metadata: &'m ByName<Value>) {
         let is_free = |name: &str| {
             map.0.iter().all(|(key, _)| !matches!(key, OutKey::New(key) if key == name))
@@ -185,7 +185,7 @@ impl<'m> ModelTree<'m> {
         map.out()
     }
 
-    /// What only we know of a node.
+    /// The facts about a node that only this program knows.
     fn node_facts(&self, node: &'m NodeInstance, shows_attributes: bool) -> OutMap<'m> {
         let mut facts = OutMap::default();
         if node.template.is_some() {
@@ -230,14 +230,15 @@ impl<'m> ModelTree<'m> {
         map.some("metadata", metadata.out());
     }
 
-    /// Those that every node has (section 5.9.1 of TOSCA Simple Profile 1.3), and what was reported.
+    /// The attributes of a node: those that every node has (section 5.9.1 of TOSCA Simple Profile
+    /// 1.3), and reported ones.
     fn attributes(&self, id: &'m str, node: &'m NodeInstance, shows_reported: bool) -> Out<'m> {
         let mut map = OutMap::default();
         map.put("tosca_id", Out::String(self.model.tosca_id(id, node).into()));
         map.put("tosca_name", text(node.template.as_deref().unwrap_or(id)));
         map.put("state", text(node.state.as_str()));
         let reported = shows_reported.then_some(&node.attributes).into_iter().flatten();
-        // A node has one state, whoever says otherwise.
+        // The state of the node takes precedence over a reported attribute of that name.
         let reported: Vec<_> = reported.filter(|(name, _)| !is_made(name)).collect();
         for (name, said) in reported {
             map.put(name, self.value(&said.value));
@@ -268,7 +269,7 @@ impl<'m> ModelTree<'m> {
         map.out()
     }
 
-    /// A relation, whose template is that of the target of its source.
+    /// A relation. Its template belongs to `target`, the target of its source node.
     fn relation(&self, relation: &'m RelationInstance, target: Option<&'m str>) -> Out<'m> {
         let mut map = OutMap::default();
         map.put("position", number(relation.position.into()));
@@ -293,7 +294,7 @@ impl<'m> ModelTree<'m> {
         map.out()
     }
 
-    /// What an id stands for: a node, else a group, else something in another document.
+    /// A reference to the node or group of an id, or to an entity in another document.
     fn reference(&self, id: &'m str) -> Out<'m> {
         if self.model.nodes.contains_key(id) {
             single(REFERENCE, local("nodes", id))
@@ -356,7 +357,7 @@ impl<'m> ModelTree<'m> {
         map.out()
     }
 
-    /// The template that something was made of, or else its type.
+    /// Adds the template that an entity was made from, or else its type.
     fn origin(&self, map: &mut OutMap<'m>, origin: EntityOrigin<'m>) {
         match origin.template {
             Some(name) => map.put("template", self.template(name, origin.section, origin.target)),
@@ -364,9 +365,9 @@ impl<'m> ModelTree<'m> {
         }
     }
 
-    /// A place in a target, the present one unless another one is named.
+    /// A place in a target: the present one, unless `target` names another one.
     fn template(&self, name: &'m str, section: &str, target: Option<&str>) -> Out<'m> {
-        // What others call it is kept as they do.
+        // Names in other documents are kept as they are.
         if is_foreign(name) {
             return single(TOSCA_REFERENCE, name);
         }
@@ -375,11 +376,11 @@ impl<'m> ModelTree<'m> {
     }
 }
 
-/// Where an entity comes from.
+/// The origin of an entity.
 struct EntityOrigin<'m> {
     template: Option<&'m str>,
     type_name: &'m str,
-    /// The digest of another target than the present one.
+    /// The digest of the target, if that is not the present one.
     target: Option<&'m str>,
     section: &'static str,
     types: &'static str,
@@ -389,12 +390,12 @@ fn links(links: &ByName<Arc<str>>) -> Out<'_> {
     map(links.iter().map(|(name, uri)| (name, text(uri))))
 }
 
-/// Attributes of every node that nobody reports.
+/// Whether an attribute is one that the model computes itself.
 fn is_made(attribute: &str) -> bool {
     ["tosca_id", "tosca_name", "state"].contains(&attribute)
 }
 
-/// When which attribute was reported.
+/// The report of each attribute.
 fn ages(attributes: &ByName<ReportedValue>) -> Out<'_> {
     map(attributes.iter().map(|(name, said)| {
         let mut age = OutMap::default();

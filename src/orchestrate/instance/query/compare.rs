@@ -1,13 +1,13 @@
-//! How values of a model compare with what is asked for.
+//! Compares values of a model with the values of a filter.
 
 use super::parse::{Comparison, FilterTest};
-use crate::text::value::{Number, Value};
-use crate::text::yaml::{Scalar, write_flow};
 use crate::tosca::value::compare;
+use cuvee_text::value::{Number, Value};
+use cuvee_text::yaml::{Scalar, write_flow};
 use std::cmp::Ordering;
 
 impl FilterTest {
-    /// Whether a value that is there fulfils it.
+    /// Whether a value that exists passes the test.
     pub(super) fn holds(&self, value: &Value) -> bool {
         match self {
             Self::Compare(comparison, text) => comparison.holds(value, text),
@@ -31,7 +31,7 @@ impl Comparison {
     }
 }
 
-/// How a value stands to one that is written; nothing where they cannot be ordered.
+/// The order of a value and a written one; `None` if they cannot be ordered.
 fn order(value: &Value, text: &str) -> Option<Ordering> {
     if matches!(value, Value::String(_)) {
         return compare(value.into(), (&Value::from(text)).into());
@@ -47,7 +47,7 @@ fn order(value: &Value, text: &str) -> Option<Ordering> {
         .or_else(|| (text_of(value) == text).then_some(Ordering::Equal))
 }
 
-/// A value as a text: a string as it is, others as YAML has them in one line.
+/// A value as text: a string as it is, other values as YAML in one line.
 pub(super) fn text_of(value: &Value) -> String {
     match value {
         Value::String(text) => text.to_string(),

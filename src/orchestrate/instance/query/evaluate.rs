@@ -1,64 +1,64 @@
-//! What a path leads to.
+//! Evaluates the path of a query in a model.
 
 use super::ModelReading;
 use super::filter::fulfils;
 use super::parse::{InstanceQuery, ModelCollection, QueryFilter, QueryStep, QueryWay};
 use super::place::{ModelEntity, ModelPlace, PlaceContent, PlaceWalk};
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::orchestrate::instance::model::{InstanceModel, NodeInstance, RelationInstance};
-use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::text::source::Span;
-use crate::text::value::Value;
+use cuvee_text::source::Span;
+use cuvee_text::value::Value;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// What a question came to.
+/// The answer to a query.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct QueryAnswer {
-    /// What was found, in the order of the model.
+    /// The rows that were found, in the order of the model.
     pub rows: Vec<QueryRow>,
-    /// What may not be as its author meant it.
+    /// Warnings about a path that may not mean what its author wanted.
     pub warnings: Vec<Diagnostic>,
 }
 
-/// Something that was found: an entity, or a value in one.
+/// One result: an entity, or a value in one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct QueryRow {
     /// The entity: `node.shop`, `relation.db@0.node.shop`, `input.size`.
     pub entity: String,
-    /// Where in it: `attributes/url`; empty for all of it.
+    /// The path in the entity: `attributes/url`; empty for the entity itself.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub path: String,
-    /// The value; nothing for an entity.
+    /// The value; `None` for an entity.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
-    /// Of an entity: the name of its type.
+    /// For an entity: the name of its type.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub type_name: Option<Arc<str>>,
-    /// Of a node or relation: its state.
+    /// For a node or relation: its state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
-    /// Of an attribute: the record that reported it.
+    /// For an attribute: the number of the record that reported it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub revision: Option<u64>,
-    /// Of an attribute: when that was.
+    /// For an attribute: the time of that record.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<Arc<str>>,
-    /// Whether it is an attribute of a node that is between stable states.
+    /// Whether it is an attribute of a node in a transitional state.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub unstable: bool,
 }
 
 impl InstanceQuery {
-    /// What the path leads to in a model.
+    /// Evaluates the path in a model.
     ///
     /// # Errors
-    /// `unknown-element` for an entity that is not there, `unknown-keyword` for what no such entity
-    /// has, and `invalid-expression` for an axis that does not start at nodes.
+    /// `unknown-element` for an entity that does not exist, `unknown-keyword` for a part that no
+    /// such entity has, and `invalid-expression` for an axis that does not start at nodes.
     pub fn run(
         &self,
         model: &InstanceModel,
@@ -90,7 +90,7 @@ impl<'m> QueryWalk<'m, '_> {
     fn places_of(&mut self, query: &InstanceQuery) -> Result<Vec<ModelPlace<'m>>, Diagnostic> {
         let mut steps = query.steps.iter();
         let mut found = Vec::new();
-        // Behind a collection as it is stands which of its entities is meant.
+        // If the collection has no filter, the next step names one of its entities.
         let is_named = query.filters.is_empty()
             && query.steps.first().is_some_and(|step| step.way == QueryWay::Into);
         match steps.next().filter(|_| is_named) {
@@ -134,14 +134,14 @@ impl<'m> QueryWalk<'m, '_> {
         Err(match (did_you_mean(name, names.iter().map(|name| &**name)), &counted[..]) {
             (_, [first, ..]) if collection == ModelCollection::Nodes => {
                 let count = counted.len();
-                error.help(format!("there are {count} of that template: name one, such as `{first}`, or write `nodes[template={name}]`"))
+                error.help(format!("{count} nodes are of that template: name one of them, such as `{first}`, or write `nodes[template={name}]`"))
             }
             (Some(help), _) => error.help(help),
             (None, _) => error,
         })
     }
 
-    /// What is in places; a name that nothing of it has may be a mistake.
+    /// Steps into places by name. A name that none of them has may be a mistake.
     fn into(
         &mut self,
         places: &[ModelPlace<'m>],
@@ -159,7 +159,8 @@ impl<'m> QueryWalk<'m, '_> {
         Ok(found)
     }
 
-    /// Names of entities' parts are fixed; what types define may as well have no value yet.
+    /// Judges a name that was not found. Parts of entities have fixed names, so it is an error
+    /// there; a value that a type defines may be missing.
     fn not_there(
         &mut self,
         places: &[ModelPlace<'m>],
@@ -172,7 +173,7 @@ impl<'m> QueryWalk<'m, '_> {
         let known = part_names(places, &self.places);
         let help = did_you_mean(name, known.iter().map(|name| &**name));
         if places.iter().all(is_entity) && !fixed_names(places).contains(&name) {
-            let message = format!("nothing here has a part `{name}`");
+            let message = format!("no element at this path has a part `{name}`");
             let error = Diagnostic::error(Code::UnknownKeyword, message).at(span);
             let names: Vec<_> = known.iter().map(|name| format!("`{name}`")).collect();
             return Err(match help {
@@ -181,7 +182,7 @@ impl<'m> QueryWalk<'m, '_> {
             });
         }
         if let Some(help) = help {
-            let message = format!("nothing here has a value `{name}`");
+            let message = format!("no element at this path has a value `{name}`");
             self.warnings
                 .push(Diagnostic::warning(Code::UnknownProperty, message).at(span).help(help));
         }
@@ -213,16 +214,18 @@ impl<'m> QueryWalk<'m, '_> {
         Ok(())
     }
 
-    /// What a filter begins with is something that what is filtered can have.
+    /// Checks that a filter begins with a name that the filtered places can have.
     fn is_known(&self, filter: &QueryFilter, found: &[ModelPlace<'m>]) -> Result<(), Diagnostic> {
         let Some(Some(first)) = filter.path.first() else { return Ok(()) };
         let names = fixed_names(found);
         if names.is_empty() || names.contains(&first.as_str()) {
             return Ok(());
         }
-        let error =
-            Diagnostic::error(Code::UnknownKeyword, format!("nothing here has a part `{first}`"))
-                .at(filter.span);
+        let error = Diagnostic::error(
+            Code::UnknownKeyword,
+            format!("no element at this path has a part `{first}`"),
+        )
+        .at(filter.span);
         let in_properties = found.iter().any(|place| match place.entity {
             ModelEntity::Node(_, node) => node.properties.contains_key(first.as_str()),
             _ => false,
@@ -249,7 +252,7 @@ impl<'m> QueryWalk<'m, '_> {
             match (place.entity, &place.what) {
                 (ModelEntity::Node(id, node), PlaceContent::Entity) => open.push((id, node)),
                 _ => {
-                    let message = "relations lead from nodes, and this does not stand behind nodes";
+                    let message = "relations lead from nodes, but the path before this step does not lead to nodes";
                     return Err(Diagnostic::error(Code::InvalidExpression, message).at(step.span));
                 }
             }
@@ -271,7 +274,7 @@ impl<'m> QueryWalk<'m, '_> {
         Ok(found)
     }
 
-    /// Where relations of this name lead from a node, or come from.
+    /// The ends of the relations of this name that lead from a node or to it.
     fn ends(
         &self,
         id: &'m Arc<str>,
@@ -292,7 +295,7 @@ impl<'m> QueryWalk<'m, '_> {
             .collect()
     }
 
-    /// An entity or a value is a row; of what holds others each of those is.
+    /// Adds a row for an entity or a value; for a collection, a row for each of its members.
     fn rows(&self, place: ModelPlace<'m>, rows: &mut Vec<QueryRow>) {
         match &place.what {
             PlaceContent::Entity | PlaceContent::Value(_) | PlaceContent::Report(..) => {
@@ -338,7 +341,7 @@ impl<'m> QueryWalk<'m, '_> {
         }
     }
 
-    /// That something was left out is said (I-37).
+    /// Warns that attributes were left out (I-37).
     fn tell_hidden(&mut self, span: Span) {
         let count = self.places.hiding.borrow().len();
         if count > 0 {
@@ -347,12 +350,12 @@ impl<'m> QueryWalk<'m, '_> {
             let message =
                 format!("{nodes} in no stable state from `created` on, so attributes are left out");
             let warning = Diagnostic::warning(Code::NotVisible, message).at(span);
-            self.warnings.push(warning.help("`--unstable` shows them as they are"));
+            self.warnings.push(warning.help("show them as they are with `--unstable`"));
         }
     }
 }
 
-/// Relations by their targets.
+/// The relations of a model, by target.
 pub(crate) fn incoming(model: &InstanceModel) -> FxHashMap<&str, Vec<(&Arc<str>, &str)>> {
     let mut incoming: FxHashMap<&str, Vec<_>> = FxHashMap::default();
     for (source, name, RelationInstance { target, .. }) in model.relations() {
@@ -363,7 +366,8 @@ pub(crate) fn incoming(model: &InstanceModel) -> FxHashMap<&str, Vec<(&Arc<str>,
     incoming
 }
 
-/// The names that parts of places may have, whatever their types are; nothing where some are values.
+/// The names that parts of places may have, whatever their types; empty if any of the places is a
+/// value.
 fn fixed_names(places: &[ModelPlace<'_>]) -> Vec<&'static str> {
     let mut names = BTreeSet::new();
     for place in places {
@@ -424,7 +428,7 @@ const GROUP: &[&str] = &[
 const POLICY: &[&str] = &["id", "type", "template", "targets", "properties", "links", "metadata"];
 const CAPABILITY: &[&str] = &["name", "type", "properties", "attributes"];
 
-/// The names of what is in places.
+/// The names of the parts of places.
 fn part_names<'m>(places: &[ModelPlace<'m>], walk: &PlaceWalk<'m, '_>) -> BTreeSet<String> {
     let fixed = fixed_names(places);
     if !fixed.is_empty() {

@@ -1,18 +1,18 @@
-//! Which places fulfil what is asked of them.
+//! Decides which places pass a filter.
 
 use super::ModelReading;
 use super::evaluate::{QueryAnswer, QueryRow};
 use super::parse::{Comparison, FilterTest, InstanceQuery, QueryFilter};
 use super::place::{ModelEntity, ModelPlace, PlaceContent, PlaceWalk};
+use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
 use crate::orchestrate::instance::model::{ByName, InstanceModel, NodeInstance};
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::source::FileId;
-use crate::text::value::Value;
-use crate::text::yaml::Node;
 use crate::tosca::filter::{CapabilityFilter, NodeFilter, PropertyFilter};
 use crate::tosca::value::fulfils_clause;
+use cuvee_text::source::FileId;
+use cuvee_text::value::Value;
+use cuvee_text::yaml::Node;
 
-/// Whether a place fulfils a filter.
+/// Whether a place passes a filter.
 pub(super) fn fulfils<'m>(
     walk: &PlaceWalk<'m, '_>,
     place: &ModelPlace<'m>,
@@ -24,7 +24,7 @@ pub(super) fn fulfils<'m>(
         for place in &found {
             let before = parts.len();
             walk.step(place, name.as_deref(), &mut parts);
-            // What stands among others has a name, too.
+            // A place in a collection also has a name.
             if parts.len() == before && name.as_deref() == Some("name") {
                 parts.extend(value_of(place).map(|_| ModelPlace {
                     what: PlaceContent::Value(place.name.into()),
@@ -53,7 +53,7 @@ pub(super) fn fulfils<'m>(
     }
 }
 
-/// Of a node that is named its id.
+/// The value of a place; for a node its id.
 fn value_of(place: &ModelPlace<'_>) -> Option<Value> {
     match (&place.what, place.entity) {
         (PlaceContent::Value(value) | PlaceContent::Report(value, _), _) => Some(value.clone()),
@@ -67,12 +67,12 @@ fn is_of(walk: &PlaceWalk<'_, '_>, own: &Value, wanted: &str) -> bool {
     own.as_str().is_some_and(|own| own == wanted || (walk.reading.derives)(own, wanted))
 }
 
-/// The nodes that fulfil a node filter of TOSCA (section 3.6.5).
+/// Finds the nodes that a node filter of TOSCA accepts (section 3.6.5).
 ///
 /// ```
-/// use cuvee::instance::{InstanceModel, ModelReading, NodeInstance, query_by_filter};
+/// use cuvee::deploy::instance::{InstanceModel, ModelReading, NodeInstance, query_by_filter};
 /// use cuvee::source::FileId;
-/// use cuvee::yaml::{Limits, parse};
+/// use cuvee::parts::yaml::{Limits, parse};
 /// let mut model = InstanceModel::default();
 /// for (id, size) in [("small", "1 GB"), ("large", "4096 MB")] {
 ///     let mut node = NodeInstance::default();
@@ -85,14 +85,14 @@ fn is_of(walk: &PlaceWalk<'_, '_>, own: &Value, wanted: &str) -> bool {
 /// ```
 ///
 /// # Errors
-/// What is wrong with the filter, as `cuvee validate` says it.
+/// The errors of the filter, as `cuvee validate` reports them.
 pub fn query_by_filter(
     model: &InstanceModel,
     filter: Node<'_>,
     reading: &ModelReading<'_>,
 ) -> Result<QueryAnswer, Diagnostics> {
     let mut wrong = Diagnostics::default();
-    // A template has it behind this key.
+    // In a template the filter is under this key.
     let filter = filter.get("node_filter").unwrap_or(filter);
     let node_filter = NodeFilter::read(filter, &mut wrong);
     let properties = node_filter.properties.iter();
@@ -131,7 +131,7 @@ fn has_properties(
     })
 }
 
-/// A capability is named by its own name, or by a type.
+/// Whether a node has a matching capability. The filter names a capability or a type.
 fn has_capability(
     walk: &PlaceWalk<'_, '_>,
     node: &NodeInstance,

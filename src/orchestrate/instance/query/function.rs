@@ -1,25 +1,25 @@
-//! Functions of TOSCA with the values of a model (chapter 4 of TOSCA Simple Profile 1.3).
+//! Evaluates functions of TOSCA with the values of a model (chapter 4 of TOSCA Simple Profile 1.3).
 
 use super::ModelReading;
 use super::place::{ModelPlace, PlaceContent, PlaceWalk};
+use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean};
 use crate::orchestrate::instance::model::{InstanceModel, NodeInstance, RelationInstance};
 use crate::orchestrate::instance::shown::SENSITIVE;
-use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::text::value::Value;
-use crate::text::yaml::{Node, NodeKind, Scalar};
 use crate::tosca::function::{Arguments, Call, Function, Name};
+use cuvee_text::value::Value;
+use cuvee_text::yaml::{Node, NodeKind, Scalar};
 use std::cell::Cell;
 
-/// So deep calls are inside of each other.
+/// How deep calls may be nested.
 const DEPTH: usize = 100;
 
-/// What a call comes to in a model, as one that stands outside of all templates: `SELF` and the like
-/// mean nothing there.
+/// Evaluates a function call in a model. The call is outside of all templates, so `SELF` and
+/// similar keywords mean nothing in it.
 ///
 /// ```
-/// use cuvee::instance::{InstanceModel, ModelReading, NodeInstance, query_function};
+/// use cuvee::deploy::instance::{InstanceModel, ModelReading, NodeInstance, query_function};
 /// use cuvee::source::FileId;
-/// use cuvee::yaml::{Limits, parse};
+/// use cuvee::parts::yaml::{Limits, parse};
 /// let mut model = InstanceModel::default();
 /// let mut shop = NodeInstance::default();
 /// shop.properties.insert("port".into(), 80.into());
@@ -29,8 +29,8 @@ const DEPTH: usize = 100;
 /// ```
 ///
 /// # Errors
-/// `invalid-function`, `unknown-element`, `unknown-property`, `missing-input`, and `not-visible` for
-/// an attribute of a node that is between stable states.
+/// `invalid-function`, `unknown-element`, `unknown-property`, `missing-input`, and `not-visible`
+/// for an attribute of a node in a transitional state.
 pub fn query_function(
     model: &InstanceModel,
     call: Node<'_>,
@@ -48,7 +48,7 @@ pub fn query_function(
 
 struct ModelFunctions<'m, 'r> {
     walk: PlaceWalk<'m, 'r>,
-    /// Whether a secret was met whose value is not shown.
+    /// Whether the evaluation has met a secret that is not shown.
     touched: Cell<bool>,
 }
 
@@ -94,11 +94,11 @@ impl<'m> ModelFunctions<'m, '_> {
             Arguments::NodeType(name) => self.nodes_of_type(name.text),
             Arguments::Output(_) | Arguments::Artifact(..) => {
                 let message =
-                    format!("what `{}` gives is not kept in an instance", call.function.name());
+                    format!("an instance does not keep the result of `{}`", call.function.name());
                 return Err(wrong(call.node, call.function.section(), message));
             }
         };
-        // What is made of a secret is one, too.
+        // The result of a function of a secret is a secret, too.
         let is_computed =
             matches!(call.function, Function::Concat | Function::Join | Function::Token);
         let is_secret = holds_secret(&value) || self.touched.get();
@@ -113,9 +113,9 @@ impl<'m> ModelFunctions<'m, '_> {
         depth: usize,
     ) -> Result<String, Diagnostic> {
         match self.value(node, depth + 1)? {
-            // As it is written, where it is written.
+            // The value is neither a string nor a call that gives one.
             Value::Null | Value::List(_) | Value::Map(_) => {
-                Err(wrong(node, section, "expected a string, or what a function makes one of"))
+                Err(wrong(node, section, "expected a string, or a function that gives one"))
             }
             scalar => Ok(node.text().map_or_else(|| scalar.to_string(), str::to_owned)),
         }
@@ -238,7 +238,7 @@ impl<'m> ModelFunctions<'m, '_> {
         let Name { text, at } = wants.entity;
         let section = wants.function.section();
         if ["SELF", "SOURCE", "TARGET", "HOST"].contains(&text) {
-            let message = format!("`{text}` means nothing outside of a template");
+            let message = format!("`{text}` has no meaning outside of a template");
             return wrong(at, section, message).help("name a node");
         }
         let nodes = &self.walk.model.nodes;
@@ -254,10 +254,10 @@ impl<'m> ModelFunctions<'m, '_> {
                     .section(section)
                     .help_opt(help)
             }
-            // What a function says of several nodes at once is not defined.
+            // The specification does not define what a function means for several nodes.
             [(first, _), ..] => {
                 let message = format!(
-                    "`{text}` is there {} times, so what is asked for is not one value",
+                    "the instance has `{text}` {} times, so the function has no single value",
                     counted.len()
                 );
                 wrong(at, section, message).help(format!("name one of them, such as `{first}`"))
@@ -265,7 +265,8 @@ impl<'m> ModelFunctions<'m, '_> {
         }
     }
 
-    /// Behind a capability or a requirement what that has, else what the node has.
+    /// The value at a path in a node. The first name may be a capability or a requirement of the
+    /// node, otherwise it is a value of its own.
     fn of_node(
         &self,
         wants: &Wanted<'_>,
@@ -302,7 +303,7 @@ impl<'m> ModelFunctions<'m, '_> {
         found.first().map_or(Ok(None), |capability| self.own(wants, capability, path))
     }
 
-    /// What a requirement leads to: of the capability that fulfils it, or of the target.
+    /// The value that a requirement leads to: in the capability that fulfils it, or in the target.
     fn of_relation(
         &self,
         wants: &Wanted<'_>,
@@ -323,8 +324,8 @@ impl<'m> ModelFunctions<'m, '_> {
         self.own(wants, &target, path)
     }
 
-    /// The capabilities of the target that a relation takes: the one of that name, or else those of
-    /// that type.
+    /// The capabilities of the target that a relation may use: the named one, otherwise those of
+    /// the named type.
     fn capabilities<'c>(&self, relation: &'c RelationInstance, name: &'c str) -> Vec<&'c str>
     where
         'm: 'c,
@@ -340,7 +341,7 @@ impl<'m> ModelFunctions<'m, '_> {
         of_type.map(|(name, _)| &**name).collect()
     }
 
-    /// A property or attribute of its own.
+    /// A property or attribute of the place itself.
     fn own(
         &self,
         wants: &Wanted<'_>,
@@ -362,7 +363,7 @@ impl<'m> ModelFunctions<'m, '_> {
             );
             return Err(Diagnostic::error(Code::NotVisible, message)
                 .at(first.span())
-                .help("`--unstable` shows them as they are"));
+                .help("show them as they are with `--unstable`"));
         }
         match found.into_iter().next().map(|place| place.what) {
             Some(PlaceContent::Value(value) | PlaceContent::Report(value, _)) => {
@@ -390,7 +391,7 @@ impl<'m> ModelFunctions<'m, '_> {
     }
 }
 
-/// What a call asks for.
+/// The value that a call wants.
 struct Wanted<'c> {
     function: Function,
     entity: Name<'c>,
@@ -410,7 +411,7 @@ fn part(value: Value, path: &[Node<'_>]) -> Result<Value, Diagnostic> {
         let found = match &value {
             Value::List(items) => name.parse::<usize>().ok().and_then(|at| items.get(at)),
             Value::Map(entries) => entries.iter().find(|(own, _)| **own == *name).map(|it| &it.1),
-            // Nobody sees into a secret.
+            // A part of a secret is a secret.
             Value::String(text) if &**text == SENSITIVE => Some(&value),
             _ => None,
         };

@@ -1,4 +1,4 @@
-//! Questions about what is deployed: paths through a model, node filters, and functions of TOSCA.
+//! Queries what is deployed: by paths through a model, node filters, and functions of TOSCA.
 //!
 //! A path begins with a collection of the model and goes on in steps:
 //!
@@ -18,16 +18,16 @@
 //! quoted     = "'" ... "'" | '"' ... '"'   a quote in it is written twice
 //! ```
 //!
-//! `text` is anything without `/ [ ] , = ! < > ~ ' "`, and without `->`. All filters have to hold; one
-//! without an operator asks whether there is something. `type=T` holds for all that derives from
-//! `T`; `~` is a regular expression that matches somewhere; `!=` also holds where there is nothing.
-//! Values compare as what both are: numbers, sizes, times, frequencies, bit rates, versions,
-//! timestamps, else as texts.
+//! `text` is anything without `/ [ ] , = ! < > ~ ' "`, and without `->`. All filters have to hold.
+//! A filter without an operator holds if the value exists. `type=T` holds for all types derived
+//! from `T`; `~` is a regular expression that matches anywhere in the text; `!=` also holds for a
+//! missing value. Values are compared as numbers, sizes, times, frequencies, bit rates, versions or
+//! timestamps if both are such, otherwise as texts.
 //!
-//! What is in a node, besides its `properties`, `attributes`, `capabilities`, `requirements`,
-//! `links` and `metadata`, are `id`, `type`, `template`, `state`, `index`, `generation`, `tosca_id`
-//! and `note`; of relations `id`, `name`, `source`, `target`, `capability`, `type`, `state`,
-//! `position` and `hosting`. `members` of groups and `targets` of policies are the nodes themselves.
+//! Besides `properties`, `attributes`, `capabilities`, `requirements`, `links` and `metadata` a
+//! node has `id`, `type`, `template`, `state`, `index`, `generation`, `tosca_id` and `note`. A
+//! relation has `id`, `name`, `source`, `target`, `capability`, `type`, `state`, `position` and
+//! `hosting`. `members` of groups and `targets` of policies are the nodes themselves.
 
 mod compare;
 mod evaluate;
@@ -43,22 +43,22 @@ pub use filter::query_by_filter;
 pub use function::query_function;
 pub use parse::InstanceQuery;
 
-/// Whether a type, the first, derives from another one; each derives from itself.
+/// Whether the first type derives from the second one; each type derives from itself.
 pub type DerivesFrom<'h> = &'h dyn Fn(&str, &str) -> bool;
 
-/// How a model is read.
+/// The rights and types with which a model is read.
 #[derive(Clone, Copy)]
 pub struct ModelReading<'h> {
-    /// Attributes of nodes between stable states are seen as well.
+    /// Whether attributes of nodes in transitional states are visible.
     pub unstable: bool,
-    /// Secrets are seen, where the instance keeps them.
+    /// Whether secrets are visible, if the instance keeps them.
     pub reveal: bool,
-    /// What derives from what.
+    /// Which types derive from which.
     pub derives: DerivesFrom<'h>,
 }
 
 impl Default for ModelReading<'_> {
-    /// What anybody may see; types derive from themselves only.
+    /// The defaults show what anybody may see; types derive from themselves only.
     fn default() -> Self {
         Self { unstable: false, reveal: false, derives: &|own, other| own == other }
     }

@@ -1,20 +1,20 @@
-//! From the text of a path to its steps.
+//! Parses the text of a path into steps.
 
-use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::text::source::{FileId, Span};
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+use cuvee_text::source::{FileId, Span};
 use regex_lite::Regex;
 
 /// A path through a model.
 #[derive(Clone, Debug)]
 pub struct InstanceQuery {
     pub(super) start: ModelCollection,
-    /// Where that stands.
+    /// The place of the collection in the text.
     pub(super) span: Span,
     pub(super) filters: Vec<QueryFilter>,
     pub(super) steps: Vec<QueryStep>,
 }
 
-/// Where a path begins.
+/// The collection in which a path begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ModelCollection {
     Nodes,
@@ -30,43 +30,44 @@ pub(super) enum ModelCollection {
 #[derive(Clone, Debug)]
 pub(super) struct QueryStep {
     pub way: QueryWay,
-    /// Nothing for `*`.
+    /// The name; `None` for `*`.
     pub name: Option<String>,
     pub span: Span,
     pub filters: Vec<QueryFilter>,
 }
 
-/// Where a step leads.
+/// The direction of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum QueryWay {
-    /// Into what was found.
+    /// Into the parts of the places found so far.
     Into,
-    /// To targets of relations, or back to their sources; once, or as often as it goes on.
+    /// Along relations to their targets, or back to their sources; one step, or as many as
+    /// possible.
     Along { back: bool, transitive: bool },
 }
 
-/// What has to hold.
+/// A condition on the places found so far.
 #[derive(Clone, Debug)]
 pub(super) struct QueryFilter {
-    /// What is looked at: names, from what is filtered on; nothing for `*`.
+    /// The names that lead from the filtered place to the tested value; `None` for `*`.
     pub path: Vec<Option<String>>,
     pub span: Span,
-    /// Nothing where it only has to be there.
+    /// The test; `None` if the value only has to exist.
     pub test: Option<FilterTest>,
 }
 
-/// What is asked of a value.
+/// A test of a value.
 #[derive(Clone, Debug)]
 pub(super) enum FilterTest {
     /// `=`, `!=`, `<`, ...
     Compare(Comparison, String),
     /// `~`
     Match(Regex),
-    /// `!=*`: it is not there.
+    /// `!=*`: the value is missing.
     Missing,
 }
 
-/// How values are compared.
+/// An operator that compares values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Comparison {
     Equal,
@@ -102,10 +103,10 @@ impl ModelCollection {
 }
 
 impl InstanceQuery {
-    /// Reads a path; places of mistakes are in `file`, whose text it is.
+    /// Parses a path. Errors have places in `file`, whose text it is.
     ///
     /// ```
-    /// use cuvee::instance::{InstanceModel, InstanceQuery, ModelReading, NodeInstance};
+    /// use cuvee::deploy::instance::{InstanceModel, InstanceQuery, ModelReading, NodeInstance};
     /// use cuvee::source::FileId;
     /// let mut model = InstanceModel::default();
     /// let mut server = NodeInstance::default();
@@ -121,7 +122,7 @@ impl InstanceQuery {
     /// ```
     ///
     /// # Errors
-    /// `invalid-expression` where it is no path.
+    /// `invalid-expression` if the text is no path.
     pub fn parse(text: &str, file: FileId) -> Result<Self, Diagnostic> {
         let mut parser = PathParser { text, at: 0, file };
         parser.query()
@@ -134,7 +135,7 @@ struct PathParser<'t> {
     file: FileId,
 }
 
-/// What ends a name that stands without quotes.
+/// The characters that end a name without quotes.
 const SPECIAL: [char; 11] = ['/', '[', ']', ',', '=', '!', '<', '>', '~', '\'', '"'];
 
 impl PathParser<'_> {
@@ -252,7 +253,7 @@ impl PathParser<'_> {
         }
     }
 
-    /// A name; nothing for `*`.
+    /// Parses a name; `None` for `*`.
     fn name(&mut self, what: &str) -> Result<Option<String>, Diagnostic> {
         self.skip_blanks();
         if let Some(quoted) = self.quoted()? {
@@ -261,7 +262,7 @@ impl PathParser<'_> {
         let rest = &self.text[self.at..];
         let end = rest.find(SPECIAL).unwrap_or(rest.len());
         let end = rest.find("->").map_or(end, |axis| axis.min(end));
-        // Behind `<<-` or `<-` it is the sign that ends the name.
+        // After `<<-` or `<-` the character `<` ends the name.
         let name = rest[..end].trim_end();
         if name.is_empty() {
             return Err(self.wrong(&format!("expected {what}")));
@@ -270,7 +271,7 @@ impl PathParser<'_> {
         Ok((name != "*").then(|| name.to_owned()))
     }
 
-    /// What something is compared with: all up to the end of the filter.
+    /// Parses the value of a comparison: everything up to the end of the filter.
     fn value(&mut self) -> Result<Option<String>, Diagnostic> {
         if let Some(quoted) = self.quoted()? {
             return Ok(Some(quoted));
@@ -320,14 +321,14 @@ impl PathParser<'_> {
         self.at += rest.len() - rest.trim_start().len();
     }
 
-    /// From a position to where the parser is, without blanks at the end.
+    /// The span from a position to the present one, without blanks at the end.
     fn span(&self, from: usize) -> Span {
         let end = from + self.text[from..self.at].trim_end().len();
         let position = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
         Span { file: self.file, start: position(from), end: position(end) }
     }
 
-    /// What is wrong here, at the next character.
+    /// An error at the next character.
     fn wrong(&self, message: &str) -> Diagnostic {
         let next = self.text[self.at..].chars().next();
         let position = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);

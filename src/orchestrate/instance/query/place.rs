@@ -1,4 +1,4 @@
-//! Places in a model, and what is in them.
+//! Places in a model, and the steps from a place to its parts.
 
 use super::ModelReading;
 use super::parse::ModelCollection;
@@ -7,12 +7,12 @@ use crate::orchestrate::instance::model::{
     RelationInstance, ReportedValue, relation_identifier,
 };
 use crate::orchestrate::instance::shown::ShownValues;
-use crate::text::value::Value;
+use cuvee_text::value::Value;
 use rustc_hash::FxHashSet;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-/// A thing that others are parts of.
+/// An entity of a model.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ModelEntity<'m> {
     Node(&'m Arc<str>, &'m NodeInstance),
@@ -25,7 +25,7 @@ pub(super) enum ModelEntity<'m> {
 }
 
 impl ModelEntity<'_> {
-    /// As elements are named.
+    /// The identifier, as elements are named.
     pub(super) fn identifier(self) -> String {
         match self {
             Self::Node(id, _) => format!("node.{id}"),
@@ -41,18 +41,18 @@ impl ModelEntity<'_> {
     }
 }
 
-/// Something in a model.
+/// A place in a model: an entity or a part of one.
 #[derive(Clone, Debug)]
 pub(super) struct ModelPlace<'m> {
     pub entity: ModelEntity<'m>,
-    /// Where in it; empty for the entity itself.
+    /// The path in the entity; empty for the entity itself.
     pub path: String,
-    /// What it is called where it stands.
+    /// The name of the place in its parent.
     pub name: &'m str,
     pub what: PlaceContent<'m>,
 }
 
-/// What is there.
+/// The content of a place.
 #[derive(Clone, Debug)]
 pub(super) enum PlaceContent<'m> {
     /// The entity.
@@ -64,37 +64,34 @@ pub(super) enum PlaceContent<'m> {
     Requirements(&'m ByName<Vec<RelationInstance>>),
     Links(&'m ByName<Arc<str>>),
     Value(Value),
-    /// The same with the report of it.
+    /// A value with the report that it comes from.
     Report(Value, &'m ReportedValue),
 }
 
-/// Whose attributes they are.
+/// The owner of reported attributes.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ReportOwner<'m> {
-    /// With what every node has, and with its properties.
+    /// A node: it also has computed attributes and its properties.
     Node,
-    /// With the properties of the capability.
+    /// Another owner, with its properties.
     Part(&'m ByName<Value>),
 }
 
-/// Finds what is in a place.
+/// Finds the parts of places.
 pub(super) struct PlaceWalk<'m, 'r> {
     pub model: &'m InstanceModel,
     pub reading: &'r ModelReading<'r>,
     pub shown: ShownValues,
-    /// How often attributes were asked for that are not visible.
+    /// How many invisible attributes were asked for.
     pub hidden: Cell<usize>,
-    /// The nodes whose attributes those are.
+    /// The nodes with those attributes.
     pub hiding: RefCell<FxHashSet<&'m str>>,
 }
 
 const NODE_VALUES: [&str; 9] =
     ["id", "type", "template", "state", "index", "generation", "tosca_id", "tosca_name", "note"];
-const NODE_PARTS: [&str; 6] =
-    ["properties", "attributes", "capabilities", "requirements", "links", "metadata"];
-const GROUP_PARTS: [&str; 5] =
-    ["members", "properties", "attributes", "capabilities", "requirements"];
-/// What may be said of whatever is there.
+const PARTS: [&str; 4] = ["properties", "attributes", "capabilities", "requirements"];
+/// The parts that any entity may have.
 const ANNOTATIONS: [&str; 2] = ["links", "metadata"];
 const RELATION_VALUES: [&str; 8] =
     ["id", "name", "capability", "template", "type", "state", "position", "hosting"];
@@ -106,7 +103,7 @@ impl<'m, 'r> PlaceWalk<'m, 'r> {
         Self { model, reading, shown, hidden: Cell::new(0), hiding: RefCell::default() }
     }
 
-    /// All entities of a collection, or the one of a name.
+    /// Adds all entities of a collection, or the one with this name.
     pub(super) fn entities(
         &self,
         collection: ModelCollection,
@@ -150,7 +147,7 @@ impl<'m, 'r> PlaceWalk<'m, 'r> {
         }
     }
 
-    /// The names of a collection, for what may be meant.
+    /// The names of a collection, for suggestions.
     pub(super) fn names(&self, collection: ModelCollection) -> Vec<String> {
         let mut all = Vec::new();
         self.entities(collection, None, &mut all);
@@ -168,13 +165,13 @@ impl<'m, 'r> PlaceWalk<'m, 'r> {
         ModelPlace { entity, path: String::new(), name, what }
     }
 
-    /// The node of an id, or what is in another document and is not known here.
+    /// The node of an id; `None` if the node is in another document.
     pub(super) fn node(&self, id: &str) -> Option<ModelPlace<'m>> {
         let (id, node) = self.model.nodes.get_key_value(id)?;
         Some(node_place(id, node))
     }
 
-    /// What is in a place under a name, or all that is in it.
+    /// Adds the part of a place with this name, or all parts.
     pub(super) fn step(
         &self,
         place: &ModelPlace<'m>,
@@ -194,7 +191,7 @@ impl<'m, 'r> PlaceWalk<'m, 'r> {
             PlaceContent::Value(value) if place.path.is_empty() => {
                 let before = out.len();
                 parts_of(place, value, None, name, out);
-                // What is said of an input may have a name that its value has, too.
+                // The value of an input has precedence over its annotations if both have the name.
                 if out.len() == before && name.is_some() {
                     self.annotations(place, name, out);
                 }
@@ -216,7 +213,7 @@ impl<'m, 'r> PlaceWalk<'m, 'r> {
                 out.extend(relations.iter().map(|relation| relation_place(id, own, relation)));
             }),
             PlaceContent::Links(links) => each(links, name, |own, uri| {
-                out.push(place.with(own, PlaceContent::Value(Value::String(Arc::clone(uri)))));
+                out.push(place.with(own, PlaceContent::Value(shared(uri))));
             }),
             PlaceContent::Value(value) => parts_of(place, value, None, name, out),
             PlaceContent::Report(value, report) => parts_of(place, value, Some(report), name, out),
@@ -231,21 +228,14 @@ impl<'m, 'r> PlaceWalk<'m, 'r> {
         name: Option<&str>,
         out: &mut Vec<ModelPlace<'m>>,
     ) {
-        for &part in chosen(&NODE_PARTS, name) {
-            out.push(place.with(
-                part,
-                match part {
-                    "properties" => PlaceContent::Values(&node.properties),
-                    "attributes" => PlaceContent::Reports(&node.attributes, ReportOwner::Node),
-                    "capabilities" => PlaceContent::Capabilities(&node.capabilities),
-                    "requirements" => PlaceContent::Requirements(&node.requirements),
-                    "links" => PlaceContent::Links(&node.links),
-                    _ => PlaceContent::Values(&node.metadata),
-                },
-            ));
-        }
+        place.parts(&PARTS, name, out, |part| match part {
+            "properties" => PlaceContent::Values(&node.properties),
+            "attributes" => PlaceContent::Reports(&node.attributes, ReportOwner::Node),
+            "capabilities" => PlaceContent::Capabilities(&node.capabilities),
+            _ => PlaceContent::Requirements(&node.requirements),
+        });
+        self.annotations(place, name, out);
         for &part in NODE_VALUES.iter().filter(|part| name == Some(part)) {
-            let shared = |text: &Arc<str>| Value::String(Arc::clone(text));
             let value = match part {
                 "id" => Some(shared(id)),
                 "type" => Some(shared(&node.type_name)),
@@ -256,21 +246,21 @@ impl<'m, 'r> PlaceWalk<'m, 'r> {
                 "note" => node.note.as_ref().map(shared),
                 made => self.made(id, node, made),
             };
-            out.extend(value.map(|value| place.with(part, PlaceContent::Value(value))));
+            out.extend(place.value(part, value));
         }
     }
 
-    /// Attributes that every node has.
+    /// The value of an attribute that every node has.
     fn made(&self, id: &'m Arc<str>, node: &'m NodeInstance, name: &str) -> Option<Value> {
         match name {
             "tosca_id" => Some(self.model.tosca_id(id, node).into()),
-            "tosca_name" => Some(Value::String(Arc::clone(node.template.as_ref().unwrap_or(id)))),
+            "tosca_name" => Some(shared(node.template.as_ref().unwrap_or(id))),
             "state" => Some(node.state.as_str().into()),
             _ => None,
         }
     }
 
-    /// What was reported; a property is an attribute, too, until another value is.
+    /// Adds reported attributes. A property is also an attribute until another value is reported.
     fn attributes(
         &self,
         place: &ModelPlace<'m>,
@@ -285,10 +275,7 @@ impl<'m, 'r> PlaceWalk<'m, 'r> {
         };
         if let (ReportOwner::Node, Some((id, node))) = (owner, node) {
             for &own in chosen(&["state", "tosca_id", "tosca_name"], name) {
-                out.extend(
-                    self.made(id, node, own)
-                        .map(|value| place.with(own, PlaceContent::Value(value))),
-                );
+                out.extend(place.value(own, self.made(id, node, own)));
             }
             if name.is_some_and(|name| ["state", "tosca_id", "tosca_name"].contains(&name)) {
                 return;
@@ -328,25 +315,16 @@ impl<'m, 'r> PlaceWalk<'m, 'r> {
         name: Option<&str>,
         out: &mut Vec<ModelPlace<'m>>,
     ) {
-        for &part in chosen(&["properties", "attributes"], name) {
-            out.push(place.with(
-                part,
-                match part {
-                    "properties" => PlaceContent::Values(&capability.properties),
-                    _ => PlaceContent::Reports(
-                        &capability.attributes,
-                        ReportOwner::Part(&capability.properties),
-                    ),
-                },
-            ));
+        let owner = ReportOwner::Part(&capability.properties);
+        place.parts(&["properties", "attributes"], name, out, |part| match part {
+            "properties" => PlaceContent::Values(&capability.properties),
+            _ => PlaceContent::Reports(&capability.attributes, owner),
+        });
+        match name {
+            Some("type") => out.extend(place.value("type", Some(shared(&capability.type_name)))),
+            Some("name") => out.extend(place.value("name", Some(place.name.into()))),
+            _ => {}
         }
-        let value = match name {
-            Some("type") => Some(Value::String(Arc::clone(&capability.type_name))),
-            Some("name") => Some(place.name.into()),
-            _ => None,
-        };
-        let own = if name == Some("type") { "type" } else { "name" };
-        out.extend(value.map(|value| place.with(own, PlaceContent::Value(value))));
     }
 
     fn of_relation(
@@ -358,13 +336,10 @@ impl<'m, 'r> PlaceWalk<'m, 'r> {
     ) {
         for &part in RELATION_ENDS.iter().filter(|part| name == Some(part)) {
             let id = if part == "source" { Some(source) } else { relation.target.as_ref() };
-            let foreign = |id: &Arc<str>| {
-                place.with(part, PlaceContent::Value(Value::String(Arc::clone(id))))
-            };
+            let foreign = |id| place.with(part, PlaceContent::Value(shared(id)));
             out.extend(id.map(|id| self.node(id).unwrap_or_else(|| foreign(id))));
         }
         for &part in chosen(&RELATION_VALUES, name) {
-            let shared = |text: &Arc<str>| Value::String(Arc::clone(text));
             let value = match part {
                 "id" => Some(place.entity.identifier().into()),
                 "name" => Some(shared(own)),
@@ -375,12 +350,12 @@ impl<'m, 'r> PlaceWalk<'m, 'r> {
                 "position" => Some(i64::from(relation.position).into()),
                 _ => Some(relation.hosting.into()),
             };
-            out.extend(value.map(|value| place.with(part, PlaceContent::Value(value))));
+            out.extend(place.value(part, value));
         }
         self.annotations(place, name, out);
     }
 
-    /// What is said of an entity beside what it is.
+    /// Adds the links and metadata of an entity.
     fn annotations(
         &self,
         place: &ModelPlace<'m>,
@@ -402,15 +377,10 @@ impl<'m, 'r> PlaceWalk<'m, 'r> {
                 }
             }
         };
-        for &part in chosen(&ANNOTATIONS, name) {
-            out.push(place.with(
-                part,
-                match part {
-                    "links" => PlaceContent::Links(links),
-                    _ => PlaceContent::Values(metadata),
-                },
-            ));
-        }
+        place.parts(&ANNOTATIONS, name, out, |part| match part {
+            "links" => PlaceContent::Links(links),
+            _ => PlaceContent::Values(metadata),
+        });
     }
 
     fn of_group(
@@ -421,24 +391,16 @@ impl<'m, 'r> PlaceWalk<'m, 'r> {
         name: Option<&str>,
         out: &mut Vec<ModelPlace<'m>>,
     ) {
-        for &part in chosen(&GROUP_PARTS, name) {
-            out.push(place.with(
-                part,
-                match part {
-                    "members" => {
-                        self.named(place, part, &group.members, out);
-                        continue;
-                    }
-                    "properties" => PlaceContent::Values(&group.properties),
-                    "attributes" => PlaceContent::Reports(
-                        &group.attributes,
-                        ReportOwner::Part(&group.properties),
-                    ),
-                    "capabilities" => PlaceContent::Values(&group.capabilities),
-                    _ => PlaceContent::Values(&group.requirements),
-                },
-            ));
+        if name.is_none_or(|name| name == "members") {
+            self.named(place, "members", &group.members, out);
         }
+        let owner = ReportOwner::Part(&group.properties);
+        place.parts(&PARTS, name, out, |part| match part {
+            "properties" => PlaceContent::Values(&group.properties),
+            "attributes" => PlaceContent::Reports(&group.attributes, owner),
+            "capabilities" => PlaceContent::Values(&group.capabilities),
+            _ => PlaceContent::Values(&group.requirements),
+        });
         self.annotations(place, name, out);
         described(place, id, &group.type_name, group.template.as_ref(), name, out);
     }
@@ -461,7 +423,7 @@ impl<'m, 'r> PlaceWalk<'m, 'r> {
         described(place, id, &policy.type_name, policy.template.as_ref(), name, out);
     }
 
-    /// The nodes and groups of these names; of what is elsewhere only the name is known.
+    /// Adds the nodes and groups of these names; for one in another document only its name.
     fn named(
         &self,
         place: &ModelPlace<'m>,
@@ -474,19 +436,35 @@ impl<'m, 'r> PlaceWalk<'m, 'r> {
                 let (id, group) = self.model.groups.get_key_value(name)?;
                 Some(whole(ModelEntity::Group(id, group), id))
             };
-            let foreign = || place.with(part, PlaceContent::Value(Value::String(Arc::clone(name))));
+            let foreign = || place.with(part, PlaceContent::Value(shared(name)));
             out.push(self.node(name).or_else(group).unwrap_or_else(foreign));
         }
     }
 }
 
 impl<'m> ModelPlace<'m> {
-    /// Something in it.
+    /// A part of the place.
     fn with(&self, name: &'m str, what: PlaceContent<'m>) -> Self {
         Self { entity: self.entity, path: self.below(name), name, what }
     }
 
-    /// The path of what has this name in it.
+    /// The place of a value in this one, if there is a value.
+    fn value(&self, name: &'m str, value: Option<Value>) -> Option<Self> {
+        Some(self.with(name, PlaceContent::Value(value?)))
+    }
+
+    /// Adds the places of all parts, or of the one with this name.
+    fn parts(
+        &self,
+        names: &[&'static str],
+        name: Option<&str>,
+        out: &mut Vec<Self>,
+        content: impl Fn(&str) -> PlaceContent<'m>,
+    ) {
+        out.extend(chosen(names, name).map(|part| self.with(part, content(part))));
+    }
+
+    /// The path of the part with this name.
     fn below(&self, name: &str) -> String {
         let mut path = String::with_capacity(self.path.len() + name.len() + 1);
         path.push_str(&self.path);
@@ -497,7 +475,7 @@ impl<'m> ModelPlace<'m> {
         path
     }
 
-    /// Whether it stands for the things in it.
+    /// Whether the place is a collection of other places.
     pub(super) fn is_collection(&self) -> bool {
         !matches!(
             self.what,
@@ -509,7 +487,7 @@ impl<'m> ModelPlace<'m> {
     }
 }
 
-/// A name as it stands in a path.
+/// A name as it is written in a path.
 pub(super) fn segment(name: &str) -> std::borrow::Cow<'_, str> {
     let is_plain = |c: char| c.is_alphanumeric() || "_-.@:$#".contains(c);
     match !name.is_empty() && name.chars().all(is_plain) {
@@ -534,7 +512,11 @@ pub(super) fn relation_place<'m>(
     whole(ModelEntity::Relation(source, name, relation), name)
 }
 
-/// The entries of a map, or the one of a name.
+fn shared(text: &Arc<str>) -> Value {
+    Value::String(Arc::clone(text))
+}
+
+/// Calls `found` for each entry of a map, or for the one with this name.
 fn each<'m, T>(map: &'m ByName<T>, name: Option<&str>, mut found: impl FnMut(&'m Arc<str>, &'m T)) {
     match name {
         Some(name) => {
@@ -546,7 +528,7 @@ fn each<'m, T>(map: &'m ByName<T>, name: Option<&str>, mut found: impl FnMut(&'m
     }
 }
 
-/// All names, or the one that is asked for.
+/// The names, or only the requested one.
 fn chosen<'n>(
     names: &'n [&'static str],
     name: Option<&str>,
@@ -554,7 +536,7 @@ fn chosen<'n>(
     names.iter().filter(move |own| name.is_none_or(|name| **own == name))
 }
 
-/// What groups and policies are.
+/// Adds the parts that groups and policies have in common.
 fn described<'m>(
     place: &ModelPlace<'m>,
     id: &Arc<str>,
@@ -569,12 +551,10 @@ fn described<'m>(
         Some("template") => ("template", template),
         _ => return,
     };
-    out.extend(
-        value.map(|value| place.with(own, PlaceContent::Value(Value::String(Arc::clone(value))))),
-    );
+    out.extend(place.value(own, value.map(shared)));
 }
 
-/// What is in a value: entries by name, items by position.
+/// Adds the parts of a value: entries by name, items by position.
 fn parts_of<'m>(
     place: &ModelPlace<'m>,
     value: &Value,

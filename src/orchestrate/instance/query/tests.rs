@@ -1,14 +1,14 @@
-//! Questions and answers about a small shop.
+//! Tests queries about a small shop.
 
 use super::*;
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::orchestrate::instance::exchange::import_model;
 use crate::orchestrate::instance::model::{
     ByName, InstanceModel, NodeInstance, RelationInstance, SecretsMode,
 };
-use crate::text::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::text::source::{FileId, SourceMap};
-use crate::text::value::Value;
-use crate::text::yaml::{Document, Limits, parse, write_flow};
+use cuvee_text::source::{FileId, SourceMap};
+use cuvee_text::value::Value;
+use cuvee_text::yaml::{Document, Limits, parse, write_flow};
 use proptest::prelude::*;
 
 const SHOP: &str = "\
@@ -84,7 +84,7 @@ fn told(row: &QueryRow) -> String {
     }
 }
 
-/// The rows, and behind them what is said about them.
+/// The rows, followed by the messages.
 fn ask_as(path: &str, reading: &ModelReading<'_>) -> Vec<String> {
     let sources = SourceMap::default();
     let file = sources.add("query", path);
@@ -283,7 +283,7 @@ fn what_is_not_visible_is_left_out_and_said() {
         ask("nodes[template=box]/attributes/ip"),
         [
             "node.box@0/attributes/ip 10.0.0.1",
-            "query:1:1: warning[not-visible]: 1 node is in no stable state from `created` on, so attributes are left out (`--unstable` shows them as they are)",
+            "query:1:1: warning[not-visible]: 1 node is in no stable state from `created` on, so attributes are left out (show them as they are with `--unstable`)",
         ]
     );
     let rows = ask_as("nodes[template=box]/attributes/ip", &reading(true));
@@ -305,23 +305,23 @@ fn mistakes_have_a_place_and_a_remedy() {
         ),
         (
             "nodes/box",
-            "query:1:7: error[unknown-element]: `nodes` of this instance has no `box` (there are 2 of that template: name one, such as `box@0`, or write `nodes[template=box]`)",
+            "query:1:7: error[unknown-element]: `nodes` of this instance has no `box` (2 nodes are of that template: name one of them, such as `box@0`, or write `nodes[template=box]`)",
         ),
         (
             "nodes/shop/atributes/url",
-            "query:1:12: error[unknown-keyword]: nothing here has a part `atributes` (did you mean `attributes`?)",
+            "query:1:12: error[unknown-keyword]: no element at this path has a part `atributes` (did you mean `attributes`?)",
         ),
         (
             "nodes[stat=started]",
-            "query:1:7: error[unknown-keyword]: nothing here has a part `stat` (did you mean `state`?)",
+            "query:1:7: error[unknown-keyword]: no element at this path has a part `stat` (did you mean `state`?)",
         ),
         (
             "nodes[cpus=4]",
-            "query:1:7: error[unknown-keyword]: nothing here has a part `cpus` (write `properties/cpus`)",
+            "query:1:7: error[unknown-keyword]: no element at this path has a part `cpus` (write `properties/cpus`)",
         ),
         (
             "nodes/*/properties/prot",
-            "query:1:20: warning[unknown-property]: nothing here has a value `prot` (did you mean `port`?)",
+            "query:1:20: warning[unknown-property]: no element at this path has a value `prot` (did you mean `port`?)",
         ),
         (
             "nodes[state=started",
@@ -351,17 +351,17 @@ fn mistakes_have_a_place_and_a_remedy() {
         ),
         (
             "inputs->host",
-            "query:1:9: error[invalid-expression]: relations lead from nodes, and this does not stand behind nodes",
+            "query:1:9: error[invalid-expression]: relations lead from nodes, but the path before this step does not lead to nodes",
         ),
         (
             "nodes/shop/attributes->host",
-            "query:1:24: error[invalid-expression]: relations lead from nodes, and this does not stand behind nodes",
+            "query:1:24: error[invalid-expression]: relations lead from nodes, but the path before this step does not lead to nodes",
         ),
     ] {
         let found = ask(path);
         assert!(found.len() == 1 && found[0].starts_with(said), "{path}\n{found:#?}");
     }
-    // Nobody has reported that yet, and it looks like nothing else.
+    // The attribute has not been reported yet, and its name resembles no other.
     assert_eq!(ask("nodes/shop/attributes/certificate"), [""; 0]);
 }
 
@@ -453,12 +453,12 @@ fn functions_that_have_no_value_say_why() {
         (
             "{get_attribute: [SELF, url]}",
             Code::InvalidFunction,
-            "`SELF` means nothing outside of a template",
+            "`SELF` has no meaning outside of a template",
         ),
         (
             "{get_attribute: [box, ip]}",
             Code::InvalidFunction,
-            "`box` is there 2 times, so what is asked for is not one value",
+            "the instance has `box` 2 times, so the function has no single value",
         ),
         ("{get_attribute: [shpo, ip]}", Code::UnknownElement, "this instance has no node `shpo`"),
         (
@@ -481,7 +481,7 @@ fn functions_that_have_no_value_say_why() {
         (
             "{get_operation_output: [shop, Standard, create, x]}",
             Code::InvalidFunction,
-            "what `get_operation_output` gives is not kept in an instance",
+            "an instance does not keep the result of `get_operation_output`",
         ),
         (
             "{get_attribute: [shop]}",
@@ -491,7 +491,7 @@ fn functions_that_have_no_value_say_why() {
         ("shop", Code::InvalidFunction, "expected the call of a function, got a string"),
     ] {
         let error = function(call).unwrap_err();
-        assert_eq!((error.code, &*error.message), (code, said), "{call}");
+        assert_eq!((error.code, &*error.message), (code.into(), said), "{call}");
         assert!(error.span.is_some(), "{call}");
     }
 }

@@ -1,14 +1,14 @@
-//! What records name by its content, and the key of an instance.
+//! Stores blobs, which records name by the digest of their content, and the key of an instance.
 
 use super::{EventLog, LogWriter, trouble};
-use crate::text::diagnostic::Diagnostic;
-use crate::text::digest::{hexadecimal, sha256};
+use crate::diagnostic::Diagnostic;
+use crate::tosca::digest::{hexadecimal, sha256};
 use std::io::{self, ErrorKind, Read};
 
 const FOLDER: &str = "blobs/";
 pub(super) const KEY: &str = "key";
 
-/// The digest that a file of blobs is called by.
+/// The digest in the name of a blob file.
 pub(super) fn digest_of(file: &str) -> Option<&str> {
     file.strip_prefix(FOLDER).filter(|name| is_digest(name))
 }
@@ -17,7 +17,8 @@ fn is_digest(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// The digests that a text names: so many digits on end, and neither more nor fewer.
+/// Calls `then` with each digest in a text: words that consist of exactly as many digits as a
+/// digest.
 pub(super) fn named_in(text: &str, then: impl FnMut(&str)) {
     text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| is_digest(word)).for_each(then);
 }
@@ -27,28 +28,30 @@ pub(super) fn file(digest: &str) -> String {
 }
 
 impl EventLog<'_> {
-    /// What a record names by its digest.
+    /// The blob with this digest.
     ///
     /// # Errors
-    /// `store-corrupt` where there is no such blob or it is not what its name says, `file`.
+    /// `store-corrupt` if there is no such blob or its content has another digest, `file`.
     pub fn blob(&self, digest: &str) -> Result<Vec<u8>, Diagnostic> {
         let file = file(digest);
         let place = || self.store.place(&self.instance, &file);
         if !is_digest(digest) {
-            return Err(trouble::corrupt(&place(), "is not called by a digest"));
+            return Err(trouble::corrupt(&place(), "does not have a digest as its name"));
         }
         match self.contents(&file) {
             Ok(Some(bytes)) if sha256(&bytes) == digest => Ok(bytes),
-            Ok(Some(_)) => Err(trouble::corrupt(&place(), "is not what its name says")),
-            Ok(None) => Err(trouble::corrupt(&place(), "is missing, and a record names it")),
+            Ok(Some(_)) => {
+                Err(trouble::corrupt(&place(), "does not match the digest that is its name"))
+            }
+            Ok(None) => Err(trouble::corrupt(&place(), "is missing, but a record names it")),
             Err(why) => Err(trouble::file(&trouble::READ, &place(), &why)),
         }
     }
 
-    /// The key of the instance, if it has one: bytes that nobody else knows.
+    /// The key of the instance, if it has one: secret random bytes.
     ///
     /// # Errors
-    /// `store-corrupt` where it is none, `file`.
+    /// `store-corrupt` if the file contains no key, `file`.
     pub fn key(&self) -> Result<Option<[u8; 32]>, Diagnostic> {
         let place = || self.store.place(&self.instance, KEY);
         let text = self.contents(KEY);
@@ -58,12 +61,12 @@ impl EventLog<'_> {
         key.map(Some).ok_or_else(|| trouble::corrupt(&place(), "is no key"))
     }
 
-    /// The file of the key, if it is one.
+    /// The text of the key file, if the instance has a key.
     pub(super) fn key_text(&self) -> Result<Option<String>, Diagnostic> {
         Ok(self.key()?.map(|key| hexadecimal(&key) + "\n"))
     }
 
-    /// All that a file holds, if it is there.
+    /// The contents of a file, if it exists.
     pub(super) fn contents(&self, file: &str) -> io::Result<Option<Vec<u8>>> {
         let mut bytes = Vec::new();
         let read = self.store.read(&self.instance, file, 0);
@@ -88,17 +91,17 @@ fn from_hexadecimal(text: &[u8]) -> Option<[u8; 32]> {
 }
 
 impl LogWriter<'_, '_> {
-    /// Keeps what a record is going to name, durably, and gives its digest.
+    /// Stores a blob that a record is going to name, durably, and returns its digest.
     ///
     /// # Errors
-    /// `file` where it cannot be written.
+    /// `file` if it cannot be written.
     pub fn put_blob(&mut self, bytes: &[u8]) -> Result<String, Diagnostic> {
         let digest = sha256(bytes);
         let file = file(&digest);
         let log = self.log();
         let (store, instance) = (log.store, log.instance());
         let kept = match log.contents(&file) {
-            // Somebody may have been interrupted before it was durable.
+            // An earlier write may have been interrupted before the blob was durable.
             Ok(Some(there)) if there == bytes => store.sync(instance, &file),
             _ => store.replace(instance, &file, bytes),
         };
@@ -107,10 +110,10 @@ impl LogWriter<'_, '_> {
         Ok(digest)
     }
 
-    /// The key of the instance, which is made where there is none.
+    /// The key of the instance, which is made if there is none.
     ///
     /// # Errors
-    /// `file` where it cannot be written, `store-corrupt` where it is none.
+    /// `file` if it cannot be written, `store-corrupt` if the file contains no key.
     pub fn put_key(&mut self) -> Result<[u8; 32], Diagnostic> {
         let log = self.log();
         if let Some(key) = log.key()? {

@@ -1,39 +1,39 @@
-//! A store in which one operation goes wrong: what a full disk, a crash or a bad cable would do.
+//! A store in which one operation fails, as with a full disk, a crash or a bad cable.
 
 use super::{LockAttempt, LockHolder, Locking, Store, StoredFile};
 use std::io::{self, Read};
 use std::sync::{Mutex, PoisonError};
 
-/// What goes wrong, and when.
+/// The operation that fails, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// With which operation, from 0; all that a store is asked are counted.
+    /// The number of the operation, from 0. All calls of a store are counted.
     pub operation: u64,
-    /// What becomes of it.
+    /// How the operation fails.
     pub kind: FaultKind,
-    /// Whether nothing works any more afterwards, as when the process ends.
+    /// Whether all later operations fail as well, as when the process ends.
     pub is_final: bool,
 }
 
-/// What becomes of an operation that goes wrong. Whatever it is, who asked is told of an error, but
-/// for a file that ends early.
+/// How an operation fails. The caller always gets an error, except when a file that is read ends
+/// early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FaultKind {
-    /// Nothing is done.
+    /// The operation does nothing.
     Fail,
-    /// Of what is added or read, so many bytes are; anything else is not done.
+    /// An append or read handles only this many bytes; other operations do nothing.
     Shorten(usize),
-    /// Of what is added, so many bytes are right, and the others are zero; anything else is done.
+    /// An append writes this many bytes right and the others as zero; other operations are done.
     Tear(usize),
-    /// It is done, and nobody says so.
+    /// The operation is done, and reports an error.
     Late,
 }
 
-/// A store in which one operation goes wrong, so that tests can see what becomes of it.
+/// A store in which one operation fails, for tests of the code that uses it.
 ///
 /// ```
-/// use cuvee::instance::{Fault, FaultKind, FaultyStore, MemoryStore, Store};
+/// use cuvee::deploy::instance::{Fault, FaultKind, FaultyStore, MemoryStore, Store};
 /// let memory = MemoryStore::new(1);
 /// let fault = Fault { operation: 1, kind: FaultKind::Shorten(2), is_final: false };
 /// let store = FaultyStore::new(memory.clone(), fault);
@@ -58,17 +58,17 @@ struct FaultState {
 }
 
 impl<S: Store> FaultyStore<S> {
-    /// Of a store in which nothing goes wrong.
+    /// A store that behaves like this one, apart from the fault.
     pub fn new(store: S, fault: Fault) -> Self {
         Self { store, fault, state: Mutex::default() }
     }
 
-    /// How many operations there were.
+    /// The number of operations so far.
     pub fn operations(&self) -> u64 {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).operations
     }
 
-    /// What is to become of the next operation.
+    /// Counts an operation, and returns the fault that it gets.
     fn next(&self) -> io::Result<Option<FaultKind>> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.is_over {
@@ -83,7 +83,7 @@ impl<S: Store> FaultyStore<S> {
         Ok(Some(self.fault.kind))
     }
 
-    /// Something that is done or not.
+    /// Does an operation that cannot be done in part.
     fn whole<T>(&self, done: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
         match self.next()? {
             None => done(),

@@ -1,25 +1,26 @@
-//! A store in a directory of the operating system.
+//! Keeps instances as files of the operating system.
 
 use super::{LockAttempt, LockHolder, Locking, Store, StoreLock, StoredFile};
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// Files below a directory, `instances/NAME/` for each instance, which only their owner may read.
+/// A store of files below a directory, in `instances/NAME/` for each instance. Only their owner may
+/// read them.
 ///
-/// What is in the middle of being replaced has a name that begins with a dot, and is no file of an
-/// instance. The lock is one of the operating system on the file `lock`: it is gone with the
-/// process that has it, and file systems of other machines may not keep it.
+/// While a file is replaced, the new one has a name that begins with a dot; such files do not
+/// count. The lock is one of the operating system on the file `lock`. It ends with the process that
+/// holds it. On file systems of other machines it may not work.
 #[derive(Clone, Debug)]
 pub struct OsStore {
     root: PathBuf,
 }
 
-/// The file that is locked.
+/// The name of the file that is locked.
 const LOCK: &str = "lock";
 
 impl OsStore {
-    /// In this directory, which is made when something is to be in it.
+    /// A store in this directory. The directory is made when the first file is written.
     pub fn new(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into() }
     }
@@ -40,7 +41,7 @@ impl OsStore {
         }
     }
 
-    /// The path of a file of an instance that is there, in a folder that is.
+    /// The path of a file; makes its folder if the instance exists.
     fn made(&self, instance: &str, file: &str) -> io::Result<PathBuf> {
         let path = self.path(instance, file)?;
         if file.contains('/') && self.directory(instance)?.is_dir() {
@@ -50,7 +51,7 @@ impl OsStore {
     }
 }
 
-/// A name that leads nowhere else, and is not that of something half-done.
+/// Refuses names that lead elsewhere, and those of files that are being written.
 fn plain(name: &str) -> io::Result<&str> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
     if !name.is_empty() && !name.starts_with('.') && name.bytes().all(is_plain) {
@@ -67,8 +68,8 @@ impl StoreLock for FileLock {}
 
 impl Drop for FileLock {
     fn drop(&mut self) {
-        // Nobody holds it then; should that fail, it names who held it last, and is free all the
-        // same.
+        // The file of a free lock is empty. If cutting it fails, it still names the last holder,
+        // but the lock is free.
         let _ = self.0.set_len(0);
         let _ = self.0.unlock();
     }
@@ -98,7 +99,8 @@ impl Store for OsStore {
                 Some(meta) if meta.is_file() => {
                     files.push(StoredFile { name: name.to_owned(), length: meta.len() });
                 }
-                // What is neither may never end; what was removed meanwhile is not there.
+                // Reading anything else, such as a pipe, may never end. A file that was removed
+                // meanwhile is skipped.
                 _ => {}
             }
             Ok(())
@@ -132,7 +134,7 @@ impl Store for OsStore {
     fn append(&self, instance: &str, file: &str, bytes: &[u8]) -> io::Result<()> {
         let path = self.made(instance, file)?;
         let mut file = private().append(true).create(true).open(&path)?;
-        // First its name, then its content: whatever has any is known to be there.
+        // The name becomes durable before the content, so a file with content is never lost.
         if file.metadata()?.len() == 0 {
             sync_directory(parent(&path))?;
         }
@@ -144,7 +146,7 @@ impl Store for OsStore {
         let path = self.made(instance, file)?;
         let directory = parent(&path);
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        // Whoever replaces holds the lock, so that nobody else writes here.
+        // Only the holder of the lock replaces files, so nobody else writes this one.
         let beside = directory.join(format!(".{name}.new"));
         let write = || {
             let mut file = private().write(true).create(true).truncate(true).open(&beside)?;
@@ -153,7 +155,7 @@ impl Store for OsStore {
             fs::rename(&beside, &path)
         };
         write().inspect_err(|_| {
-            // What is left is written over by the next.
+            // A file that remains is overwritten by the next attempt.
             let _ = fs::remove_file(&beside);
         })?;
         sync_directory(directory)
@@ -182,7 +184,7 @@ impl Store for OsStore {
     fn remove_instance(&self, instance: &str) -> io::Result<()> {
         let directory = self.directory(instance)?;
         let aside = self.all().join(format!(".{instance}.deleted"));
-        // What somebody was interrupted in removing.
+        // An earlier removal may have been interrupted.
         match fs::remove_dir_all(&aside) {
             Err(why) if why.kind() != ErrorKind::NotFound => return Err(why),
             _ => fs::rename(&directory, &aside)?,
@@ -199,7 +201,7 @@ impl Store for OsStore {
             Err(TryLockError::WouldBlock) => return Ok(LockAttempt::Busy(holder_in(&path))),
             Err(TryLockError::Error(why)) => return Err(why),
         }
-        // Whoever removed the instance meanwhile had the lock of a file that is not there any more.
+        // If the instance was removed meanwhile, this is the lock of a file that no longer exists.
         if !is_at(&file, &path) {
             return Ok(LockAttempt::Busy(None));
         }
@@ -217,7 +219,7 @@ impl Store for OsStore {
                 return Ok(Locking::Unknown(format!("`{}`: {why}", path.display())));
             }
         };
-        // Two handles are as good as two processes.
+        // For this lock, two handles in one process behave like two processes.
         match (first.try_lock(), second.try_lock()) {
             (Err(TryLockError::WouldBlock), _) | (_, Err(TryLockError::WouldBlock)) => {
                 Ok(elsewhere(&path))
@@ -247,7 +249,7 @@ impl Store for OsStore {
     }
 }
 
-/// What is in a directory and not half-done, by name.
+/// Calls `then` with each entry of a directory, by name, except files that are being written.
 fn each_entry(
     directory: &Path,
     mut then: impl FnMut(&str, &fs::DirEntry) -> io::Result<()>,
@@ -261,7 +263,7 @@ fn each_entry(
     Ok(())
 }
 
-/// What something is, unless it is gone.
+/// The metadata of an entry; `None` if it was removed meanwhile.
 fn found(entry: &fs::DirEntry) -> io::Result<Option<fs::Metadata>> {
     match fs::metadata(entry.path()) {
         Ok(meta) => Ok(Some(meta)),
@@ -274,7 +276,7 @@ fn parent(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Files for nobody else.
+/// Options to open files that only the owner may use.
 fn private() -> OpenOptions {
     #[cfg_attr(not(unix), expect(unused_mut, reason = "modes are of Unix"))]
     let mut options = OpenOptions::new();
@@ -283,7 +285,7 @@ fn private() -> OpenOptions {
     options
 }
 
-/// Makes a directory and those above it, durably, for nobody else.
+/// Makes a directory and its parents durably, for the owner only.
 fn make_directory(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Ok(());
@@ -294,31 +296,31 @@ fn make_directory(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     match builder.create(path) {
-        // Somebody else was faster.
+        // Another process was faster.
         Err(_) if path.is_dir() => {}
         made => made?,
     }
     sync_directory(parent(path))
 }
 
-/// Makes durable which files a directory has.
+/// Makes the list of files in a directory durable.
 #[cfg(unix)]
 fn sync_directory(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
 
-/// Where directories cannot be opened, the system keeps their order.
+/// Where directories cannot be opened, the system itself keeps the order of changes.
 #[cfg(not(unix))]
 fn sync_directory(_path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Who says to have a lock. Some systems let nobody read what is locked.
+/// The holder that the lock file names. Some systems do not let others read a locked file.
 fn holder_in(path: &Path) -> Option<LockHolder> {
     serde_json::from_slice(&fs::read(path).ok()?).ok()
 }
 
-/// Whether a file is the one of this path still.
+/// Whether an open file is still the one at this path.
 #[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -326,13 +328,13 @@ fn is_at(file: &File, path: &Path) -> bool {
     there.is_some() && there == file.metadata().map(|meta| (meta.dev(), meta.ino())).ok()
 }
 
-/// What is open cannot be renamed elsewhere.
+/// On these systems an open file cannot be renamed or removed.
 #[cfg(not(unix))]
 fn is_at(_file: &File, path: &Path) -> bool {
     path.is_file()
 }
 
-/// Whether other machines may write there, who may not see the lock.
+/// Whether the file system is shared with other machines, which may not see the lock.
 #[cfg(target_os = "linux")]
 fn elsewhere(path: &Path) -> Locking {
     let kind = path.canonicalize().ok().and_then(|path| {
@@ -354,7 +356,7 @@ fn elsewhere(_path: &Path) -> Locking {
     )
 }
 
-/// File systems that are shared among machines.
+/// Whether a file system of this kind is shared between machines.
 #[cfg(target_os = "linux")]
 fn is_remote(kind: &str) -> bool {
     const REMOTE: [&str; 17] = [
@@ -379,14 +381,14 @@ fn is_remote(kind: &str) -> bool {
     REMOTE.contains(&kind)
 }
 
-/// The kind of file system that a path lies on, by the mounts that the kernel lists: the deepest
-/// one, and of those the last.
+/// The kind of the file system that contains a path, by the kernel's list of mounts. The deepest
+/// mount counts, and of several there the last.
 #[cfg(target_os = "linux")]
 fn mounted<'m>(mounts: &'m str, path: &Path) -> Option<&'m str> {
     let mount = |line: &'m str| {
         let (mount, kind) = line.split_once(" - ")?;
         let point = mount.split(' ').nth(4)?;
-        // Blanks are escaped.
+        // The kernel escapes blanks.
         let point = point.replace("\\040", " ").replace("\\011", "\t").replace("\\134", "\\");
         let kind = kind.split(' ').next()?;
         path.starts_with(&point).then_some((point.len(), kind))

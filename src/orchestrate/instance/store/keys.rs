@@ -1,37 +1,37 @@
-//! Keys: what an orchestration has said, so that it can say it again without effect.
+//! Remembers the keys of reports of an orchestration, so that a repeated report has no effect.
 
 use super::log::{EventLog, LogPosition};
 use super::snapshot::{Snapshot, SnapshotBuilder};
 use super::trouble;
-use crate::text::diagnostic::Diagnostic;
+use crate::diagnostic::Diagnostic;
 use rustc_hash::FxHashMap;
 
-/// What the store keeps in a snapshot begins with this, and then the key.
+/// The prefix of keys that the store itself adds to a snapshot.
 const PREFIX: &str = "!key/";
 
-/// For so many keys a snapshot is asked one by one.
+/// How many keys are looked up one by one in a snapshot before all of them are read.
 const ASKED: u32 = 16;
 
-/// The keys of one orchestration.
+/// The keys that one orchestration has used.
 #[derive(Debug)]
 pub(super) struct OrchestrationKeys {
     orchestration: String,
-    /// With the revision and the structure that the first of each has.
+    /// The revision and structure of the first record with each key.
     said: FxHashMap<String, (u64, u64)>,
-    /// Whether the snapshot has further ones.
+    /// Whether the snapshot contains keys that were not read.
     is_partial: bool,
-    /// How often it was asked.
+    /// How many keys were looked up in it.
     asked: u32,
 }
 
 impl Snapshot<'_> {
-    /// Whether the store keeps the keys of an orchestration in it, which is named by its first
+    /// Whether the snapshot contains the keys of an orchestration, which is named by its first
     /// revision.
     pub fn keeps_keys_of(&self, orchestration: u64) -> bool {
         self.header.orchestration.as_deref() == Some(&*orchestration.to_string())
     }
 
-    /// Revision and structure of the record that said a key of that orchestration first.
+    /// Revision and structure of the first record with a key, in the orchestration of the snapshot.
     ///
     /// # Errors
     /// As [`Snapshot::entry`].
@@ -40,7 +40,7 @@ impl Snapshot<'_> {
         found.map(|found| committed(&found, self)).transpose()
     }
 
-    /// All keys of that orchestration.
+    /// Calls `each` with all keys of the orchestration of the snapshot.
     ///
     /// # Errors
     /// As [`Snapshot::entries`].
@@ -55,7 +55,7 @@ impl Snapshot<'_> {
 }
 
 impl OrchestrationKeys {
-    /// Of an orchestration of which a snapshot, if any, has what was said before.
+    /// The keys of an orchestration at a snapshot, or at the beginning if there is none.
     pub(super) fn behind(snapshot: Option<&Snapshot<'_>>, orchestration: &str) -> Self {
         let of_snapshot = snapshot.and_then(|it| it.header.orchestration.as_deref());
         Self {
@@ -66,8 +66,7 @@ impl OrchestrationKeys {
         }
     }
 
-    /// What an orchestration has said since the snapshot of a log, until the place that the log has
-    /// come to.
+    /// Reads the keys of an orchestration from the snapshot of a log to its present position.
     pub(super) fn read(log: &EventLog<'_>, orchestration: &str) -> Result<Self, Diagnostic> {
         let snapshot = log.snapshot();
         let start = snapshot.map_or(LogPosition::START, |it| it.header.position.clone());
@@ -87,7 +86,7 @@ impl OrchestrationKeys {
         self.orchestration == orchestration
     }
 
-    /// Remembers the key of a record, if it is of this orchestration.
+    /// Remembers the key of a record of this orchestration.
     pub(super) fn note(
         &mut self,
         orchestration: Option<&str>,
@@ -99,7 +98,7 @@ impl OrchestrationKeys {
         }
     }
 
-    /// What became of a key.
+    /// Revision and structure of the first record with a key, if there is one.
     pub(super) fn get(
         &mut self,
         key: &str,
@@ -117,7 +116,7 @@ impl OrchestrationKeys {
         Ok(self.said.get(key).copied())
     }
 
-    /// All of them as entries of a snapshot.
+    /// Adds all keys as entries of a new snapshot.
     pub(super) fn add_to(
         &mut self,
         to: &mut SnapshotBuilder,
@@ -135,7 +134,7 @@ impl OrchestrationKeys {
         Ok(())
     }
 
-    /// Those of a snapshot as well.
+    /// Reads the keys in the snapshot as well.
     fn load(&mut self, snapshot: &Snapshot<'_>) -> Result<(), Diagnostic> {
         snapshot.all_said(&mut |key, committed| {
             self.said.entry(key.to_owned()).or_insert(committed);
@@ -145,7 +144,7 @@ impl OrchestrationKeys {
     }
 }
 
-/// Revision and structure, as a snapshot has them.
+/// Reads a revision and a structure from an entry of a snapshot.
 fn committed(text: &str, snapshot: &Snapshot<'_>) -> Result<(u64, u64), Diagnostic> {
     serde_json::from_str(text).map_err(|_| snapshot.damaged())
 }

@@ -1,27 +1,27 @@
-//! Lines of a file of any size, one at a time and without a copy.
+//! Reads the lines of a file of any size, one at a time and without copying them.
 
 use std::io::{self, ErrorKind, Read};
 use std::ops::Range;
 
-/// So much is read at once; a longer line makes room for itself.
+/// How many bytes are read at once. The buffer grows for longer lines.
 const CHUNK: usize = 256 << 10;
 
-/// What is read of a file, from some byte on and no further than to another.
+/// The lines between two positions of a file.
 pub(super) struct LogLines<'s> {
     source: Box<dyn Read + Send + 's>,
     buffer: Vec<u8>,
-    /// What of the buffer was read and not given yet.
+    /// The part of the buffer that was read and not returned yet.
     open: Range<usize>,
-    /// As far as no line break was found.
+    /// The end of the part in which no line break was found.
     searched: usize,
-    /// How much may still be read.
+    /// How many bytes may still be read.
     left: u64,
     /// Whether the file ended before that.
     is_short: bool,
 }
 
 impl<'s> LogLines<'s> {
-    /// Of a file, no more than so many bytes, or all of it.
+    /// Reads at most this many bytes of a file, or all of it.
     pub(super) fn new(source: Box<dyn Read + Send + 's>, bytes: Option<u64>) -> Self {
         Self {
             source,
@@ -33,8 +33,8 @@ impl<'s> LogLines<'s> {
         }
     }
 
-    /// Where the next whole line is in [`LogLines::bytes`], without its line break; nothing where
-    /// there is none any more.
+    /// The range of the next complete line in [`LogLines::bytes`], without its line break; `None`
+    /// after the last one.
     pub(super) fn next_line(&mut self) -> io::Result<Option<Range<usize>>> {
         loop {
             if let Some(at) = memchr::memchr(b'\n', &self.buffer[self.searched..self.open.end]) {
@@ -54,17 +54,17 @@ impl<'s> LogLines<'s> {
         &self.buffer[range]
     }
 
-    /// What is behind the last line break, once there is no further line.
+    /// The bytes after the last line break, once there is no further line.
     pub(super) fn rest(&self) -> &[u8] {
         &self.buffer[self.open.clone()]
     }
 
-    /// Whether the file ended before the bytes that were to be read of it.
+    /// Whether the file had fewer bytes than were to be read.
     pub(super) fn is_short(&self) -> bool {
         self.is_short
     }
 
-    /// Reads more; false where there is nothing more.
+    /// Reads more bytes; returns false at the end.
     fn fill(&mut self) -> io::Result<bool> {
         if self.left == 0 {
             return Ok(false);
@@ -96,7 +96,7 @@ impl<'s> LogLines<'s> {
             self.searched -= self.open.start;
             self.open = 0..self.open.len();
         }
-        // What is short needs no more room than it has bytes.
+        // The rest of a short file needs no larger buffer.
         let needed = usize::try_from(self.left).unwrap_or(CHUNK).min(CHUNK);
         if self.buffer.len() - self.open.end < needed.div_ceil(2) {
             self.buffer.resize((self.buffer.len() * 2).max(needed), 0);

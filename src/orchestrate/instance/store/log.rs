@@ -1,4 +1,4 @@
-//! A log as it is read: record after record, with no lock, and without changing anything.
+//! Reads a log, record after record, without a lock and without changes.
 
 use super::keys::OrchestrationKeys;
 use super::lines::LogLines;
@@ -7,7 +7,7 @@ use super::segment::{self, LogSegment, SEGMENT_BYTES};
 use super::snapshot::{self, Snapshot, SnapshotBuilder};
 use super::torn::{self, TornEnd, TornVerdict};
 use super::{LockHolder, LogWriter, Store, StoredFile, check_name, trouble};
-use crate::text::diagnostic::Diagnostic;
+use crate::diagnostic::Diagnostic;
 use serde::{Deserialize, Serialize};
 use std::io::{self, ErrorKind, Read};
 use std::ops::Range;
@@ -16,29 +16,29 @@ use std::time::Duration;
 /// A place between two records of a log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogPosition {
-    /// The segment, by the revision of its first record.
+    /// The segment, given by the revision of its first record.
     pub(super) segment: u64,
-    /// The byte in it.
+    /// The byte offset in the segment.
     pub(super) offset: u64,
-    /// Of the record before; 0 at the beginning.
+    /// The revision of the record before the position; 0 at the beginning.
     pub(super) revision: u64,
-    /// Of the record before.
+    /// The structure after the record before the position.
     pub(super) structure: u64,
-    /// Of the record before.
+    /// The chain of the record before the position.
     pub(super) chain: Option<Chain>,
 }
 
 impl LogPosition {
-    /// Before the first record.
+    /// The position before the first record.
     pub(super) const START: Self =
         Self { segment: 1, offset: 0, revision: 0, structure: 0, chain: None };
 
-    /// The revision of the record before; 0 at the beginning.
+    /// The revision of the record before the position; 0 at the beginning.
     pub fn revision(&self) -> u64 {
         self.revision
     }
 
-    /// Whether there is this place in a log: whether it has that chain right before it.
+    /// Whether a log has this position, with this chain right before it.
     pub(super) fn is_in(
         &self,
         store: &dyn Store,
@@ -46,7 +46,7 @@ impl LogPosition {
         segments: &[LogSegment],
     ) -> io::Result<bool> {
         let Some(chain) = &self.chain else { return Ok(*self == Self::START) };
-        // Records count one by one.
+        // The structure grows at most by one per record.
         if self.structure > self.revision || self.revision == u64::MAX {
             return Ok(false);
         }
@@ -69,20 +69,21 @@ impl LogPosition {
     }
 }
 
-/// What was read since the log was opened: what a snapshot would spare the next one.
+/// The number of records and bytes read since the log was opened. A new snapshot would spare the
+/// next reader these.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LogTail {
     pub(super) records: u64,
     pub(super) bytes: u64,
 }
 
-/// The log of an instance, at a place that only moves on.
+/// The log of an instance, read from a position that only moves forward.
 ///
-/// It says what was there when it last looked: behind the last record, [`EventLog::refresh`] looks
-/// for more.
+/// It knows the records of the last time that it looked. After the last of these,
+/// [`EventLog::refresh`] looks for more.
 ///
 /// ```
-/// use cuvee::instance::{Draft, Event, EventLog, LockHolder, MemoryStore, RecordOrigin};
+/// use cuvee::deploy::instance::{Draft, Event, EventLog, LockHolder, MemoryStore, RecordOrigin};
 /// use std::time::Duration;
 ///
 /// let store = MemoryStore::new(1);
@@ -111,33 +112,33 @@ pub(super) struct LogTail {
 pub struct EventLog<'s> {
     pub(super) store: &'s dyn Store,
     pub(super) instance: String,
-    /// As they were when last looked at.
+    /// The segments, as of the last look.
     pub(super) segments: Vec<LogSegment>,
     pub(super) position: LogPosition,
-    /// What is read behind the position.
+    /// The lines after the position.
     lines: Option<LogLines<'s>>,
-    /// Whether there was nothing more when last looked.
+    /// Whether the last look found nothing more.
     is_at_end: bool,
     pub(super) torn: Option<TornEnd>,
     pub(super) tail: LogTail,
-    /// The one it was opened at, or that was made since.
+    /// The snapshot that the log was opened at, or a later one that was made since.
     pub(super) snapshot: Option<Snapshot<'s>>,
-    /// To which the last record belongs that belongs to one.
+    /// The orchestration of the last record that has one.
     pub(super) orchestration: Option<String>,
-    /// Whether that is not known, because what came before was not read.
+    /// Whether `orchestration` is unknown because earlier records were not read.
     is_midway: bool,
-    /// Once somebody has asked for them.
+    /// The keys of the orchestration, once they are needed.
     pub(super) keys: Option<OrchestrationKeys>,
     pub(super) segment_bytes: u64,
     last_time: LastTime,
 }
 
-/// So often a line that changes while it is read is looked at again.
+/// How often a line that changes during reading is read again.
 const LOOKS: usize = 8;
 
 impl<'s> EventLog<'s> {
-    /// Makes an instance: `first` writes its first records, and whatever these name. Where that
-    /// fails, there is no instance.
+    /// Makes an instance. `first` writes its first records and the blobs that these name. If
+    /// `first` fails, there is no instance.
     ///
     /// # Errors
     /// `instance-name`, `instance-exists`, `store-locked`, `file`, and those of `first`.
@@ -159,14 +160,14 @@ impl<'s> EventLog<'s> {
         let is_new = writer.log().segments.is_empty();
         let made = first(&mut writer);
         if is_new && made.is_err() {
-            // Where it stays, the next attempt takes it over.
+            // If this fails, the next attempt takes the directory over.
             let _ = store.remove_instance(name);
         }
         drop(writer);
         made.map(|made| (log, made))
     }
 
-    /// The log behind its newest snapshot that is whole; from its beginning, where there is none.
+    /// Opens the log after its newest intact snapshot, or at its beginning if there is none.
     ///
     /// # Errors
     /// `instance-name`, `unknown-instance`, `file`, `store-corrupt`, `store-version`.
@@ -174,8 +175,8 @@ impl<'s> EventLog<'s> {
         Self::open_until(store, name, u64::MAX)
     }
 
-    /// The log behind its newest snapshot that is of this revision or an earlier one; from its
-    /// beginning, where there is none.
+    /// Opens the log after its newest snapshot of this or an earlier revision, or at its beginning
+    /// if there is none.
     ///
     /// # Errors
     /// As [`EventLog::open`].
@@ -192,8 +193,8 @@ impl<'s> EventLog<'s> {
         Ok(log)
     }
 
-    /// The log behind this revision, or behind its last record where that is an earlier one. Chains
-    /// are looked at from a place not far before it on.
+    /// Opens the log after this revision, or after its last record if that is earlier. Chains are
+    /// only checked from a position shortly before.
     ///
     /// # Errors
     /// As [`EventLog::open`].
@@ -215,10 +216,10 @@ impl<'s> EventLog<'s> {
         Ok(log)
     }
 
-    /// The log behind a place that another one had come to.
+    /// Opens the log at a position that another one has reached.
     ///
     /// # Errors
-    /// As [`EventLog::open`]; `store-corrupt` where the log has no such place.
+    /// As [`EventLog::open`]; `store-corrupt` if the log has no such position.
     pub fn open_at(
         store: &'s dyn Store,
         name: &str,
@@ -231,7 +232,7 @@ impl<'s> EventLog<'s> {
         Ok(log)
     }
 
-    /// The log from its beginning.
+    /// Opens the log at its beginning.
     ///
     /// # Errors
     /// As [`EventLog::open`].
@@ -244,7 +245,7 @@ impl<'s> EventLog<'s> {
         }
     }
 
-    /// The log from its beginning, if it has a record.
+    /// Opens the log at its beginning, if it has a record.
     pub(super) fn begun(store: &'s dyn Store, name: &str) -> Result<Option<Self>, Diagnostic> {
         let mut log = Self::at(store, name, LogPosition::START);
         log.look()?;
@@ -253,7 +254,7 @@ impl<'s> EventLog<'s> {
         Ok(has_begun.then_some(log))
     }
 
-    /// Behind a place that another one had come to.
+    /// A log at a position that another one has reached.
     pub(super) fn at(store: &'s dyn Store, name: &str, position: LogPosition) -> Self {
         Self {
             store,
@@ -273,44 +274,44 @@ impl<'s> EventLog<'s> {
         }
     }
 
-    /// In segments of so many bytes, which are 64 MiB unless somebody wants to see what many do.
+    /// Sets the size of segments, which are 64 MiB otherwise. Tests use it to get many segments.
     pub fn with_segments(mut self, bytes: u64) -> Self {
         self.segment_bytes = bytes;
         self
     }
 
-    /// Its name.
+    /// The name of the instance.
     pub fn instance(&self) -> &str {
         &self.instance
     }
 
-    /// The revision of the record that was read last; 0 at the beginning.
+    /// The revision of the last record that was read; 0 at the beginning.
     pub fn revision(&self) -> u64 {
         self.position.revision
     }
 
-    /// The structure of the record that was read last.
+    /// The structure after the last record that was read.
     pub fn structure(&self) -> u64 {
         self.position.structure
     }
 
-    /// Where it has come to.
+    /// The present position.
     pub fn position(&self) -> &LogPosition {
         &self.position
     }
 
-    /// The snapshot that it was opened at, or that was made since.
+    /// The snapshot that the log was opened at, or a later one that was made since.
     pub fn snapshot(&self) -> Option<&Snapshot<'s>> {
         self.snapshot.as_ref()
     }
 
-    /// How many bytes are behind the last record that are none: somebody is writing them, or was
-    /// interrupted. Known once there is no further record.
+    /// How many bytes after the last record are no record: somebody is writing them, or was
+    /// interrupted. It is known once there is no further record.
     pub fn torn(&self) -> Option<u64> {
         self.torn.as_ref().map(|torn| torn.bytes)
     }
 
-    /// The next record; nothing behind the last one.
+    /// The next record; `None` after the last one.
     ///
     /// # Errors
     /// `store-corrupt` with the segment and the line, `store-version`, `file`.
@@ -336,7 +337,7 @@ impl<'s> EventLog<'s> {
             && self.orchestration.as_deref() != Some(orchestration)
         {
             self.orchestration = Some(orchestration.to_owned());
-            // It begins with this record, so that nothing of it was said before.
+            // The orchestration begins with this record, so it has no keys yet.
             if self.keys.is_some() && orchestration == record.revision.to_string() {
                 self.keys = Some(OrchestrationKeys::behind(None, orchestration));
             }
@@ -348,10 +349,11 @@ impl<'s> EventLog<'s> {
         Ok(Some(record))
     }
 
-    /// Looks whether something has come since.
+    /// Looks for new records. Returns whether there are any.
     ///
     /// # Errors
-    /// `unknown-instance` where it was removed, `store-corrupt` where it is another log now, `file`.
+    /// `unknown-instance` if the instance was removed, `store-corrupt` if the log is another one
+    /// now, `file`.
     pub fn refresh(&mut self) -> Result<bool, Diagnostic> {
         self.look()?;
         self.look_again();
@@ -369,10 +371,10 @@ impl<'s> EventLog<'s> {
         Ok(self.segments.iter().any(|segment| behind(&segment)))
     }
 
-    /// Takes the lock, for which others are waited for that long, and goes on where this is.
+    /// Takes the lock, waiting for others at most `timeout`, and returns a writer at this position.
     ///
     /// # Errors
-    /// `store-locked` with who has it, `unknown-instance`, `file`.
+    /// `store-locked` with the holder, `unknown-instance`, `file`.
     pub fn writer(
         &mut self,
         holder: &LockHolder,
@@ -383,7 +385,7 @@ impl<'s> EventLog<'s> {
         Ok(LogWriter::new(self, lock))
     }
 
-    /// The next line that is right, and its chain. Until it is read, the position is before it.
+    /// The next correct line, and its chain. The position stays before it until the line is read.
     fn next_line(&mut self) -> Result<Option<(Range<usize>, Chain)>, Diagnostic> {
         for _ in 0..LOOKS {
             while !self.is_at_end {
@@ -412,7 +414,7 @@ impl<'s> EventLog<'s> {
         Err(trouble::corrupt(&self.next_place(), "changes while it is read"))
     }
 
-    /// What is read behind the position, if there is a segment.
+    /// The lines after the position, if there is a segment.
     fn opened(&mut self) -> Result<Option<&mut LogLines<'s>>, Diagnostic> {
         if self.lines.is_none() {
             let wanted = self.position.segment;
@@ -433,7 +435,7 @@ impl<'s> EventLog<'s> {
                 );
                 return Err(trouble::corrupt(&self.place(wanted), what));
             }
-            // Those before the last do not grow any more, whatever they had when they were listed.
+            // Only the last segment still grows; earlier ones are read as far as they were listed.
             let is_last = index + 1 == self.segments.len();
             let source = self.store.read(&self.instance, &segment::name(wanted), offset);
             let source = source.map_err(|why| self.unreadable(&why))?;
@@ -442,7 +444,7 @@ impl<'s> EventLog<'s> {
         Ok(self.lines.as_mut())
     }
 
-    /// There is no further line in a segment: on to the next, if there is one.
+    /// Goes on to the next segment at the end of one, if there is a next one.
     fn end_of_segment(&mut self) -> Result<(), Diagnostic> {
         let Some(lines) = self.lines.take() else { return Ok(()) };
         let (rest, is_short) = (lines.rest().len() as u64, lines.is_short());
@@ -470,8 +472,8 @@ impl<'s> EventLog<'s> {
         }
     }
 
-    /// A segment had fewer bytes than it was listed with: somebody has put aside what was torn, or
-    /// reading fails, of which nobody must think that it is the end.
+    /// Handles a segment with fewer bytes than were listed. Either a torn end was put aside
+    /// meanwhile, or reading fails, which must not be taken for the end of the log.
     fn shorter(&mut self) -> Result<(), Diagnostic> {
         let was = self.segments.clone();
         self.look()?;
@@ -481,7 +483,7 @@ impl<'s> EventLog<'s> {
         Ok(())
     }
 
-    /// A line is wrong.
+    /// Judges a line that is wrong.
     fn judge(&mut self) -> Result<(), Diagnostic> {
         if self.position.revision == 0 {
             self.check_format()?;
@@ -489,7 +491,7 @@ impl<'s> EventLog<'s> {
         self.lines = None;
         let mut verdict = self.verdict()?;
         if matches!(verdict, TornVerdict::Changed) {
-            // Somebody may just have put aside what was torn, and gone on.
+            // A writer may just have put a torn end aside, and written on.
             verdict = self.verdict()?;
         }
         match verdict {
@@ -500,7 +502,7 @@ impl<'s> EventLog<'s> {
             }
             TornVerdict::Changed => Err(trouble::corrupt(
                 &self.next_place(),
-                "is not what was written: its chain is wrong, and right records are behind it",
+                "was changed after it was written: its chain is wrong, and correct records follow",
             )),
         }
     }
@@ -511,7 +513,7 @@ impl<'s> EventLog<'s> {
             .map_err(|why| self.unreadable(&why))
     }
 
-    /// A later version may have other chains.
+    /// Checks the format of the first line, since chains of a later version may differ.
     fn check_format(&mut self) -> Result<(), Diagnostic> {
         self.lines = None;
         let place = self.next_place();
@@ -523,7 +525,7 @@ impl<'s> EventLog<'s> {
         }
     }
 
-    /// Which files there are, and which of them are segments.
+    /// Lists the files, and takes note of the segments among them.
     fn look(&mut self) -> Result<Vec<StoredFile>, Diagnostic> {
         let files = self.store.files(&self.instance).map_err(|why| match why.kind() {
             ErrorKind::NotFound => trouble::unknown(self.store, &self.instance),
@@ -533,8 +535,8 @@ impl<'s> EventLog<'s> {
         Ok(files)
     }
 
-    /// The newest snapshot that is not later than a revision. One that cannot be read is none: the
-    /// log says the same.
+    /// The newest snapshot that is not later than a revision. One that cannot be read is ignored,
+    /// since the log contains the same.
     fn newest_snapshot(&self, files: &[StoredFile], until: u64) -> Option<Snapshot<'s>> {
         let revisions = snapshot::revisions(files);
         let early = revisions.into_iter().filter(|&revision| revision <= until);
@@ -544,8 +546,8 @@ impl<'s> EventLog<'s> {
         opened.next()
     }
 
-    /// The beginning of the segment that has the record behind a revision, where that is further
-    /// than the log has come to, and the segment before says what its chain goes on from.
+    /// The beginning of the segment that has the record after a revision. It is `None` unless that
+    /// is further than the present position, and the previous segment gives the chain there.
     fn segment_before(&self, revision: u64) -> Result<Option<LogPosition>, Diagnostic> {
         let behind =
             self.segments.partition_point(|segment| segment.first.saturating_sub(1) <= revision);
@@ -564,7 +566,7 @@ impl<'s> EventLog<'s> {
         Ok(position.filter(|position| position.revision + 1 == segment.first))
     }
 
-    /// What the last line of a segment says of itself.
+    /// Revision, structure and chain in the last line of a segment.
     fn last_record(&self, segment: &LogSegment) -> io::Result<Option<(u64, u64, Chain)>> {
         let mut wanted: u64 = 16 << 10;
         loop {
@@ -581,19 +583,19 @@ impl<'s> EventLog<'s> {
         }
     }
 
-    /// Whether it keeps the keys of an orchestration, which is named by its first revision.
+    /// Whether the log keeps the keys of this orchestration, which is named by its first revision.
     pub(in crate::orchestrate::instance) fn keeps_keys_of(&self, orchestration: u64) -> bool {
         self.orchestration.as_deref() == Some(&*orchestration.to_string())
     }
 
-    /// Takes note of keys from here on, for who is going to write: otherwise what is behind the
-    /// snapshot would have to be read again.
+    /// Collects keys from here on, for a writer. Otherwise the records after the snapshot would
+    /// have to be read again for them.
     pub(in crate::orchestrate::instance) fn note_keys(&mut self) {
         let orchestration = self.orchestration.as_deref().unwrap_or_default();
         self.keys = Some(OrchestrationKeys::behind(self.snapshot.as_ref(), orchestration));
     }
 
-    /// What became of a key of an orchestration: revision and structure, if it was said.
+    /// Revision and structure of the first record with a key of an orchestration, if there is one.
     pub(super) fn said(
         &mut self,
         orchestration: &str,
@@ -606,7 +608,7 @@ impl<'s> EventLog<'s> {
         self.keys.insert(keys).get(key, self.snapshot.as_ref())
     }
 
-    /// What the orchestration has said so far, for a snapshot.
+    /// Adds the keys of the orchestration to a snapshot.
     pub(super) fn add_keys(&mut self, to: &mut SnapshotBuilder) -> Result<(), Diagnostic> {
         if std::mem::take(&mut self.is_midway) {
             let mut again = Self::open_until(self.store, &self.instance, self.position.revision)?;
@@ -623,7 +625,7 @@ impl<'s> EventLog<'s> {
         Ok(())
     }
 
-    /// There is a snapshot of the present revision from now on.
+    /// Takes note of a new snapshot of the present revision.
     pub(super) fn take_snapshot(&mut self) -> Result<(), Diagnostic> {
         let files = self.look()?;
         self.snapshot = self.newest_snapshot(&files, self.position.revision);
@@ -631,7 +633,7 @@ impl<'s> EventLog<'s> {
         Ok(())
     }
 
-    /// Has come to a place by writing.
+    /// Moves to the position that writing has reached.
     pub(super) fn moved_to(
         &mut self,
         position: LogPosition,
@@ -650,7 +652,7 @@ impl<'s> EventLog<'s> {
         self.lines = None;
     }
 
-    /// Goes on from the position, with what was looked at last.
+    /// Continues at the position, with a new look at the files.
     pub(super) fn look_again(&mut self) {
         self.lines = None;
         self.is_at_end = false;

@@ -1,4 +1,4 @@
-//! A store in memory: for tests, and where there is no disk.
+//! Keeps instances in memory, for tests and where there is no disk.
 
 use super::{LockAttempt, LockHolder, Locking, Store, StoreLock, StoredFile};
 use sha2::{Digest, Sha256};
@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use std::io::{self, Cursor, ErrorKind, Read};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Files in memory; clones share them.
+/// A store in memory. Clones share their files.
 ///
 /// ```
-/// use cuvee::instance::{LockAttempt, LockHolder, MemoryStore, Store};
+/// use cuvee::deploy::instance::{LockAttempt, LockHolder, MemoryStore, Store};
 /// let store = MemoryStore::new(7);
 /// store.create("shop")?;
 /// let anna = LockHolder { actor: "anna".to_owned(), process: 1 };
@@ -28,18 +28,18 @@ pub struct MemoryStore {
 #[derive(Debug, Default)]
 struct Shared {
     instances: BTreeMap<String, Directory>,
-    /// What random bytes come from, and how many were given.
+    /// The seed of random bytes, and how many blocks of them were given.
     seed: u64,
     given: u64,
-    /// How many locks were taken, which tells them apart.
+    /// How many locks were taken. The number tells locks apart.
     locks: u64,
 }
 
 #[derive(Debug, Default)]
 struct Directory {
-    /// Whoever reads a file has it as it was.
+    /// The files. A reader keeps the contents that it has opened.
     files: BTreeMap<String, Arc<Vec<u8>>>,
-    /// Who has the lock, and which.
+    /// The number of the lock and its holder, if it is held.
     holder: Option<(u64, LockHolder)>,
 }
 
@@ -55,20 +55,20 @@ impl StoreLock for MemoryLock {}
 
 impl Drop for MemoryLock {
     fn drop(&mut self) {
-        // The instance may have been removed meanwhile, and made anew.
+        // The instance may have been removed and made anew meanwhile.
         if let Some(directory) = shared(&self.shared).instances.get_mut(&self.instance) {
             directory.holder.take_if(|(number, _)| *number == self.number);
         }
     }
 }
 
-/// Nothing here can be half-done when somebody panics.
+/// The shared files. A panic leaves nothing half-done here, so a poisoned lock is fine.
 fn shared(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl MemoryStore {
-    /// An empty one, in which what is random follows from a seed.
+    /// An empty store. Its random bytes follow from the seed.
     pub fn new(seed: u64) -> Self {
         Self { shared: Arc::new(Mutex::new(Shared { seed, ..Shared::default() })) }
     }

@@ -1,16 +1,15 @@
-//! Where instances are kept: files in a directory of their own for each, of which one is a log that
-//! only grows. Behind [`Store`] are bytes and nothing else; what they mean is said by [`EventLog`]
-//! and [`Snapshot`].
+//! Stores instances: each has a directory of files, and one of the files is a log that only grows.
+//! A [`Store`] handles only bytes; [`EventLog`] and [`Snapshot`] give them a meaning.
 //!
 //! Rules of the log, which hold for every store:
 //!
-//! - A record is one line, and a line is there as a whole or not at all. Each names the chain of
-//!   the one before, so that nothing in between can change unseen.
-//! - Whoever writes holds the lock from reading the last record until the new ones are durable.
-//! - Whoever reads needs no lock, and sees whole lines only. A reader may see a record an instant
-//!   before it is durable: whoever waits for an acknowledgement, waits for the writer. When the
-//!   machine loses its power in that instant, or the disk refuses, the record is gone again, and a
-//!   reader who goes on from it is told that the log is not the one it was.
+//! - A record is one line, and a line is written as a whole or not at all. Each line contains a
+//!   chain that depends on the line before, so that no earlier line can change unnoticed.
+//! - A writer holds the lock from reading the last record until the new ones are durable.
+//! - A reader needs no lock, and sees only complete lines. It may see a record an instant before
+//!   that is durable; to be sure of a record, wait for the answer of the writer. If the machine
+//!   loses power in that instant, or the disk refuses, the record is gone again. A reader that has
+//!   seen it is then told that the log is another one.
 
 mod blob;
 mod faulty;
@@ -38,18 +37,18 @@ pub use snapshot::Snapshot;
 pub use verify::{Salvaged, Verification, salvage, verify};
 pub use writer::{Committed, LogWriter, SnapshotPace};
 
-use crate::text::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic};
 use std::fmt;
 use std::io::{self, Read};
 use std::time::{Duration, Instant};
 
-/// Files of instances: bytes, and when they are durable.
+/// The files of instances: bytes, and when they become durable.
 ///
-/// An instance has a directory with files such as `log-1.ndjson`, and one below that,
-/// `blobs/DIGEST`. What changes is called by whoever holds the lock of the instance only.
+/// An instance has a directory with files such as `log-1.ndjson`, and a folder there for
+/// `blobs/DIGEST`. Only the holder of the instance's lock may call methods that change files.
 ///
 /// ```
-/// use cuvee::instance::{MemoryStore, Store};
+/// use cuvee::deploy::instance::{MemoryStore, Store};
 /// let store = MemoryStore::new(1);
 /// store.create("shop")?;
 /// store.append("shop", "log-1.ndjson", b"{}\n")?;
@@ -64,102 +63,102 @@ pub trait Store: Send + Sync {
     /// The directories of instances, sorted. Not all of them need to have a log.
     ///
     /// # Errors
-    /// As the system gives them; a store that is not there yet has none.
+    /// Errors of the system; a store that does not exist yet has no instances.
     fn instances(&self) -> io::Result<Vec<String>>;
 
     /// The files of an instance, sorted by name.
     ///
     /// # Errors
-    /// As the system gives them; `NotFound` where there is no such instance.
+    /// Errors of the system; `NotFound` if the instance does not exist.
     fn files(&self, instance: &str) -> io::Result<Vec<StoredFile>>;
 
-    /// What a file holds from this byte on.
+    /// The contents of a file from this byte on.
     ///
     /// # Errors
-    /// As the system gives them.
+    /// Errors of the system.
     fn read(&self, instance: &str, file: &str, from: u64) -> io::Result<Box<dyn Read + Send + '_>>;
 
-    /// Makes the directory of an instance, unless it is there.
+    /// Makes the directory of an instance, unless it exists.
     ///
     /// # Errors
-    /// As the system gives them.
+    /// Errors of the system.
     fn create(&self, instance: &str) -> io::Result<()>;
 
-    /// Adds to the end of a file, which is made where it is not there, by one write. When this
-    /// returns, it is durable; where it fails, a part of it may be there.
+    /// Appends to a file by one write; makes the file if it does not exist. The bytes are durable
+    /// when this returns. After an error a part of them may be in the file.
     ///
     /// # Errors
-    /// As the system gives them.
+    /// Errors of the system.
     fn append(&self, instance: &str, file: &str, bytes: &[u8]) -> io::Result<()>;
 
-    /// Makes this the whole file: others see it as it was or as it is now. When this returns, it is
-    /// durable.
+    /// Replaces the contents of a file. Others see the old or the new contents, never a mixture.
+    /// The new ones are durable when this returns.
     ///
     /// # Errors
-    /// As the system gives them.
+    /// Errors of the system.
     fn replace(&self, instance: &str, file: &str, bytes: &[u8]) -> io::Result<()>;
 
-    /// Cuts a file off, durably.
+    /// Cuts a file off after `length` bytes, durably.
     ///
     /// # Errors
-    /// As the system gives them.
+    /// Errors of the system.
     fn truncate(&self, instance: &str, file: &str, length: u64) -> io::Result<()>;
 
     /// Removes a file, durably.
     ///
     /// # Errors
-    /// As the system gives them.
+    /// Errors of the system.
     fn remove(&self, instance: &str, file: &str) -> io::Result<()>;
 
-    /// Makes durable what somebody else may have written to a file.
+    /// Makes durable what others may have written to a file.
     ///
     /// # Errors
-    /// As the system gives them.
+    /// Errors of the system.
     fn sync(&self, instance: &str, file: &str) -> io::Result<()>;
 
-    /// Removes an instance with all its files: others see all of it or nothing.
+    /// Removes an instance with all its files. Others see all of them or none.
     ///
     /// # Errors
-    /// As the system gives them.
+    /// Errors of the system.
     fn remove_instance(&self, instance: &str) -> io::Result<()>;
 
-    /// Takes the lock of an instance, unless somebody else has it, who may read who has it.
+    /// Takes the lock of an instance. If another holder has it, that one is returned if known.
     ///
     /// # Errors
-    /// As the system gives them; `NotFound` where there is no such instance.
+    /// Errors of the system; `NotFound` if the instance does not exist.
     fn try_lock(&self, instance: &str, holder: &LockHolder) -> io::Result<LockAttempt<'_>>;
 
-    /// Whether a lock keeps others out.
+    /// Whether locks of this store keep others out.
     ///
     /// # Errors
-    /// As the system gives them.
+    /// Errors of the system.
     fn locking(&self, instance: &str) -> io::Result<Locking>;
 
-    /// Bytes that nobody can guess.
+    /// Random bytes that nobody can guess.
     ///
     /// # Errors
-    /// As the system gives them.
+    /// Errors of the system.
     fn random(&self) -> io::Result<[u8; 32]>;
 
-    /// A file as messages call it.
+    /// The name of a file in messages.
     fn place(&self, instance: &str, file: &str) -> String;
 }
 
 /// A file of an instance.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct StoredFile {
-    /// As the store calls it: `log-1.ndjson`, `blobs/DIGEST`.
+    /// The name in the store: `log-1.ndjson`, `blobs/DIGEST`.
     pub name: String,
-    /// How many bytes it has.
+    /// The number of bytes in the file.
     pub length: u64,
 }
 
-/// Who has a lock.
+/// The holder of a lock.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct LockHolder {
-    /// Who it is.
+    /// The name of the actor.
     pub actor: String,
-    /// The process, as the system numbers it.
+    /// The number of the process in the system.
     pub process: u32,
 }
 
@@ -169,42 +168,42 @@ impl fmt::Display for LockHolder {
     }
 }
 
-/// What came of asking for a lock.
+/// The result of trying to take a lock.
 #[derive(Debug)]
 pub enum LockAttempt<'s> {
-    /// It is held until this is dropped.
+    /// The lock is held until this is dropped.
     Held(Box<dyn StoreLock + 's>),
-    /// Somebody else has it; who, where that can be told.
+    /// Another holder has the lock; `None` if it is unknown.
     Busy(Option<LockHolder>),
 }
 
-/// A lock that is held; dropping it lets others have it, and so does the end of the process.
+/// A lock that is held. It ends when this is dropped, or when the process ends.
 pub trait StoreLock: fmt::Debug + Send {}
 
-/// Whether locks keep others out.
+/// Whether locks of a store keep others out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Locking {
-    /// They do.
+    /// Locks keep others out.
     Exclusive,
-    /// They may not, and why.
+    /// Locks may not keep others out, for this reason.
     Doubtful(String),
-    /// It cannot be told here, and why.
+    /// Unknown, for this reason.
     Unknown(String),
 }
 
-/// So long are names of instances at most.
+/// How long names of instances may be.
 const LONGEST_NAME: usize = 63;
 
-/// Whether an instance may be called this: a letter or a digit, then those, `.`, `_` and `-`.
+/// Checks the name of an instance: a letter or a digit, then these, `.`, `_` and `-`.
 ///
 /// ```
-/// assert!(cuvee::instance::check_name("shop-2.eu").is_ok());
-/// assert!(cuvee::instance::check_name("../shop").is_err());
+/// assert!(cuvee::deploy::instance::check_name("shop-2.eu").is_ok());
+/// assert!(cuvee::deploy::instance::check_name("../shop").is_err());
 /// ```
 ///
 /// # Errors
-/// `instance-name` with what it may be called instead.
+/// `instance-name`, with a permitted name as help.
 pub fn check_name(name: &str) -> Result<(), Diagnostic> {
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     let is_inner = |c: char| is_plain(c) || "._-".contains(c);
@@ -220,27 +219,27 @@ pub fn check_name(name: &str) -> Result<(), Diagnostic> {
     )))
 }
 
-/// The instances of a store that have begun, by name.
+/// The names of the instances in a store that have a record, sorted.
 ///
 /// # Errors
-/// `file` where the store cannot be read.
+/// `file` if the store cannot be read.
 pub fn instance_names(store: &dyn Store) -> Result<Vec<String>, Diagnostic> {
     let mut names = store
         .instances()
         .map_err(|why| trouble::file(&trouble::READ, &store.place("", ""), &why))?;
-    // What cannot be read is there.
+    // An instance that cannot be read exists.
     let has_begun = |name: &String| !matches!(EventLog::begun(store, name), Ok(None));
     names.retain(|name| has_log(store, name) && has_begun(name));
     Ok(names)
 }
 
-/// Whether a directory is that of an instance.
+/// Whether a directory has a permitted name and a log.
 fn has_log(store: &dyn Store, name: &str) -> bool {
     let files = || store.files(name).unwrap_or_default();
     check_name(name).is_ok() && files().iter().any(|file| segment::first(&file.name).is_some())
 }
 
-/// Takes the lock of an instance, and waits that long for whoever has it.
+/// Takes the lock of an instance, waiting for the holder at most `timeout`.
 ///
 /// # Errors
 /// `store-locked`, `unknown-instance`, `file`.
@@ -266,16 +265,16 @@ fn lock<'s>(
     }
 }
 
-/// How long somebody still waits.
+/// How long a caller waits.
 struct Patience {
-    /// Not at all where there is no such time.
+    /// The end of the waiting time; `None` not to wait at all.
     until: Option<Instant>,
 }
 
 impl Patience {
     fn new(timeout: Duration) -> Self {
         const FOREVER: Duration = Duration::from_secs(60 * 60 * 24 * 365);
-        // In a browser there is neither a clock to look at nor anybody to wait for.
+        // A browser has neither this clock nor other processes to wait for.
         if timeout.is_zero() || cfg!(target_family = "wasm") {
             return Self { until: None };
         }
@@ -283,7 +282,7 @@ impl Patience {
         Self { until }
     }
 
-    /// Waits a little; false where there is no time left.
+    /// Waits a moment; returns false if no time is left.
     fn wait(&self) -> bool {
         const MOMENT: Duration = Duration::from_millis(1);
         let left = self.until.map(|until| until.saturating_duration_since(Instant::now()));

@@ -1,9 +1,9 @@
-//! Records: one line of a log each, with a chain through all of them.
+//! Reads and writes records: one line of a log each, with a chain through all of them.
 
 use super::log::LogPosition;
 use super::trouble;
+use crate::diagnostic::Diagnostic;
 use crate::orchestrate::instance::event::{Event, RecordOrigin};
-use crate::text::diagnostic::Diagnostic;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -11,24 +11,24 @@ use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::fmt;
 
-/// What this version writes and reads.
+/// The format of records that this version writes and reads.
 pub(super) const FORMAT: u64 = 2;
 
-/// Digits of a chain.
+/// The number of digits in a chain.
 const DIGITS: usize = 32;
 
-/// What a line has behind what its chain covers: `,"chain":"…"}`.
+/// The length of the end of a line that its chain does not cover: `,"chain":"…"}`.
 const TAIL: usize = OPENING.len() + DIGITS + CLOSING.len();
 const OPENING: &[u8] = b",\"chain\":\"";
 const CLOSING: &[u8] = b"\"}";
 
-/// The first 32 hexadecimal digits of SHA-256 over the chain of the record before, if any, and the
-/// record's own line up to its chain.
+/// The chain of a record: the first 32 hexadecimal digits of SHA-256 over the chain of the record
+/// before, if any, and the record's own line up to its chain.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Chain([u8; DIGITS]);
 
 impl Chain {
-    /// Of what a line says before its chain.
+    /// The chain of a line with this text before its chain.
     pub(super) fn of(before: Option<&Self>, body: &[u8]) -> Self {
         let before: &[u8] = before.map_or(&[], |before| &before.0);
         let digest = Sha256::new().chain_update(before).chain_update(body).finalize();
@@ -39,7 +39,7 @@ impl Chain {
         Self(digits)
     }
 
-    /// The digits.
+    /// The digits of the chain.
     pub fn as_str(&self) -> &str {
         // They are ASCII by construction.
         std::str::from_utf8(&self.0).unwrap_or_default()
@@ -50,7 +50,7 @@ impl Chain {
         Some(Self(digits.try_into().ok()?)).filter(|chain| chain.0.iter().all(is_digit))
     }
 
-    /// How a record ends that has this chain, with its line break.
+    /// The end of a line with this chain, with its line break.
     pub(super) fn ending(&self) -> [u8; TAIL + 1] {
         let mut ending = [b'\n'; TAIL + 1];
         let parts = OPENING.iter().chain(&self.0).chain(CLOSING);
@@ -83,12 +83,12 @@ impl<'de> Deserialize<'de> for Chain {
     }
 }
 
-/// A line as far as its chain goes.
+/// A line, divided at its chain.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ChainedLine<'l> {
-    /// What the chain covers beside the chain before.
+    /// The text that the chain covers, beside the chain before.
     pub(super) body: &'l [u8],
-    /// The chain that the line names; none where it does not end as records do.
+    /// The chain in the line; `None` if the line does not end as records do.
     pub(super) chain: Option<Chain>,
 }
 
@@ -99,36 +99,36 @@ impl<'l> ChainedLine<'l> {
         Self { body, chain: digits.and_then(Chain::read) }
     }
 
-    /// Its chain, where it goes on from this one.
+    /// The chain of the line, if it continues this one.
     pub(super) fn following(&self, before: Option<&Chain>) -> Option<Chain> {
         self.chain.filter(|chain| *chain == Chain::of(before, self.body))
     }
 
-    /// Whether it goes on from this chain.
+    /// Whether the line continues this chain.
     pub(super) fn follows(&self, before: Option<&Chain>) -> bool {
         self.following(before).is_some()
     }
 }
 
-/// What is to become a record; the store adds revision, structure and chain.
+/// The contents of a record that is to be written. The store adds revision, structure and chain.
 #[derive(Clone, Copy, Debug)]
 pub struct Draft<'a> {
-    /// When it happened, as its author says. Order is by revision, never by time.
+    /// The time of the events, as the author gives it. Records are in order of revision, not time.
     pub time: Timestamp,
-    /// Who says so.
+    /// The author.
     pub actor: &'a str,
-    /// From where it comes.
+    /// The role of the author.
     pub origin: RecordOrigin,
-    /// The orchestration that it belongs to, by whatever names it.
+    /// The name of the orchestration that it belongs to.
     pub orchestration: Option<&'a str>,
-    /// A name by which its author can say it again without effect, within that orchestration.
+    /// A key with which the author can repeat the record without effect, in the same orchestration.
     pub key: Option<&'a str>,
-    /// What happened, all or nothing.
+    /// The events. All of them happen, or none.
     pub events: &'a [Event],
 }
 
 impl Draft<'_> {
-    /// Whether plans that were made before have to be made anew.
+    /// Whether plans that were made before have to be made again.
     pub(super) fn is_structural(&self) -> bool {
         self.events.iter().any(Event::is_structural)
     }
@@ -138,26 +138,25 @@ impl Draft<'_> {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct LogRecord<'a> {
-    /// Its number, from 1.
+    /// The number of the record, from 1.
     pub revision: u64,
-    /// How often what plans are made from has changed.
+    /// The number of structural changes up to this record.
     pub structure: u64,
-    /// When it happened, as its author says.
+    /// The time of the events, as the author gave it.
     pub time: Timestamp,
-    /// Who said so.
+    /// The author.
     pub actor: Cow<'a, str>,
-    /// From where it comes.
+    /// The role of the author.
     pub origin: RecordOrigin,
     /// The orchestration that it belongs to.
     pub orchestration: Option<Cow<'a, str>>,
-    /// The name by which it can be said again.
+    /// The key with which it can be repeated.
     pub key: Option<Cow<'a, str>>,
-    /// What goes through this record and all before it.
+    /// The chain through this record and all before it.
     pub chain: Chain,
     events: &'a RawValue,
     line: &'a str,
-    /// In which segment, by its first revision; the file and the instance are asked for only when
-    /// there is something to say.
+    /// The place of the record for messages. File and instance are only looked up for one.
     place: RecordPlace<'a>,
 }
 
@@ -177,7 +176,7 @@ impl fmt::Debug for RecordPlace<'_> {
 }
 
 impl RecordPlace<'_> {
-    /// Each line is a record, so their numbers say where they are.
+    /// Each line is a record, so the line number follows from the revision.
     pub(super) fn name(&self) -> String {
         let file = self.store.place(self.instance, &super::segment::name(self.segment));
         format!("{file}:{}", self.revision.saturating_sub(self.segment) + 1)
@@ -185,41 +184,41 @@ impl RecordPlace<'_> {
 }
 
 impl<'a> LogRecord<'a> {
-    /// What happened.
+    /// The events of the record.
     ///
     /// # Errors
-    /// `store-corrupt` where these are no events.
+    /// `store-corrupt` if the text contains no valid events.
     pub fn events(&self) -> Result<Vec<Event>, Diagnostic> {
         serde_json::from_str(self.events.get())
             .map_err(|why| trouble::corrupt(&self.place(), format_args!("has wrong events: {why}")))
     }
 
-    /// What happened, as it is written: a list of objects in JSON.
+    /// The events as they are written: a JSON list of objects.
     pub fn raw_events(&self) -> &'a str {
         self.events.get()
     }
 
-    /// The record as it is written, without its line break.
+    /// The line as it is written, without its line break.
     pub fn line(&self) -> &'a str {
         self.line
     }
 
-    /// The segment that it is in, by its first revision.
+    /// The segment of the record, given by its first revision.
     pub(super) fn segment(&self) -> u64 {
         self.place.segment
     }
 
-    /// Segment and line for messages.
+    /// The file and line of the record, for messages.
     pub fn place(&self) -> String {
         self.place.name()
     }
 }
 
-/// A string that is borrowed where it is written without escapes.
+/// A string that is borrowed if it is written without escapes.
 #[derive(Deserialize)]
 struct BorrowedText<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// A record as it is read.
+/// A record as serde reads it.
 #[derive(Deserialize)]
 struct ReadRecord<'a> {
     format: Option<u64>,
@@ -238,13 +237,13 @@ struct ReadRecord<'a> {
     events: &'a RawValue,
 }
 
-/// A time as it was read last: of records there are often many in one moment.
+/// The last time that was parsed. Consecutive records often have the same time.
 pub(super) type LastTime = Option<(Box<str>, Timestamp)>;
 
-/// Reads a line whose chain is right, and holds it to be the next behind `before`.
+/// Reads a line whose chain is right, and checks that it is the next record after `before`.
 ///
 /// # Errors
-/// `store-corrupt`, or `store-version` of the first record.
+/// `store-corrupt`; for the first record `store-version`.
 pub(super) fn read<'a>(
     line: &'a [u8],
     chain: Chain,
@@ -293,7 +292,7 @@ pub(super) fn read<'a>(
     })
 }
 
-/// The format that a line names, should it be of a version that has other chains, too.
+/// The format in a line, even of a later version with other chains.
 pub(super) fn later_format(line: &[u8]) -> Option<u64> {
     let digits = line.strip_prefix(b"{\"format\":")?;
     let end = digits.iter().position(|byte| !byte.is_ascii_digit())?;
@@ -301,14 +300,14 @@ pub(super) fn later_format(line: &[u8]) -> Option<u64> {
     (format > FORMAT).then_some(format)
 }
 
-/// Revision, structure and chain, as a line says.
+/// Revision, structure and chain in a line.
 pub(super) fn numbers(line: &[u8]) -> Option<(u64, u64, Chain)> {
     let chain = ChainedLine::of(line).chain?;
     let read: ReadRecord<'_> = serde_json::from_slice(line).ok()?;
     Some((read.revision, read.structure, chain))
 }
 
-/// A record as it is written.
+/// A record as serde writes it.
 #[derive(Serialize)]
 struct WrittenRecord<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -334,10 +333,10 @@ impl Serialize for WrittenTime {
     }
 }
 
-/// Writes the record that comes behind `before`, and gives its chain.
+/// Writes the record after `before`, and returns its chain.
 ///
 /// # Errors
-/// What serialising the events gives.
+/// Errors of writing the events as JSON.
 pub(super) fn write(
     to: &mut Vec<u8>,
     draft: &Draft<'_>,
@@ -356,7 +355,7 @@ pub(super) fn write(
         events: draft.events,
     };
     serde_json::to_writer(&mut *to, &record)?;
-    // The closing brace comes behind the chain.
+    // The closing brace belongs after the chain.
     to.pop();
     let chain = Chain::of(before.chain.as_ref(), &to[start..]);
     to.extend_from_slice(&chain.ending());

@@ -1,14 +1,14 @@
-//! Snapshots: what a log comes to at some revision, so that nobody has to read all of it.
+//! Snapshots: the state after a revision of a log, so that nobody has to read all of the log.
 //!
-//! One entry a line, sorted by key, in blocks with a digest each; the index names the blocks and is
-//! written last. A snapshot follows from the log: it may be removed at any time, and one that is
-//! damaged or of another log is none.
+//! Entries are one per line, sorted by key, in blocks that have a digest each. The index lists the
+//! blocks and is written last. A snapshot follows from the log, so it may be removed at any time.
+//! One that is damaged or belongs to another log is ignored.
 
 use super::log::LogPosition;
 use super::record::Chain;
 use super::segment;
 use super::{Store, StoredFile, trouble};
-use crate::text::diagnostic::Diagnostic;
+use crate::diagnostic::Diagnostic;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -18,16 +18,16 @@ const PREFIX: &str = "snapshot-";
 const ENTRIES: &str = ".ndjson";
 const INDEX: &str = ".idx";
 
-/// What this version writes and reads; another one is no snapshot.
+/// The format that this version writes and reads. A snapshot of another format is ignored.
 const FORMAT: u64 = 3;
 
-/// A block ends behind the entry that makes it so long: who looks for one entry reads one block.
+/// A block ends after the entry that reaches this length. To find one entry, one block is read.
 const BLOCK: usize = 16 << 10;
 
-/// What is the store's own among the keys begins with this.
+/// The first character of keys that the store itself uses.
 pub(super) const OWN: char = '!';
 
-/// What a log came to at a revision: values by keys.
+/// The state of a log after a revision: values by key.
 pub struct Snapshot<'s> {
     store: &'s dyn Store,
     instance: String,
@@ -39,10 +39,10 @@ pub struct Snapshot<'s> {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct SnapshotHeader {
     format: u64,
-    /// Where the log goes on.
+    /// The position at which the log continues.
     #[serde(flatten)]
     pub(super) position: LogPosition,
-    /// To which the last record belongs that belongs to one.
+    /// The orchestration of the last record that has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) orchestration: Option<String>,
     entries: u64,
@@ -52,7 +52,7 @@ pub(super) struct SnapshotHeader {
 /// A further line of an index.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct SnapshotBlock {
-    /// The first in it.
+    /// The first key in the block.
     key: String,
     offset: u64,
     bytes: u64,
@@ -74,12 +74,12 @@ struct ReadEntry<'a> {
     value: &'a RawValue,
 }
 
-/// What the snapshot of a revision is called.
+/// The file names of the snapshot of a revision: entries and index.
 pub(super) fn names(revision: u64) -> [String; 2] {
     [ENTRIES, INDEX].map(|suffix| format!("{PREFIX}{revision}{suffix}"))
 }
 
-/// The revisions of which there are snapshots, the last one first.
+/// The revisions that have snapshots, the last one first.
 pub(super) fn revisions(files: &[StoredFile]) -> Vec<u64> {
     let revision = |file: &StoredFile| segment::number(&file.name, PREFIX, INDEX);
     let mut revisions: Vec<_> = files.iter().filter_map(revision).collect();
@@ -93,8 +93,8 @@ pub(super) fn revision_of(file: &str) -> Option<u64> {
 }
 
 impl<'s> Snapshot<'s> {
-    /// The snapshot of a revision, if its index is whole, its entries have the length that it says,
-    /// and the log has its chain.
+    /// Opens the snapshot of a revision. Its index has to be intact, its entries must have the
+    /// length in the index, and the log must have its chain.
     pub(super) fn open(
         store: &'s dyn Store,
         instance: &str,
@@ -113,20 +113,20 @@ impl<'s> Snapshot<'s> {
         Ok(Some(Self { store, instance: instance.to_owned(), header, blocks }))
     }
 
-    /// The revision that it is of.
+    /// The revision of the snapshot.
     pub fn revision(&self) -> u64 {
         self.header.position.revision
     }
 
-    /// The structure of that revision.
+    /// The structure after that revision.
     pub fn structure(&self) -> u64 {
         self.header.position.structure
     }
 
-    /// The value of one key, as JSON. Reads no more than a block.
+    /// The value of one key, as JSON. Reads at most one block.
     ///
     /// # Errors
-    /// `file`, or `store-corrupt` where the snapshot is damaged.
+    /// `file`, or `store-corrupt` if the snapshot is damaged.
     pub fn entry(&self, key: &str) -> Result<Option<String>, Diagnostic> {
         let behind = self.blocks.partition_point(|block| *block.key <= *key);
         let Some(block) = behind.checked_sub(1).and_then(|at| self.blocks.get(at)) else {
@@ -142,10 +142,10 @@ impl<'s> Snapshot<'s> {
         Ok(found)
     }
 
-    /// All keys that begin with this, sorted, and their values as JSON.
+    /// Calls `each` with all keys that begin with `prefix`, sorted, and their values as JSON.
     ///
     /// # Errors
-    /// `file`, `store-corrupt` where the snapshot is damaged, and those of `each`.
+    /// `file`, `store-corrupt` if the snapshot is damaged, and the errors of `each`.
     pub fn entries(
         &self,
         prefix: &str,
@@ -166,18 +166,18 @@ impl<'s> Snapshot<'s> {
         })
     }
 
-    /// It is not what was written.
+    /// The error that the snapshot is not what was written.
     pub(super) fn damaged(&self) -> Diagnostic {
         let [file, _] = names(self.revision());
         trouble::damaged(&self.store.place(&self.instance, &file))
     }
 
-    /// Whether all of it is what was written.
+    /// Checks that the whole snapshot is what was written.
     pub(super) fn check(&self) -> Result<(), Diagnostic> {
         self.read(&self.blocks, &mut |_, _| Ok(true))
     }
 
-    /// Reads blocks that follow each other, as long as somebody wants more.
+    /// Reads consecutive blocks, as long as `each` returns true.
     fn read(
         &self,
         blocks: &[SnapshotBlock],
@@ -209,7 +209,7 @@ impl<'s> Snapshot<'s> {
     }
 }
 
-/// What an index says, if it is whole.
+/// Header and blocks of an index, if it is intact.
 fn read_index(text: &[u8]) -> Option<(SnapshotHeader, Vec<SnapshotBlock>)> {
     let text = text.strip_suffix(b"\n")?;
     let at = memchr::memrchr(b'\n', text)? + 1;
@@ -223,23 +223,23 @@ fn read_index(text: &[u8]) -> Option<(SnapshotHeader, Vec<SnapshotBlock>)> {
     (header.format == FORMAT).then_some((header, blocks.ok()?))
 }
 
-/// A snapshot on its way.
+/// A snapshot that is being made.
 #[derive(Debug, Default)]
 pub(super) struct SnapshotBuilder {
     text: Vec<u8>,
     blocks: Vec<SnapshotBlock>,
     entries: u64,
     last: Option<String>,
-    /// Where the block begins that is not finished.
+    /// The offset of the block that is not finished.
     open: usize,
     first: Option<String>,
 }
 
 impl SnapshotBuilder {
-    /// Adds an entry behind all others.
+    /// Adds an entry after all others.
     ///
     /// # Errors
-    /// In words, where a key does not come behind the last one, or a value cannot be written.
+    /// A message, if a key does not come after the last one, or a value cannot be written.
     pub(super) fn add(&mut self, key: &str, value: impl Serialize) -> Result<(), String> {
         if self.last.as_ref().is_some_and(|last| **last >= *key) {
             return Err(format!("the key `{key}` comes before another one"));
@@ -251,7 +251,8 @@ impl SnapshotBuilder {
             return Err(format!("the value of `{key}` has a line break"));
         }
         self.text.push(b'\n');
-        // What is long stands alone: who looks for its neighbours need not read it.
+        // A long entry gets a block of its own, so that looking for its neighbours does not read
+        // it.
         if self.text.len() - from >= BLOCK {
             self.end_block(from);
         }
@@ -277,7 +278,7 @@ impl SnapshotBuilder {
         self.open = end;
     }
 
-    /// The entries, and the index.
+    /// The text of the entries, and that of the index.
     pub(super) fn finish(
         mut self,
         position: LogPosition,

@@ -1,4 +1,5 @@
-//! What is at the end of a log and is no record: was it never acknowledged, or was the log changed?
+//! Judges bytes at the end of a log that are no record: were they never acknowledged, or was the
+//! log changed?
 
 use super::lines::LogLines;
 use super::log::{EventLog, LogPosition};
@@ -10,17 +11,17 @@ use std::io::{self, Read};
 /// The end of a log that was never acknowledged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TornEnd {
-    /// Segments by their first revision, and from which byte on.
+    /// The segments by first revision, each with the offset of its torn part.
     pub(super) parts: Vec<(u64, u64)>,
-    /// How much that is.
+    /// The number of bytes.
     pub(super) bytes: u64,
 }
 
 impl TornEnd {
-    /// Moves it to a file of its own, and gives the name of that.
+    /// Moves the torn end to a file of its own, and returns the name of the file.
     ///
     /// # Errors
-    /// As the store gives them; then what is left is the end of the log.
+    /// Errors of the store; the rest is still at the end of the log then.
     pub(super) fn put_aside(&self, log: &EventLog<'_>) -> io::Result<String> {
         let (store, instance) = (log.store, log.instance());
         let mut bytes = Vec::new();
@@ -38,7 +39,7 @@ impl TornEnd {
         Ok(aside)
     }
 
-    /// Writes what is put aside, unless it was before. What another one has put aside there stays.
+    /// Writes the bytes to a file, unless an earlier attempt did. Files of other torn ends stay.
     fn keep(&self, log: &EventLog<'_>, bytes: &[u8]) -> io::Result<String> {
         let first = format!("torn-{}", log.revision() + 1);
         let mut aside = first.clone();
@@ -59,24 +60,24 @@ impl TornEnd {
     }
 }
 
-/// What a wrong line means.
+/// The meaning of a wrong line.
 pub(super) enum TornVerdict {
-    /// It is right when looked at once more: it was not whole yet.
+    /// The line is right when it is read again: it was not complete before.
     Right,
-    /// Nothing right is behind it: it was interrupted.
+    /// No right line follows: writing was interrupted.
     Torn(TornEnd),
-    /// Something right is behind it: it was changed.
+    /// A right line follows: the log was changed.
     Changed,
 }
 
-/// Judges what is behind a position, whose next line seemed wrong.
+/// Judges the text after a position whose next line seems wrong.
 ///
-/// What was interrupted may be a group of records, so that several lines may be wrong. A line is
-/// right where it goes on from the one before it, by what that says of itself or by what it is: so
-/// neither a line that was changed nor a chain that was hides those behind it.
+/// An interrupted write may contain a group of records, so several lines may be wrong. A line is
+/// right if it continues the line before, either by the chain that line contains or by the chain it
+/// should have. So neither a changed line nor a changed chain hides the right lines after it.
 ///
 /// # Errors
-/// As the store gives them.
+/// Errors of the store.
 pub(super) fn judge(
     store: &dyn Store,
     instance: &str,
@@ -110,12 +111,12 @@ pub(super) fn judge(
     Ok(TornVerdict::Torn(torn))
 }
 
-/// What the chain of a wrong line may have been.
+/// The possible chains of a wrong line.
 #[derive(Clone, Copy)]
 struct Candidates {
-    /// What it says.
+    /// The chain that the line contains.
     written: Option<Chain>,
-    /// What it would be, were all since the last right line as they were written.
+    /// The chain that it would have if all lines since the last right one were unchanged.
     computed: Chain,
 }
 

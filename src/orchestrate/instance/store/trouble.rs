@@ -1,18 +1,18 @@
-//! What can go wrong with a store, said with what to do about it.
+//! The errors of a store, each with advice on what to do.
 
 use super::record::FORMAT;
 use super::{LockHolder, Store};
-use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use std::fmt::Display;
 
-/// What was tried with a file.
+/// An operation on a file that failed.
 pub(super) struct Attempt {
     what: &'static str,
     help: &'static str,
 }
 
 pub(super) const READ: Attempt =
-    Attempt { what: "read", help: "check that it is there and may be read" };
+    Attempt { what: "read", help: "check that the file exists and may be read" };
 pub(super) const WRITE: Attempt = Attempt {
     what: "write",
     help: "check its permissions and the room on its disk; what was acknowledged is still there",
@@ -22,44 +22,45 @@ pub(super) const LOCK: Attempt = Attempt {
     help: "check its permissions; reading needs no lock, writing does, on a file system that has locks",
 };
 
-/// A file that cannot be read, written or locked.
+/// The error for a file that cannot be read, written or locked.
 pub(super) fn file(attempt: &Attempt, place: &str, why: &dyn Display) -> Diagnostic {
     Diagnostic::error(Code::File, format!("cannot {} `{place}`: {why}", attempt.what))
         .help(attempt.help)
 }
 
-/// A log that is not what was written.
+/// The error for a log that is not what was written.
 pub(super) fn corrupt(place: &str, what: impl Display) -> Diagnostic {
     Diagnostic::error(Code::StoreCorrupt, format!("`{place}` {what}")).help(
-        "nothing was written; `cuvee instance verify NAME --salvage TO` copies what is provably whole",
+        "copy the intact records with `cuvee instance verify NAME --salvage TO`; nothing was written",
     )
 }
 
-/// What follows from a log, and is not what was written.
+/// The error for a damaged file that follows from the log.
 pub(super) fn damaged(place: &str) -> Diagnostic {
-    Diagnostic::error(Code::StoreCorrupt, format!("`{place}` is not what was written"))
-        .help("remove it: it follows from the log, and is made again")
+    Diagnostic::error(Code::StoreCorrupt, format!("`{place}` was changed after it was written"))
+        .help("remove the file: it is made again from the log")
 }
 
-/// The same, where nobody is kept from anything by it.
+/// The warning for a damaged file that follows from the log and is not needed.
 pub(super) fn ignored(place: &str) -> Diagnostic {
-    let message = format!("`{place}` is not what was written, or not of this log, and is ignored");
+    let message =
+        format!("`{place}` was changed after it was written, or not of this log, and is ignored");
     Diagnostic::warning(Code::StoreCorrupt, message)
-        .help("remove it: it follows from the log, and is made again")
+        .help("remove the file: it is made again from the log")
 }
 
-/// A log from which somebody wants to go on, and which is another one now.
+/// The error for a log that is not the one any more from which somebody wants to continue.
 pub(super) fn replaced(place: &str, revision: u64) -> Diagnostic {
     let message =
-        format!("`{place}` is not the log any more of which revision {revision} was read");
+        format!("`{place}` was replaced by another log after revision {revision} was read");
     Diagnostic::error(Code::StoreCorrupt, message)
-        .help("read it from the beginning; nothing was written")
+        .help("read the log from the beginning; nothing was written")
 }
 
 pub(super) fn torn(place: &str, bytes: u64) -> Diagnostic {
     let message = format!("{bytes} bytes from `{place}` on were never acknowledged");
     Diagnostic::warning(Code::LogRecovered, message)
-        .help("whoever writes next puts them aside; somebody may be writing them just now")
+        .help("the next writer puts them aside; another process may be writing them just now")
 }
 
 pub(super) fn version(place: &str, format: u64) -> Diagnostic {
@@ -86,7 +87,7 @@ pub(super) fn unknown(store: &dyn Store, instance: &str) -> Diagnostic {
 pub(super) fn never_begun(instance: &str) -> Diagnostic {
     let message = format!("the instance `{instance}` was never begun: its log has no whole record");
     Diagnostic::error(Code::UnknownInstance, message)
-        .help("begin it with `cuvee instance init`, which puts aside what is there")
+        .help("begin it with `cuvee instance init`, which puts the existing log aside")
 }
 
 pub(super) fn exists(instance: &str) -> Diagnostic {
@@ -98,7 +99,7 @@ pub(super) fn exists(instance: &str) -> Diagnostic {
 pub(super) fn locked(instance: &str, holder: Option<&LockHolder>) -> Diagnostic {
     let who = holder.map_or("another process".to_owned(), ToString::to_string);
     Diagnostic::error(Code::StoreLocked, format!("`{instance}` is being written by {who}")).help(
-        "try again when that is done, or wait longer with `--lock-timeout`; a process that has ended holds no lock",
+        "try again when that process is done, or wait longer with `--lock-timeout`; a process that has ended holds no lock",
     )
 }
 
@@ -110,7 +111,7 @@ pub(super) fn stale(instance: &str, expected: u64, present: u64) -> Diagnostic {
             "`cuvee instance log {instance} --since {expected}` shows what has changed; nothing was written"
         )
     } else {
-        "check the revision, and that this is the store it is from; nothing was written".to_owned()
+        "check that the revision is right and is one of this store; nothing was written".to_owned()
     })
 }
 
@@ -124,5 +125,5 @@ pub(super) fn recovered(place: &str, bytes: u64, aside: &str) -> Diagnostic {
 
 pub(super) fn unwritable(instance: &str, why: &dyn Display) -> Diagnostic {
     let message = format!("an event of `{instance}` cannot be written: {why}");
-    Diagnostic::error(Code::InvalidValue, message).help("only what JSON can say can be recorded")
+    Diagnostic::error(Code::InvalidValue, message).help("use only values that JSON can express")
 }

@@ -1,38 +1,39 @@
-//! Whether an instance is what was written, and what can be saved of one that is not.
+//! Verifies that an instance is what was written, and copies what is intact of a damaged one.
 
 use super::log::{EventLog, LogPosition};
 use super::record::{Chain, LogRecord};
 use super::snapshot::{self, Snapshot};
 use super::{LockHolder, Locking, Store, StoredFile, blob, check_name, segment, trouble};
-use crate::text::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic};
 use rustc_hash::FxHashMap;
 use std::time::Duration;
 
-/// What was looked at, and what is wrong with it.
+/// The result of a verification: what was checked, and what is wrong.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Verification {
-    /// As far as the log is right.
+    /// The last revision up to which the log is right.
     pub revision: u64,
-    /// Files of the log.
+    /// The number of files of the log.
     pub segments: usize,
-    /// Bytes of the log that are records.
+    /// The number of bytes of the log that are records.
     pub bytes: u64,
-    /// Kept by their content, and right.
+    /// The number of blobs whose contents have their digest.
     pub blobs: usize,
-    /// That are right.
+    /// The number of intact snapshots.
     pub snapshots: usize,
-    /// Errors, warnings and notes. Without an error, all that was acknowledged is there.
+    /// Errors, warnings and notes. If there is no error, everything that was acknowledged is
+    /// intact.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Reads all of an instance. `each` sees every record, and what it finds is told, too.
+/// Reads all of an instance. `each` gets every record, and its errors are reported as well.
 ///
 /// ```
-/// use cuvee::instance::{EventLog, LockHolder, MemoryStore, Store, verify};
+/// use cuvee::deploy::instance::{EventLog, LockHolder, MemoryStore, Store, verify};
 /// let store = MemoryStore::new(1);
 /// let anna = LockHolder { actor: "anna".to_owned(), process: 1 };
-/// # use cuvee::instance::{Draft, RecordOrigin};
+/// # use cuvee::deploy::instance::{Draft, RecordOrigin};
 /// # let draft = Draft { time: jiff::Timestamp::UNIX_EPOCH, actor: "anna", origin: RecordOrigin::Edit, orchestration: None, key: None, events: &[] };
 /// EventLog::create(&store, "shop", &anna, std::time::Duration::ZERO, |writer| writer.commit(&[draft]))?;
 /// let verification = verify(&store, "shop", &mut |_| Ok(()))?;
@@ -41,7 +42,7 @@ pub struct Verification {
 /// ```
 ///
 /// # Errors
-/// `instance-name`, `unknown-instance`, and `file` where not even its files can be listed.
+/// `instance-name`, `unknown-instance`, and `file` if not even the files can be listed.
 pub fn verify(
     store: &dyn Store,
     name: &str,
@@ -110,7 +111,7 @@ impl Verification {
         }
     }
 
-    /// A snapshot follows from the log, so that one which is wrong is a nuisance.
+    /// Checks the snapshots. They follow from the log, so a wrong one is only a warning.
     fn check_snapshots(
         &mut self,
         log: &EventLog<'_>,
@@ -159,27 +160,27 @@ impl Verification {
     }
 }
 
-/// What was copied.
+/// The result of a salvage.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Salvaged {
-    /// As far as the log was right.
+    /// The last revision up to which the log was right.
     pub revision: u64,
-    /// Kept by their content, and right.
+    /// The number of blobs that were copied.
     pub blobs: usize,
     /// What was not copied, and why.
     pub left: Vec<Diagnostic>,
 }
 
-/// So much is copied by one write.
+/// How many bytes are copied by one write.
 const CHUNK: usize = 1 << 20;
 
-/// Copies what is provably whole to an instance that is made for it: the records before the first
-/// wrong one, blobs that are what their names say, and the key.
+/// Copies everything that is provably intact to a new instance: the records before the first wrong
+/// one, blobs whose contents have their digest, and the key.
 ///
 /// # Errors
-/// `instance-exists` where the other one is there, `instance-name`, `unknown-instance`,
-/// `store-locked`, `file`; and what is wrong where nothing is whole.
+/// `instance-exists` if the new instance exists, `instance-name`, `unknown-instance`,
+/// `store-locked`, `file`; if nothing is intact, the error of the log.
 pub fn salvage(
     (from, name): (&dyn Store, &str),
     (to, to_name): (&dyn Store, &str),
@@ -193,7 +194,7 @@ pub fn salvage(
         let write =
             |why: std::io::Error| trouble::file(&trouble::WRITE, &to.place(to_name, ""), &why);
         let mut salvaged = Salvaged::default();
-        // What records name comes before them.
+        // Blobs come before the records that name them.
         let files = from.files(name).map_err(|why| log.unreadable(&why))?;
         for digest in files.iter().filter_map(|file| blob::digest_of(&file.name)) {
             match log.blob(digest) {
@@ -231,7 +232,7 @@ pub fn salvage(
     .map(|(_, salvaged)| salvaged)
 }
 
-/// Lines on their way into another log, in segments as they were.
+/// Copies lines to another log, in the same segments.
 struct SegmentCopy<'t> {
     to: &'t dyn Store,
     to_name: &'t str,

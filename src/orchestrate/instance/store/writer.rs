@@ -1,4 +1,4 @@
-//! Who holds the lock of an instance, and adds to its log.
+//! Writes the log of an instance while holding its lock.
 
 use super::log::{EventLog, LogPosition, LogTail};
 use super::record::{self, Draft, LogRecord};
@@ -6,8 +6,8 @@ use super::segment;
 use super::snapshot::{self, SnapshotBuilder};
 use super::torn::TornEnd;
 use super::{StoreLock, StoredFile, blob, trouble};
+use crate::diagnostic::Diagnostic;
 use crate::orchestrate::instance::event::Event;
-use crate::text::diagnostic::Diagnostic;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -15,54 +15,54 @@ use std::io;
 
 /// Holds the lock of an instance until it is dropped.
 ///
-/// First reads what others have written since, then decides, then commits: nobody else can write
-/// in between.
+/// A caller first reads what others have written since, then decides, then commits. Nobody else can
+/// write in between.
 pub struct LogWriter<'l, 's> {
     log: &'l mut EventLog<'s>,
     lock: Box<dyn StoreLock + 's>,
-    /// Whether all that was read is durable for sure.
+    /// Whether everything that was read is known to be durable.
     is_durable: bool,
-    /// Whether a write has failed, so that nobody knows what is there.
+    /// Whether a write has failed, so that the end of the log is unknown.
     is_unsure: bool,
     recovered: Option<Diagnostic>,
 }
 
-/// After so much a snapshot is due.
+/// How many records or bytes after the last snapshot make the next one due.
 const SNAPSHOT_RECORDS: u64 = 10_000;
 const SNAPSHOT_BYTES: u64 = 8 << 20;
 
-/// When a snapshot is worth its while.
+/// How soon a snapshot is due.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SnapshotPace {
-    /// For whoever opens the log next: that is not to take long.
+    /// Soon: the next program that opens the log should not take long.
     #[default]
     Soon,
-    /// For who goes on writing: when the log has grown by several times what a snapshot has, so that
-    /// most of what is written are records.
+    /// Seldom, for a program that goes on writing: when the log has grown by several times the size
+    /// of the last snapshot, so that most of what is written are records.
     Seldom,
 }
 
-/// By so many times the last snapshot a log grows that somebody goes on writing.
+/// How many times the size of the last snapshot a log grows until a seldom one is due.
 const SELDOM: u64 = 4;
 
-/// What became of a draft.
+/// What a draft has become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Committed {
     /// The revision of its record.
     pub revision: u64,
-    /// The structure since then.
+    /// The structure after that record.
     pub structure: u64,
-    /// Whether it had been said before, by its key; this is what became of it then.
+    /// Whether the key repeats an earlier record; the other fields are those of that record.
     pub repeated: bool,
 }
 
-/// Records on their way into the log.
+/// Records that are to be written together.
 struct RecordBatch {
     bytes: Vec<u8>,
-    /// Behind the last one, but for segment and offset.
+    /// The position after the last record, except for segment and offset.
     position: LogPosition,
-    /// To which the last one belongs that belongs to one.
+    /// The orchestration of the last record that has one.
     orchestration: Option<String>,
     records: u64,
 }
@@ -88,7 +88,7 @@ impl<'l, 's> LogWriter<'l, 's> {
         Self { log, lock, is_durable: false, is_unsure: false, recovered: None }
     }
 
-    /// The log that is written.
+    /// The log that is written to.
     pub fn log(&self) -> &EventLog<'s> {
         self.log
     }
@@ -101,7 +101,7 @@ impl<'l, 's> LogWriter<'l, 's> {
         self.log.next_record()
     }
 
-    /// Holds the log to be at this revision.
+    /// Checks that the log is at this revision.
     ///
     /// # Errors
     /// `stale-revision`, and as [`EventLog::next_record`].
@@ -114,17 +114,17 @@ impl<'l, 's> LogWriter<'l, 's> {
         Err(trouble::stale(&self.log.instance, revision, present))
     }
 
-    /// Adds records, all or none: when this returns, they are durable. What was not read yet is
-    /// passed over. Without drafts, what others have written is durable when this returns, so that
-    /// it can be answered for.
+    /// Adds records, all or none, and makes them durable. Records of others that were not read yet
+    /// are skipped. Without drafts it makes durable what others have written, so that they can be
+    /// acknowledged.
     ///
-    /// A draft whose key was said before in its orchestration, here or earlier, becomes no record.
-    /// What somebody was interrupted in writing is put aside first, and a record of its own says
-    /// so.
+    /// A draft becomes no record if its key was used before in its orchestration, in this call or
+    /// earlier. A torn end that an interrupted write left is put aside first, and a record of its
+    /// own says so.
     ///
     /// # Errors
-    /// `file` where it cannot be written; then no draft has become a record. Where an event cannot
-    /// be written as JSON, `invalid-value`.
+    /// `file` if the records cannot be written; no draft has become a record then. `invalid-value`
+    /// if an event cannot be written as JSON.
     pub fn commit(&mut self, drafts: &[Draft<'_>]) -> Result<Vec<Committed>, Diagnostic> {
         self.read_on()?;
         if let (Some(torn), Some(first)) = (self.log.torn.clone(), drafts.first()) {
@@ -135,7 +135,7 @@ impl<'l, 's> LogWriter<'l, 's> {
             .add_all(&mut batch, drafts)
             .and_then(|committed| self.append(batch).map(|()| committed));
         if committed.is_err() {
-            // They have keys that were never said.
+            // The keys of the failed drafts do not count.
             self.log.keys = None;
         }
         committed
@@ -164,7 +164,7 @@ impl<'l, 's> LogWriter<'l, 's> {
         Ok(committed)
     }
 
-    /// Whether so much has come since the last snapshot that another one is worth its while.
+    /// Whether the log has grown enough since the last snapshot for another one.
     pub fn snapshot_due(&self, pace: SnapshotPace) -> bool {
         let LogTail { records, bytes } = self.log.tail;
         let last = self.log.snapshot.as_ref().map_or(0, |snapshot| snapshot.header.bytes);
@@ -174,13 +174,13 @@ impl<'l, 's> LogWriter<'l, 's> {
         }
     }
 
-    /// Keeps what the log comes to, so that it need not be read from its beginning: values by keys
-    /// that ascend, byte by byte, and begin with a letter. Of earlier ones the last stays, for who
-    /// reads it just now.
+    /// Writes a snapshot, so that the log need not be read from its beginning. Keys must ascend
+    /// byte by byte and begin with a letter. Of earlier snapshots the last one stays, for programs
+    /// that are reading it.
     ///
     /// # Errors
-    /// `file` where it cannot be written, `invalid-value` where keys do not ascend or a value cannot
-    /// be written as JSON. The log is what it was.
+    /// `file` if the snapshot cannot be written, `invalid-value` if keys do not ascend or a value
+    /// cannot be written as JSON. The log stays as it was.
     pub fn write_snapshot<K: AsRef<str>, V: Serialize>(
         &mut self,
         entries: impl IntoIterator<Item = (K, V)>,
@@ -212,17 +212,16 @@ impl<'l, 's> LogWriter<'l, 's> {
             replaced.map_err(|why| trouble::file(&trouble::WRITE, &place(), &why))?;
         }
         self.log.take_snapshot()?;
-        // They are in nobody's way.
+        // Old snapshots that cannot be removed do no harm.
         let _ = self.remove_snapshots(2);
         Ok(())
     }
 
-    /// Removes what is there for nothing: blobs that neither a
-    /// record nor what a record names has the digest of, and all snapshots but the
-    /// last. Gives the names of the files.
+    /// Removes unused files: blobs whose digest neither a record nor another used blob contains,
+    /// and all snapshots but the last. Returns the names of the files.
     ///
     /// # Errors
-    /// `file`, and those of reading the log, all of which has to be read.
+    /// `file`, and the errors of reading the log, all of which is read.
     pub fn sweep(&mut self) -> Result<Vec<String>, Diagnostic> {
         let (store, instance) = (self.log.store, self.log.instance.clone());
         let failed =
@@ -231,7 +230,7 @@ impl<'l, 's> LogWriter<'l, 's> {
         let files = store.files(&instance).map_err(failed)?;
         let digests = files.iter().filter_map(|file| blob::digest_of(&file.name));
         let mut unnamed: BTreeSet<&str> = digests.collect();
-        // What is named names others: a target names its texts.
+        // A blob that is used may name others: a target names its texts.
         let mut naming = Vec::new();
         let mut log = EventLog::open_at_start(store, &instance)?;
         while !unnamed.is_empty()
@@ -251,13 +250,13 @@ impl<'l, 's> LogWriter<'l, 's> {
         Ok(removed)
     }
 
-    /// Removes the instance with all that belongs to it.
+    /// Removes the instance with all its files.
     ///
     /// # Errors
-    /// `file`; then all of it is there, or what is left has no name.
+    /// `file`; either all files are intact then, or the rest has no name any more.
     pub fn delete(self) -> Result<(), Diagnostic> {
         let (store, instance) = (self.log.store, &*self.log.instance);
-        // Where a file that is open cannot be removed, nobody else must be quick.
+        // On systems that cannot remove open files, the lock is released just before.
         let _lock = cfg!(unix).then_some(self.lock);
         let place = || store.place(instance, "");
         store
@@ -265,13 +264,13 @@ impl<'l, 's> LogWriter<'l, 's> {
             .map_err(|why| trouble::file(&trouble::WRITE, &place(), &why))
     }
 
-    /// Removes all snapshots but so many.
+    /// Removes all snapshots but the last `kept` ones.
     fn remove_snapshots(&self, kept: usize) -> io::Result<Vec<String>> {
         let (store, instance) = (self.log.store, &*self.log.instance);
         let files = store.files(instance)?;
         let kept: Vec<_> = snapshot::revisions(&files).into_iter().take(kept).collect();
         let mut removed = Vec::new();
-        // An index goes before what it names.
+        // An index is removed before the entries that it lists.
         for StoredFile { name, .. } in &files {
             if snapshot::revision_of(name).is_some_and(|revision| !kept.contains(&revision)) {
                 store.remove(instance, name)?;
@@ -281,12 +280,12 @@ impl<'l, 's> LogWriter<'l, 's> {
         Ok(removed)
     }
 
-    /// The warning that what was torn was put aside, once.
+    /// The warning that a torn end was put aside; it is returned only once.
     pub fn recovered(&mut self) -> Option<Diagnostic> {
         self.recovered.take()
     }
 
-    /// Reads what is there and was not read.
+    /// Reads the records that were not read yet.
     fn read_on(&mut self) -> Result<(), Diagnostic> {
         if self.is_unsure {
             self.log.refresh()?;
@@ -305,7 +304,7 @@ impl<'l, 's> LogWriter<'l, 's> {
         }
     }
 
-    /// Puts aside what was never acknowledged, and records that.
+    /// Puts the torn end aside, and adds a record of that.
     fn recover(&mut self, torn: &TornEnd, first: &Draft<'_>) -> Result<(), Diagnostic> {
         let log = &mut *self.log;
         let (store, instance) = (log.store, &*log.instance);
@@ -321,7 +320,7 @@ impl<'l, 's> LogWriter<'l, 's> {
         self.recovered = Some(trouble::recovered(&place(&file), torn.bytes, &place(&aside)));
         log.refresh()?;
         if log.position.revision == 0 {
-            // An instance begins with its own record.
+            // The first record of an instance has to be its own.
             return Ok(());
         }
         let draft = Draft {
@@ -344,15 +343,15 @@ impl<'l, 's> LogWriter<'l, 's> {
             return self.make_durable();
         }
         if position.offset >= self.log.segment_bytes {
-            // What comes later must not be there while this is lost.
+            // Earlier segments must be durable before a later one exists.
             self.make_durable()?;
             (position.segment, position.offset) = (self.log.position.revision + 1, 0);
         }
         let (store, instance) = (self.log.store, &*self.log.instance);
         let file = segment::name(position.segment);
         if let Err(why) = store.append(instance, &file, &bytes) {
-            // What is refused had better not be there. Should that fail, too, what was begun is
-            // found by whoever looks next, and that is the same as after a crash.
+            // The bytes of a failed write are removed. If that fails, too, the next reader finds a
+            // torn end, as after a crash.
             let _ = match position.offset {
                 0 => store.remove(instance, &file),
                 offset => store.truncate(instance, &file, offset),

@@ -1,5 +1,5 @@
-//! The normative types as an index, so that nobody has to read the profile for their names and
-//! parents: [`table`] is generated from it.
+//! Holds the normative types as an index of names and parents, so that the profile need not be
+//! parsed for these. [`table`] is generated from the profile.
 
 #[rustfmt::skip]
 mod table;
@@ -13,17 +13,17 @@ struct NormativeType {
     parent: Option<TypeRef>,
 }
 
-/// How many there are.
+/// The number of normative types.
 pub(super) const fn count() -> usize {
     table::TYPES.len()
 }
 
-/// What a normative type derives from.
+/// The type that a normative type derives from.
 pub(super) fn parent(id: TypeId) -> Option<TypeRef> {
     table::TYPES.get(id.index())?.parent
 }
 
-/// The normative type of this family by whichever of its names.
+/// The normative type of this family that has this as one of its names.
 pub(super) fn find(family: Family, name: &str) -> Option<TypeId> {
     let names = table::NAMES[family as usize];
     let position = names.binary_search_by(|(known, _)| (*known).cmp(name)).ok()?;

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 const TABLE: &str = "src/tosca/types/normative/table.rs";
 
-/// The index, as the profile has it.
+/// Generates the index from the profile.
 fn generate() -> String {
     let definitions = profile::definitions();
     let position = |family: Family, name: &str| {
@@ -67,7 +67,7 @@ fn the_index_is_that_of_the_profile() {
     assert_eq!(table, generated, "`UPDATE_DOCS=1 cargo test --lib normative` writes it anew");
 }
 
-/// What the index has no place for.
+/// Checks the facts about normative types that the index does not store.
 #[test]
 fn normative_node_types_have_no_artifacts_and_are_not_abstract() {
     for definition in profile::definitions().iter().filter(|it| it.family == Family::Node) {
@@ -81,7 +81,7 @@ fn is_hosting_by_name(requirement: &str) -> bool {
     requirement.split('_').any(|word| word == "host")
 }
 
-/// So the index need not know the requirements of node types.
+/// Checks that the index need not store the requirements of node types.
 #[test]
 fn names_of_normative_requirements_tell_which_are_for_hosts() {
     let types = Types::of([profile::non_normative()]);

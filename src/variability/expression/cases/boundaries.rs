@@ -1,36 +1,36 @@
-//! Finds what a probe compares an input with: everything else that it does is a function of how
-//! these comparisons come out.
+//! Finds the boundaries of a probe: what it compares an input with. Everything else that the probe
+//! does depends only on the results of these comparisons.
 
 use super::probe::{Ask, Probe, Valuation};
 use super::regions::NumberLine;
-use crate::text::diagnostic::Diagnostic;
-use crate::text::source::Span;
-use crate::text::value::{Number, Value};
+use crate::diagnostic::Diagnostic;
 use crate::variability::expression::evaluate::{Evaluator, MAX_DEPTH};
 use crate::variability::inputs::{Declaration, InputId};
 use crate::variability::operators::{ValueOperator, compare};
 use crate::variability::syntax::{Application, ExpressionId, ExpressionOperator, ReadAs, Term};
+use cuvee_text::source::Span;
+use cuvee_text::value::{Number, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Ordering;
 
-/// What an input is compared with.
+/// The boundaries between values that comparisons distinguish.
 #[derive(Debug, Default)]
 pub(super) struct Boundaries {
-    /// Constants that it is compared with.
+    /// The constants that the input is compared with.
     pub values: Vec<Value>,
-    /// Places on the line of its numbers at which a computation with it changes; each belongs to
-    /// what is above.
+    /// Keys on the number line at which the result of a computation with the input changes; each is
+    /// the first key of the upper side.
     pub keys: Vec<i64>,
-    /// What its length is compared with.
+    /// The lengths that the input's length is compared with.
     pub lengths: Vec<usize>,
-    /// Whether it is asked for more than equality.
+    /// Whether the order of values matters, not only their equality.
     pub ordered: bool,
-    /// Whether it is read as a date.
+    /// Whether the input is read as a date.
     pub dates: bool,
 }
 
 impl Boundaries {
-    /// Adds what else is compared with.
+    /// Adds the boundaries of another probe.
     pub(super) fn extend(&mut self, other: Self) {
         self.values.extend(other.values);
         self.keys.extend(other.keys);
@@ -40,10 +40,10 @@ impl Boundaries {
     }
 }
 
-/// Adds what a probe compares its input with.
+/// Adds the boundaries that a probe compares its input with.
 ///
 /// # Errors
-/// The place where it does something else with it.
+/// The place where the probe does something other than compare the input.
 pub(super) fn collect(
     evaluator: &mut Evaluator<'_, '_>,
     input: InputId,
@@ -80,14 +80,14 @@ struct Collector<'c, 'e, 'a> {
     valuation: &'c Valuation,
     line: Option<NumberLine>,
     boundaries: &'c mut Boundaries,
-    /// Named expressions that were looked at, as conditions or not.
+    /// The named expressions that were already visited, as conditions or as values.
     visited: FxHashSet<(usize, ReadAs)>,
-    /// How named expressions grow.
+    /// The slopes of named expressions.
     slopes: FxHashMap<usize, Option<Slope>>,
     depth: usize,
 }
 
-/// How a number changes while the input grows.
+/// How a number changes as the input grows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Slope {
     Flat,
@@ -104,7 +104,7 @@ impl Slope {
         }
     }
 
-    /// The slope of a sum; nothing where the parts work against each other.
+    /// The slope of a sum; `None` if the parts have opposite slopes.
     fn with(self, other: Self) -> Option<Self> {
         match (self, other) {
             (Self::Flat, slope) | (slope, Self::Flat) => Some(slope),
@@ -120,7 +120,8 @@ enum Comparand {
 }
 
 impl Collector<'_, '_, '_> {
-    /// An expression of which the value counts, or, where it is read as logic, only the truth.
+    /// Collects the boundaries of an expression. If it is read as logic, only its truth matters,
+    /// otherwise its value.
     fn expression(&mut self, id: ExpressionId, reading: ReadAs) -> Result<(), Span> {
         match self.evaluator.expression(id).term {
             Term::Application(operation) if self.depends(id) => {
@@ -157,7 +158,7 @@ impl Collector<'_, '_, '_> {
                 Ok(())
             }
             ExpressionOperator::Value(operator) => self.value_operator(id, operator, operand),
-            // What is present is no value of an input.
+            // Presence does not depend on the value of an input.
             ExpressionOperator::Presence(_) => Ok(()),
         }
     }
@@ -177,7 +178,7 @@ impl Collector<'_, '_, '_> {
         found.unwrap_or_else(|| Err(self.span(id)))
     }
 
-    /// Looks into a named expression, unless that leads too deep.
+    /// Looks into a named expression; `None` if that is nested too deeply.
     fn deeper<T>(&mut self, look: impl FnOnce(&mut Self) -> T) -> Option<T> {
         if self.depth >= MAX_DEPTH {
             return None;
@@ -192,7 +193,7 @@ impl Collector<'_, '_, '_> {
         self.evaluator.expression(id).span()
     }
 
-    /// The input as a condition: of numbers those above 0 are true.
+    /// Adds the boundary of the input as a condition: numbers above 0 are true.
     fn truth(&mut self) {
         self.boundaries.values.push(0.into());
     }
@@ -215,7 +216,7 @@ impl Collector<'_, '_, '_> {
             Length | MinLength | MaxLength => self.lengths(operand),
             _ => None,
         };
-        // Anything else is told by what its operands come to.
+        // The result of any other operator depends on the results of its operands.
         found.unwrap_or_else(|| self.operands(id, operand))
     }
 
@@ -258,8 +259,8 @@ impl Collector<'_, '_, '_> {
         self.evaluator.value_where(id, self.valuation.iter().cloned(), None)
     }
 
-    /// Comparisons with constants, and those of numbers that are computed from the input; nothing
-    /// for what is none.
+    /// Collects the boundaries of a comparison with constants, or of numbers that are computed from
+    /// the input. `None` if the operation is neither.
     fn comparison(
         &mut self,
         id: ExpressionId,
@@ -288,7 +289,8 @@ impl Collector<'_, '_, '_> {
         Some(Ok(()))
     }
 
-    /// Notes where two numbers compare differently; a list of constants stands for each of them.
+    /// Notes where the results of comparing two numbers change. A list of constants is compared
+    /// constant by constant.
     fn compared(&mut self, first: ExpressionId, other: ExpressionId) {
         let first = Comparand::Expression(first);
         match (!self.depends(other)).then(|| self.constant(other)) {
@@ -301,8 +303,8 @@ impl Collector<'_, '_, '_> {
         }
     }
 
-    /// Notes the constants among operands of which all others are the input itself; false where
-    /// there are yet others.
+    /// Notes the constants among operands, if all other operands are the input itself; false if an
+    /// operand is neither.
     fn constants(&mut self, operand: ExpressionId) -> bool {
         let mut values = Vec::new();
         for item in self.evaluator.graph.syntax.items(operand).iter() {
@@ -310,7 +312,7 @@ impl Collector<'_, '_, '_> {
                 continue;
             }
             if self.depends(item) {
-                // Bounds may be the input, too.
+                // The bounds of a range may contain the input.
                 let Some(bounds) = self.evaluator.expression(item).items() else { return false };
                 for bound in bounds.iter() {
                     if self.is_input(bound) {
@@ -323,7 +325,7 @@ impl Collector<'_, '_, '_> {
                 }
                 continue;
             }
-            // What cannot be computed is compared with nothing.
+            // An expression that has no value is compared with nothing.
             match self.constant(item) {
                 Ok(Value::List(items)) => {
                     values.extend(items.iter().cloned());
@@ -358,8 +360,8 @@ impl Collector<'_, '_, '_> {
         Some(Ok(()))
     }
 
-    /// How an expression grows with the input; nothing where it does not keep to one direction, or
-    /// where nobody knows.
+    /// How the value of an expression changes as the input grows; `None` where it does not keep to
+    /// one direction, or where this is unknown.
     fn slope(&mut self, id: ExpressionId) -> Option<Slope> {
         use ValueOperator::{Add, Div, Max, Mean, Median, Min, Mul, Sub, Sum};
         self.line?;
@@ -387,7 +389,7 @@ impl Collector<'_, '_, '_> {
         slopes.into_iter().try_fold(Slope::Flat, Slope::with)
     }
 
-    /// The slope of a named expression, found once for all who use it.
+    /// The slope of a named expression, computed only once.
     fn named_slope(&mut self, operand: ExpressionId) -> Option<Slope> {
         let index = self.evaluator.expression_index(operand).ok()?;
         if let Some(&known) = self.slopes.get(&index) {
@@ -399,7 +401,7 @@ impl Collector<'_, '_, '_> {
         slope
     }
 
-    /// The slope of one number times, or by, others that do not change.
+    /// The slope of a product or quotient in which only one number depends on the input.
     fn scaled(&mut self, items: &[ExpressionId], slopes: &[Slope]) -> Option<Slope> {
         let mut slope = Slope::Flat;
         let mut negative = false;
@@ -407,7 +409,7 @@ impl Collector<'_, '_, '_> {
             match own {
                 Slope::Flat => match self.constant(item) {
                     Ok(Value::Number(factor)) => negative ^= factor.as_f64() < 0.0,
-                    // It has no value at all then.
+                    // Then the product has no value at all.
                     _ => return Some(Slope::Flat),
                 },
                 _ if slope == Slope::Flat => slope = own,
@@ -417,11 +419,12 @@ impl Collector<'_, '_, '_> {
         Some(if negative { slope.flip() } else { slope })
     }
 
-    /// Notes where, on the line of numbers, a comparison of two that move towards or away from each
-    /// other comes out differently.
+    /// Notes the keys at which the result of comparing two sides changes. The difference between
+    /// the sides keeps to one direction as the input grows.
     fn crossings(&mut self, a: &Comparand, b: &Comparand) {
         let Some(line) = self.line else { return };
-        // Computations fail where numbers get too large, if not everywhere.
+        // Computations fail where numbers get too large, so this searches the range in which they
+        // succeed.
         let samples = [0, 1, -1, 1000, -1000, 1_000_000_000, -1_000_000_000]
             .map(|number| line.key(&Number::int(number)));
         let Some(middle) =
@@ -443,8 +446,8 @@ impl Collector<'_, '_, '_> {
         self.boundaries.keys.extend(keys.into_iter().filter(|&key| key > least));
     }
 
-    /// How two sides compare where the input is the number of this key; nothing where one of them
-    /// has no value.
+    /// The result of comparing two sides if the input is the number with this key; `None` where a
+    /// side has no value.
     fn order(
         &mut self,
         line: NumberLine,

@@ -1,13 +1,13 @@
-//! Says for people what the values of a case have in common: of exactly those values it is true.
+//! Describes cases for people: a label is true for exactly the values of its case.
 
 use super::regions::{Axis, End, RegionPlace, ValueRegion};
-use crate::text::value::Value;
+use cuvee_text::value::Value;
 use rustc_hash::FxHashMap;
 
-/// More parts than this are counted instead of named.
+/// How many parts a label lists; further parts are only counted.
 const LISTED: usize = 4;
 
-/// The label of what no other case names.
+/// The label for all values that no other case names.
 pub(super) const REST: &str = "something else";
 
 /// The label of each case, given the regions that are its members.
@@ -34,10 +34,10 @@ pub(super) fn labels(regions: &[ValueRegion], classes: &[Vec<usize>]) -> Vec<Str
 struct Labels<'l> {
     regions: &'l [ValueRegion],
     classes: &'l [Vec<usize>],
-    /// The regions at each position of each axis, and the cases that they belong to.
+    /// The regions at each position of each axis, each with its case.
     at: FxHashMap<(usize, i64), Vec<(usize, usize)>>,
-    /// The place of each position of each axis, also of regions that belong to no case, for nothing
-    /// can be computed with them.
+    /// The place at each position of each axis. This includes regions that belong to no case,
+    /// because nothing can be computed with their values.
     places: FxHashMap<(usize, i64), &'l RegionPlace>,
 }
 
@@ -47,7 +47,7 @@ impl Labels<'_> {
         let others = self.classes.iter().enumerate().filter(|&(other, _)| other != class);
         let mut rest = others.flat_map(|(_, members)| members);
         let has_rest = members.iter().any(|&member| !self.regions[member].exact);
-        // All values but those that other cases name.
+        // Whether the case has all values except those that other cases name.
         let complement = has_rest && rest.all(|&member| self.regions[member].exact);
         let parts = self.parts(class);
         match parts {
@@ -57,7 +57,7 @@ impl Labels<'_> {
         }
     }
 
-    /// Values that only an example tells.
+    /// Describes values by their types or by examples.
     fn like(&self, members: &[usize]) -> String {
         let mut kinds: Vec<String> = Vec::new();
         for &member in members {
@@ -74,14 +74,15 @@ impl Labels<'_> {
         joined(kinds)
     }
 
-    /// Whether these are all values of a kind.
+    /// Whether these members are all regions of a type.
     fn owns_kind(&self, members: &[usize], kind: &str) -> bool {
         let mut of_kind =
             self.regions.iter().enumerate().filter(|(_, region)| region.kind == Some(kind));
         of_kind.all(|(index, _)| members.contains(&index))
     }
 
-    /// What the members are, in the order of the regions; nothing where some cannot be described.
+    /// The parts of a label, in the order of the regions; `None` if a region cannot be described
+    /// exactly.
     fn parts(&self, class: usize) -> Option<Vec<String>> {
         let members = &self.classes[class];
         let mut parts = Vec::new();
@@ -112,13 +113,14 @@ impl Labels<'_> {
         Some(parts)
     }
 
-    /// Whether all regions at a position belong to a case.
+    /// Whether all regions at a position belong to this case.
     fn owns(&self, class: usize, axis: Axis, position: i64) -> bool {
         let regions = self.at.get(&(axis as usize, position));
         regions.is_some_and(|regions| regions.iter().all(|&(owner, _)| owner == class))
     }
 
-    /// The positions around this one that belong to a case, as one or two parts.
+    /// Describes the consecutive positions around this one that belong to the case, in one or two
+    /// parts.
     fn run(&self, class: usize, place: &RegionPlace, done: &mut Vec<usize>) -> Vec<String> {
         let owned = |position: &i64| self.owns(class, place.axis, *position);
         let first =
@@ -152,8 +154,8 @@ impl Labels<'_> {
         vec![format!("{prefix}{}", range(&first.low, &last.high))]
     }
 
-    /// The last of these positions, if nothing can be computed with what is there: nobody asks why
-    /// numbers have an end.
+    /// The last of these positions, if all of them are unused because nothing can be computed with
+    /// their values. A range may extend over them, because the limits of numbers interest nobody.
     fn beyond(&self, axis: Axis, positions: impl Iterator<Item = i64>) -> Option<i64> {
         let beyond: Vec<_> = positions
             .take_while(|&position| self.places.contains_key(&(axis as usize, position)))
@@ -164,7 +166,7 @@ impl Labels<'_> {
             .then_some(*beyond.last()?)
     }
 
-    /// A position but for a few values at it that other cases name.
+    /// Describes a position without the few values at it that other cases name.
     fn without(&self, class: usize, region: &ValueRegion) -> Option<String> {
         let place = region.places.first()?;
         let at = self.at.get(&(place.axis as usize, place.position))?;

@@ -1,27 +1,28 @@
-//! Partitions the values of open inputs into the cases that conditions tell apart.
+//! Partitions the values of open inputs into cases. No condition distinguishes two values of the
+//! same case.
 //!
-//! A *probe* is a largest part of a condition that depends on one open input alone, or on one that
-//! has infinitely many values and others that have few: then it is one probe for each combination
-//! of those. Two values of the input are the same case when every probe comes to the same with
-//! both, so that the cases are the classes of an equivalence, and no condition can tell which value
-//! of its case an input has.
+//! A *probe* is a largest part of a condition that depends on one open input alone. A part may also
+//! depend on one input with infinitely many values and on others with few values: then there is one
+//! probe for each combination of the values of the others. Two values of the input are in the same
+//! case if every probe has the same outcome for both. So the cases are the classes of an
+//! equivalence.
 //!
-//! How the classes are found depends on how many values there are:
+//! How the classes are found depends on the number of values:
 //!
-//! - Of a finite domain each value is tried: it is a region of its own, and regions with the same
+//! - In a finite domain each value is tried. It is a region of its own, and regions with the same
 //!   outcomes are one case.
-//! - An infinite one cannot be tried. But a condition that only *compares* the input with constants
-//!   is a function of how these comparisons come out, and that changes at the constants and nowhere
-//!   else: they are [boundaries](boundaries::Boundaries) that partition the domain into
-//!   [regions](regions::ValueRegion), and one value of each stands for all of it. That works for
-//!   computations with the input, too, as long as they keep to one direction: where `2 * size + 1`
-//!   passes `10` is then found by bisection.
-//! - Where a condition does anything else with the input, such as to concatenate it, nothing is
-//!   known of other values, and the input cannot stay open.
+//! - In an infinite domain this is impossible. But a condition that only *compares* the input with
+//!   constants is a function of the results of these comparisons. These results change only at the
+//!   constants. The constants are [boundaries](boundaries::Boundaries) that partition the domain
+//!   into [regions](regions::ValueRegion), and one value of each region represents all of it. This
+//!   also works for computations with the input, as long as they keep to one direction: bisection
+//!   then finds where `2 * size + 1` passes `10`.
+//! - If a condition does anything else with the input, such as to concatenate it, nothing is known
+//!   about other values, and the input cannot stay open.
 //!
-//! Regions with the same outcomes are put together again, so that boundaries that turn out not to
-//! matter, as those behind an `or` that holds anyway, make no cases. `label` then says for people
-//! what the values of a case have in common.
+//! Regions with the same outcomes are merged, so that irrelevant boundaries, such as those behind
+//! an `or` that holds anyway, make no cases. `label` then describes the values of a case for
+//! people.
 
 mod boundaries;
 mod label;
@@ -32,79 +33,79 @@ mod regions;
 mod texts;
 
 use super::evaluate::Evaluator;
-use crate::text::diagnostic::Diagnostics;
-use crate::text::source::Span;
-use crate::text::value::Value;
+use crate::diagnostic::Diagnostics;
 use crate::variability::graph::Graph;
 use crate::variability::inputs::{InputId, InputValue};
 use crate::variability::syntax::{ExpressionId, Syntax};
 use crate::variability::template::TypeSpecificConditions;
+use cuvee_text::source::Span;
+use cuvee_text::value::Value;
 use partition::Partitioner;
 use probe::{Ask, Probe, ProbeFinder, ProbeOutcome};
 pub(crate) use regions::End as RangeEnd;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
-/// An input that is not decided, and what may become of it.
+/// An input without a decided value, with its cases.
 #[derive(Clone, Debug)]
 pub(crate) struct OpenInput {
-    /// Which.
+    /// The input.
     pub input: InputId,
-    /// Where it is declared.
+    /// The place of its declaration.
     pub span: Span,
-    /// What conditions tell apart; at least one.
+    /// The cases; at least one.
     pub cases: Vec<InputCase>,
     probes: Vec<Probe>,
-    /// What each probe comes to in some case, each once.
+    /// For each probe its different outcomes.
     answers: Vec<Vec<ProbeOutcome>>,
-    /// What each probe comes to, case by case: numbers of its answers.
+    /// For each probe the number of its outcome, case by case.
     outcomes: Vec<Rc<[u32]>>,
-    /// How often an expression was evaluated for that.
+    /// How often expressions were evaluated to find the cases.
     pub evaluations: usize,
 }
 
 impl OpenInput {
-    /// Whether a condition or a rule asks for it, whatever it makes of the answer.
+    /// Whether a condition or a rule depends on the input, even if it never changes the result.
     pub(crate) fn is_asked(&self) -> bool {
         !self.probes.is_empty()
     }
 }
 
-/// Values of an input that no condition tells apart.
+/// A set of values of an input that no condition distinguishes.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct InputCase {
-    /// One of them, valid for the input's constraints; nothing where none is known and none is
-    /// needed.
+    /// A valid value of the case; `None` if no value is known and none is needed.
     pub value: Option<Value>,
-    /// All of them, for people: `< 500`, `laptop`, `something else`.
+    /// A description of all values of the case: `< 500`, `laptop`, `something else`.
     pub label: String,
-    /// Whether that is the only one.
+    /// Whether the case has only one value.
     pub exact: bool,
-    /// Which values it has, for whoever is to tell without asking conditions.
+    /// The values of the case, so that values can be assigned to cases without evaluating
+    /// conditions.
     pub members: CaseMembers,
 }
 
-/// The values of a case, as far as they are listed or lie on the line of numbers.
+/// The values of a case, as far as they are listed or are on the number line.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct CaseMembers {
-    /// Its ranges of numbers.
+    /// The ranges of numbers.
     pub ranges: Vec<NumberRange>,
-    /// Its values that stand for themselves only.
+    /// The single values.
     pub values: Vec<Value>,
-    /// Whether it has any others, beside ranges.
+    /// Whether the case has further values, beside the ranges and single values.
     pub others: bool,
 }
 
 /// The lower and the upper end of a range of numbers.
 pub(crate) type NumberRange = (RangeEnd, RangeEnd);
 
-/// Where conditions start.
+/// The expressions and inputs that partitioning starts from.
 pub(crate) struct Roots {
-    /// Conditions.
+    /// All conditions of the template.
     pub conditions: Vec<ExpressionId>,
-    /// Inputs that are conditions by themselves.
+    /// Inputs that are conditions themselves.
     pub inputs: Vec<InputId>,
-    /// Inputs of which rules ask whether they are selected as features.
+    /// Inputs that rules use as features.
     pub features: Vec<InputId>,
 }
 
@@ -131,8 +132,8 @@ impl Roots {
 }
 
 impl OpenInput {
-    /// The case that a value belongs to; nothing where the input may not have it, or where nothing
-    /// that asks for it can be computed with it.
+    /// The case that a value belongs to; `None` if the value is not allowed, or if every probe
+    /// fails for it.
     pub(crate) fn case_of(
         &self,
         evaluator: &mut Evaluator<'_, '_>,
@@ -155,8 +156,8 @@ impl OpenInput {
             .find(|&case| self.outcomes.iter().zip(&numbers).all(|(of, own)| of[case] == *own))
     }
 
-    /// The expressions of which it is known what they come to in each case, as conditions or as
-    /// whatever they are: for each case its answer, and the answers.
+    /// The expressions whose result is known in each case: the number of its answer for each case,
+    /// and the answers.
     pub(crate) fn settled<'s>(
         &'s self,
         syntax: &'s Syntax<'_>,
@@ -170,11 +171,11 @@ impl OpenInput {
     }
 }
 
-/// Partitions the values of every open input; `known` are values that are known to be of use, by
-/// input: they are taken as examples first.
+/// Partitions the values of every open input. `known` has values of inputs that are known to be of
+/// use; they are preferred as examples.
 ///
 /// # Errors
-/// `open-input` for each expression that tells too many values apart.
+/// `open-input` for each expression that distinguishes too many values.
 pub(crate) fn partition<'a>(
     evaluator: &mut Evaluator<'_, 'a>,
     roots: &Roots,

@@ -1,27 +1,27 @@
-//! Partitions the values of one input.
+//! Partitions the values of one input into cases.
 
 use super::boundaries::{self, Boundaries};
 use super::probe::{Probe, ProbeOutcome};
 use super::regions::{self, Axis, NumberLine, ValueRegion};
 use super::{CaseMembers, InputCase, OpenInput, label, pattern};
-use crate::text::diagnostic::{Code, Diagnostic};
-use crate::text::source::Span;
-use crate::text::value::Value;
+use crate::diagnostic::{Code, Diagnostic};
 use crate::tosca::value::Primitive;
 use crate::variability::expression::evaluate::Evaluator;
 use crate::variability::inputs::{Declaration, InputId};
+use cuvee_text::source::Span;
+use cuvee_text::value::Value;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::hash::Hasher as _;
 use std::rc::Rc;
 
-/// More values than this are not tried one by one.
+/// How many values are tried one by one at most.
 const MAX_VALUES: i64 = 1000;
 
-/// Of a pattern that so few texts match, these are the values.
+/// If at most this number of texts match a pattern, they are listed as the values of the input.
 const FEW_TEXTS: usize = 32;
 
-/// All values of an input, where its declaration lists them; or where it is a range of at most so
-/// many integers.
+/// All values of an input, if its declaration lists them, or if they are a range of at most `most`
+/// integers.
 pub(super) fn few_values(declaration: &Declaration<'_>, most: i64) -> Option<Vec<Value>> {
     let valid = |value: &Value| declaration.problems(value).is_empty();
     match declaration.primitive() {
@@ -71,23 +71,23 @@ impl CaseMembers {
     }
 }
 
-/// Regions that no probe tells apart.
+/// Classes of regions; no probe distinguishes the regions of one class.
 struct ValueClasses {
-    /// What each probe comes to, each once.
+    /// For each probe its different outcomes.
     answers: Vec<Vec<ProbeOutcome>>,
-    /// For each probe the numbers of these answers, class by class.
+    /// For each probe the number of its outcome, class by class.
     outcomes: Vec<Vec<u32>>,
     /// The regions of each class.
     members: Vec<Vec<usize>>,
     evaluations: usize,
 }
 
-/// What is compared with, and for each probe the keys of numbers at which it may come to something
-/// else, where these are all.
+/// The boundaries of all probes together, and for each probe the keys of numbers at which its
+/// outcome may change, if these are all of them.
 type ProbedBoundaries = (Boundaries, Vec<Option<Vec<i64>>>);
 
-/// What a probe comes to in each region: the number of its answer; and the regions in which numbers
-/// get too large for it.
+/// The outcomes of a probe: for each region the number of its outcome, and the regions in which
+/// numbers get too large for the probe.
 #[derive(Default)]
 struct ProbeAnswers {
     answers: Vec<ProbeOutcome>,
@@ -159,13 +159,13 @@ impl Partitioner<'_, '_, '_> {
         })
     }
 
-    /// A region for each of these values, in all of which every probe is looked at.
+    /// A region for each of these values. Every probe is evaluated in each of them.
     fn listed(&self, values: Vec<Value>) -> (Vec<ValueRegion>, Vec<Option<Vec<i64>>>) {
         let regions = regions::listed(self.declaration.primitive(), values);
         (regions, vec![None; self.probes.len()])
     }
 
-    /// The regions that no probe tells apart, and what the probes come to in them.
+    /// Groups regions that no probe distinguishes, with the outcomes of the probes.
     fn classes(&mut self, regions: &[ValueRegion], keys: &[Option<Vec<i64>>]) -> ValueClasses {
         let line = NumberLine::of(self.declaration.primitive());
         let key = |region: &ValueRegion| match &region.value {
@@ -182,15 +182,15 @@ impl Partitioner<'_, '_, '_> {
             found.push(answers(self.evaluator, self.input, probe, regions, &place));
         }
         let mut classes = alike(regions.len(), &found);
-        // Nobody asks why numbers have an end, unless nothing is before it.
+        // Regions in which numbers overflow are left out, because the limits of numbers interest
+        // nobody; except if there are no other regions.
         let beyond: FxHashSet<usize> = found.iter().flat_map(|it| &it.beyond).copied().collect();
         if beyond.len() < regions.len() {
             let is_within = |member: &usize| !beyond.contains(member);
             classes.iter_mut().for_each(|members| members.retain(is_within));
             classes.retain(|members| !members.is_empty());
         }
-        // Where nothing that asks for a value can be computed with it, no variant is the only one
-        // that it gives.
+        // If every probe fails for a value, the value is no case of its own: no variant needs it.
         let fails = |members: &Vec<usize>| {
             !found.is_empty() && found.iter().all(|probe| probe.answer(members[0]).is_none())
         };
@@ -209,7 +209,7 @@ impl Partitioner<'_, '_, '_> {
         self.declaration.problems(value).is_empty()
     }
 
-    /// The value by which a case is known: one that somebody uses already, else the first.
+    /// The value that represents a case: one that is known to be of use, or else the first.
     fn example(&self, regions: &[ValueRegion], members: &[usize]) -> Option<Value> {
         let values = || members.iter().map(|&index| &regions[index].value);
         self.known
@@ -219,16 +219,16 @@ impl Partitioner<'_, '_, '_> {
             .cloned()
     }
 
-    /// All texts that match the pattern of the input.
+    /// All texts that match the pattern of the input, if there are not too many.
     fn matching(&self) -> Option<Vec<Value>> {
         let texts = pattern::language(self.declaration, MAX_VALUES as usize)?;
         Some(texts.into_iter().map(Value::from).collect())
     }
 
-    /// What conditions compare the input with.
+    /// The boundaries that conditions compare the input with.
     ///
     /// # Errors
-    /// The place where one does something else with it.
+    /// The place where a condition does something other than compare the input.
     fn boundaries(&mut self) -> Result<ProbedBoundaries, Span> {
         let line = NumberLine::of(self.declaration.primitive());
         let mut all = Boundaries::default();
@@ -236,7 +236,7 @@ impl Partitioner<'_, '_, '_> {
         for probe in &self.probes {
             let mut own = Boundaries::default();
             boundaries::collect(self.evaluator, self.input, self.declaration, probe, &mut own)?;
-            // Of dates, more counts than where they are on the line.
+            // For dates, not only the position on the number line counts.
             let line = line.filter(|_| !own.dates);
             keys.push(line.map(|line| line.keys(&own, &[])));
             all.extend(own);
@@ -257,7 +257,8 @@ impl Partitioner<'_, '_, '_> {
             ))
     }
 
-    /// An input of which no value is known: no harm where nothing asks for it.
+    /// An input for which no valid value is known. This is an error only if a probe depends on the
+    /// input.
     fn unknown(self) -> Result<OpenInput, Diagnostic> {
         if self.probes.is_empty() {
             let cases = vec![InputCase {
@@ -282,7 +283,7 @@ impl Partitioner<'_, '_, '_> {
     }
 }
 
-/// So many regions, those together in which all probes come to the same.
+/// Groups regions in which all probes have the same outcome.
 fn alike(regions: usize, probes: &[ProbeAnswers]) -> Vec<Vec<usize>> {
     let mut hashes = vec![FxHasher::default(); regions];
     for probe in probes {
@@ -307,7 +308,7 @@ fn alike(regions: usize, probes: &[ProbeAnswers]) -> Vec<Vec<usize>> {
     classes
 }
 
-/// What a probe comes to in each of some regions. In those at the same place it comes to the same.
+/// The outcomes of a probe in some regions. Regions at the same place have the same outcome.
 fn answers(
     evaluator: &mut Evaluator<'_, '_>,
     input: InputId,

@@ -1,18 +1,18 @@
-//! Texts that match the pattern of an input.
+//! Makes texts that match the pattern of an input.
 
 use crate::tosca::value::Clause;
 use crate::variability::inputs::Declaration;
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
 
-/// More texts than this are not made for any part of a pattern.
+/// How many sample texts are made for each part of a pattern.
 const MAX_TEXTS: usize = 256;
 
-/// How much more often than needed a part is repeated.
+/// How many more repetitions than needed are tried.
 const MORE: u32 = 3;
 
-/// A few texts that match, short ones first, and some of the lengths that are wanted. Who uses them
-/// checks them: anchors are ignored.
+/// A few texts for the pattern, short ones first, and some with the wanted lengths. Anchors are
+/// ignored, so the caller has to check whether the texts match.
 pub(super) fn samples(constraint: &Clause<'_>, lengths: &[usize]) -> Vec<String> {
     let Some(hir) = parse(constraint) else { return Vec::new() };
     let mut maker = Maker { limit: MAX_TEXTS, lengths, complete: true };
@@ -22,7 +22,7 @@ pub(super) fn samples(constraint: &Clause<'_>, lengths: &[usize]) -> Vec<String>
     texts
 }
 
-/// All texts that match a pattern of an input, where there are at most so many.
+/// All texts that match a pattern of an input, if there are at most `most`.
 pub(super) fn language(declaration: &Declaration<'_>, most: usize) -> Option<Vec<String>> {
     declaration.constraints().iter().find_map(|constraint| matching(constraint, most))
 }
@@ -39,8 +39,8 @@ fn matching(constraint: &Clause<'_>, most: usize) -> Option<Vec<String>> {
     (maker.complete && found.len() <= most).then_some(found)
 }
 
-/// Without Unicode, as patterns are matched: `\d` is `[0-9]`. Only classes of other letters need
-/// it.
+/// Parses a pattern without Unicode, as patterns are matched: `\d` is `[0-9]`. With Unicode only if
+/// the pattern needs it, for classes of non-ASCII letters.
 fn parse(constraint: &Clause<'_>) -> Option<Hir> {
     let pattern = constraint.pattern()?.ok()?.as_str();
     let parse = |unicode: bool| {
@@ -89,7 +89,7 @@ impl Maker<'_> {
         }
     }
 
-    /// The characters of a class that are in ASCII, letters and digits first, and a few others.
+    /// The ASCII characters of a class, letters and digits first, and a few other characters.
     fn class(&mut self, class: &Class) -> Vec<String> {
         let ranges: Vec<(char, char)> = match class {
             Class::Bytes(class) => class
@@ -123,7 +123,8 @@ impl Maker<'_> {
         texts
     }
 
-    /// Each head with each tail; where those are too many, some of both.
+    /// Concatenates each head with each tail; if there are too many combinations, only some of
+    /// both.
     fn product(&mut self, heads: &[String], tails: &[String]) -> Vec<String> {
         self.complete &= heads.len() * tails.len() <= self.limit;
         let root = (self.limit as f64).sqrt() as usize;
@@ -142,7 +143,7 @@ impl Maker<'_> {
         let near = most.min(repetition.min.saturating_add(MORE));
         self.complete &= near == most || texts.iter().all(String::is_empty);
         let mut found: Vec<String> = Vec::new();
-        // The least number of times first: what is behind is cut off.
+        // The smallest numbers of repetitions come first, because later texts are cut off.
         let mut power = vec![String::new()];
         for times in 0..=near {
             if times >= repetition.min {
@@ -158,13 +159,13 @@ impl Maker<'_> {
         }
         let mut found = self.cut(found);
         if let Some(short) = texts.iter().find(|text| !text.is_empty()) {
-            // Other parts may take some characters of the length that is wanted.
+            // Other parts of the pattern may contribute some characters to the wanted length.
             let times = self.lengths.iter().flat_map(|&length| {
                 (0..4).map(move |less| length.saturating_sub(less) / short.len().max(1))
             });
             let times = times.filter(|&times| times > near as usize && times <= most as usize);
             let long: Vec<String> = times.map(|times| short.repeat(times)).collect();
-            // Early, for what is behind may be cut off.
+            // The long texts go to the front, because later texts may be cut off.
             let at = found.len().min(MORE as usize);
             found.splice(at..at, long);
         }
@@ -175,12 +176,12 @@ impl Maker<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::source::FileId;
-    use crate::text::yaml::{Document, Limits};
+    use cuvee_text::source::FileId;
+    use cuvee_text::yaml::{Document, Limits};
 
-    /// A document that is a pattern.
+    /// A document that consists of a pattern.
     fn document(pattern: &str) -> Document {
-        crate::text::yaml::parse(FileId(0), format!("'{pattern}'").into(), &Limits::default())
+        cuvee_text::yaml::parse(FileId::new(0), format!("'{pattern}'").into(), &Limits::default())
             .unwrap()
     }
 

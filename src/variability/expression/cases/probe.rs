@@ -1,26 +1,26 @@
-//! Finds what conditions ask of open inputs.
+//! Finds probes: the parts of conditions that depend on the value of an open input.
 
 use super::partition::few_values;
-use crate::text::value::Value;
 use crate::variability::expression::evaluate::{self, Evaluator};
 use crate::variability::inputs::InputId;
 use crate::variability::syntax::{
     Application, ExpressionId, ExpressionOperator, ReadAs, Syntax, Term,
 };
+use cuvee_text::value::Value;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
-/// What a probe comes to with one of the input's values; nothing where it has no value then, for
+/// The outcome of a probe for one value of its input; `None` where the probe has no value, for
 /// whatever reason.
 pub(super) type ProbeOutcome = Option<Value>;
 
-/// With more combinations of other inputs than this, an expression is not looked at for each.
+/// How many combinations of the values of other inputs a probe is evaluated for at most.
 const MAX_VALUATIONS: usize = 256;
 
-/// Values of other inputs, with which a probe depends on its own input alone.
+/// Values of other inputs, so that a probe depends on its own input alone.
 pub(super) type Valuation = Rc<[(InputId, Value)]>;
 
-/// What is asked of an input.
+/// A part of a condition that depends on one input, with values for its other inputs.
 #[derive(Clone, Debug)]
 pub(super) struct Probe {
     pub ask: Ask,
@@ -29,16 +29,16 @@ pub(super) struct Probe {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Ask {
-    /// A condition, of which only the truth counts.
+    /// The truth of a condition.
     Condition(ExpressionId),
-    /// An expression, of which the value counts.
+    /// The value of an expression.
     Value(ExpressionId),
-    /// The input itself, as a condition.
+    /// The truth of the input itself.
     Itself,
     /// Whether the input is selected as a feature.
     Feature,
-    /// Which value the input has: presence comes into the expression, so that it cannot be looked
-    /// at alone.
+    /// The exact value of the input. The expression also depends on presence, so it cannot be
+    /// evaluated alone.
     Which(ExpressionId),
 }
 
@@ -47,7 +47,7 @@ impl Probe {
         Self { ask, valuation: Rc::default() }
     }
 
-    /// The expression that comes to just what this does.
+    /// The expression whose results are exactly the outcomes of this probe, if there is one.
     pub(super) fn settles(&self, syntax: &Syntax<'_>) -> Option<ExpressionId> {
         let is_truth = |id| match syntax.get(id).term {
             Term::Application(operation) => operation.operator.gives_truth(),
@@ -61,7 +61,7 @@ impl Probe {
         .filter(|_| self.valuation.is_empty())
     }
 
-    /// What it comes to where the input has this value.
+    /// The outcome if the input has this value.
     pub(super) fn outcome(
         &self,
         evaluator: &mut Evaluator<'_, '_>,
@@ -82,7 +82,7 @@ impl Probe {
     }
 }
 
-/// The one valuation of no inputs.
+/// The only valuation of no inputs.
 fn none() -> [Valuation; 1] {
     [Rc::default()]
 }
@@ -92,7 +92,8 @@ pub(super) struct ProbeFinder<'f, 'e, 'a> {
     evaluator: &'f Evaluator<'e, 'a>,
     visited: FxHashSet<(usize, ReadAs, Option<InputId>)>,
     pub probes: FxHashMap<InputId, Vec<Probe>>,
-    /// Expressions that are the same ask the same.
+    /// The texts of expressions that have a probe already: expressions with the same text need only
+    /// one.
     texts: FxHashSet<(InputId, bool, String)>,
 }
 
@@ -111,7 +112,7 @@ impl<'f, 'e, 'a> ProbeFinder<'f, 'e, 'a> {
         self.expression(id, ReadAs::Logic, None);
     }
 
-    /// Finds probes of all inputs but the one that `apart` names.
+    /// Finds the probes of all inputs, except for probes of the input `apart`.
     fn expression(&mut self, id: ExpressionId, reading: ReadAs, apart: Option<InputId>) {
         match self.evaluator.expression(id).term {
             Term::Scalar(_) => {}
@@ -185,7 +186,8 @@ impl<'f, 'e, 'a> ProbeFinder<'f, 'e, 'a> {
         }
     }
 
-    /// The one of these inputs that has infinitely many values, and all combinations of the others.
+    /// The one of these inputs that has infinitely many values, and all combinations of the values
+    /// of the others.
     fn valuations(&self, inputs: &[InputId]) -> Option<(InputId, Vec<Valuation>)> {
         let declarations = &self.evaluator.known.inputs.declarations;
         let values = |input: InputId, most: i64| {
@@ -198,7 +200,8 @@ impl<'f, 'e, 'a> ProbeFinder<'f, 'e, 'a> {
                 .filter(|&input| values(input, most).is_none())
                 .collect::<Vec<_>>()
         };
-        // A range of integers counts as whatever makes the other ones few.
+        // A long range of integers counts as finite or as infinite, whichever leaves exactly one
+        // infinite input.
         let (own, most) = match (&infinite(0)[..], &infinite(MAX_VALUATIONS as i64)[..]) {
             (&[own], _) => (own, 0),
             (_, &[own]) => (own, MAX_VALUATIONS as i64),

@@ -1,32 +1,32 @@
-//! Regions: values of an input that compare alike with all constants, each with one that stands for
-//! all of them.
+//! Makes regions: sets of values of an input that compare alike with all constants. Each region has
+//! one value that represents it.
 
 use super::boundaries::Boundaries;
 use super::texts;
-use crate::text::value::{Number, Value};
 use crate::tosca::value::Primitive;
 use crate::variability::inputs::Declaration;
 use crate::variability::operators::{instant, size};
+use cuvee_text::value::{Number, Value};
 
-/// Values that compare alike with all constants.
+/// A set of values that compare alike with all constants.
 #[derive(Clone, Debug)]
 pub(super) struct ValueRegion {
-    /// One of them.
+    /// The value that represents the region.
     pub value: Value,
-    /// Whether it is the only one.
+    /// Whether the region has no other value.
     pub exact: bool,
-    /// Where they lie.
+    /// The places of the region in the orders of values.
     pub places: Vec<RegionPlace>,
-    /// What they are, where an input may be anything else.
+    /// The type of the values, if the input may have values of different types.
     pub kind: Option<&'static str>,
 }
 
-/// Where values lie among others that are ordered.
+/// The place of a region in an order.
 #[derive(Clone, Debug)]
 pub(super) struct RegionPlace {
-    /// In which order.
+    /// The order.
     pub axis: Axis,
-    /// Regions side by side have positions one after the other.
+    /// The position; adjacent regions have consecutive positions.
     pub position: i64,
     /// The lower end.
     pub low: End,
@@ -34,10 +34,11 @@ pub(super) struct RegionPlace {
     pub high: End,
 }
 
-/// An end of a range, as text, and whether it belongs to it; nothing where the range has no end.
+/// An end of a range as text, and whether the end belongs to the range; `None` for an open-ended
+/// range.
 pub(crate) type End = Option<(String, bool)>;
 
-/// An order.
+/// An order of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Axis {
     Numbers,
@@ -47,19 +48,19 @@ pub(super) enum Axis {
 }
 
 impl ValueRegion {
-    /// A value that stands for itself.
+    /// A region with only one value.
     pub(super) fn exact(value: Value) -> Self {
         Self { value, exact: true, places: Vec::new(), kind: None }
     }
 
-    /// A value that stands for others.
+    /// A region with further values beside this one.
     pub(super) fn other(value: Value) -> Self {
         Self { exact: false, ..Self::exact(value) }
     }
 }
 
-/// The numbers that an input may be, each with a key; keys are in the order of their numbers,
-/// without a gap.
+/// The numbers that an input may have, each with an integer key. Keys are in the order of the
+/// numbers and have no gaps.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NumberLine {
     whole: bool,
@@ -80,7 +81,7 @@ impl NumberLine {
         if self.whole { (i64::MIN, i64::MAX) } else { (double_key(f64::MIN), double_key(f64::MAX)) }
     }
 
-    /// The key of a number, where it is on the line.
+    /// The key of a number; `None` if the line does not have the number.
     pub(super) fn key(self, number: &Number) -> Option<i64> {
         if self.whole {
             number.as_int()
@@ -89,7 +90,7 @@ impl NumberLine {
         }
     }
 
-    /// The number of a key.
+    /// The number with this key.
     pub(super) fn number(self, key: i64) -> Number {
         if self.whole {
             return Number::int(key);
@@ -98,8 +99,8 @@ impl NumberLine {
         Number::float(if key < 0 { -magnitude } else { magnitude })
     }
 
-    /// The first key in a range of which something holds, given that it holds of all behind it; the
-    /// last key where it holds of none.
+    /// The first key of a range that fulfils `holds`, if all later keys fulfil it as well. If no
+    /// key does, the last key.
     pub(super) fn first(self, low: i64, high: i64, holds: &mut dyn FnMut(i64) -> bool) -> i64 {
         let (mut low, mut high) = (low, high);
         while low < high {
@@ -109,11 +110,12 @@ impl NumberLine {
         low
     }
 
-    /// The keys at which numbers begin to equal, and to exceed, this one.
+    /// The first key whose number is at least this number, and the first whose number exceeds it.
     fn around(self, number: &Number) -> Vec<i64> {
         match self.key(number) {
             Some(key) => [Some(key), key.checked_add(1)].into_iter().flatten().collect(),
-            // Beyond this no integer is, and none is between an integer and what `floor` gives.
+            // Larger numbers are beyond all integers. A number between two integers separates them
+            // after its `floor`.
             None if self.whole && number.as_f64().abs() < 9e18 => {
                 vec![number.as_f64().floor() as i64 + 1]
             }
@@ -121,8 +123,8 @@ impl NumberLine {
         }
     }
 
-    /// The keys from which on numbers compare otherwise with what they are compared with, and with
-    /// these bounds.
+    /// The keys from which on the results of comparisons with the boundaries or with these bounds
+    /// may change.
     pub(super) fn keys(self, boundaries: &Boundaries, bounds: &[Value]) -> Vec<i64> {
         let points = boundaries.values.iter().chain(bounds).filter_map(number_of);
         let mut keys: Vec<i64> = points.flat_map(|point| self.around(point)).collect();
@@ -140,7 +142,7 @@ impl NumberLine {
         keys
     }
 
-    /// A number that is easy on the eye.
+    /// A number in the range with a short text.
     fn example(self, low: i64, high: i64) -> Number {
         let (least, most) = self.ends();
         let text_length = |key: &i64| self.number(*key).to_string().len();
@@ -169,8 +171,8 @@ impl NumberLine {
         (key < self.ends().1).then(end).map(|(key, closed)| (self.number(key).to_string(), closed))
     }
 
-    /// An end itself, or the number next to it as one that does not belong to the range, whichever
-    /// is the shorter text.
+    /// The end of a range with the shorter text: the end itself, or its neighbour outside as an
+    /// exclusive end.
     fn shorter(self, own: i64, next: i64) -> (i64, bool) {
         let length = |key: i64| self.number(key).to_string().len();
         if length(next) < length(own) { (next, false) } else { (own, true) }
@@ -181,7 +183,7 @@ fn number_of(value: &Value) -> Option<&Number> {
     if let Value::Number(number) = value { Some(number) } else { None }
 }
 
-/// Doubles in their order; zero is one, whatever its sign.
+/// The key of a double: keys have the order of the doubles, and both zeros have the same key.
 fn double_key(double: f64) -> i64 {
     let magnitude = double.abs().to_bits() as i64;
     if double < 0.0 { -magnitude } else { magnitude }
@@ -213,7 +215,7 @@ pub(super) fn listed(kind: Option<Primitive>, values: Vec<Value>) -> Vec<ValueRe
         .collect()
 }
 
-/// The regions of an infinite domain; some may be against its constraints.
+/// The regions of an infinite domain; some may violate the constraints of the input.
 pub(super) fn regions(
     declaration: &Declaration<'_>,
     boundaries: &Boundaries,
@@ -225,7 +227,7 @@ pub(super) fn regions(
     if any {
         regions.extend([false, true].map(Value::from).map(ValueRegion::exact));
     }
-    // Numbers are in the way where nothing asks for them; as dates they are no other than texts.
+    // Numbers are left out if no condition needs them. As dates, they behave like texts.
     let asked = boundaries.values.iter().any(|value| matches!(value, Value::Number(_)))
         || !boundaries.keys.is_empty();
     let wanted = !any || asked || boundaries.dates;
@@ -256,7 +258,7 @@ pub(super) fn regions(
     regions
 }
 
-/// The regions of the line of numbers.
+/// The regions of the number line.
 fn numbers_of(
     line: NumberLine,
     declaration: &Declaration<'_>,
@@ -284,7 +286,7 @@ fn numbers_of(
             low: line.low_end(low),
             high: line.high_end(high),
         };
-        // What is no integer is no date.
+        // A number with a fraction is no date.
         let fraction = line.number(low).as_f64() / 2.0 + line.number(high).as_f64() / 2.0;
         if boundaries.dates && !line.whole && fraction.fract() != 0.0 {
             regions.push(ValueRegion {
@@ -297,7 +299,7 @@ fn numbers_of(
     regions
 }
 
-/// The lengths that count, as ranges: an end is exclusive, and the last has none.
+/// Ranges of lengths that matter: each with an exclusive end; the last one has no end.
 pub(super) fn lengths(
     declaration: &Declaration<'_>,
     boundaries: &Boundaries,
@@ -318,7 +320,7 @@ pub(super) fn lengths(
         .collect()
 }
 
-/// The place of a value of this length; nothing where no condition asks for lengths.
+/// The place of a value by its length; `None` where no condition asks for lengths.
 pub(super) fn length_place(
     value: &Value,
     lengths: &[(usize, Option<usize>)],
@@ -332,11 +334,11 @@ pub(super) fn length_place(
     Some(RegionPlace { axis: Axis::Lengths, position: position as i64, low, high })
 }
 
-/// Longer values are not made up.
+/// The length of the longest sample values.
 pub(super) const MAX_LENGTH: usize = 4096;
 
-/// Lists, maps or ranges: those that the input is compared with, and others of all lengths that
-/// count.
+/// The regions of lists, maps or ranges: the constants that the input is compared with, and samples
+/// of all lengths that matter.
 fn collections(
     kind: Primitive,
     declaration: &Declaration<'_>,
@@ -411,7 +413,7 @@ fn entries_of(kind: Option<Primitive>) -> Vec<Value> {
     }
 }
 
-/// Ranges within the bounds of the constraints, and without.
+/// Sample ranges with ends at or near the bounds of the constraints.
 fn ranges(declaration: &Declaration<'_>) -> Vec<Value> {
     let bounds: Vec<i64> = declaration
         .bounds()

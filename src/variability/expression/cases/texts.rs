@@ -1,20 +1,22 @@
-//! Regions of texts: those that an input is compared with, and samples of all others.
+//! Makes the regions of texts: the constants that an input is compared with, and samples of all
+//! other texts.
 //!
-//! There is no listing all texts, so many are tried that lie between, before and behind the
-//! constants, or have lengths that count; of those that compare alike with everything, one stays.
+//! All texts cannot be listed. So many samples are tried that are between, before and after the
+//! constants, or have lengths that matter. Of samples that compare alike with all constants, one is
+//! kept.
 
 use super::boundaries::Boundaries;
 use super::pattern;
 use super::regions::{Axis, MAX_LENGTH, RegionPlace, ValueRegion, length_place, lengths};
-use crate::text::value::Value;
 use crate::tosca::value::{Dimension, Primitive, is_version};
 use crate::variability::inputs::Declaration;
 use crate::variability::operators::{compare, instant};
+use cuvee_text::value::Value;
 use jiff::{SignedDuration, Timestamp};
 use rustc_hash::FxHashSet;
 use std::cmp::Ordering;
 
-/// More samples than this are not tried.
+/// How many samples are tried at most.
 const MAX_SAMPLES: usize = 20_000;
 
 /// The regions of texts; all are valid.
@@ -67,9 +69,9 @@ pub(super) fn regions(
     regions
 }
 
-/// The orders in which texts are compared.
+/// The orders by which texts are compared.
 struct Axes {
-    /// The texts that others are compared with, in order; none where only equality counts.
+    /// The texts that others are compared with, sorted; empty if only equality matters.
     texts: Vec<Value>,
     /// The dates that others are compared with, in order, each with its text.
     dates: Vec<(Timestamp, String)>,
@@ -83,7 +85,7 @@ impl Axes {
             texts
                 .extend(boundaries.values.iter().filter(|value| value.as_str().is_some()).cloned());
         }
-        // Versions have an order of their own, but not together with other texts.
+        // Versions have their own order, but only if all texts are versions.
         let versions = texts.iter().all(|value| value.as_str().is_some_and(is_version));
         if versions {
             texts.sort_by(|a, b| compare(a, b).unwrap_or(Ordering::Equal));
@@ -105,7 +107,7 @@ impl Axes {
         Self { texts, dates, asks_dates: boundaries.dates }
     }
 
-    /// How a text compares with all texts and dates.
+    /// The results of comparing a text with all constants, as texts and as dates.
     fn signature(&self, value: &Value) -> Vec<Option<Ordering>> {
         self.by_text(value).chain(self.by_date(value)).collect()
     }
@@ -130,7 +132,8 @@ impl Axes {
     }
 }
 
-/// Where something lies that compares so with points in order; nothing where that is no order.
+/// The place of a value in an order, given how it compares with the sorted points; `None` if the
+/// results fit no order.
 fn place(
     axis: Axis,
     orders: impl Iterator<Item = Option<Ordering>>,
@@ -159,7 +162,7 @@ fn place(
     })
 }
 
-/// Texts to try, those that look best first.
+/// Sample texts, the most readable ones first.
 fn samples(
     declaration: &Declaration<'_>,
     boundaries: &Boundaries,
@@ -214,7 +217,7 @@ fn samples(
     found
 }
 
-/// Texts close before and behind a text.
+/// Texts that are close to a text in the order, before and after it.
 fn texts_around(text: &str) -> Vec<String> {
     let mut chars = text.chars();
     let last = chars.next_back();
@@ -225,12 +228,12 @@ fn texts_around(text: &str) -> Vec<String> {
     behind.into_iter().chain(before).chain([chars.as_str().to_owned()]).collect()
 }
 
-/// A text of this length that begins alike.
+/// A text of this length with the same start.
 fn resized(text: &str, length: usize) -> String {
     text.chars().chain(std::iter::repeat('0')).take(length).collect()
 }
 
-/// Versions close before and behind a version.
+/// Versions that are close to a version, before and after it.
 fn versions_around(version: &str) -> Vec<String> {
     let mut parts = version.splitn(4, '.');
     let mut number = || parts.next().and_then(|part| part.parse::<u64>().ok()).unwrap_or_default();
@@ -261,7 +264,7 @@ fn versions_around(version: &str) -> Vec<String> {
     found
 }
 
-/// Dates that are compared with, close before and behind them, and between them.
+/// Dates: the constants, dates close to them before and after, and dates between them.
 fn dates(boundaries: &Boundaries, declaration: &Declaration<'_>) -> Vec<String> {
     let bounds: Vec<Value> = declaration.bounds().collect();
     let mut points: Vec<Timestamp> =
@@ -291,13 +294,13 @@ fn dates(boundaries: &Boundaries, declaration: &Declaration<'_>) -> Vec<String> 
     found.iter().map(|&at| date(at)).chain(own).chain(far).collect()
 }
 
-/// A date as people write it: without a time where that is midnight.
+/// A date as people write it: without the time if that is midnight.
 fn date(at: Timestamp) -> String {
     let text = at.to_string();
     text.strip_suffix("T00:00:00Z").map_or_else(|| text.clone(), str::to_owned)
 }
 
-/// Measures in all units that are in use.
+/// Scalars in all units that the constants use, and in common units.
 fn measures(dimension: Dimension, points: &[&str]) -> Vec<String> {
     let mut units: Vec<&str> = Vec::new();
     let mut scalars: Vec<f64> = Vec::new();

@@ -1,14 +1,14 @@
-//! The atoms of formulas: one for each element, more for manual formulas that are needed before
-//! they are known, and for the cases of open inputs.
+//! Manages the atoms of formulas. Each element has one. Further atoms are for manual formulas that
+//! are needed before they are known, and for the cases of open inputs.
 
 use super::Evaluator;
-use crate::sat::formula::{Atom, Formula};
 use crate::variability::graph::ElementId;
+use cuvee_sat::formula::{Atom, Formula};
 
-/// What authors say about elements, and the atoms that stand for it where it is not known yet.
+/// The manual formulas of elements, or the atoms that represent formulas that are not known yet.
 pub(super) struct ManualAtoms {
     manual: Vec<Option<Formula>>,
-    /// The number of atoms, those of elements first.
+    /// The number of atoms; the atoms of elements come first.
     count: u32,
 }
 
@@ -19,7 +19,7 @@ impl ManualAtoms {
 }
 
 impl Evaluator<'_, '_> {
-    /// The presence of an element.
+    /// The atom that an element is present.
     pub(crate) fn atom(&mut self, id: ElementId) -> Formula {
         self.arena.atom(id.into())
     }
@@ -30,29 +30,29 @@ impl Evaluator<'_, '_> {
         self.atoms.count
     }
 
-    /// An atom that stands for nothing yet.
+    /// A new atom without a meaning so far.
     pub(crate) fn fresh_atom(&mut self) -> Formula {
         self.atoms.count += 1;
         self.arena.atom(Atom(self.atoms.count - 1))
     }
 
-    /// The conjunction of what the author says about an element.
+    /// The conjunction of the conditions that the author wrote for an element.
     pub(crate) fn manual(&mut self, id: ElementId) -> Formula {
         let index = id.0 as usize;
         if let Some(formula) = self.atoms.manual[index] {
             return formula;
         }
-        // An atom of its own stands for what is not known yet.
+        // The formula is not known yet, so a new atom represents it.
         let formula = self.fresh_atom();
         self.atoms.manual[index] = Some(formula);
         formula
     }
 
-    /// Says what the manual formula of an element is; the atom that stood for it, if it was needed
-    /// before.
+    /// Sets the manual formula of an element. Returns the atom that represented the formula, if it
+    /// was needed before.
     pub(crate) fn set_manual(&mut self, id: ElementId, formula: Formula) -> Option<Formula> {
         let known = self.atoms.manual[id.0 as usize].replace(formula);
-        // Whoever asked before holds the atom, so later users may have the formula itself.
+        // Formulas that exist already contain the atom; new ones can contain the formula itself.
         known.filter(|&atom| atom != formula)
     }
 }

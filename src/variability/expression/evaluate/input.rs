@@ -1,12 +1,12 @@
-//! The values of variability inputs.
+//! Evaluates variability inputs.
 
 use super::{Evaluator, ValueCase, constant};
-use crate::sat::formula::Formula;
-use crate::text::diagnostic::{Code, Diagnostic};
-use crate::text::source::Span;
-use crate::text::value::Value;
+use crate::diagnostic::{Code, Diagnostic};
 use crate::variability::inputs::{InputId, InputValue};
 use crate::variability::syntax::ExpressionId;
+use cuvee_sat::formula::Formula;
+use cuvee_text::source::Span;
+use cuvee_text::value::Value;
 
 impl Evaluator<'_, '_> {
     pub(super) fn input(&mut self, operand: ExpressionId) -> Result<Value, Diagnostic> {
@@ -14,7 +14,7 @@ impl Evaluator<'_, '_> {
         self.input_at(input, self.expression(operand).span())
     }
 
-    /// The variability input of this name.
+    /// The variability input that an operand names.
     pub(in super::super) fn input_id(&self, operand: ExpressionId) -> Result<InputId, Diagnostic> {
         let operand = self.expression(operand);
         let name = operand.text().unwrap_or_default();
@@ -29,8 +29,8 @@ impl Evaluator<'_, '_> {
     /// The value of a variability input.
     ///
     /// # Errors
-    /// `missing-input` at `span` where it has none, and whatever is wrong with its default
-    /// expression.
+    /// `missing-input` at `span` where the input has no value, and everything that is wrong with
+    /// its default expression.
     pub(crate) fn input_at(&mut self, input: InputId, span: Span) -> Result<Value, Diagnostic> {
         if let Some(value) = self.opened.assumed.get(&input) {
             return Ok(value.clone());
@@ -52,7 +52,7 @@ impl Evaluator<'_, '_> {
         }
     }
 
-    /// The value of a default expression has to fit its input as an assigned one has.
+    /// Checks that the value of a default expression fits its input, as for an assigned value.
     fn check_default(&self, input: InputId, value: &Value, span: Span) -> Result<(), Diagnostic> {
         let Some(declaration) = self.known.inputs.declarations.get(input) else { return Ok(()) };
         match declaration.problems(value).first() {
@@ -74,7 +74,7 @@ impl Evaluator<'_, '_> {
     /// The value of a variability input, read as logic.
     ///
     /// # Errors
-    /// As [`Evaluator::input_at`], and where its value is no condition.
+    /// As [`Evaluator::input_at`], and where the value is no condition.
     pub(crate) fn input_condition(
         &mut self,
         input: InputId,

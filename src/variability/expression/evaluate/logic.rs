@@ -1,18 +1,18 @@
-//! The logical operators ("Logical Operators"), and `equal` where it compares presence.
+//! Evaluates the logical operators ("Logical Operators"), and `equal` where it compares presence.
 //!
-//! Operands are looked at in order, up to the first that settles the whole: what stands behind it
-//! does not matter, and so needs no inputs that have a value. With open inputs an operand may
-//! settle the whole in some cases only. What is behind it then matters in the others, so that its
-//! failures count in those alone.
+//! Operands are evaluated in order, up to the first one that decides the result. Later operands do
+//! not matter, so their inputs need no values. With open inputs, an operand may decide the result
+//! only in some cases. Later operands then matter in the other cases, so their failures count only
+//! there.
 
 use super::{Evaluation, Evaluator, ValueCase};
-use crate::sat::formula::Formula;
-use crate::text::diagnostic::{Code, Diagnostic};
-use crate::text::source::Span;
-use crate::text::value::Value;
+use crate::diagnostic::{Code, Diagnostic};
 use crate::variability::graph::ElementId;
 use crate::variability::operators::ValueOperator;
 use crate::variability::syntax::{Connective, ExpressionId, ExpressionRange};
+use cuvee_sat::formula::Formula;
+use cuvee_text::source::Span;
+use cuvee_text::value::Value;
 
 impl Evaluator<'_, '_> {
     pub(super) fn logical(
@@ -47,7 +47,8 @@ impl Evaluator<'_, '_> {
         }
     }
 
-    /// A false premise settles it, so that the conclusion does not matter and needs no inputs.
+    /// Evaluates `implies`. A false premise decides it, so that the conclusion does not matter and
+    /// needs no inputs.
     fn implication(
         &mut self,
         list: ExpressionId,
@@ -83,7 +84,7 @@ impl Evaluator<'_, '_> {
         Ok(operands.into_iter().map(|(formula, _)| formula).collect())
     }
 
-    /// Expressions up to the first that settles the whole, each with its place.
+    /// Evaluates expressions up to the first one that equals `settled`, each with its place.
     pub(super) fn until(
         &mut self,
         expressions: ExpressionRange,
@@ -96,8 +97,8 @@ impl Evaluator<'_, '_> {
             let failed = self.failures.len();
             let formula = match self.condition(expression, context) {
                 Ok(formula) => formula,
-                // Where inputs settle the whole before, it does not matter that this has no value;
-                // nor what comes behind it, where it does.
+                // In cases where earlier operands decide the result, this error does not matter. In
+                // the other cases the whole has no value, so that later operands do not matter.
                 Err(error) if unsettled != Formula::TRUE && error.code != Code::OpenInput => {
                     self.failures.push((unsettled, error));
                     break;
@@ -131,7 +132,7 @@ impl Evaluator<'_, '_> {
         })
     }
 
-    /// `equal` may compare presence too: `equal: [{node_presence: a}, true]`.
+    /// Evaluates `equal`, which may also compare presence: `equal: [{node_presence: a}, true]`.
     pub(super) fn equal(
         &mut self,
         list: ExpressionId,
@@ -155,7 +156,7 @@ impl Evaluator<'_, '_> {
                 self.failures.extend(failed);
             }
         }
-        // A presence is a boolean, and no boolean equals what is not one.
+        // Presence is a boolean, and a boolean never equals a value of another type.
         let mut formulas = Vec::with_capacity(operands.len());
         let mut boolean = Formula::TRUE;
         for one in operands {
@@ -177,7 +178,7 @@ impl Evaluator<'_, '_> {
         Ok(self.decided(formula))
     }
 
-    /// When a value is like that.
+    /// The condition that a value fulfils `is`.
     fn whether(&mut self, cases: &[ValueCase], is: fn(&Value) -> bool) -> Formula {
         let among = cases.iter().filter(|case| case.outcome.as_ref().is_ok_and(is));
         self.arena.or(among.map(|case| case.when))

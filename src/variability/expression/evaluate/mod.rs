@@ -1,9 +1,9 @@
-//! Evaluates expressions: values as far as inputs reach, formulas from there on.
+//! Evaluates expressions to values or formulas.
 //!
-//! An expression is a value where inputs decide it, and a formula over elements where presence
-//! comes in. With inputs that are open, a value may differ from case to case: then the expression
-//! is evaluated once for each combination of the cases that it depends on, and what comes out is
-//! again a formula, over cases.
+//! The result is a value if inputs decide it, and a formula over elements if it depends on
+//! presence. If inputs are open, a value may differ from case to case. The expression is then
+//! evaluated once for each combination of the cases that it depends on, and the result has a
+//! formula over cases for each different value.
 
 mod atoms;
 mod input;
@@ -14,11 +14,7 @@ mod open;
 pub(super) use open::{EvaluationFailure, ValueCase};
 
 use super::dependencies::DependencyMemo;
-use crate::sat::formula::{Arena, Formula};
-use crate::text::diagnostic::{Advice, Code, Diagnostic};
-use crate::text::source::Span;
-use crate::text::value::Value;
-use crate::text::yaml::Node;
+use crate::diagnostic::{Advice, Code, Diagnostic};
 use crate::tosca::types::TypeHierarchy;
 use crate::variability::clock::Clock;
 use crate::variability::graph::index::NameIndex;
@@ -30,6 +26,10 @@ use crate::variability::syntax::{
     Application, Expression, ExpressionId, ExpressionOperator, ExpressionRange, ReadAs, Term,
 };
 use atoms::ManualAtoms;
+use cuvee_sat::formula::{Arena, Formula};
+use cuvee_text::source::Span;
+use cuvee_text::value::Value;
+use cuvee_text::yaml::Node;
 use named::{Nesting, Results};
 use open::OpenCases;
 use std::cell::Cell;
@@ -37,20 +37,20 @@ use std::rc::Rc;
 
 pub(super) use named::MAX_DEPTH;
 
-/// What an expression evaluates to.
+/// The result of an expression.
 #[derive(Clone, Debug)]
 pub(super) enum Evaluation {
     /// A value.
     Value(Value),
-    /// One value or another, as open inputs are decided.
+    /// One of several values, depending on open inputs.
     Cases(Rc<[ValueCase]>),
-    /// A boolean that depends on what is present.
+    /// A boolean that depends on presence.
     Logic(Formula),
 }
 
 /// Evaluates the expressions of one template under one assignment of inputs.
 pub(crate) struct Evaluator<'e, 'a> {
-    /// The elements, and the expressions that were read.
+    /// The elements, and the expressions that were parsed.
     pub graph: &'e Graph<'a>,
     /// The formulas.
     pub arena: Arena,
@@ -59,28 +59,28 @@ pub(crate) struct Evaluator<'e, 'a> {
     names: NameIndex<'a>,
     atoms: ManualAtoms,
     opened: OpenCases,
-    /// What named expressions and defaults came to.
+    /// The results of named expressions and defaults.
     results: Results,
     nesting: Nesting,
-    /// What expressions depend on.
+    /// The dependencies of expressions.
     pub(super) dependencies: DependencyMemo,
-    /// Where open inputs have values with which a condition that matters cannot be computed.
+    /// The cases of open inputs in which a condition that matters has no value.
     failures: Vec<EvaluationFailure>,
     overflowed: Cell<bool>,
 }
 
-/// What is known besides the elements.
+/// The data that evaluation reads, beside the elements.
 pub(super) struct Known<'e, 'a> {
     pub types: &'e TypeHierarchy<'a>,
     pub inputs: &'e Inputs<'a>,
     pub now: Option<&'e Clock>,
-    /// What is present, once that is solved.
+    /// The presence of elements, once it is solved.
     pub presence: Option<&'e Presence>,
 }
 
 impl<'e, 'a> Evaluator<'e, 'a> {
-    /// An evaluator for a graph and its inputs; without a clock, expressions that ask for it are
-    /// errors.
+    /// An evaluator for a graph and its inputs. Without a clock, expressions that ask for the time
+    /// are errors.
     pub(crate) fn new(
         graph: &'e Graph<'a>,
         types: &'e TypeHierarchy<'a>,
@@ -93,7 +93,7 @@ impl<'e, 'a> Evaluator<'e, 'a> {
             graph,
             arena: Arena::with_room(graph.elements.len()),
             known: Known { types, inputs, now, presence: None },
-            // They are keys of a map.
+            // The names are keys of a map, so they are unique.
             names: NameIndex::of(names, true),
             atoms: ManualAtoms::new(graph.elements.len()),
             opened: OpenCases::default(),
@@ -110,18 +110,19 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         self.known.types
     }
 
-    /// What inputs there are.
+    /// The declarations of inputs.
     pub(crate) fn declarations(&self) -> &'e Declarations<'a> {
         &self.known.inputs.declarations
     }
 
-    /// From now on presence is known, so that every expression has a value.
+    /// Sets the presence of elements, so that from now on every expression has a value.
     pub(crate) fn decide(&mut self, presence: &'e Presence) {
         self.known.presence = Some(presence);
         self.results.forget();
     }
 
-    /// Expressions that have to hold together: one, or a list of them; each with its place.
+    /// Evaluates conditions that all have to hold: one expression, or a list of them; each with its
+    /// place.
     ///
     /// # Errors
     /// As [`Evaluator::condition`].
@@ -133,8 +134,8 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         self.until(self.graph.syntax.each(list), context, Formula::FALSE)
     }
 
-    /// An expression read as logic: a boolean as it is, a number when it is more than 0, a string
-    /// always.
+    /// Evaluates an expression as a condition: a boolean counts as it is, a number is true if it is
+    /// more than 0, a string is always true.
     ///
     /// # Errors
     /// What is wrong with the expression, at its place.
@@ -160,8 +161,7 @@ impl<'e, 'a> Evaluator<'e, 'a> {
     /// The value of an expression.
     ///
     /// # Errors
-    /// As [`Evaluator::condition`]; also where the value depends on what is present, before that is
-    /// solved.
+    /// As [`Evaluator::condition`], and where the value depends on presence, before that is solved.
     pub(crate) fn value(
         &mut self,
         id: ExpressionId,
@@ -178,7 +178,7 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         }
     }
 
-    /// The expression of an id.
+    /// The expression with this id.
     pub(super) fn expression(&self, id: ExpressionId) -> Expression<'a> {
         self.graph.syntax.get(id)
     }
@@ -199,7 +199,8 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         }
     }
 
-    /// Lists in it may be shared, so that one that is small to keep can be endless to go through.
+    /// Evaluates a list. Its parts may be shared lists, so a list can take little memory but be
+    /// huge to traverse.
     fn list(
         &mut self,
         id: ExpressionId,
@@ -240,7 +241,7 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         }
     }
 
-    /// A formula that is constant, or whose atoms are decided, is a value.
+    /// Turns a formula into a value if it is constant, or if presence is known.
     fn decided(&self, formula: Formula) -> Evaluation {
         let value = formula.as_constant().or_else(|| {
             let holds =
@@ -278,7 +279,7 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         })
     }
 
-    /// Whether an integer got too large since that was asked last.
+    /// Whether an integer overflowed since the last call.
     pub(super) fn take_overflow(&self) -> bool {
         self.overflowed.take()
     }
@@ -295,7 +296,7 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         error.help(help).help_opt(meant.or_else(guess))
     }
 
-    /// The operator that makes a condition of a name which is none.
+    /// The operator that would turn a bare name into a condition, for advice.
     fn operator_of(&self, name: &str) -> Option<ExpressionOperator> {
         if self.known.inputs.declarations.id(name).is_some() {
             return Some(ExpressionOperator::Input);
@@ -306,14 +307,14 @@ impl<'e, 'a> Evaluator<'e, 'a> {
     }
 }
 
-/// A value is asked for where only what is present decides.
+/// The error for a value that depends on presence.
 fn depends_on_presence(span: Span) -> Diagnostic {
     let message = "this depends on which elements are present";
     let help = "values that decide about presence are computed from inputs; presence is combined with `and`, `or`, `not` and the like";
     Diagnostic::error(Code::InvalidExpression, message).at(span).help(help)
 }
 
-/// A value read as a condition.
+/// A value as a constant condition.
 fn constant(value: &Value, span: Span) -> Result<Formula, Diagnostic> {
     truth(value).map(Formula::constant).ok_or_else(|| {
         let message = format!("{} is not a condition", value.describe());
@@ -323,7 +324,7 @@ fn constant(value: &Value, span: Span) -> Result<Formula, Diagnostic> {
     })
 }
 
-/// A value read as logic.
+/// A value as a boolean; `None` if it is no condition.
 pub(super) fn truth(value: &Value) -> Option<bool> {
     match value {
         Value::Bool(value) => Some(*value),

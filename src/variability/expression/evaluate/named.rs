@@ -1,59 +1,61 @@
-//! Named expressions: each is evaluated once for all who use it, or, where it mentions SELF and the
-//! like, once for each of them.
+//! Evaluates named expressions: each once for all its users, or, if it mentions SELF or the like,
+//! once for each user.
 //!
-//! Named expressions may use each other many levels deep. Evaluating one for the other goes deeper
-//! on the stack with each level, so that from half of the depth that is allowed on, what is needed
-//! is evaluated *before* what needs it, in an order that is found without recursion.
+//! Named expressions may use each other many levels deep. Evaluating one within another goes deeper
+//! on the stack with each level. So from half of the allowed depth on, the expressions that one
+//! needs are evaluated *before* it, in an order that is found without recursion.
 
 use super::{Evaluation, EvaluationFailure, Evaluator, truth};
-use crate::sat::formula::Formula;
-use crate::text::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::text::source::Span;
-use crate::text::value::Value;
-use crate::text::yaml::Node;
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::variability::graph::ElementId;
 use crate::variability::inputs::{InputId, InputValue};
 use crate::variability::syntax::{ExpressionId, ExpressionOperator};
+use cuvee_sat::formula::Formula;
+use cuvee_text::source::Span;
+use cuvee_text::value::Value;
+use cuvee_text::yaml::Node;
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
-/// How deep named expressions and inputs are evaluated one for the other; within the stack.
+/// How deep named expressions and inputs may be evaluated within each other, so that the stack
+/// suffices.
 pub(in super::super) const MAX_DEPTH: usize = 256;
 
-/// From this depth on, what a named expression needs is evaluated before it rather than for it.
+/// From this depth on, the needs of a named expression are evaluated before it instead of within
+/// it.
 const DEEP: usize = MAX_DEPTH / 2;
 
-/// What another value is computed from.
+/// Something that another value is computed from.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum NeededValue {
     /// A named expression.
     Named(usize),
-    /// The default of an input that is an expression.
+    /// The default of an input, if it is an expression.
     Default(InputId),
 }
 
-/// What a named expression came to, and where it has no value.
+/// The result of a named expression, and the failures where it has no value.
 type NamedResult = (Evaluation, Vec<EvaluationFailure>);
 
-/// What named expressions and default expressions came to.
+/// The results of named expressions and default expressions.
 #[derive(Default)]
 pub(super) struct Results {
-    /// Of those named expressions that mean the same for every user.
+    /// The results of named expressions that mean the same for every user.
     shared: Vec<Option<NamedResult>>,
-    /// Of the others, once for each user.
+    /// The results of the other named expressions, for each user.
     by_user: FxHashMap<(usize, ElementId), NamedResult>,
-    /// With values that are assumed at the moment.
+    /// The results for the values that are currently assumed.
     assumed: FxHashMap<(usize, Option<ElementId>), Evaluation>,
     defaults: FxHashMap<InputId, Value>,
 }
 
 impl Results {
-    /// Room for the results of so many named expressions.
+    /// An empty store with room for the results of this number of named expressions.
     pub(super) fn new(expressions: usize) -> Self {
         Self { shared: vec![None; expressions], ..Self::default() }
     }
 
-    /// Forgets what depends on presence.
+    /// Drops all results that depend on presence.
     pub(super) fn forget(&mut self) {
         self.shared.fill(None);
         self.by_user.clear();
@@ -72,19 +74,19 @@ impl Results {
     }
 }
 
-/// Where evaluating one expression for the other has come to.
+/// The state of evaluating expressions within each other.
 #[derive(Default)]
 pub(super) struct Nesting {
-    /// How many named expressions and inputs are being evaluated, one for the other.
+    /// How many named expressions and inputs are being evaluated within each other.
     depth: usize,
-    /// Whether what is evaluated is needed later only.
+    /// Whether the needs of an expression are being evaluated before it.
     preparing: bool,
-    /// Whether the expression at hand mentions SELF and the like.
+    /// Whether the current expression mentions SELF or the like.
     mentions_context: bool,
 }
 
 impl<'a> Evaluator<'_, 'a> {
-    /// A named expression, evaluated for whoever uses it: SELF means the user.
+    /// Evaluates a named expression for its user; SELF means the user.
     pub(super) fn named(
         &mut self,
         operand: ExpressionId,
@@ -92,7 +94,7 @@ impl<'a> Evaluator<'_, 'a> {
         context: Option<ElementId>,
     ) -> Result<Evaluation, Diagnostic> {
         let index = self.expression_index(operand)?;
-        // A bare string is an identifier where a condition is asked for, and a value otherwise.
+        // A bare string is an identifier if a condition is wanted, and a value otherwise.
         if logic {
             let body = self.graph.syntax.named(index);
             if self.expression(body).scalar().and_then(Node::as_str).is_some() {
@@ -103,8 +105,8 @@ impl<'a> Evaluator<'_, 'a> {
             self.failures.extend(failures);
             evaluated
         } else if let Some((evaluated, failures)) = self.remembered(index, context) {
-            // Whatever uses an expression that means something else for another element does so,
-            // too.
+            // The expression means something else for another element, and so does every expression
+            // that uses it.
             self.note_context();
             self.failures.extend(failures);
             evaluated
@@ -114,7 +116,7 @@ impl<'a> Evaluator<'_, 'a> {
         if logic { self.as_logic(evaluated, operand) } else { Ok(evaluated) }
     }
 
-    /// What a named expression came to, read as a condition.
+    /// The result of a named expression, read as a condition.
     fn as_logic(
         &mut self,
         evaluated: Evaluation,
@@ -140,7 +142,7 @@ impl<'a> Evaluator<'_, 'a> {
         }
     }
 
-    /// What a named expression came to.
+    /// The result of a named expression, if it is remembered.
     fn remembered(&self, index: usize, user: Option<ElementId>) -> Option<NamedResult> {
         if self.opened.assumed.is_empty() {
             let known = match user {
@@ -149,7 +151,7 @@ impl<'a> Evaluator<'_, 'a> {
             };
             known.cloned()
         } else {
-            // With values assumed, whatever has none is an error.
+            // While values are assumed, an expression without a value is an error, not a failure.
             let known = self.results.assumed.get(&(index, user));
             known.map(|evaluated| (evaluated.clone(), Vec::new()))
         }
@@ -176,8 +178,8 @@ impl<'a> Evaluator<'_, 'a> {
         }
     }
 
-    /// Failures at one place are one: expressions that each use another twice would have twice as
-    /// many with every step.
+    /// Merges failures at the same place. Otherwise, expressions that each use another one twice
+    /// would double the number of failures at each level.
     fn united(&mut self, failures: Vec<EvaluationFailure>) -> Vec<EvaluationFailure> {
         let mut united: IndexMap<_, (Vec<Formula>, Diagnostic), FxBuildHasher> =
             IndexMap::default();
@@ -202,10 +204,10 @@ impl<'a> Evaluator<'_, 'a> {
         })
     }
 
-    /// Evaluates the named expressions and the defaults of inputs that one needs, each after those that
-    /// it needs itself, so that they are remembered when it is evaluated.
+    /// Evaluates the named expressions and the input defaults that `first` needs. Each is evaluated
+    /// after its own needs, so that all are remembered when `first` is evaluated.
     ///
-    /// What goes wrong does so again where it matters, and is told there.
+    /// Errors are ignored here: they occur again, and are reported, when `first` is evaluated.
     fn evaluate_needed(
         &mut self,
         first: NeededValue,
@@ -232,7 +234,7 @@ impl<'a> Evaluator<'_, 'a> {
         }
         let (mentions, failed) = (self.nesting.mentions_context, self.failures.len());
         for (needed, operand) in order {
-            // What fails is not remembered.
+            // Errors are not remembered.
             match needed {
                 NeededValue::Named(index) => drop(self.evaluate_named(index, operand, context)),
                 NeededValue::Default(input) => {
@@ -244,7 +246,7 @@ impl<'a> Evaluator<'_, 'a> {
         self.nesting.mentions_context = mentions;
     }
 
-    /// Before what an input's default needs is nested too deeply, it is evaluated.
+    /// If the evaluation is nested deeply, evaluates the needs of an input's default first.
     pub(super) fn prepare_default(&mut self, input: InputId, operand: ExpressionId) {
         if self.nesting.depth == DEEP && !std::mem::replace(&mut self.nesting.preparing, true) {
             self.evaluate_needed(NeededValue::Default(input), operand, None);
@@ -269,7 +271,8 @@ impl<'a> Evaluator<'_, 'a> {
         }
     }
 
-    /// What a value is computed from.
+    /// The expression that a value is computed from; `None` for an input without a default
+    /// expression.
     fn body_of(&self, needed: NeededValue) -> Option<ExpressionId> {
         match needed {
             NeededValue::Named(index) => Some(self.graph.syntax.named(index)),
@@ -307,8 +310,8 @@ impl<'a> Evaluator<'_, 'a> {
         Ok(evaluated)
     }
 
-    /// The value of an input's default expression: whoever uses the input, SELF means nothing in
-    /// it.
+    /// The value of an input's default expression. SELF means nothing in it, whoever uses the
+    /// input.
     pub(super) fn default_value(
         &mut self,
         expression: ExpressionId,
@@ -320,7 +323,8 @@ impl<'a> Evaluator<'_, 'a> {
         Ok(value)
     }
 
-    /// Evaluates what something needs; cycles are found before, see [`Evaluator::validate_cycles`].
+    /// Runs an evaluation one level deeper. Cycles were already reported by
+    /// [`Evaluator::validate_cycles`].
     fn deeper<T>(
         &mut self,
         at: Span,
@@ -339,7 +343,7 @@ impl<'a> Evaluator<'_, 'a> {
         result
     }
 
-    /// Notes that the expression at hand means something else for another element.
+    /// Records that the current expression means something else for another element.
     pub(in super::super) fn note_context(&mut self) {
         self.nesting.mentions_context = true;
     }

@@ -1,67 +1,70 @@
-//! Inputs that are open: expressions that need their values are evaluated case by case.
+//! Evaluates expressions that depend on open inputs, case by case.
 //!
-//! An open input has a few cases that no condition looks into, each with one value that stands for
-//! all of its case, and each with a formula over atoms of its own that says when the case holds.
-//! An operator that needs the value itself is evaluated once for each combination of the cases of
-//! the inputs that it depends on, with these values *assumed*; what it comes to is put together
-//! again as a value for each formula. Logical operators are not split like this: they combine the
-//! formulas of their operands, so that the combinations stay small.
+//! An open input has a few cases, and no condition distinguishes values of the same case. Each case
+//! has one value that represents it, and a formula over its own atoms that says when the case
+//! holds. An operator that needs the value itself is evaluated once for each combination of the
+//! cases of the inputs that it depends on, with these values *assumed*. The results are then
+//! collected: each different result with the formula of its combinations. Logical operators are not
+//! split like this. They combine the formulas of their operands, so that there are fewer
+//! combinations.
 
 use super::{Evaluation, Evaluator, constant, depends_on_presence};
-use crate::sat::formula::Formula;
-use crate::text::diagnostic::{Code, Diagnostic};
-use crate::text::source::Span;
-use crate::text::value::Value;
-use crate::text::yaml::Node;
+use crate::diagnostic::{Code, Diagnostic};
 use crate::variability::expression::cases::OpenInput;
 use crate::variability::expression::dependencies::Dependencies;
 use crate::variability::graph::ElementId;
 use crate::variability::inputs::InputId;
 use crate::variability::syntax::{Application, ExpressionId};
+use cuvee_sat::formula::Formula;
+use cuvee_text::source::Span;
+use cuvee_text::value::Value;
+use cuvee_text::yaml::Node;
 use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// What an expression comes to in some of the cases of open inputs; of the cases of one expression,
+/// The result of an expression in some of the cases of open inputs. Of the cases of one expression,
 /// exactly one holds.
 #[derive(Clone, Debug)]
 pub(crate) struct ValueCase {
-    /// When: a formula over atoms of inputs.
+    /// The condition of the case: a formula over atoms of inputs.
     pub when: Formula,
-    /// Its value, or why it has none.
+    /// The value of the expression, or why it has none.
     pub outcome: Result<Value, Diagnostic>,
 }
 
-/// The cases of an open input: when it has which value.
+/// The cases of an open input: each with its condition and its value.
 pub(super) type InputCases = Rc<[(Formula, Value)]>;
 
-/// When an expression has no value, and why.
+/// The condition under which an expression has no value, and the reason.
 pub(crate) type EvaluationFailure = (Formula, Diagnostic);
 
-/// The answer in each case, by its number, and the answers.
+/// For each case the number of its answer, and the answers.
 type SettledCases = (Rc<[u32]>, Vec<Value>);
 
-/// More combinations of cases than this are too many to go through for one expression.
+/// The largest number of combinations of cases that one expression is evaluated for.
 const MAX_COMBINATIONS: usize = 4096;
 
-/// A run of so many cases is written as a list of them.
+/// How many consecutive cases are still written as a list of cases; longer runs are written by
+/// their two ends.
 const SHORT_RUN: usize = 8;
 
-/// The inputs that are open.
+/// The inputs that are open, with their cases.
 #[derive(Default)]
 pub(super) struct OpenCases {
     cases: FxHashMap<InputId, InputCases>,
-    /// For each number of cases of an input that it has one of those that are listed first.
+    /// For each input: at index `n`, the formula that one of its first `n` cases holds.
     first: FxHashMap<InputId, Rc<[Formula]>>,
-    /// What expressions come to in each case of the one input that they depend on, as it was found when
-    /// the cases were told apart.
+    /// The answers of expressions that depend on one input only, case by case. They are known from
+    /// finding the cases of that input.
     settled: FxHashMap<ExpressionId, SettledCases>,
-    /// The atoms that those cases are made of.
+    /// The atoms that the formulas of the cases consist of.
     pub atoms: Range<u32>,
-    /// When those atoms alone make formulas true.
+    /// A cache: for formulas, the condition under which the atoms of the cases alone make them
+    /// true.
     pub folded: FxHashMap<Formula, Formula>,
-    /// Values that an expression is evaluated with at the moment.
+    /// The values of inputs that an expression is being evaluated with.
     pub assumed: FxHashMap<InputId, Value>,
 }
 
@@ -72,15 +75,15 @@ impl OpenCases {
     }
 }
 
-/// When an expression comes to what.
+/// A result of an expression, with the conditions under which it has this result.
 type OutcomeCases = (Vec<Formula>, Result<Value, Diagnostic>);
 
-/// When which values hold that are combined so far.
+/// The values of some inputs, with the condition under which the inputs have them.
 type Combination = (Formula, Vec<Value>);
 
 impl<'a> Evaluator<'_, 'a> {
-    /// Gives open inputs their cases, an atom or more each; returns when each case holds, input by
-    /// input.
+    /// Gives open inputs their cases, with one or more new atoms for each input. Returns the
+    /// conditions of the cases, input by input.
     pub(crate) fn open(&mut self, inputs: &[OpenInput]) -> Vec<Vec<Formula>> {
         let start = self.atoms();
         let cases = inputs.iter().map(|open| self.open_input(open)).collect();
@@ -89,12 +92,12 @@ impl<'a> Evaluator<'_, 'a> {
         cases
     }
 
-    /// The atoms that the cases of open inputs are made of.
+    /// The atoms that the formulas of the cases consist of.
     pub(crate) fn input_atoms(&self) -> Range<u32> {
         self.opened.atoms.clone()
     }
 
-    /// Two cases are an atom and its negation; of more, each has an atom of its own.
+    /// Two cases are an atom and its negation. If there are more, each case has an atom of its own.
     fn open_input(&mut self, open: &OpenInput) -> Vec<Formula> {
         let when = match open.cases.len() {
             1 => vec![Formula::TRUE],
@@ -114,17 +117,18 @@ impl<'a> Evaluator<'_, 'a> {
         when
     }
 
-    /// The cases of an input, if it is open.
+    /// The cases of an input; `None` if it is not open.
     pub(crate) fn cases_of(&self, input: InputId) -> Option<InputCases> {
         self.opened.cases.get(&input).cloned()
     }
 
-    /// Where conditions cannot be computed, so that inputs may not have these values.
+    /// The conditions under which some condition of the template has no value. Inputs must not have
+    /// such values.
     pub(crate) fn failures(&self) -> &[EvaluationFailure] {
         &self.failures
     }
 
-    /// What an expression comes to, case by case.
+    /// The results of an expression, case by case.
     ///
     /// # Errors
     /// As [`Evaluator::value`].
@@ -143,7 +147,7 @@ impl<'a> Evaluator<'_, 'a> {
         }
     }
 
-    /// The value of an expression where open inputs have these values.
+    /// The value of an expression if open inputs have these values.
     ///
     /// # Errors
     /// As [`Evaluator::value`].
@@ -168,7 +172,7 @@ impl<'a> Evaluator<'_, 'a> {
         result
     }
 
-    /// What an operation depends on, where it has to be evaluated case by case.
+    /// The dependencies of an operation, if it has to be evaluated case by case.
     pub(super) fn splits(&self, operation: Application) -> Option<Rc<Dependencies>> {
         if self.opened.cases.is_empty() || !self.opened.assumed.is_empty() {
             return None;
@@ -186,7 +190,8 @@ impl<'a> Evaluator<'_, 'a> {
         context: Option<ElementId>,
     ) -> Result<Evaluation, Diagnostic> {
         let at = self.expression(operation.operand).span();
-        // Few outcomes among many combinations: those in which it is the same are one case.
+        // There are few results among many combinations: combinations with the same result become
+        // one case.
         let mut found = self.settled(inputs, id);
         let combinations = match found.is_empty() {
             true => self.combinations(inputs, id, operation)?,
@@ -213,7 +218,8 @@ impl<'a> Evaluator<'_, 'a> {
         Ok(Evaluation::Cases(cases.collect()))
     }
 
-    /// What an expression comes to, and when, where that is known of all cases of its only input.
+    /// The results of an expression with their conditions, if they are known for all cases of its
+    /// only input; empty otherwise.
     fn settled(&mut self, inputs: &[InputId], id: ExpressionId) -> Vec<OutcomeCases> {
         let &[input] = inputs else { return Vec::new() };
         let Some(cases) = self.cases_of(input) else { return Vec::new() };
@@ -229,8 +235,8 @@ impl<'a> Evaluator<'_, 'a> {
             let end = start + run.len();
             match run.len() <= SHORT_RUN {
                 true => whens.extend(cases[start..end].iter().map(|(when, _)| *when)),
-                // One of the cases holds, so it is one of these if it is before their end and not
-                // before them.
+                // Exactly one case holds. It is in this run if it is before the end of the run but
+                // not before its start.
                 false => whens.push(self.arena.and([first[end], !first[start]])),
             }
             start = end;
@@ -239,8 +245,8 @@ impl<'a> Evaluator<'_, 'a> {
         whens.into_iter().map(|(number, whens)| (whens, answer(number))).collect()
     }
 
-    /// For each number of cases that one of those that are listed first holds, as it is said when
-    /// exactly one of all is to hold.
+    /// At index `n`, the formula that one of the first `n` cases of an input holds. It has the same
+    /// form as in the assertion that exactly one case holds, so that formulas are shared.
     fn first_cases(&mut self, input: InputId, cases: &InputCases) -> Rc<[Formula]> {
         if let Some(known) = self.opened.first.get(&input) {
             return Rc::clone(known);
@@ -288,8 +294,8 @@ impl<'a> Evaluator<'_, 'a> {
         Ok(rows)
     }
 
-    /// The cases in which a value is true; those in which it is no condition fail, and if all do
-    /// that is an error.
+    /// The condition that a value is true. Cases in which it is no condition are recorded as
+    /// failures; if all cases fail, that is an error.
     pub(super) fn true_cases(
         &mut self,
         cases: &[ValueCase],

@@ -1,0 +1,293 @@
+//! Finds costs that exclude each other, as far as unit propagation shows it.
+//!
+//! # References
+//!
+//! - Armin Biere, Daniel Le Berre, Emmanuel Lonca, Norbert Manthey. "Detecting Cardinality
+//!   Constraints in CNF." SAT 2014: groups that grow by what the propagation of each of their
+//!   literals excludes.
+//! - Marijn J. H. Heule, Mark Dufour, Joris van Zwieten, Hans van Maaren. "March_eq: Implementing
+//!   Additional Reasoning into an Efficient Look-Ahead SAT Solver." SAT 2004: what a literal
+//!   implies directly is propagated once for all literals that imply it.
+
+use super::forest::ImplicationForest;
+use super::propagator::Propagator;
+use super::solver::Recorded;
+use crate::formula::Lit;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// How many literals propagation may look at before it has to end, so that no input makes it search
+/// for long. `GROUPING` is for groups, which make wide choices tractable. `ASKING` is for questions
+/// about single cores.
+const GROUPING: usize = 40_000_000;
+const ASKING: usize = 1_000_000;
+
+/// The size from which a group is so wide that only [`Exclusions::wide_groups`] finds it in time.
+pub(super) const WIDE: usize = 256;
+/// How many of the literals that propagation found last are checked for a group to join.
+const RECENT: usize = 16;
+
+/// Finds literals that cannot be true together, or false together.
+pub(super) struct Exclusions {
+    propagator: Propagator,
+    /// How many literals were looked at.
+    effort: usize,
+}
+
+impl Exclusions {
+    pub(super) fn new(solver: &Recorded) -> Self {
+        Self { propagator: Propagator::new(solver), effort: 0 }
+    }
+
+    /// The literals that follow from a literal. Empty where the literal contradicts the clauses, or
+    /// where the effort has reached `most`.
+    fn implied(&mut self, literal: Lit, most: usize) -> Vec<Lit> {
+        let Self { propagator, effort } = self;
+        if *effort >= most
+            || literal.var().index() >= propagator.vars()
+            || propagator.value(literal).is_some()
+        {
+            return Vec::new();
+        }
+        let known = propagator.trail().len();
+        let consistent = propagator.assume(literal);
+        let implied =
+            propagator.trail().get(known + 1..).filter(|_| consistent).unwrap_or_default().to_vec();
+        *effort += propagator.trail().len() - known;
+        propagator.undo(known);
+        implied
+    }
+
+    /// Whether propagation shows that at most one of the literals is true.
+    pub(super) fn are_exclusive(&mut self, literals: &[Lit]) -> bool {
+        literals.iter().enumerate().all(|(position, &literal)| {
+            let others = &literals[position + 1..];
+            let implied: FxHashSet<_> = if others.is_empty() {
+                FxHashSet::default()
+            } else {
+                self.implied(literal, ASKING).into_iter().collect()
+            };
+            others.iter().all(|&other| implied.contains(&!other))
+        })
+    }
+
+    /// Finds disjoint groups of at least two of the literals. Propagation shows that at most one
+    /// literal of a group is false in any model.
+    pub(super) fn groups(&mut self, literals: &[Lit]) -> Vec<Vec<Lit>> {
+        let positions: FxHashMap<Lit, usize> = literals.iter().copied().zip(0..).collect();
+        let mut grouped = vec![false; literals.len()];
+        let mut groups = self.wide_groups(literals, &positions, WIDE);
+        for literal in groups.iter().flatten() {
+            grouped[positions[literal]] = true;
+        }
+        // For each literal, how many literals of the current group exclude that it is false as
+        // well.
+        let mut conflicts = vec![0_usize; literals.len()];
+        for first in 0..literals.len() {
+            if grouped[first] {
+                continue;
+            }
+            let mut excluded = |position: usize| -> Vec<usize> {
+                self.implied(!literals[position], GROUPING)
+                    .iter()
+                    .filter_map(|literal| positions.get(literal).copied())
+                    .collect()
+            };
+            let candidates = excluded(first);
+            let (mut group, mut counted) = (vec![first], candidates.clone());
+            counted.iter().for_each(|&position| conflicts[position] += 1);
+            for candidate in candidates {
+                if !grouped[candidate] && conflicts[candidate] == group.len() {
+                    group.push(candidate);
+                    for position in excluded(candidate) {
+                        conflicts[position] += 1;
+                        counted.push(position);
+                    }
+                }
+            }
+            counted.iter().for_each(|&position| conflicts[position] = 0);
+            if group.len() > 1 {
+                group.iter().for_each(|&position| grouped[position] = true);
+                groups.push(group.into_iter().map(|position| literals[position]).collect());
+            }
+        }
+        self.effort = 0;
+        groups
+    }
+
+    /// Finds the groups of at least `width` literals.
+    ///
+    /// To propagate each literal takes time that is quadratic in the size of its group. But where
+    /// `a` directly implies `b`, `a` excludes whatever `b` excludes. So the implied literals are
+    /// arranged as a forest, in which each literal is below one that it implies, and is propagated
+    /// once, after that one. The leaves are the negations of the literals to be grouped. Along the
+    /// ladder of clauses that encodes exactly one of many, each step down propagates only one step
+    /// more than the one above.
+    fn wide_groups(
+        &mut self,
+        literals: &[Lit],
+        positions: &FxHashMap<Lit, usize>,
+        width: usize,
+    ) -> Vec<Vec<Lit>> {
+        if literals.len() < width {
+            return Vec::new();
+        }
+        let vars = self.propagator.vars();
+        let known = literals.iter().filter(|literal| literal.var().index() < vars);
+        let forest = ImplicationForest::of(&self.propagator, known.map(|&literal| !literal));
+        let mut search =
+            GroupSearch { positions, places: FxHashMap::default(), groups: Vec::new() };
+        let mut entered = Vec::new();
+        let mut next: Vec<_> = forest.roots().map(ForestStep::Enter).collect();
+        while let Some(step) = next.pop() {
+            let literal = match step {
+                ForestStep::Leave => {
+                    let start = entered.pop().unwrap_or_default();
+                    search.forget(&self.propagator.trail()[start..]);
+                    self.propagator.undo(start);
+                    continue;
+                }
+                ForestStep::Enter(literal) => literal,
+            };
+            if self.propagator.value(literal) == Some(false) || self.effort >= GROUPING {
+                continue;
+            }
+            let start = self.propagator.trail().len();
+            let is_possible =
+                self.propagator.value(literal).is_some() || self.propagator.assume(literal);
+            self.effort += self.propagator.trail().len() - start;
+            if !is_possible {
+                self.propagator.undo(start);
+                continue;
+            }
+            search.learn(&self.propagator.trail()[start..]);
+            entered.push(start);
+            next.push(ForestStep::Leave);
+            // All children join groups before anything else is assumed that may exclude them.
+            for &child in forest.children(literal) {
+                search.visit(child, &self.propagator);
+                if !forest.children(child).is_empty() {
+                    next.push(ForestStep::Enter(child));
+                }
+            }
+        }
+        self.effort = 0;
+        search.groups.retain(|group| group.literals.len() >= width);
+        search.groups.into_iter().map(|group| group.literals).collect()
+    }
+}
+
+/// A step of the walk through a forest.
+enum ForestStep {
+    Enter(Lit),
+    /// Takes back what followed from the literal that was entered last.
+    Leave,
+}
+
+struct ExclusiveGroup {
+    literals: Vec<Lit>,
+    /// How many of the literals are true under the current assumptions.
+    known: usize,
+}
+
+/// Groups that grow during the walk through a forest.
+struct GroupSearch<'p> {
+    /// The literals to be grouped.
+    positions: &'p FxHashMap<Lit, usize>,
+    /// The group of each literal that is in one.
+    places: FxHashMap<Lit, usize>,
+    groups: Vec<ExclusiveGroup>,
+}
+
+impl GroupSearch<'_> {
+    fn learn(&mut self, trail: &[Lit]) {
+        for place in trail.iter().filter_map(|literal| self.places.get(literal)) {
+            self.groups[*place].known += 1;
+        }
+    }
+
+    fn forget(&mut self, trail: &[Lit]) {
+        for place in trail.iter().filter_map(|literal| self.places.get(literal)) {
+            self.groups[*place].known -= 1;
+        }
+    }
+
+    /// Puts the negation of a literal into a group, if it is to be grouped and has no value yet.
+    /// That is a group whose literals are all true when the negation is false, or else a new group.
+    /// The current assumptions follow from the literal, and so do the literals that it implies
+    /// directly.
+    fn visit(&mut self, literal: Lit, propagator: &Propagator) {
+        let opposite = !literal;
+        if propagator.value(literal).is_some()
+            || !self.positions.contains_key(&opposite)
+            || self.places.contains_key(&opposite)
+        {
+            return;
+        }
+        let place_of = |literal: Lit| self.places.get(&literal).copied();
+        let mut besides: FxHashMap<usize, usize> = FxHashMap::default();
+        let implied = propagator.implied_at_once(literal).filter_map(place_of);
+        implied.for_each(|place| *besides.entry(place).or_default() += 1);
+        let is_whole = |&place: &usize| {
+            let ExclusiveGroup { literals, known } = &self.groups[place];
+            known + besides.get(&place).copied().unwrap_or(0) == literals.len()
+        };
+        let recent = propagator.trail().iter().rev().take(RECENT).copied().filter_map(place_of);
+        let direct = propagator.implied_at_once(literal).filter_map(place_of);
+        let place = direct.chain(recent).find(is_whole).unwrap_or(self.groups.len());
+        if place == self.groups.len() {
+            self.groups.push(ExclusiveGroup { literals: Vec::new(), known: 0 });
+        }
+        self.groups[place].literals.push(opposite);
+        self.places.insert(opposite, place);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::SolverKind;
+    use super::super::solver::SatSolver;
+    use super::super::tests::{clauses, holds};
+    use super::*;
+    use crate::formula::{Arena, Atom, Encoder, OriginId, Var};
+    use proptest::prelude::*;
+
+    const VARS: u32 = 8;
+
+    fn wide_groups(solver: &Recorded, literals: &[Lit], width: usize) -> Vec<Vec<Lit>> {
+        let positions = literals.iter().copied().zip(0..).collect();
+        Exclusions::new(solver).wide_groups(literals, &positions, width)
+    }
+
+    proptest! {
+        #[test]
+        fn of_a_wide_group_at_most_one_is_false(clauses in clauses(VARS, 1..24)) {
+            let mut solver = Recorded::new(SolverKind::default().start());
+            (0..VARS).for_each(|_| _ = solver.new_var());
+            clauses.iter().for_each(|clause| solver.add_clause(clause));
+            let literals: Vec<_> = (0..VARS).map(|var| Var(var).negative()).collect();
+            for group in wide_groups(&solver, &literals, 2) {
+                for model in (0..1 << VARS).filter(|&model| holds(&clauses, model)) {
+                    let is_false = |literal: &&Lit| model >> literal.var().0 & 1 == 1;
+                    prop_assert!(group.iter().filter(is_false).count() < 2);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn one_of_many_is_one_wide_group() {
+        const SIZE: u32 = 1_000;
+        let mut arena = Arena::default();
+        let atoms: Vec<_> = (0..SIZE).map(|atom| arena.atom(Atom(atom))).collect();
+        let ladder = arena.at_most_one(atoms.iter().copied());
+        let mut encoder = Encoder::new(&arena, SIZE);
+        encoder.assert(&[ladder], OriginId(0));
+        let cnf = encoder.finish();
+        let mut solver = Recorded::new(SolverKind::default().start());
+        (0..cnf.vars()).for_each(|_| _ = solver.new_var());
+        cnf.clauses().for_each(|clause| solver.add_clause(clause.literals));
+        let literals: Vec<_> = (0..SIZE).map(|var| Var(var).negative()).collect();
+        let groups = wide_groups(&solver, &literals, WIDE);
+        assert_eq!(groups.iter().map(Vec::len).collect::<Vec<_>>(), [SIZE as usize]);
+    }
+}

@@ -1,0 +1,260 @@
+//! Walks randomly through the models of a circuit. That shows many of them before a solver is asked
+//! whether there are more.
+
+use super::circuit::{Circuit, Lanes};
+use super::models::Models;
+use super::random::Random;
+use crate::formula::{Lit, Var};
+
+/// How many times 64 models are kept.
+const KEPT: usize = 12;
+
+/// The most cases that a factor may have for random walks to show most of them. Each case of a
+/// larger factor is tried.
+pub const WIDE: usize = 64;
+
+/// How many words are kept at most, whatever the number of cases.
+const WORDS: usize = 1 << 23;
+
+/// How many passes a walk from newly found models has.
+const AROUND: usize = 3;
+
+/// A collection of models that were met on walks.
+#[derive(Default)]
+pub struct Samples {
+    /// For each round, a word for each variable with the lanes in which it is true.
+    rounds: Vec<Vec<u64>>,
+    /// The circuit to walk through, if any.
+    ground: Option<Ground>,
+    /// The models from which the next walk starts, as lanes, and how many were set so far.
+    starts: Vec<u64>,
+    started: u32,
+}
+
+/// A circuit and the factors that can be changed.
+struct Ground {
+    circuit: Circuit,
+    factors: Vec<Vec<Lit>>,
+}
+
+impl Samples {
+    /// Collects models of a circuit with these factors by walking. The collection is empty where
+    /// there is no model.
+    pub fn of(circuit: Circuit, factors: &[Vec<Lit>], models: &mut Models) -> Self {
+        let Some(mut walk) = LaneWalk::new(&circuit, factors, models) else {
+            return Self::default();
+        };
+        let mut rounds = vec![walk.lanes.values().to_vec()];
+        while rounds.len() < KEPT {
+            walk.pass(&mut |_, _, holds| holds);
+            rounds.push(walk.lanes.values().to_vec());
+        }
+        for factor in factors.iter().filter(|factor| factor.len() > WIDE) {
+            let kept = most_rounds(walk.lanes.values());
+            for first in (0..factor.len()).step_by(64).take(kept.saturating_sub(rounds.len())) {
+                walk.side_by_side(factor, first);
+                rounds.push(walk.lanes.values().to_vec());
+            }
+        }
+        let ground = Some(Ground { circuit, factors: factors.to_vec() });
+        Self { rounds, ground, ..Self::default() }
+    }
+
+    /// Records the last model of the solver. After every few models, it walks on from them. Returns
+    /// the number of rounds before; later rounds are new.
+    pub(super) fn see(&mut self, models: &Models) -> usize {
+        let known = self.rounds.len();
+        let Some(Ground { circuit, factors }) = &self.ground else { return known };
+        let starts = std::mem::take(&mut self.starts);
+        let mut walk = LaneWalk::at(circuit, factors, starts, known as u64);
+        let lanes = if self.started == 0 { u64::MAX } else { share() << self.started };
+        walk.lanes.set(lanes, &|literal| models.is_true(literal));
+        self.started += 1;
+        if self.started == STARTS {
+            for _ in 0..AROUND.min(most_rounds(walk.lanes.values()).saturating_sub(known)) {
+                walk.pass(&mut |_, _, holds| holds);
+                self.rounds.push(walk.lanes.values().to_vec());
+            }
+            self.started = 0;
+        }
+        self.starts = walk.lanes.into_values();
+        known
+    }
+
+    /// The lanes in which a literal is true, a word for each round. Rounds that do not contain its
+    /// variable are left out.
+    pub fn of_literal(&self, literal: Lit) -> impl Iterator<Item = u64> {
+        self.since(0, literal)
+    }
+
+    /// Like [`of_literal`](Self::of_literal), for the rounds from number `known` on.
+    pub(super) fn since(&self, known: usize, literal: Lit) -> impl Iterator<Item = u64> {
+        let negated = if literal.is_negative() { u64::MAX } else { 0 };
+        let value =
+            move |round: &Vec<u64>| round.get(literal.var().index()).map(|value| value ^ negated);
+        self.rounds[known..].iter().filter_map(value)
+    }
+
+    /// Whether a literal is true in any of the models.
+    pub fn show(&self, literal: Lit) -> bool {
+        self.show_since(0, literal)
+    }
+
+    /// Whether a literal is true in any model of the rounds from number `known` on.
+    pub(super) fn show_since(&self, known: usize, literal: Lit) -> bool {
+        self.since(known, literal).any(|lanes| lanes != 0)
+    }
+}
+
+/// How many rounds are kept at most, where each has as many words as `values`.
+fn most_rounds(values: &[u64]) -> usize {
+    WORDS / values.len().max(1)
+}
+
+/// How many models the solver is asked for. The other lanes become their neighbours, and neighbours
+/// of those.
+const STARTS: u32 = 8;
+
+/// The lanes that start with the first of these models. Shifted, they are those of the other
+/// models.
+fn share() -> u64 {
+    u64::MAX / u64::from(2_u32.pow(64 / STARTS) - 1)
+}
+
+/// A random walk of 64 models of a circuit. In each step, one factor takes another case.
+pub struct LaneWalk<'c> {
+    circuit: &'c Circuit,
+    factors: &'c [Vec<Lit>],
+    /// The current models.
+    pub lanes: Lanes<'c>,
+    random: Random,
+}
+
+impl<'c> LaneWalk<'c> {
+    /// Starts from models that are as different from each other as possible. `None` where there is
+    /// no model. A factor is a list of cases, of which exactly one is true in each model.
+    pub fn new(circuit: &'c Circuit, factors: &'c [Vec<Lit>], models: &mut Models) -> Option<Self> {
+        if !models.solve(&[]) {
+            return None;
+        }
+        let mut walk = Self::at(circuit, factors, Vec::new(), 0);
+        walk.lanes.set(u64::MAX, &|literal| models.is_true(literal));
+        for start in 0..STARTS {
+            let wanted = walk.any_cases();
+            if models.solve_toward(&wanted) {
+                walk.lanes.set(share() << start, &|literal| models.is_true(literal));
+            }
+        }
+        Some(walk)
+    }
+
+    /// Starts from known values, or from values to be set later.
+    fn at(circuit: &'c Circuit, factors: &'c [Vec<Lit>], values: Vec<u64>, seed: u64) -> Self {
+        let lanes = Lanes::new(circuit, values);
+        Self { circuit, factors, lanes, random: Random::new(seed) }
+    }
+
+    /// A random case of each factor, in random order of the factors.
+    fn any_cases(&mut self) -> Vec<Lit> {
+        let mut wanted = Vec::with_capacity(self.factors.len());
+        for factor in self.factors.iter().filter(|factor| !factor.is_empty()) {
+            wanted.push(factor[self.random.next() as usize % factor.len()]);
+            let other = self.random.next() as usize % wanted.len();
+            let last = wanted.len() - 1;
+            wanted.swap(last, other);
+        }
+        wanted
+    }
+
+    /// Lets each factor take each of its other cases, in all lanes where that is possible. After
+    /// each step it calls `see` with the position of the factor, the lanes, and the lanes that are
+    /// still models. `see` returns the lanes that may keep the change. A random half of these keep
+    /// it.
+    pub fn pass(&mut self, see: &mut dyn FnMut(usize, &Lanes<'c>, u64) -> u64) {
+        for (index, factor) in self.factors.iter().enumerate() {
+            // With two opposite cases, one change is enough: each lane takes the other case.
+            let targets =
+                if factor.len() == 2 && factor[0] == !factor[1] { 1 } else { factor.len() };
+            for target in 0..targets {
+                let wanted = |case| if case == target { u64::MAX } else { 0 };
+                let Some(changes) = self.changes(factor, &wanted) else { continue };
+                let holds = self.lanes.change(changes);
+                let stay = see(index, &self.lanes, holds);
+                let kept = holds & stay & self.random.next();
+                self.lanes.keep(kept);
+            }
+        }
+    }
+
+    /// Lets a factor take up to 64 of its cases, from `first` on, each in a lane of its own. Lanes
+    /// that are no models afterwards keep their values.
+    fn side_by_side(&mut self, factor: &[Lit], first: usize) {
+        let last = factor.len() - 1;
+        let lanes_of = |case: usize| match case.checked_sub(first) {
+            Some(lane) if lane < 64 && case == last => u64::MAX << lane,
+            Some(lane) if lane < 64 => 1 << lane,
+            _ => 0,
+        };
+        if let Some(changes) = self.changes(factor, &lanes_of) {
+            let holds = self.lanes.change(changes);
+            self.lanes.keep(holds);
+        }
+    }
+
+    /// The changes that give a factor the wanted case in each lane, as far as inputs allow it.
+    /// `None` where a factor of two opposite cases is no input.
+    fn changes(&self, factor: &[Lit], wanted: &dyn Fn(usize) -> u64) -> Option<Vec<(Var, u64)>> {
+        if let &[one, other] = factor
+            && one == !other
+        {
+            return self.circuit.is_input(one.var()).then(|| vec![(one.var(), u64::MAX)]);
+        }
+        let change = |(case, &literal): (usize, &Lit)| {
+            (literal.var(), self.lanes.value(literal) ^ wanted(case))
+        };
+        let changes = factor.iter().enumerate().map(change);
+        let (changes, stuck): (Vec<_>, Vec<_>) =
+            changes.partition(|(var, _)| self.circuit.is_input(*var));
+        let blocked = stuck.into_iter().fold(0, |blocked, (_, lanes)| blocked | lanes);
+        let open = changes.into_iter().map(|(var, lanes)| (var, lanes & !blocked));
+        Some(open.filter(|&(_, lanes)| lanes != 0).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formula::Cnf;
+    use crate::solve::SolverKind;
+
+    /// There are 150 cases, every seventh of which is in no model.
+    #[test]
+    fn each_of_many_cases_is_seen() {
+        let cases: Vec<Lit> = (0..150).map(|var| Var(var).positive()).collect();
+        let pairs = cases.iter().flat_map(|&a| cases.iter().map(move |&b| (a, b)));
+        let mut clauses: Vec<Vec<Lit>> =
+            pairs.filter(|(a, b)| a < b).map(|(a, b)| vec![!a, !b]).collect();
+        clauses.push(cases.clone());
+        let beside = Var(150).positive();
+        clauses.extend(
+            cases.iter().step_by(7).flat_map(|&case| [vec![!case, beside], vec![!case, !beside]]),
+        );
+        let cnf = Cnf::of(151, clauses.iter().cloned());
+        let inputs: Vec<Var> = (0..151).map(Var).collect();
+        let circuit = Circuit::new(&cnf, &inputs).expect("all variables are inputs");
+        let factors = vec![cases.clone(), vec![beside, !beside]];
+        let mut models = Models::of(&cnf, SolverKind::default());
+        let samples = Samples::of(circuit, &factors, &mut models);
+        for (case, index) in cases.iter().zip(0..) {
+            assert_eq!(samples.show(*case), index % 7 != 0, "{index}");
+        }
+        for round in &samples.rounds {
+            let value = |literal: &Lit| {
+                round[literal.var().index()] ^ if literal.is_negative() { u64::MAX } else { 0 }
+            };
+            for clause in &clauses {
+                assert_eq!(clause.iter().map(value).fold(0, |all, one| all | one), u64::MAX);
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Tests exploring templates whose inputs are a feature model. They measure work rather than time.
+
+use super::features::{FeatureShape, SHAPES, template};
+use cuvee::Resolver;
+use cuvee::explore::progress::Progress;
+use cuvee::explore::{Query, Which};
+use std::collections::BTreeMap;
+
+/// Counts of the work that an answer took.
+#[derive(Default)]
+struct Work(BTreeMap<&'static str, usize>);
+
+impl Progress for Work {
+    fn counted(&mut self, what: &'static str, count: usize) {
+        *self.0.entry(what).or_default() += count;
+    }
+}
+
+fn model(shape: FeatureShape) -> Resolver {
+    Resolver::from_text("features.yaml", template(shape))
+}
+
+/// Where the inputs determine everything, opening asks a solver nothing.
+#[test]
+fn opening_asks_nothing() {
+    let mut work = Work::default();
+    let query = Query { limit: 1, ..Query::default() };
+    let found = model(SHAPES[1]).variants_with(&query, &mut work).unwrap().result;
+    assert!(found.more);
+    assert_eq!(work.0["other variables"], 0, "{:?}", work.0);
+    assert!(work.0["gates"] > 2_500, "{:?}", work.0);
+}
+
+/// What an input influences is mostly found without asking a solver, and twice as many inputs take
+/// about twice the work.
+#[test]
+fn inputs_are_mostly_seen() {
+    let shapes = [1_250, 2_500].map(|features| FeatureShape { features, constraints: features });
+    let [some, more] = shapes.map(|shape| {
+        let (features, mut work) = (shape.features, Work::default());
+        let report = model(shape).input_report_with(&mut work).unwrap().result;
+        assert!(
+            report.inputs.iter().filter(|input| !input.influences.is_empty()).count()
+                > features / 2
+        );
+        assert!(work.0["questions"] < features, "{:?}", work.0);
+        work.0["steps of simulation"]
+    });
+    assert!(more < 4 * some, "{some} and {more}");
+}
+
+/// Nodes of a deep tree that go together are mostly found without asking a solver, though most
+/// variants have little of the tree.
+#[test]
+fn analyses_mostly_see() {
+    let shapes = [600, 1_200].map(|features| FeatureShape { features, constraints: features / 12 });
+    let [some, more] = shapes.map(|shape| {
+        let mut work = Work::default();
+        let analysis = model(shape).analyze_with(&mut work).unwrap().result;
+        assert!(!analysis.void && !analysis.atomic_sets.is_empty());
+        assert!(work.0["searches"] < shape.features, "{:?}", work.0);
+        work.0["searches"]
+    });
+    assert!(more < 4 * some, "{some} and {more}");
+}
+
+/// A few variants cover all pairs, and making each takes few questions.
+#[test]
+fn pairs_are_covered_by_few() {
+    let shapes = [250, 500].map(|features| FeatureShape { features, constraints: features });
+    let [some, more] = shapes.map(|shape| {
+        let mut work = Work::default();
+        let query = Query { which: Which::Covering(2), ..Query::default() };
+        let found = model(shape).variants_with(&query, &mut work).unwrap().result;
+        assert!(found.covered.unwrap() > shape.features as u64);
+        assert!(found.variants.len() < shape.features, "{}", found.variants.len());
+        work.0["searches"]
+    });
+    assert!(more < 4 * some, "{some} and {more}");
+}
+
+/// For an input with many cases, each in variants of its own, the solver is not asked about each
+/// case.
+#[test]
+fn many_cases_are_seen() {
+    let cases = 600;
+    let nodes: String = (0..cases)
+        .map(|i| {
+            format!("    n{i}: {{type: Part, conditions: {{equal: [{{variability_input: size}}, {i}]}}}}\n")
+        })
+        .collect();
+    let text = format!(
+        "tosca_definitions_version: tosca_variability_1_0\ntopology_template:\n  variability:\n    inputs: {{size: {{type: integer}}}}\n  \
+         node_templates:\n{nodes}"
+    );
+    let template = Resolver::from_text("cases.yaml", text);
+    let mut work = Work::default();
+    let query = Query { limit: 3, ..Query::default() };
+    let found = template.variants_with(&query, &mut work).unwrap().result;
+    assert!(found.more && found.variants.len() == 3);
+    assert!(work.0["searches"] < 100, "{:?}", work.0);
+}

@@ -1,0 +1,38 @@
+//! Tests plans, instances, and the substitution of what a template leaves open.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on fails"
+)]
+
+#[path = "../shared/bpmn.rs"]
+mod bpmn;
+#[allow(dead_code, reason = "others ask more of commands")]
+#[path = "../shared/commands.rs"]
+mod commands;
+#[path = "../shared/deploying.rs"]
+mod deploying;
+#[path = "../shared/folders.rs"]
+mod folders;
+#[path = "../shared/sessions.rs"]
+mod sessions;
+#[path = "../shared/topologies.rs"]
+mod topologies;
+
+mod fulfil;
+mod instance;
+mod instance_exchange;
+mod instance_failures;
+mod instance_laws;
+mod instance_parts;
+mod instance_report;
+mod instance_sessions;
+mod instance_store;
+mod instance_targets;
+mod plan;
+mod plan_formats;
+mod plan_laws;
+mod substitute;
+mod substitute_laws;

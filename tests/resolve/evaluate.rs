@@ -1,0 +1,270 @@
+//! Tests evaluating functions: what is replaced by its value, what stays, and which errors there
+//! are.
+//!
+//! Each `template.yaml` below `tests/evaluate` results in the bytes of the `expected.yaml` beside
+//! it, with the deployment inputs of a `deployment.yaml` if there is one.
+
+#![cfg(feature = "cli")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot read its files has failed")]
+
+use cuvee::diagnostic::{Code, Diagnostic};
+use cuvee::source::MemoryFiles;
+use cuvee::{Failure, Resolver};
+use snapbox::cmd::{Command, cargo_bin};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn cases() -> Vec<PathBuf> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/evaluate");
+    let mut cases: Vec<_> =
+        fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    cases.sort();
+    assert!(cases.len() > 3, "{cases:?}");
+    cases
+}
+
+fn evaluating(template: Resolver, case: &Path) -> Resolver {
+    let inputs = case.join("deployment.yaml");
+    let template = template.evaluate_functions();
+    if inputs.exists() { template.deployment_inputs_file(inputs) } else { template }
+}
+
+#[test]
+fn functions_are_replaced_by_their_values() {
+    for case in cases() {
+        let result =
+            evaluating(Resolver::new(case.join("template.yaml")), &case).resolve().unwrap();
+        let expected = fs::read_to_string(case.join("expected.yaml")).unwrap_or_default();
+        assert!(result.to_yaml() == expected, "{} gives\n{}", case.display(), result.to_yaml());
+    }
+}
+
+#[test]
+fn evaluating_twice_changes_nothing() {
+    for case in cases() {
+        let once = evaluating(Resolver::new(case.join("template.yaml")), &case).resolve().unwrap();
+        let again =
+            evaluating(Resolver::from_text("again.yaml", once.to_yaml()), &case).resolve().unwrap();
+        assert_eq!(once.to_yaml(), again.to_yaml(), "{}", case.display());
+    }
+}
+
+#[test]
+fn what_has_no_functions_stays_as_it_was_written() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/faithful");
+    let mut count = 0;
+    for case in fs::read_dir(directory)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_dir())
+    {
+        let template = case.join("template.yaml");
+        let text = fs::read_to_string(&template).unwrap();
+        if !["get_", "concat", "join", "token"].iter().any(|function| text.contains(function)) {
+            let resolver = Resolver::new(template);
+            assert_eq!(
+                resolver.resolve().unwrap().to_yaml(),
+                resolver.evaluate_functions().resolve().unwrap().to_yaml()
+            );
+            count += 1;
+        }
+    }
+    assert!(count > 3, "only {count} cases have no functions");
+}
+
+const SHOP: &str = "
+tosca_definitions_version: tosca_simple_yaml_1_3
+topology_template:
+  inputs:
+    port: {type: integer, constraints: [{in_range: [1, 100]}]}
+    names: {type: list, entry_schema: string, default: [a, b]}
+  node_templates:
+    shop: {type: Shop, properties: {value: VALUE}}
+";
+
+fn shop(value: &str) -> Resolver {
+    Resolver::from_text("shop.yaml", SHOP.replace("VALUE", value)).evaluate_functions()
+}
+
+/// The only error, with its place.
+fn error(resolver: &Resolver) -> (Diagnostic, String) {
+    let Failure { diagnostics, sources } = resolver.resolve().unwrap_err();
+    assert_eq!(diagnostics.len(), 1, "{diagnostics:#?}");
+    (diagnostics[0].clone(), diagnostics[0].one_line(&sources))
+}
+
+#[test]
+fn inputs_are_needed_only_by_what_is_evaluated() {
+    assert!(shop("{get_input: [names, 0]}").resolve().is_ok());
+    let (error, line) = error(&shop("{concat: [a, {get_input: port}]}"));
+    assert_eq!(
+        line,
+        "shop.yaml:8:57: error[missing-input]: the topology input `port` is needed here and has no value"
+    );
+    assert_eq!(error.labels.len(), 1);
+}
+
+#[test]
+fn deployment_inputs_fit_their_declarations() {
+    let wrong = [
+        ("prot: 1", "in.yaml:1:1: error[invalid-input]: there is no topology input `prot`"),
+        ("port: many", "in.yaml:1:7: error[invalid-value]: expected an integer, got `many`"),
+        (
+            "port: 101",
+            "in.yaml:1:7: error[violated-constraint]: `101` violates `in_range: [1, 100]`",
+        ),
+        ("names: [a, {}]", "in.yaml:1:12: error[invalid-value]: expected a string, got a map"),
+        (
+            "names: [{get_input: port}]",
+            "in.yaml:1:9: error[invalid-input]: a deployment input has to be a value, not the function `get_input`",
+        ),
+        (
+            "[port]",
+            "in.yaml:1:1: error[invalid-input]: deployment inputs have to be a map of values by the names of inputs, not a list",
+        ),
+    ];
+    for (inputs, expected) in wrong {
+        let files = MemoryFiles::from([("shop.yaml", SHOP), ("in.yaml", inputs)]);
+        let (_, line) =
+            error(&Resolver::new("shop.yaml").files(files).deployment_inputs_file("in.yaml"));
+        assert_eq!(line, expected);
+    }
+    let (misspelt, line) = error(&shop("1").deployment_input("prot", 1));
+    assert_eq!(
+        line,
+        "error[invalid-input]: the deployment input `prot`: there is no topology input `prot`"
+    );
+    assert_eq!(misspelt.help.as_deref(), Some("did you mean `port`?"));
+    let (violated, line) = error(&shop("1").deployment_input("port", 0));
+    assert_eq!(
+        line,
+        "error[violated-constraint]: the deployment input `port`: `0` violates `in_range: [1, 100]`"
+    );
+    assert_eq!(violated.labels.len(), 1, "the constraint has a place");
+    let (_, line) = error(&shop("1").deployment_input_text("port", "[1"));
+    assert!(line.starts_with("error[syntax]: the deployment input `port`: "), "{line}");
+}
+
+#[test]
+fn later_deployment_inputs_win() {
+    let text = SHOP.replace("VALUE", "{get_input: port}");
+    let files = MemoryFiles::from([
+        ("shop.yaml", &*text),
+        ("a.yaml", "port: 1"),
+        ("b.json", "{\"port\": 2}"),
+    ]);
+    let resolver = Resolver::new("shop.yaml").files(files).deployment_inputs_file("a.yaml");
+    let value = |resolver: &Resolver| {
+        let result = resolver.resolve().unwrap();
+        result.to_yaml().rsplit("value: ").next().unwrap().trim_end_matches(['}', '\n']).to_owned()
+    };
+    assert_eq!(value(&resolver), "1");
+    let resolver = resolver.deployment_input("port", 3).deployment_inputs_file("b.json");
+    assert_eq!(value(&resolver), "3");
+}
+
+#[test]
+fn inputs_of_other_variants_may_be_given() {
+    let text = "
+tosca_definitions_version: tosca_variability_1_0
+topology_template:
+  variability: {inputs: {big: {type: boolean, default: false}}}
+  inputs:
+    - size: {type: integer, conditions: {variability_input: big}}
+  node_templates:
+    shop: {type: Shop}
+";
+    let resolver = Resolver::from_text("shop.yaml", text)
+        .deployment_input("size", 3)
+        .option("type_default_condition", "true");
+    assert!(resolver.resolve().is_ok());
+    assert_eq!(error(&resolver.deployment_input("sise", 3)).0.code, Code::InvalidInput);
+}
+
+#[test]
+fn what_cannot_be_evaluated_is_an_error_with_its_place() {
+    let wrong = [
+        ("{token: [a-b, '-', 2]}", "2]"),
+        ("{get_input: [names, 2]}", "2]"),
+        ("{concat: [a, {get_input: names}]}", "{get_input"),
+        ("{join: [{get_input: [names, 0]}, '-']}", "{get_input"),
+        ("{token: [a, b, {concat: [a, b]}]}", "{concat: [a, b]}"),
+        ("{get_property: [SELF, value]}", "{get_property"),
+    ];
+    for (value, at) in wrong {
+        let resolver = shop(value);
+        let (error, _) = error(&resolver);
+        assert_eq!(error.code, Code::InvalidFunction);
+        let text = SHOP.replace("VALUE", value);
+        let start = error.span.unwrap().start as usize;
+        assert!(text[start..].starts_with(at), "{value}: {}", &text[start..]);
+    }
+}
+
+/// A template with a node for each of these values, which its property has.
+fn chain(values: impl Iterator<Item = String>) -> Resolver {
+    let mut text =
+        "tosca_definitions_version: tosca_simple_yaml_1_3\ntopology_template:\n  node_templates:\n"
+            .to_owned();
+    for (index, value) in values.enumerate() {
+        text.push_str(&format!("    n{index}: {{type: N, properties: {{p: {value}}}}}\n"));
+    }
+    Resolver::from_text("chain.yaml", text).evaluate_functions()
+}
+
+#[test]
+fn cycles_are_named() {
+    let resolver = chain(
+        (0..3).map(|index| format!("{{concat: [a, {{get_property: [n{}, p]}}]}}", (index + 1) % 3)),
+    );
+    let (error, line) = error(&resolver);
+    assert_eq!(
+        line,
+        "chain.yaml:4:35: error[invalid-function]: the value of a function needs itself"
+    );
+    assert_eq!(error.labels.len(), 2);
+}
+
+#[test]
+fn chains_and_sizes_are_bounded() {
+    let next = |index| format!("{{get_property: [n{}, p]}}", index + 1);
+    assert!(chain((0..40).map(next).chain(["1".to_owned()])).resolve().is_ok());
+    let failure = chain((0..3_000).map(next).chain(["1".to_owned()])).resolve().unwrap_err();
+    assert!(failure.diagnostics.iter().all(|error| error.code == Code::InvalidFunction));
+
+    let doubled = |index| format!("{{concat: [{0}, {0}]}}", next(index));
+    let failure = chain((0..40).map(doubled).chain(["ab".to_owned()])).resolve().unwrap_err();
+    assert!(
+        failure.diagnostics[0].message.starts_with("the values of all functions together pass "),
+        "{failure}"
+    );
+    let listed = |index| format!("[{0}, {0}]", next(index));
+    let failure = chain((0..40).map(listed).chain(["ab".to_owned()])).resolve().unwrap_err();
+    assert!(
+        failure.diagnostics[0].message.starts_with("the values of all functions together pass "),
+        "{failure}"
+    );
+}
+
+#[test]
+fn command_line() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let cuvee = |words: &str| {
+        Command::new(cargo_bin!("cuvee"))
+            .args(words.split(' '))
+            .env_clear()
+            .current_dir(root)
+            .assert()
+    };
+    let template = "resolve tests/evaluate/inputs/template.yaml";
+    let expected = fs::read_to_string(root.join("tests/evaluate/inputs/expected.yaml")).unwrap();
+    let file = "--deployment-inputs tests/evaluate/inputs/deployment.yaml";
+    cuvee(&format!("{template} --evaluate {file}")).success().stdout_eq(&expected);
+    let port = expected.replace("port: 0x50", "port: 443").replace("[0x50", "[443");
+    cuvee(&format!("{template} --evaluate {file} --deployment-input port=443"))
+        .success()
+        .stdout_eq(port);
+    cuvee(&format!("{template} {file}")).code(2);
+    cuvee(&format!("{template} --deployment-input port=443")).code(2);
+    cuvee(&format!("{template} --evaluate")).code(1);
+}

@@ -1,0 +1,14 @@
+//! Tests what is wrong with templates and what is not.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on fails"
+)]
+
+mod command;
+mod diagnostics;
+mod types;
+mod valid;
+mod values;
