@@ -7,8 +7,10 @@
     reason = "a test that cannot go on fails"
 )]
 
+#[cfg(feature = "cli")]
 #[path = "../shared/folders.rs"]
 mod folders;
+#[cfg(feature = "cli")]
 #[path = "../shared/sessions.rs"]
 mod sessions;
 

@@ -222,7 +222,12 @@ fn selected() {
         two.replace("    again:", "    third: {type: Machine, directives: [select]}\n    again:");
     let few = site.nodes.iter().filter(|node| node.name != "huge").cloned().collect();
     let competing = refused(&three, &Inventory { nodes: few });
-    assert!(competing.starts_with("app.yaml:31:5: error[no-selection]: 3 compete"), "{competing}");
+    assert!(
+        competing.starts_with(
+            "app.yaml:31:5: error[no-selection]: 3 requirements or selections compete"
+        ),
+        "{competing}"
+    );
 }
 
 /// The values of functions count in filters; a value that is only known at run time is never

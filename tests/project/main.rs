@@ -8,8 +8,10 @@
     reason = "a test that cannot go on fails"
 )]
 
+#[cfg(feature = "cli")]
 #[path = "../shared/commands.rs"]
 mod commands;
+#[cfg(feature = "cli")]
 #[path = "../shared/folders.rs"]
 mod folders;
 #[path = "../shared/shell.rs"]

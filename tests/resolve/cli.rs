@@ -1441,6 +1441,53 @@ fn tests_of_a_csar_use_its_template() {
     gives(inside, "1 passed, 0 failed\n");
 }
 
+/// What an option demands of a node is one reason, however many clauses it takes. Of the two that
+/// demand a host, one is enough.
+#[test]
+fn a_reason_is_given_only_where_the_others_do_not_suffice() {
+    let dir = workplace();
+    let text = "\
+tosca_definitions_version: tosca_variability_1_0_rc_3
+topology_template:
+  variability:
+    options:
+      technology_constraint: false
+      node_default_condition_mode: outgoingnaive
+    constraints:
+      - node_presence: app
+  node_templates:
+    app:
+      type: App
+      requirements: [{ host: server }, { host: server }]
+    server: { type: Server, requirements: [{ db: app }] }
+";
+    write(&dir, "hosts.yaml", text);
+    let refused = cuvee(&dir, "resolve hosts.yaml").assert().code(1).stdout_eq(raw(""));
+    refused.stderr_eq(str![[r#"
+error[unsatisfiable]: no variant fulfils all conditions: these 6 conflict
+  --> hosts.yaml:8:9
+   |
+ 8 |       - node_presence: app
+   |         ^^^^^^^^^^^^^^^^^^ this constraint has to hold
+ 9 |   node_templates:
+10 |     app:
+   |     --- node "app" is bound by `hosting_stack_constraint` (default of tosca_variability_1_0_rc_3)
+11 |       type: App
+12 |       requirements: [{ host: server }, { host: server }]
+   |                        ----              ----
+   |                        |                 |
+   |                        |                 relation "host@1" of node "app" is present only if its pruning `target` holds (mode semantic-loose)
+   |                        |                 relation "host@1" of node "app" has no conditions of its own: only default conditions and pruning can remove it
+   |                        relation "host@0" of node "app" is present only if its pruning `target` holds (mode semantic-loose)
+   |                        relation "host@0" of node "app" has no conditions of its own: only default conditions and pruning can remove it
+   |
+   = help: each of them could hold without one of the others: drop or weaken any one
+
+error: 1 error
+
+"#]]);
+}
+
 #[test]
 fn tests_that_cannot_run_fail() {
     let dir = workplace();

@@ -31,7 +31,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 #[derive(Debug, Default)]
 pub(crate) struct Assertions {
     formulas: Vec<Formula>,
-    ends: Vec<u32>,
+    /// The end of each clause among the formulas, and its origin.
+    ends: Vec<(u32, OriginId)>,
     origins: Vec<Origin>,
 }
 
@@ -46,7 +47,8 @@ impl Assertions {
         }
     }
 
-    /// Asserts that at least one of these formulas holds.
+    /// Asserts that at least one of these formulas holds. Clauses of the same origin that follow
+    /// each other are one reason: a conflict needs both or neither.
     fn push(&mut self, clause: impl IntoIterator<Item = Formula>, origin: Origin) {
         let start = self.formulas.len();
         self.formulas.extend(clause);
@@ -54,17 +56,19 @@ impl Assertions {
             self.formulas.truncate(start);
             return;
         }
-        self.ends.push(self.formulas.len() as u32);
-        self.origins.push(origin);
+        if self.origins.last() != Some(&origin) {
+            self.origins.push(origin);
+        }
+        let origin = OriginId(self.origins.len() as u32 - 1);
+        self.ends.push((self.formulas.len() as u32, origin));
     }
 
-    /// The clauses. The id of a clause's origin is the position of the clause.
+    /// The clauses with their origins, which ascend.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&[Formula], OriginId)> {
-        let starts = std::iter::once(&0).chain(&self.ends);
-        let clauses = starts
+        let starts = std::iter::once(0).chain(self.ends.iter().map(|&(end, _)| end));
+        starts
             .zip(&self.ends)
-            .map(|(&start, &end)| &self.formulas[start as usize..end as usize]);
-        clauses.zip((0..).map(OriginId))
+            .map(|(start, &(end, origin))| (&self.formulas[start as usize..end as usize], origin))
     }
 
     /// The origin of a clause.

@@ -85,7 +85,7 @@ fn a_damaged_snapshot_is_none() {
         let error = log.snapshot().unwrap().entry("nodes/000001").unwrap_err();
         assert_eq!(error.code, Code::StoreCorrupt);
         assert_eq!(error.message, "`shop/snapshot-3.ndjson` was changed after it was written");
-        assert!(error.help.unwrap().starts_with("remove it"));
+        assert!(error.help.unwrap().starts_with("remove the file"));
     }
     let told = verify(&store, "shop", &mut |_| Ok(())).unwrap().diagnostics;
     assert_eq!(told.len(), 1);

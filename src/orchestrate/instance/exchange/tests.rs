@@ -259,8 +259,9 @@ groups: []
         assert!(found.iter().any(|found| found == line), "{line}\n{found:#?}");
     }
     assert!(
-        found.iter().any(|found| found
-            .starts_with("model.yaml:13:23: error[invalid-input]: this is not what `cuvee`")),
+        found.iter().any(|found| found.starts_with(
+            "model.yaml:13:23: error[invalid-input]: `cuvee` in the metadata is malformed"
+        )),
         "{found:#?}"
     );
     assert_eq!(found.len(), expected.len() + 1, "{found:#?}");
