@@ -41,6 +41,7 @@ pub(crate) mod v1_0;
 pub(crate) mod v2_0;
 pub mod value;
 pub(crate) mod workflow;
+pub(crate) mod xml_schema;
 
 pub use family::Family;
 pub use grammar::Named;

@@ -44,31 +44,14 @@ pub struct CodeName(
     &'static &'static str,
 );
 
-macro_rules! code_names {
-    ($($name:ident $code:literal $about:literal;)*) => {
-        impl CodeName {
-            $(#[doc = $about] pub const $name: Self = Self(&$code);)*
-
-            /// The kinds of diagnostics of this crate.
-            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
-        }
-    };
-}
-
-code_names! {
-    CYCLIC_TYPE "cyclic-type" "A type of an XML schema derives from itself.";
-    DUPLICATE "duplicate" "Something is defined twice.";
-    FILE "file" "A file cannot be read.";
-    INVALID_DEFINITION "invalid-definition" "A definition of an XML schema is not one.";
-    INVALID_VALUE "invalid-value" "A value does not fit its type.";
-    SYNTAX "syntax" "A text is not well-formed YAML, JSON or XML, or passes a limit.";
-    UNDECIDABLE "undecidable" "Something cannot be checked here.";
-    UNKNOWN_ELEMENT "unknown-element" "An element is used that nothing declares.";
-    UNKNOWN_PROPERTY "unknown-property" "An attribute or a child is not declared.";
-    UNKNOWN_TYPE "unknown-type" "A type is named that nothing defines.";
-}
-
 impl CodeName {
+    /// A file cannot be read.
+    pub const FILE: Self = Self(&"file");
+    /// A text is not well-formed YAML, JSON or XML, or passes a limit.
+    pub const SYNTAX: Self = Self(&"syntax");
+    /// The kinds of diagnostics of this crate.
+    pub const ALL: &'static [Self] = &[Self::FILE, Self::SYNTAX];
+
     /// Creates a kind of diagnostic.
     pub const fn new(name: &'static &'static str) -> Self {
         Self(name)
@@ -210,7 +193,7 @@ pub struct Label {
 /// ```
 /// use cuvee_text::diagnostic::{CodeName, Diagnostic, did_you_mean};
 /// use cuvee_text::source::SourceMap;
-/// let error = Diagnostic::error(CodeName::UNKNOWN_TYPE, "there is no type `prd`").help_opt(did_you_mean("prd", ["dev", "prod"]));
+/// let error = Diagnostic::error(CodeName::new(&"unknown-type"), "there is no type `prd`").help_opt(did_you_mean("prd", ["dev", "prod"]));
 /// assert_eq!(error.one_line(&SourceMap::default()), "error[unknown-type]: there is no type `prd`");
 /// assert_eq!(error.help.as_deref(), Some("did you mean `prod`?"));
 /// ```
@@ -330,7 +313,7 @@ impl Diagnostic {
     /// use cuvee_text::source::{SourceMap, Span};
     /// let sources = SourceMap::default();
     /// let file = sources.add("shop.yaml", "prot: 80\n");
-    /// let error = Diagnostic::error(CodeName::UNKNOWN_PROPERTY, "there is no `prot`")
+    /// let error = Diagnostic::error(CodeName::new(&"unknown-property"), "there is no `prot`")
     ///     .at(Span { file, start: 0, end: 4 })
     ///     .help_opt(did_you_mean("prot", ["port", "name"]));
     /// assert_eq!(error.fix(&sources).unwrap().replacement, "port");
@@ -455,7 +438,8 @@ mod tests {
             let file = sources.add("shop.yaml", text);
             let span = Span { file, start: 2, end: text.len() as u32 };
             let advice = Advice::did_you_mean("prot", meant).and("or else");
-            let error = Diagnostic::error(CodeName::UNKNOWN_PROPERTY, "prot").help(advice).at(span);
+            let error =
+                Diagnostic::error(CodeName::new(&"unknown-property"), "prot").help(advice).at(span);
             assert_eq!(error.help, Some(format!("did you mean `{meant}`? or else").into()));
             error.fix(&sources).map(|fix| (fix.span, fix.replacement))
         };
@@ -469,7 +453,7 @@ mod tests {
             assert_eq!(fixed(text, meant), None, "{text}");
         }
         let advice = Advice::did_you_mean("prot", "port");
-        let nowhere = Diagnostic::error(CodeName::UNKNOWN_PROPERTY, "prot").help(advice);
+        let nowhere = Diagnostic::error(CodeName::new(&"unknown-property"), "prot").help(advice);
         assert_eq!(nowhere.fix(&SourceMap::default()), None);
         assert_eq!(nowhere.clone().at(Span::DETACHED).label(Span::DETACHED, "here"), nowhere);
     }

@@ -8,7 +8,7 @@
 //!
 //! let sources = SourceMap::default();
 //! let file = sources.add("shop.yaml", "nodes:\n  shop: { prot: 80 }\n");
-//! let error = Diagnostic::error(CodeName::UNKNOWN_PROPERTY, "there is no `prot`")
+//! let error = Diagnostic::error(CodeName::new(&"unknown-property"), "there is no `prot`")
 //!     .at(Span { file, start: 17, end: 21 })
 //!     .help_opt(did_you_mean("prot", ["port", "name"]));
 //! assert_eq!(render::plain([(&error, &sources)]), "\
@@ -382,12 +382,12 @@ error: 1 error
     fn marks_the_first_line_only_and_counts_columns_in_characters() {
         let sources = SourceMap::default();
         let file = sources.add("shop.yaml", SHOP);
-        let list = Diagnostic::warning(CodeName::DUPLICATE, "a list").at(span(
+        let list = Diagnostic::warning(CodeName::new(&"duplicate"), "a list").at(span(
             &sources,
             file,
             "[a,\n      b]",
         ));
-        let value = Diagnostic::warning(CodeName::DUPLICATE, "a value").at(span(
+        let value = Diagnostic::warning(CodeName::new(&"duplicate"), "a value").at(span(
             &sources,
             file,
             "1\r\nnodes",
@@ -445,7 +445,7 @@ error: 2 errors, 1 warning
         let sources = SourceMap::default();
         let file =
             sources.add("long.yaml", format!("first: 1\n{}last: 2\n", "x: y\n".repeat(APART)));
-        let diagnostic = Diagnostic::error(CodeName::DUPLICATE, "twice")
+        let diagnostic = Diagnostic::error(CodeName::new(&"duplicate"), "twice")
             .at(span(&sources, file, "last"))
             .label(span(&sources, file, "first"), "here before");
         assert_data_eq!(
@@ -506,7 +506,7 @@ error: 1 error
     fn json_is_one_object_a_line_with_every_key() {
         let sources = SourceMap::default();
         let file = sources.add("shop.yaml", SHOP);
-        let placed = Diagnostic::error(CodeName::DUPLICATE, "a \"b\"\nc")
+        let placed = Diagnostic::error(CodeName::new(&"duplicate"), "a \"b\"\nc")
             .at(span(&sources, file, "1\r"))
             .label(span(&sources, file, "shop"), "here")
             .help("rename");

@@ -1,8 +1,8 @@
 //! Assigns names in XML: namespaces and their prefixes, names of types, ids.
 
 use crate::tosca::v1_0::TOSCA;
+use crate::tosca::xml_schema::XML_SCHEMA;
 use cuvee_text::xml::is_unprefixed_name;
-use cuvee_text::xml::schema::XML_SCHEMA;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) use crate::convert::to_yaml::EXTENSION;

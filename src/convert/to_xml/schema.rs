@@ -7,9 +7,9 @@ use super::{XmlConverter, construct_of};
 use crate::convert::loss::LossKind;
 use crate::convert::well_known::{self, XML_PROPERTY, XML_TYPE};
 use crate::tosca::value::Schema;
+use crate::tosca::xml_schema::{BuiltInType, XML_SCHEMA};
 use crate::tosca::{Family, PropertyDefinition, TypeId, TypeRef, profile};
 use cuvee_text::value::Value;
-use cuvee_text::xml::schema::{BuiltInType, XML_SCHEMA};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 

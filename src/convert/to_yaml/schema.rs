@@ -6,8 +6,8 @@ use super::super::well_known::{self, ValueCounterpart, XML_PROPERTY, XML_TYPE};
 use super::YamlConverter;
 use super::names::{FileKey, as_name};
 use crate::tosca::v1_0::{ComponentId, ExpectedProperties};
+use crate::tosca::xml_schema::{SchemaValueType, TextRule, ValuePart, ValueShape};
 use cuvee_text::value::{Number, Value};
-use cuvee_text::xml::schema::{SchemaValueType, TextRule, ValuePart, ValueShape};
 use std::borrow::Cow;
 
 /// Escapes in patterns that only XML Schema has.

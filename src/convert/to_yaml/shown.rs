@@ -11,9 +11,9 @@ use crate::tosca::v1_0::definitions::{
     BoundaryDefinitions, ComponentKind, DefinedService, EntityTemplate, PropertyMapping, SaidText,
 };
 use crate::tosca::v1_0::{ComponentId, ExpectedProperties, TOSCA, property_steps};
+use crate::tosca::xml_schema::{ValuePart, ValueShape};
 use cuvee_text::value::Value;
 use cuvee_text::xml::XmlElement;
-use cuvee_text::xml::schema::{ValuePart, ValueShape};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The result of converting property mappings.

@@ -11,9 +11,9 @@ use crate::tosca::v1_0::ComponentId;
 use crate::tosca::v1_0::definitions::{
     Bound, ComponentKind, EntityType, FeatureDefinition, TypeInterface,
 };
+use crate::tosca::xml_schema::ValueShape;
 use cuvee_text::value::Value;
 use cuvee_text::xml::XmlElement;
-use cuvee_text::xml::schema::ValueShape;
 use rustc_hash::FxHashSet;
 
 /// An interface of a type, declared or inherited.

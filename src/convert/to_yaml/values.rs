@@ -9,9 +9,9 @@ use super::names::{FileKey, as_name, unique};
 use super::schema::{SchemaOwner, typed};
 use crate::tosca::v1_0::definitions::{ComponentContent, DefinedService, EntityTemplate};
 use crate::tosca::v1_0::{ComponentId, TOSCA};
+use crate::tosca::xml_schema::{SchemaValueType, ValuePart, ValueShape};
 use cuvee_text::value::Value;
 use cuvee_text::xml::XmlElement;
-use cuvee_text::xml::schema::{SchemaValueType, ValuePart, ValueShape};
 use rustc_hash::FxHashSet;
 
 /// The prefix of a text that represents the value of an input.

@@ -9,9 +9,9 @@ use crate::tosca::csar::{
     Archive, Limits, META, META_DIRECTORY, Meta, check_definitions, has_template, is_archive,
     is_pattern, matches_pattern,
 };
+use crate::tosca::xml_schema::XML_SCHEMA;
 use cuvee_text::files::{Files, read_bytes};
 use cuvee_text::source::{FileId, FileSystem, SourceMap, Span, normalize};
-use cuvee_text::xml::schema::XML_SCHEMA;
 use cuvee_text::xml::{self, XmlDocument, XmlElement, XmlLimits};
 use memchr::memmem;
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -6,7 +6,7 @@ use super::library::{ComponentId, Library};
 use super::load::DefinitionsExtent;
 use super::structure::by;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
-use cuvee_text::xml::schema::{
+use crate::tosca::xml_schema::{
     FoundInSchema, KeyedElement, SchemaElementId, SchemaKey, SchemaRoot, SchemaSet, SchemaValueType,
 };
 use std::borrow::Cow;

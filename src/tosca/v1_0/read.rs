@@ -12,8 +12,8 @@ use super::definitions::{
 use super::rule::{DEFINITIONS, TOSCA, WINERY};
 use super::structure::{by, least, most};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::tosca::xml_schema::XML_SCHEMA;
 use cuvee_text::source::Span;
-use cuvee_text::xml::schema::XML_SCHEMA;
 use cuvee_text::xml::{XmlDocument, XmlElement, is_unprefixed_name};
 use std::borrow::Cow;
 

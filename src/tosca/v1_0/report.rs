@@ -6,7 +6,7 @@ use super::definitions::{
 use super::library::{ComponentId, Library};
 use super::properties::PropertySchemas;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
-use cuvee_text::xml::schema::{ValuePart, ValueShape};
+use crate::tosca::xml_schema::{ValuePart, ValueShape};
 use serde::Serialize;
 use std::collections::BTreeSet;
 

@@ -4,7 +4,7 @@ use super::checker::DefinitionsChecker;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::tosca::v1_0::definitions::SaidText;
 use crate::tosca::v1_0::{TOSCA, WINERY};
-use cuvee_text::xml::schema::XML_SCHEMA;
+use crate::tosca::xml_schema::XML_SCHEMA;
 use cuvee_text::xml::{XmlAttribute, XmlElement};
 use rustc_hash::{FxHashMap, FxHashSet};
 

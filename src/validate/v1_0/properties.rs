@@ -4,9 +4,9 @@ use super::checker::DefinitionsChecker;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::tosca::v1_0::definitions::{DefinedComponent, EntityTemplate, EntityType, SaidText};
 use crate::tosca::v1_0::{ComponentId, ExpectedProperties, property_steps};
+use crate::tosca::xml_schema::{SchemaPath, SchemaValueType};
 use cuvee_text::source::Span;
 use cuvee_text::xml::XmlElement;
-use cuvee_text::xml::schema::{SchemaPath, SchemaValueType};
 
 impl<'d> DefinitionsChecker<'_, 'd> {
     /// Checks the properties of a type: they agree with those of its ancestors, and are not

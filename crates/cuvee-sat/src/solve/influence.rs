@@ -74,7 +74,7 @@ impl<'q> Behind<'q> {
     }
 
     fn found(mut self, kind: SolverKind, progress: &mut dyn Progress) -> Vec<Vec<usize>> {
-        progress.phase("walking through variants");
+        progress.phase("walking through models");
         let mut models = Models::of(self.question.cnf, kind);
         if let Some(mut walk) = LaneWalk::new(self.circuit, self.question.factors, &mut models) {
             self.walk(&mut walk);

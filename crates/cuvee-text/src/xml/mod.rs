@@ -8,7 +8,6 @@
 mod characters;
 mod escape;
 mod read;
-pub mod schema;
 mod tree;
 mod walk;
 mod write;

@@ -5,9 +5,9 @@ use super::{
     ComplexContent, DeclaredAttribute, Particle, ParticleTerm, SchemaContent, SchemaElementId,
     SchemaSet, SchemaValueType,
 };
-use crate::diagnostic::{CodeName, Diagnostic, did_you_mean};
-use crate::source::Span;
-use crate::xml::{XmlElement, XmlName, XmlNode};
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+use cuvee_text::source::Span;
+use cuvee_text::xml::{XmlElement, XmlName, XmlNode};
 use rustc_hash::FxHashMap;
 
 /// The namespace of attributes that give an element a type, or say that it has no value.
@@ -18,7 +18,7 @@ const GIVEN_LATER: &str = "get_input:";
 
 /// The result of following a path of names.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum SchemaPath {
+pub(crate) enum SchemaPath {
     /// The path leads to a value of this type.
     To(SchemaValueType),
     /// The path leads nowhere, because one of its steps does not exist.
@@ -39,7 +39,7 @@ struct AllowedContent<'s, 'd> {
 
 impl<'d> SchemaSet<'d> {
     /// Checks an element of a type with everything in it, and returns the mistakes.
-    pub fn check(&self, element: XmlElement<'_>, of: SchemaValueType) -> Vec<Diagnostic> {
+    pub(crate) fn check(&self, element: XmlElement<'_>, of: SchemaValueType) -> Vec<Diagnostic> {
         let mut found = Vec::new();
         let mut open = vec![(element, of)];
         while let Some((element, of)) = open.pop() {
@@ -106,14 +106,13 @@ impl<'d> SchemaSet<'d> {
             let Some(declared) = declared else {
                 let known = content.attributes.iter().map(|declared| &*declared.name);
                 let message = format!("`{}` has no attribute `{name}`", element.name().local);
-                let error =
-                    Diagnostic::error(CodeName::UNKNOWN_PROPERTY, message).at(attribute.span());
+                let error = Diagnostic::error(Code::UnknownProperty, message).at(attribute.span());
                 found.push(error.help_opt(did_you_mean(name, known)));
                 continue;
             };
             let wrong = self.wrong_text(&attribute.value(), declared.of);
             found.extend(wrong.map(|message| {
-                Diagnostic::error(CodeName::INVALID_VALUE, message).at(attribute.value_span())
+                Diagnostic::error(Code::InvalidValue, message).at(attribute.value_span())
             }));
         }
     }
@@ -122,7 +121,7 @@ impl<'d> SchemaSet<'d> {
     fn value(&self, element: XmlElement<'_>, of: SchemaValueType, found: &mut Vec<Diagnostic>) {
         if let Some(child) = element.elements().next() {
             let message = format!("`{}` holds a value, not elements", element.name().local);
-            found.push(Diagnostic::error(CodeName::INVALID_VALUE, message).at(child.span()));
+            found.push(Diagnostic::error(Code::InvalidValue, message).at(child.span()));
             return;
         }
         if let Some(message) = self.wrong_text(&element.text(), of) {
@@ -131,7 +130,7 @@ impl<'d> SchemaSet<'d> {
                 _ => None,
             });
             let at = places.reduce(|first, last| Span { end: last.end, ..first });
-            let error = Diagnostic::error(CodeName::INVALID_VALUE, message);
+            let error = Diagnostic::error(Code::InvalidValue, message);
             found.push(error.at(at.unwrap_or(element.span())));
         }
     }
@@ -183,7 +182,7 @@ impl<'d> SchemaSet<'d> {
                     let before = text.len() - text.trim_start().len();
                     let start = at.start + u32::try_from(before).unwrap_or_default();
                     let message = format!("`{name}` holds elements, not text");
-                    let error = Diagnostic::error(CodeName::INVALID_VALUE, message);
+                    let error = Diagnostic::error(Code::InvalidValue, message);
                     found.push(error.at(Span { start, ..at }));
                 }
                 XmlNode::Element(child) => match self.child(content, child) {
@@ -229,7 +228,7 @@ impl<'d> SchemaSet<'d> {
             name.local,
             element.name().local
         );
-        let error = Diagnostic::error(CodeName::UNKNOWN_PROPERTY, message).at(child.span());
+        let error = Diagnostic::error(Code::UnknownProperty, message).at(child.span());
         let all = || {
             let all = content.particles.iter().flat_map(|particle| leaves(particle));
             all.map(|id| self.declared(id))
@@ -268,8 +267,7 @@ impl<'d> SchemaSet<'d> {
                         declared.name,
                         at + 1
                     );
-                    let error =
-                        Diagnostic::error(CodeName::INVALID_VALUE, message).at(child.span());
+                    let error = Diagnostic::error(Code::InvalidValue, message).at(child.span());
                     found.push(error.label(declared.span, "declared here"));
                 }
                 all.len() as u64
@@ -311,13 +309,13 @@ impl<'d> SchemaSet<'d> {
         let (one, other) = (there.next()?, there.next()?);
         let message =
             format!("`{}` and `{}` exclude each other", one.name().local, other.name().local);
-        let error = Diagnostic::error(CodeName::INVALID_VALUE, message).at(other.span());
+        let error = Diagnostic::error(Code::InvalidValue, message).at(other.span());
         Some(error.label(one.span(), "this one"))
     }
 
     /// The names and types of the elements that may be directly in an element of a type, sorted by
     /// name. `None` where they are not known.
-    pub fn named_parts(&self, of: SchemaValueType) -> Option<Vec<(&str, SchemaValueType)>> {
+    pub(crate) fn named_parts(&self, of: SchemaValueType) -> Option<Vec<(&str, SchemaValueType)>> {
         let content = self.content(of)?;
         let all = content.particles.iter().flat_map(|particle| leaves(particle));
         let all = all.map(|id| self.declared(id));
@@ -328,7 +326,7 @@ impl<'d> SchemaSet<'d> {
 
     /// Follows steps from an element. A step is the name of an element or, after `@`, of an
     /// attribute. The first step may be the root element itself.
-    pub fn follow<'p>(
+    pub(crate) fn follow<'p>(
         &self,
         root: (&str, SchemaValueType),
         steps: impl Iterator<Item = &'p str>,

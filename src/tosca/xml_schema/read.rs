@@ -7,41 +7,41 @@ use super::{
     SchemaContent, SchemaElementId, SchemaName, SchemaSet, SchemaType, SchemaTypeId,
     SchemaValueType, XML_SCHEMA,
 };
-use crate::diagnostic::{CodeName, Diagnostic, Diagnostics, did_you_mean};
-use crate::source::Span;
-use crate::xml::{XmlAttribute, XmlElement};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use cuvee_text::source::Span;
+use cuvee_text::xml::{XmlAttribute, XmlElement};
 use std::borrow::Cow;
 
 /// A schema to read.
-pub struct SchemaRoot<'d> {
+pub(crate) struct SchemaRoot<'d> {
     /// The element `schema` of the document.
-    pub element: XmlElement<'d>,
+    pub(crate) element: XmlElement<'d>,
     /// The namespace of the schema if it names none itself.
-    pub namespace: Cow<'d, str>,
+    pub(crate) namespace: Cow<'d, str>,
 }
 
 /// The description of an element whose children are texts, one for each key.
-pub struct KeyedElement<'d> {
+pub(crate) struct KeyedElement<'d> {
     /// The namespace of the name. It is empty if there is none.
-    pub namespace: Cow<'d, str>,
+    pub(crate) namespace: Cow<'d, str>,
     /// The name in the namespace.
-    pub name: Cow<'d, str>,
+    pub(crate) name: Cow<'d, str>,
     /// The place of the declaration.
-    pub span: Span,
+    pub(crate) span: Span,
     /// The keys of the element.
-    pub keys: Vec<SchemaKey<'d>>,
+    pub(crate) keys: Vec<SchemaKey<'d>>,
 }
 
 /// A key of a [`KeyedElement`], with the name of its type and the place of its declaration.
-pub struct SchemaKey<'d> {
+pub(crate) struct SchemaKey<'d> {
     /// The name of the child element that contains the text.
-    pub name: Cow<'d, str>,
+    pub(crate) name: Cow<'d, str>,
     /// The qualified name of the type of the text, if any.
-    pub type_name: Option<Cow<'d, str>>,
+    pub(crate) type_name: Option<Cow<'d, str>>,
     /// Whether the key must be present.
-    pub is_required: bool,
+    pub(crate) is_required: bool,
     /// The place of the declaration.
-    pub span: Span,
+    pub(crate) span: Span,
 }
 
 /// How names in a schema are resolved.
@@ -61,7 +61,7 @@ struct SchemaReader<'d> {
 
 impl<'d> SchemaSet<'d> {
     /// Reads schemas, and returns the mistakes in them.
-    pub fn read(roots: &[SchemaRoot<'d>]) -> (Self, Diagnostics) {
+    pub(crate) fn read(roots: &[SchemaRoot<'d>]) -> (Self, Diagnostics) {
         let mut reader = SchemaReader { set: Self::default(), found: Diagnostics::default() };
         let mut open = Vec::new();
         // All names are collected before any definition is read that may use them.
@@ -79,7 +79,7 @@ impl<'d> SchemaSet<'d> {
     }
 
     /// Adds an element that no schema declares, and returns its number.
-    pub fn add_keyed(&mut self, keyed: KeyedElement<'d>) -> SchemaElementId {
+    pub(crate) fn add_keyed(&mut self, keyed: KeyedElement<'d>) -> SchemaElementId {
         let keys =
             keyed.keys.into_iter().map(|SchemaKey { name, type_name, is_required, span }| {
                 // The prefix stands for XML Schema, whether it is declared or not.
@@ -193,7 +193,7 @@ impl<'d> SchemaReader<'d> {
             if first.file == span.file {
                 let what = if is_element { "element" } else { "type" };
                 let message = format!("there is another {what} `{name}`");
-                let error = Diagnostic::error(CodeName::DUPLICATE, message).at(span);
+                let error = Diagnostic::error(Code::Duplicate, message).at(span);
                 self.found.push(error.label(first, "this one"));
             }
             return None;
@@ -215,7 +215,7 @@ impl<'d> SchemaReader<'d> {
         let name = text(element, "name").filter(|name| !name.is_empty());
         if name.is_none() {
             let message = format!("`{}` needs `name`", element.name().local);
-            let error = Diagnostic::error(CodeName::INVALID_DEFINITION, message).at(element.span());
+            let error = Diagnostic::error(Code::InvalidDefinition, message).at(element.span());
             self.found.push(error);
         }
         name
@@ -224,7 +224,7 @@ impl<'d> SchemaReader<'d> {
     /// Reports that a construct is not checked.
     fn opaque(&mut self, element: XmlElement<'d>) -> SchemaContent<'d> {
         let message = format!("content that `{}` allows is not checked", element.written_name());
-        self.found.push(Diagnostic::note(CodeName::UNDECIDABLE, message).at(element.span()));
+        self.found.push(Diagnostic::note(Code::Undecidable, message).at(element.span()));
         SchemaContent::Opaque
     }
 
@@ -255,8 +255,7 @@ impl<'d> SchemaReader<'d> {
             let is_own = |of| of == SchemaValueType::Defined(id);
             if base.is_some_and(|base| self.set.chain(base).any(is_own)) {
                 let message = format!("`{}` derives from itself", self.set.defined(id).name);
-                self.found
-                    .push(Diagnostic::error(CodeName::CYCLIC_TYPE, message).at(element.span()));
+                self.found.push(Diagnostic::error(Code::CyclicType, message).at(element.span()));
             }
         }
     }
@@ -305,7 +304,7 @@ impl<'d> SchemaReader<'d> {
                 let known = self.set.type_names(&namespace);
                 let meant = did_you_mean(&name, known);
                 let message = format!("there is no type `{name}` in {}", shown(&namespace));
-                let error = Diagnostic::error(CodeName::UNKNOWN_TYPE, message);
+                let error = Diagnostic::error(Code::UnknownType, message);
                 self.found.push(error.at(attribute.value_span()).help_opt(meant));
                 SchemaValueType::Unknown
             }
@@ -322,7 +321,7 @@ impl<'d> SchemaReader<'d> {
         let (prefix, name) = value.split_once(':').unwrap_or(("", &value));
         let Some(namespace) = element.namespace(prefix) else {
             let message = format!("no namespace is declared for the prefix `{prefix}`");
-            let error = Diagnostic::error(CodeName::SYNTAX, message).at(attribute.value_span());
+            let error = Diagnostic::error(Code::Syntax, message).at(attribute.value_span());
             self.found.push(error.help(format!("declare it: `xmlns:{prefix}=\"...\"`")));
             return None;
         };
@@ -381,7 +380,7 @@ impl<'d> SchemaReader<'d> {
                 Some(facet) => facets.push(facet),
                 None => {
                     let message = format!("`{what}` is an integer from 0 on");
-                    let error = Diagnostic::error(CodeName::INVALID_VALUE, message);
+                    let error = Diagnostic::error(Code::InvalidValue, message);
                     self.found.push(error.at(attribute.value_span()));
                 }
             }
@@ -493,7 +492,7 @@ impl<'d> SchemaReader<'d> {
             let is_unbounded = name == "maxOccurs" && value == "unbounded";
             if !is_unbounded && value.parse::<u64>().is_err() {
                 let message = format!("`{name}` is an integer from 0 on, not `{value}`");
-                let error = Diagnostic::error(CodeName::INVALID_VALUE, message);
+                let error = Diagnostic::error(Code::InvalidValue, message);
                 self.found.push(error.at(attribute.value_span()));
             }
         }
@@ -533,7 +532,7 @@ impl<'d> SchemaReader<'d> {
             FoundInSchema::Nothing => {
                 let meant = did_you_mean(&name, self.set.element_names(&namespace));
                 let message = format!("there is no element `{name}` in {}", shown(&namespace));
-                let error = Diagnostic::error(CodeName::UNKNOWN_ELEMENT, message);
+                let error = Diagnostic::error(Code::UnknownElement, message);
                 self.found.push(error.at(attribute.value_span()).help_opt(meant));
                 None
             }

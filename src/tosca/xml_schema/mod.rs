@@ -11,24 +11,24 @@ mod facet;
 mod read;
 mod shape;
 
-use crate::source::Span;
-pub use built_in::BuiltInType;
-pub use check::SchemaPath;
+pub(crate) use built_in::BuiltInType;
+pub(crate) use check::SchemaPath;
+use cuvee_text::source::Span;
 use facet::Facet;
-pub use read::{KeyedElement, SchemaKey, SchemaRoot};
+pub(crate) use read::{KeyedElement, SchemaKey, SchemaRoot};
 use rustc_hash::{FxHashMap, FxHashSet};
-pub use shape::{TextRule, ValuePart, ValueShape};
+pub(crate) use shape::{TextRule, ValuePart, ValueShape};
 use std::borrow::Cow;
 
 /// The namespace of XML Schema itself.
-pub const XML_SCHEMA: &str = "http://www.w3.org/2001/XMLSchema";
+pub(crate) const XML_SCHEMA: &str = "http://www.w3.org/2001/XMLSchema";
 
 /// A name with its namespace, which comes first.
-pub type SchemaName<'d> = (Cow<'d, str>, Cow<'d, str>);
+pub(crate) type SchemaName<'d> = (Cow<'d, str>, Cow<'d, str>);
 
 /// The declarations of several schemas that belong together.
 #[derive(Default)]
-pub struct SchemaSet<'d> {
+pub(crate) struct SchemaSet<'d> {
     elements: FxHashMap<SchemaName<'d>, SchemaElementId>,
     types: FxHashMap<SchemaName<'d>, SchemaTypeId>,
     declared: Vec<DeclaredElement<'d>>,
@@ -41,15 +41,15 @@ pub struct SchemaSet<'d> {
 
 /// The number of an element that a schema declares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SchemaElementId(u32);
+pub(crate) struct SchemaElementId(u32);
 
 /// The number of a type that a schema defines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct SchemaTypeId(u32);
+pub(crate) struct SchemaTypeId(u32);
 
 /// The type of a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum SchemaValueType {
+pub(crate) enum SchemaValueType {
     /// A built-in type of XML Schema.
     BuiltIn(&'static BuiltInType),
     /// A type that a schema defines.
@@ -59,15 +59,15 @@ pub enum SchemaValueType {
 }
 
 /// An element that a schema declares, with the type of its content.
-pub struct DeclaredElement<'d> {
+pub(crate) struct DeclaredElement<'d> {
     /// The namespace of the name. It is empty if there is none.
-    pub namespace: Cow<'d, str>,
+    pub(crate) namespace: Cow<'d, str>,
     /// The name in the namespace.
-    pub name: Cow<'d, str>,
+    pub(crate) name: Cow<'d, str>,
     /// The type of its content.
-    pub of: SchemaValueType,
+    pub(crate) of: SchemaValueType,
     /// The place of the declaration.
-    pub span: Span,
+    pub(crate) span: Span,
 }
 
 struct SchemaType<'d> {
@@ -123,7 +123,7 @@ enum ParticleTerm {
 
 /// The result of looking up a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FoundInSchema<T> {
+pub(crate) enum FoundInSchema<T> {
     /// The name is defined as this.
     Known(T),
     /// The namespace is imported, but no schema of it was read.
@@ -134,12 +134,12 @@ pub enum FoundInSchema<T> {
 
 impl<'d> SchemaSet<'d> {
     /// Looks up an element by its name.
-    pub fn element(&self, namespace: &str, name: &str) -> FoundInSchema<SchemaElementId> {
+    pub(crate) fn element(&self, namespace: &str, name: &str) -> FoundInSchema<SchemaElementId> {
         self.found(self.elements.get(&(Cow::Borrowed(namespace), Cow::Borrowed(name))), namespace)
     }
 
     /// Looks up a type by its name, among the built-in types as well.
-    pub fn value_type(&self, namespace: &str, name: &str) -> FoundInSchema<SchemaValueType> {
+    pub(crate) fn value_type(&self, namespace: &str, name: &str) -> FoundInSchema<SchemaValueType> {
         if namespace == XML_SCHEMA {
             let known = BuiltInType::named(name).map(SchemaValueType::BuiltIn);
             return known.map_or(FoundInSchema::Nothing, FoundInSchema::Known);
@@ -159,24 +159,24 @@ impl<'d> SchemaSet<'d> {
     }
 
     /// Whether a schema of a namespace was read.
-    pub fn knows(&self, namespace: &str) -> bool {
+    pub(crate) fn knows(&self, namespace: &str) -> bool {
         namespace == XML_SCHEMA || self.namespaces.contains(namespace)
     }
 
     /// The names of the elements in a namespace.
-    pub fn element_names(&self, namespace: &str) -> impl Iterator<Item = &str> {
+    pub(crate) fn element_names(&self, namespace: &str) -> impl Iterator<Item = &str> {
         let all = self.elements.keys().filter(move |(of, _)| of == namespace);
         all.map(|(_, name)| &**name)
     }
 
     /// The names of the types in a namespace.
-    pub fn type_names(&self, namespace: &str) -> impl Iterator<Item = &str> {
+    pub(crate) fn type_names(&self, namespace: &str) -> impl Iterator<Item = &str> {
         let all = self.types.keys().filter(move |(of, _)| of == namespace);
         all.map(|(_, name)| &**name)
     }
 
     /// The declaration of an element.
-    pub fn declared(&self, id: SchemaElementId) -> &DeclaredElement<'d> {
+    pub(crate) fn declared(&self, id: SchemaElementId) -> &DeclaredElement<'d> {
         &self.declared[id.0 as usize]
     }
 
@@ -199,7 +199,7 @@ impl<'d> SchemaSet<'d> {
     }
 
     /// Whether a type is another one or derives from it. `None` where that is not known.
-    pub fn derives(&self, of: SchemaValueType, other: SchemaValueType) -> Option<bool> {
+    pub(crate) fn derives(&self, of: SchemaValueType, other: SchemaValueType) -> Option<bool> {
         let mut last = of;
         for known in self.chain(of) {
             if known == other {
@@ -211,7 +211,7 @@ impl<'d> SchemaSet<'d> {
     }
 
     /// Whether two types may have common values, as far as that is known.
-    pub fn may_share(&self, one: SchemaValueType, other: SchemaValueType) -> bool {
+    pub(crate) fn may_share(&self, one: SchemaValueType, other: SchemaValueType) -> bool {
         let built_in = |of| match self.chain(of).last() {
             Some(SchemaValueType::BuiltIn(known)) => Some(known),
             _ => None,
@@ -224,7 +224,7 @@ impl<'d> SchemaSet<'d> {
 
     /// Whether two types allow different elements, or elements of types that share no values.
     /// `None` where the elements are not known.
-    pub fn differ(&self, one: SchemaValueType, other: SchemaValueType) -> Option<bool> {
+    pub(crate) fn differ(&self, one: SchemaValueType, other: SchemaValueType) -> Option<bool> {
         let (one, other) = (self.named_parts(one)?, self.named_parts(other)?);
         let mut pairs = one.iter().zip(&other);
         let are_alike = one.len() == other.len()
@@ -233,7 +233,7 @@ impl<'d> SchemaSet<'d> {
     }
 
     /// The name of a type in messages.
-    pub fn type_name(&self, of: SchemaValueType) -> &str {
+    pub(crate) fn type_name(&self, of: SchemaValueType) -> &str {
         match of {
             SchemaValueType::BuiltIn(known) => known.name,
             SchemaValueType::Defined(id) => &self.defined(id).name,

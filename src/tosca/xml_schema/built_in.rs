@@ -1,12 +1,12 @@
 //! Checks texts against the types that are built into XML Schema (its part 2).
 
-use super::super::characters::{is_name, is_unprefixed_name};
+use cuvee_text::xml::{is_name, is_unprefixed_name};
 
 /// A built-in type of XML Schema.
 #[derive(Debug, PartialEq, Eq)]
-pub struct BuiltInType {
+pub(crate) struct BuiltInType {
     /// The name of the type in schemas.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     texts: LexicalForm,
 }
 
@@ -95,12 +95,12 @@ static BUILT_IN: [BuiltInType; 46] = [
 
 impl BuiltInType {
     /// The type of a name.
-    pub fn named(name: &str) -> Option<&'static Self> {
+    pub(crate) fn named(name: &str) -> Option<&'static Self> {
         BUILT_IN.iter().find(|known| known.name == name)
     }
 
     /// Whether a text is a value of the type.
-    pub fn accepts(&self, text: &str) -> bool {
+    pub(crate) fn accepts(&self, text: &str) -> bool {
         match self.collapses() {
             true => self.holds(&text.split_ascii_whitespace().collect::<Vec<_>>().join(" ")),
             false => self.holds(text),
@@ -108,17 +108,17 @@ impl BuiltInType {
     }
 
     /// Whether values of the type may be elements.
-    pub fn is_anything(&self) -> bool {
+    pub(crate) fn is_anything(&self) -> bool {
         self.texts == LexicalForm::Anything
     }
 
     /// Whether white space around and inside of values is insignificant.
-    pub fn collapses(&self) -> bool {
+    pub(crate) fn collapses(&self) -> bool {
         !matches!(self.texts, LexicalForm::Anything | LexicalForm::Written)
     }
 
     /// Whether a text may be a value of both types.
-    pub fn may_share(&self, other: &Self) -> bool {
+    pub(crate) fn may_share(&self, other: &Self) -> bool {
         let is_open = |of: &Self| {
             matches!(of.texts, LexicalForm::Anything | LexicalForm::Written | LexicalForm::Any)
         };
@@ -126,12 +126,12 @@ impl BuiltInType {
     }
 
     /// Whether values of the type are numbers, so that they can be compared.
-    pub fn is_number(&self) -> bool {
+    pub(crate) fn is_number(&self) -> bool {
         matches!(self.texts, LexicalForm::Integer(..) | LexicalForm::Decimal | LexicalForm::Float)
     }
 
     /// Whether a text with collapsed white space is a value of the type.
-    pub fn holds(&self, text: &str) -> bool {
+    pub(crate) fn holds(&self, text: &str) -> bool {
         match self.texts {
             LexicalForm::Anything | LexicalForm::Written | LexicalForm::Any => true,
             LexicalForm::Boolean => matches!(text, "true" | "false" | "1" | "0"),

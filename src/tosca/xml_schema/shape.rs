@@ -6,11 +6,11 @@ use super::{
     ComplexContent, Particle, ParticleTerm, SchemaContent, SchemaElementId, SchemaSet,
     SchemaTypeId, SchemaValueType,
 };
-use crate::source::Span;
+use cuvee_text::source::Span;
 use std::borrow::Cow;
 
 /// The form of the values of a type.
-pub enum ValueShape<'s> {
+pub(crate) enum ValueShape<'s> {
     /// The form is not known, or cannot be expressed here.
     Opaque,
     /// Texts of a built-in type that fulfil rules.
@@ -20,7 +20,7 @@ pub enum ValueShape<'s> {
 }
 
 /// A rule for the texts of a type.
-pub enum TextRule<'s> {
+pub(crate) enum TextRule<'s> {
     /// The text is one of these.
     Values(&'s [Cow<'s, str>]),
     /// The text matches one of these patterns.
@@ -37,21 +37,21 @@ pub enum TextRule<'s> {
 
 /// An element or attribute of a value.
 #[derive(Clone, Copy)]
-pub struct ValuePart<'s> {
+pub(crate) struct ValuePart<'s> {
     /// The name in the namespace.
-    pub name: &'s str,
+    pub(crate) name: &'s str,
     /// The namespace. It is empty for attributes.
-    pub namespace: &'s str,
+    pub(crate) namespace: &'s str,
     /// Whether the part is an attribute and not an element.
-    pub is_attribute: bool,
+    pub(crate) is_attribute: bool,
     /// The type of its content.
-    pub of: SchemaValueType,
+    pub(crate) of: SchemaValueType,
     /// Whether the part must be present.
-    pub is_required: bool,
+    pub(crate) is_required: bool,
     /// Whether the part may occur several times.
-    pub repeats: bool,
+    pub(crate) repeats: bool,
     /// Whether the part is one of several that exclude each other.
-    pub is_choice: bool,
+    pub(crate) is_choice: bool,
 }
 
 /// The properties that the surroundings of a particle pass on to its elements.
@@ -64,7 +64,7 @@ struct ParticleSpot {
 
 impl<'d> SchemaSet<'d> {
     /// The form of the values of a type.
-    pub fn shape(&self, of: SchemaValueType) -> ValueShape<'_> {
+    pub(crate) fn shape(&self, of: SchemaValueType) -> ValueShape<'_> {
         let (mut rules, mut parts, mut is_complex) = (Vec::new(), Vec::new(), false);
         let mut extends = true;
         for of in self.chain(of) {
@@ -169,12 +169,12 @@ impl<'d> SchemaSet<'d> {
     }
 
     /// The place where a type is defined.
-    pub fn defined_span(&self, id: SchemaTypeId) -> Span {
+    pub(crate) fn defined_span(&self, id: SchemaTypeId) -> Span {
         self.defined(id).span
     }
 
     /// The name of a type, if it has one.
-    pub fn defined_name(&self, id: SchemaTypeId) -> Option<&str> {
+    pub(crate) fn defined_name(&self, id: SchemaTypeId) -> Option<&str> {
         Some(&*self.defined(id).name).filter(|name| !name.is_empty())
     }
 }
