@@ -1,7 +1,7 @@
 //! Runs `cuvee matrix`.
 
 use super::args::{Elements, MatrixArgs, MatrixFormat};
-use super::{Outcome, json, output, rejected, select};
+use super::{Outcome, csv, json, output, rejected, select};
 use cuvee::explore::ElementKind;
 use cuvee::explore::matrix::{Column, Matrix, Row};
 use std::process::ExitCode;
@@ -13,7 +13,7 @@ pub(crate) fn run(args: &MatrixArgs) -> Outcome {
     let text = match args.format {
         MatrixFormat::Human => human(&matrix, args.elements),
         MatrixFormat::Json => json(&matrix),
-        MatrixFormat::Csv => csv(&matrix),
+        MatrixFormat::Csv => table(&matrix),
         MatrixFormat::Markdown => markdown(&matrix, args.elements),
     };
     output::to_stdout(&text).map_err(rejected)?;
@@ -110,29 +110,16 @@ fn centred(text: &str, to: usize) -> String {
     format!("{}{text}{}", " ".repeat(room / 2), " ".repeat(room - room / 2))
 }
 
-fn csv(matrix: &Matrix) -> String {
-    let state = |present: Option<bool>| {
+fn table(matrix: &Matrix) -> String {
+    let state = |present: &Option<bool>| {
         present.map_or("rejected", |present| if present { "present" } else { "absent" })
     };
-    let titles = matrix.columns.iter().map(|column| csv_field(title(column)));
-    let mut text = csv_line(["element".to_owned()].into_iter().chain(titles));
+    let mut text = csv::line(["element"].into_iter().chain(matrix.columns.iter().map(title)));
     for row in &matrix.rows {
-        let states = row.present.iter().map(|&present| state(present).to_owned());
-        text.push_str(&csv_line([csv_field(&row.identifier)].into_iter().chain(states)));
+        let states = row.present.iter().map(state);
+        text.push_str(&csv::line([&*row.identifier].into_iter().chain(states)));
     }
     text
-}
-
-fn csv_line(fields: impl Iterator<Item = String>) -> String {
-    fields.collect::<Vec<_>>().join(",") + "\n"
-}
-
-fn csv_field(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
-    }
 }
 
 fn markdown(matrix: &Matrix, elements: Elements) -> String {
@@ -216,7 +203,7 @@ present   2      1      ✗
     #[test]
     fn fields_are_quoted_where_they_must_be() {
         let expected = "element,-,\"a,\"\"b\"\"|c\",no\nnode.é,present,absent,rejected\nnode.shop_1,present,present,rejected\n";
-        assert_eq!(csv(&matrix()), expected);
+        assert_eq!(table(&matrix()), expected);
     }
 
     #[test]

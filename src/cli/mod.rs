@@ -6,6 +6,7 @@ pub(crate) mod args;
 pub(crate) mod assign;
 pub(crate) mod complete;
 pub(crate) mod convert;
+mod csv;
 pub(crate) mod diff;
 mod diff_files;
 pub(crate) mod explain;

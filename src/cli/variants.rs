@@ -1,15 +1,18 @@
 //! Runs `cuvee variants`.
 
-use super::args::VariantsArgs;
+use super::args::{ListFormat, VariantsArgs, VariantsFormat};
 use super::read::ReadFiles;
 use super::reporter::Reporter;
-use super::{Outcome, answered, json, output, rejected, select, written};
-use cuvee::diagnostic::Diagnostic;
+use super::{Outcome, answered, csv, json, output, rejected, select, written};
+use cuvee::diagnostic::{Code, Diagnostic};
 use cuvee::explore::{Count, Found, Query, Variant, Which, flags};
+use cuvee::parts::yaml::write_flow;
+use cuvee::source::SourceMap;
 use cuvee::{Failure, Resolver};
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::Path;
+use std::process::ExitCode;
 
 /// Lists, counts, samples or covers variants.
 pub(crate) fn run(args: &VariantsArgs, reporter: &Reporter) -> Outcome {
@@ -23,9 +26,10 @@ pub(crate) fn run(args: &VariantsArgs, reporter: &Reporter) -> Outcome {
         limit: args.limit,
         effort: args.effort,
     };
+    let format = list_format(args)?;
     if args.count {
         let count = resolver.count_variants(&query)?;
-        return answered(&count, args.format, reporter, counted);
+        return answered(&count, format.unwrap_or(ListFormat::Human), reporter, counted);
     }
     let found = if args.all_presets {
         resolver.preset_variants(query.projection)?
@@ -37,7 +41,44 @@ pub(crate) fn run(args: &VariantsArgs, reporter: &Reporter) -> Outcome {
     if let Some(dir) = &args.output_dir {
         write_all(&resolver, &found, dir, &read, reporter)?;
     }
-    written(&found, args.format, human)
+    if let Some(format) = format {
+        return written(&found, format, human);
+    }
+    if found.more {
+        let more = Diagnostic::note(Code::Usage, "there are more variants than are listed");
+        reporter.report(&[more.help("`--limit` lists more")], &SourceMap::default());
+    }
+    output::to_stdout(table(&found)).map_err(rejected)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The format that every list has; `None` for a table, which not every answer is.
+fn list_format(args: &VariantsArgs) -> Result<Option<ListFormat>, Failure> {
+    let (what, help) = match args.format {
+        VariantsFormat::Human => return Ok(Some(ListFormat::Human)),
+        VariantsFormat::Json => return Ok(Some(ListFormat::Json)),
+        VariantsFormat::Csv if args.count => ("a count", "leave out `--format`"),
+        VariantsFormat::Csv if args.all_presets => {
+            ("variants of presets", "`cuvee matrix --format csv` has a column for each")
+        }
+        VariantsFormat::Csv => return Ok(None),
+    };
+    let message = format!("{what} cannot be written as a table of open inputs");
+    Err(rejected(Diagnostic::error(Code::Usage, message).help(help)))
+}
+
+/// A line for each variant: its name, and the values of the open inputs as `--input` takes them. A
+/// field is empty where any value leads to the variant.
+fn table(found: &Found) -> String {
+    let names = found.variants.first().into_iter().flat_map(|variant| &variant.inputs);
+    let names = names.map(|input| &*input.name);
+    let mut text = csv::line(["variant"].into_iter().chain(names));
+    for variant in &found.variants {
+        let values = variant.inputs.iter().map(|input| input.value.as_ref().map(write_flow));
+        let values = values.map(Option::unwrap_or_default);
+        text.push_str(&csv::line([variant.name.clone()].into_iter().chain(values)));
+    }
+    text
 }
 
 fn which(args: &VariantsArgs) -> Which {

@@ -231,6 +231,59 @@ fn texts(value: &Value) -> Vec<&str> {
     value.as_array().unwrap().iter().map(|item| item.as_str().unwrap()).collect()
 }
 
+/// Python reads the table, and the inputs of each line lead to the variant of that line.
+#[test]
+fn tables_of_variants() {
+    const READ: &str = "import csv, json, sys; print(json.dumps(list(csv.DictReader(sys.stdin))))";
+    let dir = workplace();
+    for template in ["sizes.yaml", "reasons.yaml", "checked.yaml"] {
+        let table = command(dir.path(), &format!("variants {template} --format csv"));
+        let table = table.assert().success().stderr_eq("");
+        let python = Command::new("python3").args(["-c", READ]).stdin(&*table.get_output().stdout);
+        let rows = python.assert().success().get_output().stdout.clone();
+        let rows: Vec<BTreeMap<String, String>> = serde_json::from_slice(&rows).unwrap();
+        assert!(!rows.is_empty(), "{template}");
+        for row in &rows {
+            let mut again = command(dir.path(), &format!("variants {template} --format csv"));
+            for (name, value) in row.iter().filter(|(name, _)| *name != "variant") {
+                again = again.args(["-i", &format!("{name}={value}")]);
+            }
+            let expected = format!("variant\n{}\n", row["variant"]);
+            again.assert().success().stdout_eq(expected);
+        }
+    }
+    refuses(
+        "variants sizes.yaml --count --format csv",
+        str![[r#"
+error[usage]: a count cannot be written as a table of open inputs
+ |
+ = help: leave out `--format`
+
+error: 1 error
+
+"#]],
+    );
+    refuses(
+        "variants sizes.yaml --all-presets --format csv",
+        str![[r#"
+error[usage]: variants of presets cannot be written as a table of open inputs
+ |
+ = help: `cuvee matrix --format csv` has a column for each
+
+error: 1 error
+
+"#]],
+    );
+    cuvee("variants sizes.yaml --limit 1 --format csv").success().stderr_eq(str![[r#"
+note[usage]: there are more variants than are listed
+ |
+ = help: `--limit` lists more
+
+note: 1 note
+
+"#]]);
+}
+
 #[test]
 fn inputs_have_cases_and_influence() {
     shows(

@@ -381,9 +381,16 @@ pub(crate) struct VariantsArgs {
     /// of files are rewritten to be right there
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "count")]
     pub output_dir: Option<PathBuf>,
-    /// Format of the list
+    /// Format of the list; csv has a line for each variant, with the values of the open inputs
     #[arg(long, value_name = "FORMAT", default_value = "human")]
-    pub format: ListFormat,
+    pub format: VariantsFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum VariantsFormat {
+    Human,
+    Json,
+    Csv,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
