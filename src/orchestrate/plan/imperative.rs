@@ -61,10 +61,15 @@ enum ActivityTarget {
     Relation(RelationIndex),
 }
 
-/// A step while its activities are read.
-struct OpenStep<'t> {
+/// An activity while it is added to the plan.
+struct OpenActivity<'s, 't> {
+    activity: &'t TopologyActivity,
+    /// The position of its step in the plan, and its own position in the step.
+    place: (u32, u32),
     step: &'t TopologyStep,
-    targets: Vec<ActivityTarget>,
+    targets: &'s [ActivityTarget],
+    /// The steps that it comes after.
+    waits: &'s [PlanStepIndex],
 }
 
 impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
@@ -324,7 +329,6 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         let mut targets: Vec<_> = elements.flat_map(|one| self.targets(step, one)).collect();
         let mut met = FxHashSet::default();
         targets.retain(|&target| met.insert(target));
-        let open = OpenStep { step, targets };
         if step.activities.is_empty() {
             let element = step.target.as_ref().and_then(|target| target.element);
             let element = element.map(|element| self.element(element));
@@ -343,12 +347,16 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
                 break;
             }
             let place = (index, position as u32);
-            last = match activity.kind {
-                ActivityKind::Inline => self.inline(activity, place, frame, &last),
-                ActivityKind::SetState => self.set_state(&open, activity, place, &last),
-                ActivityKind::CallOperation => self.calls(&open, activity, place, frame, &last),
-                ActivityKind::Delegate => self.delegate(&open, activity, place, &last),
+            let open = OpenActivity { activity, place, step, targets: &targets, waits: &last };
+            let ends = match activity.kind {
+                ActivityKind::Inline => self.inline(&open, frame),
+                ActivityKind::SetState => self.set_state(&open),
+                ActivityKind::CallOperation => self.calls(&open, frame),
+                ActivityKind::Delegate => self.delegate(&open),
             };
+            if !ends.is_empty() {
+                last = ends;
+            }
         }
         last
     }
@@ -381,14 +389,8 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
     }
 
     /// Sets a state (statement I3). It is visible only if its step calls and delegates nothing.
-    fn set_state(
-        &mut self,
-        open: &OpenStep<'_>,
-        activity: &TopologyActivity,
-        place: (u32, u32),
-        waits: &[PlanStepIndex],
-    ) -> Vec<PlanStepIndex> {
-        let name = &*activity.name.value;
+    fn set_state(&mut self, open: &OpenActivity<'_, '_>) -> Vec<PlanStepIndex> {
+        let name = &*open.activity.name.value;
         let work = match NodeState::named(name) {
             Some(state) => StepWork::State(state),
             None => StepWork::OtherState(self.builder.name(name)),
@@ -397,27 +399,19 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
             matches!(activity.kind, ActivityKind::CallOperation | ActivityKind::Delegate)
         };
         let is_shown = !open.step.activities.iter().any(does);
-        let targets = open.targets.clone();
-        let set = |this: &mut Self, target| {
-            let element = this.target_element(target);
-            let mut step = this.builder.step(Some(element), work);
-            (step.activity, step.is_shown) = (Some(place), is_shown);
-            this.builder.push(step, waits)
+        let set = |&target: &ActivityTarget| {
+            let element = self.target_element(target);
+            let mut step = self.builder.step(Some(element), work);
+            (step.activity, step.is_shown) = (Some(open.place), is_shown);
+            self.builder.push(step, open.waits)
         };
-        let set: Vec<_> = targets.into_iter().map(|target| set(self, target)).collect();
-        if set.is_empty() { waits.to_vec() } else { set }
+        open.targets.iter().map(set).collect()
     }
 
-    fn calls(
-        &mut self,
-        open: &OpenStep<'_>,
-        activity: &TopologyActivity,
-        place: (u32, u32),
-        frame: &WorkflowFrame,
-        waits: &[PlanStepIndex],
-    ) -> Vec<PlanStepIndex> {
+    fn calls(&mut self, open: &OpenActivity<'_, '_>, frame: &WorkflowFrame) -> Vec<PlanStepIndex> {
+        let activity = open.activity;
         let mut last = Vec::new();
-        for &target in &open.targets {
+        for &target in open.targets {
             let target = self.meant(target, &activity.name.value);
             let Some(mut call) = self.called(target, activity) else { continue };
             assign(&mut call, &activity.inputs, &self.builder.plan.workflow);
@@ -428,11 +422,11 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
             let host = self.host(open.step, target, &call);
             let element = self.target_element(target);
             let mut step = self.builder.step(Some(element), StepWork::Call);
-            (step.activity, step.is_shown, step.host) = (Some(place), true, host);
+            (step.activity, step.is_shown, step.host) = (Some(open.place), true, host);
             step.call = Some(self.builder.call(call));
-            last.push(self.builder.push(step, waits));
+            last.push(self.builder.push(step, open.waits));
         }
-        if last.is_empty() { waits.to_vec() } else { last }
+        last
     }
 
     /// If a node has several relations of this name, the one that has the operation.
@@ -462,7 +456,7 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         found
     }
 
-    /// Where an operation of a workflow runs (statements H1 and I7).
+    /// The host on which an operation of a workflow runs (statements H1 and I7).
     fn host(&mut self, step: &TopologyStep, target: ActivityTarget, call: &PlanCall) -> StepHost {
         let (behaviors, builder) = (self.behaviors, &mut *self.builder);
         let places = || SceneSide::at_rest(behaviors, builder, ChangeClass::Keep);
@@ -478,22 +472,16 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
     }
 
     /// Delegates a workflow to the orchestrator (statement I4).
-    fn delegate(
-        &mut self,
-        open: &OpenStep<'_>,
-        activity: &TopologyActivity,
-        place: (u32, u32),
-        waits: &[PlanStepIndex],
-    ) -> Vec<PlanStepIndex> {
-        let name = &*activity.name.value;
+    fn delegate(&mut self, open: &OpenActivity<'_, '_>) -> Vec<PlanStepIndex> {
+        let name = &*open.activity.name.value;
         let which = Declarative::named(name);
         let mut last = Vec::new();
-        for &target in &open.targets {
+        for &target in open.targets {
             let ActivityTarget::Node(node) = target else { continue };
             let is_delegated = self.behaviors.delegation(node).is_some();
             if let (false, Some(which)) = (is_delegated, which) {
-                self.delegates_managed(node, activity);
-                last.extend(self.expanded(node, which, place, waits));
+                self.delegates_managed(node, open.activity);
+                last.extend(self.expanded(node, which, open.place, open.waits));
                 continue;
             }
             let work = match which {
@@ -503,8 +491,8 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
             };
             let element = self.target_element(target);
             let mut step = self.builder.step(Some(element), work);
-            step.activity = Some(place);
-            let step = self.builder.push(step, waits);
+            step.activity = Some(open.place);
+            let step = self.builder.push(step, open.waits);
             let reached = match work {
                 StepWork::Deploy => StepWork::State(NodeState::Started),
                 StepWork::Undeploy => StepWork::Deleted,
@@ -516,7 +504,7 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
             let reached = self.builder.step(Some(element), reached);
             last.push(self.builder.push(reached, &[step]));
         }
-        if last.is_empty() { waits.to_vec() } else { last }
+        last
     }
 
     fn delegates_managed(&mut self, node: NodeIndex, activity: &TopologyActivity) {
@@ -548,56 +536,48 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
     }
 
     /// Inlines a workflow in place of an activity (statement I5).
-    fn inline(
-        &mut self,
-        activity: &TopologyActivity,
-        (index, position): (u32, u32),
-        frame: &WorkflowFrame,
-        waits: &[PlanStepIndex],
-    ) -> Vec<PlanStepIndex> {
+    fn inline(&mut self, open: &OpenActivity<'_, '_>, frame: &WorkflowFrame) -> Vec<PlanStepIndex> {
+        let OpenActivity { activity, place: (index, position), waits, .. } = *open;
         let name = &*activity.name.value;
         let step = &self.builder.plan.workflow_steps[index as usize].name;
         let scope = format!("{}step.{step}/{position}/{name}/", self.builder.scope());
         let mut workflows = self.topology().workflows.iter();
-        let ends =
-            match (workflows.find(|workflow| workflow.name == name), Declarative::named(name)) {
-                (Some(workflow), _) if self.stack.contains(&&*workflow.name) => {
-                    let message = format!("the workflow `{name}` inlines itself");
-                    let error = Diagnostic::error(Code::CyclicWorkflow, message);
-                    self.diagnostics.push(error.at(activity.name.span).section("3.6.23.4"));
-                    waits.to_vec()
-                }
-                (Some(workflow), _) => {
-                    let outer = self.builder.enter(scope, index);
-                    let ends = self.inlined(workflow, activity, index, frame, waits);
-                    self.builder.leave(outer);
-                    ends
-                }
-                (None, Some(which)) => {
-                    let outer = self.builder.enter(scope, index);
-                    self.builder.forget_calls();
-                    let ends = declarative(which, self.behaviors, self.order, self.builder, waits);
-                    self.builder.forget_calls();
-                    self.builder.leave(outer);
-                    self.diagnostics.all_ok(ends).unwrap_or_default()
-                }
-                (None, None) => {
-                    let error = unknown_workflow(self.topology(), name).at(activity.name.span);
-                    self.diagnostics.push(error);
-                    waits.to_vec()
-                }
-            };
-        if ends.is_empty() { waits.to_vec() } else { ends }
+        match (workflows.find(|workflow| workflow.name == name), Declarative::named(name)) {
+            (Some(workflow), _) if self.stack.contains(&&*workflow.name) => {
+                let message = format!("the workflow `{name}` inlines itself");
+                let error = Diagnostic::error(Code::CyclicWorkflow, message);
+                self.diagnostics.push(error.at(activity.name.span).section("3.6.23.4"));
+                Vec::new()
+            }
+            (Some(workflow), _) => {
+                let outer = self.builder.enter(scope, index);
+                let ends = self.inlined(workflow, open, frame);
+                self.builder.leave(outer);
+                ends
+            }
+            (None, Some(which)) => {
+                let outer = self.builder.enter(scope, index);
+                self.builder.forget_calls();
+                let ends = declarative(which, self.behaviors, self.order, self.builder, waits);
+                self.builder.forget_calls();
+                self.builder.leave(outer);
+                self.diagnostics.all_ok(ends).unwrap_or_default()
+            }
+            (None, None) => {
+                let error = unknown_workflow(self.topology(), name).at(activity.name.span);
+                self.diagnostics.push(error);
+                Vec::new()
+            }
+        }
     }
 
     fn inlined(
         &mut self,
         workflow: &'t TopologyWorkflow,
-        activity: &TopologyActivity,
-        written: u32,
+        open: &OpenActivity<'_, '_>,
         frame: &WorkflowFrame,
-        waits: &[PlanStepIndex],
     ) -> Vec<PlanStepIndex> {
+        let OpenActivity { activity, place: (written, _), waits, .. } = *open;
         let given = activity.inputs.iter().map(|input| GivenInput {
             name: input.name.clone(),
             value: filled(&input.value.value, &frame.inputs),
