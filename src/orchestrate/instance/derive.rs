@@ -38,7 +38,7 @@ pub(crate) struct VariantOfInstance<'v, 'a, 't> {
     pub(crate) types: &'v Types<'t>,
 }
 
-/// What a variant is derived to: a document with each counted node repeated, and the model.
+/// The result of deriving: a document with each counted node repeated, and the model.
 pub(crate) struct Derived<'a> {
     pub(crate) document: Out<'a>,
     pub(crate) model: InstanceModel,

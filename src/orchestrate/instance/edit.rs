@@ -17,7 +17,7 @@ use std::sync::Arc;
 pub enum ModelEdit {
     /// Sets a value, or removes it.
     Set {
-        /// Where the value is: `nodes/shop/properties/port`,
+        /// The path of the value: `nodes/shop/properties/port`,
         /// `nodes/shop/capabilities/http/properties/port`, `nodes/shop/state`, `inputs/size`,
         /// `groups/web/metadata/owner`. As in references, `~1` stands for `/` in a name.
         path: String,

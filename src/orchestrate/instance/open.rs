@@ -258,7 +258,7 @@ pub struct RecordAuthor<'a> {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RecordedChange<T> {
-    /// What the caller's function returned.
+    /// The result of the caller's function.
     pub result: T,
     /// The number of the last record now.
     pub revision: u64,

@@ -112,7 +112,7 @@ fn states(model: &InstanceModel) -> BTreeMap<&str, Vec<&str>> {
     states
 }
 
-/// Which part of a model is read.
+/// The part of a model that is read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) enum ModelExtent {
     /// All of the model.

@@ -16,7 +16,7 @@ pub(crate) fn redacted<'a>(document: &Out<'a>, secrets: &KeptSecrets) -> Out<'a>
     redaction.within(document, RedactionPlace::Anywhere).unwrap_or_else(|| document.clone())
 }
 
-/// Where a part of a document is.
+/// The surroundings of a part of a document.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RedactionPlace {
     Anywhere,

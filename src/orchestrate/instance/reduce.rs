@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub struct RecordHead {
     /// The number of the record.
     pub revision: u64,
-    /// When it was written, as its author gave it.
+    /// The time at which it was written, as its author gave it.
     pub time: Arc<str>,
     /// The actor who wrote it.
     pub actor: Arc<str>,

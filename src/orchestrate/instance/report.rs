@@ -47,7 +47,8 @@ pub struct InstanceReport {
     pub step: Option<Arc<str>>,
     /// How the step ended.
     pub outcome: Option<ReportOutcome>,
-    /// What tells this report from others of its orchestration. A repeated report counts once.
+    /// The key that tells this report from others of its orchestration. A repeated report counts
+    /// once.
     pub key: Option<Arc<str>>,
     /// The number of the last record that the reporter knows.
     pub expect: Option<u64>,

@@ -49,14 +49,14 @@ impl KeptSecrets {
         is_sensitive_name(name) || !self.patterns.is_empty() && is_added()
     }
 
-    /// What is kept of a reported value. It is secret if its name is, and so is each part of it
-    /// below a secret name.
+    /// The form in which a reported value is kept. It is secret if its name is, and so is each part
+    /// of it below a secret name.
     pub fn sealed(&self, name: &str, value: &Value) -> Value {
         self.seal(value, self.is_sensitive_name(name), &mut |_| {})
     }
 
-    /// What is kept of a value of a template, which may be secret for other reasons than its name.
-    /// The secrets found in it are remembered.
+    /// The form in which a value of a template is kept, which may be secret for other reasons than
+    /// its name. The secrets found in it are remembered.
     pub(crate) fn learned(&mut self, value: &Value, is_secret: bool) -> Value {
         let mut found = Vec::new();
         let sealed = self.seal(value, is_secret, &mut |secret| found.push(secret.clone()));

@@ -1,4 +1,4 @@
-//! Decides what of a value is shown.
+//! Decides which parts of a value are shown.
 
 use super::model::{InstanceModel, SecretsMode};
 use crate::topology::sensitive::kept_secret;

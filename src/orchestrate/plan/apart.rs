@@ -34,7 +34,7 @@ pub(crate) struct Deployment<'a> {
 pub(crate) struct ApartStep {
     /// The relation that the step's operation belongs to, if any.
     pub relation: Option<RelationIndex>,
-    /// Where the call of the step runs.
+    /// The place where the call of the step runs.
     pub place: Option<CallPlace>,
 }
 
@@ -112,7 +112,7 @@ fn node<'a>(side: &SceneSide<'_, '_, 'a, Up>, id: NodeIndex) -> ApartNode<'a> {
     }
 }
 
-/// Where the call of a node, or of one of its relations, runs.
+/// The place where the call of a node, or of one of its relations, runs.
 fn place(
     topology: &Topology,
     plan: &Plan,

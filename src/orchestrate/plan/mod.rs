@@ -96,7 +96,7 @@ impl Default for PlanQuery {
 pub struct OrderOptions {
     /// Whether calls on one host may run side by side.
     pub parallel_hosts: bool,
-    /// Which relations order less than the specification says.
+    /// The relations that order less than the specification says.
     pub relaxation: Relaxation,
     /// The relations that order nothing, by identifier.
     pub ignore: Vec<String>,
@@ -104,7 +104,7 @@ pub struct OrderOptions {
     pub managed: Vec<String>,
 }
 
-/// Which relations order less than the specification says.
+/// The relations that order less than the specification says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Relaxation {
     /// No relation.

@@ -383,11 +383,11 @@ pub struct PlanStep {
     pub scope: PlanScopeIndex,
     /// The element that it acts on.
     pub element: Option<PlanElementIndex>,
-    /// What it does.
+    /// The work of the step.
     pub work: StepWork,
     /// The call that it runs, if any.
     pub call: Option<PlanCallIndex>,
-    /// Where it runs.
+    /// The host on which it runs.
     pub host: StepHost,
     /// The part that it belongs to.
     pub part: Option<PlanPartIndex>,
@@ -449,7 +449,7 @@ impl StepWork {
     }
 }
 
-/// Where a step runs.
+/// The host on which a step runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum StepHost {
     /// Nowhere: nothing is run.
@@ -528,8 +528,8 @@ pub struct CallInput {
     pub name: String,
     /// Its value, with functions unevaluated.
     pub value: Value,
-    /// Where the value comes from: `node.shop`, `relationship.db`, `workflow.backup`, or the name
-    /// of a type.
+    /// The source of the value: `node.shop`, `relationship.db`, `workflow.backup`, or the name of a
+    /// type.
     pub from: String,
     /// The place of the value.
     pub span: Span,

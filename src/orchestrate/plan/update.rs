@@ -56,7 +56,7 @@ pub(super) fn update(
     Ok(())
 }
 
-/// Which nodes and relations are the same in both variants.
+/// The nodes and relations that are the same in both variants.
 struct Correspondence {
     /// For each node of the new variant, the one of the old variant.
     nodes: Vec<Option<NodeIndex>>,

@@ -41,7 +41,7 @@ pub(super) enum Up {
     Update,
 }
 
-/// What happens to the nodes and relations of one topology.
+/// The side of one topology: how far its nodes and relations go.
 pub(super) struct SceneSide<'s, 't, 'a, E> {
     pub(super) behaviors: &'s Behaviors<'t, 'a>,
     /// How far each node goes; `None` if it does not move.

@@ -29,7 +29,7 @@ const FACTS: &str = "cuvee";
 /// one.
 pub const RESERVED_METADATA: [&str; 2] = [VERSION_KEY, FACTS];
 
-/// Which parts of a model are written.
+/// The parts of a model that are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ModelExport {
     /// Whether attributes of nodes in transitional states are written as well, with a mark.

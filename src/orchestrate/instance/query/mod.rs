@@ -53,7 +53,7 @@ pub struct ModelReading<'h> {
     pub unstable: bool,
     /// Whether secrets are visible, if the instance keeps them.
     pub reveal: bool,
-    /// Which types derive from which.
+    /// The derivation between types.
     pub derives: DerivesFrom<'h>,
 }
 

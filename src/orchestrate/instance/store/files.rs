@@ -309,7 +309,7 @@ fn sync_directory(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
 
-/// Where directories cannot be opened, the system itself keeps the order of changes.
+/// Does nothing: if directories cannot be opened, the system itself keeps the order of changes.
 #[cfg(not(unix))]
 fn sync_directory(_path: &Path) -> io::Result<()> {
     Ok(())

@@ -168,7 +168,7 @@ pub struct Salvaged {
     pub revision: u64,
     /// The number of blobs that were copied.
     pub blobs: usize,
-    /// What was not copied, and why.
+    /// The reasons why further records or blobs were not copied.
     pub left: Vec<Diagnostic>,
 }
 

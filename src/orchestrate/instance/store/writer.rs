@@ -45,7 +45,7 @@ pub enum SnapshotPace {
 /// How many times the size of the last snapshot a log grows until a seldom one is due.
 const SELDOM: u64 = 4;
 
-/// What a draft has become.
+/// The record that was made of a draft.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Committed {
