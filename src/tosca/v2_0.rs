@@ -40,25 +40,25 @@ const FILE: Keynames = Keynames(&[
     ("service_template", Body(&TEMPLATE)),
 ]);
 
-const TYPE: Keynames = Keynames(&[
-    ("derived_from", Anything),
-    ("version", Anything),
-    ("metadata", Anything),
-    ("description", Anything),
-    ("properties", Named(&DEFINITION)),
-    ("attributes", Named(&DEFINITION)),
-]);
+/// Lists the keynames that all types have, and then those of one family.
+macro_rules! of_types {
+    ($($own:expr),*) => {
+        Keynames(&[
+            ("derived_from", Anything),
+            ("version", Anything),
+            ("metadata", Anything),
+            ("description", Anything),
+            ("properties", Named(&DEFINITION)),
+            ("attributes", Named(&DEFINITION)),
+            $($own),*
+        ])
+    };
+}
 
-const NODE_TYPE: Keynames = Keynames(&[
-    ("derived_from", Anything),
-    ("version", Anything),
-    ("metadata", Anything),
-    ("description", Anything),
-    ("properties", Named(&DEFINITION)),
-    ("attributes", Named(&DEFINITION)),
-    ("capabilities", Named(&CAPABILITY)),
-    ("requirements", Listed(&REQUIREMENT)),
-]);
+const TYPE: Keynames = of_types![];
+
+const NODE_TYPE: Keynames =
+    of_types![("capabilities", Named(&CAPABILITY)), ("requirements", Listed(&REQUIREMENT))];
 
 const DEFINITION: Keynames = Keynames(&[
     ("type", Anything),

@@ -41,18 +41,6 @@ impl NamedThere {
     }
 }
 
-/// The families of types, by the sections that define them.
-const DEFINED: [Family; 8] = [
-    Family::Artifact,
-    Family::Data,
-    Family::Capability,
-    Family::Interface,
-    Family::Relationship,
-    Family::Node,
-    Family::Group,
-    Family::Policy,
-];
-
 impl<'c, 's, 't> TypesInOne<'c, 's, 't> {
     pub(super) fn of(converter: &'c XmlConverter<'s, 't>) -> Self {
         let types = converter.variant.types;
@@ -110,8 +98,8 @@ impl<'c, 's, 't> TypesInOne<'c, 's, 't> {
             true => NamedThere::of(kind).or_short(),
             false => NamedThere::of(kind),
         };
-        if let Some(family) = DEFINED.iter().find(|family| family.keyword() == key) {
-            let types = NamedThere { defines: Some(*family), ..NamedThere::default() };
+        if let Some(family) = Family::of_keyword(key) {
+            let types = NamedThere { defines: Some(family), ..NamedThere::default() };
             return self.each(value, file, types);
         }
         match key {
