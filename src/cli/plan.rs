@@ -40,7 +40,7 @@ pub(crate) fn run(args: &PlanArgs, reporter: &Reporter) -> Outcome {
     Ok(ExitCode::from(u8::from(args.adapt.exit_code && !plan.steps.is_empty())))
 }
 
-/// Which parts of a plan are shown.
+/// The parts of a plan to show.
 #[derive(Clone, Copy)]
 pub(super) struct ShownPlan {
     pub(super) all_steps: bool,

@@ -4,21 +4,21 @@ use super::ChooseArgs;
 use clap::{Args, ValueEnum, ValueHint};
 use std::path::PathBuf;
 
-/// What is written.
+/// The formats that are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ConvertFormat {
     /// TOSCA Simple Profile 1.3
     Yaml,
-    /// TOSCA 1.0; a document of it in its canonical form
+    /// TOSCA 1.0; a document of TOSCA 1.0 is written in its canonical form
     Xml,
 }
 
-/// How XML is written and read.
+/// The dialects of XML.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ConvertDialect {
-    /// As the specification has it
+    /// XML as the specification describes it
     Plain,
-    /// As OpenTOSCA has it: `get_input: NAME` is a value
+    /// XML as OpenTOSCA uses it, where `get_input: NAME` is a value
     Opentosca,
 }
 
@@ -29,20 +29,21 @@ pub(crate) struct ConvertArgs {
     #[command(flatten)]
     pub choose: ChooseArgs,
     /// Write to this file, all of it or nothing, instead of to standard output, which is also `-`:
-    /// one document; an archive where it ends in `.csar` or `.zip`; a directory where it ends in `/`
-    /// or is one
+    /// one document; an archive if the name ends in `.csar` or `.zip`; a directory if it ends in
+    /// `/` or is the name of a directory
     #[arg(short, long, value_name = "FILE|DIR", value_hint = ValueHint::AnyPath)]
     pub output: Option<PathBuf>,
-    /// What is written; the other format, where nothing is said
+    /// Format of the output; by default the one that the template does not have
     #[arg(long, value_enum)]
     pub to: Option<ConvertFormat>,
-    /// With `--to xml`: write nothing, and exit with 1 where a file of XML is not in its canonical form
+    /// With `--to xml`: write nothing, and exit with 1 if a file of XML is not in its canonical
+    /// form
     #[arg(long, conflicts_with = "output")]
     pub check: bool,
-    /// Write a report of what has no counterpart to this file, as JSON
+    /// Write a report of the parts without a counterpart to this file, as JSON
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub loss: Option<PathBuf>,
-    /// Take types for others: a file with a map of `{namespace}name` to names of types
+    /// Replace types by others: a file with a map from `{namespace}name` to the name of a type
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub types: Option<PathBuf>,
     /// Convert this one of several service templates: its id, or `{namespace}id`
@@ -52,17 +53,17 @@ pub(crate) struct ConvertArgs {
     /// repeated
     #[arg(long = "implementation", value_name = "NAME")]
     pub implementations: Vec<String>,
-    /// Of templates in YAML: leave out what TOSCA 1.0 has no word for, instead of keeping it as an
-    /// extension
+    /// For templates in YAML: leave out the parts that TOSCA 1.0 cannot express, instead of keeping
+    /// them as extensions
     #[arg(long)]
     pub no_extensions: bool,
-    /// Of templates in YAML: say by tags which variability inputs gave the variant
+    /// For templates in YAML: record in tags the variability inputs that gave the variant
     #[arg(long)]
     pub record_inputs: bool,
-    /// How XML is written where the specification leaves it open
+    /// The dialect of XML, where the specification leaves it open
     #[arg(long, value_enum, default_value = "plain")]
     pub dialect: ConvertDialect,
-    /// Take warnings for errors
+    /// Treat warnings as errors
     #[arg(long)]
     pub strict: bool,
 }

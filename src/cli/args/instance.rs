@@ -13,46 +13,46 @@ pub(crate) struct InstanceArgs {
     pub command: InstanceCommand,
 }
 
-/// What is done with instances.
+/// The commands for instances.
 #[derive(Debug, Subcommand)]
 pub(crate) enum InstanceCommand {
-    /// Make an instance of a variant, of which nothing is there yet
+    /// Make an instance of a variant that is not deployed yet
     Init(Box<InitInstanceArgs>),
     /// List the instances of a store
     List(ListInstancesArgs),
-    /// Show an instance, or one thing in it
+    /// Show an instance, or one entity of it
     Show(ShowInstanceArgs),
-    /// Ask for nodes and what they have
+    /// Ask for nodes and their values
     Query(QueryInstanceArgs),
-    /// Show what has happened
+    /// Show the log
     Log(LogInstanceArgs),
-    /// Plan what turns an instance into a variant, or repairs it
+    /// Plan how to turn an instance into a variant, or to repair it
     Plan(Box<PlanInstanceArgs>),
-    /// Begin to carry out a plan, and show what can be done
+    /// Begin to carry out a plan, and show the steps that can be done
     Apply(ApplyInstanceArgs),
     /// Begin a change without a plan
     Begin(BeginInstanceArgs),
     /// End a change without a plan
     Finish(FinishInstanceArgs),
-    /// Record what has happened
+    /// Record a report: states, attributes, outputs, steps
     Record(Box<RecordInstanceArgs>),
-    /// Change what is known of an instance, past who deploys it
+    /// Change the model of an instance by hand, not through its orchestrator
     Edit(EditInstanceArgs),
     /// Compare two instances, or two revisions of one
     Diff(DiffInstancesArgs),
     /// Write an instance for other tools
     Export(ExportInstanceArgs),
-    /// Make an instance of what was exported
+    /// Make an instance of an exported one
     Import(ImportInstanceArgs),
-    /// Check what is kept of an instance
+    /// Check the log and the files of an instance
     Verify(VerifyInstanceArgs),
-    /// Make it faster to read
+    /// Compact the files of an instance, so that it is read faster
     Compact(NamedInstanceArgs),
     /// Forget an instance; nothing is undeployed by that
     Delete(DeleteInstanceArgs),
 }
 
-/// Where instances are kept.
+/// The store of instances.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Store")]
 pub(crate) struct StoreArgs {
@@ -61,27 +61,27 @@ pub(crate) struct StoreArgs {
     pub store: Option<PathBuf>,
 }
 
-/// Who writes.
+/// The author of records.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Store")]
 pub(crate) struct AuthorArgs {
     #[command(flatten)]
     pub store: StoreArgs,
-    /// Who says so; by default the name of the user
+    /// The author of the record; by default the name of the user
     #[arg(long, global = true, value_name = "NAME")]
     pub actor: Option<String>,
-    /// How long to wait for who else is writing
+    /// How long to wait while another process is writing
     #[arg(long, global = true, value_name = "SECONDS", default_value_t = 10)]
     pub lock_timeout: u64,
-    /// Write only where this is the last revision
+    /// Write only if this is the last revision
     #[arg(long, global = true, value_name = "REVISION")]
     pub expect: Option<u64>,
 }
 
-/// When.
+/// The clock.
 #[derive(Debug, Args)]
 pub(crate) struct ClockArgs {
-    /// What the clock says: an ISO 8601 date, with a time and a zone
+    /// The present time: an ISO 8601 date, with a time and a zone
     #[arg(long, global = true, value_name = "DATE", value_parser = date)]
     pub now: Option<Zoned>,
 }
@@ -97,10 +97,10 @@ pub(crate) struct DeploymentArgs {
     pub deployment_inputs: Vec<(String, String)>,
 }
 
-/// How secrets are kept.
+/// The ways to keep secrets.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum SecretsFormat {
-    /// As keyed digests: that one changed is seen, not what it is
+    /// As keyed digests: a change is noticed, the value is not known
     Digest,
     /// As they are
     Keep,
@@ -121,7 +121,7 @@ impl From<SecretsFormat> for SecretsMode {
 /// Arguments of `cuvee instance init`.
 #[derive(Debug, Args)]
 pub(crate) struct InitInstanceArgs {
-    /// What to call the instance: lower case letters, digits, `.`, `_`, `-`
+    /// The name of the instance: lower case letters, digits, `.`, `_`, `-`
     pub name: String,
     /// A service template, an archive (CSAR), a directory that holds a template under its usual
     /// name, or `-` for standard input
@@ -130,16 +130,16 @@ pub(crate) struct InitInstanceArgs {
     pub choose: ChooseArgs,
     #[command(flatten)]
     pub deployment: DeploymentArgs,
-    /// How secrets are kept
+    /// The way to keep secrets
     #[arg(long, value_name = "HOW", default_value = "digest")]
     pub secrets: SecretsFormat,
-    /// Part of a name whose value is secret, beside those that always are; may be repeated
+    /// Part of names whose values are secret, in addition to the built-in ones; may be repeated
     #[arg(long, value_name = "PATTERN")]
     pub sensitive: Vec<String>,
-    /// Who it is for, in its URI
+    /// The tenant, for the URI of the instance
     #[arg(long, value_name = "NAME", default_value = "default")]
     pub tenant: String,
-    /// What it runs in, in its URI
+    /// The runtime, for the URI of the instance
     #[arg(long, value_name = "NAME", default_value = "default")]
     pub runtime: String,
     #[command(flatten)]
@@ -156,18 +156,18 @@ pub(crate) struct ListInstancesArgs {
     pub format: ListFormat,
 }
 
-/// An instance as it is, or was.
+/// An instance, at present or in the past.
 #[derive(Debug, Args)]
 pub(crate) struct ReadInstanceArgs {
-    /// The instance, or a file that was exported
+    /// The instance, or an exported file
     pub name: String,
-    /// As it was after this revision, or at this time
+    /// Show the instance as it was after this revision, or at this time
     #[arg(long, value_name = "REVISION|TIME")]
     pub at: Option<String>,
-    /// Show attributes, too, while their node changes
+    /// Also show attributes of nodes that are changing
     #[arg(long)]
     pub unstable: bool,
-    /// Show what is secret, where it is kept
+    /// Show secret values, if they are kept
     #[arg(long)]
     pub reveal: bool,
     #[command(flatten)]
@@ -182,9 +182,10 @@ pub(crate) struct ReadInstanceArgs {
 pub(crate) struct ShowInstanceArgs {
     #[command(flatten)]
     pub read: ReadInstanceArgs,
-    /// One thing in it: a node, or `group.web`, `policy.spread`, `relation.db@0.node.shop`
+    /// An entity of the instance: a node, or `group.web`, `policy.spread`,
+    /// `relation.db@0.node.shop`
     pub entity: Option<String>,
-    /// Format of what is shown
+    /// Format of the output
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub format: ListFormat,
 }
@@ -195,9 +196,9 @@ pub(crate) struct ShowInstanceArgs {
 pub(crate) struct QueryInstanceArgs {
     #[command(flatten)]
     pub read: ReadInstanceArgs,
-    /// What is asked for: `nodes[state=started]/attributes/public_address`
+    /// The path to ask for, such as `nodes[state=started]/attributes/public_address`
     pub path: Option<String>,
-    /// Ask for the nodes that fulfil this file, a node filter of TOSCA
+    /// Ask for the nodes that fulfil the node filter of TOSCA in this file
     #[arg(long, value_name = "FILE")]
     pub node_filter: Option<PathBuf>,
     /// Ask for the value of a function: `{get_attribute: [shop, url]}`
@@ -213,27 +214,27 @@ pub(crate) struct QueryInstanceArgs {
 pub(crate) struct LogInstanceArgs {
     /// The instance
     pub name: String,
-    /// Only what came after this revision, or this time
+    /// Show only records after this revision, or this time
     #[arg(long, value_name = "REVISION|TIME")]
     pub since: Option<String>,
-    /// Only what is about this: a node, or `group.web`; may be repeated
+    /// Show only events about this entity: a node, or `group.web`; may be repeated
     #[arg(long, value_name = "ENTITY")]
     pub entity: Vec<String>,
-    /// Only events of this kind, such as `state`; may be repeated
+    /// Show only events of this kind, such as `state`; may be repeated
     #[arg(long, value_name = "KIND")]
     pub kind: Vec<String>,
-    /// Only what happened in the orchestration that this revision began
+    /// Show only records of the orchestration that this revision began
     #[arg(long, value_name = "REVISION")]
     pub orchestration: Option<u64>,
-    /// So many records at most
+    /// Show at most this many records
     #[arg(long, value_name = "COUNT")]
     pub limit: Option<u64>,
-    /// Wait for what comes
+    /// Wait for further records
     #[arg(long)]
     pub follow: bool,
     #[command(flatten)]
     pub store: StoreArgs,
-    /// Format of the records; as JSON they are lines, as they stand in the log
+    /// Format of the records; JSON gives the lines of the log
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub format: ListFormat,
 }
@@ -243,27 +244,27 @@ pub(crate) struct LogInstanceArgs {
 pub(crate) struct PlanInstanceArgs {
     /// The instance
     pub name: String,
-    /// The template that it is to be a variant of; by default that of which it is one, and without
-    /// a choice the variant that it is meant to be
+    /// The template that the instance is to be a variant of; by default its present template, and
+    /// without a choice its present target
     pub template: Option<PathBuf>,
     #[command(flatten)]
     pub choose: ChooseArgs,
     #[command(flatten)]
     pub deployment: DeploymentArgs,
-    /// Plan how all of it goes
+    /// Plan how to undeploy the whole instance
     #[arg(long, conflicts_with_all = ["template", "presets", "inputs_files", "inputs"])]
     pub undeploy: bool,
-    /// Plan over what somebody changed past who deploys it
+    /// Also overwrite properties that somebody edited by hand
     #[arg(long)]
     pub overwrite: bool,
     #[command(flatten)]
     pub adapt: AdaptArgs,
     #[command(flatten)]
     pub order: OrderArgs,
-    /// Plan what is generated also where the template has a workflow of its own
+    /// Plan the generated workflow even if the template has its own
     #[arg(long)]
     pub generated: bool,
-    /// Show all steps, those that run nothing, too
+    /// Show all steps, even those that run nothing
     #[arg(long)]
     pub all_steps: bool,
     #[command(flatten)]
@@ -272,7 +273,7 @@ pub(crate) struct PlanInstanceArgs {
     /// also `-`
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Format of the plan; by default what the file is called after, else `human`
+    /// Format of the plan; by default the one that the ending of the file names, else `human`
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<PlanFormat>,
 }
@@ -285,13 +286,14 @@ pub(crate) struct ApplyInstanceArgs {
     /// The plan, as `cuvee instance plan --format json` wrote it, or `-` for standard input
     #[arg(required_unless_present_any = ["resume", "cancel"], conflicts_with_all = ["resume", "cancel"])]
     pub plan: Option<PathBuf>,
-    /// Record all of it as done
+    /// Record all steps as done
     #[arg(long, conflicts_with = "cancel")]
     pub assume_done: bool,
-    /// Go on with what was begun: show what is left, and mark as interrupted what was running
+    /// Resume the open orchestration: show the remaining steps, and mark running ones as
+    /// interrupted
     #[arg(long, conflicts_with = "cancel")]
     pub resume: bool,
-    /// Give up what was begun
+    /// Cancel the open orchestration
     #[arg(long)]
     pub cancel: bool,
     /// Format of the steps that can be done
@@ -317,14 +319,14 @@ pub(crate) struct BeginInstanceArgs {
     pub author: AuthorArgs,
 }
 
-/// How a change ends.
+/// The outcomes of a change.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum OutcomeFormat {
-    /// As it should
+    /// It succeeded
     Done,
-    /// It went wrong
+    /// It failed
     Failed,
-    /// Somebody called it off
+    /// Somebody cancelled it
     Cancelled,
 }
 
@@ -333,7 +335,7 @@ pub(crate) enum OutcomeFormat {
 pub(crate) struct FinishInstanceArgs {
     /// The instance
     pub name: String,
-    /// How it ended
+    /// The outcome of the change
     #[arg(long, value_name = "HOW", default_value = "done")]
     pub outcome: OutcomeFormat,
     #[command(flatten)]
@@ -347,41 +349,42 @@ pub(crate) struct FinishInstanceArgs {
 pub(crate) struct RecordInstanceArgs {
     /// The instance
     pub name: String,
-    /// The node that it is about
+    /// The node that the report is about
     #[arg(conflicts_with_all = ["relation", "stream"])]
     pub node: Option<String>,
-    /// The relation that it is about: `relation.db@0.node.shop`, or `shop/db` where that is the only
-    /// one
+    /// The relation that the report is about: `relation.db@0.node.shop`, or `shop/db` if that is
+    /// the only one
     #[arg(long, value_name = "RELATION", conflicts_with = "stream")]
     pub relation: Option<String>,
-    /// Its state; `gone` where it is no more
+    /// The new state; `gone` if the node does not exist any more
     #[arg(long, value_name = "STATE")]
     pub state: Option<String>,
-    /// What an attribute is, read as YAML; may be repeated; `http.port=80` for one of a capability
+    /// Value of an attribute, read as YAML; may be repeated; `http.port=80` for an attribute of a
+    /// capability
     #[arg(long = "attribute", value_name = "NAME=VALUE", value_parser = assignment)]
     pub attributes: Vec<(String, String)>,
-    /// What an output came to, read as YAML; may be repeated
+    /// Value of an output, read as YAML; may be repeated
     #[arg(long = "output", value_name = "NAME=VALUE", value_parser = assignment)]
     pub outputs: Vec<(String, String)>,
-    /// The step or part of the plan that it belongs to
+    /// The step or part of the plan that the report belongs to
     #[arg(long, value_name = "STEP")]
     pub step: Option<String>,
-    /// How that step ended; without it, it begins
+    /// The outcome of the step; without this flag, the step begins
     #[arg(long, value_name = "HOW", requires = "step")]
     pub outcome: Option<StepOutcomeFormat>,
-    /// Names this report: what is recorded under it already is not recorded again
+    /// A key for the report: a report with a known key is not recorded again
     #[arg(long, value_name = "KEY")]
     pub key: Option<String>,
-    /// What people are told
+    /// A note for people
     #[arg(long, value_name = "TEXT")]
     pub note: Option<String>,
-    /// Keep attributes that the type does not have as metadata
+    /// Keep attributes that the type does not declare as metadata
     #[arg(long)]
     pub undeclared: bool,
-    /// Record also a state that cannot follow
+    /// Record the state even if it cannot follow the present one
     #[arg(long)]
     pub force: bool,
-    /// Read reports from standard input, an object of JSON a line, and answer each
+    /// Read reports from standard input, one JSON object a line, and answer each
     #[arg(long, conflicts_with_all = ["state", "attributes", "outputs", "step", "outcome", "key", "note"])]
     pub stream: bool,
     /// End a stream at the first line that is rejected
@@ -393,12 +396,12 @@ pub(crate) struct RecordInstanceArgs {
     pub author: AuthorArgs,
 }
 
-/// How a step ends.
+/// The outcomes of a step.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum StepOutcomeFormat {
-    /// As it should
+    /// It succeeded
     Done,
-    /// It went wrong
+    /// It failed
     Failed,
 }
 
@@ -407,12 +410,12 @@ pub(crate) enum StepOutcomeFormat {
 pub(crate) struct EditInstanceArgs {
     /// The instance
     pub name: String,
-    /// Give something this value, read as YAML: `node.shop/property.port=80`
+    /// Set a value, read as YAML, such as `node.shop/property.port=80`
     #[arg(long, value_name = "PATH=VALUE", value_parser = assignment)]
     pub set: Option<(String, String)>,
     #[command(subcommand)]
     pub command: Option<EditCommand>,
-    /// Edit also while something is going on
+    /// Edit even while an orchestration is open
     #[arg(long, global = true)]
     pub force: bool,
     #[command(flatten)]
@@ -421,36 +424,35 @@ pub(crate) struct EditInstanceArgs {
     pub author: AuthorArgs,
 }
 
-/// What is edited.
+/// The kinds of edits.
 #[derive(Debug, Subcommand)]
 pub(crate) enum EditCommand {
-    /// Take in a node that was made elsewhere
+    /// Adopt a node that was made elsewhere
     Adopt {
         /// The name of its type
         #[arg(value_name = "TYPE")]
         type_name: String,
-        /// What to call it
+        /// The name of the node
         id: String,
     },
-    /// Let a node go, which stays what it is
+    /// Remove a node from the model, without undeploying it
     Forget {
         /// The node
         id: String,
     },
-    /// Call a node otherwise
+    /// Rename a node
     Rename {
         /// The node
         old: String,
-        /// What it is called from now on
+        /// The new name
         new: String,
     },
-    /// Say to what outside something belongs
+    /// Link an entity to something outside
     Link {
-        /// What it is: a node, a group or a policy by its name, else as elements are named, such as
-        /// `relation.db@0.node.shop` or `input.size`
+        /// The entity: a node, a group or a policy by its name, others by their identifiers, such
+        /// as `relation.db@0.node.shop` or `input.size`
         entity: String,
-        /// What that is to it, and what it is called; nothing behind `=` where it belongs to it no
-        /// more
+        /// The name of the link and its URI; nothing after `=` removes the link
         #[arg(value_name = "KEY=URI", value_parser = renaming_or_none)]
         link: (String, String),
     },
@@ -467,13 +469,13 @@ fn renaming_or_none(text: &str) -> Result<(String, String), String> {
 /// Arguments of `cuvee instance diff`.
 #[derive(Debug, Args)]
 pub(crate) struct DiffInstancesArgs {
-    /// An instance, `NAME@REVISION`, or a file that was exported
+    /// An instance, `NAME@REVISION`, or an exported file
     #[arg(value_name = "A")]
     pub from: String,
-    /// What it is compared with
+    /// The instance, or file, to compare it with
     #[arg(value_name = "B")]
     pub to: String,
-    /// Exit with 1 when they differ
+    /// Exit with 1 if they differ
     #[arg(long)]
     pub exit_code: bool,
     #[command(flatten)]
@@ -483,18 +485,18 @@ pub(crate) struct DiffInstancesArgs {
     pub format: ListFormat,
 }
 
-/// In which form an instance is written.
+/// The forms in which an instance is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExportedForm {
     /// The model as YAML
     Yaml,
-    /// The same as JSON
+    /// The model as JSON
     Json,
     /// Templates and inputs with their nodes, as the specification derives them
     Bindings,
-    /// A plain template of exactly what it is meant to be
+    /// A plain template of exactly the target
     Template,
-    /// All that has happened, a record a line
+    /// The whole log, a record a line
     Log,
 }
 
@@ -503,7 +505,7 @@ pub(crate) enum ExportedForm {
 pub(crate) struct ExportInstanceArgs {
     #[command(flatten)]
     pub read: ReadInstanceArgs,
-    /// What is written
+    /// The form to write
     #[arg(long, value_name = "FORMAT", default_value = "yaml")]
     pub format: ExportedForm,
 }
@@ -511,9 +513,9 @@ pub(crate) struct ExportInstanceArgs {
 /// Arguments of `cuvee instance import`.
 #[derive(Debug, Args)]
 pub(crate) struct ImportInstanceArgs {
-    /// What to call the instance
+    /// The name of the instance
     pub name: String,
-    /// What was exported: a model, or a log
+    /// The exported file: a model, or a log
     pub file: PathBuf,
     #[command(flatten)]
     pub clock: ClockArgs,
@@ -526,12 +528,12 @@ pub(crate) struct ImportInstanceArgs {
 pub(crate) struct VerifyInstanceArgs {
     /// The instance
     pub name: String,
-    /// Copy what is provably whole to this store
+    /// Copy the records that are provably intact to this store
     #[arg(long, value_name = "DIR")]
     pub salvage: Option<PathBuf>,
     #[command(flatten)]
     pub store: StoreArgs,
-    /// Format of what is found
+    /// Format of the findings
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub format: ListFormat,
 }
@@ -550,7 +552,7 @@ pub(crate) struct NamedInstanceArgs {
 pub(crate) struct DeleteInstanceArgs {
     /// The instance
     pub name: String,
-    /// Also where nodes are there
+    /// Delete the instance even if it still has nodes
     #[arg(long)]
     pub force: bool,
     #[command(flatten)]

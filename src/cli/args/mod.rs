@@ -48,64 +48,68 @@ pub(crate) enum Command {
     /// Show the variability options in effect, and where each comes from
     #[command(after_help = OPTIONS_NOTE)]
     Options(OptionsArgs),
-    /// Explain a diagnostic code, or list all of them
+    /// Explain a diagnostic code, or list all codes
     ExplainCode(ExplainCodeArgs),
-    /// List the inputs of a template, their cases, and what each influences
+    /// List the inputs of a template, their cases, and the elements that each influences
     Inputs(InputsArgs),
     /// List, count or sample the variants of a template
     Variants(VariantsArgs),
-    /// Analyse all variants: what every one has, what none has, and what is in vain
+    /// Analyse all variants: find elements that every variant or none has, and constraints that are
+    /// in vain
     Analyze(AnalyzeArgs),
-    /// Explain why an element is present or absent, or why there is no variant, and what would
-    /// change that
+    /// Explain why an element is present or absent, or why there is no variant, and how to change
+    /// that
     Explain(ExplainArgs),
-    /// Draw the topology, a variant in it, or the difference between two
+    /// Draw the topology, a variant in it, or the difference between two variants
     Graph(GraphArgs),
     /// Show which elements are present with which preset
     Matrix(MatrixArgs),
     /// Write a page with presets, topology, plans, differences and a configurator
     Report(ReportArgs),
-    /// Put templates into the place of nodes, and take what a variant leaves open from what is there
+    /// Replace nodes by templates that implement them, and select nodes and targets from an
+    /// inventory
     ///
-    /// Nodes with the directive `substitute` become what a template of the catalogue has; nodes to
-    /// select and targets of requirements are found all at once: as many as possible, by as few nodes
-    /// of the inventory as possible. docs/substitution.md says more.
+    /// Each node with the directive `substitute` is replaced by the nodes of a template from the
+    /// catalogue. Nodes to select and targets of requirements are found all at once: as many as
+    /// possible, with as few nodes of the inventory as possible. docs/substitution.md says more.
     Substitute(Box<SubstituteArgs>),
-    /// Plan what happens when a variant is deployed, undeployed, or runs one of its workflows
+    /// Plan how a variant is deployed, undeployed, or runs one of its workflows
     ///
-    /// Says which operations are called, in which order, and where they run, and calls none of
-    /// them; with --from and --to, what turns one variant into another. docs/plans.md says more.
+    /// The plan lists the operations, their order, and the hosts on which they run; none of them is
+    /// called. With --from and --to, the plan turns one variant into another. docs/plans.md says
+    /// more.
     Plan(Box<PlanArgs>),
-    /// Keep what is deployed: make instances, plan for them, record what happens to them, ask them
+    /// Keep instances, which are deployed variants: make them, plan for them, record reports, ask
+    /// for values
     Instance(InstanceArgs),
     /// Compare two variants of a template, or two plain templates
     #[command(override_usage = DIFF_USAGE)]
     Diff(DiffArgs),
     /// Print the script that completes command lines in a shell
     Completions(CompletionsArgs),
-    /// Print what may stand where the cursor is
+    /// Print the words that may stand at the cursor
     #[command(hide = true)]
     Complete(CompleteArgs),
-    /// Print the manual, or its page of one command
+    /// Print the manual, or its page for one command
     Man(ManArgs),
     /// Write definitions of TOSCA 1.0, which are XML, as templates of TOSCA Simple Profile 1.3, and
     /// variants of templates as definitions
     ///
-    /// What has no counterpart is told, and all of it is in the report of --loss. docs/tosca-1.0.md
-    /// says more.
+    /// Messages name the parts that have no counterpart, and the report of --loss lists all of
+    /// them. docs/tosca-1.0.md says more.
     Convert(ConvertArgs),
     /// Write the formula of a template for solvers, or the feature model of its inputs
     Export(ExportArgs),
     /// Write variability inputs and constraints for a feature model
     Import(ImportArgs),
-    /// Write a variable template out of a plain one, to begin with
+    /// Write a first variable template out of a plain one
     Init(InitArgs),
-    /// List the types of a template, or show what one effectively is, and where each part comes
-    /// from
+    /// List the types of a template, or show the effective definition of one, and where each part
+    /// of it comes from
     Types(TypesArgs),
     /// Assign technologies to the nodes of a plain template
     Assign(AssignArgs),
-    /// Say what the technologies are worth that a plain template names
+    /// Rate the technologies that a plain template names
     Quality(QualityArgs),
     /// Report everything that is wrong with templates, in all their variants
     Validate(ValidateArgs),
@@ -118,12 +122,12 @@ impl Command {
     }
 }
 
-/// How long somebody waits for an answer, and whether they want to know what took how long.
+/// The time limit for an answer, and whether to print how long each phase takes.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Time")]
 pub(crate) struct WatchArgs {
-    /// Exit with 1 where there is no answer in this time, such as `30s` or `5m`; `resolve` and
-    /// `substitute` take the best that is found by then
+    /// Exit with 1 if there is no answer in this time, such as `30s` or `5m`; `resolve` and
+    /// `substitute` return the best result found by then
     #[arg(long, global = true, value_name = "TIME", value_parser = timeout)]
     pub timeout: Option<Duration>,
     /// Print to standard error how long each phase takes
@@ -135,10 +139,10 @@ pub(crate) struct WatchArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Messages")]
 pub(crate) struct Messages {
-    /// How to write errors and warnings; json is one object a line
+    /// Format of errors and warnings; json writes one object a line
     #[arg(long, global = true, value_name = "FORMAT", default_value = "human")]
     pub message_format: MessageFormat,
-    /// Whether to colour them
+    /// Whether to colour errors and warnings
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub color: ColorChoice,
     /// Show neither warnings nor progress
@@ -153,7 +157,7 @@ pub(crate) enum MessageFormat {
     Json,
 }
 
-/// Which template, and what is chosen of it.
+/// The template and the choice.
 #[derive(Debug, Args)]
 pub(crate) struct SelectArgs {
     /// A service template, an archive (CSAR), a directory that holds a template under its usual
@@ -163,7 +167,7 @@ pub(crate) struct SelectArgs {
     pub choose: ChooseArgs,
 }
 
-/// What is chosen of a template.
+/// The choice: presets, inputs, the clock and the solver.
 #[derive(Debug, Args)]
 pub(crate) struct ChooseArgs {
     /// Variability preset; repeat it or separate several by commas, later ones win [env:
@@ -180,25 +184,25 @@ pub(crate) struct ChooseArgs {
     pub inputs: Vec<(String, String)>,
     #[command(flatten)]
     pub options: OptionArgs,
-    /// Local file or directory that stands for a URL and all below it, for imports; may be
+    /// Local file or directory to read instead of a URL and all URLs below it, for imports; may be
     /// repeated, the longest URL wins
     #[arg(long = "map", value_name = "URL=PATH", value_parser = mapping)]
     pub mappings: Vec<(String, PathBuf)>,
-    /// What the clock says: an ISO 8601 date, with a time and a zone where they matter
+    /// The present time: an ISO 8601 date, with a time and a zone if they matter
     #[arg(long, value_name = "DATE", value_parser = date)]
     pub now: Option<Zoned>,
-    /// Which solver to use instead of the fastest; every solver finds the same variant
+    /// The solver to use instead of the fastest one; every solver finds the same variant
     #[arg(long, value_name = "NAME")]
     pub solver: Option<Solver>,
 }
 
-/// How a template is read.
+/// The options by which a template is read.
 #[derive(Debug, Args)]
 pub(crate) struct OptionArgs {
-    /// Variability option, set over the template's; may be repeated
+    /// Variability option; wins over the template's; may be repeated
     #[arg(long = "option", value_name = "KEY=VALUE", value_parser = assignment)]
     pub set: Vec<(String, String)>,
-    /// Revision of the specification by which the template goes, such as `2025-07`; wins over the
+    /// Revision of the specification that the template follows, such as `2025-07`; wins over the
     /// template's option `edition`
     #[arg(long, value_name = "EDITION")]
     pub edition: Option<String>,
@@ -209,26 +213,28 @@ pub(crate) struct ResolveArgs {
     #[command(flatten)]
     pub select: SelectArgs,
     /// Write the result to this file, all of it or nothing, instead of to standard output, which is
-    /// also `-`; as an archive where it ends in `.csar` or `.zip`. Relative names of files in it
-    /// are rewritten to be right there
+    /// also `-`; if the name ends in `.csar` or `.zip`, as an archive. Relative names of files in
+    /// the result are adapted to its new place
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Write the result into this directory, with the files that it names and those that they name
+    /// Write the result into this directory, with the files that it names and the files that these
+    /// name
     #[arg(long, value_name = "DIR", conflicts_with = "output")]
     pub output_dir: Option<PathBuf>,
-    /// Pack hidden files and the tests beside the template into an archive, too
+    /// Also pack hidden files and the tests beside the template into the archive
     #[arg(long, requires = "output")]
     pub all_files: bool,
     /// Format of the result; in an archive it is always yaml
     #[arg(long, value_name = "FORMAT", default_value = "yaml")]
     pub format: ResultFormat,
-    /// Let nodes keep their types and say `technology`, instead of giving them the types that
+    /// Keep the types of nodes and write `technology`, instead of writing the types that
     /// technologies assign
     #[arg(long)]
     pub edmm: bool,
     #[command(flatten)]
     pub evaluate: EvaluateArgs,
-    /// Exit with 0 where the time of --timeout was too short to prove that the variant is the best
+    /// Exit with 0 even if the time of --timeout was too short to prove that the variant is the
+    /// best
     #[arg(long, requires = "timeout")]
     pub accept_unproven: bool,
 }
@@ -261,10 +267,10 @@ pub(crate) struct TestArgs {
     /// A directory with a service template and `tests`, a tree of cases, or a single case
     #[arg(required = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub dirs: Vec<PathBuf>,
-    /// Only cases that have this text in the path of their directory
+    /// Run only cases that have this text in the path of their directory
     #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
     pub filter: Option<String>,
-    /// Show how results differ from what is expected, and write that they are to be expected
+    /// Show how results differ from the expected ones, and write them as the expected ones
     #[arg(long)]
     pub update: bool,
     /// Format of the report
@@ -290,7 +296,7 @@ pub(crate) struct OptionsArgs {
     /// Format of the list
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub format: ListFormat,
-    /// List also the options that keep their built-in value
+    /// Also list the options that keep their built-in values
     #[arg(long)]
     pub all: bool,
 }
@@ -314,12 +320,13 @@ pub(crate) struct InputsArgs {
 pub(crate) struct ExplainArgs {
     #[command(flatten)]
     pub select: SelectArgs,
-    /// The identifier of an element, such as `node.shop`; without one, the variant as a whole
+    /// The identifier of an element, such as `node.shop`; without one, the variant as a whole is
+    /// explained
     pub element: Option<String>,
-    /// How many steps down reasons are given; 4 unless the format is json, which has all of them
+    /// The depth to which reasons are given; by default 4, and all of them as json
     #[arg(long, value_name = "N")]
     pub depth: Option<usize>,
-    /// Exit with 1 where there is no variant, or the element is in none
+    /// Exit with 1 if there is no variant, or no variant has the element
     #[arg(long)]
     pub strict: bool,
     /// Format of the explanation
@@ -331,7 +338,8 @@ pub(crate) struct ExplainArgs {
 pub(crate) struct AnalyzeArgs {
     #[command(flatten)]
     pub select: SelectArgs,
-    /// Exit with 1 where there is no variant, or something is in no variant or in vain
+    /// Exit with 1 if there is no variant, if no variant has some element, or if something is in
+    /// vain
     #[arg(long)]
     pub strict: bool,
     /// Format of the analysis
@@ -343,42 +351,43 @@ pub(crate) struct AnalyzeArgs {
 pub(crate) struct VariantsArgs {
     #[command(flatten)]
     pub select: SelectArgs,
-    /// List at most so many
+    /// List at most this many variants
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = limit)]
     pub limit: usize,
-    /// Which elements make a variant: all of them, or nodes only
+    /// The elements that tell variants apart: all of them, or nodes only
     #[arg(long, value_name = "ELEMENTS", default_value = "all")]
     pub projection: ProjectionArg,
-    /// Only variants in which this variability condition holds, such as `{node_presence: cache}`;
-    /// may be repeated
+    /// Take only variants in which this variability condition holds, such as `{node_presence:
+    /// cache}`; may be repeated
     #[arg(long = "where", value_name = "CONDITION")]
     pub conditions: Vec<String>,
-    /// Say how many there are, instead of listing them
+    /// Count the variants instead of listing them
     #[arg(long, group = "which")]
     pub count: bool,
-    /// Draw so many different ones, each with the same probability
+    /// Draw this many different variants at random, each with the same probability
     #[arg(long, value_name = "N", group = "which")]
     pub sample: Option<u64>,
-    /// Where the random numbers of a sample start
+    /// The seed of the random numbers of a sample
     #[arg(long, value_name = "SEED", default_value_t = 0, requires = "sample")]
     pub seed: u64,
-    /// A small set that covers every combination of cases of two open inputs
+    /// List a small set that covers every combination of cases of any two open inputs
     #[arg(long, group = "which")]
     pub pairwise: bool,
-    /// A small set that covers every combination of cases of so many open inputs
+    /// List a small set that covers every combination of cases of this many open inputs
     #[arg(long, value_name = "T", group = "which", value_parser = clap::value_parser!(u8).range(1..=6))]
     pub twise: Option<u8>,
-    /// Only the best over all open inputs
+    /// List only the best variant over all open inputs
     #[arg(long, value_name = "WHAT", group = "which")]
     pub minimize: Option<GoalArg>,
-    /// The variant of each variability preset
+    /// List the variant of each variability preset
     #[arg(long, group = "which", conflicts_with = "presets")]
     pub all_presets: bool,
-    /// How many steps counting may take; beyond that, a count says `at least`, and of which
+    /// The number of steps that counting may take; after them, the count is a lower bound and says
+    /// so
     #[arg(long, value_name = "STEPS", default_value_t = Query::default().effort)]
     pub effort: u64,
     /// Write each variant's resolved template into this directory, and a manifest; relative names
-    /// of files are rewritten to be right there
+    /// of files are adapted to their new place
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "count")]
     pub output_dir: Option<PathBuf>,
     /// Format of the list; csv has a line for each variant, with the values of the open inputs
@@ -427,7 +436,7 @@ impl From<GoalArg> for Goal {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainCodeArgs {
-    /// The code, as it stands in brackets behind `error` or `warning`
+    /// The code: the word in brackets behind `error` or `warning`
     #[arg(value_parser = code)]
     pub code: Option<Code>,
 }
@@ -436,21 +445,22 @@ pub(crate) struct ExplainCodeArgs {
 pub(crate) struct GraphArgs {
     #[command(flatten)]
     pub select: SelectArgs,
-    /// Show how the variant with these presets instead differs; repeat it or separate several by
-    /// commas
+    /// Show the difference to the variant with these presets instead; repeat it or separate several
+    /// by commas
     #[arg(long, value_name = "PRESET", value_delimiter = ',', value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub compare_to: Vec<String>,
-    /// Leave out what is absent; without a choice, from the variant that defaults make
+    /// Leave out absent elements; without a choice, those absent from the variant of the defaults
     #[arg(long)]
     pub present_only: bool,
-    /// Colour by the states of an instance: `instance:NAME`, also `instance:NAME@REVISION`, or a
-    /// file that was exported
+    /// Colour by the states of an instance: `instance:NAME`, also `instance:NAME@REVISION`, or an
+    /// exported file
     #[arg(long, value_name = "SOURCE", conflicts_with = "compare_to", value_hint = ValueHint::FilePath)]
     pub state: Option<String>,
     /// Directory in which instances are kept; by default `.cuvee` [env: CUVEE_STORE]
     #[arg(long, value_name = "DIR", requires = "state")]
     pub store: Option<PathBuf>,
-    /// Draw each node, also in an SVG of many, where those that are alike are drawn as one otherwise
+    /// Draw each node by itself, even in a large SVG, where nodes that are alike are otherwise
+    /// drawn as one
     #[arg(long)]
     pub expand: bool,
     /// Write the drawing to this file, all of it or nothing, instead of to standard output,
@@ -470,19 +480,18 @@ pub(crate) enum DrawingFormat {
     Json,
 }
 
-/// Whether functions get their values, and from what.
+/// Whether functions are evaluated, and the values of topology inputs for that.
 #[derive(Debug, Args)]
 pub(crate) struct EvaluateArgs {
-    /// Replace the functions of TOSCA that take from topology inputs and properties only by their
-    /// values
+    /// Replace those functions of TOSCA by their values that use only topology inputs and
+    /// properties
     #[arg(long)]
     pub evaluate: bool,
-    /// File of values of topology inputs (YAML or JSON), by which functions are evaluated; may be
-    /// repeated
+    /// File of values of topology inputs (YAML or JSON) for evaluating functions; may be repeated
     #[arg(long = "deployment-inputs", value_name = "FILE", requires = "evaluate")]
     pub deployment_files: Vec<PathBuf>,
-    /// Value of a topology input, read as YAML, by which functions are evaluated; may be repeated,
-    /// wins over files
+    /// Value of a topology input, read as YAML, for evaluating functions; may be repeated, wins
+    /// over files
     #[arg(long = "deployment-input", value_name = "NAME=VALUE", value_parser = assignment, requires = "evaluate")]
     pub deployment_inputs: Vec<(String, String)>,
 }
@@ -499,26 +508,26 @@ pub(crate) struct PlanArgs {
     /// The workflow: `deploy`, `undeploy`, or one of the template
     #[arg(value_name = "WORKFLOW", default_value = "deploy")]
     pub workflow: String,
-    /// Plan what leads from this variant to another: presets, or files of inputs where no preset
-    /// has that name, separated by commas; by default what the other flags choose. Without a
-    /// template, a file that holds a plain one
+    /// Plan an update that begins with this variant: presets, or files of inputs if no preset has
+    /// that name, separated by commas; by default the choice of the other flags. Without a
+    /// template, a file with a plain template
     #[arg(long, value_name = "CHOICE", value_parser = NonEmptyStringValueParser::new())]
     pub from: Option<String>,
-    /// Plan what leads to this variant: as for --from
+    /// Plan an update that ends with this variant: as for --from
     #[arg(long, value_name = "CHOICE", value_parser = NonEmptyStringValueParser::new())]
     pub to: Option<String>,
     #[command(flatten)]
     pub adapt: AdaptArgs,
-    /// List the workflows instead
+    /// List the workflows instead of planning one
     #[arg(long)]
     pub list: bool,
-    /// Plan what a trigger of a policy does, instead of a workflow
+    /// Plan the action of a trigger of a policy, instead of a workflow
     #[arg(long, value_name = "POLICY.TRIGGER", conflicts_with_all = ["workflow", "from", "to", "list", "generated"])]
     pub trigger: Option<String>,
     /// Input of the workflow, its value read as YAML; may be repeated
     #[arg(short = 'w', long = "workflow-input", value_name = "NAME=VALUE", value_parser = assignment)]
     pub workflow_inputs: Vec<(String, String)>,
-    /// Plan the generated `deploy` or `undeploy` also where the template has its own
+    /// Plan the generated `deploy` or `undeploy` even if the template has its own
     #[arg(long)]
     pub generated: bool,
     #[command(flatten)]
@@ -527,86 +536,86 @@ pub(crate) struct PlanArgs {
     pub order: OrderArgs,
     #[command(flatten)]
     pub simulate: SimulateArgs,
-    /// Show all steps, those that run nothing, too
+    /// Show all steps, even those that run nothing
     #[arg(long)]
     pub all_steps: bool,
-    /// Show what is sensitive, too
+    /// Also show sensitive values
     #[arg(long)]
     pub reveal: bool,
     /// Write the plan to this file, all of it or nothing, instead of to standard output, which is
     /// also `-`
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Format of the plan; by default what the file is called after (`.json`, `.mmd`, `.dot`,
-    /// `.svg`, `.mk`, `.bpmn`, `.yaml`), else `human`
+    /// Format of the plan; by default the one that the ending of the file names (`.json`, `.mmd`,
+    /// `.dot`, `.svg`, `.mk`, `.bpmn`, `.yaml`), else `human`
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<PlanFormat>,
 }
 
-/// How one variant becomes another one.
+/// The way in which one variant becomes another.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "From one variant to another")]
 pub(crate) struct AdaptArgs {
-    /// A node that has another name now keeps running; may be repeated
+    /// Keep a node running that has another name now; may be repeated
     #[arg(long, value_name = "OLD=NEW", value_parser = renaming)]
     pub moved: Vec<(String, String)>,
-    /// Let this node come anew whatever differs; may be repeated
+    /// Replace this node by a new one, whatever differs; may be repeated
     #[arg(long, value_name = "NODE")]
     pub recreate: Vec<String>,
-    /// Let nothing come before all has gone that goes
+    /// Remove everything that goes before adding anything new
     #[arg(long)]
     pub removals_first: bool,
-    /// Exit with 1 when there is something to do
+    /// Exit with 1 if there is something to do
     #[arg(long)]
     pub exit_code: bool,
 }
 
-/// What happens when a plan is carried out.
+/// The simulation of a plan.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Simulation")]
 pub(crate) struct SimulateArgs {
-    /// Show what happens, round by round, without running anything; exit with 1 where the workflow
+    /// Simulate the plan round by round, without running anything; exit with 1 if the workflow
     /// fails
     #[arg(long)]
     pub simulate: bool,
-    /// Let this step fail: its identifier as JSON shows it, such as `node.shop/start`, or what it
-    /// begins with; may be repeated
+    /// Let this step fail: its identifier as JSON shows it, such as `node.shop/start`, or the
+    /// beginning of that; may be repeated
     #[arg(long, value_name = "STEP", requires = "simulate")]
     pub fail: Vec<String>,
-    /// What there is before: `instance:NAME`, also `instance:NAME@REVISION`, or a file (YAML or
-    /// JSON) that says `nodes: {shop: {state: started}}`, and values of attributes likewise
+    /// The states before the plan: `instance:NAME`, also `instance:NAME@REVISION`, or a file (YAML
+    /// or JSON) such as `nodes: {shop: {state: started}}`, which may also have values of attributes
     #[arg(long, value_name = "SOURCE", requires = "simulate")]
     pub state: Option<PathBuf>,
     /// Directory in which instances are kept; by default `.cuvee` [env: CUVEE_STORE]
     #[arg(long, value_name = "DIR", requires = "state")]
     pub store: Option<PathBuf>,
-    /// What conditions come to that ask for what nobody knows
+    /// The result of conditions that depend on unknown values
     #[arg(long, value_name = "OUTCOME", default_value = "met", requires = "simulate")]
     pub assume: AssumeFormat,
 }
 
-/// Whether what nobody knows counts as met.
+/// Whether conditions that depend on unknown values count as met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AssumeFormat {
     Met,
     Unmet,
 }
 
-/// What leaves the order of the specification.
+/// Deviations from the order that the specification prescribes.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Order")]
 pub(crate) struct OrderArgs {
-    /// Which relations order what: all of them everything, or with `parallel` connections only
-    /// what is started
+    /// The relations that order steps: all relations order all steps, or with `parallel`
+    /// connections order only starts
     #[arg(long, value_name = "ORDER", default_value = "strict")]
     pub order: OrderFormat,
-    /// Let operations on one host run side by side
+    /// Run operations on one host side by side
     #[arg(long)]
     pub parallel_hosts: bool,
-    /// Let this relation order nothing; may be repeated
+    /// Ignore this relation when steps are ordered; may be repeated
     #[arg(long, value_name = "RELATION")]
     pub ignore: Vec<String>,
-    /// Deploy this node step by step although the orchestrator could bring it; may be repeated
+    /// Deploy this node step by step although the orchestrator could provide it; may be repeated
     #[arg(long, value_name = "NODE")]
     pub managed: Vec<String>,
 }
@@ -633,8 +642,8 @@ pub(crate) enum PlanFormat {
 pub(crate) struct ReportArgs {
     #[command(flatten)]
     pub select: SelectArgs,
-    /// Show the states of an instance as well: `instance:NAME`, also `instance:NAME@REVISION`, or a
-    /// file that was exported
+    /// Also show the states of an instance: `instance:NAME`, also `instance:NAME@REVISION`, or an
+    /// exported file
     #[arg(long, value_name = "SOURCE", value_hint = ValueHint::FilePath)]
     pub state: Option<String>,
     /// Directory in which instances are kept; by default `.cuvee` [env: CUVEE_STORE]
@@ -650,7 +659,7 @@ pub(crate) struct ReportArgs {
 pub(crate) struct MatrixArgs {
     #[command(flatten)]
     pub select: SelectArgs,
-    /// Which elements to show
+    /// The elements to show
     #[arg(long, value_name = "WHICH", default_value = "nodes")]
     pub elements: Elements,
     /// Format of the matrix
@@ -672,7 +681,7 @@ pub(crate) enum MatrixFormat {
     Markdown,
 }
 
-/// What is compared.
+/// The two sides of a comparison.
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("sides").args(["from", "to", "other"]).required(true).multiple(true)))]
 // clap leaves the group of an `Args` struct that flattens others empty. It uses that group to
@@ -683,19 +692,19 @@ pub(crate) struct DiffArgs {
     // These choices apply to both sides.
     #[command(flatten)]
     pub select: Option<SelectArgs>,
-    /// Another file: both are compared as they are, plain templates or definitions of TOSCA 1.0,
-    /// which are compared as the templates that they become
+    /// Another file, to compare both as they are: plain templates, or definitions of TOSCA 1.0,
+    /// which are converted to templates first
     #[arg(index = 2, value_name = "FILE", requires = "template", conflicts_with_all = ["from", "to", "ChooseArgs", "OptionArgs"])]
     pub other: Option<PathBuf>,
-    /// What was: presets, or files of inputs where no preset has that name, separated by commas,
-    /// later ones win and files over presets; by default what the other flags choose. Without a
-    /// template, a file that holds a plain one
+    /// The old variant: presets, or files of inputs if no preset has that name, separated by
+    /// commas; later ones win, and files win over presets; by default the choice of the other
+    /// flags. Without a template, a file with a plain template
     #[arg(long, value_name = "CHOICE", required_unless_present = "template", value_parser = NonEmptyStringValueParser::new())]
     pub from: Option<String>,
-    /// What is now: as for --from
+    /// The new variant: as for --from
     #[arg(long, value_name = "CHOICE", required_unless_present = "template", value_parser = NonEmptyStringValueParser::new())]
     pub to: Option<String>,
-    /// Exit with 1 when there is a difference
+    /// Exit with 1 if there is a difference
     #[arg(long)]
     pub exit_code: bool,
     /// Format of the list
@@ -716,8 +725,8 @@ pub(crate) struct CompletionsArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct CompleteArgs {
-    /// Which word the cursor is at the end of, where words are given; else what stands in front of
-    /// the cursor and what stands behind it
+    /// The number of the word that ends at the cursor, if words are given; else the text before the
+    /// cursor and the text behind it
     #[arg(long)]
     pub index: Option<usize>,
     /// The command line
@@ -730,7 +739,7 @@ pub(crate) struct ManArgs {
     /// The command
     #[arg(value_parser = command_name)]
     pub command: Option<String>,
-    /// A command of that command, such as `init` of `instance`
+    /// A subcommand of the command, such as `init` of `instance`
     pub subcommand: Option<String>,
 }
 
@@ -738,7 +747,7 @@ pub(crate) struct ManArgs {
 pub(crate) struct ExportArgs {
     #[command(flatten)]
     pub select: SelectArgs,
-    /// What to write
+    /// Format of the export
     #[arg(long, value_name = "FORMAT")]
     pub format: ExportFormat,
     /// Write to this file, all of it or nothing, instead of to standard output,
@@ -777,8 +786,8 @@ pub(crate) struct InitArgs {
     /// A plain service template, a directory that holds one under its usual name, or `-` for
     /// standard input
     pub template: PathBuf,
-    /// Write to this file, which must not be there yet, instead of to standard output,
-    /// which is also `-`
+    /// Write to this file, which must not exist yet, instead of to standard output, which is also
+    /// `-`
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
@@ -789,7 +798,7 @@ pub(crate) struct TypesArgs {
     pub select: SelectArgs,
     /// The name of a type, full, shorthand or qualified; of TOSCA 1.0 also `{namespace}name`
     pub name: Option<String>,
-    /// With the non-normative types of chapter 9 of TOSCA Simple Profile
+    /// Include the non-normative types of chapter 9 of TOSCA Simple Profile
     #[arg(long)]
     pub non_normative: bool,
     /// Format of the list or the definition
@@ -802,10 +811,10 @@ pub(crate) struct AssignArgs {
     #[command(flatten)]
     pub select: SelectArgs,
     /// Write the template with its technologies to this file, all of it or nothing; `-` is standard
-    /// output, to which nothing else goes then
+    /// output, to which nothing else is written then
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// What to print: a table, the same as json, or the template with its technologies
+    /// Format of the output: a table, the same as json, or the template with its technologies
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub format: AssignFormat,
 }
@@ -821,7 +830,7 @@ pub(crate) enum AssignFormat {
 pub(crate) struct QualityArgs {
     #[command(flatten)]
     pub select: SelectArgs,
-    /// What a node counts that has no technology, or one that no rule supports
+    /// The value of a node that has no technology, or one that no rule supports
     #[arg(long, value_name = "WEIGHT", default_value_t = 0.0, value_parser = penalty, allow_negative_numbers = true)]
     pub penalty: f64,
     /// Leave such nodes out of the mean
@@ -845,23 +854,23 @@ pub(crate) struct ValidateArgs {
     pub templates: Vec<PathBuf>,
     #[command(flatten)]
     pub choose: ChooseArgs,
-    /// With the non-normative types of chapter 9 of TOSCA Simple Profile
+    /// Include the non-normative types of chapter 9 of TOSCA Simple Profile
     #[arg(long)]
     pub non_normative: bool,
-    /// Pass over files that have no `tosca_definitions_version`, such as other YAML
+    /// Skip files that have no `tosca_definitions_version`, such as other YAML
     #[arg(long)]
     pub only_tosca: bool,
-    /// Note also what is valid and refused by orchestrators all the same
+    /// Also note valid constructs that known orchestrators refuse
     #[arg(long)]
     pub portable: bool,
-    /// Ask also whether these templates substitute what is to be substituted, in all variants: a file,
-    /// an archive, or a directory of them; may be repeated
+    /// Also check whether these templates substitute the nodes that are to be substituted, in all
+    /// variants: a file, an archive, or a directory of them; may be repeated
     #[arg(long, value_name = "FILE|DIR|CSAR", value_hint = ValueHint::AnyPath)]
     pub with: Vec<PathBuf>,
-    /// Take warnings for errors
+    /// Treat warnings as errors
     #[arg(long)]
     pub strict: bool,
-    /// Format of what is found; all but human goes to standard output, json as one object a line
+    /// Format of the diagnostics; all but human go to standard output, json as one object a line
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub format: FindingsFormat,
 }

@@ -15,41 +15,42 @@ pub(crate) struct SubstituteArgs {
     /// repeated
     #[arg(long, value_name = "FILE|DIR|CSAR", num_args = 1.., value_hint = ValueHint::AnyPath)]
     pub with: Vec<PathBuf>,
-    /// What substitutes a node, where several templates could: as the path of the template ends; may
-    /// be repeated
+    /// The template that substitutes a node, if several could: the end of its path; may be repeated
     #[arg(long = "choose", value_name = "NODE=FILE[:PRESET]", value_parser = candidate)]
     pub candidates: Vec<(String, String, Option<String>)>,
-    /// Which variants of variable templates may substitute: those of defaults and presets, that of
-    /// the defaults only, or the best of all
+    /// The variants of variable templates that may substitute: those of defaults and presets, only
+    /// that of the defaults, or the best of all
     #[arg(long = "candidates", value_name = "WHICH", default_value = "presets")]
     pub variants: CandidatesArg,
-    /// What is there and may be taken: `instance:NAME`, also `instance:NAME@REVISION`, an instance
-    /// that was exported to a file, or a template, all nodes of which are there
+    /// The inventory, whose nodes exist and may be taken: `instance:NAME`, also
+    /// `instance:NAME@REVISION`, an instance that was exported to a file, or a template, all nodes
+    /// of which exist
     #[arg(long, value_name = "SOURCE", value_hint = ValueHint::FilePath)]
     pub inventory: Option<String>,
     /// Directory in which instances are kept; by default `.cuvee` [env: CUVEE_STORE]
     #[arg(long, value_name = "DIR", requires = "inventory")]
     pub store: Option<PathBuf>,
-    /// Leave the template as it is, and write it as an archive with what substitutes its nodes as
-    /// `Other-Definitions`, and with `substitutions.json`
+    /// Leave the template as it is, and write an archive that also has the substituting templates
+    /// as `Other-Definitions`, and `substitutions.json`
     #[arg(long, conflicts_with_all = ["flatten", "explain"], requires = "output")]
     pub nest: bool,
-    /// Put what substitutes nodes into their places, which is the default
+    /// Put the nodes of the substituting templates in the places of the nodes that they substitute,
+    /// which is the default
     #[arg(long)]
     pub flatten: bool,
-    /// Show what substitutes which node and why, instead of the result
+    /// Show which template substitutes which node and why, instead of the result
     #[arg(long)]
     pub explain: bool,
-    /// Take warnings for errors
+    /// Treat warnings as errors
     #[arg(long)]
     pub strict: bool,
     /// Write the result to this file, all of it or nothing, instead of to standard output, which is
-    /// also `-`; as an archive where it ends in `.csar` or `.zip`. Relative names of files in it
-    /// are rewritten to be right there
+    /// also `-`; if the name ends in `.csar` or `.zip`, as an archive. Relative names of files in
+    /// the result are adapted to its new place
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Format of the result: `yaml` or `json`, by default what the file is called after; with
-    /// --explain `human` or `json`
+    /// Format of the result: `yaml` or `json`, by default the one that the ending of the file
+    /// names; with --explain `human` or `json`
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<SubstituteFormat>,
 }

@@ -63,7 +63,7 @@ pub(crate) fn run(args: &InstanceArgs, reporter: &Reporter, color: ColorChoice) 
     }
 }
 
-/// Who writes a record, when, and on which conditions.
+/// The author, the time and the conditions of a record to be written.
 struct InstanceWriting {
     holder: LockHolder,
     timeout: Duration,
