@@ -113,7 +113,7 @@ pub mod deploy {
         pub use crate::orchestrate::fulfil::{Inventory, InventoryCapability, InventoryNode};
     }
 
-    /// Which templates substitute nodes, and why.
+    /// Substitution: the templates that substitute nodes, and the reasons for the choice.
     ///
     /// [`Resolver::substitute`](crate::Resolver::substitute) is the entry point.
     pub mod substitute {

@@ -11,7 +11,7 @@ use serde::Serialize;
 /// How many losses are shown as messages; the report contains all.
 const TOLD: usize = 20;
 
-/// What happened to a part that has no counterpart.
+/// The treatment of a part that has no counterpart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -58,7 +58,7 @@ pub struct Loss {
     pub construct: String,
     /// The reason why it has no counterpart.
     pub why: String,
-    /// What happened to the part.
+    /// The treatment of the part.
     pub kind: LossKind,
 }
 
@@ -179,7 +179,7 @@ pub struct LossEntry {
     pub construct: String,
     /// The reason why it has no counterpart.
     pub why: String,
-    /// What happened to the part.
+    /// The treatment of the part.
     pub kind: LossKind,
 }
 

@@ -1,9 +1,9 @@
-//! The table of what each element and attribute of TOSCA 1.0 becomes. Whatever is not in the table
+//! Lists the counterpart of each element and attribute of TOSCA 1.0. Whatever is not in the table
 //! is lost, and the report says so.
 
 use rustc_hash::FxHashMap;
 
-/// What becomes of an element or an attribute.
+/// The counterpart of an element or an attribute, or the reason why it has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MappingFate {
     /// It becomes this in YAML.
@@ -197,8 +197,8 @@ pub(crate) static MAPPINGS: &[MappingRow] = &[
     ("ArtifactType", As("an artifact type")),
 ];
 
-/// What each keyname of a template becomes in XML, in the words of the documentation page. The
-/// keyname follows the name of its owner where that matters.
+/// The counterpart of each keyname in XML, in the words of the documentation page. The keyname
+/// follows the name of its owner where that matters.
 #[cfg(test)]
 static KEYNAMES: &[(&str, &str)] = &[
     ("tosca_definitions_version", "the namespace of `Definitions`"),
@@ -306,12 +306,12 @@ impl MappingTable {
         table
     }
 
-    /// What becomes of an element.
+    /// The counterpart of an element.
     pub(crate) fn element(&self, around: &str, name: &str) -> Option<MappingFate> {
         fate(&self.elements, around, name)
     }
 
-    /// What becomes of an attribute.
+    /// The counterpart of an attribute.
     pub(crate) fn attribute(&self, around: &str, name: &str) -> Option<MappingFate> {
         fate(&self.attributes, around, name)
     }
@@ -330,7 +330,7 @@ mod tests {
     use std::fmt::Write;
     use std::path::Path;
 
-    /// What becomes of an element, or of an attribute written with `@`.
+    /// The counterpart of an element, or of an attribute written with `@`.
     fn said(table: &MappingTable, around: &str, name: &str) -> Option<MappingFate> {
         match name.strip_prefix('@') {
             Some(name) => table.attribute(around, name),

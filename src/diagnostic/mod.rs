@@ -1,5 +1,5 @@
-//! What goes wrong, said so that its reader can act: a code, a message, the place, related places
-//! and help. Every code is listed here, with what it means.
+//! Describes mistakes so that readers can act on them, and lists the codes of all diagnostics with
+//! their meanings.
 
 pub use cuvee_text::diagnostic::*;
 #[cfg(feature = "render")]
@@ -7,7 +7,7 @@ pub use cuvee_text::render;
 
 use std::fmt;
 
-/// What shows a code.
+/// An example of a code, or the advice if no template gives the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CodeExample {
@@ -15,7 +15,7 @@ pub enum CodeExample {
     /// their names: with the lines that start with `-` it gives the code, with those that start
     /// with `+` it does not.
     Repair(&'static str),
-    /// What to do about it, where no template gives the code.
+    /// The advice on what to do, if no template gives the code.
     Instead(&'static str),
 }
 
@@ -50,7 +50,7 @@ macro_rules! codes {
                 self.name().as_str()
             }
 
-            /// What it means and what to do about it.
+            /// The meaning of the code, and the advice on what to do.
             pub fn description(self) -> &'static str {
                 match self {
                     $(Self::$variant => $text,)*

@@ -192,7 +192,7 @@ impl FeatureTree {
     }
 }
 
-/// Which inputs are features: booleans, and inputs without a known type that only serve rules.
+/// The inputs that are features: booleans, and inputs without a known type that only serve rules.
 fn features(declarations: &Declarations<'_>) -> Vec<bool> {
     let rules = declarations.iter().flat_map(|(_, declaration)| &declaration.rules);
     let listed: FxHashSet<InputId> = rules.flat_map(|rule| rule.targets.iter().copied()).collect();

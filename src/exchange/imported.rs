@@ -103,7 +103,7 @@ fn no_model(span: Span) -> Diagnostic {
         .help("`cuvee export --format uvl` writes the feature model of its inputs")
 }
 
-/// What a feature becomes.
+/// The counterpart of a feature.
 #[derive(Clone)]
 enum Role {
     /// The feature is always selected, and not an input.

@@ -41,8 +41,8 @@ impl FeatureType {
     }
 }
 
-/// What a parent `p` demands of the members `c` of a group. Every member demands its parent, too:
-/// `c ⇒ p`.
+/// The rule that a parent `p` imposes on the members `c` of a group. Every member demands its
+/// parent, too: `c ⇒ p`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupKind {
     /// `p ⇒ c` for each `c`
@@ -58,7 +58,7 @@ pub enum GroupKind {
 /// A group of children of one feature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FeatureGroup {
-    /// What the parent demands of the members.
+    /// The rule that the parent imposes on the members.
     pub kind: GroupKind,
     /// The members.
     pub members: Vec<FeatureId>,

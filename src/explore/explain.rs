@@ -67,7 +67,7 @@ pub struct Reason {
     pub input: Option<String>,
     /// Whether the fact holds.
     pub holds: bool,
-    /// Where the fact is written: `file:line:column`.
+    /// The place of the fact: `file:line:column`.
     pub place: Option<String>,
     /// The reasons why the fact holds or not; empty at the end of a chain.
     pub because: Vec<Reason>,

@@ -27,7 +27,7 @@ pub struct InputsReport {
 pub struct InputReport {
     /// Its name.
     pub name: String,
-    /// Where it is declared: `file:line:column`.
+    /// The place of its declaration: `file:line:column`.
     pub place: String,
     /// The type as it is declared; `None` if none is.
     #[serde(rename = "type")]

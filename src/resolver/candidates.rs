@@ -20,7 +20,7 @@ use cuvee_text::yaml::{OutNode, write_yaml};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Which variants of catalogue templates are candidates.
+/// The variants of catalogue templates that are candidates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CandidateVariants {
@@ -33,7 +33,7 @@ pub enum CandidateVariants {
     Open,
 }
 
-/// What chooses one variant, beside what the node to substitute fixes.
+/// The choice of one variant, beside the inputs that the node to substitute fixes.
 #[derive(Clone, Default)]
 struct VariantChoice {
     preset: Option<String>,

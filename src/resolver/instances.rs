@@ -35,8 +35,8 @@ use std::sync::Arc;
 const KEPT: usize = 1 << 20;
 
 impl Resolver {
-    /// What an instance keeps of the variant: its texts, its sources, and the model of an instance
-    /// of which nothing is deployed yet. Functions are evaluated with the deployment inputs that
+    /// The variant as the target of an instance: its texts, its sources, and the model of an
+    /// instance that is not deployed yet. Functions are evaluated with the deployment inputs that
     /// are given.
     ///
     /// ```
@@ -424,7 +424,7 @@ impl<'a> VariantTarget<'a> {
         Ok(Self { document, written, model, secrets: secrets.clone(), inputs: Vec::new() })
     }
 
-    /// What an instance keeps of the target.
+    /// The texts and sources of the target that an instance keeps.
     fn sources(&self, loaded: &Loaded, non_normative: bool) -> Result<TargetSources, Diagnostics> {
         let concrete = write_yaml(&self.document);
         let package = loaded.package();
@@ -508,10 +508,10 @@ fn copies(loaded: &Loaded, template: &str) -> (Vec<KeptFile>, Vec<(String, Strin
     (files, maps)
 }
 
-/// Which part of a model a side of a plan has.
+/// The part of a model that one side of a plan covers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum PlannedExtent {
-    /// What is deployed, as far as its deployment has come.
+    /// The deployed part, as far as its deployment has come.
     Present,
     /// Everything, deployed or not.
     All,

@@ -402,8 +402,7 @@ impl<'s> StoredInstance<'s> {
 /// Calls `ask` with a function that tells whether one type of the instance's target derives from
 /// another. The caller has read the model already.
 ///
-/// # Errors
-/// Where the target cannot be read.
+/// # Errors The target cannot be read.
 pub fn with_derivation<T>(
     store: &dyn Store,
     name: &str,
@@ -486,7 +485,7 @@ fn has_plan(model: &InstanceModel) -> bool {
     model.orchestration.as_ref().is_some_and(|open| open.plan.is_some())
 }
 
-/// What reports are checked against, beside the model of the instance.
+/// The data that checking reports needs, beside the model of the instance.
 #[derive(Clone, Copy)]
 struct ReportNeeds {
     types: bool,

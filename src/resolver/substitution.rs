@@ -49,7 +49,7 @@ pub struct SubstitutionQuery {
     pub inventory: Inventory,
     /// Whether open parts of the template stay open.
     pub(super) leaves_open: bool,
-    /// Which variants of variable templates may substitute.
+    /// The variants of variable templates that may substitute.
     pub candidates: CandidateVariants,
     /// Whether substituting templates stay beside the template instead of becoming part of it.
     pub nests: bool,
@@ -94,7 +94,7 @@ impl SubstitutionQuery {
 pub struct SubstitutedTemplate {
     /// The resolved template.
     pub resolution: Resolution,
-    /// Which template substitutes which node, and which nodes fill what was open.
+    /// The template that substitutes each node, and the nodes that fill open requirements.
     pub explained: SubstitutionExplanation,
     /// The resolved templates that substitute nodes, if [`SubstitutionQuery::nests`] is set.
     pub nested: Vec<NestedTemplate>,

@@ -40,7 +40,7 @@ pub struct Spanned<T> {
 pub struct AssignedValue {
     /// Its name.
     pub name: String,
-    /// Where the name is written.
+    /// The place of the name.
     #[serde(skip)]
     pub span: Span,
     /// The value; functions are kept as maps, the way they are written.
@@ -72,7 +72,7 @@ pub struct Described {
 pub struct TopologyNode {
     /// Its name.
     pub name: String,
-    /// Where the name is written.
+    /// The place of the name.
     #[serde(skip)]
     pub span: Span,
     /// Its type, properties, interfaces and the like.
@@ -134,7 +134,7 @@ pub struct TopologyRelation {
     /// The position among the requirement assignments of the node as its author wrote them,
     /// counting those that are not in this variant.
     pub position: u32,
-    /// Where the name is written.
+    /// The place of the name.
     #[serde(skip)]
     pub span: Span,
     /// The node that has the requirement.
@@ -167,7 +167,7 @@ pub struct TopologyRelation {
 pub struct TopologyRelationship {
     /// The name; `None` if the template is written in a requirement assignment.
     pub name: Option<String>,
-    /// Where the name is written; without a name, where the whole template is written.
+    /// The place of the name; without a name, the place of the whole template.
     #[serde(skip)]
     pub span: Span,
     /// Its type, properties, interfaces and the like.
@@ -183,7 +183,7 @@ pub struct TopologyRelationship {
 pub struct TopologyCapability {
     /// Its name.
     pub name: String,
-    /// Where the name is written.
+    /// The place of the name.
     #[serde(skip)]
     pub span: Span,
     /// Property assignments.
@@ -200,7 +200,7 @@ pub struct TopologyCapability {
 pub struct TopologyArtifact {
     /// Its name.
     pub name: String,
-    /// Where the name is written.
+    /// The place of the name.
     #[serde(skip)]
     pub span: Span,
     /// The name of its type.
@@ -224,7 +224,7 @@ pub struct TopologyArtifact {
 pub struct TopologyInterface {
     /// Its name.
     pub name: String,
-    /// Where the name is written.
+    /// The place of the name.
     #[serde(skip)]
     pub span: Span,
     /// The name of its type.
@@ -244,7 +244,7 @@ pub struct TopologyInterface {
 pub struct TopologyOperation {
     /// Its name.
     pub name: String,
-    /// Where the name is written.
+    /// The place of the name.
     #[serde(skip)]
     pub span: Span,
     /// The implementation.
@@ -259,7 +259,7 @@ pub struct TopologyOperation {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct TopologyImplementation {
-    /// Where the implementation is written.
+    /// The place of the implementation.
     #[serde(skip)]
     pub span: Span,
     /// The primary artifact: its name, a file, or a definition in place.
@@ -301,7 +301,7 @@ pub struct NamedElement {
 pub struct TopologyGroup {
     /// Its name.
     pub name: String,
-    /// Where the name is written.
+    /// The place of the name.
     #[serde(skip)]
     pub span: Span,
     /// Its type, properties, interfaces and the like.
@@ -317,7 +317,7 @@ pub struct TopologyGroup {
 pub struct TopologyPolicy {
     /// Its name.
     pub name: String,
-    /// Where the name is written.
+    /// The place of the name.
     #[serde(skip)]
     pub span: Span,
     /// Its type, properties and the like.
@@ -335,7 +335,7 @@ pub struct TopologyPolicy {
 pub struct TopologyTrigger {
     /// Its name.
     pub name: String,
-    /// Where the name is written.
+    /// The place of the name.
     #[serde(skip)]
     pub span: Span,
     /// The description, for people.
@@ -346,7 +346,8 @@ pub struct TopologyTrigger {
     pub requirement: Option<Spanned<String>>,
     /// The activities, run one after the other.
     pub activities: Vec<TopologyActivity>,
-    /// When the trigger fires, as it is written: event, schedule, condition.
+    /// The keynames that say when the trigger fires, as they are written: event, schedule,
+    /// condition.
     pub when: Vec<AssignedValue>,
 }
 
@@ -356,7 +357,7 @@ pub struct TopologyTrigger {
 pub struct TopologyParameter {
     /// Its name.
     pub name: String,
-    /// Where the name is written.
+    /// The place of the name.
     #[serde(skip)]
     pub span: Span,
     /// The name of the type of the value.
@@ -378,7 +379,7 @@ pub struct TopologyParameter {
 pub struct TopologyWorkflow {
     /// Its name.
     pub name: String,
-    /// Where the name is written.
+    /// The place of the name.
     #[serde(skip)]
     pub span: Span,
     /// The description, for people.
@@ -415,7 +416,7 @@ pub struct TopologyPrecondition {
 pub struct TopologyStep {
     /// Its name.
     pub name: String,
-    /// Where the name is written.
+    /// The place of the name.
     #[serde(skip)]
     pub span: Span,
     /// The node or group that the step works on.
@@ -460,7 +461,7 @@ pub struct TopologyActivity {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct TopologySubstitution {
-    /// Where the substitution mapping is written.
+    /// The place of the substitution mapping.
     #[serde(skip)]
     pub span: Span,
     /// The name of the node type.

@@ -24,7 +24,8 @@ pub(crate) fn is_sensitive_path(path: &str) -> bool {
     path.split(['.', '[']).any(is_sensitive_name)
 }
 
-/// What is kept in place of a value that is marked as secret: a digest, the value itself, or null.
+/// The value that is kept in place of one that is marked as secret: a digest, the value itself, or
+/// null.
 pub(crate) fn kept_secret(value: &Value) -> Option<&Value> {
     let Value::Map(entries) = value else { return None };
     match &**entries {

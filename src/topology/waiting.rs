@@ -12,7 +12,7 @@ const MAX_NAMES: usize = 8;
 pub(crate) struct Wait<'n> {
     pub(crate) source: &'n str,
     pub(crate) target: &'n str,
-    /// Where the relation is written.
+    /// The place of the relation.
     pub(crate) place: Span,
 }
 

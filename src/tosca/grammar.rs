@@ -30,7 +30,7 @@ pub(crate) struct Grammar<'d> {
     pub code: Code,
     /// How strictly keys are read.
     pub reading: Reading,
-    /// Where errors are added.
+    /// The list to which errors are added.
     pub diagnostics: &'d mut Diagnostics,
 }
 

@@ -37,7 +37,7 @@ pub(crate) struct BestVariant {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Optimum {
-    /// What the sum adds up.
+    /// The quantity that is added up, in words.
     pub what: &'static str,
     /// The value of the sum in the variant, as an exact decimal.
     pub value: String,

@@ -20,7 +20,7 @@ pub(crate) struct WeightedSum {
 /// The meaning of a sum, to show its value to a user.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ObjectiveMeasure {
-    /// What the sum adds up.
+    /// The quantity that is added up, in words.
     pub what: &'static str,
     /// The exponent of the unit of weights: costs count units of `10^-scale`.
     scale: u32,

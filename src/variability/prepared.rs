@@ -199,7 +199,7 @@ pub(crate) struct Prepared<'p> {
     pub solver: SolverKind,
     /// Library, imports and template, in the order in which their types take precedence.
     pub documents: Vec<FileId>,
-    /// Which of the documents imports which.
+    /// The imports between the documents.
     pub links: Links,
     /// Warnings of the phases so far; where the choice is tolerant, errors as well.
     pub warnings: Diagnostics,
@@ -208,8 +208,7 @@ pub(crate) struct Prepared<'p> {
 impl<'p> Prepared<'p> {
     /// Runs the phases from inputs to the graph.
     ///
-    /// # Errors
-    /// What is wrong with the template or its inputs, after the warnings that were found before.
+    /// # Errors Errors of the template or its inputs, after the warnings that were found before.
     pub(crate) fn of(
         interpreted: &'p Interpreted<'_>,
         choice: &Choice,
@@ -325,8 +324,7 @@ impl<'p> Prepared<'p> {
 /// them imports which. Of the template's imports, only those count whose places `is_asked_for`
 /// accepts. Resolving reports other mistakes in the template.
 ///
-/// # Errors
-/// What is wrong with inputs or imports.
+/// # Errors Errors of inputs or imports.
 pub(crate) fn documents<'l>(
     loaded: &'l Loaded,
     choice: &Choice,
@@ -433,8 +431,8 @@ fn wanted_conditions<'l>(
     Ok(conditions.map(|parsed| parsed.map(Document::root)).collect::<Result<_, _>>()?)
 }
 
-/// What inputs decide before there is a graph: which imports may be present, and which rules
-/// between inputs are violated.
+/// Evaluates conditions that only depend on inputs, before there is a graph: returns the imports
+/// that may be present, and the violated rules between inputs.
 fn decided_by_inputs<'t, 'a>(
     template: &'t ServiceTemplate<'a>,
     inputs: &Inputs<'a>,
@@ -446,7 +444,7 @@ fn decided_by_inputs<'t, 'a>(
     (wanted, check_features(inputs, &mut early))
 }
 
-/// What the unwanted imports would bring: the template may name elements that are absent.
+/// Reads the unwanted imports: the template may name elements of them, which are absent.
 fn absent_imports(
     loaded: &Loaded,
     template: &ServiceTemplate<'_>,

@@ -33,7 +33,7 @@ use std::mem;
 /// The settings of a run. Its result does not depend on them, unless the run is cut short.
 #[derive(Default)]
 pub(crate) struct How {
-    /// When the run has to stop.
+    /// The limit at which the run has to stop.
     pub limit: Limit,
     /// The receiver of progress reports.
     pub progress: SharedProgress,
@@ -85,8 +85,7 @@ pub(crate) fn resolve(
 
 /// The effective options of a template. Resolving reports other mistakes in the template.
 ///
-/// # Errors
-/// Where an option is wrong.
+/// # Errors Options that are unknown or have an invalid value.
 pub(crate) fn options(loaded: &Loaded, choice: &Choice) -> Result<Options, Diagnostics> {
     let template = parsed(loaded)?;
     options::resolve(template.version, template.variability.options, &choice.options)
@@ -448,8 +447,8 @@ fn judged<'a, T>(
 
 /// Finds the variant and checks it.
 ///
-/// # Errors
-/// What is wrong with expressions or inputs, why there is no variant, and what checks reject.
+/// # Errors Errors of expressions or inputs, the reasons why there is no variant, and the
+/// violations that checks find.
 pub(crate) fn decide<'p, 'a>(
     prepared: &'p Prepared<'a>,
     evaluator: &mut Evaluator<'p, 'a>,
@@ -469,8 +468,7 @@ pub(crate) fn decide<'p, 'a>(
 
 /// Runs the phases from the graph to the presence of elements.
 ///
-/// # Errors
-/// What is wrong with expressions or inputs, and why there is no variant.
+/// # Errors Errors of expressions or inputs, and the reasons why there is no variant.
 pub(crate) fn find<'p, 'a>(
     prepared: &'p Prepared<'a>,
     evaluator: &mut Evaluator<'p, 'a>,
@@ -490,8 +488,7 @@ pub(crate) fn find<'p, 'a>(
 /// The resolved document of the present elements, with the values of its functions if `deployment`
 /// has inputs for them.
 ///
-/// # Errors
-/// What is wrong with values and functions.
+/// # Errors Errors of values and functions.
 fn emitted<'p, 'a>(
     prepared: &'p Prepared<'a>,
     choice: &Choice,

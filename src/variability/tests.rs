@@ -40,7 +40,7 @@ struct Section {
     #[serde(default)]
     files: BTreeMap<String, String>,
     template: String,
-    /// What `gives` is about: the presence of an element, or the value of a key.
+    /// The subject of `gives`: an element, for its presence, or a key, for its value.
     asks: Option<String>,
     /// The text that replaces an example to check that the example makes a difference.
     without: Option<String>,
@@ -193,8 +193,8 @@ impl Section {
         found.map(|start| format!("has {start:?}")).next()
     }
 
-    /// What is wrong with an example: its outcome differs from its row, or the outcome would be the
-    /// same without its word.
+    /// The error of an example, if it has one: its outcome differs from its row, or the outcome
+    /// would be the same without its word.
     fn check(&self, row: &Row) -> Option<String> {
         let expects = row.gives.is_some() || row.result.is_some() || row.no.is_some();
         if !expects && row.error.is_none() && row.warning.is_none() {

@@ -1,4 +1,4 @@
-//! Tests what is wrong with templates and what is not.
+//! Tests validation: the errors that it finds, and the templates that it accepts.
 
 #![allow(
     clippy::unwrap_used,

@@ -184,7 +184,7 @@ pub struct Fix {
 pub struct Label {
     /// The place.
     pub span: Span,
-    /// What the place has to do with the diagnostic.
+    /// The relation of the place to the diagnostic.
     pub message: String,
 }
 
@@ -204,7 +204,7 @@ pub struct Diagnostic {
     pub code: CodeName,
     /// How serious it is.
     pub severity: Severity,
-    /// What is wrong, in one sentence without a full stop.
+    /// The message, in one sentence without a full stop.
     pub message: String,
     /// The place of the mistake. `None` for what has no place in a file, such as a flag.
     pub span: Option<Span>,

@@ -148,7 +148,7 @@ impl PartialEq for Value {
     }
 }
 
-/// What happens to a part of a value in [`Value::replaced`].
+/// The decision about a part of a value in [`Value::replaced`].
 pub enum ReplacedPart {
     /// The part stays as it is.
     Stays,

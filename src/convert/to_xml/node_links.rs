@@ -1,6 +1,6 @@
-//! Finds what types have only because relationships from node to node exist in TOSCA 1.0 alone. A
-//! template made from definitions has requirements for them, and perhaps capabilities that these
-//! lead to. Neither is converted back.
+//! Finds the requirements and capabilities that stand for relationships from node to node, which
+//! exist in TOSCA 1.0 alone. Only templates made from definitions have them, and they are not
+//! converted back.
 
 use super::XmlConverter;
 use crate::convert::well_known;

@@ -29,7 +29,7 @@ pub(super) struct PictureBox {
     pub wave: Option<u32>,
 }
 
-/// What a box stands for.
+/// The kinds of steps that boxes represent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BoxKind {
     Call,

@@ -59,12 +59,12 @@ pub struct Change {
     /// `topology_template.substitution_mappings.node_type`. Empty if the change is about the whole
     /// element.
     pub path: String,
-    /// What happened at the path.
+    /// The change at the path.
     #[serde(flatten)]
     pub edit: Edit,
 }
 
-/// What happened to a value.
+/// The change of a value.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Edit {
@@ -348,7 +348,7 @@ fn union<'v, K: Clone + Eq + Hash>(
 /// A part of an element, as one side has it.
 struct DiffPart<'v> {
     name: &'v str,
-    /// What distinguishes the part from others of the same name.
+    /// The text that distinguishes the part from others of the same name.
     gist: Option<&'v str>,
     value: &'v Value,
 }

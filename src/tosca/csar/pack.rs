@@ -55,7 +55,7 @@ pub(crate) struct Extension {
     pub key: &'static str,
 }
 
-/// Which files of a package go into an archive.
+/// The files of a package that go into an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extras {
     /// Only those that a deployment may need.
@@ -231,7 +231,7 @@ fn pack_with_others(
     archive.finish()
 }
 
-/// What the archive holds for a file, and which files that file imports.
+/// The content that the archive has for a file, and the names of the files that it imports.
 pub(super) enum Content {
     Resolved(Vec<String>),
     Relabelled(Vec<u8>, Vec<String>),

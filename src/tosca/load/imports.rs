@@ -29,7 +29,7 @@ pub(super) struct Importing<'f> {
     pub outside: &'f dyn FileSystem,
     /// The local copies, by the URLs or names that they stand for.
     pub mapping: &'f Mapping,
-    /// Which parts of an imported file are kept. `None` keeps everything.
+    /// The parts of an imported file that are kept. `None` keeps everything.
     pub keep: Option<Keep<'f>>,
     /// Whether an import that is not available locally is an error.
     pub strict: bool,
@@ -40,7 +40,7 @@ pub(super) struct Importing<'f> {
 pub(crate) struct Imported {
     /// The imported files, in the order of reading, without those of the library.
     pub files: Vec<FileId>,
-    /// Which file imports which.
+    /// The imports between the files.
     pub links: Links,
     /// The files that are local copies, or that a local copy imports.
     pub copies: Vec<FileId>,

@@ -383,7 +383,7 @@ impl Loaded {
     }
 }
 
-/// Which parts of a file of types are kept. `None` keeps everything.
+/// The parts of a file of types that are kept. `None` keeps everything.
 fn keep(extent: Extent) -> Option<Keep<'static>> {
     match extent {
         Extent::Needed => Some(&is_needed),

@@ -32,7 +32,7 @@ pub struct TypeEntry {
     pub name: String,
     /// The full name of its parent.
     pub derived_from: Option<String>,
-    /// Where it is defined: `file:line:column`.
+    /// The place of its definition: `file:line:column`.
     pub place: String,
 }
 

@@ -73,7 +73,7 @@ impl Evaluator<'_, '_> {
         Diagnostics(judged.collect())
     }
 
-    /// Which named expressions these expressions and the defaults of inputs need, directly or
+    /// The named expressions that these expressions and the defaults of inputs need, directly or
     /// indirectly.
     fn reached(&self, used: impl Iterator<Item = ExpressionId>) -> Vec<bool> {
         let syntax = &self.graph.syntax;

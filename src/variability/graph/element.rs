@@ -56,7 +56,7 @@ pub(crate) struct Element<'a> {
     pub container: Option<ElementId>,
     /// Its position in the table of its kind; types have no table.
     pub slot: u32,
-    /// Where it is declared.
+    /// The place of its declaration.
     pub span: Span,
     /// The conditions of its author, if any.
     pub conditions: Option<ExpressionId>,
@@ -179,7 +179,7 @@ pub(crate) struct TechnologyElement<'a> {
     pub ways: Vec<Requires>,
     /// The additional conditions of its rule.
     pub conditions: Option<ExpressionId>,
-    /// What it assigns to its node; the first implementation that applies counts.
+    /// The implementations that it may assign to its node; the first one that applies counts.
     pub implementations: Vec<Implementation>,
 }
 
@@ -200,7 +200,7 @@ pub(crate) struct GroupElement<'a> {
     pub properties: Ids<ElementId>,
 }
 
-/// What a policy targets.
+/// A target of a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
     /// A node.

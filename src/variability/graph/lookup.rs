@@ -8,7 +8,7 @@ use cuvee_text::yaml::{Node, Scalar};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
-/// Where an expression looks for an element.
+/// A step in which an expression looks for an element.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum LookupStep {
     /// Among the elements of this kind in the whole template.

@@ -121,7 +121,7 @@ pub struct OptionEntry {
     /// The origin of the value; for an option that follows a wider one, the origin of that one's
     /// value.
     pub origin: OptionOrigin,
-    /// What the option does.
+    /// The effect of the option.
     pub description: &'static str,
 }
 
@@ -224,7 +224,7 @@ pub struct KnownOption {
     pub name: &'static str,
     /// The words that it accepts; for values that are composed of parts, these parts.
     pub values: Vec<&'static str>,
-    /// What the option does.
+    /// The effect of the option.
     pub description: &'static str,
 }
 
@@ -353,7 +353,7 @@ impl Options {
         self.topology
     }
 
-    /// What the optimization of the topology measures.
+    /// The measure of the optimization of the topology.
     pub fn topology_mode(&self) -> TopologyMode {
         self.topology_mode
     }
@@ -363,7 +363,7 @@ impl Options {
         self.technologies
     }
 
-    /// What the optimization of technologies measures.
+    /// The measure of the optimization of technologies.
     pub fn technologies_mode(&self) -> TechnologiesMode {
         self.technologies_mode
     }

@@ -50,7 +50,7 @@ named! {
 }
 
 named! {
-    /// What the optimization of the topology measures.
+    /// The measure of the optimization of the topology.
     pub enum TopologyMode {
         /// The number of present nodes.
         Count "count",
@@ -60,7 +60,7 @@ named! {
 }
 
 named! {
-    /// What the optimization of technologies measures.
+    /// The measure of the optimization of technologies.
     pub enum TechnologiesMode {
         /// The number of different technologies.
         Count "count",

@@ -81,7 +81,7 @@ impl<'a> Declared<'a> {
         PropertyDefinition::parameter(named, &shape::PARAMETER, diagnostics)
     }
 
-    /// Where the element is declared.
+    /// The place of the declaration.
     pub(crate) fn span(&self) -> Span {
         self.key.span()
     }

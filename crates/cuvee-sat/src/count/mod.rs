@@ -51,7 +51,7 @@ pub struct Compiled {
     /// The number of models of each product.
     counts: Vec<BigUint>,
     count: BigUint,
-    /// Where the value of each variable of the projection comes from.
+    /// The source of the value of each variable of the projection.
     shown: Vec<Shown>,
     /// The variables of the projection in ascending order, each with its position in the
     /// projection.
@@ -60,7 +60,7 @@ pub struct Compiled {
     vars: usize,
 }
 
-/// Where the value of a variable comes from.
+/// The source of the value of a variable.
 #[derive(Clone, Copy, Debug)]
 enum Shown {
     Fixed(bool),
@@ -182,7 +182,7 @@ impl Compiled {
         self.dag.counts(|var| given[var.index()])[self.dag.products_of(root)].iter().sum()
     }
 
-    /// Where the value of a literal comes from, if its variable is in the projection.
+    /// The source of the value of a literal, if its variable is in the projection.
     fn shown_literal(&self, literal: Lit) -> Option<Shown> {
         let index = self.positions.partition_point(|&(var, _)| var < literal.var());
         let &(_, position) = self.positions.get(index).filter(|(var, _)| *var == literal.var())?;

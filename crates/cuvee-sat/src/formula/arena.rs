@@ -529,8 +529,8 @@ mod tests {
         assert_eq!(a.as_constant(), None);
     }
 
-    /// Where the atoms `x` alone have to make it true, the nested `(x₁ ∨ y) ∧ (x₂ ∨ y) ∧ …` folds
-    /// to the conjunction of the `x`.
+    /// The nested `(x₁ ∨ y) ∧ (x₂ ∨ y) ∧ …` folds to the conjunction of the `x` if these atoms
+    /// alone have to make it true.
     #[test]
     fn folding_goes_as_deep_as_formulas_do() {
         let mut arena = Arena::with_room(100_001);

@@ -29,7 +29,7 @@ pub struct Circuit {
     kinds: Vec<VarKind>,
 }
 
-/// What determines the value of a variable.
+/// The source of the value of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum VarKind {
     Fixed,

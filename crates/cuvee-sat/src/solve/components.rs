@@ -7,7 +7,7 @@ use super::settings::{Technique, Techniques};
 use crate::formula::{Cnf, Lit, Var};
 use petgraph::unionfind::UnionFind;
 
-/// Where the value of a variable comes from.
+/// The source of the value of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum VarPlace {
     /// Propagation fixed it.

@@ -198,7 +198,7 @@ impl ConflictSearch {
     /// Records that an origin is needed, and other origins that the model shows to be needed. The
     /// solver must just have found a model of all origins but this one.
     ///
-    /// Where the model violates a single clause of the origin, flipping one variable repairs it. If
+    /// If the model violates a single clause of the origin, flipping one variable repairs it. If
     /// that violates only clauses of one other origin, all origins but that one are fulfilled, so
     /// that one is needed as well.
     fn rotate(&self, origin: OriginId, origins: &[OriginId], needed: &mut FxHashSet<OriginId>) {

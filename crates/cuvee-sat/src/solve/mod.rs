@@ -208,7 +208,7 @@ fn bounds(lower: u128, upper: u128) -> Bounds {
 
 /// An objective split into the contributions of the components.
 struct Split {
-    /// What the objective costs whatever the components do.
+    /// The part of the costs that does not depend on the components.
     constant: u128,
     terms: BTreeMap<u32, Vec<(Lit, u128)>>,
 }

@@ -13,7 +13,7 @@ pub struct SolverSettings {
     pub solver: SolverKind,
     /// The techniques that make the search fast.
     pub techniques: Techniques,
-    /// When the search stops without a proof.
+    /// The limit at which the search stops without a proof.
     pub limit: Limit,
 }
 

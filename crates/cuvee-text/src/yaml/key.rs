@@ -115,8 +115,8 @@ impl Document {
 }
 
 impl<'a> Node<'a> {
-    /// The text of the node as a key: the text of a scalar, or the canonical text of a list or map.
-    /// That is its flow style in one line, with entries in the order of their keys.
+    /// The text of the node as a key: the text of a scalar, or the canonical text of a list or map:
+    /// its flow style in one line, with entries in the order of their keys.
     pub fn key_text(self) -> Cow<'a, str> {
         self.document.records().key_text(self.id)
     }

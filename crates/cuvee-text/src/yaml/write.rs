@@ -601,7 +601,7 @@ struct YamlWriter {
 enum WrittenBefore {
     Nothing,
     Something,
-    /// That depends on conditions.
+    /// Nothing or something, depending on conditions.
     Open,
 }
 
