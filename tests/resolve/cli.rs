@@ -145,7 +145,7 @@ that variant out
 Usage: cuvee [OPTIONS] <COMMAND>
 
 Begin:
-  init          Write a variable template out of a plain one, to begin with
+  init          Write a first variable template out of a plain one
 
 Resolve:
   resolve       Resolve one variant of a template
@@ -156,38 +156,38 @@ Check:
   validate      Report everything that is wrong with templates, in all their
                 variants
   test          Run variability tests
-  explain-code  Explain a diagnostic code, or list all of them
+  explain-code  Explain a diagnostic code, or list all codes
 
 Explore all variants:
-  inputs        List the inputs of a template, their cases, and what each
-                influences
+  inputs        List the inputs of a template, their cases, and the elements
+                that each influences
   variants      List, count or sample the variants of a template
-  analyze       Analyse all variants: what every one has, what none has, and
-                what is in vain
+  analyze       Analyse all variants: find elements that every variant or none
+                has, and constraints that are in vain
   explain       Explain why an element is present or absent, or why there is no
-                variant, and what would change that
+                variant, and how to change that
 
 Deploy:
-  substitute    Put templates into the place of nodes, and take what a variant
-                leaves open from what is there
-  plan          Plan what happens when a variant is deployed, undeployed, or
-                runs one of its workflows
-  instance      Keep what is deployed: make instances, plan for them, record
-                what happens to them, ask them
+  substitute    Replace nodes by templates that implement them, and select nodes
+                and targets from an inventory
+  plan          Plan how a variant is deployed, undeployed, or runs one of its
+                workflows
+  instance      Keep instances, which are deployed variants: make them, plan for
+                them, record reports, ask for values
 
 Compare and show:
   diff          Compare two variants of a template, or two plain templates
   matrix        Show which elements are present with which preset
   graph         Draw the topology, a variant in it, or the difference between
-                two
+                two variants
   report        Write a page with presets, topology, plans, differences and a
                 configurator
-  types         List the types of a template, or show what one effectively is,
-                and where each part comes from
+  types         List the types of a template, or show the effective definition
+                of one, and where each part of it comes from
 
 Technologies of plain templates:
   assign        Assign technologies to the nodes of a plain template
-  quality       Say what the technologies are worth that a plain template names
+  quality       Rate the technologies that a plain template names
 
 Exchange:
   convert       Write definitions of TOSCA 1.0, which are XML, as templates of
@@ -199,18 +199,18 @@ Exchange:
 
 Set up:
   completions   Print the script that completes command lines in a shell
-  man           Print the manual, or its page of one command
+  man           Print the manual, or its page for one command
   help          Print help for a command
 
 Options:
-      --timeout <TIME>           Exit with 1 where there is no answer in this time, such as `30s` or
-                                 `5m`; `resolve` and `substitute` take the best that is found by
+      --timeout <TIME>           Exit with 1 if there is no answer in this time, such as `30s` or
+                                 `5m`; `resolve` and `substitute` return the best result found by
                                  then
       --timings                  Print to standard error how long each phase takes
-      --message-format <FORMAT>  How to write errors and warnings; json is one object a line
+      --message-format <FORMAT>  Format of errors and warnings; json writes one object a line
                                  [default: human] [possible values: human, json]
-      --color <WHEN>             Whether to colour them [default: auto] [possible values: auto,
-                                 always, never]
+      --color <WHEN>             Whether to colour errors and warnings [default: auto] [possible
+                                 values: auto, always, never]
   -q, --quiet                    Show neither warnings nor progress
   -h, --help                     Print help
   -V, --version                  Print version
@@ -227,8 +227,7 @@ Exit codes: 0 done; 1 the template, the inputs or the variant was rejected; 2 wr
 
 #[test]
 fn help_names_every_flag_of_resolve() {
-    cuvee(&workplace(), "resolve --help").assert().success().stderr_eq(raw("")).stdout_eq(str![[
-        r#"
+    cuvee(&workplace(), "resolve --help").assert().success().stderr_eq(raw("")).stdout_eq(str![[r#"
 Resolve one variant of a template
 
 Usage: cuvee resolve [OPTIONS] <TEMPLATE>
@@ -244,47 +243,47 @@ Options:
                                        XML); may be repeated, wins over presets
   -i, --input <NAME=VALUE>             Variability input, its value read as YAML; may be repeated,
                                        wins over files [env: CUVEE_INPUT_<NAME>]
-      --option <KEY=VALUE>             Variability option, set over the template's; may be repeated
-      --edition <EDITION>              Revision of the specification by which the template goes,
-                                       such as `2025-07`; wins over the template's option `edition`
-      --map <URL=PATH>                 Local file or directory that stands for a URL and all below
-                                       it, for imports; may be repeated, the longest URL wins
-      --now <DATE>                     What the clock says: an ISO 8601 date, with a time and a zone
-                                       where they matter
-      --solver <NAME>                  Which solver to use instead of the fastest; every solver
+      --option <KEY=VALUE>             Variability option; wins over the template's; may be repeated
+      --edition <EDITION>              Revision of the specification that the template follows, such
+                                       as `2025-07`; wins over the template's option `edition`
+      --map <URL=PATH>                 Local file or directory to read instead of a URL and all URLs
+                                       below it, for imports; may be repeated, the longest URL wins
+      --now <DATE>                     The present time: an ISO 8601 date, with a time and a zone if
+                                       they matter
+      --solver <NAME>                  The solver to use instead of the fastest one; every solver
                                        finds the same variant [possible values: varisat, batsat]
   -o, --output <FILE>                  Write the result to this file, all of it or nothing, instead
-                                       of to standard output, which is also `-`; as an archive where
-                                       it ends in `.csar` or `.zip`. Relative names of files in it
-                                       are rewritten to be right there
+                                       of to standard output, which is also `-`; if the name ends in
+                                       `.csar` or `.zip`, as an archive. Relative names of files in
+                                       the result are adapted to its new place
       --output-dir <DIR>               Write the result into this directory, with the files that it
-                                       names and those that they name
-      --all-files                      Pack hidden files and the tests beside the template into an
-                                       archive, too
+                                       names and the files that these name
+      --all-files                      Also pack hidden files and the tests beside the template into
+                                       the archive
       --format <FORMAT>                Format of the result; in an archive it is always yaml
                                        [default: yaml] [possible values: yaml, json]
-      --edmm                           Let nodes keep their types and say `technology`, instead of
-                                       giving them the types that technologies assign
-      --evaluate                       Replace the functions of TOSCA that take from topology inputs
-                                       and properties only by their values
-      --deployment-inputs <FILE>       File of values of topology inputs (YAML or JSON), by which
-                                       functions are evaluated; may be repeated
-      --deployment-input <NAME=VALUE>  Value of a topology input, read as YAML, by which functions
-                                       are evaluated; may be repeated, wins over files
-      --accept-unproven                Exit with 0 where the time of --timeout was too short to
+      --edmm                           Keep the types of nodes and write `technology`, instead of
+                                       writing the types that technologies assign
+      --evaluate                       Replace those functions of TOSCA by their values that use
+                                       only topology inputs and properties
+      --deployment-inputs <FILE>       File of values of topology inputs (YAML or JSON) for
+                                       evaluating functions; may be repeated
+      --deployment-input <NAME=VALUE>  Value of a topology input, read as YAML, for evaluating
+                                       functions; may be repeated, wins over files
+      --accept-unproven                Exit with 0 even if the time of --timeout was too short to
                                        prove that the variant is the best
   -h, --help                           Print help
 
 Time:
-      --timeout <TIME>  Exit with 1 where there is no answer in this time, such as `30s` or `5m`;
-                        `resolve` and `substitute` take the best that is found by then
+      --timeout <TIME>  Exit with 1 if there is no answer in this time, such as `30s` or `5m`;
+                        `resolve` and `substitute` return the best result found by then
       --timings         Print to standard error how long each phase takes
 
 Messages:
-      --message-format <FORMAT>  How to write errors and warnings; json is one object a line
+      --message-format <FORMAT>  Format of errors and warnings; json writes one object a line
                                  [default: human] [possible values: human, json]
-      --color <WHEN>             Whether to colour them [default: auto] [possible values: auto,
-                                 always, never]
+      --color <WHEN>             Whether to colour errors and warnings [default: auto] [possible
+                                 values: auto, always, never]
   -q, --quiet                    Show neither warnings nor progress
 
 Examples:
@@ -295,14 +294,12 @@ Examples:
   # inputs from a file, the result as JSON
   cuvee resolve shop --inputs choice.yaml --format json
 
-"#
-    ]]);
+"#]]);
 }
 
 #[test]
 fn help_names_every_flag_of_validate() {
-    cuvee(&workplace(), "validate --help").assert().success().stderr_eq(raw("")).stdout_eq(str![[
-        r#"
+    cuvee(&workplace(), "validate --help").assert().success().stderr_eq(raw("")).stdout_eq(str![[r#"
 Report everything that is wrong with templates, in all their variants
 
 Usage: cuvee validate [OPTIONS] <TEMPLATE>...
@@ -318,50 +315,49 @@ Options:
                               may be repeated, wins over presets
   -i, --input <NAME=VALUE>    Variability input, its value read as YAML; may be repeated, wins over
                               files [env: CUVEE_INPUT_<NAME>]
-      --option <KEY=VALUE>    Variability option, set over the template's; may be repeated
-      --edition <EDITION>     Revision of the specification by which the template goes, such as
+      --option <KEY=VALUE>    Variability option; wins over the template's; may be repeated
+      --edition <EDITION>     Revision of the specification that the template follows, such as
                               `2025-07`; wins over the template's option `edition`
-      --map <URL=PATH>        Local file or directory that stands for a URL and all below it, for
-                              imports; may be repeated, the longest URL wins
-      --now <DATE>            What the clock says: an ISO 8601 date, with a time and a zone where
-                              they matter
-      --solver <NAME>         Which solver to use instead of the fastest; every solver finds the
+      --map <URL=PATH>        Local file or directory to read instead of a URL and all URLs below
+                              it, for imports; may be repeated, the longest URL wins
+      --now <DATE>            The present time: an ISO 8601 date, with a time and a zone if they
+                              matter
+      --solver <NAME>         The solver to use instead of the fastest one; every solver finds the
                               same variant [possible values: varisat, batsat]
-      --non-normative         With the non-normative types of chapter 9 of TOSCA Simple Profile
-      --only-tosca            Pass over files that have no `tosca_definitions_version`, such as
-                              other YAML
-      --portable              Note also what is valid and refused by orchestrators all the same
-      --with <FILE|DIR|CSAR>  Ask also whether these templates substitute what is to be substituted,
-                              in all variants: a file, an archive, or a directory of them; may be
-                              repeated
-      --strict                Take warnings for errors
-      --format <FORMAT>       Format of what is found; all but human goes to standard output, json
+      --non-normative         Include the non-normative types of chapter 9 of TOSCA Simple Profile
+      --only-tosca            Skip files that have no `tosca_definitions_version`, such as other
+                              YAML
+      --portable              Also note valid constructs that known orchestrators refuse
+      --with <FILE|DIR|CSAR>  Also check whether these templates substitute the nodes that are to be
+                              substituted, in all variants: a file, an archive, or a directory of
+                              them; may be repeated
+      --strict                Treat warnings as errors
+      --format <FORMAT>       Format of the diagnostics; all but human go to standard output, json
                               as one object a line [default: human] [possible values: human, json,
                               sarif]
   -h, --help                  Print help
 
 Time:
-      --timeout <TIME>  Exit with 1 where there is no answer in this time, such as `30s` or `5m`;
-                        `resolve` and `substitute` take the best that is found by then
+      --timeout <TIME>  Exit with 1 if there is no answer in this time, such as `30s` or `5m`;
+                        `resolve` and `substitute` return the best result found by then
       --timings         Print to standard error how long each phase takes
 
 Messages:
-      --message-format <FORMAT>  How to write errors and warnings; json is one object a line
+      --message-format <FORMAT>  Format of errors and warnings; json writes one object a line
                                  [default: human] [possible values: human, json]
-      --color <WHEN>             Whether to colour them [default: auto] [possible values: auto,
-                                 always, never]
+      --color <WHEN>             Whether to colour errors and warnings [default: auto] [possible
+                                 values: auto, always, never]
   -q, --quiet                    Show neither warnings nor progress
 
 Examples:
-  # in all variants
+  # all variants
   cuvee validate shop
-  # in one, and warnings are errors
+  # one variant, with warnings as errors
   cuvee validate shop --preset prod --strict
   # for code scanning
   cuvee validate shop --format sarif
 
-"#
-    ]]);
+"#]]);
 }
 
 #[test]
