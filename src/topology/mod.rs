@@ -26,6 +26,7 @@ pub mod diff;
 pub(crate) mod index;
 mod part;
 mod read;
+pub(crate) mod scope;
 pub(crate) mod sensitive;
 #[cfg(test)]
 mod tests;
@@ -42,7 +43,7 @@ pub use part::{
 };
 pub use read::RelationHead;
 
-use crate::tosca::{Family, TypeId, Types};
+use crate::tosca::{Family, RequirementDefinition, TypeId, Types};
 use cuvee_text::yaml::{Out, OutNode};
 use rustc_hash::FxHashSet;
 use serde::Serialize;
@@ -215,4 +216,32 @@ pub(crate) fn type_named(
 ) -> Option<TypeId> {
     let file = (!name.span.is_detached()).then_some(name.span.file);
     types.find_in(file, family, &name.value).or_else(|| types.find(family, &name.value))
+}
+
+/// The definition of a relation's requirement in the type of its source, and the type that has it.
+pub(crate) fn requirement_definition<'t, 'a>(
+    topology: &Topology,
+    types: &'t Types<'a>,
+    relation: RelationIndex,
+) -> Option<(&'t RequirementDefinition<'a>, TypeId)> {
+    let relation = topology.relation(relation);
+    let source = topology.node(relation.source).described.type_name.as_ref()?;
+    let source = type_named(types, Family::Node, source)?;
+    let part = types.effective(source).requirements.get(&*relation.name)?;
+    Some((&part.definition, part.owner))
+}
+
+/// The type of a relation: the one that it names, otherwise the one in the definition of its
+/// requirement.
+pub(crate) fn relationship_type(
+    topology: &Topology,
+    types: &Types<'_>,
+    relation: RelationIndex,
+) -> Option<TypeId> {
+    if let Some(name) = &topology.relation(relation).relationship_type {
+        return type_named(types, Family::Relationship, name);
+    }
+    let (definition, _) = requirement_definition(topology, types, relation)?;
+    let name = definition.relationship?;
+    types.find_in(Some(name.span().file), Family::Relationship, name.text()?)
 }

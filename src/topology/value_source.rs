@@ -1,6 +1,6 @@
 //! Finds the inputs, properties and attributes that a value is computed from, by its functions.
 
-use super::{NodeIndex, RelationIndex, Topology};
+use super::{NodeIndex, RelationIndex, Topology, TopologyElement};
 use cuvee_text::value::Value;
 
 /// A source that a value is computed from.
@@ -19,6 +19,17 @@ pub(crate) enum ValueOwner {
     Node(NodeIndex),
     Relation(RelationIndex),
     Topology,
+}
+
+impl ValueOwner {
+    /// The owner as an element, if it is one.
+    pub(crate) fn element(self) -> Option<TopologyElement> {
+        match self {
+            Self::Node(node) => Some(TopologyElement::Node(node)),
+            Self::Relation(relation) => Some(TopologyElement::Relation(relation)),
+            Self::Topology => None,
+        }
+    }
 }
 
 /// Reports every source that a value is computed from.

@@ -61,6 +61,11 @@ impl Function {
         Self::ALL.into_iter().find(|function| function.name() == name)
     }
 
+    /// Whether a call may have a single name as its operand.
+    fn takes_name(self) -> bool {
+        self.name().starts_with("get_")
+    }
+
     /// The section that defines the function.
     pub(crate) fn section(self) -> &'static str {
         match self {
@@ -170,16 +175,23 @@ pub fn function(node: Node<'_>) -> Option<&'static str> {
     called(node).map(|(function, _)| function.name())
 }
 
-/// The name of the first function that is called anywhere in a value.
+/// The name of the first function that is called anywhere in a value. If no function takes the
+/// operand, it is an entry of a map.
 pub(crate) fn function_in(value: &Value) -> Option<&'static str> {
     match value {
         Value::List(items) => items.iter().find_map(function_in),
         Value::Map(entries) => {
             let own = match &**entries {
-                [(key, _)] => Function::named(key).map(Function::name),
+                [(key, operand)] => Function::named(key).filter(|function| match operand {
+                    Value::List(_) => true,
+                    Value::String(_) => function.takes_name(),
+                    Value::Number(_) => *function == Function::GetInput,
+                    _ => false,
+                }),
                 _ => None,
             };
-            own.or_else(|| entries.iter().find_map(|(_, value)| function_in(value)))
+            let below = || entries.iter().find_map(|(_, value)| function_in(value));
+            own.map(Function::name).or_else(below)
         }
         _ => None,
     }
@@ -189,12 +201,12 @@ pub(crate) fn function_in(value: &Value) -> Option<&'static str> {
 /// the node is a map.
 pub fn function_not_map(node: Node<'_>) -> Option<&'static str> {
     let (function, operand) = called(node)?;
-    let name = function.name();
-    let takes_name = name.starts_with("get_") && operand.as_str().is_some();
+    let takes_name = function.takes_name() && operand.as_str().is_some();
     // Where inputs are listed by position, `get_input` takes a position, too.
     let takes_position =
         function == Function::GetInput && matches!(operand.scalar(), Some(Scalar::Int(_)));
-    (takes_name || takes_position || operand.kind() == NodeKind::Sequence).then_some(name)
+    let is_call = takes_name || takes_position || operand.kind() == NodeKind::Sequence;
+    is_call.then_some(function.name())
 }
 
 fn arguments(function: Function, operand: Node<'_>) -> Result<Arguments<'_>, Diagnostic> {

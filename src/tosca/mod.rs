@@ -23,6 +23,7 @@
 
 pub mod csar;
 pub(crate) mod digest;
+pub(crate) mod evaluate;
 mod family;
 pub(crate) mod filter;
 pub(crate) mod fit;

@@ -8,7 +8,7 @@ use super::enrich;
 use super::expression::Evaluator;
 use super::find::{self, BestVariant, Optimum};
 use super::function::deployment::{self, DeploymentInputs};
-use super::function::evaluate::{Functions, Given};
+use super::function::scope::{Functions, Given, VariantScope};
 use super::graph::{Graph, NodeElement};
 use super::inputs::{InputMode, VariabilityPresets};
 use super::objectives;
@@ -20,6 +20,7 @@ use super::template::{self, PropertyValue, ServiceTemplate};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
 use crate::topology::{RelationHead, Spanned, Topology};
 use crate::tosca::Types;
+use crate::tosca::evaluate::EvaluatorState;
 use crate::tosca::load::Loaded;
 use cuvee_sat::progress::{Progress, SharedProgress};
 use cuvee_sat::solve::{Limit, SolverSettings};
@@ -517,7 +518,8 @@ fn emitted<'p, 'a>(
             );
         }
     }
-    let functions = Functions::new(graph, presence, &types, Given { inputs, expressions });
+    let scope = VariantScope::new(graph, presence, &types, Given { inputs, expressions });
+    let functions = Functions::new(&scope, EvaluatorState::default());
     Ok((emit::emit(evaluator, presence, Some(functions), technologies)?, named))
 }
 

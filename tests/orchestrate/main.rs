@@ -21,6 +21,7 @@ mod sessions;
 #[path = "../shared/topologies.rs"]
 mod topologies;
 
+mod effective;
 mod fulfil;
 mod instance;
 mod instance_exchange;

@@ -214,7 +214,7 @@ topology_template:
         Standard:
           operations:
             create: { implementation: { primary: install, dependencies: [tools.sh], timeout: 60 }, inputs: { port: 80 } }
-            start: start.sh
+            start: { implementation: start.sh, inputs: { at: { get_attribute: [HOST, public_address] } }, outputs: { port: [SELF, feature, ports, 0] } }
     box: { type: tosca.nodes.Compute }
   substitution_mappings:
     node_type: tosca.nodes.Root

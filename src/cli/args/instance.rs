@@ -192,7 +192,7 @@ pub(crate) struct ShowInstanceArgs {
 
 /// Arguments of `cuvee instance query`.
 #[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("asked").required(true).args(["path", "node_filter", "function"]))]
+#[command(group = clap::ArgGroup::new("asked").required(true).args(["path", "node_filter", "function", "evaluate"]))]
 pub(crate) struct QueryInstanceArgs {
     #[command(flatten)]
     pub read: ReadInstanceArgs,
@@ -204,6 +204,13 @@ pub(crate) struct QueryInstanceArgs {
     /// Ask for the value of a function: `{get_attribute: [shop, url]}`
     #[arg(long, value_name = "CALL")]
     pub function: Option<String>,
+    /// Ask for a value with the values of all functions in it: `{url: {get_attribute: [shop, url]}}`
+    #[arg(long, value_name = "VALUE")]
+    pub evaluate: Option<String>,
+    /// Whose function it is, for `SELF`, `SOURCE`, `TARGET` and `HOST`: a node, a group, or
+    /// `relation.db@0.node.shop`
+    #[arg(long, value_name = "ELEMENT", conflicts_with_all = ["path", "node_filter"])]
+    pub of: Option<String>,
     /// Format of the answer
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub format: ListFormat,

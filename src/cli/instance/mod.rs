@@ -155,6 +155,8 @@ fn query(args: &QueryInstanceArgs, reporter: &Reporter) -> Outcome {
         path: args.path.as_deref(),
         node_filter: args.node_filter.as_deref(),
         function: args.function.as_deref(),
+        evaluate: args.evaluate.as_deref(),
+        of: args.of.as_deref(),
         unstable: *unstable,
         reveal: *reveal,
         format: args.format,

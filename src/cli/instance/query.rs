@@ -8,7 +8,7 @@ use crate::cli::{Outcome, output, rejected};
 use cuvee::Failure;
 use cuvee::deploy::instance::{
     DerivesFrom, InstanceModel, InstanceQuery, ModelReading, QueryAnswer, query_by_filter,
-    query_function,
+    query_function, query_value,
 };
 use cuvee::diagnostic::{Code, Diagnostic, Diagnostics};
 use cuvee::output::draw::instance::{rows, told};
@@ -19,11 +19,14 @@ use serde::Serialize;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// A query: one of a path, a node filter, and a function.
+/// A query: one of a path, a node filter, a function, and a value with functions.
 pub(super) struct QueryAsk<'a> {
     pub path: Option<&'a str>,
     pub node_filter: Option<&'a Path>,
     pub function: Option<&'a str>,
+    pub evaluate: Option<&'a str>,
+    /// The element whose function or value it is.
+    pub of: Option<&'a str>,
     pub unstable: bool,
     pub reveal: bool,
     pub format: ListFormat,
@@ -54,27 +57,19 @@ fn answer(
     sources: &SourceMap,
 ) -> Result<String, Diagnostics> {
     let reading = ModelReading { unstable: ask.unstable, reveal: ask.reveal, derives };
-    let QueryAnswer { rows: found, warnings, .. } = match (ask.path, ask.node_filter, ask.function)
-    {
-        (Some(path), None, None) => {
+    let QueryAnswer { rows: found, warnings, .. } = match (ask.path, ask.node_filter) {
+        (Some(path), _) => {
             InstanceQuery::parse(path, sources.add("query", path))?.run(model, &reading)?
         }
-        (None, Some(filter), None) => {
+        (None, Some(filter)) => {
             query_by_filter(model, document(filter, read, sources)?.root(), &reading)?
         }
-        (None, None, Some(call)) => {
-            let file = sources.add("function", call);
-            let call = parse(file, call.into(), &Limits::default())?;
-            let value = query_function(model, call.root(), &reading)?;
+        (None, None) => {
+            let value = value(model, ask, &reading, sources)?;
             return Ok(match ask.format {
                 ListFormat::Human => format!("{}\n", told(&value)),
                 ListFormat::Json => lines(&[Answered { value }]),
             });
-        }
-        _ => {
-            let error =
-                Diagnostic::error(Code::Usage, "a query is a path, a node filter or a function");
-            return Err(error.help("ask for one of them, such as `nodes/*/state`").into());
         }
     };
     reporter.report(&warnings, sources);
@@ -82,6 +77,26 @@ fn answer(
         ListFormat::Human => rows(&found),
         ListFormat::Json => lines(&found),
     })
+}
+
+/// The value of a function, or of all functions in a value.
+fn value(
+    model: &InstanceModel,
+    ask: &QueryAsk<'_>,
+    reading: &ModelReading<'_>,
+    sources: &SourceMap,
+) -> Result<Value, Diagnostic> {
+    let read =
+        |name: &str, text: &str| parse(sources.add(name, text), text.into(), &Limits::default());
+    match (ask.function, ask.evaluate) {
+        (Some(call), _) => query_function(model, read("function", call)?.root(), ask.of, reading),
+        (None, Some(value)) => query_value(model, read("value", value)?.root(), ask.of, reading),
+        (None, None) => {
+            let message = "a query is a path, a node filter, a function or a value";
+            let error = Diagnostic::error(Code::Usage, message);
+            Err(error.help("ask for one of them, such as `nodes/*/state`"))
+        }
+    }
 }
 
 /// The result of a function.

@@ -3,8 +3,8 @@
 use super::simulation::SimulationDocument;
 use super::words::{host, operation, shown};
 use crate::orchestrate::plan::{
-    CallInput, ChangeClass, ChangeReason, ElementChange, Guard, Plan, PlanPartIndex, PlanStepIndex,
-    Simulation, StepHost, StepWork, digest_of, handled_steps, is_tolerant,
+    CallInput, CallOutput, ChangeClass, ChangeReason, ElementChange, Guard, Plan, PlanPartIndex,
+    PlanStepIndex, Simulation, StepHost, StepWork, digest_of, handled_steps, is_tolerant,
 };
 use cuvee_text::source::{SourceMap, Span};
 use cuvee_text::value::Value;
@@ -171,8 +171,10 @@ struct StepDocument<'p> {
     workflow: Option<&'p str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     implementation: Option<ImplementationDocument<'p>>,
-    #[serde(skip_serializing_if = "InputDocuments::is_empty")]
-    inputs: InputDocuments<'p>,
+    #[serde(skip_serializing_if = "NamedDocuments::is_empty")]
+    inputs: NamedDocuments<'p, InputDocument<'p>>,
+    #[serde(skip_serializing_if = "NamedDocuments::is_empty")]
+    outputs: NamedDocuments<'p, OutputDocument<'p>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     host: Option<Cow<'p, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -202,24 +204,36 @@ struct ImplementationDocument<'p> {
     timeout: Option<&'p Value>,
 }
 
-/// Inputs, by name.
-struct InputDocuments<'p>(Vec<(&'p str, InputDocument<'p>)>);
+/// Inputs or outputs, by name.
+struct NamedDocuments<'p, T>(Vec<(&'p str, T)>);
 
 #[derive(Serialize)]
 struct InputDocument<'p> {
     value: Cow<'p, Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    when: Option<&'static str>,
     from: &'p str,
 }
 
-impl InputDocuments<'_> {
+#[derive(Serialize)]
+struct OutputDocument<'p> {
+    entity: &'p str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    capability: Option<&'p str>,
+    attribute: &'p str,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    path: &'p [Value],
+}
+
+impl<T> NamedDocuments<'_, T> {
     fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
-impl Serialize for InputDocuments<'_> {
+impl<T: Serialize> Serialize for NamedDocuments<'_, T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(name, input)| (name, input)))
+        serializer.collect_map(self.0.iter().map(|(name, document)| (name, document)))
     }
 }
 
@@ -390,10 +404,7 @@ impl<'p> Rest<'p> {
         let span = call.map(|call| call.span).or(written.map(|written| written.span));
         let span = span.or_else(|| Some(plan.element(step.element?).span));
         let inputs = call.into_iter().flat_map(|call| &call.inputs);
-        let input = |input: &'p CallInput| InputDocument {
-            value: shown(&input.value, input.is_sensitive && !self.document.reveal),
-            from: &input.from,
-        };
+        let outputs = call.into_iter().flat_map(|call| &call.outputs);
         StepDocument {
             id: &self.names.steps[id.index()],
             part: step.part.map(|part| &*self.names.parts[part.index()]),
@@ -410,7 +421,8 @@ impl<'p> Rest<'p> {
                 dependencies: &call.dependencies,
                 timeout: call.timeout.as_ref(),
             }),
-            inputs: InputDocuments(inputs.map(|one| (&*one.name, input(one))).collect()),
+            inputs: NamedDocuments(inputs.map(|one| self.input(one)).collect()),
+            outputs: NamedDocuments(outputs.map(output).collect()),
             host: self.host(step.host),
             state: super::words::reached(plan, step.work),
             after: plan.after(id).iter().map(|&it| &*self.names.steps[it.index()]).collect(),
@@ -422,6 +434,15 @@ impl<'p> Rest<'p> {
             guard: self.guards(id),
             place: span.and_then(|span| self.place(span)),
         }
+    }
+
+    fn input(&self, input: &'p CallInput) -> (&'p str, InputDocument<'p>) {
+        let document = InputDocument {
+            value: shown(&input.value, input.is_sensitive && !self.document.reveal),
+            when: input.is_runtime().then_some("runtime"),
+            from: &input.from,
+        };
+        (&input.name, document)
     }
 
     fn host(&self, at: StepHost) -> Option<Cow<'p, str>> {
@@ -442,4 +463,14 @@ impl<'p> Rest<'p> {
         };
         plan.guards(id).iter().map(guard).collect()
     }
+}
+
+fn output(output: &CallOutput) -> (&str, OutputDocument<'_>) {
+    let document = OutputDocument {
+        entity: &output.entity,
+        capability: output.capability.as_deref(),
+        attribute: &output.attribute,
+        path: &output.path,
+    };
+    (&output.name, document)
 }

@@ -57,7 +57,7 @@ pub use open::{
 };
 pub use query::{
     DerivesFrom, InstanceQuery, ModelReading, QueryAnswer, QueryRow, query_by_filter,
-    query_function,
+    query_function, query_value,
 };
 pub(crate) use redact::redacted;
 pub use reduce::{ImpossibleEvent, RecordHead};

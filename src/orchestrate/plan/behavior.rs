@@ -3,15 +3,18 @@
 
 use super::CountedTemplate;
 use super::elements::is_selected;
-use super::model::{KnownAttribute, PlanCall, WorkflowInput};
+use super::model::{CallOutput, KnownAttribute, PlanCall, WorkflowInput};
+use crate::diagnostic::Diagnostics;
+use crate::topology::scope::TopologyScope;
 use crate::topology::sensitive::{self, Sensitivity, is_sensitive_input, is_sensitive_name};
 use crate::topology::value_source::ValueOwner;
 use crate::topology::{
     AssignedValue, Described, NodeIndex, RelationIndex, Spanned, Topology, TopologyArtifact,
-    TopologyImplementation, TopologyInterface, TopologyNode, TopologyOperation, TopologyParameter,
-    TopologyRelation, type_named,
+    TopologyElement, TopologyImplementation, TopologyInterface, TopologyNode, TopologyOperation,
+    TopologyParameter, relationship_type, requirement_definition, type_named,
 };
-use crate::tosca::types::{InterfaceDefinition, RequirementDefinition};
+use crate::tosca::evaluate::{EvaluatorState, FunctionEvaluator};
+use crate::tosca::types::InterfaceDefinition;
 use crate::tosca::{
     EffectiveInterface, Family, LifecycleOperation, OperationDefinition, PropertyDefinition,
     TypeId, TypeRef, Types,
@@ -20,6 +23,7 @@ use cuvee_text::source::Span;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::Node;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::RefCell;
 use std::rc::Rc;
 
 /// The types whose nodes an orchestrator brings by itself if nothing is implemented. Types that
@@ -105,6 +109,9 @@ pub(super) struct Behaviors<'t, 'a> {
     secrets: Sensitivity<'t, 'a>,
     /// The behavior of the topology with functions unevaluated, if they have their values here.
     as_written: Option<Box<Self>>,
+    /// What functions in types refer to, if functions have their values here.
+    scope: Option<TopologyScope<'t, 'a>>,
+    evaluated: RefCell<EvaluatorState<TopologyElement>>,
     /// The nodes of templates with several nodes, by the name of the template.
     counted: FxHashMap<String, Vec<NodeIndex>>,
 }
@@ -125,6 +132,8 @@ impl<'t, 'a> Behaviors<'t, 'a> {
             is_foreign: false,
             secrets: Sensitivity::of(topology, types),
             as_written: None,
+            scope: None,
+            evaluated: RefCell::default(),
             counted: FxHashMap::default(),
         };
         let mut known = FxHashMap::default();
@@ -137,11 +146,36 @@ impl<'t, 'a> Behaviors<'t, 'a> {
     }
 
     /// Adds the same topology with functions unevaluated, because only that shows which values are
-    /// secret.
+    /// secret. The functions of types get their values, too.
     pub(super) fn beside(self, written: Option<&'t Topology>) -> Self {
-        let types = self.types;
-        let of = |written| Box::new(Self::of(written, types, FxHashSet::default()));
-        Self { as_written: written.map(of), ..self }
+        let Some(written) = written else { return self };
+        let (topology, types) = (self.topology, self.types);
+        Self {
+            as_written: Some(Box::new(Self::of(written, types, FxHashSet::default()))),
+            scope: Some(TopologyScope::of(topology, types)),
+            ..self
+        }
+    }
+
+    /// The errors in functions of types that were evaluated so far, each once.
+    pub(super) fn wrong(&self) -> Diagnostics {
+        let mut once = Diagnostics::default();
+        for error in std::mem::take(&mut self.evaluated.borrow_mut().diagnostics.0) {
+            // Every node of a type has the errors of the type.
+            if !once.0.contains(&error) {
+                once.push(error);
+            }
+        }
+        once
+    }
+
+    /// A value that a type gives, with the values of functions, if they have theirs here.
+    fn value(&self, node: Node<'_>, owner: ValueOwner) -> Value {
+        let Some(scope) = &self.scope else { return node.to_value() };
+        let mut evaluator = FunctionEvaluator::new(scope, self.evaluated.take());
+        let value = evaluator.replaced(node, owner.element());
+        self.evaluated.replace(evaluator.into_state());
+        value
     }
 
     /// Registers the nodes of an instance that come from a template with several nodes.
@@ -387,8 +421,8 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         let owner = ValueOwner::Relation(relation);
         let of_type = self.relationship_type(relation);
         let inherited = of_type.and_then(|found| found.operations.get(&operation));
-        let relation = self.topology.relation(relation);
         let of_requirement = self.requirement_operation(relation, operation);
+        let relation = self.topology.relation(relation);
         let inherited = match &of_requirement {
             Some(said) if said.implementation.is_some() => Some(said),
             _ => inherited,
@@ -550,34 +584,15 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         id: RelationIndex,
         known: &mut FxHashMap<TypeId, Rc<TypeBehavior<'a>>>,
     ) -> RelationBehavior<'a> {
-        let relation = self.topology.relation(id);
-        let definition = self.requirement(relation).map(|(definition, _)| definition);
-        let of_type = match &relation.relationship_type {
-            Some(name) => self.type_of(Family::Relationship, Some(name)),
-            None => definition.and_then(|definition| {
-                let name = definition.relationship?;
-                self.types.find_in(Some(name.span().file), Family::Relationship, name.text()?)
-            }),
-        };
-        let of_type = of_type.map(|id| {
+        let of_type = relationship_type(self.topology, self.types, id).map(|id| {
             let behavior = || Rc::new(self.relationship_type_behavior(id));
             Rc::clone(known.entry(id).or_insert_with(behavior))
         });
-        let own = relation.relationship.map(|id| self.topology.relationship(id));
+        let own = self.topology.relation(id).relationship.map(|id| self.topology.relationship(id));
+        let definition = requirement_definition(self.topology, self.types, id);
         let is_plain = own.is_none_or(|template| template.described.interfaces.is_empty())
-            && definition.is_none_or(|definition| definition.interfaces.is_empty());
+            && definition.is_none_or(|(definition, _)| definition.interfaces.is_empty());
         RelationBehavior { of_type, is_plain }
-    }
-
-    /// The definition of a relation's requirement in the type of its source, and the type that
-    /// defines it.
-    fn requirement(
-        &self,
-        relation: &TopologyRelation,
-    ) -> Option<(&'t RequirementDefinition<'a>, TypeId)> {
-        let id = self.node_type(relation.source)?.id;
-        let part = self.types.effective(id).requirements.get(&*relation.name)?;
-        Some((&part.definition, part.owner))
     }
 
     fn node_type_behavior(&self, id: TypeId) -> TypeBehavior<'a> {
@@ -684,10 +699,10 @@ impl<'t, 'a> Behaviors<'t, 'a> {
     /// The operation of a relationship as the definition of its requirement gives it.
     fn requirement_operation(
         &self,
-        relation: &TopologyRelation,
+        relation: RelationIndex,
         operation: LifecycleOperation,
     ) -> Option<TypeOperation<'a>> {
-        let (definition, owner) = self.requirement(relation)?;
+        let (definition, owner) = requirement_definition(self.topology, self.types, relation)?;
         let is_meant = |interface: &&InterfaceDefinition<'a>| {
             is_interface_name(interface.named.name, operation)
                 || self.is_interface(interface.kind, operation.interface_type())
@@ -737,25 +752,23 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         let interface = own.map(|(interface, _)| &*interface.name);
         call.interface =
             interface.or(inherited.map(|said| said.interface)).unwrap_or_default().to_owned();
-        if let Some(said) = inherited {
-            for &(name, node, owner) in &said.inputs {
-                call.assign(name, node.to_value(), owner, node.span());
-            }
-            let outputs = said.outputs.iter();
-            call.outputs =
-                outputs.map(|(name, node)| ((*name).to_owned(), node.to_value())).collect();
+        for &(name, node, by) in inherited.iter().flat_map(|said| &said.inputs) {
+            call.assign(name, self.value(node, owner), by, node.span());
         }
         if let Some((interface, said)) = own {
             for AssignedValue { name, value, .. } in interface.inputs.iter().chain(&said.inputs) {
                 call.assign(name, assigned(&value.value), from, value.span);
             }
-            if !said.outputs.is_empty() {
-                let outputs = said.outputs.iter();
-                call.outputs = outputs
-                    .map(|output| (output.name.clone(), output.value.value.clone()))
-                    .collect();
-            }
         }
+        let own = own.map_or(&[][..], |(_, said)| &said.outputs);
+        let own = own.iter().map(|output| (&*output.name, output.value.value.clone()));
+        let outputs = inherited.iter().flat_map(|said| &said.outputs);
+        let outputs = outputs.map(|(name, node)| (*name, node.to_value()));
+        let outputs: Vec<_> = if own.len() > 0 { own.collect() } else { outputs.collect() };
+        call.outputs = outputs
+            .into_iter()
+            .filter_map(|(name, mapping)| self.output(name, &mapping, owner))
+            .collect();
         for input in &mut call.inputs {
             let said = inherited.and_then(|said| {
                 said.sensitive.iter().find(|(name, _)| *name == input.name).map(|(_, said)| *said)
@@ -765,6 +778,33 @@ impl<'t, 'a> Behaviors<'t, 'a> {
             });
         }
         Some(call)
+    }
+
+    /// An output of an operation; `None` if it is assigned to no attribute (section 3.6.15).
+    fn output(&self, name: &str, mapping: &Value, owner: ValueOwner) -> Option<CallOutput> {
+        let Value::List(path) = mapping else { return None };
+        let [entity, first, rest @ ..] = &**path else { return None };
+        let (entity, first) = (entity.as_str()?, first.as_str()?);
+        let node = match (owner, entity) {
+            (ValueOwner::Node(node), "SELF") => Some(node),
+            (ValueOwner::Relation(id), "SOURCE") => Some(self.topology.relation(id).source),
+            (ValueOwner::Relation(id), "TARGET") => self.topology.relation(id).target,
+            _ => None,
+        };
+        let of_type = node.and_then(|node| self.node_type(node));
+        let capabilities = of_type.map(|of_type| &self.types.effective(of_type.id).capabilities);
+        let is_capability = capabilities.is_some_and(|all| all.contains_key(first));
+        let (capability, attribute, path) = match rest {
+            [attribute, path @ ..] if is_capability => (Some(first), attribute.as_str()?, path),
+            path => (None, first, path),
+        };
+        Some(CallOutput {
+            name: name.to_owned(),
+            entity: entity.to_owned(),
+            capability: capability.map(str::to_owned),
+            attribute: attribute.to_owned(),
+            path: path.to_vec(),
+        })
     }
 
     fn deployment_artifact(
@@ -821,17 +861,18 @@ impl<'a> TypeBehavior<'a> {
     }
 
     /// The calls of these operations for nodes or relations that define nothing of their own.
-    /// Operations with inputs that may be computed are left out: these inputs can have another
-    /// meaning, or be secret, at each node.
+    /// Operations are left out whose inputs may be computed, or whose outputs may be assigned to
+    /// capabilities: these can have another meaning, or be secret, at each node.
     fn same(
         &self,
         operations: &[LifecycleOperation],
         call: impl Fn(LifecycleOperation) -> Option<PlanCall>,
     ) -> FxHashMap<LifecycleOperation, Option<Rc<PlanCall>>> {
         let is_same = |operation: &LifecycleOperation| {
-            let inputs = self.operations.get(operation).map(|said| &said.inputs);
-            let is_plain = |(_, node, _): &(&str, Node<'a>, &str)| node.scalar().is_some();
-            inputs.is_none_or(|inputs| inputs.iter().all(is_plain))
+            self.operations.get(operation).is_none_or(|said| {
+                said.inputs.iter().all(|(_, node, _)| node.scalar().is_some())
+                    && said.outputs.iter().all(|(_, node)| node.items().len() < 3)
+            })
         };
         let same = operations.iter().copied().filter(is_same);
         same.map(|operation| (operation, call(operation).map(Rc::new))).collect()

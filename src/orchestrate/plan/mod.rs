@@ -42,10 +42,11 @@ pub(crate) use apart::{Deployment, deployment};
 pub use digest::{digest_in, digest_of};
 pub(crate) use flow::{Flow, handled_steps, is_tolerant};
 pub use model::{
-    CallInput, ChangeClass, ChangeReason, ElementChange, Guard, InstanceCount, KnownAttribute,
-    PartKind, Plan, PlanBase, PlanCall, PlanCallIndex, PlanElement, PlanElementIndex,
-    PlanElementKind, PlanPart, PlanPartIndex, PlanScopeIndex, PlanStep, PlanStepIndex, PlanTarget,
-    PlannedInstance, StepHost, StepWork, UnknownValue, WorkflowInput, WorkflowStep,
+    CallInput, CallOutput, ChangeClass, ChangeReason, ElementChange, Guard, InstanceCount,
+    KnownAttribute, PartKind, Plan, PlanBase, PlanCall, PlanCallIndex, PlanElement,
+    PlanElementIndex, PlanElementKind, PlanPart, PlanPartIndex, PlanScopeIndex, PlanStep,
+    PlanStepIndex, PlanTarget, PlannedInstance, StepHost, StepWork, UnknownValue, WorkflowInput,
+    WorkflowStep,
 };
 pub(crate) use observed::Observed;
 pub use simulate::{Simulation, SimulationEvent, SimulationOptions, StepOutcome, simulate};
@@ -256,7 +257,8 @@ pub(crate) fn adapt(
     let to = update::PlannedVariant { behaviors: &new, document: to.document };
     let contents = is_foreign.then_some(&contents);
     update::update((&from, observed), &to, contents, adaptation, order, &mut builder)?;
-    Ok((builder.plan, Diagnostics::default()))
+    let wrong = new.wrong();
+    if wrong.has_errors() { Err(wrong) } else { Ok((builder.plan, wrong)) }
 }
 
 /// Plans a workflow of a topology. If functions have their values there, `written` is the same
@@ -290,6 +292,15 @@ pub(crate) fn plan_instance(
 }
 
 fn planned(
+    behaviors: &Behaviors<'_, '_>,
+    query: &PlanQuery,
+) -> Result<(Plan, Diagnostics), Diagnostics> {
+    let (plan, found) = workflow(behaviors, query)?;
+    let wrong = behaviors.wrong();
+    if wrong.has_errors() { Err(found.before(wrong)) } else { Ok((plan, found)) }
+}
+
+fn workflow(
     behaviors: &Behaviors<'_, '_>,
     query: &PlanQuery,
 ) -> Result<(Plan, Diagnostics), Diagnostics> {

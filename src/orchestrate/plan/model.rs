@@ -2,6 +2,7 @@
 
 use crate::topology::index::indices;
 use crate::topology::sensitive::{is_sensitive_name, masked};
+use crate::tosca::function::function_in;
 use crate::tosca::{LifecycleOperation, NodeState};
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
@@ -514,8 +515,8 @@ pub struct PlanCall {
     pub host: Option<String>,
     /// Its inputs.
     pub inputs: Vec<CallInput>,
-    /// The attributes that its outputs are assigned to.
-    pub outputs: Vec<(String, Value)>,
+    /// Its outputs, with the attributes that they are assigned to.
+    pub outputs: Vec<CallOutput>,
     /// The place of its implementation.
     pub span: Span,
 }
@@ -535,6 +536,29 @@ pub struct CallInput {
     pub span: Span,
     /// Whether the value is secret.
     pub is_sensitive: bool,
+}
+
+impl CallInput {
+    /// Whether the value is only known when the step begins: functions in it are unevaluated.
+    pub fn is_runtime(&self) -> bool {
+        function_in(&self.value).is_some()
+    }
+}
+
+/// An output of an operation, and the attribute that it is assigned to.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct CallOutput {
+    /// Its name.
+    pub name: String,
+    /// The element with the attribute, as in functions: `SELF`, `SOURCE` or `TARGET`.
+    pub entity: String,
+    /// The capability with the attribute, if the attribute is not the element's own.
+    pub capability: Option<String>,
+    /// The name of the attribute.
+    pub attribute: String,
+    /// The names and positions that lead to a part of the attribute; empty for all of it.
+    pub path: Vec<Value>,
 }
 
 impl Plan {

@@ -470,22 +470,20 @@ impl<'p> Simulator<'p> {
     fn forget_outputs(&mut self, id: PlanStepIndex) {
         let plan = self.plan;
         let Some(call) = plan.call_of(id) else { return };
-        for (_, mapping) in &call.outputs {
-            let Value::List(path) = mapping else { continue };
-            let [Value::String(whose), .., Value::String(attribute)] = &path[..] else { continue };
+        for output in call.outputs.iter().filter(|output| output.capability.is_none()) {
             let own = plan.step(id).element;
             let ends = match own.map(|own| &plan.element(own).kind) {
                 Some(PlanElementKind::Relation { source, target, .. }) => Some((source, target)),
                 _ => None,
             };
             let named = |name: &str| self.nodes.get(name).copied();
-            let element = match &**whose {
+            let element = match &*output.entity {
                 "SELF" => own,
                 "SOURCE" => ends.and_then(|(source, _)| named(source)),
                 "TARGET" => ends.and_then(|(_, target)| named(target.as_deref()?)),
                 name => named(name),
             };
-            let forgotten = element.map(|element| ((element, &**attribute), None));
+            let forgotten = element.map(|element| ((element, &*output.attribute), None));
             self.attributes.extend(forgotten);
         }
     }

@@ -13,7 +13,7 @@ use self::open::Opening;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::tosca::function::Function;
 use crate::variability::expression::Evaluator;
-use crate::variability::function::evaluate::Functions;
+use crate::variability::function::scope::Functions;
 use crate::variability::graph::{
     ArtifactElement, ElementId, Graph, PropertyElement, RelationElement, RelationId, Target,
 };
@@ -46,7 +46,7 @@ type OutputItem<'a> = (Option<Node<'a>>, Out<'a>);
 pub(crate) fn emit<'a>(
     evaluator: &mut Evaluator<'_, 'a>,
     presence: &Presence,
-    functions: Option<Functions<'_, 'a>>,
+    functions: Option<Functions<'_, '_, 'a>>,
     technologies: Option<TechnologyNames<'_>>,
 ) -> Result<Out<'a>, Diagnostics> {
     let graph = evaluator.graph;
@@ -71,8 +71,8 @@ pub(crate) fn emit<'a>(
         diagnostics,
     };
     let document = emitter.document();
-    let functions = emitter.functions.take().map(Functions::into_diagnostics).unwrap_or_default();
-    emitter.diagnostics.0.extend(functions.0);
+    let functions = emitter.functions.take().map(|it| it.into_state().diagnostics);
+    emitter.diagnostics.0.extend(functions.unwrap_or_default().0);
     if emitter.diagnostics.has_errors() { Err(emitter.diagnostics) } else { Ok(document) }
 }
 
@@ -99,7 +99,7 @@ struct Emitter<'m, 'e, 'f, 'a> {
     opening: Opening,
     evaluator: &'m mut Evaluator<'e, 'a>,
     /// The evaluator of functions, if functions are replaced by their values.
-    functions: Option<Functions<'f, 'a>>,
+    functions: Option<Functions<'m, 'f, 'a>>,
     site: OutputSite,
     /// Whether present elements are written without changes, because the template has no
     /// variability.

@@ -1,4 +1,4 @@
 //! Evaluates TOSCA's functions in a variant, with the values of topology inputs.
 
 pub(crate) mod deployment;
-pub(crate) mod evaluate;
+pub(crate) mod scope;

@@ -1,20 +1,24 @@
 //! Evaluates functions of TOSCA with the values of a model (chapter 4 of TOSCA Simple Profile 1.3).
 
 use super::ModelReading;
-use super::place::{ModelPlace, PlaceContent, PlaceWalk};
+use super::place::{ModelEntity, ModelPlace, PlaceContent, PlaceWalk, whole};
 use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean};
 use crate::orchestrate::instance::model::{InstanceModel, NodeInstance, RelationInstance};
+use crate::orchestrate::instance::reduce::Entity;
 use crate::orchestrate::instance::shown::SENSITIVE;
-use crate::tosca::function::{Arguments, Call, Function, Name};
+use crate::tosca::function::{Arguments, Call, Function, Name, function_in};
+use cuvee_text::source::FileId;
 use cuvee_text::value::Value;
-use cuvee_text::yaml::{Node, NodeKind, Scalar};
+use cuvee_text::yaml::{Limits, Node, NodeKind, Scalar, parse, write_flow};
+use rustc_hash::FxHashSet;
 use std::cell::Cell;
 
-/// How deep calls may be nested.
+/// How deep calls may be nested, and values refer to each other.
 const DEPTH: usize = 100;
 
-/// Evaluates a function call in a model. The call is outside of all templates, so `SELF` and
-/// similar keywords mean nothing in it.
+/// Evaluates a function call in a model. `of` names the element whose function it is: what `SELF`
+/// means, and for a relation `SOURCE` and `TARGET`, for a node `HOST`. Without it, these keywords
+/// mean nothing.
 ///
 /// ```
 /// use cuvee::deploy::instance::{InstanceModel, ModelReading, NodeInstance, query_function};
@@ -24,8 +28,9 @@ const DEPTH: usize = 100;
 /// let mut shop = NodeInstance::default();
 /// shop.properties.insert("port".into(), 80.into());
 /// model.nodes.insert("shop".into(), shop);
-/// let call = parse(FileId::DETACHED, "concat: ['http://shop:', {get_property: [shop, port]}]".into(), &Limits::default()).unwrap();
-/// assert_eq!(query_function(&model, call.root(), &ModelReading::default()), Ok("http://shop:80".into()));
+/// let call = parse(FileId::DETACHED, "concat: ['http://shop:', {get_property: [SELF, port]}]".into(), &Limits::default()).unwrap();
+/// let url = query_function(&model, call.root(), Some("shop"), &ModelReading::default());
+/// assert_eq!(url, Ok("http://shop:80".into()));
 /// ```
 ///
 /// # Errors
@@ -34,6 +39,7 @@ const DEPTH: usize = 100;
 pub fn query_function(
     model: &InstanceModel,
     call: Node<'_>,
+    of: Option<&str>,
     reading: &ModelReading<'_>,
 ) -> Result<Value, Diagnostic> {
     if Call::read(call).is_none() {
@@ -41,15 +47,56 @@ pub fn query_function(
         let help = "write it like `{get_attribute: [shop, url]}`";
         return Err(Diagnostic::error(Code::InvalidFunction, message).at(call.span()).help(help));
     }
-    let functions =
-        ModelFunctions { walk: PlaceWalk::new(model, reading), touched: Cell::new(false) };
-    functions.value(call, 0)
+    query_value(model, call, of, reading)
+}
+
+/// Evaluates all function calls in a value, as [`query_function`].
+///
+/// # Errors
+/// As [`query_function`].
+pub fn query_value(
+    model: &InstanceModel,
+    value: Node<'_>,
+    of: Option<&str>,
+    reading: &ModelReading<'_>,
+) -> Result<Value, Diagnostic> {
+    let walk = PlaceWalk::new(model, reading);
+    let site = of.map(|of| owner(model, of)).transpose()?;
+    let (touched, within) = (Cell::new(false), Cell::new(0));
+    ModelFunctions { walk, touched, site: Cell::new(site), within }.value(value, 0)
+}
+
+/// The node, relation or group of this name.
+fn owner<'m>(model: &'m InstanceModel, of: &str) -> Result<ModelEntity<'m>, Diagnostic> {
+    let identifier = model.entity_named(of).ok_or_else(|| model.no_entity(of))?;
+    let entity = match Entity::of(&identifier) {
+        Entity::Node(id) => {
+            model.nodes.get_key_value(id).map(|(id, node)| ModelEntity::Node(id, node))
+        }
+        Entity::Group(name) => {
+            model.groups.get_key_value(name).map(|(name, group)| ModelEntity::Group(name, group))
+        }
+        Entity::Relation(_) => model.relation_path(&identifier).and_then(|(source, name, at)| {
+            let (source, node) = model.nodes.get_key_value(&source)?;
+            let (name, relations) = node.requirements.get_key_value(&name)?;
+            Some(ModelEntity::Relation(source, name, relations.get(at)?))
+        }),
+        _ => None,
+    };
+    entity.ok_or_else(|| {
+        let message = format!("`{of}` has no functions");
+        Diagnostic::error(Code::UnknownElement, message).help("name a node, a relation or a group")
+    })
 }
 
 struct ModelFunctions<'m, 'r> {
     walk: PlaceWalk<'m, 'r>,
     /// Whether the evaluation has met a secret that is not shown.
     touched: Cell<bool>,
+    /// The entity whose function is evaluated.
+    site: Cell<Option<ModelEntity<'m>>>,
+    /// How many values are being evaluated, each for the one before.
+    within: Cell<usize>,
 }
 
 fn wrong(node: Node<'_>, section: &'static str, message: impl Into<String>) -> Diagnostic {
@@ -219,27 +266,63 @@ impl<'m> ModelFunctions<'m, '_> {
         path: &[Node<'_>],
     ) -> Result<Value, Diagnostic> {
         let wants = Wanted { function: call.function, entity, path };
-        if let Some(place) = self.walk.node(entity.text) {
-            let node = &self.walk.model.nodes[entity.text];
-            return self.of_node(&wants, &place, node);
+        let meant = match (entity.text, self.site.get()) {
+            ("HOST", Some(ModelEntity::Node(_, node))) => return self.of_hosts(&wants, node),
+            ("SELF", site) => site,
+            ("SOURCE", Some(ModelEntity::Relation(source, ..))) => self.node(source),
+            ("TARGET", Some(ModelEntity::Relation(.., relation))) => {
+                relation.target.as_deref().and_then(|target| self.node(target))
+            }
+            (name, _) => self.node(name).or_else(|| self.group(name)),
+        };
+        let Some(meant) = meant else { return Err(self.no_entity(&wants)) };
+        let place = whole(meant, "");
+        self.of_place(&wants, &place)?.ok_or_else(|| self.nothing(&wants, Some(&place)))
+    }
+
+    fn node(&self, id: &str) -> Option<ModelEntity<'m>> {
+        let (id, node) = self.walk.model.nodes.get_key_value(id)?;
+        Some(ModelEntity::Node(id, node))
+    }
+
+    fn group(&self, name: &str) -> Option<ModelEntity<'m>> {
+        let (name, group) = self.walk.model.groups.get_key_value(name)?;
+        Some(ModelEntity::Group(name, group))
+    }
+
+    /// The value in the nearest host of a node that has it.
+    fn of_hosts(&self, wants: &Wanted<'_>, node: &'m NodeInstance) -> Result<Value, Diagnostic> {
+        let (mut seen, mut current) = (FxHashSet::default(), node);
+        loop {
+            let mut relations = current.requirements.values().flatten();
+            let host = relations.find_map(|it| it.target.as_deref().filter(|_| it.hosting));
+            let host = host.filter(|host| seen.insert(*host)).and_then(|host| self.node(host));
+            let Some(ModelEntity::Node(id, node)) = host else {
+                return Err(self.nothing(wants, None));
+            };
+            let place = whole(ModelEntity::Node(id, node), id);
+            if let Some(value) = self.of_place(wants, &place)? {
+                return Ok(value);
+            }
+            current = node;
         }
-        let groups = &self.walk.model.groups;
-        if let Some((id, _)) = groups.get_key_value(entity.text) {
-            let mut found = Vec::new();
-            self.walk.entities(super::parse::ModelCollection::Groups, Some(id), &mut found);
-            let value =
-                found.first().map(|group| self.own(&wants, group, path)).transpose()?.flatten();
-            return value.ok_or_else(|| self.nothing(&wants, found.first()));
-        }
-        Err(self.no_entity(&wants))
     }
 
     fn no_entity(&self, wants: &Wanted<'_>) -> Diagnostic {
         let Name { text, at } = wants.entity;
         let section = wants.function.section();
-        if ["SELF", "SOURCE", "TARGET", "HOST"].contains(&text) {
-            let message = format!("`{text}` has no meaning outside of a template");
-            return wrong(at, section, message).help("name a node");
+        match (text, self.site.get()) {
+            ("SELF" | "SOURCE" | "TARGET" | "HOST", None) => {
+                let message = format!("`{text}` has no meaning outside of a template");
+                let help = "name a node, or say whose function it is: `--of ELEMENT`";
+                return wrong(at, section, message).help(help);
+            }
+            ("SOURCE" | "TARGET" | "HOST", Some(site)) => {
+                let message = format!("`{}` has no `{text}`", site.identifier());
+                let help = "relations have `SOURCE` and `TARGET`, and nodes may have a `HOST`";
+                return wrong(at, section, message).help(help);
+            }
+            _ => {}
         }
         let nodes = &self.walk.model.nodes;
         let counted: Vec<_> =
@@ -265,29 +348,27 @@ impl<'m> ModelFunctions<'m, '_> {
         }
     }
 
-    /// The value at a path in a node. The first name may be a capability or a requirement of the
-    /// node, otherwise it is a value of its own.
-    fn of_node(
+    /// The value at a path in a node, relation or group. The first name may be a capability or a
+    /// requirement of a node, otherwise it is a value of its own.
+    fn of_place(
         &self,
         wants: &Wanted<'_>,
         place: &ModelPlace<'m>,
-        node: &'m NodeInstance,
-    ) -> Result<Value, Diagnostic> {
-        if let [first, rest @ ..] = wants.path
+    ) -> Result<Option<Value>, Diagnostic> {
+        if let (ModelEntity::Node(_, node), [first, rest @ ..]) = (place.entity, wants.path)
             && !rest.is_empty()
         {
             let name = first.text().unwrap_or_default();
             if let Some(value) = self.of_capability(wants, place, name, rest)? {
-                return Ok(value);
+                return Ok(Some(value));
             }
             for relation in node.requirements.get(name).into_iter().flatten() {
                 if let Some(value) = self.of_relation(wants, name, relation, rest)? {
-                    return Ok(value);
+                    return Ok(Some(value));
                 }
             }
         }
-        let value = self.own(wants, place, wants.path)?;
-        value.ok_or_else(|| self.nothing(wants, Some(place)))
+        self.own(wants, place, wants.path)
     }
 
     fn of_capability(
@@ -367,10 +448,35 @@ impl<'m> ModelFunctions<'m, '_> {
         }
         match found.into_iter().next().map(|place| place.what) {
             Some(PlaceContent::Value(value) | PlaceContent::Report(value, _)) => {
+                let value = match function_in(&value) {
+                    Some(_) => self.evaluated(&value, place.entity, *first)?,
+                    None => value,
+                };
                 part(value, rest).map(Some)
             }
             _ => Ok(None),
         }
+    }
+
+    /// A value of an entity that was kept with functions in it.
+    fn evaluated(
+        &self,
+        value: &Value,
+        site: ModelEntity<'m>,
+        at: Node<'_>,
+    ) -> Result<Value, Diagnostic> {
+        let within = self.within.replace(self.within.get() + 1);
+        if within > DEPTH {
+            let message = format!("more than {DEPTH} values refer to each other");
+            return Err(wrong(at, "4.3", message));
+        }
+        let document = parse(FileId::DETACHED, write_flow(value).into(), &Limits::default());
+        let around = self.site.replace(Some(site));
+        // The places are those of a text that nobody sees.
+        let found = document.and_then(|document| self.value(document.root(), 0));
+        self.site.set(around);
+        self.within.set(within);
+        found.map_err(|error| error.without_labels().at(at.span()))
     }
 
     fn nothing(&self, wants: &Wanted<'_>, place: Option<&ModelPlace<'m>>) -> Diagnostic {

@@ -40,7 +40,7 @@ mod tests;
 
 pub use evaluate::{QueryAnswer, QueryRow};
 pub use filter::query_by_filter;
-pub use function::query_function;
+pub use function::{query_function, query_value};
 pub use parse::InstanceQuery;
 
 /// Whether the first type derives from the second one; each type derives from itself.

@@ -496,7 +496,7 @@ pub(super) fn segment(name: &str) -> std::borrow::Cow<'_, str> {
     }
 }
 
-fn whole<'m>(entity: ModelEntity<'m>, name: &'m str) -> ModelPlace<'m> {
+pub(super) fn whole<'m>(entity: ModelEntity<'m>, name: &'m str) -> ModelPlace<'m> {
     ModelPlace { entity, path: String::new(), name, what: PlaceContent::Entity }
 }
 

@@ -411,7 +411,7 @@ fn node_filters_of_tosca_are_applied() {
 fn function_in(model: &InstanceModel, text: &str, reveal: bool) -> Result<Value, Diagnostic> {
     let sources = SourceMap::default();
     let document = parsed(text, &sources, "function");
-    query_function(model, document.root(), &ModelReading { reveal, ..reading(false) })
+    query_function(model, document.root(), None, &ModelReading { reveal, ..reading(false) })
 }
 
 fn function(text: &str) -> Result<Value, Diagnostic> {
@@ -494,6 +494,65 @@ fn functions_that_have_no_value_say_why() {
         assert_eq!((error.code, &*error.message), (code.into(), said), "{call}");
         assert!(error.span.is_some(), "{call}");
     }
+}
+
+/// The value of a function of an element.
+fn function_of(model: &InstanceModel, text: &str, of: &str) -> Result<Value, Diagnostic> {
+    let document = parsed(text, &SourceMap::default(), "function");
+    query_function(model, document.root(), Some(of), &reading(false))
+}
+
+#[test]
+fn functions_belong_to_elements() {
+    let relation = "relation.endpoint@2.node.shop";
+    for (call, of, value) in [
+        ("{get_property: [SELF, replicas]}", "shop", 3.into()),
+        ("{get_property: [SELF, replicas]}", "node.shop", 3.into()),
+        ("{get_property: [SELF, quota]}", "group.web", 5.into()),
+        ("{get_property: [HOST, cpus]}", "db", 4.into()),
+        ("{get_property: [HOST, host, memory]}", "db", "8 GB".into()),
+        ("{get_property: [SOURCE, replicas]}", relation, 3.into()),
+        ("{get_property: [TARGET, port]}", relation, 5432.into()),
+        ("{get_property: [TARGET, password]}", relation, "(sensitive)".into()),
+    ] {
+        let mut model = shop();
+        let host = model.nodes.get_mut("db").unwrap().requirements.get_mut("host").unwrap();
+        host[0].hosting = true;
+        assert_eq!(function_of(&model, call, of), Ok(value), "{call} of {of}");
+    }
+    for (call, of, said) in [
+        ("{get_property: [SOURCE, replicas]}", "shop", "`node.shop` has no `SOURCE`"),
+        ("{get_property: [HOST, cpus]}", relation, "`relation.endpoint@2.node.shop` has no `HOST`"),
+        ("{get_property: [HOST, cpus]}", "shop", "`HOST` has no property `cpus` with a value"),
+        ("{get_input: size}", "policy.backup", "`policy.backup` has no functions"),
+        ("{get_input: size}", "shpo", "there is no `shpo` in this instance"),
+    ] {
+        assert_eq!(function_of(&shop(), call, of).unwrap_err().message, said, "{call} of {of}");
+    }
+}
+
+#[test]
+fn kept_functions_are_evaluated_where_they_are_kept() {
+    let mut model = shop();
+    let call = |text: &str| parsed(text, &SourceMap::default(), "kept").root().to_value();
+    let mut keep = |node: &str, name: &str, value: &str| {
+        model.nodes.get_mut(node).unwrap().properties.insert(name.into(), call(value));
+    };
+    keep(
+        "db",
+        "entry",
+        "{concat: [{get_property: [SELF, port]}, '/', {get_property: [SELF, password]}]}",
+    );
+    keep("db", "name", "{parts: [{get_property: [SELF, version]}]}");
+    keep("shop", "name", "{get_property: [db, name, parts, 0]}");
+    keep("shop", "there", "{get_property: [SELF, back]}");
+    keep("shop", "back", "{get_property: [SELF, there]}");
+    let of_shop = |text: &str| function_of(&model, text, "shop");
+    assert_eq!(of_shop("{get_property: [SELF, name]}"), Ok("1.10".into()));
+    assert_eq!(of_shop("{get_property: [db, name]}"), Ok(call("{parts: ['1.10']}")));
+    assert_eq!(of_shop("{get_property: [db, entry]}"), Ok("(sensitive)".into()));
+    let error = of_shop("{get_property: [SELF, there]}").unwrap_err();
+    assert_eq!(error.message, "more than 100 values refer to each other");
 }
 
 #[test]

@@ -1,20 +1,17 @@
-//! Evaluates the functions of a variant whose values do not depend on run time: those that read
-//! inputs and properties.
+//! Evaluates functions whose values do not depend on run time: those that read inputs and
+//! properties.
 //!
 //! A function whose value is only known at run time, or is unknown here, is kept. That is no error.
 
+use super::family::Family;
+use super::function::{Arguments, Call, Function, Name, function_in, function_not_map};
+use super::types::{EffectiveType, PropertyDefinition, TypeId};
 use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
-use crate::tosca::function::{Arguments, Call, Function, Name};
-use crate::tosca::value::function_not_map;
-use crate::tosca::{EffectiveType, Family, PropertyDefinition, TypeId, TypeRef, Types};
-use crate::variability::element::ElementKind;
-use crate::variability::graph::{ElementId, Graph, LookupStep, NodeElement, RelationElement};
-use crate::variability::presence::Presence;
-use crate::variability::template::PropertyValue;
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Node, NodeKind, Scalar};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::hash::Hash;
 
 /// How deep values and the functions in them may refer to each other.
 const DEPTH: usize = 100;
@@ -34,55 +31,96 @@ pub(crate) type FunctionResult<T = Value> = Result<Option<T>, AlreadyReported>;
 /// is no such name.
 type PathLookup = Result<Option<Option<Value>>, AlreadyReported>;
 
-/// A value and its context: the element that `SELF` means in it, and the place of the value.
-type Cell = (Option<ElementId>, Span);
+/// The elements that functions refer to, and the values that these have.
+pub(crate) trait FunctionScope<'e> {
+    /// Something with properties: a node, a relation, a group.
+    type Element: Copy + Eq + Hash;
 
-/// Values that are given from outside.
-pub(crate) struct Given {
-    /// The values of topology inputs.
-    pub inputs: FxHashMap<ElementId, Value>,
-    /// The values of properties that are expressions over variability inputs.
-    pub expressions: FxHashMap<ElementId, Value>,
+    /// The element of this name.
+    fn named(&self, entity: Name<'_>) -> Option<Self::Element>;
+
+    /// The source and the target of a relation; `None` if the element is none.
+    fn ends(&self, relation: Self::Element) -> Option<[Option<Self::Element>; 2]>;
+
+    /// The node that a node is directly hosted on.
+    fn host(&self, node: Self::Element) -> Option<Self::Element>;
+
+    /// The relation of a node that fulfils a requirement.
+    fn relation(&self, node: Self::Element, requirement: &str) -> Option<Self::Element>;
+
+    /// The requirement of a relation, and the name or type of the capability, if it is written.
+    fn requirement(&self, relation: Self::Element) -> (&'e str, Option<&'e str>);
+
+    /// The nodes, with their names.
+    fn nodes(&self) -> impl Iterator<Item = (Self::Element, &'e str)>;
+
+    /// The topology input of this name or at this position.
+    fn input(&self, operand: Node<'_>) -> Option<ScopeInput<'e>>;
+
+    /// The value that is assigned to a property of an element.
+    fn property(&self, element: Self::Element, name: &str) -> Option<ScopeValue<'e>>;
+
+    /// The value that a node assigns to a property of one of its capabilities.
+    fn capability_property(
+        &self,
+        node: Self::Element,
+        capability: &str,
+        name: &str,
+    ) -> Option<ScopeValue<'e>>;
+
+    /// The type of an element, if it is defined.
+    fn type_of(&self, element: Self::Element) -> Option<TypeId>;
+
+    /// What a type defines.
+    fn effective(&self, id: TypeId) -> &'e EffectiveType<'e>;
+
+    /// The type of this name.
+    fn type_named(&self, family: Family, name: &str) -> Option<TypeId>;
+
+    /// Whether one type is another one, or derives from it.
+    fn derives(&self, one: TypeId, ancestor: TypeId) -> bool;
+
+    /// Whether a value only stands for one that is not known here.
+    fn is_placeholder(&self, value: &Value) -> bool;
 }
 
-/// The evaluator of functions.
-pub(crate) struct Functions<'e, 'a> {
-    graph: &'e Graph<'a>,
-    presence: &'e Presence,
-    types: &'e Types<'e>,
-    given: Given,
-    /// The present inputs by name; if several have a name, the last one counts.
-    inputs: FxHashMap<&'a str, ElementId>,
-    /// The relations that use named relationship templates.
-    relationships: FxHashMap<&'a str, ElementId>,
-    known: FxHashMap<Cell, FunctionResult>,
+/// A value of an element.
+pub(crate) enum ScopeValue<'e> {
+    /// A value as it is written, with functions unevaluated.
+    Written(Node<'e>),
+    /// A value. Functions in it cannot be evaluated.
+    Known(Value),
+    /// A value that is not known.
+    Open,
+}
+
+/// A topology input.
+pub(crate) struct ScopeInput<'e> {
+    pub(crate) name: &'e str,
+    /// Where it is declared.
+    pub(crate) span: Span,
+    pub(crate) is_required: bool,
+    /// Its value, if it has one.
+    pub(crate) value: Option<ScopeValue<'e>>,
+}
+
+/// A value and its context: the element that `SELF` means in it, and the place of the value.
+type Cell<E> = (Option<E>, Span);
+
+/// What evaluating functions has come to so far.
+pub(crate) struct EvaluatorState<E> {
+    known: FxHashMap<Cell<E>, FunctionResult>,
     /// The values that are being evaluated, each for the one before.
-    way: Vec<Cell>,
+    way: Vec<Cell<E>>,
     depth: usize,
     bytes: usize,
-    diagnostics: Diagnostics,
+    /// The errors that were found.
+    pub(crate) diagnostics: Diagnostics,
 }
 
-impl<'e, 'a> Functions<'e, 'a> {
-    /// An evaluator for the functions of a variant.
-    pub(crate) fn new(
-        graph: &'e Graph<'a>,
-        presence: &'e Presence,
-        types: &'e Types<'e>,
-        given: Given,
-    ) -> Self {
-        let present = graph.inputs.iter().filter(|input| presence.is(input.id));
-        let named =
-            graph.relations.iter().filter(|relation| relation.requirement.relationship.is_some());
+impl<E> Default for EvaluatorState<E> {
+    fn default() -> Self {
         Self {
-            graph,
-            presence,
-            types,
-            given,
-            inputs: present.map(|input| (input.parameter.declared.name, input.id)).collect(),
-            relationships: named
-                .filter_map(|relation| Some((relation.relationship?.name, relation.id)))
-                .collect(),
             known: FxHashMap::default(),
             way: Vec::new(),
             depth: 0,
@@ -90,10 +128,23 @@ impl<'e, 'a> Functions<'e, 'a> {
             diagnostics: Diagnostics::default(),
         }
     }
+}
 
-    /// The errors that were found.
-    pub(crate) fn into_diagnostics(self) -> Diagnostics {
-        self.diagnostics
+/// An evaluator of functions.
+pub(crate) struct FunctionEvaluator<'s, 'e, S: FunctionScope<'e>> {
+    scope: &'s S,
+    state: EvaluatorState<S::Element>,
+}
+
+impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
+    /// An evaluator that goes on from what another one has come to.
+    pub(crate) fn new(scope: &'s S, state: EvaluatorState<S::Element>) -> Self {
+        Self { scope, state }
+    }
+
+    /// What it has come to.
+    pub(crate) fn into_state(self) -> EvaluatorState<S::Element> {
+        self.state
     }
 
     /// The value of a function in an element; `None` if the function is kept, or if the node is not
@@ -101,19 +152,43 @@ impl<'e, 'a> Functions<'e, 'a> {
     ///
     /// # Errors
     /// If the function has an error.
-    pub(crate) fn evaluate(&mut self, node: Node<'_>, site: Option<ElementId>) -> FunctionResult {
+    pub(crate) fn evaluate(&mut self, node: Node<'_>, site: Option<S::Element>) -> FunctionResult {
         if call(node).is_none() {
             return Ok(None);
         }
         let value = self.cell(node, site)?;
         if let Some(value) = &value {
-            self.pay(value.bytes_up_to(self.bytes), node)?;
+            self.pay(value.bytes_up_to(self.state.bytes), node)?;
         }
         Ok(value)
     }
 
+    /// A value in which each function that has a value is replaced by it.
+    pub(crate) fn replaced(&mut self, node: Node<'_>, site: Option<S::Element>) -> Value {
+        match self.evaluate(node, site) {
+            Ok(Some(value)) => return value,
+            Ok(None) => {}
+            // The error is reported already.
+            Err(AlreadyReported) => return node.to_value(),
+        }
+        match node.kind() {
+            NodeKind::Scalar => node.to_value(),
+            NodeKind::Sequence => {
+                node.items().map(|item| self.replaced(item, site)).collect::<Vec<_>>().into()
+            }
+            NodeKind::Mapping => {
+                let entries = node.entries();
+                Value::Map(
+                    entries
+                        .map(|(key, value)| (key.key_text().into(), self.replaced(value, site)))
+                        .collect(),
+                )
+            }
+        }
+    }
+
     fn stop<T>(&mut self, error: Diagnostic) -> Result<T, AlreadyReported> {
-        self.diagnostics.push(error);
+        self.state.diagnostics.push(error);
         Err(AlreadyReported)
     }
 
@@ -129,8 +204,8 @@ impl<'e, 'a> Functions<'e, 'a> {
     }
 
     fn pay(&mut self, bytes: usize, at: Node<'_>) -> Result<(), AlreadyReported> {
-        match self.bytes.checked_sub(bytes) {
-            Some(left) => self.bytes = left,
+        match self.state.bytes.checked_sub(bytes) {
+            Some(left) => self.state.bytes = left,
             None => {
                 return self.wrong(
                     at,
@@ -143,52 +218,54 @@ impl<'e, 'a> Functions<'e, 'a> {
     }
 
     /// The value that a function refers to, which is evaluated once.
-    fn cell(&mut self, node: Node<'_>, site: Option<ElementId>) -> FunctionResult {
+    fn cell(&mut self, node: Node<'_>, site: Option<S::Element>) -> FunctionResult {
         let cell = (site, node.span());
-        if let Some(known) = self.known.get(&cell) {
+        if let Some(known) = self.state.known.get(&cell) {
             return known.clone();
         }
-        if let Some(start) = self.way.iter().position(|other| *other == cell) {
+        if let Some(start) = self.state.way.iter().position(|other| *other == cell) {
             let message = "the value of a function needs itself";
             let error =
                 Diagnostic::error(Code::InvalidFunction, message).at(node.span()).section("4.4.2");
-            let through = self.way.iter().skip(start + 1).map(|(_, span)| *span);
+            let through = self.state.way.iter().skip(start + 1).map(|(_, span)| *span);
             let error = through.fold(error, |error, span| error.label(span, "through this value"));
             return self.stop(error.help("give one of them a value of its own"));
         }
-        self.way.push(cell);
+        self.state.way.push(cell);
         let value = self.value(node, site);
-        self.way.pop();
+        self.state.way.pop();
         let value = match value {
-            Ok(Some(value)) => self.pay(value.bytes_up_to(self.bytes), node).map(|()| Some(value)),
+            Ok(Some(value)) => {
+                self.pay(value.bytes_up_to(self.state.bytes), node).map(|()| Some(value))
+            }
             other => other,
         };
-        self.known.insert(cell, value.clone());
+        self.state.known.insert(cell, value.clone());
         value
     }
 
     /// A value with all functions in it evaluated.
-    fn value(&mut self, node: Node<'_>, site: Option<ElementId>) -> FunctionResult {
+    fn value(&mut self, node: Node<'_>, site: Option<S::Element>) -> FunctionResult {
         if node.kind() == NodeKind::Scalar {
             return Ok(Some(node.to_value()));
         }
-        if self.depth == DEPTH {
+        if self.state.depth == DEPTH {
             return self.wrong(
                 node,
                 "4.3",
                 format!("values and functions contain each other or take from each other more than {DEPTH} levels deep"),
             );
         }
-        self.depth += 1;
+        self.state.depth += 1;
         let value = match call(node) {
             Some(call) => self.call(&call, site),
             None => self.collection(node, site),
         };
-        self.depth -= 1;
+        self.state.depth -= 1;
         value
     }
 
-    fn collection(&mut self, node: Node<'_>, site: Option<ElementId>) -> FunctionResult {
+    fn collection(&mut self, node: Node<'_>, site: Option<S::Element>) -> FunctionResult {
         if node.kind() == NodeKind::Sequence {
             let items = node
                 .items()
@@ -204,7 +281,7 @@ impl<'e, 'a> Functions<'e, 'a> {
         Ok(entries.map(|entries| Value::Map(entries.into())))
     }
 
-    fn call(&mut self, call: &Call<'_>, site: Option<ElementId>) -> FunctionResult {
+    fn call(&mut self, call: &Call<'_>, site: Option<S::Element>) -> FunctionResult {
         match &call.arguments {
             Arguments::Parts(parts) => self.joined(parts.iter().copied(), "", site, "4.3.1"),
             Arguments::Join(list, delimiter) => self.join(*list, *delimiter, site),
@@ -222,7 +299,7 @@ impl<'e, 'a> Functions<'e, 'a> {
     fn text(
         &mut self,
         node: Node<'_>,
-        site: Option<ElementId>,
+        site: Option<S::Element>,
         section: &'static str,
     ) -> FunctionResult<String> {
         if let (NodeKind::Scalar, Some(text)) = (node.kind(), node.text()) {
@@ -232,6 +309,7 @@ impl<'e, 'a> Functions<'e, 'a> {
             Some(value @ (Value::Bool(_) | Value::Number(_) | Value::String(_))) => {
                 Ok(Some(value.to_string()))
             }
+            Some(value) if self.scope.is_placeholder(&value) => Ok(None),
             Some(other) => {
                 self.wrong(node, section, format!("expected a string, got {}", other.describe()))
             }
@@ -243,7 +321,7 @@ impl<'e, 'a> Functions<'e, 'a> {
         &mut self,
         parts: impl Iterator<Item = Node<'n>>,
         delimiter: &str,
-        site: Option<ElementId>,
+        site: Option<S::Element>,
         section: &'static str,
     ) -> FunctionResult {
         let mut joined = Some(String::new());
@@ -252,7 +330,7 @@ impl<'e, 'a> Functions<'e, 'a> {
             joined = joined
                 .zip(text)
                 .map(|(joined, text)| joined + if index == 0 { "" } else { delimiter } + &text);
-            if joined.as_ref().is_some_and(|joined| joined.len() > self.bytes) {
+            if joined.as_ref().is_some_and(|joined| joined.len() > self.state.bytes) {
                 self.pay(usize::MAX, part)?;
             }
         }
@@ -263,7 +341,7 @@ impl<'e, 'a> Functions<'e, 'a> {
         &mut self,
         list: Node<'_>,
         delimiter: Option<Node<'_>>,
-        site: Option<ElementId>,
+        site: Option<S::Element>,
     ) -> FunctionResult {
         let delimiter = match delimiter {
             Some(delimiter) => self.text(delimiter, site, "4.3.2")?,
@@ -276,6 +354,7 @@ impl<'e, 'a> Functions<'e, 'a> {
         let items = match self.value(list, site)? {
             None => return Ok(None),
             Some(Value::List(items)) => items,
+            Some(value) if self.scope.is_placeholder(&value) => return Ok(None),
             Some(other) => {
                 return self.wrong(
                     list,
@@ -284,6 +363,9 @@ impl<'e, 'a> Functions<'e, 'a> {
                 );
             }
         };
+        if items.iter().any(|item| self.scope.is_placeholder(item)) {
+            return Ok(None);
+        }
         if let Some(wrong) =
             items.iter().find(|item| matches!(item, Value::Null | Value::List(_) | Value::Map(_)))
         {
@@ -302,7 +384,7 @@ impl<'e, 'a> Functions<'e, 'a> {
     fn token(
         &mut self,
         [text, characters, index]: [Node<'_>; 3],
-        site: Option<ElementId>,
+        site: Option<S::Element>,
     ) -> FunctionResult {
         let whole = self.text(text, site, "4.3.3")?;
         let characters = self.text(characters, site, "4.3.3")?;
@@ -330,42 +412,44 @@ impl<'e, 'a> Functions<'e, 'a> {
         }
     }
 
-    /// The value of a topology input: the given one, else the default. A required input must have a
-    /// value.
+    /// The value of a topology input. A required input must have a value.
     fn input(&mut self, call: &Call<'_>, operand: Node<'_>, path: &[Node<'_>]) -> FunctionResult {
-        let graph = self.graph;
-        let input = match operand.scalar() {
-            Some(Scalar::Int(index)) => {
-                let input = usize::try_from(index).ok().and_then(|index| graph.inputs.get(index));
-                input.map(|input| input.id).filter(|&id| self.presence.is(id))
-            }
-            _ => self.inputs.get(operand.text().unwrap_or_default()).copied(),
-        };
-        let Some(id) = input else { return Ok(None) };
-        if let Some(value) = self.given.inputs.get(&id).cloned() {
-            return self.part_of_value(value, path);
-        }
-        let declared = &graph.inputs[graph.element(id).slot as usize].parameter.declared;
-        // Validating reports errors of the declaration.
-        let definition = declared.parameter_definition(&mut Diagnostics::default());
-        match definition.value.or(definition.default) {
-            Some(default) => Ok(self.part(default, path, None)?.unwrap_or_default()),
-            None if !definition.is_required() => Ok(None),
+        let Some(input) = self.scope.input(operand) else { return Ok(None) };
+        match input.value {
+            Some(value) => Ok(self.within(value, path, None)?.unwrap_or_default()),
+            None if !input.is_required => Ok(None),
             None => {
-                let name = declared.name;
+                let name = input.name;
                 let message =
                     format!("the topology input `{name}` is needed here and has no value");
                 let error = Diagnostic::error(Code::MissingInput, message)
                     .at(call.node.span())
                     .section("4.4.1");
-                let error = error.label(graph.element(id).span, "the input is declared here");
+                let error = error.label(input.span, "the input is declared here");
                 self.stop(error.help("assign it as a deployment input, or declare a `default`"))
             }
         }
     }
 
+    /// A part of a value; `site` is the element that has it.
+    fn within(
+        &mut self,
+        value: ScopeValue<'e>,
+        path: &[Node<'_>],
+        site: Option<S::Element>,
+    ) -> PathLookup {
+        match value {
+            ScopeValue::Written(node) => self.part(node, path, site),
+            ScopeValue::Known(value) => {
+                let part = self.part_of_value(value, path)?;
+                Ok(Some(part.filter(|part| function_in(part).is_none())))
+            }
+            ScopeValue::Open => Ok(Some(None)),
+        }
+    }
+
     /// A part of a value in the template; `None` if there is no such part.
-    fn part(&mut self, node: Node<'_>, path: &[Node<'_>], site: Option<ElementId>) -> PathLookup {
+    fn part(&mut self, node: Node<'_>, path: &[Node<'_>], site: Option<S::Element>) -> PathLookup {
         let [step, rest @ ..] = path else { return self.cell(node, site).map(Some) };
         if call(node).is_some() {
             let Some(value) = self.cell(node, site)? else { return Ok(Some(None)) };
@@ -418,151 +502,88 @@ impl<'e, 'a> Functions<'e, 'a> {
         )
     }
 
-    /// The names of the present nodes of a type.
+    /// The names of the nodes of a type.
     fn nodes_of_type(&self, name: Name<'_>) -> Option<Value> {
-        let wanted = self.types.find(Family::Node, name.text)?;
-        let nodes = self.graph.nodes.iter().filter(|node| self.presence.is(node.id));
-        let of_type = nodes.filter(|node| {
-            self.type_of(node.id).is_some_and(|kind| {
-                self.types.derives(TypeRef::Defined(kind), TypeRef::Defined(wanted))
-            })
-        });
-        Some(
-            of_type
-                .map(|node| Value::from(self.graph.element(node.id).name))
-                .collect::<Vec<_>>()
-                .into(),
-        )
+        let wanted = self.scope.type_named(Family::Node, name.text)?;
+        let is_of_type =
+            |node| self.scope.type_of(node).is_some_and(|kind| self.scope.derives(kind, wanted));
+        let nodes = self.scope.nodes().filter(|(node, _)| is_of_type(*node));
+        Some(nodes.map(|(_, name)| Value::from(name)).collect::<Vec<_>>().into())
     }
 
-    /// The type of an element in this variant, if the type is defined.
-    fn type_of(&self, id: ElementId) -> Option<TypeId> {
-        let family = match self.graph.element(id).kind {
-            ElementKind::Node => Family::Node,
-            ElementKind::Relation => Family::Relationship,
-            ElementKind::Group => Family::Group,
-            ElementKind::Policy => Family::Policy,
-            _ => return None,
-        };
-        let chosen = self.presence.among(self.graph.types_of(id)).next()?;
-        self.types.find(family, self.graph.element(chosen).name)
-    }
-
-    fn effective(&self, id: ElementId) -> Option<&'e EffectiveType<'e>> {
-        Some(self.types.effective(self.type_of(id)?))
+    fn effective(&self, element: S::Element) -> Option<&'e EffectiveType<'e>> {
+        Some(self.scope.effective(self.scope.type_of(element)?))
     }
 
     fn property(
         &mut self,
         entity: Name<'_>,
         path: &[Node<'_>],
-        site: Option<ElementId>,
+        site: Option<S::Element>,
     ) -> FunctionResult {
-        let graph = self.graph;
-        let around = site.map(|id| graph.element(id));
-        let relation = around
-            .filter(|around| around.kind == ElementKind::Relation)
-            .map(|around| &graph.relations[around.slot as usize]);
-        let id = match entity.text {
+        let ends = site.and_then(|site| self.scope.ends(site));
+        let element = match entity.text {
             "SELF" => site,
-            "SOURCE" => relation.map(|relation| graph.node(relation.source).id),
-            "TARGET" => relation.and_then(|relation| Some(graph.node(relation.target?).id)),
-            "HOST" => {
-                let node = around
-                    .filter(|around| around.kind == ElementKind::Node)
-                    .map(|around| &graph.nodes[around.slot as usize]);
-                return node.map_or(Ok(None), |node| self.of_hosts(node, path));
-            }
-            _ => self.named(entity),
+            "SOURCE" => ends.and_then(|[source, _]| source),
+            "TARGET" => ends.and_then(|[_, target]| target),
+            "HOST" => return site.map_or(Ok(None), |site| self.of_hosts(site, path)),
+            _ => self.scope.named(entity),
         };
-        let Some(id) = id.filter(|&id| self.presence.is(id)) else { return Ok(None) };
-        Ok(self.of_element(id, path)?.unwrap_or_default())
-    }
-
-    fn named(&self, entity: Name<'_>) -> Option<ElementId> {
-        let find = |kind| self.graph.find(LookupStep::Root(kind), entity.at).ok();
-        let relationship = || self.relationships.get(entity.text).copied();
-        find(ElementKind::Node).or_else(relationship).or_else(|| find(ElementKind::Group))
+        let Some(element) = element else { return Ok(None) };
+        Ok(self.of_element(element, path)?.unwrap_or_default())
     }
 
     /// The value in the nearest host of a node that has it.
-    fn of_hosts(&mut self, node: &'e NodeElement<'a>, path: &[Node<'_>]) -> FunctionResult {
-        let graph = self.graph;
-        let mut seen = FxHashSet::from_iter([node.id]);
+    fn of_hosts(&mut self, node: S::Element, path: &[Node<'_>]) -> FunctionResult {
+        let mut seen = FxHashSet::from_iter([node]);
         let mut current = node;
-        loop {
-            let mut hosting =
-                graph.hosting(current).filter(|relation| self.presence.is(relation.id));
-            let Some(host) = hosting.find_map(|relation| relation.target) else { return Ok(None) };
-            current = graph.node(host);
-            if !self.presence.is(current.id) || !seen.insert(current.id) {
-                return Ok(None);
-            }
-            if let Some(value) = self.of_element(current.id, path)? {
+        while let Some(host) = self.scope.host(current).filter(|&host| seen.insert(host)) {
+            if let Some(value) = self.of_element(host, path)? {
                 return Ok(value);
             }
+            current = host;
         }
+        Ok(None)
     }
 
     /// The value at a path of an element: if the path starts with a capability or a requirement, a
     /// property of that; else a property of the element.
-    fn of_element(&mut self, id: ElementId, path: &[Node<'_>]) -> PathLookup {
-        let element = self.graph.element(id);
-        let node =
-            (element.kind == ElementKind::Node).then(|| &self.graph.nodes[element.slot as usize]);
-        if let (Some(node), Some((first, rest @ [_, ..]))) = (node, path.split_first()) {
+    fn of_element(&mut self, element: S::Element, path: &[Node<'_>]) -> PathLookup {
+        if let Some((first, rest @ [_, ..])) = path.split_first() {
             let name = first.text().unwrap_or_default();
-            let found = self.of_capability(node, name, rest)?;
+            let found = self.of_capability(element, name, rest)?;
             if found.is_some() {
                 return Ok(found);
             }
-            let relations = node.relations.iter().map(|&id| self.graph.relation(id));
-            let is_meant =
-                |relation: &&RelationElement<'_>| self.graph.element(relation.id).name == name;
-            if let Some(relation) =
-                relations.filter(is_meant).find(|relation| self.presence.is(relation.id))
-            {
-                let found = self.of_requirement(node, relation, rest)?;
+            if let Some(relation) = self.scope.relation(element, name) {
+                let found = self.of_requirement(element, relation, rest)?;
                 if found.is_some() {
                     return Ok(found);
                 }
             }
         }
-        self.own(id, path)
+        self.own(element, path)
     }
 
     /// A property of an element: its assigned value, else the default of its type.
-    fn own(&mut self, id: ElementId, path: &[Node<'_>]) -> PathLookup {
+    fn own(&mut self, element: S::Element, path: &[Node<'_>]) -> PathLookup {
         let Some((first, rest)) = path.split_first() else { return Ok(None) };
         let name = first.text().unwrap_or_default();
-        let present = self.presence.among(self.graph.properties_of(id));
-        let assigned = present.filter(|&property| self.graph.element(property).name == name).last();
-        if let Some(property) = assigned {
-            return match self.graph.properties[self.graph.element(property).slot as usize]
-                .property
-                .value
-            {
-                PropertyValue::Value(value) => self.part(value, rest, Some(id)),
-                PropertyValue::Expression(_) => {
-                    match self.given.expressions.get(&property).cloned() {
-                        Some(value) => self.part_of_value(value, rest).map(Some),
-                        None => Ok(Some(None)),
-                    }
-                }
-            };
+        if let Some(assigned) = self.scope.property(element, name) {
+            return self.within(assigned, rest, Some(element));
         }
-        let defined = self.effective(id).and_then(|effective| effective.properties.get(name));
-        self.of_definition(defined.map(|part| &part.definition), rest, id)
+        let defined = self.effective(element).and_then(|effective| effective.properties.get(name));
+        self.of_definition(defined.map(|part| &part.definition), rest, element)
     }
 
     fn of_definition(
         &mut self,
-        definition: Option<&PropertyDefinition<'_>>,
+        definition: Option<&PropertyDefinition<'e>>,
         path: &[Node<'_>],
-        id: ElementId,
+        element: S::Element,
     ) -> PathLookup {
         match definition.and_then(|definition| definition.value.or(definition.default)) {
-            Some(value) => self.part(value, path, Some(id)),
+            Some(value) => self.part(value, path, Some(element)),
             None => Ok(None),
         }
     }
@@ -570,76 +591,62 @@ impl<'e, 'a> Functions<'e, 'a> {
     /// A property of a capability: the value that the node assigns, else the default of its type.
     fn of_capability(
         &mut self,
-        node: &NodeElement<'a>,
+        node: S::Element,
         capability: &str,
         path: &[Node<'_>],
     ) -> PathLookup {
         let Some((first, rest)) = path.split_first() else { return Ok(None) };
         let name = first.text().unwrap_or_default();
-        let written = node
-            .template
-            .declared
-            .value
-            .get("capabilities")
-            .and_then(|all| all.get(capability)?.get("properties")?.get(name));
-        if let Some(value) = written {
-            return self.part(value, rest, Some(node.id));
+        if let Some(assigned) = self.scope.capability_property(node, capability, name) {
+            return self.within(assigned, rest, Some(node));
         }
         let defined =
-            self.effective(node.id).and_then(|effective| effective.capabilities.get(capability));
+            self.effective(node).and_then(|effective| effective.capabilities.get(capability));
         let defined = defined.and_then(|part| part.definition.properties.get(name));
-        self.of_definition(defined.map(|part| &part.definition), rest, node.id)
+        self.of_definition(defined.map(|part| &part.definition), rest, node)
     }
 
     /// The value that a path through a requirement leads to: a property of the relationship, of the
     /// capability that fulfils the requirement, or of the target.
     fn of_requirement(
         &mut self,
-        node: &NodeElement<'a>,
-        relation: &RelationElement<'a>,
+        node: S::Element,
+        relation: S::Element,
         path: &[Node<'_>],
     ) -> PathLookup {
-        let own = self.own(relation.id, path)?;
-        let (Some(target), None) = (relation.target, &own) else { return Ok(own) };
-        let target = self.graph.node(target);
-        if !self.presence.is(target.id) {
-            return Ok(None);
-        }
+        let own = self.own(relation, path)?;
+        let target = self.scope.ends(relation).and_then(|[_, target]| target);
+        let (Some(target), None) = (target, &own) else { return Ok(own) };
         for capability in self.capabilities(node, relation, target) {
             let found = self.of_capability(target, capability, path)?;
             if found.is_some() {
                 return Ok(found);
             }
         }
-        self.own(target.id, path)
+        self.own(target, path)
     }
 
     /// The capabilities of the target that may fulfil a requirement: the one that is named, or
     /// those of the required type.
-    fn capabilities<'n>(
+    fn capabilities(
         &self,
-        node: &NodeElement<'a>,
-        relation: &'n RelationElement<'a>,
-        target: &NodeElement<'a>,
-    ) -> Vec<&'n str>
-    where
-        'e: 'n,
-    {
-        let name = relation.requirement.declared.name;
-        let named = relation.requirement.declared.value.get("capability").and_then(Node::text);
+        node: S::Element,
+        relation: S::Element,
+        target: S::Element,
+    ) -> Vec<&'e str> {
+        let (name, named) = self.scope.requirement(relation);
         let defined = self
-            .effective(node.id)
+            .effective(node)
             .and_then(|effective| effective.requirements.get(name)?.definition.capability?.text());
-        let find = |kind: &str| self.types.find(Family::Capability, kind).map(TypeRef::Defined);
-        let Some(effective) = self.effective(target.id) else { return vec![named.unwrap_or(name)] };
+        let find = |kind: &str| self.scope.type_named(Family::Capability, kind);
+        let Some(effective) = self.effective(target) else { return vec![named.unwrap_or(name)] };
         if let Some(named) = named.filter(|named| effective.capabilities.contains_key(named)) {
             return vec![named];
         }
         let Some(wanted) = named.or(defined).and_then(find) else { return vec![name] };
         let is_one = |kind: Option<Node<'_>>| {
-            kind.and_then(Node::text)
-                .and_then(find)
-                .is_some_and(|kind| self.types.derives(kind, wanted))
+            let kind = kind.and_then(Node::text).and_then(find);
+            kind.is_some_and(|kind| self.scope.derives(kind, wanted))
         };
         effective
             .capabilities

@@ -1,0 +1,159 @@
+//! The elements of a topology, as functions refer to them.
+
+use super::sensitive::kept_secret;
+use super::{
+    AssignedValue, NodeIndex, RelationIndex, Topology, TopologyElement, TopologyParameter,
+    relationship_type, type_named,
+};
+use crate::tosca::evaluate::{FunctionScope, ScopeInput, ScopeValue};
+use crate::tosca::function::Name;
+use crate::tosca::{EffectiveType, Family, TypeId, TypeRef, Types};
+use cuvee_text::value::Value;
+use cuvee_text::yaml::Node;
+use rustc_hash::FxHashMap;
+
+/// The elements of a topology whose own functions have their values.
+pub(crate) struct TopologyScope<'t, 'a> {
+    topology: &'t Topology,
+    types: &'t Types<'a>,
+    /// The elements by name; a node counts before a relation, and that before a group.
+    named: FxHashMap<&'t str, TopologyElement>,
+    inputs: FxHashMap<&'t str, &'t TopologyParameter>,
+}
+
+impl<'t, 'a> TopologyScope<'t, 'a> {
+    pub(crate) fn of(topology: &'t Topology, types: &'t Types<'a>) -> Self {
+        let mut named = FxHashMap::default();
+        for (index, group) in topology.groups.iter().enumerate() {
+            named.insert(&*group.name, TopologyElement::Group(super::GroupIndex::new(index)));
+        }
+        // A relation has the name of its relationship template.
+        for id in topology.relation_ids() {
+            let template = topology.relation(id).relationship.map(|id| topology.relationship(id));
+            if let Some(name) = template.and_then(|template| template.name.as_deref()) {
+                named.insert(name, TopologyElement::Relation(id));
+            }
+        }
+        for id in topology.node_ids() {
+            named.insert(&*topology.node(id).name, TopologyElement::Node(id));
+        }
+        let inputs = topology.inputs.iter().map(|input| (&*input.name, input)).collect();
+        Self { topology, types, named, inputs }
+    }
+}
+
+fn node_of(element: TopologyElement) -> Option<NodeIndex> {
+    if let TopologyElement::Node(node) = element { Some(node) } else { None }
+}
+
+fn relation_of(element: TopologyElement) -> Option<RelationIndex> {
+    if let TopologyElement::Relation(relation) = element { Some(relation) } else { None }
+}
+
+fn assigned<'e>(values: &[AssignedValue], name: &str) -> Option<ScopeValue<'e>> {
+    let found = values.iter().rfind(|one| one.name == name)?;
+    Some(ScopeValue::Known(found.value.value.clone()))
+}
+
+impl<'t> FunctionScope<'t> for TopologyScope<'t, '_> {
+    type Element = TopologyElement;
+
+    fn named(&self, entity: Name<'_>) -> Option<TopologyElement> {
+        self.named.get(entity.text).copied()
+    }
+
+    fn ends(&self, relation: TopologyElement) -> Option<[Option<TopologyElement>; 2]> {
+        let relation = self.topology.relation(relation_of(relation)?);
+        Some([Some(relation.source), relation.target].map(|end| end.map(TopologyElement::Node)))
+    }
+
+    fn host(&self, node: TopologyElement) -> Option<TopologyElement> {
+        self.topology.hosted_on(node_of(node)?).map(TopologyElement::Node)
+    }
+
+    fn relation(&self, node: TopologyElement, requirement: &str) -> Option<TopologyElement> {
+        let mut relations = self.topology.node(node_of(node)?).relations.iter().copied();
+        let found = relations.find(|&id| self.topology.relation(id).name == requirement);
+        found.map(TopologyElement::Relation)
+    }
+
+    fn requirement(&self, relation: TopologyElement) -> (&'t str, Option<&'t str>) {
+        let Some(relation) = relation_of(relation) else { return ("", None) };
+        let relation = self.topology.relation(relation);
+        (&relation.name, relation.capability.as_ref().map(|capability| &*capability.value))
+    }
+
+    fn nodes(&self) -> impl Iterator<Item = (TopologyElement, &'t str)> {
+        let topology = self.topology;
+        topology.node_ids().map(|id| (TopologyElement::Node(id), &*topology.node(id).name))
+    }
+
+    fn input(&self, operand: Node<'_>) -> Option<ScopeInput<'t>> {
+        // Positions are those of all variants, which are not known here.
+        let input = *self.inputs.get(operand.as_str()?)?;
+        let value = input.value.as_ref().or(input.default.as_ref());
+        Some(ScopeInput {
+            name: &input.name,
+            span: input.span,
+            is_required: input.required.as_ref().is_none_or(|it| it.value != Value::Bool(false)),
+            value: value.map(|value| ScopeValue::Known(value.value.clone())),
+        })
+    }
+
+    fn property(&self, element: TopologyElement, name: &str) -> Option<ScopeValue<'t>> {
+        let topology = self.topology;
+        let described = match element {
+            TopologyElement::Node(node) => &topology.node(node).described,
+            TopologyElement::Relation(relation) => {
+                &topology.relationship(topology.relation(relation).relationship?).described
+            }
+            TopologyElement::Group(group) => &topology.group(group).described,
+        };
+        assigned(&described.properties, name)
+    }
+
+    fn capability_property(
+        &self,
+        node: TopologyElement,
+        capability: &str,
+        name: &str,
+    ) -> Option<ScopeValue<'t>> {
+        let capabilities = &self.topology.node(node_of(node)?).capabilities;
+        let capability = capabilities.iter().find(|one| one.name == capability)?;
+        assigned(&capability.properties, name)
+    }
+
+    fn type_of(&self, element: TopologyElement) -> Option<TypeId> {
+        let topology = self.topology;
+        match element {
+            TopologyElement::Node(node) => {
+                let name = topology.node(node).described.type_name.as_ref()?;
+                type_named(self.types, Family::Node, name)
+            }
+            TopologyElement::Relation(relation) => {
+                relationship_type(topology, self.types, relation)
+            }
+            TopologyElement::Group(group) => {
+                let name = topology.group(group).described.type_name.as_ref()?;
+                type_named(self.types, Family::Group, name)
+            }
+        }
+    }
+
+    fn effective(&self, id: TypeId) -> &'t EffectiveType<'t> {
+        self.types.effective(id)
+    }
+
+    fn type_named(&self, family: Family, name: &str) -> Option<TypeId> {
+        self.types.find(family, name)
+    }
+
+    fn derives(&self, one: TypeId, ancestor: TypeId) -> bool {
+        self.types.derives(TypeRef::Defined(one), TypeRef::Defined(ancestor))
+    }
+
+    /// A secret that an instance keeps as a digest stands for a value that nobody knows here.
+    fn is_placeholder(&self, value: &Value) -> bool {
+        kept_secret(value).is_some()
+    }
+}

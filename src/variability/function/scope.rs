@@ -1,0 +1,191 @@
+//! The elements of a variant, as functions refer to them.
+
+use crate::diagnostic::Diagnostics;
+use crate::tosca::evaluate::{FunctionEvaluator, FunctionScope, ScopeInput, ScopeValue};
+use crate::tosca::function::Name;
+use crate::tosca::{EffectiveType, Family, TypeId, TypeRef, Types};
+use crate::variability::element::ElementKind;
+use crate::variability::graph::{ElementId, Graph, LookupStep, NodeElement, RelationElement};
+use crate::variability::presence::Presence;
+use crate::variability::template::PropertyValue;
+use cuvee_text::value::Value;
+use cuvee_text::yaml::{Node, Scalar};
+use rustc_hash::FxHashMap;
+
+/// Values that are given from outside.
+pub(crate) struct Given {
+    /// The values of topology inputs.
+    pub inputs: FxHashMap<ElementId, Value>,
+    /// The values of properties that are expressions over variability inputs.
+    pub expressions: FxHashMap<ElementId, Value>,
+}
+
+/// The evaluator of the functions of a variant.
+pub(crate) type Functions<'s, 'e, 'a> = FunctionEvaluator<'s, 'e, VariantScope<'e, 'a>>;
+
+/// The present elements of a graph.
+pub(crate) struct VariantScope<'e, 'a> {
+    graph: &'e Graph<'a>,
+    presence: &'e Presence,
+    types: &'e Types<'e>,
+    given: Given,
+    /// The present inputs by name; if several have a name, the last one counts.
+    inputs: FxHashMap<&'a str, ElementId>,
+    /// The relations that use named relationship templates.
+    relationships: FxHashMap<&'a str, ElementId>,
+}
+
+impl<'e, 'a> VariantScope<'e, 'a> {
+    pub(crate) fn new(
+        graph: &'e Graph<'a>,
+        presence: &'e Presence,
+        types: &'e Types<'e>,
+        given: Given,
+    ) -> Self {
+        let present = graph.inputs.iter().filter(|input| presence.is(input.id));
+        let named =
+            graph.relations.iter().filter(|relation| relation.requirement.relationship.is_some());
+        Self {
+            graph,
+            presence,
+            types,
+            given,
+            inputs: present.map(|input| (input.parameter.declared.name, input.id)).collect(),
+            relationships: named
+                .filter_map(|relation| Some((relation.relationship?.name, relation.id)))
+                .collect(),
+        }
+    }
+
+    /// The element, if it is present.
+    fn present(&self, id: ElementId) -> Option<ElementId> {
+        self.presence.is(id).then_some(id)
+    }
+
+    fn node(&self, id: ElementId) -> Option<&'e NodeElement<'a>> {
+        let element = self.graph.element(id);
+        (element.kind == ElementKind::Node).then(|| &self.graph.nodes[element.slot as usize])
+    }
+
+    fn relation_of(&self, id: ElementId) -> Option<&'e RelationElement<'a>> {
+        let element = self.graph.element(id);
+        let is_relation = element.kind == ElementKind::Relation;
+        is_relation.then(|| &self.graph.relations[element.slot as usize])
+    }
+}
+
+impl<'e, 'a> FunctionScope<'e> for VariantScope<'e, 'a> {
+    type Element = ElementId;
+
+    fn named(&self, entity: Name<'_>) -> Option<ElementId> {
+        let find = |kind| self.graph.find(LookupStep::Root(kind), entity.at).ok();
+        let relationship = || self.relationships.get(entity.text).copied();
+        let found = find(ElementKind::Node).or_else(relationship);
+        found.or_else(|| find(ElementKind::Group)).and_then(|id| self.present(id))
+    }
+
+    fn ends(&self, relation: ElementId) -> Option<[Option<ElementId>; 2]> {
+        let relation = self.relation_of(relation)?;
+        let end = |node| self.present(self.graph.node(node).id);
+        Some([end(relation.source), relation.target.and_then(end)])
+    }
+
+    fn host(&self, node: ElementId) -> Option<ElementId> {
+        let mut hosting = self.graph.hosting(self.node(node)?);
+        let hosts = hosting.find_map(|it| it.target.filter(|_| self.presence.is(it.id)));
+        self.present(self.graph.node(hosts?).id)
+    }
+
+    fn relation(&self, node: ElementId, requirement: &str) -> Option<ElementId> {
+        let relations = self.node(node)?.relations.iter().map(|&id| self.graph.relation(id).id);
+        let mut meant = relations.filter(|&id| self.graph.element(id).name == requirement);
+        meant.find(|&id| self.presence.is(id))
+    }
+
+    fn requirement(&self, relation: ElementId) -> (&'e str, Option<&'e str>) {
+        let Some(relation) = self.relation_of(relation) else { return ("", None) };
+        let declared = &relation.requirement.declared;
+        (declared.name, declared.value.get("capability").and_then(Node::text))
+    }
+
+    fn nodes(&self) -> impl Iterator<Item = (ElementId, &'e str)> {
+        let present = self.graph.nodes.iter().filter(|node| self.presence.is(node.id));
+        present.map(|node| (node.id, self.graph.element(node.id).name))
+    }
+
+    fn input(&self, operand: Node<'_>) -> Option<ScopeInput<'e>> {
+        let inputs = &self.graph.inputs;
+        let id = match operand.scalar() {
+            Some(Scalar::Int(index)) => {
+                let input = usize::try_from(index).ok().and_then(|index| inputs.get(index));
+                input.and_then(|input| self.present(input.id))
+            }
+            _ => self.inputs.get(operand.text().unwrap_or_default()).copied(),
+        }?;
+        let element = self.graph.element(id);
+        let declared = &inputs[element.slot as usize].parameter.declared;
+        // Validating reports errors of the declaration.
+        let definition = declared.parameter_definition(&mut Diagnostics::default());
+        let default = || definition.value.or(definition.default).map(ScopeValue::Written);
+        let given = self.given.inputs.get(&id).cloned().map(ScopeValue::Known);
+        Some(ScopeInput {
+            name: declared.name,
+            span: element.span,
+            is_required: definition.is_required(),
+            value: given.or_else(default),
+        })
+    }
+
+    fn property(&self, element: ElementId, name: &str) -> Option<ScopeValue<'e>> {
+        let present = self.presence.among(self.graph.properties_of(element));
+        let named = present.filter(|&property| self.graph.element(property).name == name);
+        let property = named.last()?;
+        let slot = self.graph.element(property).slot as usize;
+        Some(match self.graph.properties[slot].property.value {
+            PropertyValue::Value(value) => ScopeValue::Written(value),
+            PropertyValue::Expression(_) => match self.given.expressions.get(&property) {
+                Some(value) => ScopeValue::Known(value.clone()),
+                None => ScopeValue::Open,
+            },
+        })
+    }
+
+    fn capability_property(
+        &self,
+        node: ElementId,
+        capability: &str,
+        name: &str,
+    ) -> Option<ScopeValue<'e>> {
+        let capabilities = self.node(node)?.template.declared.value.get("capabilities")?;
+        let value = capabilities.get(capability)?.get("properties")?.get(name)?;
+        Some(ScopeValue::Written(value))
+    }
+
+    fn type_of(&self, element: ElementId) -> Option<TypeId> {
+        let family = match self.graph.element(element).kind {
+            ElementKind::Node => Family::Node,
+            ElementKind::Relation => Family::Relationship,
+            ElementKind::Group => Family::Group,
+            ElementKind::Policy => Family::Policy,
+            _ => return None,
+        };
+        let chosen = self.presence.among(self.graph.types_of(element)).next()?;
+        self.types.find(family, self.graph.element(chosen).name)
+    }
+
+    fn effective(&self, id: TypeId) -> &'e EffectiveType<'e> {
+        self.types.effective(id)
+    }
+
+    fn type_named(&self, family: Family, name: &str) -> Option<TypeId> {
+        self.types.find(family, name)
+    }
+
+    fn derives(&self, one: TypeId, ancestor: TypeId) -> bool {
+        self.types.derives(TypeRef::Defined(one), TypeRef::Defined(ancestor))
+    }
+
+    fn is_placeholder(&self, _: &Value) -> bool {
+        false
+    }
+}
