@@ -98,9 +98,9 @@ pub mod deploy {
     pub mod instance {
         pub use crate::orchestrate::instance::*;
         pub use crate::resolver::{
-            InstancePlanQuery, InstanceSettings, NextLines, RecordAuthorNow, ReportLines,
-            StoredInstance, TakenReports, plan_instance, remove_instance, repair_instance,
-            with_derivation,
+            InstancePlanQuery, InstanceSettings, NextLines, ReadySteps, RecordAuthorNow,
+            ReportLines, StoredInstance, TakenReports, plan_instance, remove_instance,
+            repair_instance, with_derivation,
         };
     }
 

@@ -161,7 +161,8 @@ codes! {
     SensitivePlain "sensitive-plain" "An instance keeps secrets as they are, for everybody who can read its store. Leave out `--secrets keep` where it is enough to know that one has changed.";
     StalePlan "stale-plan" "A plan was made for another instance, or the structure of the instance has changed since: nodes, relations, states, properties or the target. Plan anew.";
     StaleRevision "stale-revision" "An instance has changed since the revision that was expected, and nothing was written. Look at what has changed, and decide anew.";
-    StepNotReady "step-not-ready" "A step or part of a plan cannot begin or end now: a step before it is not done, or it is done already. `cuvee instance apply --resume` lists the steps that are ready.";
+    StepClaimed "step-claimed" "Somebody else carries out a step or part of a plan, and has claimed it: until the lease is over, its reports need the token that answered the claim. `cuvee instance ready` lists the steps that nobody has claimed.";
+    StepNotReady "step-not-ready" "A step or part of a plan cannot begin or end now: a step before it is not done, or it is done already. `cuvee instance ready` lists the steps that are ready.";
     StoreCorrupt "store-corrupt" "The log of an instance was damaged: a part of it was changed or is missing. Nothing is written to it; copy the intact part with `cuvee instance verify NAME --salvage TO`, and find out who changes files of the store.";
     StoreLocked "store-locked" "Another process is writing to the instance. Try again, or wait longer with `--lock-timeout`; a process that has ended holds no lock.";
     StoreVersion "store-version" "The log of an instance was written by another version of cuvee, and this version does not know its format or some of its records. Use that version.";

@@ -65,7 +65,10 @@ pub fn model(view: &ModelView) -> String {
         text.push_str(&printable(&line));
         text.push('\n');
         let step = |(id, status): (&Arc<str>, &StepStatus)| {
-            vec![printable(id), format!("{status:?}").to_lowercase()]
+            let claimed = open.claimed.binary_search_by(|claim| claim.step.cmp(id));
+            let claim = claimed.ok().map(|at| &open.claimed[at]);
+            let claim = claim.map(|it| format!("claimed by {} until {}", it.actor, it.until));
+            vec![printable(id), status.as_str().to_owned(), printable(&claim.unwrap_or_default())]
         };
         text.push_str(&table(2, open.steps.iter().map(step).collect()));
     }
@@ -264,6 +267,7 @@ fn event(event: &Event) -> String {
         }
         Event::Output { name, value: it } => format!("output {name} is {}", value(it)),
         Event::StepStarted { step } => format!("{step} begins"),
+        Event::StepClaimed { step, until, .. } => format!("{step} is claimed until {until}"),
         Event::StepEnded { step, outcome, .. } => format!("{step} is {}", outcome.as_str()),
         Event::OrchestrationStarted { workflow, .. } => {
             format!("begin of {}", workflow.as_deref().unwrap_or("a plan"))

@@ -5,10 +5,11 @@ use super::Resolver;
 use super::instances::{InstancePlanQuery, remove_instance, repair_instance, template_of};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::orchestrate::instance::{
-    Acknowledgement, AppliedPlan, BegunPlan, DeclaredTypes, DerivesFrom, EventLog, InstanceLog,
-    InstanceModel, InstanceReport, InstanceTarget, LockHolder, ModelEdit, Orchestration, ReadyStep,
-    RecordAuthor, RecordOrigin, RecordedChange, ReportRules, ReportStream, Reported, SealValue,
-    Store, TakenLines, TargetModels, TargetSources, TargetTypes, another_plan, choice_of,
+    Acknowledgement, AppliedPlan, BegunPlan, ClaimedStep, DeclaredTypes, DerivesFrom, DrawToken,
+    EventLog, InstanceLog, InstanceModel, InstanceReport, InstanceTarget, LockHolder, ModelEdit,
+    Orchestration, ReadyStep, RecordAuthor, RecordOrigin, RecordedChange, ReportRules,
+    ReportStream, Reported, SealValue, Store, TakenLines, TargetModels, TargetSources, TargetTypes,
+    another_plan, choice_of, random_name,
 };
 use crate::orchestrate::plan::Plan;
 use crate::topology::sensitive::kept_secret;
@@ -17,6 +18,7 @@ use crate::tosca::{Family, TypeRef};
 use cuvee_text::answer::{Answer, Failure};
 use cuvee_text::value::Value;
 use jiff::Timestamp;
+use serde::Serialize;
 use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
@@ -157,7 +159,7 @@ impl<'s> StoredInstance<'s> {
             if assume_done {
                 begun.assume_done(record)?;
             }
-            Ok(begun.ready(record.model()))
+            Ok(begun.ready(record.model(), author.time))
         })
     }
 
@@ -172,10 +174,7 @@ impl<'s> StoredInstance<'s> {
         expect: Option<u64>,
         assume_done: bool,
     ) -> Result<RecordedChange<Vec<ReadyStep>>, Diagnostic> {
-        let Some(carried) = self.open_plan()? else {
-            let error = Diagnostic::error(Code::NoOrchestration, "no plan is being applied");
-            return Err(error.help("begin one: `cuvee instance apply NAME PLAN`"));
-        };
+        let carried = self.open_plan()?.ok_or_else(no_plan)?;
         let is_outdated = Cell::new(false);
         let resumed = self.log.change(author, expect, None, |record, _| {
             let model = record.model();
@@ -189,12 +188,25 @@ impl<'s> StoredInstance<'s> {
             if assume_done {
                 going.assume_done(record)?;
             }
-            Ok(going.ready(record.model()))
+            Ok(going.ready(record.model(), author.time))
         });
         match is_outdated.get() {
             true => self.resume(author, expect, assume_done),
             false => resumed,
         }
+    }
+
+    /// Tells which steps of the plan that is carried out can be done at a time. Writes nothing.
+    ///
+    /// # Errors
+    /// `no-orchestration`, `store-corrupt`, `file`
+    pub fn ready(&self, now: Timestamp) -> Result<ReadySteps, Diagnostic> {
+        let (_, plan) = self.kept_plan()?.ok_or_else(no_plan)?;
+        let model = self.model();
+        // Which steps are ready does not depend on what the targets define.
+        let models = TargetModels { to: &InstanceModel::default(), from: None };
+        let ready = Orchestration::resume(model, &plan, models)?.ready(model, now);
+        Ok(ReadySteps { revision: model.revision, ready, claimed: model.claimed_steps(now) })
     }
 
     /// Records a report.
@@ -237,7 +249,7 @@ impl<'s> StoredInstance<'s> {
             return part.record(report, author, taking);
         }
         // If a plan is carried out, the report may affect any part of the instance.
-        if !(report.moves() && has_plan(part.model())) {
+        if !(report.is_claiming() || report.moves() && has_plan(part.model())) {
             let refused = Cell::default();
             let recorded = part.recorded(report, author, taking, &refused);
             if recorded.is_ok() || refused.get().is_none() {
@@ -355,21 +367,30 @@ impl<'s> StoredInstance<'s> {
         let secrets = self.log.secrets()?;
         let carried = if needs.plan { self.open_plan()? } else { None };
         let seal = |_: &str, name: &str, value: &Value| secrets.sealed(name, value);
+        let store = self.log.store();
+        let draw = || random_name(store);
         let sets = |name: &str| carried.as_ref().is_some_and(|it| it.plan.sets_state(name));
         self.declared(needs.types, |log, types| {
             let (secrets, sets_state) = (Some(&seal as _), Some(&sets as _));
-            let rules = ReportRules { types, secrets, sets_state, undeclared, force };
+            let tokens = Some(&draw as &DrawToken<'_>);
+            let rules = ReportRules { types, secrets, tokens, sets_state, undeclared, force };
             take(log, &rules, carried.as_ref())
         })
     }
 
-    /// Reads the plan that is carried out; `None` if there is none.
+    /// Reads the plan that is carried out and what it leads to; `None` if there is none.
     fn open_plan(&self) -> Result<Option<CarriedPlan>, Diagnostic> {
+        let kept = self.kept_plan()?;
+        kept.map(|(digest, plan)| self.carried(plan, digest)).transpose()
+    }
+
+    /// Reads the plan that is carried out, and the digest under which it is kept.
+    fn kept_plan(&self) -> Result<Option<(Arc<str>, AppliedPlan)>, Diagnostic> {
         let open = self.model().orchestration.as_ref();
         let Some(digest) = open.and_then(|open| open.plan.as_ref()) else { return Ok(None) };
         let document = self.log.log().blob(digest)?;
         let plan = AppliedPlan::read_kept(&String::from_utf8_lossy(&document))?;
-        self.carried(plan, Arc::clone(digest)).map(Some)
+        Ok(Some((Arc::clone(digest), plan)))
     }
 
     fn carried(&self, plan: AppliedPlan, kept: Arc<str>) -> Result<CarriedPlan, Diagnostic> {
@@ -397,6 +418,24 @@ impl<'s> StoredInstance<'s> {
     pub fn name(&self) -> &str {
         &self.name
     }
+}
+
+/// The steps of a plan that can be done.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ReadySteps {
+    /// The last record.
+    pub revision: u64,
+    /// The steps that nobody has claimed, in the order of the plan.
+    pub ready: Vec<ReadyStep>,
+    /// The steps that are claimed with a lease that is not over.
+    pub claimed: Vec<ClaimedStep>,
+}
+
+/// The error that no plan is carried out.
+fn no_plan() -> Diagnostic {
+    Diagnostic::error(Code::NoOrchestration, "no plan is being applied")
+        .help("begin one: `cuvee instance apply NAME PLAN`")
 }
 
 /// Calls `ask` with a function that tells whether one type of the instance's target derives from

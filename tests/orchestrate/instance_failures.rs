@@ -14,6 +14,7 @@ use cuvee::deploy::plan::{
     Plan, PlanStepIndex, SimulationOptions, StartStates, StepOutcome, simulate,
 };
 use cuvee::output::draw::plan::PlanDocument;
+use jiff::Timestamp;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -206,7 +207,7 @@ fn done(it: &mut Carried, fail: &BTreeSet<String>) -> Ended {
                     it.target.as_ref(),
                     models,
                 );
-                begun.unwrap().ready(record.model())
+                begun.unwrap().ready(record.model(), Timestamp::UNIX_EPOCH)
             }
             Some((step, outcome)) => {
                 let mut going = Orchestration::resume(record.model(), &it.applied, models).unwrap();
@@ -214,11 +215,12 @@ fn done(it: &mut Carried, fail: &BTreeSet<String>) -> Ended {
                 (report.step, report.outcome) = (Some(step.into()), outcome);
                 report.add_to(&mut record, &ReportRules::default(), Some(&mut going)).unwrap();
                 let now = record.model();
-                let again = now
-                    .orchestration
-                    .as_ref()
-                    .map(|_| Orchestration::resume(now, &it.applied, models).unwrap().ready(now));
-                let ready = going.ready(now);
+                let again = now.orchestration.as_ref().map(|_| {
+                    Orchestration::resume(now, &it.applied, models)
+                        .unwrap()
+                        .ready(now, Timestamp::UNIX_EPOCH)
+                });
+                let ready = going.ready(now, Timestamp::UNIX_EPOCH);
                 assert_eq!(again.unwrap_or_default(), ready, "{step}");
                 ready
             }

@@ -557,7 +557,7 @@ fn a_plan_is_carried_out_by_parts_and_steps() {
         Orchestration::begin(&mut first, &plan, "kept", Some(&target("t1")), models).unwrap();
     first.close(None);
     let ready = |running: &Orchestration<'_>, model: &InstanceModel| {
-        let ready = running.ready(model).into_iter();
+        let ready = running.ready(model, Timestamp::UNIX_EPOCH).into_iter();
         ready.map(|ready| ready.step.to_string()).collect::<Vec<_>>()
     };
     assert_eq!(ready(&running, &model), ["node.box/deploy"]);
@@ -613,7 +613,7 @@ fn what_ran_is_interrupted_and_begins_again() {
     Orchestration::interrupt(&mut again).unwrap();
     assert_eq!(again.close(None).len(), 2);
     let mut running = Orchestration::resume(&model, &plan, models).unwrap();
-    let ready = running.ready(&model);
+    let ready = running.ready(&model, Timestamp::UNIX_EPOCH);
     assert_eq!(&*ready[0].step, "node.broker/configure");
     assert_eq!(ready[0].status, Some(StepStatus::Interrupted));
     let mut last = record(&mut model);

@@ -256,6 +256,7 @@ const WITHOUT_TEMPLATE: &[(Code, &str)] = &[
     (Code::SensitivePlain, "it is said of instances"),
     (Code::StalePlan, "it depends on the store"),
     (Code::StaleRevision, "it depends on the store"),
+    (Code::StepClaimed, "it depends on the store"),
     (Code::StepNotReady, "it depends on the store"),
     (Code::StoreCorrupt, "it depends on the store"),
     (Code::StoreLocked, "it depends on who else writes"),

@@ -57,6 +57,9 @@ const DOCUMENTS: &[(&str, i32, &str)] = &[
     ("instance diff demo@1 demo --format json", 0, "diff"),
     ("instance apply next next.json --format json", 0, "instance-apply"),
     ("instance apply next --resume --format json", 0, "instance-apply"),
+    ("instance show taken --format json", 0, "instance-show"),
+    ("instance ready taken --now 2026-01-01T00:01:00Z --format json", 0, "instance-ready"),
+    ("instance ready taken --now 2026-01-02T00:00:00Z --format json", 0, "instance-ready"),
     ("instance export demo --format json", 0, MODEL),
     ("instance export next --unstable --format json", 0, MODEL),
     ("instance list --format json", 0, "instance-list"),
@@ -331,6 +334,10 @@ fn documents() -> BTreeMap<&'static str, Vec<(&'static str, Value)>> {
         "instance record demo shop --note busy",
         "instance init next deployment --deployment-input domain=books.example",
         "instance plan next -o next.json",
+        "instance init taken deployment --deployment-input domain=books.example",
+        "instance plan taken -o taken.json",
+        "instance apply taken taken.json",
+        "instance record taken --step node.machine/deploy --claim --now 2026-01-01T00:00:00Z",
     ] {
         let output = cuvee(dir.path(), &line.split(' ').collect::<Vec<_>>());
         assert!(output.status.success(), "{line}: {}", text(output.stderr));

@@ -78,6 +78,7 @@ const ELSEWHERE: &[(Code, &str)] = &[
     (Code::PlanOrder, "tests/plan/groups/session.console"),
     (Code::StalePlan, "tests/orchestrate/instance_report.rs"),
     (Code::StaleRevision, "tests/orchestrate/instance_store.rs"),
+    (Code::StepClaimed, "tests/orchestrate/instance_claims.rs"),
     (Code::StepNotReady, "tests/orchestrate/instance_report.rs"),
     (Code::StoreCorrupt, "tests/orchestrate/instance_store.rs"),
     (Code::StoreLocked, "tests/orchestrate/instance_store.rs"),

@@ -82,17 +82,26 @@ impl Deploying {
     /// Carries out the plan to a variant, or to the variant that is the target already.
     pub(crate) fn reach(&self, name: &str, resolver: Option<&Resolver>) -> InstanceModel {
         let mut instance = StoredInstance::open(&self.store, name).unwrap();
-        let query = InstancePlanQuery { name: name.to_owned(), ..InstancePlanQuery::default() };
+        let plan = self.plan(&mut instance, resolver);
+        instance.apply(&plan, &self.author(), None, true).unwrap_or_else(|e| panic!("{e:?}"));
+        instance.model().clone()
+    }
+
+    /// The document of the plan to a variant, or to the variant that is the target already.
+    pub(crate) fn plan(
+        &self,
+        instance: &mut StoredInstance<'_>,
+        resolver: Option<&Resolver>,
+    ) -> String {
+        let name = instance.name().to_owned();
+        let query = InstancePlanQuery { name, ..InstancePlanQuery::default() };
         let answer = match resolver {
-            Some(resolver) => plan_instance(&mut instance, resolver, &query, &self.author()),
+            Some(resolver) => plan_instance(instance, resolver, &query, &self.author()),
             None => instance.plan_repair(&query),
         };
         let answer = answer.unwrap_or_else(|e| panic!("{e}"));
         let document = PlanDocument::of(&answer.result, &answer.sources, false);
-        let text = serde_json::to_string(&document).unwrap();
-        let text = text.replacen('{', "{\"version\":1,", 1);
-        instance.apply(&text, &self.author(), None, true).unwrap_or_else(|e| panic!("{e:?}"));
-        instance.model().clone()
+        serde_json::to_string(&document).unwrap().replacen('{', "{\"version\":1,", 1)
     }
 }
 

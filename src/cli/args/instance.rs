@@ -1,10 +1,13 @@
 //! Defines the arguments of `cuvee instance`.
 
-use super::{AdaptArgs, ChooseArgs, ListFormat, OrderArgs, PlanFormat, assignment, date, renaming};
+use super::{
+    AdaptArgs, ChooseArgs, ListFormat, OrderArgs, PlanFormat, assignment, date, renaming, timeout,
+};
 use clap::{Args, Subcommand, ValueEnum};
 use cuvee::deploy::instance::SecretsMode;
 use jiff::Zoned;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Arguments of `cuvee instance`.
 #[derive(Debug, Args)]
@@ -30,6 +33,8 @@ pub(crate) enum InstanceCommand {
     Plan(Box<PlanInstanceArgs>),
     /// Begin to carry out a plan, and show the steps that can be done
     Apply(ApplyInstanceArgs),
+    /// Show which steps of the plan that is carried out can be done
+    Ready(ReadyInstanceArgs),
     /// Begin a change without a plan
     Begin(BeginInstanceArgs),
     /// End a change without a plan
@@ -312,6 +317,20 @@ pub(crate) struct ApplyInstanceArgs {
     pub author: AuthorArgs,
 }
 
+/// Arguments of `cuvee instance ready`.
+#[derive(Debug, Args)]
+pub(crate) struct ReadyInstanceArgs {
+    /// The instance
+    pub name: String,
+    #[command(flatten)]
+    pub clock: ClockArgs,
+    #[command(flatten)]
+    pub store: StoreArgs,
+    /// Format of the steps
+    #[arg(long, value_name = "FORMAT", default_value = "human")]
+    pub format: ListFormat,
+}
+
 /// Arguments of `cuvee instance begin`.
 #[derive(Debug, Args)]
 pub(crate) struct BeginInstanceArgs {
@@ -379,6 +398,15 @@ pub(crate) struct RecordInstanceArgs {
     /// The outcome of the step; without this flag, the step begins
     #[arg(long, value_name = "HOW", requires = "step")]
     pub outcome: Option<StepOutcomeFormat>,
+    /// Begin and claim the step, and print the token that its reports need until the lease is over
+    #[arg(long, requires = "step", conflicts_with_all = ["outcome", "key", "stream"])]
+    pub claim: bool,
+    /// Duration of the claim, such as `90s` or `1h`
+    #[arg(long, value_name = "TIME", requires = "claim", default_value = "10m", value_parser = timeout)]
+    pub lease: Duration,
+    /// The token that answered the claim of the step
+    #[arg(long, value_name = "TOKEN", requires = "step")]
+    pub token: Option<String>,
     /// A key for the report: a report with a known key is not recorded again
     #[arg(long, value_name = "KEY")]
     pub key: Option<String>,

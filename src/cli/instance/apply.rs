@@ -55,29 +55,30 @@ fn document(path: &Path) -> Result<String, Failure> {
 
 /// The steps that can be done next, in their JSON form.
 #[derive(Serialize)]
-struct ReadySteps<'r> {
+struct AppliedSteps<'r> {
     revision: u64,
     ready: &'r [ReadyStep],
 }
 
 fn shown(ready: &[ReadyStep], revision: u64, format: ListFormat) -> Outcome {
     let text = match format {
-        ListFormat::Json => json(&ReadySteps { revision, ready }),
-        ListFormat::Human => {
-            let mut text = String::new();
-            for ReadyStep { step, status, .. } in ready {
-                // Writing to a string does not fail.
-                let _ = match status {
-                    Some(status) => writeln!(text, "{step}  {}", status.as_str()),
-                    None => writeln!(text, "{step}"),
-                };
-            }
-            if ready.is_empty() {
-                text.push_str("nothing is left to do\n");
-            }
-            text
-        }
+        ListFormat::Json => json(&AppliedSteps { revision, ready }),
+        ListFormat::Human if ready.is_empty() => "nothing is left to do\n".to_owned(),
+        ListFormat::Human => lines(ready),
     };
     output::to_stdout(text).map_err(rejected)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The steps that can be done next, one a line.
+pub(super) fn lines(ready: &[ReadyStep]) -> String {
+    let mut text = String::new();
+    for ReadyStep { step, status, .. } in ready {
+        // Writing to a string does not fail.
+        let _ = match status {
+            Some(status) => writeln!(text, "{step}  {}", status.as_str()),
+            None => writeln!(text, "{step}"),
+        };
+    }
+    text
 }

@@ -9,6 +9,7 @@ mod keep;
 mod log;
 mod plan;
 mod query;
+mod ready;
 mod record;
 mod show;
 
@@ -50,6 +51,7 @@ pub(crate) fn run(args: &InstanceArgs, reporter: &Reporter, color: ColorChoice) 
         InstanceCommand::Log(args) => log::run(args),
         InstanceCommand::Plan(args) => plan::run(args, reporter),
         InstanceCommand::Apply(args) => apply::run(args, reporter),
+        InstanceCommand::Ready(args) => ready::run(args),
         InstanceCommand::Begin(args) => change::begin(args, reporter),
         InstanceCommand::Finish(args) => change::finish(args, reporter),
         InstanceCommand::Record(args) => record::run(args, reporter),

@@ -8,9 +8,10 @@ use crate::cli::stored::store;
 use crate::cli::{Outcome, output, rejected};
 use cuvee::Failure;
 use cuvee::deploy::instance::{
-    Acknowledgement, GROUP_LINES, GROUP_TIME, InstanceReport, RecordOrigin, ReportOutcome,
+    Acknowledgement, GROUP_LINES, GROUP_TIME, InstanceReport, RecordOrigin, ReportOutcome, Reported,
 };
 use cuvee::deploy::instance::{RecordAuthorNow, ReportLines, StoredInstance, TakenReports};
+use cuvee::source::SourceMap;
 use cuvee::source::value::Value;
 use std::io::{BufRead, BufReader};
 use std::process::ExitCode;
@@ -28,7 +29,11 @@ pub(super) fn run(args: &RecordInstanceArgs, reporter: &Reporter) -> Outcome {
     let writing = InstanceWriting::of(&args.author, Some(&args.clock));
     let author = writing.author(RecordOrigin::Orchestrator);
     let report = report(args, writing.expect)?;
-    told(StoredInstance::record_one(&store, &args.name, &report, &author, taking(args))?, reporter)
+    let recorded = StoredInstance::record_one(&store, &args.name, &report, &author, taking(args))?;
+    let Reported::Claimed(token) = &recorded.result else { return told(recorded, reporter) };
+    reporter.report(&recorded.warnings, &SourceMap::default());
+    output::to_stdout(format!("{token}\n")).map_err(rejected)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn taking(args: &RecordInstanceArgs) -> TakenReports {
@@ -61,6 +66,8 @@ fn report(args: &RecordInstanceArgs, expect: Option<u64>) -> Result<InstanceRepo
         StepOutcomeFormat::Done => ReportOutcome::Done,
         StepOutcomeFormat::Failed => ReportOutcome::Failed,
     });
+    report.claim = args.claim.then_some(args.lease);
+    report.token = args.token.as_deref().map(Arc::from);
     report.key = args.key.as_deref().map(Arc::from);
     report.expect = expect;
     report.note = args.note.as_deref().map(Arc::from);

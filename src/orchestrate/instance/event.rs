@@ -51,6 +51,15 @@ pub enum Event {
         /// The identifier of the step.
         step: Arc<str>,
     },
+    /// A step or part that is running was claimed, or its lease was renewed.
+    StepClaimed {
+        /// The identifier of the step.
+        step: Arc<str>,
+        /// The digest of the token that reports of the step need until the lease is over.
+        token: Arc<str>,
+        /// The time at which the lease is over.
+        until: Arc<str>,
+    },
     /// A step or part of the plan has ended.
     StepEnded {
         /// The identifier of the step.
@@ -366,6 +375,7 @@ impl Event {
             Self::OrchestrationStarted { .. } => "orchestration-started",
             Self::OrchestrationEnded { .. } => "orchestration-ended",
             Self::StepStarted { .. } => "step-started",
+            Self::StepClaimed { .. } => "step-claimed",
             Self::StepEnded { .. } => "step-ended",
             Self::NodeAdded(_) => "node-added",
             Self::NodeDefined { .. } => "node-defined",
@@ -433,6 +443,7 @@ impl Event {
                 | Self::OrchestrationStarted { .. }
                 | Self::OrchestrationEnded { .. }
                 | Self::StepStarted { .. }
+                | Self::StepClaimed { .. }
                 | Self::StepEnded { .. }
                 | Self::Unknown
         )

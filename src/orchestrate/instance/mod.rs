@@ -6,6 +6,7 @@
 mod annotation;
 mod apply;
 mod begin;
+mod claim;
 mod concrete;
 mod derive;
 mod difference;
@@ -33,9 +34,11 @@ mod view;
 
 pub(crate) use apply::another_plan;
 pub use apply::{
-    AppliedPlan, BegunPlan, Orchestration, ReadyStep, TargetModels, begin_workflow, finish_workflow,
+    AppliedPlan, BegunPlan, ClaimedStep, Orchestration, ReadyStep, TargetModels, begin_workflow,
+    finish_workflow,
 };
 pub(crate) use begin::{BegunInstance, random_name};
+pub use claim::DrawToken;
 pub(crate) use concrete::{Overlay, as_in_model, expanded, types_only};
 pub(crate) use derive::{Derived, VariantOfInstance, derive};
 pub use difference::diff_models;
@@ -49,7 +52,7 @@ pub(crate) use inventory::inventory;
 pub use model::{
     Annotations, ByName, CapabilityInstance, GroupInstance, InstanceModel, InstanceState,
     InstanceTarget, NodeInstance, OpenOrchestration, PolicyInstance, RelationInstance,
-    ReportedValue, SecretsMode, StepStatus, relation_identifier,
+    ReportedValue, SecretsMode, StepClaim, StepStatus, relation_identifier,
 };
 pub use open::{
     InstanceLog, ModelAt, RecordAuthor, RecordedChange, ask_about_entity, read_model, read_states,

@@ -6,6 +6,7 @@
 use crate::orchestrate::plan::{StartNode, StartStates};
 use crate::tosca::NodeState;
 use cuvee_text::value::Value;
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -313,11 +314,34 @@ pub struct OpenOrchestration {
     pub target: Option<InstanceTarget>,
     /// The status of the parts and steps that were reported.
     pub steps: ByName<StepStatus>,
+    /// The claims of steps and parts that are running.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub claims: ByName<StepClaim>,
     /// The keys of reports, each with the number of its record.
     pub keys: ByName<u64>,
     /// The names of outputs that were reported since it began.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub outputs: BTreeSet<Arc<str>>,
+}
+
+/// The claim of a step or part: until its lease is over, only whoever has its token may report the
+/// step.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct StepClaim {
+    /// The actor who claimed it.
+    pub actor: Arc<str>,
+    /// The digest of the token.
+    pub token: Arc<str>,
+    /// The time at which the lease is over.
+    pub until: Arc<str>,
+}
+
+impl StepClaim {
+    /// Whether the lease is over at a time.
+    pub fn is_over(&self, now: Timestamp) -> bool {
+        self.until.parse().is_ok_and(|until: Timestamp| until <= now)
+    }
 }
 
 /// The status of a step or part.

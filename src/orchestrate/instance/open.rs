@@ -348,6 +348,11 @@ impl<'s> InstanceLog<'s> {
         &self.fold.model
     }
 
+    /// The store that has the instance.
+    pub(crate) fn store(&self) -> &'s dyn Store {
+        self.store
+    }
+
     /// The log.
     pub fn log(&self) -> &EventLog<'s> {
         &self.log

@@ -1,5 +1,6 @@
 //! Reads reports, which are written as JSON objects.
 
+use super::claim::lease;
 use super::event::ReportOutcome;
 use super::report::InstanceReport;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
@@ -7,7 +8,7 @@ use cuvee_text::value::Value;
 use std::sync::Arc;
 
 /// The keys that a report may have.
-const NAMES: [&str; 15] = [
+const NAMES: [&str; 17] = [
     "node",
     "relation",
     "entity",
@@ -17,6 +18,8 @@ const NAMES: [&str; 15] = [
     "outputs",
     "step",
     "outcome",
+    "claim",
+    "token",
     "key",
     "expect",
     "note",
@@ -86,6 +89,13 @@ impl InstanceReport {
             "outputs" => self.outputs = entries(name, value)?,
             "step" => self.step = Some(text(name, value)?),
             "outcome" => self.outcome = Some(outcome(&text(name, value)?)?),
+            "claim" => {
+                let lasts = lease(&text(name, value)?);
+                let wrong =
+                    || wrong("`claim` has to be how long the step is claimed, such as `10m`");
+                self.claim = Some(lasts.ok_or_else(wrong)?);
+            }
+            "token" => self.token = Some(text(name, value)?),
             "key" => self.key = Some(text(name, value)?),
             "expect" => {
                 let number = match value {

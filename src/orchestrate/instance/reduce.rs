@@ -4,7 +4,7 @@
 use super::event::{Event, NodeAdded, RecordOrigin, RelationAdded, ReportOutcome};
 use super::model::{
     Annotations, ByName, InstanceModel, InstanceState, NodeInstance, OpenOrchestration,
-    RelationInstance, ReportedValue, StepStatus, relation_identifier,
+    RelationInstance, ReportedValue, StepClaim, StepStatus, relation_identifier,
 };
 use crate::tosca::NodeState;
 use cuvee_text::value::Value;
@@ -150,6 +150,7 @@ impl InstanceModel {
             Event::OrchestrationStarted { .. }
             | Event::OrchestrationEnded { .. }
             | Event::StepStarted { .. }
+            | Event::StepClaimed { .. }
             | Event::StepEnded { .. } => self.orchestrate(head, event)?,
             Event::NodeAdded(added) => self.add_node(head, added)?,
             Event::NodeDefined { id, target, template, index } => {
@@ -238,6 +239,12 @@ impl InstanceModel {
                 let open = self.orchestration.as_mut().ok_or_else(none)?;
                 assign(&mut open.steps, step, Some(StepStatus::Running));
             }
+            Event::StepClaimed { step, token, until } => {
+                let open = self.orchestration.as_mut().ok_or_else(none)?;
+                let [token, until] = [token, until].map(Arc::clone);
+                let claim = StepClaim { actor: Arc::clone(&head.actor), token, until };
+                assign(&mut open.claims, step, Some(claim));
+            }
             Event::StepEnded { step, outcome, .. } => {
                 let open = self.orchestration.as_mut().ok_or_else(none)?;
                 let status = match outcome {
@@ -246,6 +253,7 @@ impl InstanceModel {
                     ReportOutcome::Failed | ReportOutcome::Cancelled => StepStatus::Failed,
                 };
                 assign(&mut open.steps, step, Some(status));
+                open.claims.remove(step);
             }
             _ => {}
         }

@@ -2,6 +2,7 @@
 //! the model and becomes events. No message shows a value.
 
 use super::apply::{Orchestration, impossible, open_of};
+use super::claim::DrawToken;
 use super::event::{Event, ReportOutcome};
 use super::exchange::RESERVED_METADATA;
 use super::model::{InstanceModel, InstanceState, NodeInstance};
@@ -16,6 +17,7 @@ use crate::tosca::{Family, NodeState, Types};
 use cuvee_text::value::Value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// How many bytes a value has at most.
 const LARGEST_VALUE: usize = 1 << 20;
@@ -47,6 +49,11 @@ pub struct InstanceReport {
     pub step: Option<Arc<str>>,
     /// How the step ended.
     pub outcome: Option<ReportOutcome>,
+    /// How long the step, which begins, is claimed: until then others may not report it. With the
+    /// token of an earlier claim, that one lasts longer.
+    pub claim: Option<Duration>,
+    /// The token that answered the claim of the step.
+    pub token: Option<Arc<str>>,
     /// The key that tells this report from others of its orchestration. A repeated report counts
     /// once.
     pub key: Option<Arc<str>>,
@@ -102,6 +109,8 @@ pub struct ReportRules<'r, 't, 'a> {
     pub types: Option<&'r DeclaredTypes<'t, 'a>>,
     /// How secret values are sealed; without it values are kept as they are.
     pub secrets: Option<&'r SealValue<'r>>,
+    /// How tokens for claims are made; without it no step can be claimed.
+    pub tokens: Option<&'r DrawToken<'r>>,
     /// Whether the running workflow may set a state that the specification does not know.
     pub sets_state: Option<&'r dyn Fn(&str) -> bool>,
     /// Whether attributes that the type does not declare are kept as metadata.
@@ -141,7 +150,7 @@ impl ReportRules<'_, '_, '_> {
 }
 
 /// The outcome of a report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reported {
     /// Something has changed.
     Changed,
@@ -149,6 +158,8 @@ pub enum Reported {
     Unchanged,
     /// It repeats the report of this record (rule P-7).
     Repeated(u64),
+    /// Steps are claimed. Further reports of them need this token.
+    Claimed(Arc<str>),
 }
 
 impl InstanceReport {
@@ -175,10 +186,22 @@ impl InstanceReport {
     ///
     /// # Errors
     /// `unknown-element`, `unknown-property`, `invalid-value`, `illegal-transition`,
-    /// `no-orchestration`, `step-not-ready`, `stale-revision`. On an error the record may contain
-    /// some events of the report already; the caller has to take them back.
+    /// `no-orchestration`, `step-not-ready`, `step-claimed`, `stale-revision`. On an error the
+    /// record may contain some events of the report already; the caller has to take them back.
     pub fn add_to(
         &self,
+        record: &mut Unwritten<'_>,
+        rules: &ReportRules<'_, '_, '_>,
+        orchestration: Option<&mut Orchestration<'_>>,
+    ) -> Result<Reported, Diagnostic> {
+        let token = self.claim_token(rules.tokens)?;
+        let reported = self.add_under(token.as_ref(), record, rules, orchestration)?;
+        Ok(token.map_or(reported, Reported::Claimed))
+    }
+
+    fn add_under(
+        &self,
+        token: Option<&Arc<str>>,
         record: &mut Unwritten<'_>,
         rules: &ReportRules<'_, '_, '_>,
         mut orchestration: Option<&mut Orchestration<'_>>,
@@ -195,9 +218,10 @@ impl InstanceReport {
         }
         self.check_expected(record.model())?;
         let before = record.events().len();
-        ReportJudge { rules, record, orchestration: orchestration.as_deref_mut() }.report(self)?;
+        let running = orchestration.as_deref_mut();
+        ReportJudge { rules, record, orchestration: running, token }.report(self)?;
         for report in &self.batch {
-            report.add_to(record, rules, orchestration.as_deref_mut())?;
+            report.add_under(token, record, rules, orchestration.as_deref_mut())?;
         }
         let is_changed = record.events().len() > before;
         Ok(if is_changed { Reported::Changed } else { Reported::Unchanged })
@@ -243,7 +267,7 @@ impl InstanceReport {
     }
 
     /// Calls `each` with the report, and with those that make one record with it.
-    fn all<'r>(&'r self, each: &mut dyn FnMut(&'r Self)) {
+    pub(super) fn all<'r>(&'r self, each: &mut dyn FnMut(&'r Self)) {
         each(self);
         self.batch.iter().for_each(|report| report.all(each));
     }
@@ -264,14 +288,17 @@ impl InstanceReport {
 }
 
 /// Judges a report and adds its events to a record.
-struct ReportJudge<'o, 'r, 't, 'a, 'm, 'p> {
+pub(super) struct ReportJudge<'o, 'r, 't, 'a, 'm, 'p> {
     rules: &'o ReportRules<'r, 't, 'a>,
-    record: &'o mut Unwritten<'m>,
-    orchestration: Option<&'o mut Orchestration<'p>>,
+    pub(super) record: &'o mut Unwritten<'m>,
+    pub(super) orchestration: Option<&'o mut Orchestration<'p>>,
+    /// The token for the steps that the report claims.
+    pub(super) token: Option<&'o Arc<str>>,
 }
 
 impl ReportJudge<'_, '_, '_, '_, '_, '_> {
     fn report(&mut self, report: &InstanceReport) -> Result<(), Diagnostic> {
+        self.pass_claims(report)?;
         if let Some(step) = &report.step {
             open_of(self.record.model())?;
             if let Some(orchestration) = &mut self.orchestration {
@@ -295,7 +322,10 @@ impl ReportJudge<'_, '_, '_, '_, '_, '_> {
             }
         }
         match &report.step {
-            Some(step) => self.step(step, report),
+            Some(step) => {
+                self.step(step, report)?;
+                self.claim(report)
+            }
             None if report.outcome.is_some() => Err(Diagnostic::error(
                 Code::InvalidValue,
                 "an `outcome` needs a `step`, which is missing",
@@ -304,7 +334,7 @@ impl ReportJudge<'_, '_, '_, '_, '_, '_> {
         }
     }
 
-    fn add(&mut self, event: Event) -> Result<(), Diagnostic> {
+    pub(super) fn add(&mut self, event: Event) -> Result<(), Diagnostic> {
         self.record.add(event).map_err(impossible)
     }
 
@@ -407,7 +437,7 @@ impl ReportJudge<'_, '_, '_, '_, '_, '_> {
     }
 
     /// The id of a node that is named with or without `node.`.
-    fn node_id(&self, said: &Arc<str>) -> Arc<str> {
+    pub(super) fn node_id(&self, said: &Arc<str>) -> Arc<str> {
         match said.strip_prefix("node.") {
             Some(id) if !self.record.model().nodes.contains_key(said) => id.into(),
             _ => Arc::clone(said),
@@ -597,6 +627,7 @@ impl ReportJudge<'_, '_, '_, '_, '_, '_> {
 
     fn step(&mut self, step: &Arc<str>, report: &InstanceReport) -> Result<(), Diagnostic> {
         let (message, has_state) = (report.note.as_ref(), report.state.is_some());
+        let is_renewed = report.claim.is_some() && self.is_running(step);
         match (&mut self.orchestration, report.outcome) {
             // The reported state may have ended the orchestration already.
             (Some(_), _) if self.record.model().orchestration.is_none() => Ok(()),
@@ -604,6 +635,8 @@ impl ReportJudge<'_, '_, '_, '_, '_, '_> {
             (Some(orchestration), Some(outcome)) => {
                 orchestration.end_step(self.record, step, outcome, message, has_state)
             }
+            // A claim that is renewed does not begin the step again.
+            (None, None) if is_renewed => Ok(()),
             (None, None) => self.add(Event::StepStarted { step: Arc::clone(step) }),
             (None, Some(outcome)) => {
                 let (step, message) = (Arc::clone(step), message.cloned());

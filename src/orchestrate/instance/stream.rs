@@ -7,6 +7,7 @@ use super::report::{InstanceReport, ReportRules, Reported};
 use super::store::SnapshotPace;
 use crate::diagnostic::Diagnostic;
 use serde::Serialize;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How many lines become durable at once at most.
@@ -41,6 +42,9 @@ pub struct Acknowledgement {
     /// The number of structural changes after it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub structure: Option<u64>,
+    /// The token for further reports of the steps that the report claims.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub token: Option<Arc<str>>,
 }
 
 /// The progress of a stream.
@@ -226,9 +230,11 @@ fn answer(
         unchanged: false,
         revision,
         structure,
+        token: None,
     };
     match reported {
         Ok(Reported::Changed) => ok,
+        Ok(Reported::Claimed(token)) => Acknowledgement { token: Some(token), ..ok },
         Ok(Reported::Unchanged) => Acknowledgement { unchanged: true, ..ok },
         Ok(Reported::Repeated(revision)) => {
             Acknowledgement { unchanged: true, revision, structure: None, ..ok }

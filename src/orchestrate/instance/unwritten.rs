@@ -4,7 +4,7 @@
 use super::event::{Event, RecordOrigin, RelationAdded};
 use super::model::{
     Annotations, GroupInstance, InstanceModel, InstanceState, InstanceTarget, NodeInstance,
-    OpenOrchestration, PolicyInstance, RelationInstance, ReportedValue, StepStatus,
+    OpenOrchestration, PolicyInstance, RelationInstance, ReportedValue, StepClaim, StepStatus,
 };
 use super::reduce::{Entity, ImpossibleEvent, RecordHead, RelationPath};
 use cuvee_text::value::Value;
@@ -33,7 +33,7 @@ enum Undo {
     Nothing,
     Target(InstanceTarget, Vec<(Arc<str>, Arc<str>)>),
     Orchestration(Option<Box<OpenOrchestration>>, Option<(Arc<str>, u64)>),
-    Step(Arc<str>, Option<StepStatus>),
+    Step(Arc<str>, Option<StepStatus>, Option<StepClaim>),
     Node(Arc<str>, Option<Box<NodeInstance>>, Option<u32>),
     /// For an added relation: its requirement, its position, and whether the node had the
     /// requirement.
@@ -80,6 +80,11 @@ impl<'m> Unwritten<'m> {
     /// The model, with all added events.
     pub fn model(&self) -> &InstanceModel {
         self.model
+    }
+
+    /// The time of the record.
+    pub(super) fn time(&self) -> &str {
+        &self.head.time
     }
 
     /// The added events.
@@ -139,10 +144,13 @@ impl<'m> Unwritten<'m> {
                 let open = model.orchestration.clone().map(Box::new);
                 Undo::Orchestration(open, model.last_key.clone())
             }
-            Event::StepStarted { step } | Event::StepEnded { step, .. } => {
+            Event::StepStarted { step }
+            | Event::StepClaimed { step, .. }
+            | Event::StepEnded { step, .. } => {
                 let open = model.orchestration.as_ref();
-                let was = open.and_then(|open| open.steps.get(step)).copied();
-                Undo::Step(Arc::clone(step), was)
+                let status = open.and_then(|open| open.steps.get(step)).copied();
+                let claim = open.and_then(|open| open.claims.get(step)).cloned();
+                Undo::Step(Arc::clone(step), status, claim)
             }
             Event::NodeAdded(added) => self.node(&added.id),
             Event::NodeDefined { id, .. }
@@ -263,9 +271,10 @@ impl<'m> Unwritten<'m> {
             Undo::Orchestration(open, last_key) => {
                 (model.orchestration, model.last_key) = (open.map(|open| *open), last_key);
             }
-            Undo::Step(step, was) => {
+            Undo::Step(step, status, claim) => {
                 if let Some(open) = &mut model.orchestration {
-                    put(&mut open.steps, step, was);
+                    put(&mut open.steps, Arc::clone(&step), status);
+                    put(&mut open.claims, step, claim);
                 }
             }
             Undo::Node(id, was, generation) => {

@@ -1,5 +1,6 @@
 //! Views of a model or of one of its entities, as they are shown.
 
+use super::apply::ClaimedStep;
 use super::model::{
     ByName, CapabilityInstance, InstanceModel, NodeInstance, RelationInstance, ReportedValue,
     StepStatus, relation_identifier,
@@ -9,6 +10,7 @@ use super::reduce::Entity;
 use super::shown::ShownValues;
 use crate::diagnostic::Diagnostic;
 use cuvee_text::value::Value;
+use jiff::Timestamp;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -68,6 +70,9 @@ pub struct OrchestrationView {
     pub workflow: Option<Arc<str>>,
     /// The steps and parts that were reported.
     pub steps: ByName<StepStatus>,
+    /// The claims of those that are running, whether their leases are over or not.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub claimed: Vec<ClaimedStep>,
 }
 
 /// A node in short.
@@ -244,6 +249,7 @@ pub fn view_model(model: &InstanceModel, reading: &ModelReading<'_>) -> ModelVie
             plan: open.plan.clone(),
             workflow: open.workflow.clone(),
             steps: open.steps.clone(),
+            claimed: model.claimed_steps(Timestamp::MIN),
         }),
         states,
         nodes: model.nodes.iter().map(line).collect(),

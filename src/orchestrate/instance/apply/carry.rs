@@ -19,7 +19,7 @@ type Done = Result<(), Diagnostic>;
 
 fn not_ready(message: String) -> Diagnostic {
     Diagnostic::error(Code::StepNotReady, message)
-        .help("`cuvee instance apply NAME --resume` lists what is ready")
+        .help("`cuvee instance ready NAME` lists what is ready")
 }
 
 fn node_name(id: &str) -> Arc<str> {
@@ -27,8 +27,8 @@ fn node_name(id: &str) -> Arc<str> {
 }
 
 impl Orchestration<'_> {
-    /// Begins the part of a step for which something is reported. A part that is done or has failed
-    /// for good is left alone; other checks report that.
+    /// Begins the part of a step for which something is reported. A step or part that is done, or a
+    /// part that has failed for good, is left alone; other checks report that.
     ///
     /// # Errors
     /// `unknown-element`, `step-not-ready`
@@ -38,8 +38,10 @@ impl Orchestration<'_> {
         step: &str,
         has_state: bool,
     ) -> Done {
-        let (PlanName::Unit(unit) | PlanName::Step(_, unit)) = self.find(step)?;
-        match self.progress.is_done(unit) || self.progress.has_failed_for_good(unit) {
+        let name = self.find(step)?;
+        let (PlanName::Unit(unit) | PlanName::Step(_, unit)) = name;
+        let is_over = self.progress.is_done(unit) || self.was_done(record.model(), name);
+        match is_over || self.progress.has_failed_for_good(unit) {
             true => Ok(()),
             false => self.begin_unit(record, unit, has_state),
         }
@@ -52,7 +54,8 @@ impl Orchestration<'_> {
     pub fn start_step(&mut self, record: &mut Unwritten<'_>, step: &str) -> Done {
         let name = self.find(step)?;
         let (PlanName::Unit(unit) | PlanName::Step(_, unit)) = name;
-        if self.progress.is_done(unit) {
+        let was_done = self.was_done(record.model(), name);
+        if self.progress.is_done(unit) || was_done {
             return Err(not_ready(format!("`{step}` is done already")));
         }
         self.begin_unit(record, unit, false)?;
@@ -85,10 +88,7 @@ impl Orchestration<'_> {
     ) -> Done {
         let name = self.find(step)?;
         let (PlanName::Unit(unit) | PlanName::Step(_, unit)) = name;
-        let was_done = match name {
-            PlanName::Step(at, _) => is_done(record.model(), &self.plan.steps[at]),
-            PlanName::Unit(_) => false,
-        };
+        let was_done = self.was_done(record.model(), name);
         if self.progress.is_done(unit) || was_done {
             return match outcome {
                 ReportOutcome::Done => Ok(()),
@@ -107,6 +107,9 @@ impl Orchestration<'_> {
         }
         let (step, message) = (Arc::from(step), message.cloned());
         let is_whole = self.plan.unit(unit).id == step;
+        if is_whole {
+            self.end_claimed(record, unit, outcome).map_err(impossible)?;
+        }
         record.add(Event::StepEnded { step, outcome, message }).map_err(impossible)?;
         if outcome == ReportOutcome::Failed && !has_state {
             self.fail(record, name).map_err(impossible)?;
@@ -118,6 +121,11 @@ impl Orchestration<'_> {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Whether a step was reported to be done.
+    fn was_done(&self, model: &InstanceModel, name: PlanName) -> bool {
+        matches!(name, PlanName::Step(at, _) if is_done(model, &self.plan.steps[at]))
     }
 
     fn succeed(&mut self, record: &mut Unwritten<'_>, name: PlanName) -> Done {
@@ -273,7 +281,7 @@ impl Orchestration<'_> {
     }
 
     /// The first part of a node that is not done.
-    fn current(&self, id: &str) -> Option<PlanUnitIndex> {
+    pub(super) fn current(&self, id: &str) -> Option<PlanUnitIndex> {
         let units = self.plan.units_of(id).iter().copied();
         let mut moving = units.filter(|unit| self.plan.unit(*unit).kind.node().is_some());
         moving.find(|unit| !self.progress.is_done(*unit))
@@ -468,6 +476,7 @@ impl Orchestration<'_> {
         unit: PlanUnitIndex,
     ) -> Result<Vec<PlanUnitIndex>, ImpossibleEvent> {
         let PlanUnit { id, kind, .. } = self.plan.unit(unit);
+        self.end_claimed(record, unit, ReportOutcome::Done)?;
         match kind {
             UnitKind::Up(node, _) => {
                 self.arrive(record, unit, node)?;

@@ -2,10 +2,12 @@
 //! reported of them.
 
 mod carry;
+mod claim;
 mod document;
 mod effect;
 mod progress;
 
+pub use claim::ClaimedStep;
 pub use document::AppliedPlan;
 pub(super) use document::PlanUnitIndex;
 pub use effect::TargetModels;
@@ -16,6 +18,7 @@ use super::reduce::ImpossibleEvent;
 use super::unwritten::Unwritten;
 use crate::diagnostic::{Code, Diagnostic};
 use document::{AppliedStep, PlanUnit};
+use jiff::Timestamp;
 use progress::PlanProgress;
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
@@ -39,7 +42,7 @@ pub(super) fn none_open(model: &InstanceModel) -> Result<(), Diagnostic> {
     let Some(open) = &model.orchestration else { return Ok(()) };
     let message = format!("{} is open", open_name(open));
     Err(Diagnostic::error(Code::OrchestrationOpen, message)
-        .help("continue it with `cuvee instance apply NAME --resume`, or end it with `cuvee instance finish NAME`"))
+        .help("see what is left with `cuvee instance ready NAME`, or end it with `cuvee instance finish NAME`"))
 }
 
 /// The name of an orchestration in messages.
@@ -237,26 +240,32 @@ impl<'p> Orchestration<'p> {
     }
 
     /// The steps that are ready, in the order of the plan, and ready parts that have no step to
-    /// run.
-    pub fn ready(&self, model: &InstanceModel) -> Vec<ReadyStep> {
+    /// run. Steps that somebody has claimed are left out until their leases are over.
+    pub fn ready(&self, model: &InstanceModel, now: Timestamp) -> Vec<ReadyStep> {
         let units = (0..self.plan.units.len()).map(PlanUnitIndex::new);
+        let is_claimed = |id: &str| model.claim_of(id).is_some_and(|claim| !claim.is_over(now));
         let mut ready = Vec::new();
         for unit in units.filter(|&unit| self.progress.is_ready(unit)) {
             let PlanUnit { id, steps, .. } = self.plan.unit(unit);
+            if is_claimed(id) {
+                continue;
+            }
             let is_next = |at: &usize| {
                 let step = &self.plan.steps[*at];
                 step.is_run && !is_done(model, step) && self.missing(model, *at).is_none()
             };
             let next: Vec<_> = steps.clone().filter(is_next).collect();
-            let is_whole = |at: usize| self.plan.steps[at].id == *id;
+            let status = Self::status_at(model, id, now);
             if next.is_empty() {
-                let status = Self::status(model, id);
                 ready.push(ReadyStep { step: Arc::clone(id), part: None, status });
             }
-            ready.extend(next.into_iter().map(|at| ReadyStep {
-                step: Arc::clone(&self.plan.steps[at].id),
-                part: (!is_whole(at)).then(|| Arc::clone(id)),
-                status: Self::status(model, &self.plan.steps[at].id),
+            // Whoever claimed the whole part may have begun any step of it.
+            let of_part = status.filter(|_| model.claim_of(id).is_some());
+            let next = next.into_iter().map(|at| &self.plan.steps[at].id);
+            ready.extend(next.filter(|step| !is_claimed(step)).map(|step| ReadyStep {
+                step: Arc::clone(step),
+                part: (step != id).then(|| Arc::clone(id)),
+                status: of_part.or_else(|| Self::status_at(model, step, now)),
             }));
         }
         ready
