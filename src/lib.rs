@@ -60,6 +60,8 @@ pub mod diagnostic;
 mod draw;
 mod exchange;
 pub mod explore;
+#[cfg(feature = "cli")]
+pub mod operate;
 mod orchestrate;
 mod report;
 mod resolver;
@@ -99,8 +101,8 @@ pub mod deploy {
         pub use crate::orchestrate::instance::*;
         pub use crate::resolver::{
             InstancePlanQuery, InstanceSettings, NextLines, ReadySteps, RecordAuthorNow,
-            ReportLines, StoredInstance, TakenReports, plan_instance, remove_instance,
-            repair_instance, with_derivation,
+            RecordReports, ReportLines, StoredInstance, TakenReports, plan_instance,
+            remove_instance, repair_instance, with_derivation,
         };
     }
 

@@ -5,6 +5,7 @@ pub(crate) mod analyze;
 pub(crate) mod args;
 pub(crate) mod assign;
 pub(crate) mod complete;
+mod config;
 pub(crate) mod convert;
 mod csv;
 pub(crate) mod diff;

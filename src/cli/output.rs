@@ -19,7 +19,7 @@ const LINKS: usize = 40;
 const CHUNK: usize = 1 << 16;
 /// The exit code of a process that Ctrl-C ended, as shells report it. It is also used for other
 /// signals that end the process.
-const INTERRUPTED: i32 = 130;
+pub(super) const INTERRUPTED: i32 = 130;
 
 /// The temporary file that is being written. Creating, renaming and removing it requires the lock,
 /// so that an interrupt never happens in between.
@@ -62,7 +62,8 @@ pub(super) fn harmless<'t>(text: &'t str, to: &impl IsTerminal) -> Cow<'t, str> 
     if to.is_terminal() { escaped(text) } else { text.into() }
 }
 
-fn escaped(text: &str) -> Cow<'_, str> {
+/// Replaces control characters by their escapes.
+pub(super) fn escaped(text: &str) -> Cow<'_, str> {
     let is_obeyed = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
     if !text.contains(is_obeyed) {
         return text.into();

@@ -39,11 +39,16 @@ pub(super) fn document(
 }
 
 /// The store in this directory, in that of the environment variable, or else in `.cuvee`.
-pub(super) fn store(directory: Option<&Path>) -> OsStore {
-    let said = directory.map(Path::to_owned);
+pub(super) fn store(said: Option<&Path>) -> OsStore {
+    OsStore::new(directory(said))
+}
+
+/// The directory of the store.
+pub(super) fn directory(said: Option<&Path>) -> PathBuf {
+    let said = said.map(Path::to_owned);
     let variable =
         || std::env::var_os("CUVEE_STORE").filter(|it| !it.is_empty()).map(PathBuf::from);
-    OsStore::new(said.or_else(variable).unwrap_or_else(|| PathBuf::from(".cuvee")))
+    said.or_else(variable).unwrap_or_else(|| PathBuf::from(".cuvee"))
 }
 
 /// Parses a revision, or a time.

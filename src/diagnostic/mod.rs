@@ -116,6 +116,7 @@ codes! {
     IncompatibleType "incompatible-type" "An element or a value has a type that does not fit where it is used. Use another one, or correct one of the types.";
     InstanceExists "instance-exists" "An instance of this name is in the store already. Choose another name, or delete that one.";
     InstanceName "instance-name" "An instance cannot have this name: it has to be a valid directory name on every system. Use up to 63 of the characters a-z, 0-9, `.`, `_` and `-`, the first one a letter or a digit.";
+    InstanceRunning "instance-running" "Another process runs the plan of an instance. Wait until it has ended; of a process that is gone on this machine nothing is left to wait for.";
     InvalidConstraint "invalid-constraint" "A constraint clause is unknown, does not apply to values of its type, or has an operand that does not fit. Put right what the message names.";
     InvalidDefinition "invalid-definition" "A type definition does not have the shape that the grammar of TOSCA asks for. Put right what the message names; it says in which section the grammar is.";
     InvalidExpression "invalid-expression" "An expression cannot be understood or computed: an operator is unknown, has the wrong number or types of operands, or divides by zero.";
@@ -133,13 +134,17 @@ codes! {
     MissingImport "missing-import" "A document uses a component of another document that it does not import. Import that document directly: imports of imports do not count.";
     MissingInput "missing-input" "A variability input or a deployment input is needed and has no value. Assign it, choose a preset, or declare a `default`.";
     MissingPersistentNode "missing-persistent-node" "Nodes are kept by their incoming relations and their hosts, but no node is persistent, so there is no first node that keeps the others. Declare `persistent: true` at a node that is used from outside, or disable `persistent_check`.";
+    MissingProgram "missing-program" "A program that steps of a plan need is not installed. Install it, or put its directory into `PATH`.";
     MissingProperty "missing-property" "A required property has no value and no default. Assign it, or declare it `required: false`.";
     MissingPropertyContainer "missing-property-container" "A property is present, but what it belongs to is not. Give it the condition of its container, or enable `property_default_condition`.";
     MissingRequirement "missing-requirement" "A node does not assign a requirement of its type, so that an orchestrator has to find a target. Assign the requirement, or let its definition occur from 0 times on.";
+    MissingSecret "missing-secret" "A step needs a secret of which the instance keeps only a digest, and the run does not know it. Give the topology inputs that it is made of.";
     MissingTechnologyContainer "missing-technology-container" "A technology is present, but its node is not. Give it the condition of its node, or enable `technology_pruning`.";
     MissingTypeContainer "missing-type-container" "A type is present, but what it belongs to is not. Give it the condition of its container, or enable `type_default_condition`.";
     MultipleDefaultAlternatives "multiple-default-alternatives" "More than one alternative of one element is declared as default. Keep `default_alternative` at one of them.";
     NoOrchestration "no-orchestration" "States, steps and parts can be reported only during an orchestration, and none is open. Begin one: `cuvee instance apply` with a plan, or `cuvee instance begin` without.";
+    NoProvider "no-provider" "A node has no operations, and nothing says what stands for it. Name this machine, a host or a program with `--provider`.";
+    NoRunner "no-runner" "Nothing says which program runs the implementation of an operation. Begin its file with `#!` and a program, give its artifact a type, or name one with `--runner`.";
     NoSelection "no-selection" "A node is to be selected, but no existing node fits, or there are not enough existing nodes for all selections. Weaken its `node_filter`, or describe the existing nodes with `--inventory`.";
     NoSubstitution "no-substitution" "A node is to be substituted, but no template of the catalogue fits; the labels say why, for the template that fits best first. Add a template, or correct the part that does not fit.";
     Nondeterminism "nondeterminism" "Two elements of one name are present and the check that forbids it is off, so one was taken: the first of types and technologies, the last of elements that become entries of a map.";
@@ -188,6 +193,8 @@ codes! {
     UnprefixedName "unprefixed-name" "A name without a prefix means one of the target namespace, though by the rules it means one of the default namespace. Declare a prefix for the target namespace, and use it.";
     UnproducedOutput "unproduced-output" "A present topology output takes its value from no present element. Remove it too, or disable `unproduced_output_check`.";
     Unproven "unproven" "The time was over before the result was proven to be the best variant. Allow more time, or accept it with `--accept-unproven`.";
+    UnreachableHost "unreachable-host" "A host on which steps of a plan run has no known address, or does not answer. Name it with `--provider`, or try to reach it with `ssh`.";
+    UnresolvedAttribute "unresolved-attribute" "A step needs an attribute that nobody gave. Let an operation of its node write it to `CUVEE_OUTPUTS`, or report it with `cuvee instance record`.";
     UnresolvedInstance "unresolved-instance" "An instance needs all values, and one is not known: that of a topology input, that of a property, or the number of instances of a node. As a warning: it is still open which node stands for a node template or fulfils a requirement. An instance that was imported has no template until it is planned to one. Give the input a value with `--deployment-input`, or assign the property.";
     Unsatisfiable "unsatisfiable" "No variant fulfils all conditions and constraints. The notes name a minimal set that conflicts: drop or weaken any one of them.";
     UnsupportedVersion "unsupported-version" "The `tosca_definitions_version` is missing or is not one that can be resolved; versions 1.0 to 1.2 of the TOSCA Simple Profile are read as version 1.3, with a warning.";

@@ -5,8 +5,8 @@ use super::Resolver;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::explore::types;
 use crate::orchestrate::instance::{
-    self, Derived, InstanceModel, InstanceState, KeptSecrets, Overlay, TargetSources, TargetTypes,
-    VariantOfInstance, as_in_model, redacted, types_only,
+    self, Derived, InstanceModel, InstanceState, KeptSecrets, Overlay, SecretValues, TargetSources,
+    TargetTypes, VariantOfInstance, as_in_model, redacted, types_only,
 };
 use crate::orchestrate::plan::{
     self, Adaptation, ChangeClass, ElementChange, Observed, OrderOptions, Plan, PlanBase,
@@ -66,6 +66,16 @@ impl Resolver {
         self.with_target(secrets, |target, loaded, _| {
             Ok((self.sources(target, loaded)?, target.inputs.clone()))
         })
+    }
+
+    /// The secrets of the variant, for a program that runs its operations. `kept` is how an
+    /// instance keeps them.
+    ///
+    /// # Errors
+    /// As [`Resolver::instance_target`].
+    pub fn instance_secrets(&self, kept: &KeptSecrets) -> Result<SecretValues, Failure> {
+        let target = self.instance_target(&mut kept.keeping())?.result;
+        Ok(SecretValues::of(&target, kept)?)
     }
 
     /// Plans what turns an instance into the variant. The answer also has what the instance keeps

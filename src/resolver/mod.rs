@@ -20,8 +20,8 @@ pub use conversion::{
 };
 pub use instances::{InstancePlanQuery, remove_instance, repair_instance};
 pub use stored::{
-    NextLines, ReadySteps, RecordAuthorNow, ReportLines, StoredInstance, TakenReports,
-    plan_instance, with_derivation,
+    NextLines, ReadySteps, RecordAuthorNow, RecordReports, ReportLines, StoredInstance,
+    TakenReports, plan_instance, with_derivation,
 };
 pub use substitution::{NestedTemplate, SubstitutedTemplate, SubstitutionQuery};
 

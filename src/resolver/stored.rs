@@ -6,15 +6,15 @@ use super::instances::{InstancePlanQuery, remove_instance, repair_instance, temp
 use crate::diagnostic::{Code, Diagnostic};
 use crate::orchestrate::instance::{
     Acknowledgement, AppliedPlan, BegunPlan, ClaimedStep, DeclaredTypes, DerivesFrom, DrawToken,
-    EventLog, InstanceLog, InstanceModel, InstanceReport, InstanceTarget, LockHolder, ModelEdit,
-    Orchestration, ReadyStep, RecordAuthor, RecordOrigin, RecordedChange, ReportRules,
-    ReportStream, Reported, SealValue, Store, TakenLines, TargetModels, TargetSources, TargetTypes,
-    another_plan, choice_of, random_name,
+    EventLog, InstanceLog, InstanceModel, InstanceReport, InstanceTarget, KeptSecrets, LockHolder,
+    ModelEdit, NextReports, Orchestration, ReadyStep, RecordAuthor, RecordOrigin, RecordedChange,
+    ReportRules, ReportStream, Reported, SealValue, Store, TakenLines, TargetModels, TargetSources,
+    TargetTypes, another_plan, choice_of, random_name,
 };
 use crate::orchestrate::plan::Plan;
 use crate::topology::sensitive::kept_secret;
 use crate::tosca::digest::sha256;
-use crate::tosca::{Family, TypeRef};
+use crate::tosca::{Family, TypeRef, Types};
 use cuvee_text::answer::{Answer, Failure};
 use cuvee_text::value::Value;
 use jiff::Timestamp;
@@ -54,6 +54,14 @@ pub struct RecordAuthorNow {
 pub type NextLines<'n> =
     dyn FnMut(&[Acknowledgement]) -> Result<Option<ReportLines>, Diagnostic> + 'n;
 
+/// Records reports, and those that follow for what is ready after them.
+pub type RecordReports<'r> = dyn FnMut(
+        &RecordAuthorNow,
+        &[InstanceReport],
+        &mut NextReports<'_>,
+    ) -> Result<Vec<Acknowledgement>, Diagnostic>
+    + 'r;
+
 /// Lines that are recorded together.
 #[derive(Clone, Debug)]
 pub struct ReportLines {
@@ -64,7 +72,8 @@ pub struct ReportLines {
 }
 
 impl RecordAuthorNow {
-    fn author(&self) -> RecordAuthor<'_> {
+    /// The author as records take it.
+    pub fn author(&self) -> RecordAuthor<'_> {
         let Self { holder, timeout, time } = self;
         let origin = RecordOrigin::Orchestrator;
         RecordAuthor { holder, timeout: *timeout, time: *time, origin }
@@ -98,6 +107,39 @@ impl<'s> StoredInstance<'s> {
         TargetSources::read(digest, &|digest| self.log.log().blob(digest))
     }
 
+    /// How the instance keeps secrets.
+    ///
+    /// # Errors
+    /// `file`, if its key cannot be read.
+    pub fn secrets(&self) -> Result<KeptSecrets, Diagnostic> {
+        self.log.secrets()
+    }
+
+    /// The document of the plan that is carried out.
+    ///
+    /// # Errors
+    /// `no-orchestration` if there is none; `store-corrupt`, `file`
+    pub fn plan_document(&self) -> Result<String, Diagnostic> {
+        let open = self.model().orchestration.as_ref();
+        let Some(digest) = open.and_then(|open| open.plan.as_ref()) else {
+            return Err(Diagnostic::error(Code::NoOrchestration, "no plan is being carried out"));
+        };
+        Ok(String::from_utf8_lossy(&self.log.log().blob(digest)?).into_owned())
+    }
+
+    /// Calls `ask` with the types of a target that was kept.
+    ///
+    /// # Errors
+    /// Where the target cannot be read.
+    pub(crate) fn with_types_of<T>(
+        &self,
+        digest: &str,
+        ask: impl FnOnce(&Types<'_>) -> T,
+    ) -> Result<T, Failure> {
+        let target = TargetTypes::read(digest, &|digest| self.log.log().blob(digest))?;
+        target.with_types(|types| Ok::<_, Diagnostic>(ask(types)))
+    }
+
     /// The types of the present target of the instance.
     fn types(&self) -> Result<TargetTypes, Diagnostic> {
         TargetTypes::read(&self.model().target.digest, &|digest| self.log.log().blob(digest))
@@ -123,12 +165,31 @@ impl<'s> StoredInstance<'s> {
         })
     }
 
+    /// Adds to a resolver the presets and variability inputs that the instance's target was chosen
+    /// by.
+    #[must_use]
+    pub fn with_choice(&self, resolver: Resolver) -> Resolver {
+        let choice = &self.model().target.choice;
+        let mut resolver = resolver;
+        if let Some(Value::List(presets)) = choice.get("presets") {
+            let names = presets.iter().filter_map(Value::as_str);
+            resolver = names.fold(resolver, |resolver, name| resolver.preset(name));
+        }
+        if let Some(Value::Map(inputs)) = choice.get("inputs") {
+            let known = inputs.iter().filter(|(_, value)| kept_secret(value).is_none());
+            resolver = known
+                .fold(resolver, |resolver, (name, value)| resolver.input(&**name, value.clone()));
+        }
+        resolver
+    }
+
     /// Plans what turns the instance into its own target.
     ///
     /// # Errors
     /// As [`repair_instance`].
     pub fn plan_repair(&self, query: &InstancePlanQuery) -> Result<Answer<Plan>, Failure> {
-        repair_instance(self.model(), &|digest| self.target(digest), query)
+        let answer = repair_instance(self.model(), &|digest| self.target(digest), query)?;
+        self.with_digests(answer)
     }
 
     /// Plans the removal of the whole instance.
@@ -136,7 +197,20 @@ impl<'s> StoredInstance<'s> {
     /// # Errors
     /// As [`remove_instance`].
     pub fn plan_removal(&self, query: &InstancePlanQuery) -> Result<Answer<Plan>, Failure> {
-        remove_instance(self.model(), &|digest| self.target(digest), query)
+        let answer = remove_instance(self.model(), &|digest| self.target(digest), query)?;
+        self.with_digests(answer)
+    }
+
+    /// A plan with digests in place of secrets that the instance keeps as they are, so that its
+    /// document shows none and a run finds them.
+    fn with_digests(&self, mut answer: Answer<Plan>) -> Result<Answer<Plan>, Failure> {
+        let secrets = self.log.secrets()?;
+        for input in answer.result.calls.iter_mut().flat_map(|call| &mut call.inputs) {
+            if let Some(digested) = secrets.digested(&input.value) {
+                input.value = digested;
+            }
+        }
+        Ok(answer)
     }
 
     /// Begins to carry out a plan. Returns the steps that can be done now.
@@ -316,6 +390,32 @@ impl<'s> StoredInstance<'s> {
                 return Ok(!taken.has_failed);
             }
         }
+    }
+
+    /// Calls `act` with a function that records reports as they come, while one plan is carried
+    /// out. Each call gives the reports that are there, and those that follow for what is ready
+    /// then; all of them become durable at once.
+    ///
+    /// # Errors
+    /// Those of `act`, and those of reading the plan.
+    pub fn carry_out<T>(
+        &mut self,
+        taking: TakenReports,
+        act: impl FnOnce(&mut RecordReports<'_>) -> Result<T, Diagnostic>,
+    ) -> Result<T, Failure> {
+        let needs = ReportNeeds { types: true, plan: true };
+        self.judging(taking, needs, |log, rules, carried| {
+            let mut stream = ReportStream::new(*rules, carried.map(CarriedPlan::begun));
+            let mut last = None;
+            let done = act(&mut |author, first, next| {
+                let answers = stream.reports(log, &author.author(), first, next)?;
+                last = Some(author.clone());
+                Ok(answers)
+            });
+            // Without a snapshot, the next reader only takes longer.
+            let _ = last.map(|author| log.settle(&author.author()));
+            done
+        })
     }
 
     /// Changes the model by hand, past the orchestrator.
@@ -555,5 +655,5 @@ pub fn plan_instance(
     let answer = resolver.adapted(instance.model(), &targets, &mut secrets, query)?;
     let Answer { result: (plan, _, blobs), warnings, sources } = answer;
     let _ = instance.log.keep_blobs(author, &blobs);
-    Ok(Answer { result: plan, warnings, sources })
+    instance.with_digests(Answer { result: plan, warnings, sources })
 }

@@ -34,6 +34,24 @@ pub(crate) fn kept_secret(value: &Value) -> Option<&Value> {
     }
 }
 
+/// What the digest of a secret begins with.
+pub(crate) const DIGEST: &str = "hmac-sha256:";
+
+/// Whether a value has marked secrets, and of all of them only digests.
+pub(crate) fn is_digested(value: &Value) -> bool {
+    let is_digest = |kept: &Value| kept.as_str().is_some_and(|text| text.starts_with(DIGEST));
+    let (mut has_any, mut has_other) = (false, false);
+    value.replaced(&mut |part| match kept_secret(part) {
+        Some(kept) => {
+            has_any = true;
+            has_other |= !is_digest(kept);
+            ReplacedPart::Stays
+        }
+        None => ReplacedPart::Within,
+    });
+    has_any && !has_other
+}
+
 /// The value with the parts that are marked as secret hidden; `None` if there are none.
 pub(crate) fn masked(value: &Value) -> Option<Value> {
     const HIDDEN: &str = "(sensitive)";

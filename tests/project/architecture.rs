@@ -16,7 +16,7 @@ const GROUND: [&str; 2] = ["cuvee_text", "diagnostic"];
 
 /// The wings, each with the wings that it may use beside itself and [`GROUND`]. Cargo already
 /// ensures that `cuvee_text` and `cuvee_sat` use none of the other crates here.
-const WINGS: [(&str, &[&str]); 14] = [
+const WINGS: [(&str, &[&str]); 15] = [
     ("diagnostic", &[]),
     ("tosca", &[]),
     ("topology", &["tosca"]),
@@ -32,6 +32,7 @@ const WINGS: [(&str, &[&str]); 14] = [
         &["cuvee_sat", "tosca", "topology", "variability", "explore", "orchestrate", "draw"],
     ),
     ("resolver", BELOW_THE_WAY_IN),
+    ("operate", &["tosca", "topology", "orchestrate", "resolver"]),
     ("testing", &["tosca", "topology", "variability", "resolver"]),
     ("cli", &[]),
 ];

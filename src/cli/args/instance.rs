@@ -31,6 +31,8 @@ pub(crate) enum InstanceCommand {
     Log(LogInstanceArgs),
     /// Plan how to turn an instance into a variant, or to repair it
     Plan(Box<PlanInstanceArgs>),
+    /// Deploy a variant, or turn what is deployed into it: plan, ask, run and record
+    Run(Box<RunInstanceArgs>),
     /// Begin to carry out a plan, and show the steps that can be done
     Apply(ApplyInstanceArgs),
     /// Show which steps of the plan that is carried out can be done
@@ -288,6 +290,99 @@ pub(crate) struct PlanInstanceArgs {
     /// Format of the plan; by default the one that the ending of the file names, else `human`
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<PlanFormat>,
+}
+
+/// Arguments of `cuvee instance run`.
+#[derive(Debug, Args)]
+pub(crate) struct RunInstanceArgs {
+    /// The instance; it is made if there is none
+    pub name: String,
+    /// The template that it is to be a variant of; without it, a run goes on with what was begun,
+    /// and repairs what is not as it should be
+    pub template: Option<PathBuf>,
+    #[command(flatten)]
+    pub choose: ChooseArgs,
+    #[command(flatten)]
+    pub deployment: DeploymentArgs,
+    /// Run this plan, as `cuvee instance plan --format json` wrote it, instead of making one
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["template", "undeploy"])]
+    pub plan: Option<PathBuf>,
+    /// Take away all of it
+    #[arg(long, conflicts_with_all = ["template", "presets", "inputs_files", "inputs"])]
+    pub undeploy: bool,
+    /// Plan over what somebody changed past who deploys it
+    #[arg(long)]
+    pub overwrite: bool,
+    #[command(flatten)]
+    pub order: OrderArgs,
+    #[command(flatten)]
+    pub how: RunArgs,
+    /// How secrets of a new instance are kept
+    #[arg(long, value_name = "HOW", default_value = "digest")]
+    pub secrets: SecretsFormat,
+    /// Part of a name whose value is secret in a new instance; may be repeated
+    #[arg(long, value_name = "PATTERN")]
+    pub sensitive: Vec<String>,
+    #[command(flatten)]
+    pub author: AuthorArgs,
+}
+
+/// How the steps of a plan are run.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Run")]
+pub(crate) struct RunArgs {
+    /// How many steps run side by side at most
+    #[arg(short, long, value_name = "COUNT", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..))]
+    pub jobs: u16,
+    /// Run without asking
+    #[arg(short, long)]
+    pub yes: bool,
+    /// Check all that can be checked, and show what each step would run, and where
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Let each step fail in turn, in simulation only, and show what would be left
+    #[arg(long, conflicts_with = "dry_run")]
+    pub rehearse: bool,
+    /// Program for implementations of a type of artifacts, or with an extension such as `.tf`; may
+    /// be repeated
+    #[arg(long = "runner", value_name = "TYPE=COMMAND", value_parser = assignment)]
+    pub runners: Vec<(String, String)>,
+    /// What stands for a node, or for all nodes of a type: `local`,
+    /// `host:ADDRESS[:PORT][,user=USER][,key=FILE]` or `command:PATH`; may be repeated
+    #[arg(long = "provider", value_name = "NODE=PROVIDER", value_parser = assignment)]
+    pub providers: Vec<(String, String)>,
+    /// How long a step may take whose operation has no `timeout`, such as `90s` or `5m`
+    #[arg(long, value_name = "TIME", value_parser = timeout)]
+    pub step_timeout: Option<Duration>,
+    /// How often a failed step is tried again
+    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    pub retries: u32,
+    /// How long to wait before a failed step is tried again
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = timeout)]
+    pub retry_delay: Duration,
+    /// After a failure, begin what does not depend on it
+    #[arg(long)]
+    pub keep_going: bool,
+    /// What became of steps during which an earlier run ended
+    #[arg(long, value_name = "HOW")]
+    pub interrupted: Option<InterruptedFormat>,
+    /// Show what steps write
+    #[arg(long)]
+    pub verbose: bool,
+    /// Format of what is told; as JSON each event is a line
+    #[arg(long, value_name = "FORMAT", default_value = "human")]
+    pub format: ListFormat,
+}
+
+/// What became of steps that were interrupted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum InterruptedFormat {
+    /// They run once more
+    Retry,
+    /// They failed
+    Failed,
+    /// They are done
+    Done,
 }
 
 /// Arguments of `cuvee instance apply`.

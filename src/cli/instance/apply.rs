@@ -40,7 +40,7 @@ pub(super) fn run(args: &ApplyInstanceArgs, reporter: &Reporter) -> Outcome {
 }
 
 /// Reads the document of a plan.
-fn document(path: &Path) -> Result<String, Failure> {
+pub(super) fn document(path: &Path) -> Result<String, Failure> {
     let failed = |error: std::io::Error| {
         let message = format!("cannot read `{}`: {error}", path.display());
         rejected(Diagnostic::error(Code::File, message))

@@ -8,9 +8,12 @@ mod init;
 mod keep;
 mod log;
 mod plan;
+mod progress;
 mod query;
 mod ready;
 mod record;
+mod rehearse;
+mod run;
 mod show;
 
 use super::read::ReadFiles;
@@ -38,7 +41,10 @@ use std::time::Duration;
 
 /// Runs the command for instances.
 pub(crate) fn run(args: &InstanceArgs, reporter: &Reporter, color: ColorChoice) -> Outcome {
-    output::clean_up_on_interrupt();
+    // A run ends what it runs before it ends itself.
+    if !matches!(args.command, InstanceCommand::Run(_)) {
+        output::clean_up_on_interrupt();
+    }
     // `record` may wait for reports for a long time, which no phase should be charged with.
     if !matches!(args.command, InstanceCommand::Record(_)) {
         watch::phase("reading the instance");
@@ -50,6 +56,7 @@ pub(crate) fn run(args: &InstanceArgs, reporter: &Reporter, color: ColorChoice) 
         InstanceCommand::Query(args) => query(args, reporter),
         InstanceCommand::Log(args) => log::run(args),
         InstanceCommand::Plan(args) => plan::run(args, reporter),
+        InstanceCommand::Run(args) => run::run(args, reporter),
         InstanceCommand::Apply(args) => apply::run(args, reporter),
         InstanceCommand::Ready(args) => ready::run(args),
         InstanceCommand::Begin(args) => change::begin(args, reporter),

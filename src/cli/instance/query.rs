@@ -56,7 +56,12 @@ fn answer(
     reporter: &Reporter,
     sources: &SourceMap,
 ) -> Result<String, Diagnostics> {
-    let reading = ModelReading { unstable: ask.unstable, reveal: ask.reveal, derives };
+    let reading = ModelReading {
+        unstable: ask.unstable,
+        reveal: ask.reveal,
+        derives,
+        ..ModelReading::default()
+    };
     let QueryAnswer { rows: found, warnings, .. } = match (ask.path, ask.node_filter) {
         (Some(path), _) => {
             InstanceQuery::parse(path, sources.add("query", path))?.run(model, &reading)?

@@ -6,6 +6,7 @@ use crate::orchestrate::plan::{
     CallInput, CallOutput, ChangeClass, ChangeReason, ElementChange, Guard, Plan, PlanPartIndex,
     PlanStepIndex, Simulation, StepHost, StepWork, digest_of, handled_steps, is_tolerant,
 };
+use crate::topology::sensitive::is_digested;
 use cuvee_text::source::{SourceMap, Span};
 use cuvee_text::value::Value;
 use elsa::FrozenMap;
@@ -196,6 +197,8 @@ struct StepDocument<'p> {
 struct ImplementationDocument<'p> {
     #[serde(skip_serializing_if = "Option::is_none")]
     primary: Option<&'p str>,
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    primary_type: Option<&'p str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     artifact: Option<&'p str>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
@@ -212,6 +215,12 @@ struct InputDocument<'p> {
     value: Cow<'p, Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     when: Option<&'static str>,
+    /// A secret value as the instance keeps it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sealed: Option<&'p Value>,
+    /// The function that gives the value, if it depends on the ends of a relation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    function: Option<&'p Value>,
     from: &'p str,
 }
 
@@ -417,6 +426,7 @@ impl<'p> Rest<'p> {
             workflow: step.work.is_delegated().then(|| plan.label(step.work)),
             implementation: call.map(|call| ImplementationDocument {
                 primary: call.primary.as_deref(),
+                primary_type: call.primary_type.as_deref(),
                 artifact: call.artifact.as_deref(),
                 dependencies: &call.dependencies,
                 timeout: call.timeout.as_ref(),
@@ -437,9 +447,14 @@ impl<'p> Rest<'p> {
     }
 
     fn input(&self, input: &'p CallInput) -> (&'p str, InputDocument<'p>) {
+        let is_hidden = input.is_sensitive && !self.document.reveal;
+        // A function tells where a secret is, not what it is; texts beside it may be secret.
+        let is_shown = input.is_runtime() && input.is_sealed();
         let document = InputDocument {
-            value: shown(&input.value, input.is_sensitive && !self.document.reveal),
+            value: shown(&input.value, is_hidden && !is_shown),
             when: input.is_runtime().then_some("runtime"),
+            sealed: Some(&input.value).filter(|value| is_hidden && !is_shown && is_digested(value)),
+            function: input.function.as_ref(),
             from: &input.from,
         };
         (&input.name, document)

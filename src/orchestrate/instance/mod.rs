@@ -49,6 +49,8 @@ pub use exchange::{
 };
 pub use import::{import_instance, import_log};
 pub(crate) use inventory::inventory;
+#[cfg(feature = "cli")]
+pub(crate) use model::KEPT_OUTPUTS;
 pub use model::{
     Annotations, ByName, CapabilityInstance, GroupInstance, InstanceModel, InstanceState,
     InstanceTarget, NodeInstance, OpenOrchestration, PolicyInstance, RelationInstance,
@@ -59,14 +61,15 @@ pub use open::{
     verify_instance,
 };
 pub use query::{
-    DerivesFrom, InstanceQuery, ModelReading, QueryAnswer, QueryRow, query_by_filter,
+    ArtifactPath, DerivesFrom, InstanceQuery, ModelReading, QueryAnswer, QueryRow, query_by_filter,
     query_function, query_value,
 };
 pub(crate) use redact::redacted;
 pub use reduce::{ImpossibleEvent, RecordHead};
 pub use report::{DeclaredTypes, InstanceReport, ReportRules, Reported, SealValue};
-pub use secrets::KeptSecrets;
 pub(crate) use secrets::holds_call;
+pub use secrets::{KeptSecrets, SecretValues};
+pub use shown::OpenSecret;
 #[cfg(not(target_family = "wasm"))]
 pub use store::OsStore;
 pub use store::{
@@ -74,7 +77,7 @@ pub use store::{
     Locking, LogPosition, LogRecord, LogWriter, MemoryStore, Salvaged, Snapshot, SnapshotPace,
     Store, StoreLock, StoredFile, Verification, check_name, instance_names, salvage, verify,
 };
-pub use stream::{Acknowledgement, GROUP_LINES, GROUP_TIME, ReportStream, TakenLines};
+pub use stream::{Acknowledgement, GROUP_LINES, GROUP_TIME, NextReports, ReportStream, TakenLines};
 pub use target::{TargetSources, TargetTypes, choice_of};
 pub use transition::{ReportedState, skipped_between};
 pub use unwritten::Unwritten;

@@ -11,6 +11,10 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+/// The outputs of an operation are kept as metadata of its element. The metadata's name begins with
+/// this, and goes on with the interface and the operation: `outputs.Standard.create`.
+pub(crate) const KEPT_OUTPUTS: &str = "outputs.";
+
 /// A map of named elements, sorted by name.
 pub type ByName<T> = BTreeMap<Arc<str>, T>;
 

@@ -2,11 +2,16 @@
 //! `docs/instances.md`).
 
 use super::model::SecretsMode;
-use crate::topology::sensitive::{is_sensitive_name, kept_secret};
+use super::target::TargetSources;
+use crate::diagnostic::Diagnostic;
+use crate::topology::sensitive::{DIGEST, is_sensitive_name, kept_secret};
 use crate::tosca::digest::hexadecimal;
 use aho_corasick::AhoCorasick;
+use cuvee_text::source::FileId;
 use cuvee_text::value::{ReplacedPart, Value};
+use cuvee_text::yaml::{self, Limits};
 use hmac::{Hmac, Mac};
+use rustc_hash::FxHashMap;
 use sha2::Sha256;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -38,6 +43,11 @@ impl KeptSecrets {
     /// How secrets are kept.
     pub fn mode(&self) -> SecretsMode {
         self.mode
+    }
+
+    /// The same secrets, kept as they are, for a reader who does not write them.
+    pub(crate) fn keeping(&self) -> Self {
+        Self { mode: SecretsMode::Keep, values: BTreeSet::new(), ..self.clone() }
     }
 
     /// Whether a value with this name is secret.
@@ -142,11 +152,96 @@ impl KeptSecrets {
         Value::Map([(Arc::from("$sensitive"), said)].into())
     }
 
+    /// A kept value with digests in place of secrets that are kept as they are.
+    pub(crate) fn digested(&self, value: &Value) -> Option<Value> {
+        let digests = Self { mode: SecretsMode::Digest, ..Self::new(self.mode, self.key, [""; 0]) };
+        value.replaced(&mut |part| match kept_secret(part) {
+            Some(Value::Null) => ReplacedPart::Stays,
+            Some(kept) if kept.as_str().is_some_and(|text| text.starts_with(DIGEST)) => {
+                ReplacedPart::Stays
+            }
+            Some(kept) => ReplacedPart::By(digests.marked(kept)),
+            None => ReplacedPart::Within,
+        })
+    }
+
     fn code(&self, value: &Value) -> String {
         // HMAC accepts keys of any length, so this does not fail.
         let Ok(mut code) = Hmac::<Sha256>::new_from_slice(&self.key) else { return String::new() };
         code.update(canonical(value).as_bytes());
-        format!("hmac-sha256:{}", hexadecimal(&code.finalize().into_bytes()))
+        format!("{DIGEST}{}", hexadecimal(&code.finalize().into_bytes()))
+    }
+}
+
+/// Secret values that a caller knows, by what instances keep of them.
+#[derive(Clone, Debug, Default)]
+pub struct SecretValues {
+    by_digest: FxHashMap<Arc<str>, Value>,
+}
+
+impl SecretValues {
+    /// The secrets in a target that keeps them ([`SecretsMode::Keep`]), as an instance would keep
+    /// them.
+    ///
+    /// # Errors
+    /// Those of reading its texts.
+    pub fn of(target: &TargetSources, secrets: &KeptSecrets) -> Result<Self, Diagnostic> {
+        let mut values = Self::default();
+        for text in [&target.concrete, &target.written] {
+            let document = yaml::parse(FileId::DETACHED, text.as_str().into(), &Limits::default())?;
+            values.find(&document.root().to_value(), secrets);
+        }
+        Ok(values)
+    }
+
+    fn find(&mut self, value: &Value, secrets: &KeptSecrets) {
+        match (value, kept_secret(value)) {
+            (_, Some(secret)) => self.add(secret, secrets),
+            (Value::List(items), _) => items.iter().for_each(|item| self.find(item, secrets)),
+            (Value::Map(entries), _) => {
+                entries.iter().for_each(|(_, value)| self.find(value, secrets));
+            }
+            _ => {}
+        }
+    }
+
+    /// Adds a secret.
+    pub fn add(&mut self, secret: &Value, secrets: &KeptSecrets) {
+        if !matches!(secret, Value::Null) {
+            self.by_digest.insert(secrets.code(secret).into(), secret.clone());
+        }
+    }
+
+    /// The secret that an instance keeps in this form; `None` if it is not known.
+    pub fn value(&self, kept: &Value) -> Option<Value> {
+        match kept_secret(kept)? {
+            Value::Null => None,
+            Value::String(digest) if digest.starts_with(DIGEST) => self.of_digest(digest),
+            value => Some(value.clone()),
+        }
+    }
+
+    /// The secret of this digest.
+    pub fn of_digest(&self, digest: &str) -> Option<Value> {
+        self.by_digest.get(digest).cloned()
+    }
+
+    /// The texts in all secrets, to be hidden.
+    pub fn texts(&self) -> Vec<String> {
+        let mut texts = Vec::new();
+        self.by_digest.values().for_each(|value| texts_in(value, &mut texts));
+        texts.sort_unstable();
+        texts.dedup();
+        texts
+    }
+}
+
+fn texts_in(value: &Value, texts: &mut Vec<String>) {
+    match value {
+        Value::List(items) => items.iter().for_each(|item| texts_in(item, texts)),
+        Value::Map(entries) => entries.iter().for_each(|(_, value)| texts_in(value, texts)),
+        Value::Null | Value::Bool(_) => {}
+        scalar => texts.push(scalar.to_string()),
     }
 }
 

@@ -11,17 +11,27 @@ pub(crate) const SENSITIVE: &str = "(sensitive)";
 /// The only key of the map that is kept in place of a secret.
 const MARK: &str = "$sensitive";
 
+/// Gives the secret that an instance keeps in some form, if a reader knows it.
+pub type OpenSecret<'s> = &'s dyn Fn(&Value) -> Option<Value>;
+
 /// Shows values of a model without its secrets.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ShownValues {
+#[derive(Clone, Copy)]
+pub(crate) struct ShownValues<'s> {
     reveals: bool,
     marks: bool,
+    open: Option<OpenSecret<'s>>,
 }
 
-impl ShownValues {
+impl<'s> ShownValues<'s> {
     /// For a reader. Secrets can only be revealed if the instance keeps them as they are.
     pub(crate) fn of(model: &InstanceModel, reveal: bool) -> Self {
-        Self { reveals: reveal && model.secrets == SecretsMode::Keep, marks: false }
+        let reveals = reveal && model.secrets == SecretsMode::Keep;
+        Self { reveals, marks: false, open: None }
+    }
+
+    /// For a reader who knows secrets.
+    pub(crate) fn opened(self, open: Option<OpenSecret<'s>>) -> Self {
+        Self { open, ..self }
     }
 
     /// For a program that reads the values back and has to know which are secret.
@@ -32,6 +42,10 @@ impl ShownValues {
     /// The value as it is shown. Entries of maps in it are sorted by name.
     pub(crate) fn value(self, value: &Value) -> Value {
         match (value, kept_secret(value)) {
+            // Where the reader does not know the secret, it stays one that whoever asks can tell.
+            (_, Some(_)) if self.open.is_some() => {
+                self.open.and_then(|open| open(value)).unwrap_or_else(|| value.clone())
+            }
             (_, Some(kept)) if self.reveals && self.marks => marked(self.value(kept)),
             (_, Some(kept)) if self.reveals => self.value(kept),
             (_, Some(_)) => Value::from(SENSITIVE),

@@ -1,8 +1,9 @@
 //! Reads streams of reports: one object per line. Each line is answered, and many become durable at
 //! once.
 
-use super::apply::{BegunPlan, Orchestration, another_plan};
-use super::open::{InstanceLog, RecordAuthor, RecordGroup};
+use super::apply::{BegunPlan, Orchestration, ReadyStep, another_plan};
+use super::model::InstanceModel;
+use super::open::{InstanceLog, RecordAuthor, RecordGroup, RecordedChange};
 use super::report::{InstanceReport, ReportRules, Reported};
 use super::store::SnapshotPace;
 use crate::diagnostic::Diagnostic;
@@ -55,6 +56,9 @@ pub struct TakenLines {
     /// Whether a line was refused.
     pub has_failed: bool,
 }
+
+/// Gives the reports that follow, for a model and the steps that are ready in it.
+pub type NextReports<'n> = dyn FnMut(&InstanceModel, Vec<ReadyStep>) -> Vec<InstanceReport> + 'n;
 
 /// A stream of reports.
 ///
@@ -142,19 +146,57 @@ impl<'r, 't, 'a, 'p> ReportStream<'r, 't, 'a, 'p> {
         author: &RecordAuthor<'_>,
         lines: &[impl AsRef<str>],
     ) -> Result<Vec<Acknowledgement>, Diagnostic> {
-        let before = self.lines;
-        let had_failed = self.has_failed;
+        let before = self.taken();
         let written = log.writing(author, SnapshotPace::Seldom, |group| {
             self.catch_up(group)?;
             let mut answers = Vec::with_capacity(lines.len());
             for line in lines.iter().map(AsRef::as_ref) {
-                self.lines += 1;
-                if !self.is_over() && !line.trim().is_empty() {
-                    answers.push(self.line(group, line));
+                if self.is_over() || line.trim().is_empty() {
+                    self.lines += 1;
+                    continue;
                 }
+                let report = InstanceReport::parse(line);
+                answers.push(self.report(group, report.as_ref().map_err(Clone::clone)));
             }
             Ok(answers)
         });
+        self.written(written, before)
+    }
+
+    /// Records reports, and then those that `next` gives for what is ready after them. Answers
+    /// each in order once all are durable. `next` is called once, also without reports.
+    ///
+    /// # Errors
+    /// As [`ReportStream::group`].
+    pub fn reports(
+        &mut self,
+        log: &mut InstanceLog<'_>,
+        author: &RecordAuthor<'_>,
+        first: &[InstanceReport],
+        next: &mut NextReports<'_>,
+    ) -> Result<Vec<Acknowledgement>, Diagnostic> {
+        let before = self.taken();
+        let written = log.writing(author, SnapshotPace::Seldom, |group| {
+            self.catch_up(group)?;
+            let mut answers: Vec<_> =
+                first.iter().map(|report| self.report(group, Ok(report))).collect();
+            let is_open = group.model.orchestration.is_some();
+            let running = self.running.as_ref().filter(|_| is_open);
+            let ready = running.map(|(running, _)| running.ready(group.model));
+            for report in next(group.model, ready.unwrap_or_default()) {
+                answers.push(self.report(group, Ok(&report)));
+            }
+            Ok(answers)
+        });
+        self.written(written, before)
+    }
+
+    /// Notes whether what was read is durable.
+    fn written<T>(
+        &mut self,
+        written: Result<RecordedChange<T>, Diagnostic>,
+        before: TakenLines,
+    ) -> Result<T, Diagnostic> {
         match written {
             Ok(written) => {
                 if let Some((_, at)) = &mut self.running {
@@ -163,7 +205,8 @@ impl<'r, 't, 'a, 'p> ReportStream<'r, 't, 'a, 'p> {
                 Ok(written.result)
             }
             Err(error) => {
-                (self.running, self.lines, self.has_failed) = (None, before, had_failed);
+                (self.running, self.lines) = (None, before.lines);
+                self.has_failed = before.has_failed;
                 Err(error)
             }
         }
@@ -187,8 +230,13 @@ impl<'r, 't, 'a, 'p> ReportStream<'r, 't, 'a, 'p> {
         Ok(())
     }
 
-    fn line(&mut self, group: &mut RecordGroup<'_, '_, '_>, line: &str) -> Acknowledgement {
-        let reported = InstanceReport::parse(line).and_then(|report| {
+    fn report(
+        &mut self,
+        group: &mut RecordGroup<'_, '_, '_>,
+        report: Result<&InstanceReport, Diagnostic>,
+    ) -> Acknowledgement {
+        self.lines += 1;
+        let reported = report.and_then(|report| {
             let is_open = group.model.orchestration.is_some();
             let mut running = self.running.as_mut().filter(|_| is_open).map(|(it, _)| it);
             let (mut record, _) = group.record();

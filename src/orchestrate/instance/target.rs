@@ -119,6 +119,14 @@ impl TargetSources {
         })
     }
 
+    /// Whether a template or type of the target has a word, such as the name of a function.
+    #[cfg(feature = "cli")]
+    pub(crate) fn asks(&self, word: &str) -> bool {
+        let has = |text: &[u8]| memchr::memmem::find(text, word.as_bytes()).is_some();
+        let files = self.files.iter().filter(|(name, _)| is_yaml(Path::new(name)));
+        has(self.written.as_bytes()) || files.map(|(_, bytes)| bytes).any(|bytes| has(bytes))
+    }
+
     /// Reads only the model of a new instance from a target.
     ///
     /// # Errors

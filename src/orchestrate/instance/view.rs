@@ -288,7 +288,7 @@ pub fn view_entity(
 struct EntityViewer<'m, 'r> {
     model: &'m InstanceModel,
     reading: &'r ModelReading<'r>,
-    shown: ShownValues,
+    shown: ShownValues<'static>,
 }
 
 impl EntityViewer<'_, '_> {
@@ -414,7 +414,11 @@ impl EntityViewer<'_, '_> {
     }
 }
 
-fn values_of(shown: &ShownValues, values: &ByName<Value>, edited: &[Arc<str>]) -> Vec<ValueView> {
+fn values_of(
+    shown: &ShownValues<'_>,
+    values: &ByName<Value>,
+    edited: &[Arc<str>],
+) -> Vec<ValueView> {
     let view = |(name, value): (&Arc<str>, &Value)| ValueView {
         name: Arc::clone(name),
         value: shown.value(value),

@@ -230,6 +230,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         let said = written.iter().flat_map(|written| &written.inputs);
         for (input, said) in call.inputs.iter_mut().zip(said) {
             input.is_sensitive = said.is_sensitive;
+            input.function = takes_from_end(&said.value).then(|| said.value.clone());
         }
         Some(call)
     }
@@ -827,20 +828,25 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         artifacts: &[TopologyArtifact],
         of_type: Option<&TypeBehavior<'a>>,
     ) -> PlanCall {
-        let file = |name: &str| {
+        let found = |name: &str| {
             let own = artifacts.iter().find(|artifact| artifact.name == name);
-            let own = own.and_then(|artifact| Some(artifact.file.as_ref()?.value.clone()));
+            let of = |kind: &Option<Spanned<String>>| kind.as_ref().map(|kind| kind.value.clone());
+            let own =
+                own.and_then(|own| Some((own.file.as_ref()?.value.clone(), of(&own.type_name))));
             own.or_else(|| {
                 let part = self.types.effective(of_type?.id).artifacts.get(name)?;
-                Some(part.definition.file?.text()?.to_owned())
+                let kind = part.definition.kind.and_then(|kind| Some(kind.text()?.to_owned()));
+                Some((part.definition.file?.text()?.to_owned(), kind))
             })
         };
-        let named = call.primary.iter_mut().chain(&mut call.dependencies);
-        named.for_each(|name| {
-            if let Some(file) = file(name) {
+        if let Some((file, kind)) = call.primary.as_deref().and_then(found) {
+            (call.primary, call.primary_type) = (Some(file), kind);
+        }
+        for name in &mut call.dependencies {
+            if let Some((file, _)) = found(name) {
                 *name = file;
             }
-        });
+        }
         call
     }
 }
@@ -920,12 +926,14 @@ fn assigned(value: &Value) -> Value {
 }
 
 fn of_template(said: &TopologyImplementation) -> Option<PlanCall> {
-    let primary = file_of(&said.primary.as_ref()?.value)?;
+    let written = &said.primary.as_ref()?.value;
+    let primary = file_of(written)?;
     let dependencies = said.dependencies.iter().filter_map(|one| file_of(&one.value)).collect();
     let timeout = said.timeout.as_ref().map(|timeout| timeout.value.clone());
     let host = said.operation_host.as_ref().map(|host| host.value.clone());
     Some(PlanCall {
         primary: Some(primary),
+        primary_type: type_of(written),
         dependencies,
         timeout,
         host,
@@ -939,11 +947,33 @@ fn of_type(node: Node<'_>) -> Option<PlanCall> {
     let dependencies = node.get("dependencies").into_iter().flat_map(Node::items);
     Some(PlanCall {
         primary: Some(file_of(&primary.to_value())?),
+        primary_type: type_of(&primary.to_value()),
         dependencies: dependencies.filter_map(|one| file_of(&one.to_value())).collect(),
         timeout: node.get("timeout").map(Node::to_value),
         host: node.get("operation_host").and_then(|host| Some(host.text()?.to_owned())),
         ..PlanCall::at(node.span())
     })
+}
+
+/// The type of an artifact that is defined in place.
+fn type_of(value: &Value) -> Option<String> {
+    let Value::Map(map) = value else { return None };
+    Some(map.iter().find(|(key, _)| &**key == "type")?.1.as_str()?.to_owned())
+}
+
+/// Whether a function in a value takes something from the source or target of a relation.
+fn takes_from_end(value: &Value) -> bool {
+    match value {
+        Value::List(items) => items.iter().any(takes_from_end),
+        Value::Map(entries) => entries.iter().any(|(name, value)| match value {
+            Value::List(path) if name.starts_with("get_") => {
+                let entity = path.first().and_then(Value::as_str);
+                matches!(entity, Some("SOURCE" | "TARGET"))
+            }
+            other => takes_from_end(other),
+        }),
+        _ => false,
+    }
 }
 
 /// The name of a file or artifact; for an artifact that is defined in place, its file.

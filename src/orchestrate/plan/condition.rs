@@ -7,6 +7,17 @@ use cuvee_text::source::FileId;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{self, Limits, write_flow};
 
+/// Whether a condition holds, if that is known. `values` gives the values of an attribute: that of
+/// an element, or those of all members of a group.
+pub(crate) fn condition_holds(
+    condition: &Value,
+    values: &dyn Fn(&str) -> Vec<Option<Value>>,
+) -> Option<bool> {
+    let found = |name: &str| values(name).into_iter().map(|value| (None, value)).collect();
+    let mut check = ConditionCheck { found: &found, violated: Vec::new(), unknown: Vec::new() };
+    check.holds(&Condition::read(condition))
+}
+
 /// A condition as a tree.
 #[derive(Debug, PartialEq)]
 pub(super) enum Condition<'v> {

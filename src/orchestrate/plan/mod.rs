@@ -39,6 +39,8 @@ mod update;
 mod weave;
 
 pub(crate) use apart::{Deployment, deployment};
+#[cfg(feature = "cli")]
+pub(crate) use condition::condition_holds;
 pub use digest::{digest_in, digest_of};
 pub(crate) use flow::{Flow, handled_steps, is_tolerant};
 pub use model::{

@@ -505,6 +505,8 @@ pub struct PlanCall {
     /// The implementation: the name of a file, or of an artifact that is no file of the template;
     /// `None` if a deployment artifact does it, or nobody.
     pub primary: Option<String>,
+    /// The type of the artifact that the implementation is, if it is known.
+    pub primary_type: Option<String>,
     /// The deployment artifact, if that alone creates the node.
     pub artifact: Option<String>,
     /// Further files or artifacts that the implementation needs.
@@ -536,9 +538,19 @@ pub struct CallInput {
     pub span: Span,
     /// Whether the value is secret.
     pub is_sensitive: bool,
+    /// The function that gives the value, if that takes something from the source or target of a
+    /// relation.
+    pub function: Option<Value>,
+    /// Whether secrets in the value are sealed, as an instance keeps them.
+    pub(crate) is_sealed: bool,
 }
 
 impl CallInput {
+    /// Whether the value can be written although it is secret: an instance keeps its secrets so.
+    pub fn is_sealed(&self) -> bool {
+        self.is_sealed
+    }
+
     /// Whether the value is only known when the step begins: functions in it are unevaluated.
     pub fn is_runtime(&self) -> bool {
         function_in(&self.value).is_some()
@@ -635,6 +647,7 @@ impl Plan {
         let holds = |value: &Value| masked(value).is_some();
         for input in self.calls.iter_mut().flat_map(|call| &mut call.inputs) {
             input.is_sensitive |= holds(&input.value);
+            input.is_sealed = true;
         }
         for input in &mut self.inputs {
             input.is_sensitive |= holds(&input.value);
@@ -754,6 +767,7 @@ impl PlanCall {
             interface: String::new(),
             operation: String::new(),
             primary: None,
+            primary_type: None,
             artifact: None,
             dependencies: Vec::new(),
             timeout: None,
@@ -777,6 +791,8 @@ impl PlanCall {
                     from,
                     span,
                     is_sensitive,
+                    function: None,
+                    is_sealed: false,
                 });
             }
         }

@@ -62,7 +62,7 @@ fn hosts_first(model: &InstanceModel) -> Vec<(&Arc<str>, &NodeInstance)> {
 struct ModelTree<'m> {
     model: &'m InstanceModel,
     how: ModelExport,
-    shown: ShownValues,
+    shown: ShownValues<'static>,
 }
 
 /// A map that is being written.

@@ -3,7 +3,9 @@
 use super::ModelReading;
 use super::place::{ModelEntity, ModelPlace, PlaceContent, PlaceWalk, whole};
 use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean};
-use crate::orchestrate::instance::model::{InstanceModel, NodeInstance, RelationInstance};
+use crate::orchestrate::instance::model::{
+    InstanceModel, KEPT_OUTPUTS, NodeInstance, RelationInstance,
+};
 use crate::orchestrate::instance::reduce::Entity;
 use crate::orchestrate::instance::shown::SENSITIVE;
 use crate::tosca::function::{Arguments, Call, Function, Name, function_in};
@@ -139,11 +141,8 @@ impl<'m> ModelFunctions<'m, '_> {
             Arguments::Input(input, path) => self.input(*input, path)?,
             Arguments::Path(entity, path) => self.of_entity(call, *entity, path)?,
             Arguments::NodeType(name) => self.nodes_of_type(name.text),
-            Arguments::Output(_) | Arguments::Artifact(..) => {
-                let message =
-                    format!("an instance does not keep the result of `{}`", call.function.name());
-                return Err(wrong(call.node, call.function.section(), message));
-            }
+            Arguments::Output(path) => self.output(call, *path)?,
+            Arguments::Artifact(entity, name) => self.artifact(call, *entity, *name)?,
         };
         // The result of a function of a secret is a secret, too.
         let is_computed =
@@ -266,16 +265,10 @@ impl<'m> ModelFunctions<'m, '_> {
         path: &[Node<'_>],
     ) -> Result<Value, Diagnostic> {
         let wants = Wanted { function: call.function, entity, path };
-        let meant = match (entity.text, self.site.get()) {
-            ("HOST", Some(ModelEntity::Node(_, node))) => return self.of_hosts(&wants, node),
-            ("SELF", site) => site,
-            ("SOURCE", Some(ModelEntity::Relation(source, ..))) => self.node(source),
-            ("TARGET", Some(ModelEntity::Relation(.., relation))) => {
-                relation.target.as_deref().and_then(|target| self.node(target))
-            }
-            (name, _) => self.node(name).or_else(|| self.group(name)),
-        };
-        let Some(meant) = meant else { return Err(self.no_entity(&wants)) };
+        if let ("HOST", Some(ModelEntity::Node(_, node))) = (entity.text, self.site.get()) {
+            return self.of_hosts(&wants, node);
+        }
+        let Some(meant) = self.meant(entity) else { return Err(self.no_entity(&wants)) };
         let place = whole(meant, "");
         self.of_place(&wants, &place)?.ok_or_else(|| self.nothing(&wants, Some(&place)))
     }
@@ -306,6 +299,68 @@ impl<'m> ModelFunctions<'m, '_> {
             }
             current = node;
         }
+    }
+
+    /// The entity that a name or keyword means.
+    fn meant(&self, entity: Name<'_>) -> Option<ModelEntity<'m>> {
+        match (entity.text, self.site.get()) {
+            ("SELF", site) => site,
+            ("SOURCE", Some(ModelEntity::Relation(source, ..))) => self.node(source),
+            ("TARGET", Some(ModelEntity::Relation(.., relation))) => {
+                relation.target.as_deref().and_then(|target| self.node(target))
+            }
+            (name, _) => self.node(name).or_else(|| self.group(name)),
+        }
+    }
+
+    /// The output that an operation gave when it ran.
+    fn output(
+        &self,
+        call: &Call<'_>,
+        [entity, interface, operation, output]: [Name<'_>; 4],
+    ) -> Result<Value, Diagnostic> {
+        let wants = Wanted { function: call.function, entity, path: &[] };
+        let metadata = match self.meant(entity) {
+            Some(ModelEntity::Node(_, node)) => &node.metadata,
+            Some(ModelEntity::Relation(.., relation)) => &relation.metadata,
+            _ => return Err(self.no_entity(&wants)),
+        };
+        let kept = metadata.get(&*format!("{KEPT_OUTPUTS}{}.{}", interface.text, operation.text));
+        let value = match kept {
+            Some(Value::Map(entries)) => entries.iter().find(|(name, _)| **name == *output.text),
+            _ => None,
+        };
+        let value = value.map(|(_, value)| self.walk.shown.value(value));
+        value.ok_or_else(|| {
+            let message = format!(
+                "the operation `{}` of `{}` has not given the output `{}`",
+                operation.text, entity.text, output.text
+            );
+            Diagnostic::error(Code::UnknownProperty, message)
+                .at(output.at.span())
+                .section(call.function.section())
+        })
+    }
+
+    /// The path of an artifact, if the reader has files.
+    fn artifact(
+        &self,
+        call: &Call<'_>,
+        entity: Name<'_>,
+        name: Name<'_>,
+    ) -> Result<Value, Diagnostic> {
+        let wants = Wanted { function: call.function, entity, path: &[] };
+        let Some(ModelEntity::Node(node, _)) = self.meant(entity) else {
+            return Err(self.no_entity(&wants));
+        };
+        let Some(path_of) = self.walk.reading.artifacts else {
+            let message = "an instance has the names of artifacts, but not their paths";
+            return Err(wrong(call.node, call.function.section(), message));
+        };
+        path_of(node, name.text).map(Value::from).ok_or_else(|| {
+            let message = format!("`{node}` has no artifact `{}` that is a file", name.text);
+            wrong(name.at, call.function.section(), message)
+        })
     }
 
     fn no_entity(&self, wants: &Wanted<'_>) -> Diagnostic {

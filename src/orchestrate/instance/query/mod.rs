@@ -43,8 +43,13 @@ pub use filter::query_by_filter;
 pub use function::{query_function, query_value};
 pub use parse::InstanceQuery;
 
+use super::shown::OpenSecret;
+
 /// Whether the first type derives from the second one; each type derives from itself.
 pub type DerivesFrom<'h> = &'h dyn Fn(&str, &str) -> bool;
+
+/// Gives the path of an artifact of a node.
+pub type ArtifactPath<'h> = &'h dyn Fn(&str, &str) -> Option<String>;
 
 /// The rights and types with which a model is read.
 #[derive(Clone, Copy)]
@@ -55,12 +60,17 @@ pub struct ModelReading<'h> {
     pub reveal: bool,
     /// The derivation between types.
     pub derives: DerivesFrom<'h>,
+    /// Opens secrets for a reader who knows them.
+    pub open: Option<OpenSecret<'h>>,
+    /// Gives the path of an artifact of a node, for a reader who has the files.
+    pub artifacts: Option<ArtifactPath<'h>>,
 }
 
 impl Default for ModelReading<'_> {
     /// The defaults show what anybody may see; types derive from themselves only.
     fn default() -> Self {
-        Self { unstable: false, reveal: false, derives: &|own, other| own == other }
+        let derives = &|own: &str, other: &str| own == other;
+        Self { unstable: false, reveal: false, derives, open: None, artifacts: None }
     }
 }
 

@@ -81,7 +81,7 @@ pub(super) enum ReportOwner<'m> {
 pub(super) struct PlaceWalk<'m, 'r> {
     pub model: &'m InstanceModel,
     pub reading: &'r ModelReading<'r>,
-    pub shown: ShownValues,
+    pub shown: ShownValues<'r>,
     /// How many invisible attributes were asked for.
     pub hidden: Cell<usize>,
     /// The nodes with those attributes.
@@ -99,7 +99,7 @@ const RELATION_ENDS: [&str; 2] = ["source", "target"];
 
 impl<'m, 'r> PlaceWalk<'m, 'r> {
     pub(super) fn new(model: &'m InstanceModel, reading: &'r ModelReading<'r>) -> Self {
-        let shown = ShownValues::of(model, reading.reveal);
+        let shown = ShownValues::of(model, reading.reveal).opened(reading.open);
         Self { model, reading, shown, hidden: Cell::new(0), hiding: RefCell::default() }
     }
 

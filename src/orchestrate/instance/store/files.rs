@@ -25,6 +25,12 @@ impl OsStore {
         Self { root: root.into() }
     }
 
+    /// The directory of an instance, where programs that run it may keep files of their own below
+    /// `runs/`. The name has to be permitted for instances.
+    pub fn directory_of(&self, instance: &str) -> PathBuf {
+        self.all().join(instance)
+    }
+
     fn all(&self) -> PathBuf {
         self.root.join("instances")
     }

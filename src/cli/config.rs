@@ -1,0 +1,105 @@
+//! Reads the configuration of a store: who provides nodes and what runs implementations, for all
+//! runs.
+
+use super::args::instance::RunArgs;
+use super::rejected;
+use cuvee::Failure;
+use cuvee::diagnostic::{Code, Diagnostic, did_you_mean};
+use cuvee::operate::{Provider, RunSettings};
+use cuvee::parts::yaml::{Limits, Node, parse};
+use cuvee::source::SourceMap;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The file of a store that has its configuration.
+const FILE: &str = "config.yaml";
+
+/// The keys of the configuration.
+const KEYS: [&str; 2] = ["providers", "runners"];
+
+/// How plans are run: by the configuration of the store, and by arguments, which win.
+///
+/// # Errors
+/// All that is wrong with the configuration, each at its place; `usage`
+pub(super) fn run_settings(args: &RunArgs, store: &Path) -> Result<RunSettings, Failure> {
+    let mut settings = RunSettings::default();
+    let path = store.join(FILE);
+    match std::fs::read_to_string(&path) {
+        Ok(text) => read(&path, text.into(), &mut settings)?,
+        Err(why) if why.kind() == std::io::ErrorKind::NotFound => {}
+        Err(why) => {
+            let message = format!("cannot read `{}`: {why}", path.display());
+            return Err(rejected(Diagnostic::error(Code::File, message)));
+        }
+    }
+    for (name, said) in &args.providers {
+        let provider = said.parse::<Provider>();
+        let provider =
+            provider.map_err(|why| usage(format!("`--provider {name}={said}`: {why}")))?;
+        settings.providers.push((name.strip_prefix("node.").unwrap_or(name).to_owned(), provider));
+    }
+    for (name, command) in &args.runners {
+        let words = words(command);
+        if words.is_empty() {
+            return Err(usage(format!("`--runner {name}=`: a command is missing")));
+        }
+        settings.runners.added.insert(0, (name.clone(), words));
+    }
+    settings.jobs = args.jobs.into();
+    settings.step_timeout = args.step_timeout;
+    settings.retries = args.retries;
+    settings.retry_delay = args.retry_delay;
+    settings.keep_going = args.keep_going;
+    Ok(settings)
+}
+
+fn usage(message: String) -> Failure {
+    rejected(Diagnostic::error(Code::Usage, message))
+}
+
+/// The words of a command. What has spaces in it is better said in a script.
+fn words(command: &str) -> Vec<String> {
+    command.split_whitespace().map(str::to_owned).collect()
+}
+
+fn read(path: &Path, text: Arc<str>, settings: &mut RunSettings) -> Result<(), Failure> {
+    let sources = SourceMap::default();
+    let file = sources.add(path, Arc::clone(&text));
+    let mut found = Vec::new();
+    match parse(file, text, &Limits::default()) {
+        Ok(document) => entries(document.root(), settings, &mut found),
+        Err(error) => found.push(error),
+    }
+    if found.is_empty() { Ok(()) } else { Err(Failure { diagnostics: found, sources }) }
+}
+
+fn entries(root: Node<'_>, settings: &mut RunSettings, found: &mut Vec<Diagnostic>) {
+    for (key, value) in root.entries() {
+        let name = key.key_text();
+        if !KEYS.contains(&&*name) {
+            let message = format!("a configuration has no `{name}`");
+            let error = Diagnostic::error(Code::UnknownKeyword, message).at(key.span());
+            found.push(error.help_opt(did_you_mean(&name, KEYS)));
+            continue;
+        }
+        for (of, said) in value.entries() {
+            let of = of.key_text().into_owned();
+            let text = said.text().unwrap_or_default();
+            match &*name {
+                "providers" => match text.parse::<Provider>() {
+                    Ok(provider) => settings.providers.push((of, provider)),
+                    Err(why) => {
+                        found.push(Diagnostic::error(Code::InvalidValue, why).at(said.span()));
+                    }
+                },
+                _ => match words(text) {
+                    words if words.is_empty() => {
+                        let message = format!("the command of the runner `{of}` is missing");
+                        found.push(Diagnostic::error(Code::InvalidValue, message).at(said.span()));
+                    }
+                    words => settings.runners.added.push((of, words)),
+                },
+            }
+        }
+    }
+}

@@ -1,0 +1,435 @@
+//! Runs `cuvee instance run`.
+
+use super::InstanceWriting;
+use super::init::deploying;
+use super::progress::RunProgress;
+use crate::cli::args::instance::{InterruptedFormat, RunInstanceArgs};
+use crate::cli::args::{ListFormat, PlanFormat};
+use crate::cli::plan::{ShownPlan, drawn, order};
+use crate::cli::read::ReadFiles;
+use crate::cli::reporter::Reporter;
+use crate::cli::stored::{directory, store};
+use crate::cli::{Outcome, config, output, rejected, select, watch};
+use cuvee::deploy::instance::{
+    InstancePlanQuery, InstanceReport, InstanceSettings, OsStore, RecordAuthorNow, RecordOrigin,
+    ReportOutcome, SecretValues, StepStatus, StoredInstance, TakenReports, instance_names,
+    plan_instance,
+};
+use cuvee::deploy::plan::Plan;
+use cuvee::diagnostic::{Code, Diagnostic};
+use cuvee::explore::Answer;
+use cuvee::operate::{LocalExecutor, Operator, PlannedTask, RunSummary, Signal};
+use cuvee::{Failure, Resolver};
+use serde::Serialize;
+use std::io::{self, BufRead, IsTerminal, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The exit code where somebody has to be asked and nobody is there.
+const NOBODY: u8 = 2;
+
+/// Where an interrupt is sent while steps run.
+static STOP: Mutex<Option<Sender<Signal>>> = Mutex::new(None);
+
+/// Deploys a variant, or turns what is deployed into it.
+pub(super) fn run(args: &RunInstanceArgs, reporter: &Reporter) -> Outcome {
+    stop_on_interrupt();
+    let root = directory(args.author.store.store.as_deref());
+    let settings = config::run_settings(&args.how, &root)?;
+    // A rehearsal of an instance that is not there leaves none.
+    let aside = tempfile::Builder::new().prefix("cuvee-run-").tempdir();
+    let aside = aside.map_err(|why| no_directory(&why))?;
+    let own = store(args.author.store.store.as_deref());
+    let is_there = instance_names(&own).map_err(rejected)?.contains(&args.name);
+    let is_tried = args.how.dry_run || args.how.rehearse;
+    let store = if is_there || !is_tried { own } else { OsStore::new(aside.path().join("store")) };
+    if !is_there {
+        make(args, &store, reporter)?;
+    }
+    let author = || writing(args);
+    let secrets = known_secrets(args, &store)?;
+    let (instance, directory) = (args.name.as_str(), aside.path().join("work"));
+    let operator = Operator {
+        store: &store,
+        instance,
+        settings: &settings,
+        author: &author,
+        secrets,
+        directory,
+    };
+    InstanceRun { args, reporter, store: &store, operator }.run()
+}
+
+/// Makes the instance.
+fn make(args: &RunInstanceArgs, store: &OsStore, reporter: &Reporter) -> Result<(), Failure> {
+    let Some(template) = &args.template else {
+        let message = format!("there is no instance `{}`", args.name);
+        let help = format!(
+            "name the template that it is made of: `cuvee instance run {} TEMPLATE`",
+            args.name
+        );
+        return Err(rejected(Diagnostic::error(Code::UnknownInstance, message).help(help)));
+    };
+    let resolver = deploying(select::chosen(template, &args.choose)?, &args.deployment);
+    let settings = InstanceSettings {
+        secrets: args.secrets.into(),
+        sensitive: args.sensitive.clone(),
+        ..InstanceSettings::default()
+    };
+    let writing = InstanceWriting::of(&args.author, None);
+    let author = writing.author(RecordOrigin::Client);
+    let answer = resolver.init_instance(store, &args.name, &settings, &author)?;
+    reporter.report(&answer.warnings, &answer.sources);
+    Ok(())
+}
+
+fn writing(args: &RunInstanceArgs) -> RecordAuthorNow {
+    let InstanceWriting { holder, timeout, time, .. } = InstanceWriting::of(&args.author, None);
+    RecordAuthorNow { holder, timeout, time }
+}
+
+fn no_directory(why: &io::Error) -> Failure {
+    let message = format!("there is no place for the files of a run: {why}");
+    rejected(Diagnostic::error(Code::File, message).help("`TMPDIR` names another directory"))
+}
+
+/// The secrets of the variant, resolved once more: an instance may keep only digests of them.
+fn known_secrets(args: &RunInstanceArgs, store: &OsStore) -> Result<SecretValues, Failure> {
+    let instance = StoredInstance::open(store, &args.name).map_err(rejected)?;
+    let Some(resolver) = wanted(args, &instance)? else { return Ok(SecretValues::default()) };
+    let kept = instance.secrets().map_err(rejected)?;
+    match resolver.instance_secrets(&kept) {
+        Ok(secrets) => Ok(secrets),
+        // Whoever wants a template is told what is wrong with it; for others it only lacks secrets.
+        Err(failure) if args.template.is_some() => Err(failure),
+        Err(_) => Ok(SecretValues::default()),
+    }
+}
+
+/// The variant that the instance is to become; `None` where nobody says and nothing is known.
+fn wanted(
+    args: &RunInstanceArgs,
+    instance: &StoredInstance<'_>,
+) -> Result<Option<Resolver>, Failure> {
+    let choose = &args.choose;
+    let is_chosen =
+        !choose.presets.is_empty() || !choose.inputs.is_empty() || !choose.inputs_files.is_empty();
+    let target = &instance.model().target;
+    let own = Some(PathBuf::from(&*target.template)).filter(|path| !path.as_os_str().is_empty());
+    let Some(template) = args.template.clone().or(own) else { return Ok(None) };
+    let mut resolver = select::chosen(&template, choose)?.files(ReadFiles::default());
+    if args.template.is_none() && !is_chosen {
+        resolver = instance.with_choice(resolver);
+    }
+    Ok(Some(instance.with_inputs(deploying(resolver, &args.deployment))))
+}
+
+/// A run of an instance.
+struct InstanceRun<'r> {
+    args: &'r RunInstanceArgs,
+    reporter: &'r Reporter,
+    store: &'r OsStore,
+    operator: Operator<'r>,
+}
+
+impl<'r> InstanceRun<'r> {
+    fn run(&self) -> Outcome {
+        let is_tried = self.args.how.dry_run || self.args.how.rehearse;
+        let lease = if is_tried { None } else { Some(self.operator.lease().map_err(rejected)?) };
+        let mut instance = self.open()?;
+        let mut summary = None;
+        if instance.model().orchestration.is_some() {
+            if is_tried {
+                return self.tried(&instance, &instance.plan_document().map_err(rejected)?);
+            }
+            match self.go_on(&mut instance)? {
+                Ok(ended) if ended.complete => summary = Some(ended),
+                Ok(ended) => return self.ended(&mut instance, &ended),
+                Err(code) => return Ok(code),
+            }
+        }
+        let answer = self.plan(&mut instance)?;
+        let (text, plan) = match &answer {
+            Wanted::Made(answer) => {
+                self.reporter.report(&answer.warnings, &answer.sources);
+                (self.document(answer)?, Some(&answer.result))
+            }
+            Wanted::Document(text) => (text.clone(), None),
+        };
+        if plan.is_some_and(|plan| plan.steps.is_empty()) {
+            return self.nothing_left(&mut instance, summary);
+        }
+        if self.args.how.rehearse {
+            return self.rehearsed(plan);
+        }
+        if is_tried {
+            return self.tried(&instance, &text);
+        }
+        self.operator.check(&instance, &text, &mut self.executor())?;
+        if let Some(code) = self.may_begin(plan)? {
+            return Ok(code);
+        }
+        let writing = InstanceWriting::of(&self.args.author, None);
+        let author = writing.author(RecordOrigin::Orchestrator);
+        instance.apply(&text, &author, None, false).map_err(rejected)?;
+        let summary = match instance.model().orchestration {
+            // A plan whose steps run nothing is done at once.
+            None => RunSummary::nothing_to_run(),
+            Some(_) => self.carry_out(&mut instance)?,
+        };
+        let outcome = self.ended(&mut instance, &summary);
+        drop(lease);
+        outcome
+    }
+
+    fn open(&self) -> Result<StoredInstance<'r>, Failure> {
+        StoredInstance::open(self.store, &self.args.name).map_err(rejected)
+    }
+
+    fn executor(&self) -> LocalExecutor {
+        LocalExecutor::new(&self.operator.directory, self.args.how.verbose)
+    }
+
+    /// The plan that is to be run.
+    fn plan(&self, instance: &mut StoredInstance<'_>) -> Result<Wanted, Failure> {
+        if let Some(file) = &self.args.plan {
+            return super::apply::document(file).map(Wanted::Document);
+        }
+        let query = InstancePlanQuery {
+            name: self.args.name.clone(),
+            order: order(&self.args.order),
+            overwrite: self.args.overwrite,
+            ..InstancePlanQuery::default()
+        };
+        let answer = match self.args.undeploy {
+            true => instance.plan_removal(&query)?,
+            false if self.args.template.is_none() && !self.is_chosen() => {
+                instance.plan_repair(&query)?
+            }
+            false => {
+                let resolver = wanted(self.args, instance)?;
+                let writing = InstanceWriting::reading();
+                let author = writing.author(RecordOrigin::Client);
+                match resolver {
+                    Some(resolver) => plan_instance(instance, &resolver, &query, &author)?,
+                    None => instance.plan_repair(&query)?,
+                }
+            }
+        };
+        Ok(Wanted::Made(Box::new(answer)))
+    }
+
+    fn is_chosen(&self) -> bool {
+        let choose = &self.args.choose;
+        !choose.presets.is_empty()
+            || !choose.inputs.is_empty()
+            || !choose.inputs_files.is_empty()
+            || !self.args.deployment.deployment_files.is_empty()
+            || !self.args.deployment.deployment_inputs.is_empty()
+    }
+
+    fn document(&self, answer: &Answer<Plan>) -> Result<String, Failure> {
+        let shown = ShownPlan { all_steps: true, reveal: false };
+        drawn(&answer.result, PlanFormat::Json, shown, &answer.sources, None)
+    }
+
+    /// Shows what a plan would run.
+    fn tried(&self, instance: &StoredInstance<'_>, document: &str) -> Outcome {
+        let tasks = self.operator.check(instance, document, &mut self.executor())?;
+        let text = match self.args.how.format {
+            ListFormat::Json => crate::cli::json(&PlannedTasks { tasks: &tasks }),
+            ListFormat::Human => tasks.iter().map(planned).collect(),
+        };
+        output::to_stdout(text).map_err(rejected)?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn rehearsed(&self, plan: Option<&Plan>) -> Outcome {
+        match plan {
+            Some(plan) => super::rehearse::run(plan, self.args.how.format),
+            None => {
+                let message = "a plan that was read from a file cannot be rehearsed";
+                let help = "let the plan be made: leave out `--plan`";
+                Err(rejected(Diagnostic::error(Code::Usage, message).help(help)))
+            }
+        }
+    }
+
+    /// Shows the plan and asks whether it is to be run. Gives an exit code if it is not.
+    fn may_begin(&self, plan: Option<&Plan>) -> Result<Option<ExitCode>, Failure> {
+        if let Some(plan) = plan.filter(|_| self.args.how.format == ListFormat::Human) {
+            let text = cuvee::output::draw::plan::human(plan, false, false);
+            output::to_stdout(text).map_err(rejected)?;
+        }
+        if self.args.how.yes {
+            return Ok(None);
+        }
+        if !is_asked() {
+            let message = "nobody is there to ask whether the plan is to be run";
+            let error = Diagnostic::error(Code::Usage, message);
+            let help = "`--yes` runs it without asking; `--dry-run` shows what it would do";
+            self.reporter.failed(&rejected(error.help(help)));
+            return Ok(Some(ExitCode::from(NOBODY)));
+        }
+        match ask("Run this plan? [y/N] ").as_str() {
+            "y" | "yes" => Ok(None),
+            _ => Ok(Some(ExitCode::FAILURE)),
+        }
+    }
+
+    /// Goes on with the plan that was begun. Gives an exit code where nobody says what became of
+    /// steps that were interrupted.
+    fn go_on(
+        &self,
+        instance: &mut StoredInstance<'_>,
+    ) -> Result<Result<RunSummary, ExitCode>, Failure> {
+        let document = instance.plan_document().map_err(rejected)?;
+        let steps = instance.model().orchestration.as_ref().map(|open| open.steps.clone());
+        let is_cut =
+            |status: &StepStatus| matches!(status, StepStatus::Running | StepStatus::Interrupted);
+        let cut = steps.unwrap_or_default().into_iter().filter(|(_, status)| is_cut(status));
+        let tasks = self.operator.check(instance, &document, &mut self.executor())?;
+        let runs = |step: &Arc<str>| tasks.iter().any(|task| task.step == *step);
+        let cut: Vec<_> = cut.map(|(step, _)| step).filter(runs).collect();
+        let how = match (self.args.how.interrupted, cut.is_empty()) {
+            (_, true) => InterruptedFormat::Retry,
+            (Some(how), false) => how,
+            (None, false) if is_asked() => asked(&cut),
+            (None, false) => {
+                let names: Vec<_> = cut.iter().map(|step| format!("`{step}`")).collect();
+                let message =
+                    format!("an earlier run ended while these steps ran: {}", names.join(", "));
+                let help = "say what became of them: `--interrupted retry`, `failed` or `done`";
+                let error = Diagnostic::error(Code::Usage, message).help(help);
+                self.reporter.failed(&rejected(error));
+                return Ok(Err(ExitCode::from(NOBODY)));
+            }
+        };
+        let writing = InstanceWriting::of(&self.args.author, None);
+        let author = writing.author(RecordOrigin::Orchestrator);
+        instance.resume(&author, None, false).map_err(rejected)?;
+        let outcome = match how {
+            InterruptedFormat::Retry => None,
+            InterruptedFormat::Failed => Some(ReportOutcome::Failed),
+            InterruptedFormat::Done => Some(ReportOutcome::Done),
+        };
+        for step in cut.iter().filter(|_| outcome.is_some()) {
+            let mut report = InstanceReport::default();
+            report.step = Some(Arc::clone(step));
+            report.outcome = outcome;
+            instance.record(&report, &author, TakenReports::default())?;
+        }
+        match instance.model().orchestration {
+            None => Ok(Ok(RunSummary::nothing_to_run())),
+            Some(_) => self.carry_out(instance).map(Ok),
+        }
+    }
+
+    fn carry_out(&self, instance: &mut StoredInstance<'_>) -> Result<RunSummary, Failure> {
+        watch::hide();
+        let (send, receive): (Sender<Signal>, Receiver<Signal>) = channel();
+        *stopping() = Some(send.clone());
+        let mut progress = RunProgress::new(&self.args.how, &self.args.name);
+        let mut executor = self.executor();
+        let ended =
+            self.operator.carry_out(instance, &mut executor, (send, receive), &mut |event| {
+                progress.tell(&event);
+            });
+        *stopping() = None;
+        ended
+    }
+
+    fn nothing_left(
+        &self,
+        instance: &mut StoredInstance<'_>,
+        before: Option<RunSummary>,
+    ) -> Outcome {
+        if before.is_none() && self.args.how.format == ListFormat::Human {
+            output::to_stdout("nothing to do\n").map_err(rejected)?;
+        }
+        self.ended(instance, &before.unwrap_or_else(RunSummary::nothing_to_run))
+    }
+
+    /// Shows the outputs, and tells how the run ended by the exit code.
+    fn ended(&self, instance: &mut StoredInstance<'_>, summary: &RunSummary) -> Outcome {
+        if !summary.complete {
+            return Ok(ExitCode::FAILURE);
+        }
+        self.operator.outputs(instance)?;
+        super::progress::outputs(instance.model(), self.args.how.format)?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// A plan that is to be run.
+enum Wanted {
+    Made(Box<Answer<Plan>>),
+    Document(String),
+}
+
+/// What each step would run, in their JSON form.
+#[derive(Serialize)]
+struct PlannedTasks<'t> {
+    tasks: &'t [PlannedTask],
+}
+
+fn planned(task: &PlannedTask) -> String {
+    let place = task.place.as_deref().unwrap_or("a host that is not known yet");
+    let mut text = format!("{}  {place}: {}\n", task.step, task.command);
+    for (name, value) in &task.variables {
+        text.push_str(&format!("    {name}={value}\n"));
+    }
+    text
+}
+
+/// Whether somebody can be asked.
+fn is_asked() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+/// What somebody answers, in lower case; nothing where the answer cannot be read.
+fn ask(question: &str) -> String {
+    watch::hide();
+    let mut answer = String::new();
+    let mut stderr = io::stderr();
+    let asked = stderr.write_all(question.as_bytes()).and_then(|()| stderr.flush());
+    let read = asked.and_then(|()| io::stdin().lock().read_line(&mut answer));
+    match read {
+        Ok(_) => answer.trim().to_ascii_lowercase(),
+        Err(_) => String::new(),
+    }
+}
+
+fn asked(steps: &[Arc<str>]) -> InterruptedFormat {
+    let names = steps.iter().map(|step| format!("  {step}\n")).collect::<String>();
+    let question = format!(
+        "An earlier run ended while these steps ran:\n{names}What became of them? [retry/failed/done] "
+    );
+    loop {
+        match ask(&question).as_str() {
+            "retry" | "r" => return InterruptedFormat::Retry,
+            "done" | "d" => return InterruptedFormat::Done,
+            // Whoever closes the terminal decides nothing: failed steps run again, too.
+            "failed" | "f" | "" => return InterruptedFormat::Failed,
+            _ => {}
+        }
+    }
+}
+
+fn stopping() -> std::sync::MutexGuard<'static, Option<Sender<Signal>>> {
+    STOP.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Lets an interrupt end what runs before the process ends.
+fn stop_on_interrupt() {
+    // Without the handler an interrupt ends the process at once; the next run goes on.
+    let _ = ctrlc::set_handler(|| {
+        let sent = stopping().as_ref().is_some_and(|stop| stop.send(Signal::Stop).is_ok());
+        if !sent {
+            output::leave_nothing_behind();
+            std::process::exit(output::INTERRUPTED);
+        }
+    });
+}

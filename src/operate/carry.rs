@@ -1,0 +1,397 @@
+//! Carries out a plan: begins what is ready, waits for what runs, and records both. What a step
+//! does is recorded before it begins, and what became of it before anything else begins.
+
+use super::event::{RunEvent, RunSummary, StepFailure};
+use super::plan::RunStep;
+use super::task::{Executor, Signal, Task, TaskEnd, TaskFailure};
+use super::workshop::{Prepared, Workshop};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::orchestrate::instance::{
+    Acknowledgement, InstanceModel, InstanceReport, ReadyStep, ReportOutcome,
+};
+use crate::resolver::{RecordAuthorNow, RecordReports};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
+
+/// A run of a plan.
+pub(super) struct Carrying<'c, 'r> {
+    pub(super) workshop: &'c Workshop<'r>,
+    pub(super) executor: &'c mut dyn Executor,
+    pub(super) signals: (Sender<Signal>, Receiver<Signal>),
+    /// Says who writes, and when.
+    pub(super) author: &'c dyn Fn() -> RecordAuthorNow,
+    pub(super) tell: &'c mut dyn FnMut(RunEvent),
+}
+
+/// How far the carrying out of a plan is.
+#[derive(Default)]
+struct CarryProgress {
+    /// The steps that run now, and which attempt it is.
+    running: FxHashMap<Arc<str>, u32>,
+    /// Failed steps that are tried again at a time.
+    again: Vec<(Arc<str>, u32, Instant)>,
+    /// The steps that are not begun any more in this run.
+    over: FxHashSet<Arc<str>>,
+    summary: RunSummary,
+    is_stopping: bool,
+    /// Whether a failure was dealt with by steps that handle it.
+    is_handled: bool,
+    /// The error that ended the run.
+    refused: Option<Diagnostic>,
+}
+
+/// A step that has ended, to be recorded.
+struct Ended {
+    step: Arc<str>,
+    report: InstanceReport,
+    /// What is told once it is recorded.
+    event: RunEvent,
+    tail: Vec<String>,
+}
+
+/// What is begun in one go.
+#[derive(Default)]
+struct Begun {
+    /// The tasks to start, each behind the report of its beginning.
+    tasks: Vec<(usize, Task)>,
+    /// The steps that ended without a task.
+    ended: Vec<(usize, Ended)>,
+    /// Whether something ended without being run.
+    passes: bool,
+}
+
+impl Carrying<'_, '_> {
+    /// Carries out the plan until nothing is left that can begin. `left` is how many steps are
+    /// left that run something.
+    pub(super) fn run(
+        mut self,
+        left: usize,
+        record: &mut RecordReports<'_>,
+    ) -> Result<RunSummary, Diagnostic> {
+        let summary = RunSummary { left, ..RunSummary::default() };
+        let mut progress = CarryProgress { summary, ..CarryProgress::default() };
+        let mut ended = Vec::new();
+        loop {
+            let is_moved = self.round(&mut progress, std::mem::take(&mut ended), record)?;
+            let waits = !progress.again.is_empty() && !progress.is_stopping;
+            match () {
+                () if is_moved && !progress.is_stopping => {}
+                () if progress.running.is_empty() && !waits => break,
+                () => self.wait(&mut progress, &mut ended),
+            }
+        }
+        match progress.refused {
+            Some(error) => Err(error),
+            None => Ok(progress.summary),
+        }
+    }
+
+    /// Records what has ended and begins what is ready. Tells whether something ended without
+    /// being run, which may make more ready.
+    fn round(
+        &mut self,
+        progress: &mut CarryProgress,
+        ended: Vec<Ended>,
+        record: &mut RecordReports<'_>,
+    ) -> Result<bool, Diagnostic> {
+        let first: Vec<_> = ended.iter().map(|ended| ended.report.clone()).collect();
+        let mut begun = Begun::default();
+        let mut is_open = true;
+        let answers = {
+            let (workshop, begun) = (self.workshop, &mut begun);
+            let mut next = |model: &InstanceModel, ready: Vec<ReadyStep>| {
+                is_open = model.orchestration.is_some();
+                progress.begin(workshop, model, &ready, first.len(), begun)
+            };
+            record(&(self.author)(), &first, &mut next)?
+        };
+        progress.summary.complete = !is_open && progress.summary.failed.is_empty();
+        if let Some(last) = answers.last() {
+            progress.summary.revision = last.revision;
+        }
+        let mut refused = Vec::new();
+        for (ended, answer) in ended.into_iter().zip(&answers) {
+            refused.extend(self.recorded(progress, ended, answer));
+        }
+        let is_moved = begun.passes;
+        for (at, ended) in begun.ended {
+            if let Some(answer) = answers.get(at) {
+                refused.extend(self.recorded(progress, ended, answer));
+            }
+        }
+        for (at, task) in begun.tasks {
+            match answers.get(at) {
+                Some(answer) if answer.ok => self.start(progress, task),
+                answer => progress.refuse(task.step, answer),
+            }
+        }
+        match refused.is_empty() {
+            true => Ok(is_moved),
+            // What a step gave was refused, so it has failed.
+            false => self.round(progress, refused, record),
+        }
+    }
+
+    fn start(&mut self, progress: &mut CarryProgress, task: Task) {
+        progress.running.insert(Arc::clone(&task.step), task.attempt);
+        (self.tell)(RunEvent::Started {
+            step: Arc::clone(&task.step),
+            place: task.place.to_string(),
+            command: command_line(&task),
+            attempt: task.attempt,
+        });
+        self.executor.start(task, &self.signals.0);
+    }
+
+    /// Tells what was recorded. Gives the failure of a step whose outputs were refused.
+    fn recorded(
+        &mut self,
+        progress: &mut CarryProgress,
+        ended: Ended,
+        answer: &Acknowledgement,
+    ) -> Option<Ended> {
+        if answer.ok {
+            let summary = &mut progress.summary;
+            match &ended.event {
+                RunEvent::Done { .. } | RunEvent::Skipped { .. } => {
+                    summary.done += 1;
+                    summary.left = summary.left.saturating_sub(1);
+                }
+                RunEvent::Failed(_) => {
+                    summary.failed.push(Arc::clone(&ended.step));
+                    progress.over.insert(ended.step);
+                }
+                _ => {}
+            }
+            (self.tell)(ended.event.with_left(progress.summary.left));
+            return None;
+        }
+        let message = answer.message.clone().unwrap_or_default();
+        if matches!(ended.event, RunEvent::Failed(_)) {
+            // Not even the failure could be recorded.
+            progress.refuse(ended.step, Some(answer));
+            return None;
+        }
+        let failure = TaskFailure::new(format!("what it gave was refused: {message}"));
+        let failure = answer.help.iter().fold(failure, |it, help| it.help(help.clone()));
+        let seconds = match ended.event {
+            RunEvent::Done { seconds, .. } => seconds,
+            _ => 0.0,
+        };
+        let log = Some(self.workshop.log(&ended.step)).filter(|log| log.exists());
+        Some(failed(ended.step, &failure, Duration::from_secs_f64(seconds), ended.tail, log))
+    }
+
+    /// Waits until something happens, and takes all that has happened.
+    fn wait(&mut self, progress: &mut CarryProgress, ended: &mut Vec<Ended>) {
+        let next = progress.again.iter().map(|(_, _, at)| *at).min();
+        let signal = match next.filter(|_| !progress.is_stopping) {
+            None => self.signals.1.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            Some(at) => self.signals.1.recv_timeout(at.saturating_duration_since(Instant::now())),
+        };
+        let mut signal = signal.ok();
+        while let Some(one) = signal {
+            match one {
+                Signal::Ended(end) => self.take(progress, *end, ended),
+                Signal::Said(step, line) => (self.tell)(RunEvent::Said { step, line }),
+                Signal::Stop => {
+                    progress.is_stopping = true;
+                    progress.summary.stopped = true;
+                    let kill = self.executor.stop();
+                    (self.tell)(RunEvent::Stopping { kill });
+                }
+            }
+            signal = self.signals.1.try_recv().ok();
+        }
+    }
+
+    /// Takes the end of a task.
+    fn take(&mut self, progress: &mut CarryProgress, end: TaskEnd, ended: &mut Vec<Ended>) {
+        let attempt = progress.running.remove(&end.step).unwrap_or(1);
+        for note in end.notes {
+            (self.tell)(RunEvent::Noted { step: Arc::clone(&end.step), note });
+        }
+        let settings = self.workshop.settings;
+        match end.outcome {
+            Ok(outputs) => {
+                let (report, notes) = self.workshop.report(&end.step, outputs);
+                for note in notes {
+                    (self.tell)(RunEvent::Noted { step: Arc::clone(&end.step), note });
+                }
+                let event = done(&end.step, end.took);
+                ended.push(Ended { step: end.step, report, event, tail: end.tail });
+            }
+            Err(failure) if failure.is_stopped => {
+                let mut report = InstanceReport::default();
+                report.step = Some(Arc::clone(&end.step));
+                report.outcome = Some(ReportOutcome::Interrupted);
+                let note = failure.message;
+                let event = RunEvent::Noted { step: Arc::clone(&end.step), note };
+                ended.push(Ended { step: end.step, report, event, tail: end.tail });
+            }
+            Err(failure) if attempt <= settings.retries && !progress.is_stopping => {
+                let ended = failed(end.step, &failure, end.took, end.tail, end.log);
+                if let RunEvent::Failed(failure) = ended.event {
+                    (self.tell)(RunEvent::Failed(Box::new(StepFailure {
+                        retried: true,
+                        ..*failure
+                    })));
+                }
+                let at = Instant::now() + settings.retry_delay;
+                progress.again.push((ended.step, attempt + 1, at));
+            }
+            Err(failure) => ended.push(failed(end.step, &failure, end.took, end.tail, end.log)),
+        }
+    }
+}
+
+impl CarryProgress {
+    /// The reports of what begins now, and of what ends with it.
+    fn begin(
+        &mut self,
+        workshop: &Workshop<'_>,
+        model: &InstanceModel,
+        ready: &[ReadyStep],
+        before: usize,
+        begun: &mut Begun,
+    ) -> Vec<InstanceReport> {
+        let mut reports = Vec::new();
+        if self.is_stopping || self.refused.is_some() {
+            return reports;
+        }
+        let now = Instant::now();
+        let due: Vec<_> = self.again.extract_if(.., |(_, _, at)| *at <= now).collect();
+        for (step, attempt, _) in due {
+            if let Some(step) = workshop.plan.step(&step) {
+                self.begin_step(workshop, model, step, attempt, (before, &mut reports), begun);
+            }
+        }
+        let steps = ready.iter().map(|ready| (&ready.step, workshop.plan.step(&ready.step)));
+        let steps: Vec<_> = steps.collect();
+        self.is_handled |= steps.iter().any(|(_, step)| step.is_some_and(|step| step.handler));
+        let is_halted =
+            !self.summary.failed.is_empty() && !workshop.settings.keep_going && !self.is_handled;
+        for (id, step) in steps {
+            let waits = self.again.iter().any(|(waiting, ..)| waiting == id);
+            if is_halted || waits || self.running.contains_key(id) || self.over.contains(id) {
+                continue;
+            }
+            match step.filter(|step| step.is_run() || !step.guard.is_empty()) {
+                // A part or step that runs nothing is done as soon as it is ready.
+                None => {
+                    self.over.insert(Arc::clone(id));
+                    begun.passes = true;
+                    reports.push(outcome(id, ReportOutcome::Done));
+                }
+                Some(step) => {
+                    let has_room = self.running.len() + begun.tasks.len() < workshop.settings.jobs;
+                    if has_room {
+                        self.begin_step(workshop, model, step, 1, (before, &mut reports), begun);
+                    }
+                }
+            }
+        }
+        reports
+    }
+
+    fn begin_step(
+        &mut self,
+        workshop: &Workshop<'_>,
+        model: &InstanceModel,
+        step: &RunStep,
+        attempt: u32,
+        (before, reports): (usize, &mut Vec<InstanceReport>),
+        begun: &mut Begun,
+    ) {
+        let id = &step.id;
+        let mut begins = InstanceReport::default();
+        begins.step = Some(Arc::clone(id));
+        let ends = |report, event| Ended { step: Arc::clone(id), report, event, tail: Vec::new() };
+        let ended = match workshop.decided(step, model).and_then(|runs| match runs {
+            true => workshop.prepared(step, model, attempt).map(Some),
+            false => Ok(None),
+        }) {
+            Ok(Some(Prepared::Task(task))) => {
+                begun.tasks.push((before + reports.len(), *task));
+                reports.push(begins);
+                return;
+            }
+            Ok(Some(Prepared::Given(outputs))) => {
+                let (report, _) = workshop.report(id, outputs);
+                ends(report, done(id, Duration::ZERO))
+            }
+            Ok(None) => {
+                let event = RunEvent::Skipped { step: Arc::clone(id) };
+                ends(outcome(id, ReportOutcome::Done), event)
+            }
+            Err(why) => {
+                let failure = TaskFailure::from(why);
+                failed(Arc::clone(id), &failure, Duration::ZERO, Vec::new(), None)
+            }
+        };
+        self.over.insert(Arc::clone(id));
+        reports.push(begins);
+        let report = ended.report.clone();
+        begun.ended.push((before + reports.len(), ended));
+        begun.passes = true;
+        reports.push(report);
+    }
+
+    /// Ends the run, because a step could not be recorded.
+    fn refuse(&mut self, step: Arc<str>, answer: Option<&Acknowledgement>) {
+        let message = answer.and_then(|answer| answer.message.clone()).unwrap_or_default();
+        let error = Diagnostic::error(
+            Code::StepNotReady,
+            format!("`{step}` cannot be recorded: {message}"),
+        );
+        let error = error.help_opt(answer.and_then(|answer| answer.help.clone()));
+        self.refused.get_or_insert(error);
+        self.is_stopping = true;
+    }
+}
+
+fn outcome(step: &Arc<str>, outcome: ReportOutcome) -> InstanceReport {
+    let mut report = InstanceReport::default();
+    report.step = Some(Arc::clone(step));
+    report.outcome = Some(outcome);
+    report
+}
+
+fn done(step: &Arc<str>, took: Duration) -> RunEvent {
+    RunEvent::Done { step: Arc::clone(step), seconds: seconds(took), left: 0 }
+}
+
+/// Seconds with three digits behind the point.
+fn seconds(took: Duration) -> f64 {
+    (took.as_secs_f64() * 1000.0).round() / 1000.0
+}
+
+fn failed(
+    step: Arc<str>,
+    failure: &TaskFailure,
+    took: Duration,
+    tail: Vec<String>,
+    log: Option<std::path::PathBuf>,
+) -> Ended {
+    let mut report = outcome(&step, ReportOutcome::Failed);
+    report.note = Some(failure.message.as_str().into());
+    let event = RunEvent::Failed(Box::new(StepFailure {
+        step: Arc::clone(&step),
+        message: failure.message.clone(),
+        help: failure.help.clone(),
+        seconds: seconds(took),
+        retried: false,
+        tail: tail.clone(),
+        log,
+    }));
+    Ended { step, report, event, tail }
+}
+
+/// The command of a task, with the names of its files as the template has them.
+pub(super) fn command_line(task: &Task) -> String {
+    let directory = format!("{}/", task.directory.display());
+    let words = task.command.iter().map(|word| word.replace(&directory, ""));
+    words.collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,121 @@
+//! The files that operations need, as they were kept with the target of an instance.
+
+use crate::diagnostic::Diagnostic;
+use crate::orchestrate::instance::TargetSources;
+use cuvee_text::source::{FileId, normalize};
+use cuvee_text::yaml::{Limits, Node, parse};
+use rustc_hash::FxHashMap;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The files of a target by their names, which are relative to one directory.
+#[derive(Debug, Default)]
+pub(super) struct KeptFiles {
+    files: BTreeMap<PathBuf, Vec<u8>>,
+    /// The directory of the template that the target was made of. Files that are too large to be
+    /// kept, or hold secrets, are only there.
+    origin: PathBuf,
+    /// The directory of the template among the files.
+    template: PathBuf,
+    /// The artifacts of node templates, each with its file.
+    artifacts: FxHashMap<String, Vec<(String, String)>>,
+}
+
+/// The largest file that is taken from the directory of the template.
+const LARGEST: u64 = 1 << 30;
+
+impl KeptFiles {
+    /// The files of a target. `template` is the path of its template, as somebody gave it.
+    ///
+    /// # Errors
+    /// `store-corrupt` if its text is no template.
+    pub(super) fn of(target: TargetSources, template: &Path) -> Result<Self, Diagnostic> {
+        let text = target.concrete.as_str().into();
+        let document = parse(FileId::DETACHED, text, &Limits::default())?;
+        let files = target.files.into_iter();
+        let origin = match template.is_dir() {
+            true => template,
+            false => template.parent().unwrap_or(Path::new("")),
+        };
+        Ok(Self {
+            artifacts: artifacts(document.root()),
+            files: files.map(|(name, bytes)| (normalize(Path::new(&name)), bytes)).collect(),
+            origin: origin.to_owned(),
+            template: Path::new(&target.template).parent().unwrap_or(Path::new("")).to_owned(),
+        })
+    }
+
+    /// The artifacts of a node template, each with its file.
+    pub(super) fn artifacts(&self, template: &str) -> &[(String, String)] {
+        self.artifacts.get(template).map_or(&[], Vec::as_slice)
+    }
+
+    /// Finds the file that `name` means at a place such as `examples/shop/types.yaml:13:5`: a path
+    /// from the directory of the file that names it. Gives its name in the archive, and its bytes.
+    pub(super) fn find(&self, name: &str, place: Option<&str>) -> Option<(PathBuf, Cow<'_, [u8]>)> {
+        // The directory in a place may begin before that of the target's files.
+        let by = place.and_then(directory_of).unwrap_or_else(|| self.template.clone());
+        let mut parts = by.components();
+        loop {
+            let path = normalize(&parts.as_path().join(name));
+            if let Some(bytes) = self.files.get(&path) {
+                return Some((path, Cow::Borrowed(bytes)));
+            }
+            if parts.next().is_none() {
+                break;
+            }
+        }
+        [by.join(name), self.origin.join(name)].iter().find_map(|path| {
+            let is_file =
+                fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.len() <= LARGEST);
+            let bytes = is_file.then(|| fs::read(path).ok()).flatten()?;
+            Some((below(name), Cow::Owned(bytes)))
+        })
+    }
+}
+
+fn artifacts(template: Node<'_>) -> FxHashMap<String, Vec<(String, String)>> {
+    let nodes = template.get("topology_template").and_then(|it| it.get("node_templates"));
+    let file = |(name, said): (Node<'_>, Node<'_>)| {
+        let file = said.text().or_else(|| said.get("file")?.text())?;
+        Some((name.key_text().into_owned(), file.to_owned()))
+    };
+    let nodes = nodes.into_iter().flat_map(Node::entries);
+    let of_node = |(name, node): (Node<'_>, Node<'_>)| {
+        let files: Vec<_> = node.get("artifacts")?.entries().filter_map(file).collect();
+        Some((name.key_text().into_owned(), files))
+    };
+    nodes.filter_map(of_node).collect()
+}
+
+/// The directory of the file in a place `FILE:LINE:COLUMN`.
+fn directory_of(place: &str) -> Option<PathBuf> {
+    let file = place.rsplitn(3, ':').last()?;
+    Some(Path::new(file).parent()?.to_owned())
+}
+
+/// The path below a directory that a name has there.
+fn below(name: &str) -> PathBuf {
+    let parts = Path::new(name).components();
+    parts.filter(|part| matches!(part, std::path::Component::Normal(_))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_paths_from_the_file_that_has_them() {
+        let names =
+            ["lib/a.sh", "a.sh", "scripts/b.sh"].map(|name| (PathBuf::from(name), name.into()));
+        let files = KeptFiles { files: names.into(), ..KeptFiles::default() };
+        let find =
+            |name, place| files.find(name, Some(place)).map(|(path, _)| path.display().to_string());
+        assert_eq!(find("a.sh", "examples/shop/lib/types.yaml:1:2").unwrap(), "lib/a.sh");
+        assert_eq!(find("a.sh", "t.yaml:1:2").unwrap(), "a.sh");
+        assert_eq!(find("../scripts/b.sh", "lib/types.yaml:1:2").unwrap(), "scripts/b.sh");
+        assert_eq!(find("c.sh", "t.yaml:1:2"), None);
+    }
+}

@@ -1,0 +1,74 @@
+//! Which types derive from which, for what is asked while a plan is run.
+
+use crate::tosca::{Family, Types};
+use rustc_hash::FxHashMap;
+
+/// For each node type and artifact type of a target, the names of the types that it derives from.
+#[derive(Debug, Default)]
+pub(super) struct Kinds {
+    above: FxHashMap<String, Vec<String>>,
+    /// The attributes that node types declare, each with the name of its type.
+    attributes: FxHashMap<String, Vec<(String, String)>>,
+    /// The artifacts that node types define, each with its file.
+    artifacts: FxHashMap<String, Vec<(String, String)>>,
+    /// The operations of node types that have an implementation.
+    producers: FxHashMap<String, Vec<String>>,
+}
+
+impl Kinds {
+    pub(super) fn of(types: &Types<'_>) -> Self {
+        let mut kinds = Self::default();
+        for id in types.ids() {
+            let definition = types.definition(id);
+            if !matches!(definition.family, Family::Node | Family::Artifact) {
+                continue;
+            }
+            let name = definition.name.to_owned();
+            let chain = types.chain(id).map(|id| types.definition(id).name.to_owned());
+            kinds.above.insert(name.clone(), chain.collect());
+            if definition.family == Family::Node {
+                let effective = types.effective(id);
+                let names = effective.attributes.values().map(|part| {
+                    let kind = part.definition.schema.kind.and_then(|kind| kind.text());
+                    (part.named.name.to_owned(), kind.unwrap_or("string").to_owned())
+                });
+                kinds.attributes.insert(name.clone(), names.collect());
+                let operations = effective.interfaces.values().flat_map(|part| {
+                    let operations = part.definition.operations.iter();
+                    let run = operations.filter(|(_, it)| it.definition.implementation.is_some());
+                    run.map(|(name, _)| format!("{}.{name}", part.named.name))
+                });
+                let artifacts = effective.artifacts.values().filter_map(|part| {
+                    let file = part.definition.file?.text()?;
+                    Some((part.named.name.to_owned(), file.to_owned()))
+                });
+                kinds.artifacts.insert(name.clone(), artifacts.collect());
+                kinds.producers.insert(name, operations.collect());
+            }
+        }
+        kinds
+    }
+
+    /// Whether a type is another one or derives from it.
+    pub(super) fn derives(&self, name: &str, other: &str) -> bool {
+        name == other
+            || self.above.get(name).is_some_and(|above| above.iter().any(|it| it == other))
+    }
+
+    /// The type of an attribute that nodes of this type have; `None` if they have none of this
+    /// name.
+    pub(super) fn attribute(&self, kind: &str, name: &str) -> Option<&str> {
+        let (_, of) = self.attributes.get(kind)?.iter().find(|(known, _)| known == name)?;
+        Some(of)
+    }
+
+    /// The artifacts that nodes of this type have, each with its file.
+    pub(super) fn artifacts(&self, kind: &str) -> &[(String, String)] {
+        self.artifacts.get(kind).map_or(&[], Vec::as_slice)
+    }
+
+    /// The operations with an implementation that nodes of this type have.
+    pub(super) fn operations(&self, kind: &str) -> &[String] {
+        self.producers.get(kind).map_or(&[], Vec::as_slice)
+    }
+}

@@ -1,0 +1,145 @@
+//! Runs tasks as processes of this machine, and over ssh on others.
+
+use super::mask::Masker;
+use super::output::StepOutput;
+use super::outputs;
+use super::place::{HostAddress, Place};
+use super::process::{self, CommandEnd, EndedCommand, StopSign, no_command, not_started};
+use super::ssh::Connections;
+use super::task::{Executor, Signal, Task, TaskEnd, TaskFailure, TaskOutputs};
+use cuvee_text::value::Value;
+use std::fs::File;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use std::thread;
+use std::time::Instant;
+
+/// Runs each task in a thread of its own.
+pub struct LocalExecutor {
+    sign: Arc<StopSign>,
+    connections: Arc<Connections>,
+    tells_lines: bool,
+}
+
+impl LocalExecutor {
+    /// An executor that keeps what belongs to connections in this directory. `tells_lines` is
+    /// whether each line that a task writes is sent as a signal.
+    pub fn new(directory: &Path, tells_lines: bool) -> Self {
+        let connections = Arc::new(Connections::new(directory));
+        Self { sign: Arc::default(), connections, tells_lines }
+    }
+}
+
+impl Executor for LocalExecutor {
+    fn start(&mut self, task: Task, signals: &Sender<Signal>) {
+        let (sign, connections) = (Arc::clone(&self.sign), Arc::clone(&self.connections));
+        let (signals, tells_lines) = (signals.clone(), self.tells_lines);
+        let (step, log) = (Arc::clone(&task.step), task.log.clone());
+        let own = signals.clone();
+        let started = thread::Builder::new().spawn(move || {
+            let end = run(&task, &sign, &connections, tells_lines.then_some(&own));
+            // Nobody listens any more where the run itself has ended.
+            let _ = own.send(Signal::Ended(Box::new(end)));
+        });
+        if let Err(why) = started {
+            let outcome = Err(TaskFailure::new(format!("the system gives no thread: {why}")));
+            let (took, tail, notes) = Default::default();
+            let end = TaskEnd { step, outcome, took, tail, log: Some(log), notes };
+            let _ = signals.send(Signal::Ended(Box::new(end)));
+        }
+    }
+
+    fn reaches(&mut self, host: &HostAddress) -> Result<(), TaskFailure> {
+        self.connections.reaches(host)
+    }
+
+    fn stop(&mut self) -> bool {
+        self.sign.raise()
+    }
+}
+
+/// Runs a task to its end.
+fn run(
+    task: &Task,
+    sign: &StopSign,
+    connections: &Connections,
+    lines: Option<&Sender<Signal>>,
+) -> TaskEnd {
+    let began = Instant::now();
+    let masker = Masker::of(task.secrets.iter().map(String::as_str));
+    let each_line = lines.map(|lines| {
+        let (step, lines) = (Arc::clone(&task.step), lines.clone());
+        let tell = move |line: &str| {
+            let _ = lines.send(Signal::Said(Arc::clone(&step), line.to_owned()));
+        };
+        Box::new(tell) as Box<dyn FnMut(&str) + Send>
+    });
+    let mut output = StepOutput::new(&task.log, masker, each_line);
+    if task.attempt > 1 {
+        output.note(&format!("--- attempt {}", task.attempt));
+    }
+    let mut notes = Vec::new();
+    let ran = match &task.place {
+        Place::Here => here(task, sign, &mut output),
+        Place::Host(host) => connections.run(host, task, sign, &mut output),
+    };
+    let outcome = ran.and_then(|ended| {
+        if ended.leaves_processes {
+            notes.push("processes that it began still run".to_owned());
+        }
+        judged(&ended.end).and_then(|()| given(task))
+    });
+    let (tail, log) = output.finish();
+    TaskEnd { step: Arc::clone(&task.step), outcome, took: began.elapsed(), tail, log, notes }
+}
+
+/// Runs a task on this machine.
+fn here(
+    task: &Task,
+    sign: &StopSign,
+    output: &mut StepOutput,
+) -> Result<EndedCommand, TaskFailure> {
+    let (program, arguments) = task.command.split_first().ok_or_else(no_command)?;
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(task.directory.join(&task.starts_in));
+    command.envs(task.environment.iter().map(|(name, value)| (name, value)));
+    let answer = match task.outputs {
+        TaskOutputs::Standard => Some(File::create(task.directory.join(outputs::FILE))),
+        TaskOutputs::File | TaskOutputs::None => None,
+    };
+    let answer = answer.transpose().map_err(|why| not_started(program, &why))?;
+    let ran = process::run(command, task.input.clone(), task.timeout, sign, output, answer);
+    ran.map_err(|why| not_started(program, &why))
+}
+
+fn judged(end: &CommandEnd) -> Result<(), TaskFailure> {
+    match end {
+        CommandEnd::Code(0) => Ok(()),
+        CommandEnd::Code(code) => Err(TaskFailure::new(format!("it ended with exit code {code}"))),
+        CommandEnd::Signal(signal) => {
+            Err(TaskFailure::new(format!("the signal {signal} ended it")))
+        }
+        CommandEnd::TimedOut(limit) => {
+            let message = format!("it took longer than {} s, and was ended", limit.as_secs_f64());
+            Err(TaskFailure::new(message).help(
+                "give it more time: `timeout` of the operation's implementation, or `--step-timeout`",
+            ))
+        }
+        CommandEnd::Stopped => {
+            let stopped = TaskFailure::new("it was ended with the run");
+            Err(TaskFailure { is_stopped: true, ..stopped })
+        }
+    }
+}
+
+/// What the task gave.
+fn given(task: &Task) -> Result<Vec<(Arc<str>, Value)>, TaskFailure> {
+    match task.outputs {
+        TaskOutputs::None => Ok(Vec::new()),
+        TaskOutputs::File | TaskOutputs::Standard => {
+            outputs::read(&task.directory.join(outputs::FILE))
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! Runs plans: calls the scripts and playbooks of operations, here and on hosts, hands values from
+//! one to the next, and records each step before it begins and when it has ended.
+//!
+//! This module is not stable: it may change with any version.
+//!
+//! [`Operator`] is the entry point. What runs processes is behind [`Executor`].
+
+mod carry;
+mod event;
+mod files;
+mod kinds;
+mod lease;
+mod local;
+mod mask;
+mod output;
+mod outputs;
+mod place;
+mod plan;
+mod preflight;
+mod process;
+mod reports;
+mod runner;
+mod settings;
+mod ssh;
+mod task;
+mod values;
+mod workshop;
+
+pub use event::{RunEvent, RunSummary, StepFailure};
+pub use lease::Lease;
+pub use local::LocalExecutor;
+pub use place::{HostAddress, Place, Provider, Providers};
+pub use runner::{Protocol, Runner, Runners};
+pub use settings::RunSettings;
+pub use task::{Executor, Signal, Task, TaskEnd, TaskFailure, TaskOutputs};
+
+use crate::diagnostic::{Code, Diagnostic};
+use crate::orchestrate::instance::{InstanceModel, InstanceReport, OsStore, SecretValues};
+use crate::resolver::{RecordAuthorNow, StoredInstance, TakenReports};
+use carry::Carrying;
+use cuvee_text::answer::Failure;
+use cuvee_text::source::FileId;
+use cuvee_text::value::Value;
+use cuvee_text::yaml::{Limits, parse, write_flow};
+use files::KeptFiles;
+use jiff::Timestamp;
+use kinds::Kinds;
+use lease::Taker;
+use plan::RunPlan;
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+use std::cell::Cell;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender};
+use values::{RunSecrets, Values};
+use workshop::Workshop;
+
+/// Runs plans of one instance.
+pub struct Operator<'o> {
+    /// The store.
+    pub store: &'o OsStore,
+    /// The name of the instance.
+    pub instance: &'o str,
+    /// How plans are run.
+    pub settings: &'o RunSettings,
+    /// Who writes records, and when.
+    pub author: &'o dyn Fn() -> RecordAuthorNow,
+    /// The secrets that the caller knows.
+    pub secrets: SecretValues,
+    /// The directory of the run, which is gone afterwards.
+    pub directory: PathBuf,
+}
+
+/// What a step would run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct PlannedTask {
+    /// The step.
+    pub step: Arc<str>,
+    /// Where it would run; `None` if that is known only once other steps have run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+    /// The command.
+    pub command: String,
+    /// Its variables, with secrets hidden, and with functions as they are written where they are
+    /// evaluated when the step begins.
+    pub variables: Vec<(Arc<str>, String)>,
+}
+
+/// Where the signals of a run come and go.
+pub type Signals = (Sender<Signal>, Receiver<Signal>);
+
+impl Operator<'_> {
+    /// Takes the lease of the instance: nobody else runs it until the lease is dropped.
+    ///
+    /// # Errors
+    /// `instance-running`, `file`
+    pub fn lease(&self) -> Result<Lease, Diagnostic> {
+        let actor = (self.author)().holder.actor;
+        let taker = Taker { actor: &actor, directory: &self.directory, now: Timestamp::now };
+        Lease::take(&self.store.directory_of(self.instance), self.instance, &taker)
+    }
+
+    /// Checks a plan before it begins: all that would stop it and can be known. Gives what each
+    /// step would run.
+    ///
+    /// # Errors
+    /// All problems, each with the steps that it concerns: `file`, `no-runner`, `missing-program`,
+    /// `no-provider`, `unreachable-host`, `missing-secret`.
+    pub fn check(
+        &self,
+        instance: &StoredInstance<'_>,
+        document: &str,
+        executor: &mut dyn Executor,
+    ) -> Result<Vec<PlannedTask>, Failure> {
+        self.with_workshop(instance, document, |workshop| {
+            let model = instance.model();
+            let mut reaches = |host: &HostAddress| {
+                executor.reaches(host).map_err(|why| {
+                    let error = Diagnostic::error(Code::UnreachableHost, why.message);
+                    error.help_opt(why.help)
+                })
+            };
+            let problems = preflight::check(workshop, model, &mut reaches);
+            if !problems.is_empty() {
+                return Err(Failure { diagnostics: problems, sources: Default::default() });
+            }
+            Ok(workshop.remaining(model).map(|step| workshop.planned(step, model)).collect())
+        })
+    }
+
+    /// Carries out the plan that was begun, until it is done, fails or is stopped.
+    ///
+    /// # Errors
+    /// `no-orchestration`, and those of reading and writing. The failure of a step is none: the
+    /// summary tells it.
+    pub fn carry_out(
+        &self,
+        instance: &mut StoredInstance<'_>,
+        executor: &mut dyn Executor,
+        signals: Signals,
+        tell: &mut dyn FnMut(RunEvent),
+    ) -> Result<RunSummary, Failure> {
+        let document = instance.plan_document()?;
+        // Recording needs the instance, and what is prepared only its model.
+        let reader = StoredInstance::open(self.store, self.instance)?;
+        self.with_workshop(&reader, &document, |workshop| {
+            let model = reader.model();
+            let left = workshop.left(model);
+            let revision = model.orchestration.as_ref().map_or(0, |open| open.id);
+            tell(RunEvent::Begun { instance: self.instance.to_owned(), revision, steps: left });
+            let author = self.author;
+            let summary = instance.carry_out(TakenReports::default(), |record| {
+                Carrying { workshop, executor, signals, author, tell }.run(left, record)
+            })?;
+            tell(RunEvent::Ended(summary.clone()));
+            Ok(summary)
+        })
+    }
+
+    /// The outputs of the topology with their present values, which are recorded where they are
+    /// new. Those whose attributes nobody gave are left out.
+    ///
+    /// # Errors
+    /// Those of reading and writing.
+    pub fn outputs(
+        &self,
+        instance: &mut StoredInstance<'_>,
+    ) -> Result<Vec<(Arc<str>, Value)>, Failure> {
+        let digest = Arc::clone(&instance.model().target.digest);
+        if digest.is_empty() {
+            return Ok(Vec::new());
+        }
+        let target = instance.target(&digest)?;
+        let limits = &Limits::default();
+        let template = parse(FileId::DETACHED, target.concrete.as_str().into(), limits)?;
+        let to = &target.model;
+        let kinds = instance.with_types_of(&digest, Kinds::of)?;
+        let secrets = RunSecrets::of(instance.log().secrets()?, self.secrets.clone());
+        let model = instance.model();
+        let (kinds, secrets) = (&kinds, &secrets);
+        let values = Values { model, to, kinds, secrets, artifacts: &|_, _| None };
+        let outputs = values.outputs(template.root());
+        let mut report = InstanceReport::default();
+        report.outputs = outputs.clone();
+        if !outputs.is_empty() {
+            instance.record(&report, &(self.author)().author(), TakenReports::default())?;
+        }
+        Ok(outputs)
+    }
+
+    fn with_workshop<T>(
+        &self,
+        instance: &StoredInstance<'_>,
+        document: &str,
+        act: impl FnOnce(&Workshop<'_>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let plan = RunPlan::read(document)?;
+        let model = instance.model();
+        let present = Arc::clone(&model.target.digest);
+        let wanted = plan.target().cloned().unwrap_or_else(|| Arc::clone(&present));
+        let of_nodes = model.nodes.values().filter_map(|node| node.target.clone());
+        let mut files: FxHashMap<Arc<str>, KeptFiles> = FxHashMap::default();
+        let mut to = InstanceModel::default();
+        let mut keeps_outputs = document.contains("get_operation_output");
+        for digest in [Arc::clone(&wanted), present].into_iter().chain(of_nodes) {
+            if digest.is_empty() || files.contains_key(&digest) {
+                continue;
+            }
+            let target = instance.target(&digest)?;
+            keeps_outputs |= target.asks("get_operation_output");
+            if digest == wanted {
+                to = target.model.clone();
+            }
+            let template = match plan.template().filter(|_| digest == wanted) {
+                Some(template) => template,
+                None => &*model.target.template,
+            };
+            files.insert(digest, KeptFiles::of(target, Path::new(template))?);
+        }
+        let kinds = instance.with_types_of(&wanted, Kinds::of)?;
+        let secrets = RunSecrets::of(instance.secrets()?, self.secrets.clone());
+        let revision = model.orchestration.as_ref().map_or(0, |open| open.id);
+        let store = self.store.directory_of(self.instance);
+        act(&Workshop {
+            plan,
+            instance: self.instance,
+            settings: self.settings,
+            kinds: &kinds,
+            secrets: &secrets,
+            files,
+            to,
+            keeps_outputs,
+            directory: self.directory.clone(),
+            logs: store.join("runs").join(revision.to_string()),
+            made: Cell::new(0),
+        })
+    }
+}
+
+impl Workshop<'_> {
+    /// What a step would run.
+    fn planned(&self, step: &plan::RunStep, model: &InstanceModel) -> PlannedTask {
+        let said = step.implementation.clone().unwrap_or_default();
+        let command = match self.implementation(step, &said, model) {
+            Ok(found) => {
+                let words = found.runner.command.join(" ");
+                format!("{words} {}", found.path.display())
+            }
+            Err(_) => {
+                let verb = step.workflow.as_deref().unwrap_or("deploy");
+                match self.provider(step.node().unwrap_or_default(), model) {
+                    Some(Provider::Command(path)) => format!("{} {verb}", path.display()),
+                    _ => format!("({verb} by the provider)"),
+                }
+            }
+        };
+        let variables = step.inputs.iter().map(|(name, input)| {
+            let value = match &input.value {
+                _ if input.sealed.is_some() => mask::HIDDEN.to_owned(),
+                value if input.when.is_some() => write_flow(value),
+                value => values::as_text(value),
+            };
+            (Arc::clone(name), value)
+        });
+        let place = self.place(step, model).ok().map(|place| place.to_string());
+        PlannedTask { step: Arc::clone(&step.id), place, command, variables: variables.collect() }
+    }
+}

@@ -1,0 +1,179 @@
+//! Checks, before anything runs, all that can be known, and tells it at once.
+
+use super::place::{HostAddress, Place, Provider};
+use super::plan::{RunStep, StepKind};
+use super::runner::{Protocol, how_to_install, installed};
+use super::values::Values;
+use super::workshop::{Workshop, no_provider};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::orchestrate::instance::InstanceModel;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// How many steps a message names.
+const NAMED: usize = 3;
+
+/// What was found, each with the steps that it concerns.
+#[derive(Default)]
+struct FoundProblems<'s> {
+    /// By code and message, so that what is alike is told once.
+    problems: BTreeMap<(String, String), (Diagnostic, Vec<&'s str>)>,
+}
+
+impl<'s> FoundProblems<'s> {
+    fn add(&mut self, step: &'s RunStep, problem: Diagnostic) {
+        let key = (problem.code.as_str().to_owned(), problem.message.clone());
+        self.problems.entry(key).or_insert((problem, Vec::new())).1.push(&step.id);
+    }
+
+    fn add_all<T>(&mut self, step: &'s RunStep, result: Result<T, Diagnostic>) -> Option<T> {
+        result.map_err(|problem| self.add(step, problem)).ok()
+    }
+
+    fn into_diagnostics(self) -> Vec<Diagnostic> {
+        let named = |(mut problem, steps): (Diagnostic, Vec<&str>)| {
+            let shown: Vec<_> = steps.iter().take(NAMED).map(|step| format!("`{step}`")).collect();
+            let more = match steps.len().saturating_sub(NAMED) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            problem.message = format!("{}; needed by {}{more}", problem.message, shown.join(", "));
+            problem
+        };
+        self.problems.into_values().map(named).collect()
+    }
+}
+
+/// Checks the steps that are left. `reaches` asks whether a host answers.
+pub(super) fn check(
+    workshop: &Workshop<'_>,
+    model: &InstanceModel,
+    reaches: &mut dyn FnMut(&HostAddress) -> Result<(), Diagnostic>,
+) -> Vec<Diagnostic> {
+    let mut found = FoundProblems::default();
+    let mut hosts: BTreeMap<HostAddress, &RunStep> = BTreeMap::new();
+    for step in workshop.remaining(model) {
+        let place = match step.kind {
+            StepKind::Delegate => provided(workshop, model, step, &mut found),
+            _ => called(workshop, model, step, &mut found),
+        };
+        if let Some(Place::Host(host)) = place {
+            hosts.entry(host).or_insert(step);
+        }
+    }
+    if !hosts.is_empty() {
+        for program in ["ssh", "scp"] {
+            if let (None, Some(step)) = (installed(program), hosts.values().next()) {
+                found.add(step, missing_program(program));
+            }
+        }
+    }
+    for (host, step) in hosts {
+        found.add_all(step, reaches(&host));
+    }
+    found.into_diagnostics()
+}
+
+fn provided<'s>(
+    workshop: &Workshop<'_>,
+    model: &InstanceModel,
+    step: &'s RunStep,
+    found: &mut FoundProblems<'s>,
+) -> Option<Place> {
+    let node = step.node().unwrap_or_default();
+    match workshop.provider(node, model) {
+        None => {
+            found.add(step, no_provider(node));
+            None
+        }
+        Some(Provider::Command(path)) if !path.is_file() => {
+            let message = format!("there is no program `{}`", path.display());
+            let help = format!("correct `--provider {node}=command:PATH`");
+            found.add(step, Diagnostic::error(Code::File, message).help(help));
+            None
+        }
+        Some(_) => workshop.place_of(node, model),
+    }
+}
+
+fn called<'s>(
+    workshop: &'s Workshop<'_>,
+    model: &InstanceModel,
+    step: &'s RunStep,
+    found: &mut FoundProblems<'s>,
+) -> Option<Place> {
+    let said = step.implementation.clone().unwrap_or_default();
+    let implementation = found.add_all(step, workshop.implementation(step, &said, model));
+    let files = workshop.files_of(step, model);
+    for name in &said.dependencies {
+        found.add_all(step, workshop.named(files, step, name));
+    }
+    let is_later = is_later(workshop, model, step);
+    let place = match is_later {
+        true => None,
+        false => found.add_all(step, workshop.place(step, model)),
+    };
+    if let Some(implementation) = implementation {
+        let is_ansible = implementation.runner.protocol == Protocol::Ansible;
+        let program = implementation.runner.program();
+        // What a host has is not known here.
+        let is_here = is_ansible || matches!(place, Some(Place::Here));
+        if is_here && installed(program).is_none() {
+            found.add(step, missing_program(program));
+        }
+    }
+    inputs(workshop, model, step, found);
+    place
+}
+
+/// Whether the address of a step's host is known only once other steps have run.
+fn is_later(workshop: &Workshop<'_>, model: &InstanceModel, step: &RunStep) -> bool {
+    let Some(host) = step.host.as_deref().and_then(|host| host.strip_prefix("node.")) else {
+        return false;
+    };
+    workshop.place_of(host, model).is_none()
+        && workshop.remaining(model).any(|other| {
+            let is_own = other.node() == Some(host) && other.id != step.id;
+            is_own && other.host.as_deref() != step.host.as_deref()
+        })
+}
+
+/// Checks that secrets among the inputs have a source. Other inputs may still get their values.
+fn inputs<'s>(
+    workshop: &Workshop<'_>,
+    model: &InstanceModel,
+    step: &'s RunStep,
+    found: &mut FoundProblems<'s>,
+) {
+    let values = Values {
+        model,
+        to: &workshop.to,
+        kinds: workshop.kinds,
+        secrets: workshop.secrets,
+        artifacts: &|_, _| Some(String::new()),
+    };
+    match values.inputs(step) {
+        Err(problem) if problem.code == Code::MissingSecret => found.add(step, problem),
+        _ => {}
+    }
+}
+
+fn missing_program(program: &str) -> Diagnostic {
+    let message = format!("`{program}` is not installed");
+    Diagnostic::error(Code::MissingProgram, message).help(how_to_install(program))
+}
+
+impl Workshop<'_> {
+    /// The steps that run something and are not done.
+    pub(super) fn remaining<'w>(
+        &'w self,
+        model: &'w InstanceModel,
+    ) -> impl Iterator<Item = &'w RunStep> {
+        use crate::orchestrate::instance::StepStatus;
+        let steps = model.orchestration.as_ref().map(|open| &open.steps);
+        let is_done = move |id: &Arc<str>| {
+            steps.is_some_and(|steps| steps.get(id) == Some(&StepStatus::Done))
+        };
+        self.plan.steps.iter().filter(move |step| step.is_run() && !is_done(&step.id))
+    }
+}

@@ -1,0 +1,170 @@
+//! What is recorded of a step: whether its conditions hold before it, and what it gave behind it.
+
+use super::outputs::Outputs;
+use super::plan::RunStep;
+use super::values::Values;
+use super::workshop::Workshop;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::orchestrate::instance::{InstanceModel, InstanceReport, KEPT_OUTPUTS, ReportOutcome};
+use crate::orchestrate::plan::condition_holds;
+use cuvee_text::source::FileId;
+use cuvee_text::value::Value;
+use cuvee_text::yaml::{Limits, parse};
+use std::sync::Arc;
+
+impl Workshop<'_> {
+    /// How many steps are left that run something, if nothing fails.
+    pub(super) fn left(&self, model: &InstanceModel) -> usize {
+        self.remaining(model).filter(|step| !step.handler).count()
+    }
+
+    /// Whether the conditions of a step hold.
+    ///
+    /// # Errors
+    /// `unresolved-attribute` if that cannot be told.
+    pub(super) fn decided(
+        &self,
+        step: &RunStep,
+        model: &InstanceModel,
+    ) -> Result<bool, Diagnostic> {
+        for guard in &step.guard {
+            let element = guard.target.as_deref().or(step.target.as_deref()).unwrap_or_default();
+            let found = |name: &str| attribute_values(model, element, name);
+            match condition_holds(&guard.condition, &found) {
+                Some(true) => {}
+                Some(false) => return Ok(false),
+                None => {
+                    let message = format!(
+                        "a condition of `{}` needs an attribute of `{element}` that nobody gave",
+                        step.id
+                    );
+                    return Err(Diagnostic::error(Code::UnresolvedAttribute, message).help(
+                        "report it: `cuvee instance record NAME NODE --attribute NAME=VALUE`",
+                    ));
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// What is recorded of a step that ended as it should, and what people are told about it.
+    pub(super) fn report(
+        &self,
+        step: &Arc<str>,
+        outputs: Outputs,
+    ) -> (InstanceReport, Vec<String>) {
+        let mut end = InstanceReport::default();
+        end.step = Some(Arc::clone(step));
+        end.outcome = Some(ReportOutcome::Done);
+        let Some(of) = self.plan.step(step).filter(|_| !outputs.is_empty()) else {
+            return (end, Vec::new());
+        };
+        let mut given =
+            GivenOutputs { workshop: self, step: of, reports: Vec::new(), notes: Vec::new() };
+        if self.keeps_outputs {
+            given.keep(&outputs);
+        }
+        outputs.into_iter().for_each(|(name, value)| given.assign(&name, value));
+        let GivenOutputs { mut reports, notes, .. } = given;
+        if reports.is_empty() {
+            return (end, notes);
+        }
+        reports.push(end);
+        let mut whole = InstanceReport::default();
+        whole.batch = reports;
+        (whole, notes)
+    }
+}
+
+/// The outputs of a step, on their way into reports.
+struct GivenOutputs<'g, 'r> {
+    workshop: &'g Workshop<'r>,
+    step: &'g RunStep,
+    reports: Vec<InstanceReport>,
+    notes: Vec<String>,
+}
+
+impl GivenOutputs<'_, '_> {
+    /// Keeps all outputs, for functions that ask for them.
+    fn keep(&mut self, outputs: &Outputs) {
+        let (Some(element), Some(operation)) = (&self.step.target, &self.step.operation) else {
+            return;
+        };
+        let interface = self.step.interface.as_deref().unwrap_or_default();
+        let mut report = InstanceReport::default();
+        match self.step.node() {
+            Some(node) => report.node = Some(node.into()),
+            None => report.entity = Some(Arc::clone(element)),
+        }
+        let name = format!("{KEPT_OUTPUTS}{interface}.{operation}");
+        report.metadata = vec![(name.into(), Value::Map(outputs.iter().cloned().collect()))];
+        self.reports.push(report);
+    }
+
+    /// Assigns an output: where the operation maps it, else to the attribute of its name.
+    fn assign(&mut self, name: &Arc<str>, value: Value) {
+        self.workshop.secrets.learn(name, &value);
+        let mapping = self.step.outputs.get(name);
+        let keyword = mapping.map_or("SELF", |mapping| &*mapping.entity);
+        let attribute = mapping.map_or(name, |mapping| &mapping.attribute);
+        let capability = mapping.and_then(|mapping| mapping.capability.clone());
+        let node = self.node(keyword);
+        let known = node.as_ref().and_then(|node| self.attribute_type(node, attribute));
+        let (Some(node), true) = (node, mapping.is_some() || known.is_some()) else {
+            self.notes.push(format!("its output `{name}` is declared nowhere, and is not kept"));
+            return;
+        };
+        let value = as_declared(value, known.as_deref());
+        let mut report = InstanceReport::default();
+        report.node = Some(node);
+        match capability {
+            Some(capability) => {
+                report.capability_attributes.push((capability, Arc::clone(attribute), value));
+            }
+            None => report.attributes.push((Arc::clone(attribute), value)),
+        }
+        self.reports.push(report);
+    }
+
+    fn node(&self, keyword: &str) -> Option<Arc<str>> {
+        let Workshop { to, kinds, secrets, .. } = self.workshop;
+        // The ends of a relation are the same in the target, unless it goes.
+        let values = Values { model: to, to, kinds, secrets, artifacts: &|_, _| None };
+        values.entity(self.step, keyword)
+    }
+
+    fn attribute_type(&self, node: &str, attribute: &str) -> Option<String> {
+        let Workshop { to, kinds, .. } = self.workshop;
+        let kind = &to.nodes.get(node)?.type_name;
+        kinds.attribute(kind, attribute).map(str::to_owned)
+    }
+}
+
+/// A text as a value of the type that an attribute has: lines of outputs have no types.
+fn as_declared(value: Value, kind: Option<&str>) -> Value {
+    let Value::String(text) = &value else { return value };
+    if kind.is_none_or(|kind| kind == "string") {
+        return value;
+    }
+    match parse(FileId::DETACHED, Arc::clone(text), &Limits::default()) {
+        Ok(document) => document.root().to_value(),
+        Err(_) => value,
+    }
+}
+
+/// The values of an attribute: of a node, or of all members of a group.
+fn attribute_values(model: &InstanceModel, element: &str, name: &str) -> Vec<Option<Value>> {
+    let of_node = |id: &str| {
+        let node = model.nodes.get(id)?;
+        if name == "state" {
+            return Some(Value::from(node.state.as_str()));
+        }
+        let reported = node.attributes.get(name).map(|reported| &reported.value);
+        reported.or_else(|| node.properties.get(name)).cloned()
+    };
+    if let Some(group) = element.strip_prefix("group.") {
+        let members = model.groups.get(group).map_or(&[][..], |group| &group.members);
+        return members.iter().map(|member| of_node(member)).collect();
+    }
+    vec![of_node(element.strip_prefix("node.").unwrap_or(element))]
+}

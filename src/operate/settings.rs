@@ -1,0 +1,40 @@
+//! How a plan is run.
+
+use super::place::Providers;
+use super::runner::Runners;
+use std::time::Duration;
+
+/// How a plan is run.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct RunSettings {
+    /// How many steps run side by side at most.
+    pub jobs: usize,
+    /// The programs that run implementations, beside those that are built in.
+    pub runners: Runners,
+    /// What stands for nodes that have no operations, and how hosts are reached.
+    pub providers: Providers,
+    /// How long a step may take, if its operation does not say.
+    pub step_timeout: Option<Duration>,
+    /// How often a failed step is tried again.
+    pub retries: u32,
+    /// How long to wait before that.
+    pub retry_delay: Duration,
+    /// Whether steps that do not depend on a failed one still begin.
+    pub keep_going: bool,
+}
+
+impl Default for RunSettings {
+    /// One step at a time, tried once.
+    fn default() -> Self {
+        Self {
+            jobs: 1,
+            runners: Runners::default(),
+            providers: Providers::new(),
+            step_timeout: None,
+            retries: 0,
+            retry_delay: Duration::from_secs(5),
+            keep_going: false,
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! What a step runs, with all that it needs, and how that ended. Whoever runs tasks is behind a
+//! trait, so that tests run none.
+
+use super::place::{HostAddress, Place};
+use cuvee_text::value::Value;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use std::time::Duration;
+
+/// What a step runs.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Task {
+    /// The step.
+    pub step: Arc<str>,
+    /// Which attempt it is, from 1.
+    pub attempt: u32,
+    /// Where it runs.
+    pub place: Place,
+    /// The program and its arguments. A word that is the name of a file of the task is a path
+    /// below `directory`.
+    pub command: Vec<String>,
+    /// The directory of the task on this machine, with all of its files. It is made for this
+    /// attempt and removed behind it.
+    pub directory: PathBuf,
+    /// Where the command starts, below `directory`.
+    pub starts_in: PathBuf,
+    /// Environment variables, beside those of the run.
+    pub environment: Vec<(String, String)>,
+    /// What the command reads.
+    pub input: Option<Vec<u8>>,
+    /// How its outputs come back.
+    pub outputs: TaskOutputs,
+    /// How long it may take.
+    pub timeout: Option<Duration>,
+    /// The file that keeps what it writes.
+    pub log: PathBuf,
+    /// The texts that are masked in what it writes.
+    pub secrets: Arc<[String]>,
+}
+
+/// How the outputs of a task come back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TaskOutputs {
+    /// In the file `outputs` of its directory.
+    #[default]
+    File,
+    /// As an object of JSON on its standard output, which is not kept in the log.
+    Standard,
+    /// The task has none.
+    None,
+}
+
+/// How a task ended.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct TaskEnd {
+    /// The step.
+    pub step: Arc<str>,
+    /// Its outputs by name, or what went wrong.
+    pub outcome: Result<Vec<(Arc<str>, Value)>, TaskFailure>,
+    /// How long it took.
+    pub took: Duration,
+    /// The last lines that it wrote.
+    pub tail: Vec<String>,
+    /// The file that keeps what it wrote; `None` if it wrote nothing.
+    pub log: Option<PathBuf>,
+    /// What people are told about it.
+    pub notes: Vec<String>,
+}
+
+/// Why a task failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TaskFailure {
+    /// What went wrong.
+    pub message: String,
+    /// What to do about it.
+    pub help: Option<String>,
+    /// Whether somebody stopped the run, and with it the task.
+    pub is_stopped: bool,
+}
+
+impl TaskFailure {
+    /// A failure that the task itself is the reason of.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), help: None, is_stopped: false }
+    }
+
+    /// The failure with what to do about it.
+    #[must_use]
+    pub fn help(self, help: impl Into<String>) -> Self {
+        Self { help: Some(help.into()), ..self }
+    }
+}
+
+/// Something that a run waits for.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Signal {
+    /// A task has ended.
+    Ended(Box<TaskEnd>),
+    /// A task has written a line.
+    Said(Arc<str>, String),
+    /// Somebody asks the run to end.
+    Stop,
+}
+
+/// Runs tasks.
+pub trait Executor {
+    /// Begins a task. Its end is sent as a signal, always.
+    fn start(&mut self, task: Task, signals: &Sender<Signal>);
+
+    /// Whether a host answers.
+    ///
+    /// # Errors
+    /// Why it does not.
+    fn reaches(&mut self, host: &HostAddress) -> Result<(), TaskFailure>;
+
+    /// Asks what runs to end; asked once more, kills it. Tells whether it kills.
+    fn stop(&mut self) -> bool;
+}

@@ -1,0 +1,374 @@
+//! What steps see of an instance: the values of their inputs, and the nodes around relations
+//! (chapter 4 of TOSCA Simple Profile 1.3). Everything is evaluated when a step begins.
+
+use super::kinds::Kinds;
+use super::mask::HIDDEN;
+use super::plan::RunStep;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::orchestrate::instance::{
+    InstanceModel, KeptSecrets, ModelReading, NodeInstance, SecretValues, holds_call, query_value,
+};
+use crate::topology::sensitive::kept_secret;
+use cuvee_text::source::FileId;
+use cuvee_text::value::{ReplacedPart, Value};
+use cuvee_text::yaml::{Limits, Node, parse, write_flow};
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// The secrets that a run knows: those that the caller gave, and those that steps report.
+pub(super) struct RunSecrets {
+    kept: KeptSecrets,
+    known: RefCell<SecretValues>,
+    texts: RefCell<Arc<[String]>>,
+}
+
+impl RunSecrets {
+    pub(super) fn of(kept: KeptSecrets, known: SecretValues) -> Self {
+        let texts = RefCell::new(known.texts().into());
+        Self { kept, known: RefCell::new(known), texts }
+    }
+
+    /// The texts that are masked in what steps write.
+    pub(super) fn texts(&self) -> Arc<[String]> {
+        Arc::clone(&self.texts.borrow())
+    }
+
+    /// Remembers a value that a step reported, if it is secret.
+    pub(super) fn learn(&self, name: &str, value: &Value) {
+        let sealed = self.kept.sealed(name, value);
+        if sealed != *value {
+            self.known.borrow_mut().add(value, &self.kept);
+            *self.texts.borrow_mut() = self.known.borrow().texts().into();
+        }
+    }
+
+    /// The secret that an instance keeps in this form; `None` if the run does not know it.
+    pub(super) fn value(&self, kept: &Value) -> Option<Value> {
+        self.known.borrow().value(kept)
+    }
+
+    /// A value with its secrets as they are.
+    ///
+    /// # Errors
+    /// `missing-secret` if the run does not know one of them.
+    pub(super) fn opened(&self, what: &str, value: &Value) -> Result<Value, Diagnostic> {
+        let mut is_missing = false;
+        let opened = value.replaced(&mut |part| match kept_secret(part) {
+            None => ReplacedPart::Within,
+            Some(_) => match self.value(part) {
+                Some(value) => ReplacedPart::By(value),
+                None => {
+                    is_missing = true;
+                    ReplacedPart::Stays
+                }
+            },
+        });
+        if is_missing {
+            Err(missing_secret(what))
+        } else {
+            Ok(opened.unwrap_or_else(|| value.clone()))
+        }
+    }
+
+    /// A node as a provider is told of it.
+    pub(super) fn node(&self, id: &str, node: &NodeInstance) -> Result<Value, Diagnostic> {
+        let text = serde_json::to_vec(node).unwrap_or_default();
+        let node = serde_json::from_slice::<Value>(&text).unwrap_or(Value::Null);
+        let wanted = ["type", "properties", "capabilities", "attributes"];
+        let Value::Map(entries) = &node else { return Ok(Value::Null) };
+        let told = entries.iter().filter(|(name, _)| wanted.contains(&&**name)).cloned();
+        let told: Vec<_> = [("name".into(), Value::from(id))].into_iter().chain(told).collect();
+        self.opened(&format!("the node `{id}`"), &Value::Map(told.into()))
+    }
+}
+
+/// The error that a secret has no source.
+pub(super) fn missing_secret(what: &str) -> Diagnostic {
+    let message = format!("{what} is secret, and the run does not know its value");
+    Diagnostic::error(Code::MissingSecret, message).help(
+        "give the topology inputs that it is made of, `--deployment-input NAME=VALUE` or `--deployment-inputs FILE`, beside the template; the instance keeps no more than digests of secrets",
+    )
+}
+
+/// What steps see.
+pub(super) struct Values<'v> {
+    pub(super) model: &'v InstanceModel,
+    /// The model of the target that the plan leads to.
+    pub(super) to: &'v InstanceModel,
+    pub(super) kinds: &'v Kinds,
+    pub(super) secrets: &'v RunSecrets,
+    /// The path of an artifact of a node.
+    pub(super) artifacts: &'v dyn Fn(&str, &str) -> Option<String>,
+}
+
+/// A relation as its identifier names it: its source, its requirement, and its position.
+struct RelationName<'s> {
+    source: &'s str,
+    requirement: &'s str,
+    position: usize,
+}
+
+impl<'s> RelationName<'s> {
+    /// Reads `relation.db@0.node.shop`.
+    fn of(identifier: &'s str) -> Option<Self> {
+        let (relation, source) = identifier.strip_prefix("relation.")?.split_once(".node.")?;
+        let (requirement, position) = relation.rsplit_once('@')?;
+        Some(Self { source, requirement, position: position.parse().ok()? })
+    }
+}
+
+impl<'v> Values<'v> {
+    /// The inputs of a step, with their values.
+    ///
+    /// # Errors
+    /// `missing-secret`, `unresolved-attribute`, and those of functions.
+    pub(super) fn inputs(&self, step: &RunStep) -> Result<Vec<(Arc<str>, Value)>, Diagnostic> {
+        let element = step.target.as_deref();
+        let input = |(name, input): (&Arc<str>, &super::plan::PlannedInput)| {
+            let what = || format!("the input `{name}` of `{}`", step.id);
+            let value = match (&input.sealed, input.when.as_deref()) {
+                (Some(sealed), None) => self.secrets.opened(&what(), sealed)?,
+                (_, Some(_)) => {
+                    let value = self.evaluated(&input.value, element, &what())?;
+                    self.secrets.opened(&what(), &value)?
+                }
+                (None, None) if input.value.as_str() == Some(HIDDEN) => {
+                    return Err(missing_secret(&what()));
+                }
+                (None, None) => input.value.clone(),
+            };
+            Ok((Arc::clone(name), value))
+        };
+        step.inputs.iter().map(input).collect()
+    }
+
+    /// The outputs of a template that are computed, as far as their values are known by now.
+    pub(super) fn outputs(&self, template: Node<'_>) -> Vec<(Arc<str>, Value)> {
+        let outputs =
+            template.get("topology_template").and_then(|topology| topology.get("outputs"));
+        let outputs = outputs.into_iter().flat_map(Node::entries);
+        let value = |(name, output): (Node<'_>, Node<'_>)| {
+            let value = output.get("value").map(Node::to_value).filter(holds_call)?;
+            Some((name.key_text().into(), self.evaluated(&value, None, "an output").ok()?))
+        };
+        outputs.filter_map(value).collect()
+    }
+
+    /// The value of a function, or of what has functions in it.
+    fn evaluated(
+        &self,
+        value: &Value,
+        element: Option<&str>,
+        what: &str,
+    ) -> Result<Value, Diagnostic> {
+        let derives = |one: &str, other: &str| self.kinds.derives(one, other);
+        let open = |kept: &Value| self.secrets.value(kept);
+        let reading = ModelReading {
+            unstable: true,
+            reveal: true,
+            derives: &derives,
+            open: Some(&open),
+            artifacts: Some(self.artifacts),
+        };
+        let text = write_flow(value).into();
+        let document = parse(FileId::DETACHED, text, &Limits::default())?;
+        query_value(self.model, document.root(), element, &reading).map_err(|error| {
+            let is_open = error.code == Code::UnknownProperty || error.code == Code::NotVisible;
+            match wanted_attribute(value).filter(|_| is_open) {
+                Some((entity, name)) => self.unresolved(entity, name, element, what),
+                None => error.without_labels().at(None),
+            }
+        })
+    }
+
+    /// The error that nobody gave an attribute.
+    fn unresolved(
+        &self,
+        entity: &str,
+        name: &str,
+        element: Option<&str>,
+        what: &str,
+    ) -> Diagnostic {
+        let node = match entity {
+            "SELF" | "SOURCE" | "TARGET" | "HOST" => self.around_element(entity, element),
+            named => Some(named.to_owned()),
+        };
+        let node = node.unwrap_or_else(|| entity.to_owned());
+        let message = format!("{what} needs the attribute `{name}` of `{node}`, which nobody gave");
+        let kind = self.model.nodes.get(&*node).map_or("", |node| &*node.type_name);
+        let operations = self.kinds.operations(kind);
+        let help = match operations {
+            [] => format!(
+                "`{node}` has no operation that could give it: report it, `cuvee instance record NAME {node} --attribute {name}=VALUE`"
+            ),
+            some => format!(
+                "operations of `{node}` can give it by a line `{name}=VALUE` in the file `CUVEE_OUTPUTS`: {}",
+                some.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ")
+            ),
+        };
+        Diagnostic::error(Code::UnresolvedAttribute, message).help(help)
+    }
+
+    /// The node that a keyword means at an element.
+    fn around_element(&self, keyword: &str, element: Option<&str>) -> Option<String> {
+        let element = element?;
+        match (keyword, element.strip_prefix("node."), RelationName::of(element)) {
+            ("SELF", Some(node), _) => Some(node.to_owned()),
+            ("SOURCE", _, Some(relation)) => Some(relation.source.to_owned()),
+            ("TARGET", _, Some(relation)) => self.target(&relation).map(|it| it.to_string()),
+            ("HOST", Some(node), _) => self.host(node).map(|it| it.to_string()),
+            _ => None,
+        }
+    }
+
+    fn host(&self, node: &str) -> Option<Arc<str>> {
+        let node = self.known(node)?;
+        let mut relations = node.requirements.values().flatten();
+        relations.find(|relation| relation.hosting)?.target.clone()
+    }
+
+    /// A node that is there, or will be.
+    fn known(&self, id: &str) -> Option<&'v NodeInstance> {
+        self.model.nodes.get(id).or_else(|| self.to.nodes.get(id))
+    }
+
+    fn target(&self, relation: &RelationName<'_>) -> Option<Arc<str>> {
+        let of = |model: &'v InstanceModel| {
+            let relations =
+                model.nodes.get(relation.source)?.requirements.get(relation.requirement)?;
+            let by_position = relations.iter().find(|it| it.position as usize == relation.position);
+            by_position.or_else(|| relations.first())?.target.clone()
+        };
+        of(self.model).or_else(|| of(self.to))
+    }
+
+    /// The node that a step is about: its own, or the source of its relation.
+    pub(super) fn node_of<'s>(&self, step: &'s RunStep) -> Option<&'s str> {
+        let relation = || RelationName::of(step.target.as_deref()?).map(|it| it.source);
+        step.node().or_else(relation)
+    }
+
+    /// The nodes that an output of a step is assigned to, by the keyword of its mapping.
+    pub(super) fn entity(&self, step: &RunStep, keyword: &str) -> Option<Arc<str>> {
+        self.around_element(keyword, step.target.as_deref()).map(Arc::from)
+    }
+
+    /// The variables that tell an operation of a relation of the nodes around it (section 4.2).
+    /// The identifiers of nodes are their names, since names of variables begin with them.
+    pub(super) fn around(&self, step: &RunStep) -> Result<Vec<(String, String)>, Diagnostic> {
+        let Some(relation) = step.target.as_deref().and_then(RelationName::of) else {
+            return Ok(Vec::new());
+        };
+        let target = self.target(&relation);
+        let target = target.as_deref().unwrap_or_default();
+        let targets = self.targets(&relation, target);
+        let sources = self.sources(&relation, target);
+        let list = |nodes: &BTreeSet<&str>| nodes.iter().copied().collect::<Vec<_>>().join(",");
+        let mut variables: Vec<_> = [
+            ("SOURCE", relation.source.to_owned()),
+            ("SOURCE_NODE", relation.source.to_owned()),
+            ("SOURCES", list(&sources)),
+            ("TARGET", target.to_owned()),
+            ("TARGET_NODE", target.to_owned()),
+            ("TARGETS", list(&targets)),
+        ]
+        .map(|(name, value)| (name.to_owned(), value))
+        .into();
+        for (name, input) in &step.inputs {
+            let Some(function) = input.function.as_ref() else { continue };
+            for (keyword, nodes) in [("SOURCE", &sources), ("TARGET", &targets)] {
+                for node in nodes.iter().filter(|_| names_entity(function, keyword)) {
+                    let of_node = with_entity(function, keyword, node);
+                    let what = format!("the input `{name}` of `{}`", step.id);
+                    // What another node does not have yet is left out.
+                    let value = self.evaluated(&of_node, step.target.as_deref(), &what);
+                    let value = value.and_then(|value| self.secrets.opened(&what, &value));
+                    variables.extend(value.ok().map(|it| (format!("{node}_{name}"), as_text(&it))));
+                }
+            }
+        }
+        Ok(variables)
+    }
+
+    /// All nodes that the requirement of a relation leads to, with the one that it is about.
+    fn targets<'s>(&'s self, relation: &RelationName<'s>, own: &'s str) -> BTreeSet<&'s str> {
+        let source = self.known(relation.source);
+        let relations = source.and_then(|source| source.requirements.get(relation.requirement));
+        let targets = relations.into_iter().flatten().filter_map(|it| it.target.as_deref());
+        targets.chain([own]).filter(|node| !node.is_empty()).collect()
+    }
+
+    /// All nodes whose requirement of the same name leads to the target of a relation.
+    fn sources<'s>(&'s self, relation: &RelationName<'s>, target: &str) -> BTreeSet<&'s str> {
+        let leads = |node: &NodeInstance| {
+            let mut relations = node.requirements.get(relation.requirement).into_iter().flatten();
+            relations.any(|it| it.target.as_deref() == Some(target))
+        };
+        let nodes = self.model.nodes.iter().filter(|(_, node)| leads(node));
+        nodes.map(|(id, _)| &**id).chain([relation.source]).collect()
+    }
+}
+
+/// The first attribute that a value needs: the entity and the name.
+fn wanted_attribute(value: &Value) -> Option<(&str, &str)> {
+    match value {
+        Value::List(items) => items.iter().find_map(wanted_attribute),
+        Value::Map(entries) => entries.iter().find_map(|(name, value)| match value {
+            Value::List(path) if &**name == "get_attribute" => {
+                Some((path.first()?.as_str()?, path.get(1)?.as_str()?))
+            }
+            other => wanted_attribute(other),
+        }),
+        _ => None,
+    }
+}
+
+/// Whether a function in a value takes something from this entity.
+fn names_entity(value: &Value, entity: &str) -> bool {
+    match value {
+        Value::List(items) => items.iter().any(|item| names_entity(item, entity)),
+        Value::Map(entries) => entries.iter().any(|(name, value)| match value {
+            Value::List(path) if name.starts_with("get_") => {
+                path.first().and_then(Value::as_str) == Some(entity)
+            }
+            other => names_entity(other, entity),
+        }),
+        _ => false,
+    }
+}
+
+/// A value whose functions take from a node what they take from an entity.
+fn with_entity(value: &Value, entity: &str, node: &str) -> Value {
+    match value {
+        Value::List(items) => {
+            Value::List(items.iter().map(|it| with_entity(it, entity, node)).collect())
+        }
+        Value::Map(entries) => {
+            let entry = |(name, value): &(Arc<str>, Value)| {
+                let value = match value {
+                    Value::List(path) if name.starts_with("get_") => {
+                        let part = |(at, part): (usize, &Value)| match part.as_str() {
+                            Some(said) if at == 0 && said == entity => Value::from(node),
+                            _ => part.clone(),
+                        };
+                        Value::List(path.iter().enumerate().map(part).collect())
+                    }
+                    other => with_entity(other, entity, node),
+                };
+                (Arc::clone(name), value)
+            };
+            Value::Map(entries.iter().map(entry).collect())
+        }
+        other => other.clone(),
+    }
+}
+
+/// A value for the environment: text as it is, everything else as JSON.
+pub(super) fn as_text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.to_string(),
+        Value::Null => String::new(),
+        other => serde_json::to_string(other).unwrap_or_default(),
+    }
+}

@@ -1,0 +1,485 @@
+//! Makes tasks of steps: the command, where it runs, its files, and what it sees of the instance.
+
+use super::files::KeptFiles;
+use super::kinds::Kinds;
+use super::output::private_directory;
+use super::outputs;
+use super::place::{HostAddress, Place, Provider, is_here};
+use super::plan::{Implementation, RunPlan, RunStep, StepKind};
+use super::runner::{Protocol, Runner};
+use super::settings::RunSettings;
+use super::task::{Task, TaskFailure, TaskOutputs};
+use super::values::{RunSecrets, Values, as_text};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::orchestrate::instance::{InstanceModel, NodeInstance};
+use cuvee_text::value::Value;
+use rustc_hash::FxHashMap;
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Makes tasks of the steps of one plan.
+pub(super) struct Workshop<'r> {
+    pub(super) plan: RunPlan,
+    pub(super) instance: &'r str,
+    pub(super) settings: &'r RunSettings,
+    pub(super) kinds: &'r Kinds,
+    pub(super) secrets: &'r RunSecrets,
+    /// The files of the targets that nodes have, by the digest of the target.
+    pub(super) files: FxHashMap<Arc<str>, KeptFiles>,
+    /// The model of the target that the plan leads to.
+    pub(super) to: InstanceModel,
+    /// Whether functions ask for outputs of operations.
+    pub(super) keeps_outputs: bool,
+    /// The directory of the run, for files that are gone afterwards.
+    pub(super) directory: PathBuf,
+    /// The directory for logs.
+    pub(super) logs: PathBuf,
+    /// How many tasks were made.
+    pub(super) made: Cell<usize>,
+}
+
+/// What a step comes to.
+#[derive(Debug)]
+pub(super) enum Prepared {
+    /// A task has to be run.
+    Task(Box<Task>),
+    /// Nothing has to be run; the step gives these outputs.
+    Given(outputs::Outputs),
+}
+
+/// The implementation of a step, found.
+pub(super) struct FoundImplementation<'w> {
+    pub(super) path: PathBuf,
+    pub(super) bytes: Cow<'w, [u8]>,
+    pub(super) runner: Runner,
+}
+
+/// The variable of a playbook, and of the environment, that names each file of inputs.
+const INPUTS: &str = "inputs.json";
+
+/// Files that only their owner may read.
+const PRIVATE: u32 = 0o600;
+/// Files that their owner may run as well.
+const PROGRAM: u32 = 0o700;
+
+impl<'r> Workshop<'r> {
+    /// What a step comes to with the present model.
+    pub(super) fn prepared(
+        &self,
+        step: &RunStep,
+        model: &InstanceModel,
+        attempt: u32,
+    ) -> Result<Prepared, Diagnostic> {
+        match step.kind {
+            StepKind::Delegate => self.delegated(step, model, attempt),
+            _ => self.called(step, model, attempt).map(|task| Prepared::Task(Box::new(task))),
+        }
+    }
+
+    fn called(
+        &self,
+        step: &RunStep,
+        model: &InstanceModel,
+        attempt: u32,
+    ) -> Result<Task, Diagnostic> {
+        let said = step.implementation.as_ref().ok_or_else(|| no_implementation(step))?;
+        let found = self.implementation(step, said, model)?;
+        let place = self.place(step, model)?;
+        let directory = self.directory().map_err(|why| unwritable(&self.directory, &why))?;
+        let files = self.files_of(step, model);
+        let keep = |path: &Path, bytes: &[u8], mode| {
+            write(&directory.join(path), bytes, mode).map_err(|why| unwritable(&directory, &why))
+        };
+        keep(&found.path, &found.bytes, PROGRAM)?;
+        for name in &said.dependencies {
+            let (path, bytes) = self.named(files, step, name)?;
+            keep(&path, &bytes, PROGRAM)?;
+        }
+        for (_, file) in self.artifacts(files, step.node().unwrap_or_default(), model) {
+            // Artifacts that are no files of the template are somebody else's.
+            if let Some((path, bytes)) = files.find(file, None) {
+                keep(&path, &bytes, PROGRAM)?;
+            }
+        }
+        let values = Values {
+            model,
+            to: &self.to,
+            kinds: self.kinds,
+            secrets: self.secrets,
+            artifacts: &|node, name| {
+                let artifacts = self.artifacts(files, node, model);
+                let file =
+                    artifacts.iter().find(|(known, _)| known == name).map(|(_, file)| file)?;
+                let (path, bytes) = files.find(file, None)?;
+                keep(&path, &bytes, PROGRAM).ok()?;
+                Some(directory.join(path).to_string_lossy().into_owned())
+            },
+        };
+        let inputs = values.inputs(step)?;
+        let json = serde_json::to_vec(&Value::Map(inputs.iter().cloned().collect()));
+        keep(Path::new(INPUTS), &json.unwrap_or_default(), PRIVATE)?;
+        let mut task = Task {
+            environment: self.environment(step, &values, &inputs, &directory)?,
+            starts_in: found.path.parent().unwrap_or(Path::new("")).to_owned(),
+            ..self.task(step, attempt, place, directory)
+        };
+        task.timeout = timeout(said).or(self.settings.step_timeout);
+        task.command = found.runner.command.clone();
+        if found.runner.protocol == Protocol::Ansible {
+            self.playbook(&mut task)?;
+        }
+        task.command.push(task.directory.join(&found.path).to_string_lossy().into_owned());
+        Ok(task)
+    }
+
+    /// A task without a command.
+    fn task(&self, step: &RunStep, attempt: u32, place: Place, directory: PathBuf) -> Task {
+        Task {
+            step: Arc::clone(&step.id),
+            attempt,
+            place,
+            command: Vec::new(),
+            directory,
+            starts_in: PathBuf::new(),
+            environment: Vec::new(),
+            input: None,
+            outputs: TaskOutputs::File,
+            timeout: self.settings.step_timeout,
+            log: self.logs.join(log_name(&step.id)),
+            secrets: self.secrets.texts(),
+        }
+    }
+
+    /// Where the log of a step is.
+    pub(super) fn log(&self, step: &str) -> PathBuf {
+        self.logs.join(log_name(step))
+    }
+
+    /// Finds the implementation of a step and what runs it.
+    ///
+    /// # Errors
+    /// `file` if the file is not there, `no-runner` if nothing says what runs it.
+    pub(super) fn implementation(
+        &self,
+        step: &RunStep,
+        said: &Implementation,
+        model: &InstanceModel,
+    ) -> Result<FoundImplementation<'_>, Diagnostic> {
+        let Some(primary) = &said.primary else { return Err(no_implementation(step)) };
+        let (path, bytes) = self.named(self.files_of(step, model), step, primary)?;
+        let derives = |one: &str, other: &str| self.kinds.derives(one, other);
+        let runner = self.settings.runners.of(said, primary, &bytes, &derives)?;
+        Ok(FoundImplementation { path, bytes, runner })
+    }
+
+    /// The files of the target that a step belongs to: what goes is run as it was deployed.
+    pub(super) fn files_of(&self, step: &RunStep, model: &InstanceModel) -> &KeptFiles {
+        let own = || step.node().and_then(|id| model.nodes.get(id)?.target.as_ref());
+        let present = || own().unwrap_or(&model.target.digest);
+        let digest = match self.plan.target() {
+            Some(target) if !step.is_removal() => target,
+            _ => present(),
+        };
+        // Whoever makes the workshop reads the files of all targets.
+        static NONE: std::sync::OnceLock<KeptFiles> = std::sync::OnceLock::new();
+        self.files.get(digest).unwrap_or_else(|| NONE.get_or_init(KeptFiles::default))
+    }
+
+    /// A file that a step names.
+    pub(super) fn named<'f>(
+        &self,
+        files: &'f KeptFiles,
+        step: &RunStep,
+        name: &str,
+    ) -> Result<(PathBuf, Cow<'f, [u8]>), Diagnostic> {
+        files.find(name, step.place.as_deref()).ok_or_else(|| {
+            let message = format!("there is no file `{name}`");
+            Diagnostic::error(Code::File, message).help(
+                "put the file beside the template, or correct its name; an instance has the files as they were when it was planned",
+            )
+        })
+    }
+
+    /// The artifacts of a node, each with its file: its own, then those of its type.
+    fn artifacts<'f>(
+        &'f self,
+        files: &'f KeptFiles,
+        node: &str,
+        model: &InstanceModel,
+    ) -> Vec<&'f (String, String)> {
+        let known = model.nodes.get(node).or_else(|| self.to.nodes.get(node));
+        let template = known.and_then(|node| node.template.as_deref()).unwrap_or(node);
+        let kind = known.map_or("", |node| &*node.type_name);
+        let own = files.artifacts(template);
+        let is_new = |(name, _): &&(String, String)| own.iter().all(|(known, _)| known != name);
+        own.iter().chain(self.kinds.artifacts(kind).iter().filter(is_new)).collect()
+    }
+
+    fn environment(
+        &self,
+        step: &RunStep,
+        values: &Values<'_>,
+        inputs: &[(Arc<str>, Value)],
+        directory: &Path,
+    ) -> Result<Vec<(String, String)>, Diagnostic> {
+        let path = |name: &str| directory.join(name).to_string_lossy().into_owned();
+        let node = values.node_of(step).unwrap_or_default();
+        let mut environment: Vec<_> = inputs.iter().filter_map(variable).collect();
+        environment.extend(values.around(step)?);
+        let own = [
+            ("CUVEE_NODE", node.to_owned()),
+            ("CUVEE_STEP", step.id.to_string()),
+            ("CUVEE_INSTANCE", self.instance.to_owned()),
+            ("CUVEE_INPUTS", path(INPUTS)),
+            ("CUVEE_OUTPUTS", path(outputs::FILE)),
+        ];
+        environment.extend(own.map(|(name, value)| (name.to_owned(), value)));
+        Ok(environment)
+    }
+
+    /// Adds to a task what a playbook needs: it is run on this machine and reaches the host itself.
+    fn playbook(&self, task: &mut Task) -> Result<(), Diagnostic> {
+        const CALLBACK: &str = include_str!("cuvee_outputs.py");
+        let plugins = task.directory.join("callbacks");
+        write(&plugins.join("cuvee_outputs.py"), CALLBACK.as_bytes(), PRIVATE)
+            .map_err(|why| unwritable(&plugins, &why))?;
+        if let Place::Host(host) = std::mem::take(&mut task.place) {
+            let HostAddress { address, port, user, key } = host;
+            task.command.truncate(1);
+            task.command.extend(["-i".to_owned(), format!("{address},")]);
+            let mut extra = vec![];
+            extra.extend(user.map(|user| format!("ansible_user={user}")));
+            extra.extend(port.map(|port| format!("ansible_port={port}")));
+            let key = key.map(|key| absolute(&key).display().to_string());
+            extra.extend(key.map(|key| format!("ansible_ssh_private_key_file={key}")));
+            task.command.extend(extra.into_iter().flat_map(|one| ["-e".to_owned(), one]));
+        }
+        let inputs = task.directory.join(INPUTS);
+        task.command.extend(["-e".to_owned(), format!("@{}", inputs.display())]);
+        let plugins = plugins.to_string_lossy().into_owned();
+        task.environment.extend([
+            ("ANSIBLE_CALLBACK_PLUGINS".to_owned(), plugins),
+            ("ANSIBLE_CALLBACKS_ENABLED".to_owned(), "cuvee_outputs".to_owned()),
+            ("ANSIBLE_NOCOLOR".to_owned(), "1".to_owned()),
+            ("ANSIBLE_RETRY_FILES_ENABLED".to_owned(), "0".to_owned()),
+        ]);
+        Ok(())
+    }
+
+    /// Where a step runs.
+    ///
+    /// # Errors
+    /// `unreachable-host` if the address of its host is not known.
+    pub(super) fn place(&self, step: &RunStep, model: &InstanceModel) -> Result<Place, Diagnostic> {
+        match step.host.as_deref().and_then(|host| host.strip_prefix("node.")) {
+            None => Ok(Place::Here),
+            Some(node) => self.place_of(node, model).ok_or_else(|| {
+                let message = format!("the address of `{node}` is not known");
+                Diagnostic::error(Code::UnreachableHost, message).help(ways(node))
+            }),
+        }
+    }
+
+    /// Where what is on a node runs, if that is known.
+    pub(super) fn place_of(&self, node: &str, model: &InstanceModel) -> Option<Place> {
+        let known = model.nodes.get(node).or_else(|| self.to.nodes.get(node));
+        let address = || known.and_then(address);
+        match self.provider(node, model) {
+            Some(Provider::Local) => Some(Place::Here),
+            Some(Provider::Host(host)) if !host.address.is_empty() => {
+                let is_plain = (host.port, &host.user, &host.key) == (None, &None, &None);
+                let is_here = is_plain && is_here(&host.address);
+                Some(if is_here { Place::Here } else { Place::Host(host.clone()) })
+            }
+            Some(Provider::Host(how)) => {
+                Some(Place::Host(HostAddress { address: address()?, ..how.clone() }))
+            }
+            _ => {
+                let address = address()?;
+                Some(match is_here(&address) {
+                    true => Place::Here,
+                    false => Place::Host(HostAddress { address, ..HostAddress::default() }),
+                })
+            }
+        }
+    }
+
+    /// What the caller says stands for a node: by its name, else by its type or what that derives
+    /// from.
+    pub(super) fn provider(&self, node: &str, model: &InstanceModel) -> Option<&'r Provider> {
+        let settings: &'r RunSettings = self.settings;
+        let known = model.nodes.get(node).or_else(|| self.to.nodes.get(node));
+        let by_name = || settings.providers.iter().rev().find(|(name, _)| name == node);
+        let by_type = || {
+            let kind = &known?.type_name;
+            settings.providers.iter().rev().find(|(name, _)| self.kinds.derives(kind, name))
+        };
+        by_name().or_else(by_type).map(|(_, provider)| provider)
+    }
+
+    /// A node that the orchestrator brings, takes away or changes.
+    fn delegated(
+        &self,
+        step: &RunStep,
+        model: &InstanceModel,
+        attempt: u32,
+    ) -> Result<Prepared, Diagnostic> {
+        let node = step.node().unwrap_or_default();
+        let provider = self.provider(node, model).ok_or_else(|| no_provider(node))?;
+        let is_gone = step.workflow.as_deref() == Some("undeploy");
+        let address = match provider {
+            Provider::Command(program) => {
+                let verb = if is_gone { "down" } else { "up" };
+                return self.provided(step, model, attempt, program, verb).map(Prepared::Task);
+            }
+            Provider::Local => "localhost".to_owned(),
+            Provider::Host(host) => host.address.clone(),
+        };
+        let is_given = !is_gone && !address.is_empty();
+        let names = ["public_address", "private_address"].map(Arc::from);
+        let given = names.into_iter().filter(|_| is_given);
+        Ok(Prepared::Given(given.map(|name| (name, Value::from(&*address))).collect()))
+    }
+
+    /// The task that calls the program of a provider.
+    fn provided(
+        &self,
+        step: &RunStep,
+        model: &InstanceModel,
+        attempt: u32,
+        program: &Path,
+        verb: &str,
+    ) -> Result<Box<Task>, Diagnostic> {
+        let id = step.node().unwrap_or_default();
+        let directory = self.directory().map_err(|why| unwritable(&self.directory, &why))?;
+        let known = if verb == "up" { self.to.nodes.get(id) } else { None };
+        let node = known.or_else(|| model.nodes.get(id));
+        let asked = node.map(|node| self.secrets.node(id, node)).transpose()?;
+        let input = serde_json::to_vec(&asked.unwrap_or(Value::Null)).unwrap_or_default();
+        Ok(Box::new(Task {
+            command: vec![absolute(program).to_string_lossy().into_owned(), verb.to_owned()],
+            input: Some(input),
+            outputs: TaskOutputs::Standard,
+            environment: vec![
+                ("CUVEE_NODE".to_owned(), id.to_owned()),
+                ("CUVEE_STEP".to_owned(), step.id.to_string()),
+                ("CUVEE_INSTANCE".to_owned(), self.instance.to_owned()),
+            ],
+            ..self.task(step, attempt, Place::Here, directory)
+        }))
+    }
+
+    /// A new directory for a task.
+    fn directory(&self) -> io::Result<PathBuf> {
+        let number = self.made.replace(self.made.get() + 1);
+        let directory = self.directory.join(number.to_string());
+        private_directory(&directory)?;
+        Ok(directory)
+    }
+}
+
+/// The error that nobody brings a node.
+pub(super) fn no_provider(node: &str) -> Diagnostic {
+    let message = format!("`{node}` has no operations, and nothing is known that stands for it");
+    Diagnostic::error(Code::NoProvider, message).help(ways(node))
+}
+
+/// How a caller says what stands for a node.
+fn ways(node: &str) -> String {
+    format!(
+        "`--provider {node}=local` takes this machine, `--provider {node}=host:ADDRESS,user=USER` one that is there, `--provider {node}=command:PATH` makes one"
+    )
+}
+
+fn no_implementation(step: &RunStep) -> Diagnostic {
+    let artifact = step.implementation.as_ref().and_then(|said| said.artifact.as_deref());
+    let what = artifact
+        .map_or(String::new(), |name| format!(": the deployment artifact `{name}` is no program"));
+    let message = format!("nothing is known that runs `{}`{what}", step.id);
+    let (interface, operation) = (step.interface.as_deref(), step.operation.as_deref());
+    let operation = operation.unwrap_or("create");
+    let help = match interface {
+        Some(interface) => {
+            format!("give the operation `{interface}.{operation}` an implementation")
+        }
+        None => format!("give the operation `{operation}` an implementation"),
+    };
+    Diagnostic::error(Code::NoRunner, message).help(help)
+}
+
+fn unwritable(path: &Path, why: &io::Error) -> Diagnostic {
+    Diagnostic::error(Code::File, format!("cannot write to `{}`: {why}", path.display()))
+        .help("a run needs space for the files of its steps; `TMPDIR` names another directory")
+}
+
+/// The address of a node: that of its attributes, else that of its endpoint.
+fn address(node: &NodeInstance) -> Option<String> {
+    let text = |value: &Value| value.as_str().filter(|it| !it.is_empty()).map(str::to_owned);
+    let own = ["public_address", "private_address"];
+    let own = own.iter().find_map(|name| text(&node.attributes.get(*name)?.value));
+    own.or_else(|| {
+        let endpoint = node.capabilities.get("endpoint")?;
+        let reported = endpoint.attributes.get("ip_address").and_then(|it| text(&it.value));
+        reported.or_else(|| text(endpoint.properties.get("ip_address")?))
+    })
+}
+
+/// A path that means the same in any directory.
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// The environment variable of an input; `None` if no variable can have the name.
+fn variable((name, value): &(Arc<str>, Value)) -> Option<(String, String)> {
+    let is_name = !name.is_empty() && !name.contains(['=', '\0']);
+    is_name.then(|| (name.to_string(), as_text(value).replace('\0', "")))
+}
+
+/// The seconds after which an operation has failed.
+fn timeout(said: &Implementation) -> Option<Duration> {
+    let seconds = match said.timeout.as_ref()? {
+        Value::Number(number) => number.as_f64(),
+        Value::String(text) => text.trim().trim_end_matches('s').trim().parse().ok()?,
+        _ => return None,
+    };
+    Duration::try_from_secs_f64(seconds).ok().filter(|limit| !limit.is_zero())
+}
+
+fn write(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
+    if let Some(directory) = path.parent() {
+        private_directory(directory)?;
+    }
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode);
+    #[cfg(not(unix))]
+    let _ = mode;
+    options.open(path)?.write_all(bytes)
+}
+
+/// The name of a step's log below the directory of logs. Each part of an identifier becomes a
+/// directory; other characters than the usual ones are encoded.
+fn log_name(step: &str) -> PathBuf {
+    use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+    const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'.').remove(b'_').remove(b'-').remove(b'@');
+    let part = |part: &str| match part {
+        "" | "." | ".." => format!("%{part}"),
+        part => utf8_percent_encode(part, PLAIN).to_string(),
+    };
+    let mut path: PathBuf = step.split('/').map(part).collect();
+    path.as_mut_os_string().push(".log");
+    path
+}
+
+impl From<Diagnostic> for TaskFailure {
+    fn from(why: Diagnostic) -> Self {
+        let failure = Self::new(why.message);
+        why.help.into_iter().fold(failure, |failure, help| failure.help(help))
+    }
+}

@@ -1,0 +1,1 @@
+[ ! -e "$PLACE/hang-$CUVEE_NODE" ] || sleep 60

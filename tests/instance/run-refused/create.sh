@@ -1,0 +1,1 @@
+printf "$GIVE" >"$CUVEE_OUTPUTS"

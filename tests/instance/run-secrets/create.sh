@@ -1,0 +1,2 @@
+echo "the password is $admin_password, and the login is $login"
+echo "access_token=token-$(echo "$admin_password" | rev)" >>"$CUVEE_OUTPUTS"

@@ -1,0 +1,2 @@
+echo "the token is $access_token"
+echo "$access_token" | rev
