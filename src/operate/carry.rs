@@ -34,6 +34,7 @@ struct CarryProgress {
     again: Vec<(Arc<str>, u32, Instant)>,
     /// The steps that are not begun any more in this run.
     over: FxHashSet<Arc<str>>,
+    has_failed: bool,
     summary: RunSummary,
     is_stopping: bool,
     /// Whether a failure was dealt with by steps that handle it.
@@ -159,10 +160,7 @@ impl Carrying<'_, '_> {
                     summary.done += 1;
                     summary.left = summary.left.saturating_sub(1);
                 }
-                RunEvent::Failed(_) => {
-                    summary.failed.push(Arc::clone(&ended.step));
-                    progress.over.insert(ended.step);
-                }
+                RunEvent::Failed(_) => summary.failed.push(Arc::clone(&ended.step)),
                 _ => {}
             }
             (self.tell)(ended.event.with_left(progress.summary.left));
@@ -181,6 +179,7 @@ impl Carrying<'_, '_> {
             _ => 0.0,
         };
         let log = Some(self.workshop.log(&ended.step)).filter(|log| log.exists());
+        progress.has_failed = true;
         Some(failed(ended.step, &failure, Duration::from_secs_f64(seconds), ended.tail, log))
     }
 
@@ -210,6 +209,7 @@ impl Carrying<'_, '_> {
     /// Takes the end of a task.
     fn take(&mut self, progress: &mut CarryProgress, end: TaskEnd, ended: &mut Vec<Ended>) {
         let attempt = progress.running.remove(&end.step).unwrap_or(1);
+        progress.over.insert(Arc::clone(&end.step));
         for note in end.notes {
             (self.tell)(RunEvent::Noted { step: Arc::clone(&end.step), note });
         }
@@ -242,7 +242,10 @@ impl Carrying<'_, '_> {
                 let at = Instant::now() + settings.retry_delay;
                 progress.again.push((ended.step, attempt + 1, at));
             }
-            Err(failure) => ended.push(failed(end.step, &failure, end.took, end.tail, end.log)),
+            Err(failure) => {
+                progress.has_failed = true;
+                ended.push(failed(end.step, &failure, end.took, end.tail, end.log));
+            }
         }
     }
 }
@@ -271,11 +274,9 @@ impl CarryProgress {
         let steps = ready.iter().map(|ready| (&ready.step, workshop.plan.step(&ready.step)));
         let steps: Vec<_> = steps.collect();
         self.is_handled |= steps.iter().any(|(_, step)| step.is_some_and(|step| step.handler));
-        let is_halted =
-            !self.summary.failed.is_empty() && !workshop.settings.keep_going && !self.is_handled;
         for (id, step) in steps {
-            let waits = self.again.iter().any(|(waiting, ..)| waiting == id);
-            if is_halted || waits || self.running.contains_key(id) || self.over.contains(id) {
+            let is_halted = self.has_failed && !workshop.settings.keep_going && !self.is_handled;
+            if is_halted || self.running.contains_key(id) || self.over.contains(id) {
                 continue;
             }
             match step.filter(|step| step.is_run() || !step.guard.is_empty()) {
@@ -327,6 +328,7 @@ impl CarryProgress {
                 ends(outcome(id, ReportOutcome::Done), event)
             }
             Err(why) => {
+                self.has_failed = true;
                 let failure = TaskFailure::from(why);
                 failed(Arc::clone(id), &failure, Duration::ZERO, Vec::new(), None)
             }

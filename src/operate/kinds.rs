@@ -1,6 +1,7 @@
 //! Which types derive from which, for what is asked while a plan is run.
 
 use crate::tosca::{Family, Types};
+use cuvee_text::yaml::Node;
 use rustc_hash::FxHashMap;
 
 /// For each node type and artifact type of a target, the names of the types that it derives from.
@@ -11,6 +12,9 @@ pub(super) struct Kinds {
     attributes: FxHashMap<String, Vec<(String, String)>>,
     /// The artifacts that node types define, each with its file.
     artifacts: FxHashMap<String, Vec<(String, String)>>,
+    /// The attributes whose value is an output of an operation: the operation, its output, and the
+    /// attribute.
+    taken: FxHashMap<String, Vec<[String; 3]>>,
     /// The operations of node types that have an implementation.
     producers: FxHashMap<String, Vec<String>>,
 }
@@ -42,6 +46,13 @@ impl Kinds {
                     let file = part.definition.file?.text()?;
                     Some((part.named.name.to_owned(), file.to_owned()))
                 });
+                let taken = effective.attributes.values().filter_map(|part| {
+                    let value = part.definition.value.or(part.definition.default)?;
+                    let [interface, operation, output] = output_of_self(value)?;
+                    let attribute = part.named.name.to_owned();
+                    Some([format!("{interface}.{operation}"), output, attribute])
+                });
+                kinds.taken.insert(name.clone(), taken.collect());
                 kinds.artifacts.insert(name.clone(), artifacts.collect());
                 kinds.producers.insert(name, operations.collect());
             }
@@ -62,6 +73,13 @@ impl Kinds {
         Some(of)
     }
 
+    /// The attributes of nodes of this type whose value is this output of an operation.
+    pub(super) fn taking(&self, kind: &str, operation: &str, output: &str) -> Vec<&str> {
+        let taken = self.taken.get(kind).map_or(&[][..], Vec::as_slice).iter();
+        let taken = taken.filter(|[of, name, _]| *of == operation && *name == output);
+        taken.map(|[.., attribute]| &**attribute).collect()
+    }
+
     /// The artifacts that nodes of this type have, each with its file.
     pub(super) fn artifacts(&self, kind: &str) -> &[(String, String)] {
         self.artifacts.get(kind).map_or(&[], Vec::as_slice)
@@ -71,4 +89,12 @@ impl Kinds {
     pub(super) fn operations(&self, kind: &str) -> &[String] {
         self.producers.get(kind).map_or(&[], Vec::as_slice)
     }
+}
+
+/// The interface, the operation and the output of a function that asks its own node for it.
+fn output_of_self(value: Node<'_>) -> Option<[String; 3]> {
+    let path = value.get("get_operation_output")?;
+    let mut parts = path.items().map(|part| part.text().unwrap_or_default().to_owned());
+    let own = parts.next()?;
+    (own == "SELF").then(|| Some([parts.next()?, parts.next()?, parts.next()?]))?
 }

@@ -50,6 +50,7 @@ use plan::RunPlan;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
@@ -203,13 +204,13 @@ impl Operator<'_> {
         let of_nodes = model.nodes.values().filter_map(|node| node.target.clone());
         let mut files: FxHashMap<Arc<str>, KeptFiles> = FxHashMap::default();
         let mut to = InstanceModel::default();
-        let mut keeps_outputs = document.contains("get_operation_output");
+        let mut asked = BTreeSet::new();
         for digest in [Arc::clone(&wanted), present].into_iter().chain(of_nodes) {
             if digest.is_empty() || files.contains_key(&digest) {
                 continue;
             }
             let target = instance.target(&digest)?;
-            keeps_outputs |= target.asks("get_operation_output");
+            target.asked_outputs(&mut asked);
             if digest == wanted {
                 to = target.model.clone();
             }
@@ -231,7 +232,7 @@ impl Operator<'_> {
             secrets: &secrets,
             files,
             to,
-            keeps_outputs,
+            asked,
             directory: self.directory.clone(),
             logs: store.join("runs").join(revision.to_string()),
             made: Cell::new(0),
@@ -258,7 +259,7 @@ impl Workshop<'_> {
         };
         let variables = step.inputs.iter().map(|(name, input)| {
             let value = match &input.value {
-                _ if input.sealed.is_some() => mask::HIDDEN.to_owned(),
+                _ if input.sealed.is_some() && input.when.is_none() => mask::HIDDEN.to_owned(),
                 value if input.when.is_some() => write_flow(value),
                 value => values::as_text(value),
             };

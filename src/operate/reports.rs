@@ -61,9 +61,7 @@ impl Workshop<'_> {
         };
         let mut given =
             GivenOutputs { workshop: self, step: of, reports: Vec::new(), notes: Vec::new() };
-        if self.keeps_outputs {
-            given.keep(&outputs);
-        }
+        given.keep(&outputs);
         outputs.into_iter().for_each(|(name, value)| given.assign(&name, value));
         let GivenOutputs { mut reports, notes, .. } = given;
         if reports.is_empty() {
@@ -85,8 +83,14 @@ struct GivenOutputs<'g, 'r> {
 }
 
 impl GivenOutputs<'_, '_> {
-    /// Keeps all outputs, for functions that ask for them.
+    /// Keeps the outputs that functions ask for.
     fn keep(&mut self, outputs: &Outputs) {
+        let asked = &self.workshop.asked;
+        let kept: Vec<_> =
+            outputs.iter().filter(|(name, _)| asked.contains(&**name)).cloned().collect();
+        if kept.is_empty() {
+            return;
+        }
         let (Some(element), Some(operation)) = (&self.step.target, &self.step.operation) else {
             return;
         };
@@ -97,33 +101,65 @@ impl GivenOutputs<'_, '_> {
             None => report.entity = Some(Arc::clone(element)),
         }
         let name = format!("{KEPT_OUTPUTS}{interface}.{operation}");
-        report.metadata = vec![(name.into(), Value::Map(outputs.iter().cloned().collect()))];
+        report.metadata = vec![(name.into(), Value::Map(kept.into()))];
         self.reports.push(report);
     }
 
-    /// Assigns an output: where the operation maps it, else to the attribute of its name.
+    /// Assigns an output: as the operation maps it, to the attribute of its name, and to those
+    /// whose definition asks for it.
     fn assign(&mut self, name: &Arc<str>, value: Value) {
         self.workshop.secrets.learn(name, &value);
         let mapping = self.step.outputs.get(name);
         let keyword = mapping.map_or("SELF", |mapping| &*mapping.entity);
-        let attribute = mapping.map_or(name, |mapping| &mapping.attribute);
-        let capability = mapping.and_then(|mapping| mapping.capability.clone());
-        let node = self.node(keyword);
-        let known = node.as_ref().and_then(|node| self.attribute_type(node, attribute));
-        let (Some(node), true) = (node, mapping.is_some() || known.is_some()) else {
-            self.notes.push(format!("its output `{name}` is declared nowhere, and is not kept"));
-            return;
-        };
-        let value = as_declared(value, known.as_deref());
+        let Some(node) = self.node(keyword) else { return self.note(name) };
+        let Workshop { to, kinds, .. } = self.workshop;
+        let kind = to.nodes.get(&node).map_or("", |node| &*node.type_name);
+        let interface = self.step.interface.as_deref().unwrap_or_default();
+        let operation = self.step.operation.as_deref().unwrap_or_default();
+        let mut taking: Vec<(Option<&Arc<str>>, Arc<str>)> = Vec::new();
+        match mapping {
+            Some(of) => taking.push((of.capability.as_ref(), Arc::clone(&of.attribute))),
+            None => taking.extend(kinds.attribute(kind, name).map(|_| (None, Arc::clone(name)))),
+        }
+        let asking = kinds.taking(kind, &format!("{interface}.{operation}"), name);
+        taking.extend(asking.into_iter().map(|attribute| (None, attribute.into())));
+        if taking.is_empty() {
+            self.note(name);
+        }
+        for (capability, attribute) in taking {
+            self.attribute(&node, capability, attribute, value.clone());
+        }
+    }
+
+    fn attribute(
+        &mut self,
+        node: &Arc<str>,
+        capability: Option<&Arc<str>>,
+        attribute: Arc<str>,
+        value: Value,
+    ) {
         let mut report = InstanceReport::default();
-        report.node = Some(node);
+        report.node = Some(Arc::clone(node));
         match capability {
             Some(capability) => {
-                report.capability_attributes.push((capability, Arc::clone(attribute), value));
+                report.capability_attributes.push((Arc::clone(capability), attribute, value));
             }
-            None => report.attributes.push((Arc::clone(attribute), value)),
+            None => {
+                let Workshop { to, kinds, .. } = self.workshop;
+                let known = to.nodes.get(node);
+                let kind = known.and_then(|node| kinds.attribute(&node.type_name, &attribute));
+                let value = as_declared(value, kind);
+                report.attributes.push((attribute, value));
+            }
         }
         self.reports.push(report);
+    }
+
+    /// Tells that an output has no place, unless a function asks for it.
+    fn note(&mut self, name: &str) {
+        if !self.workshop.asked.contains(name) {
+            self.notes.push(format!("its output `{name}` is declared nowhere, and is not kept"));
+        }
     }
 
     fn node(&self, keyword: &str) -> Option<Arc<str>> {
@@ -131,12 +167,6 @@ impl GivenOutputs<'_, '_> {
         // The ends of a relation are the same in the target, unless it goes.
         let values = Values { model: to, to, kinds, secrets, artifacts: &|_, _| None };
         values.entity(self.step, keyword)
-    }
-
-    fn attribute_type(&self, node: &str, attribute: &str) -> Option<String> {
-        let Workshop { to, kinds, .. } = self.workshop;
-        let kind = &to.nodes.get(node)?.type_name;
-        kinds.attribute(kind, attribute).map(str::to_owned)
     }
 }
 

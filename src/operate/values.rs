@@ -127,16 +127,16 @@ impl<'v> Values<'v> {
         let element = step.target.as_deref();
         let input = |(name, input): (&Arc<str>, &super::plan::PlannedInput)| {
             let what = || format!("the input `{name}` of `{}`", step.id);
-            let value = match (&input.sealed, input.when.as_deref()) {
-                (Some(sealed), None) => self.secrets.opened(&what(), sealed)?,
-                (_, Some(_)) => {
-                    let value = self.evaluated(&input.value, element, &what())?;
-                    self.secrets.opened(&what(), &value)?
+            let value = input.sealed.as_ref().unwrap_or(&input.value);
+            if input.when.is_none() && value.as_str() == Some(HIDDEN) {
+                return Err(missing_secret(&what()));
+            }
+            let value = self.secrets.opened(&what(), value)?;
+            let value = match input.when {
+                Some(_) => {
+                    self.secrets.opened(&what(), &self.evaluated(&value, element, &what())?)?
                 }
-                (None, None) if input.value.as_str() == Some(HIDDEN) => {
-                    return Err(missing_secret(&what()));
-                }
-                (None, None) => input.value.clone(),
+                None => value,
             };
             Ok((Arc::clone(name), value))
         };

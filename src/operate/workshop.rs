@@ -16,6 +16,7 @@ use cuvee_text::value::Value;
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -33,8 +34,8 @@ pub(super) struct Workshop<'r> {
     pub(super) files: FxHashMap<Arc<str>, KeptFiles>,
     /// The model of the target that the plan leads to.
     pub(super) to: InstanceModel,
-    /// Whether functions ask for outputs of operations.
-    pub(super) keeps_outputs: bool,
+    /// The names of the outputs of operations that functions ask for.
+    pub(super) asked: BTreeSet<String>,
     /// The directory of the run, for files that are gone afterwards.
     pub(super) directory: PathBuf,
     /// The directory for logs.

@@ -122,7 +122,8 @@ impl RunProgress {
         let name = &self.instance;
         let RunSummary { complete, done, failed, left, stopped, .. } = summary;
         if *complete {
-            return format!("{name}: {done} steps done");
+            let steps = if *done == 1 { "step" } else { "steps" };
+            return format!("{name}: {done} {steps} done");
         }
         let why = match (stopped, failed.len()) {
             (true, _) => "stopped".to_owned(),

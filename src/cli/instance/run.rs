@@ -357,6 +357,9 @@ impl<'r> InstanceRun<'r> {
         if !summary.complete {
             return Ok(ExitCode::FAILURE);
         }
+        if self.args.undeploy {
+            return Ok(ExitCode::SUCCESS);
+        }
         self.operator.outputs(instance)?;
         super::progress::outputs(instance.model(), self.args.how.format)?;
         Ok(ExitCode::SUCCESS)

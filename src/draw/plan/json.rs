@@ -6,7 +6,7 @@ use crate::orchestrate::plan::{
     CallInput, CallOutput, ChangeClass, ChangeReason, ElementChange, Guard, Plan, PlanPartIndex,
     PlanStepIndex, Simulation, StepHost, StepWork, digest_of, handled_steps, is_tolerant,
 };
-use crate::topology::sensitive::is_digested;
+use crate::topology::sensitive::{is_digested, masked};
 use cuvee_text::source::{SourceMap, Span};
 use cuvee_text::value::Value;
 use elsa::FrozenMap;
@@ -449,11 +449,15 @@ impl<'p> Rest<'p> {
     fn input(&self, input: &'p CallInput) -> (&'p str, InputDocument<'p>) {
         let is_hidden = input.is_sensitive && !self.document.reveal;
         // A function tells where a secret is, not what it is; texts beside it may be secret.
-        let is_shown = input.is_runtime() && input.is_sealed();
+        let is_function = input.is_runtime() && input.is_sealed();
+        let value = match masked(&input.value).filter(|_| is_function) {
+            Some(masked) => Cow::Owned(masked),
+            None => shown(&input.value, is_hidden && !is_function),
+        };
         let document = InputDocument {
-            value: shown(&input.value, is_hidden && !is_shown),
+            value,
             when: input.is_runtime().then_some("runtime"),
-            sealed: Some(&input.value).filter(|value| is_hidden && !is_shown && is_digested(value)),
+            sealed: Some(&input.value).filter(|value| is_hidden && is_digested(value)),
             function: input.function.as_ref(),
             from: &input.from,
         };

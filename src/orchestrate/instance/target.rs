@@ -4,9 +4,15 @@
 use super::model::{ByName, InstanceModel};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::tosca::digest::sha256;
+#[cfg(feature = "cli")]
+use cuvee_text::source::FileId;
 use cuvee_text::source::{MemoryFiles, is_yaml};
 use cuvee_text::value::Value;
+#[cfg(feature = "cli")]
+use cuvee_text::yaml;
 use serde::{Deserialize, Serialize};
+#[cfg(feature = "cli")]
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -119,12 +125,20 @@ impl TargetSources {
         })
     }
 
-    /// Whether a template or type of the target has a word, such as the name of a function.
+    /// Adds the names of the outputs of operations that functions in the target ask for.
     #[cfg(feature = "cli")]
-    pub(crate) fn asks(&self, word: &str) -> bool {
-        let has = |text: &[u8]| memchr::memmem::find(text, word.as_bytes()).is_some();
+    pub(crate) fn asked_outputs(&self, names: &mut BTreeSet<String>) {
         let files = self.files.iter().filter(|(name, _)| is_yaml(Path::new(name)));
-        has(self.written.as_bytes()) || files.map(|(_, bytes)| bytes).any(|bytes| has(bytes))
+        let texts = files.filter_map(|(_, bytes)| std::str::from_utf8(bytes).ok());
+        for text in texts.chain([self.written.as_str()]) {
+            // Most templates have no such function, and reading them takes time.
+            if memchr::memmem::find(text.as_bytes(), b"get_operation_output").is_none() {
+                continue;
+            }
+            let parsed = yaml::parse(FileId::DETACHED, text.into(), &yaml::Limits::default());
+            let document = parsed.map(|document| document.root().to_value());
+            document.into_iter().for_each(|document| asked_outputs(&document, names));
+        }
     }
 
     /// Reads only the model of a new instance from a target.
@@ -142,6 +156,20 @@ impl TargetSources {
     pub fn system(&self, template: &str) -> MemoryFiles {
         let template = (self.template.clone(), template.as_bytes().to_vec());
         self.files.iter().cloned().chain([template]).collect()
+    }
+}
+
+#[cfg(feature = "cli")]
+fn asked_outputs(value: &Value, names: &mut BTreeSet<String>) {
+    match value {
+        Value::List(items) => items.iter().for_each(|item| asked_outputs(item, names)),
+        Value::Map(entries) => entries.iter().for_each(|(name, value)| match value {
+            Value::List(path) if &**name == "get_operation_output" => {
+                names.extend(path.get(3).and_then(Value::as_str).map(str::to_owned));
+            }
+            other => asked_outputs(other, names),
+        }),
+        _ => {}
     }
 }
 
