@@ -2,7 +2,6 @@
 //! does is recorded before it begins, and what became of it before anything else begins.
 
 use super::event::{RunEvent, RunSummary, StepFailure};
-use super::plan::RunStep;
 use super::task::{Executor, Signal, Task, TaskEnd, TaskFailure};
 use super::workshop::{Prepared, Workshop};
 use crate::diagnostic::{Code, Diagnostic};
@@ -55,12 +54,29 @@ struct Ended {
 /// What is begun in one go.
 #[derive(Default)]
 struct Begun {
-    /// The tasks to start, each behind the report of its beginning.
-    tasks: Vec<(usize, Task)>,
-    /// The steps that ended without a task.
-    ended: Vec<(usize, Ended)>,
-    /// Whether something ended without being run.
+    /// The steps that begin.
+    starts: Vec<Start>,
+    /// Whether something ended without being run, which may make more ready.
     passes: bool,
+    /// The steps whose outputs were refused, so that they have failed.
+    refused: Vec<Ended>,
+}
+
+/// A step that begins.
+struct Start {
+    step: Arc<str>,
+    attempt: u32,
+    /// The position of the report of its beginning.
+    report: usize,
+}
+
+impl Begun {
+    fn start(&mut self, step: Arc<str>, attempt: u32, reports: &mut Vec<InstanceReport>) {
+        let mut begins = InstanceReport::default();
+        begins.step = Some(Arc::clone(&step));
+        self.starts.push(Start { step, attempt, report: reports.len() });
+        reports.push(begins);
+    }
 }
 
 impl Carrying<'_, '_> {
@@ -75,10 +91,13 @@ impl Carrying<'_, '_> {
         let mut progress = CarryProgress { summary, ..CarryProgress::default() };
         let mut ended = Vec::new();
         loop {
-            let is_moved = self.round(&mut progress, std::mem::take(&mut ended), record)?;
+            let begun = self.round(&mut progress, std::mem::take(&mut ended), record)?;
+            let passes = begun.passes;
+            ended = self.begin(&mut progress, begun, record)?;
             let waits = !progress.again.is_empty() && !progress.is_stopping;
             match () {
-                () if is_moved && !progress.is_stopping => {}
+                () if !ended.is_empty() => {}
+                () if passes && !progress.is_stopping => {}
                 () if progress.running.is_empty() && !waits => break,
                 () => self.wait(&mut progress, &mut ended),
             }
@@ -89,50 +108,72 @@ impl Carrying<'_, '_> {
         }
     }
 
-    /// Records what has ended and begins what is ready. Tells whether something ended without
-    /// being run, which may make more ready.
+    /// Records what has ended, and that what is ready begins.
     fn round(
         &mut self,
         progress: &mut CarryProgress,
         ended: Vec<Ended>,
         record: &mut RecordReports<'_>,
-    ) -> Result<bool, Diagnostic> {
+    ) -> Result<Begun, Diagnostic> {
         let first: Vec<_> = ended.iter().map(|ended| ended.report.clone()).collect();
-        let mut begun = Begun::default();
-        let mut is_open = true;
-        let answers = {
-            let (workshop, begun) = (self.workshop, &mut begun);
-            let mut next = |model: &InstanceModel, ready: Vec<ReadyStep>| {
-                is_open = model.orchestration.is_some();
-                progress.begin(workshop, model, &ready, first.len(), begun)
-            };
-            record(&(self.author)(), &first, &mut next)?
+        let (mut begun, mut is_open) = (Begun::default(), true);
+        let workshop = self.workshop;
+        let mut next = |model: &InstanceModel, ready: &dyn Fn() -> Vec<ReadyStep>| {
+            is_open = model.orchestration.is_some();
+            progress.begin(workshop, &ready(), &mut begun)
         };
+        let answers = record(&(self.author)(), &first, &mut next)?;
+        let (of_ended, of_begun) = answers.split_at(first.len().min(answers.len()));
+        let mut refused = Vec::new();
+        for (ended, answer) in ended.into_iter().zip(of_ended) {
+            refused.extend(self.recorded(progress, ended, answer));
+        }
         progress.summary.complete = !is_open && progress.summary.failed.is_empty();
         if let Some(last) = answers.last() {
             progress.summary.revision = last.revision;
         }
-        let mut refused = Vec::new();
-        for (ended, answer) in ended.into_iter().zip(&answers) {
-            refused.extend(self.recorded(progress, ended, answer));
+        begun.starts.retain(|start| {
+            let answer = of_begun.get(start.report);
+            let is_taken = answer.is_some_and(|answer| answer.ok);
+            if !is_taken {
+                progress.refuse(&start.step, answer);
+            }
+            is_taken
+        });
+        begun.refused = refused;
+        Ok(begun)
+    }
+
+    /// Begins the tasks of steps whose beginning is recorded: what they see is the model with it.
+    /// Gives the steps that have ended without a task.
+    fn begin(
+        &mut self,
+        progress: &mut CarryProgress,
+        begun: Begun,
+        record: &mut RecordReports<'_>,
+    ) -> Result<Vec<Ended>, Diagnostic> {
+        let Begun { starts, refused: mut ended, .. } = begun;
+        if starts.is_empty() {
+            return Ok(ended);
         }
-        let is_moved = begun.passes;
-        for (at, ended) in begun.ended {
-            if let Some(answer) = answers.get(at) {
-                refused.extend(self.recorded(progress, ended, answer));
+        let workshop = self.workshop;
+        let mut made = Vec::with_capacity(starts.len());
+        let mut next = |model: &InstanceModel, _: &dyn Fn() -> Vec<ReadyStep>| {
+            made.extend(starts.iter().map(|start| made_of(workshop, model, start)));
+            Vec::new()
+        };
+        record(&(self.author)(), &[], &mut next)?;
+        for made in made {
+            match made {
+                Ok(task) => self.start(progress, *task),
+                Err(end) => {
+                    progress.over.insert(Arc::clone(&end.step));
+                    progress.has_failed |= matches!(end.event, RunEvent::Failed(_));
+                    ended.push(*end);
+                }
             }
         }
-        for (at, task) in begun.tasks {
-            match answers.get(at) {
-                Some(answer) if answer.ok => self.start(progress, task),
-                answer => progress.refuse(task.step, answer),
-            }
-        }
-        match refused.is_empty() {
-            true => Ok(is_moved),
-            // What a step gave was refused, so it has failed.
-            false => self.round(progress, refused, record),
-        }
+        Ok(ended)
     }
 
     fn start(&mut self, progress: &mut CarryProgress, task: Task) {
@@ -169,7 +210,7 @@ impl Carrying<'_, '_> {
         let message = answer.message.clone().unwrap_or_default();
         if matches!(ended.event, RunEvent::Failed(_)) {
             // Not even the failure could be recorded.
-            progress.refuse(ended.step, Some(answer));
+            progress.refuse(&ended.step, Some(answer));
             return None;
         }
         let failure = TaskFailure::new(format!("what it gave was refused: {message}"));
@@ -250,14 +291,45 @@ impl Carrying<'_, '_> {
     }
 }
 
+/// The task of a step; its end, if it has none.
+fn made_of(
+    workshop: &Workshop<'_>,
+    model: &InstanceModel,
+    start: &Start,
+) -> Result<Box<Task>, Box<Ended>> {
+    let id = &start.step;
+    let ends =
+        |report, event| Box::new(Ended { step: Arc::clone(id), report, event, tail: Vec::new() });
+    let Some(step) = workshop.plan.step(id) else {
+        return Err(ends(outcome(id, ReportOutcome::Done), done(id, Duration::ZERO)));
+    };
+    let prepared = workshop.decided(step, model).and_then(|runs| match runs {
+        true => workshop.prepared(step, model, start.attempt).map(Some),
+        false => Ok(None),
+    });
+    match prepared {
+        Ok(Some(Prepared::Task(task))) => Ok(task),
+        Ok(Some(Prepared::Given(outputs))) => {
+            let (report, _) = workshop.report(id, outputs);
+            Err(ends(report, done(id, Duration::ZERO)))
+        }
+        Ok(None) => {
+            let event = RunEvent::Skipped { step: Arc::clone(id) };
+            Err(ends(outcome(id, ReportOutcome::Done), event))
+        }
+        Err(why) => {
+            let failure = TaskFailure::from(why);
+            Err(Box::new(failed(Arc::clone(id), &failure, Duration::ZERO, Vec::new(), None)))
+        }
+    }
+}
+
 impl CarryProgress {
-    /// The reports of what begins now, and of what ends with it.
+    /// The reports that what is ready begins.
     fn begin(
         &mut self,
         workshop: &Workshop<'_>,
-        model: &InstanceModel,
         ready: &[ReadyStep],
-        before: usize,
         begun: &mut Begun,
     ) -> Vec<InstanceReport> {
         let mut reports = Vec::new();
@@ -265,17 +337,14 @@ impl CarryProgress {
             return reports;
         }
         let now = Instant::now();
-        let due: Vec<_> = self.again.extract_if(.., |(_, _, at)| *at <= now).collect();
-        for (step, attempt, _) in due {
-            if let Some(step) = workshop.plan.step(&step) {
-                self.begin_step(workshop, model, step, attempt, (before, &mut reports), begun);
-            }
+        for (step, attempt, _) in self.again.extract_if(.., |(_, _, at)| *at <= now) {
+            begun.start(step, attempt, &mut reports);
         }
-        let steps = ready.iter().map(|ready| (&ready.step, workshop.plan.step(&ready.step)));
-        let steps: Vec<_> = steps.collect();
+        let steps: Vec<_> =
+            ready.iter().map(|ready| (&ready.step, workshop.plan.step(&ready.step))).collect();
         self.is_handled |= steps.iter().any(|(_, step)| step.is_some_and(|step| step.handler));
+        let is_halted = self.has_failed && !workshop.settings.keep_going && !self.is_handled;
         for (id, step) in steps {
-            let is_halted = self.has_failed && !workshop.settings.keep_going && !self.is_handled;
             if is_halted || self.running.contains_key(id) || self.over.contains(id) {
                 continue;
             }
@@ -286,63 +355,17 @@ impl CarryProgress {
                     begun.passes = true;
                     reports.push(outcome(id, ReportOutcome::Done));
                 }
-                Some(step) => {
-                    let has_room = self.running.len() + begun.tasks.len() < workshop.settings.jobs;
-                    if has_room {
-                        self.begin_step(workshop, model, step, 1, (before, &mut reports), begun);
-                    }
+                Some(_) if self.running.len() + begun.starts.len() < workshop.settings.jobs => {
+                    begun.start(Arc::clone(id), 1, &mut reports);
                 }
+                Some(_) => {}
             }
         }
         reports
     }
 
-    fn begin_step(
-        &mut self,
-        workshop: &Workshop<'_>,
-        model: &InstanceModel,
-        step: &RunStep,
-        attempt: u32,
-        (before, reports): (usize, &mut Vec<InstanceReport>),
-        begun: &mut Begun,
-    ) {
-        let id = &step.id;
-        let mut begins = InstanceReport::default();
-        begins.step = Some(Arc::clone(id));
-        let ends = |report, event| Ended { step: Arc::clone(id), report, event, tail: Vec::new() };
-        let ended = match workshop.decided(step, model).and_then(|runs| match runs {
-            true => workshop.prepared(step, model, attempt).map(Some),
-            false => Ok(None),
-        }) {
-            Ok(Some(Prepared::Task(task))) => {
-                begun.tasks.push((before + reports.len(), *task));
-                reports.push(begins);
-                return;
-            }
-            Ok(Some(Prepared::Given(outputs))) => {
-                let (report, _) = workshop.report(id, outputs);
-                ends(report, done(id, Duration::ZERO))
-            }
-            Ok(None) => {
-                let event = RunEvent::Skipped { step: Arc::clone(id) };
-                ends(outcome(id, ReportOutcome::Done), event)
-            }
-            Err(why) => {
-                self.has_failed = true;
-                let failure = TaskFailure::from(why);
-                failed(Arc::clone(id), &failure, Duration::ZERO, Vec::new(), None)
-            }
-        };
-        self.over.insert(Arc::clone(id));
-        reports.push(begins);
-        let report = ended.report.clone();
-        begun.ended.push((before + reports.len(), ended));
-        begun.passes = true;
-        reports.push(report);
-    }
-
     /// Ends the run, because a step could not be recorded.
-    fn refuse(&mut self, step: Arc<str>, answer: Option<&Acknowledgement>) {
+    fn refuse(&mut self, step: &Arc<str>, answer: Option<&Acknowledgement>) {
         let message = answer.and_then(|answer| answer.message.clone()).unwrap_or_default();
         let error = Diagnostic::error(
             Code::StepNotReady,

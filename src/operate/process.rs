@@ -90,7 +90,14 @@ pub(super) fn run(
     let mut running =
         Running { child, began: Instant::now(), timeout, sign, asked: None, why: None };
     let status = running.watch(reader, output)?;
-    let end = running.why.take().unwrap_or_else(|| ended(status));
+    let end = match running.why.take() {
+        // What was ended leaves nothing.
+        Some(why) => {
+            group::kill(&mut running.child);
+            return Ok(EndedCommand { end: why, leaves_processes: false });
+        }
+        None => ended(status),
+    };
     let leaves_processes = group::is_alive(&running.child);
     Ok(EndedCommand { end, leaves_processes })
 }

@@ -57,8 +57,9 @@ pub struct TakenLines {
     pub has_failed: bool,
 }
 
-/// Gives the reports that follow, for a model and the steps that are ready in it.
-pub type NextReports<'n> = dyn FnMut(&InstanceModel, Vec<ReadyStep>) -> Vec<InstanceReport> + 'n;
+/// Gives the reports that follow, for a model. The function tells the steps that are ready in it.
+pub type NextReports<'n> =
+    dyn FnMut(&InstanceModel, &dyn Fn() -> Vec<ReadyStep>) -> Vec<InstanceReport> + 'n;
 
 /// A stream of reports.
 ///
@@ -182,8 +183,9 @@ impl<'r, 't, 'a, 'p> ReportStream<'r, 't, 'a, 'p> {
                 first.iter().map(|report| self.report(group, Ok(report))).collect();
             let is_open = group.model.orchestration.is_some();
             let running = self.running.as_ref().filter(|_| is_open);
-            let ready = running.map(|(running, _)| running.ready(group.model));
-            for report in next(group.model, ready.unwrap_or_default()) {
+            let model = &*group.model;
+            let ready = || running.map_or_else(Vec::new, |(running, _)| running.ready(model));
+            for report in next(model, &ready) {
                 answers.push(self.report(group, Ok(&report)));
             }
             Ok(answers)
