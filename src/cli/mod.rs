@@ -61,16 +61,25 @@ pub(crate) type Outcome = Result<ExitCode, Failure>;
 /// changes its meaning.
 const JSON_VERSION: u32 = 1;
 
+/// A result with the version of its form.
+#[derive(Serialize)]
+struct Versioned<'r, T> {
+    version: u32,
+    #[serde(flatten)]
+    result: &'r T,
+}
+
 /// Writes a result with its version, as indented JSON.
 fn write_json<T: Serialize>(result: &T, to: &mut dyn Write) -> io::Result<()> {
-    #[derive(Serialize)]
-    struct Versioned<'r, T> {
-        version: u32,
-        #[serde(flatten)]
-        result: &'r T,
-    }
     serde_json::to_writer_pretty(&mut *to, &Versioned { version: JSON_VERSION, result })?;
     to.write_all(b"\n")
+}
+
+/// Writes one of many results, with its version, as a line of JSON.
+fn json_line<T: Serialize>(result: &T) -> String {
+    // Strings, numbers, lists and maps with string keys can always be written.
+    let line = serde_json::to_string(&Versioned { version: JSON_VERSION, result });
+    line.unwrap_or_default() + "\n"
 }
 
 /// Writes a result with its version as a text of JSON.

@@ -62,6 +62,8 @@ const DOCUMENTS: &[(&str, i32, &str)] = &[
     ("instance ready taken --now 2026-01-02T00:00:00Z --format json", 0, "instance-ready"),
     ("instance export demo --format json", 0, MODEL),
     ("instance export next --unstable --format json", 0, MODEL),
+    ("instance run try guestbook --dry-run --format json", 0, "instance-dry-run"),
+    ("instance run try guestbook --rehearse --format json", 0, "instance-rehearsal"),
     ("instance list --format json", 0, "instance-list"),
     ("instance show demo --format json", 0, "instance-show"),
     ("instance show next --format json", 0, "instance-show"),
@@ -262,7 +264,7 @@ fn root() -> &'static Path {
 /// A directory with copies of the examples and the templates above.
 fn workplace() -> TempDir {
     let dir = tempfile::tempdir().unwrap();
-    for example in ["shop", "technologies", "deployment"] {
+    for example in ["shop", "technologies", "deployment", "guestbook"] {
         copy(&root().join("examples").join(example), &dir.path().join(example));
     }
     for case in ["11-variable", "05-put-right", "select", "framed", "jointly"] {

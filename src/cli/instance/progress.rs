@@ -3,7 +3,7 @@
 
 use crate::cli::args::ListFormat;
 use crate::cli::args::instance::RunArgs;
-use crate::cli::{output, rejected};
+use crate::cli::{json_line, output, rejected};
 use cuvee::Failure;
 use cuvee::deploy::instance::{InstanceModel, ModelReading, view_model};
 use cuvee::operate::{RunEvent, RunSummary, StepFailure};
@@ -11,7 +11,7 @@ use cuvee::source::value::Value;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
-use std::io::{IsTerminal, Write, stderr, stdout};
+use std::io::{IsTerminal, stderr, stdout};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -46,7 +46,7 @@ impl RunProgress {
     pub(super) fn tell(&mut self, event: &RunEvent) {
         if self.format == ListFormat::Json {
             // A reader that is gone does not end the run.
-            let _ = serde_json::to_string(event).map(|line| output::to_stdout(format!("{line}\n")));
+            let _ = output::to_stdout(json_line(event));
             return;
         }
         self.draw(event);
@@ -174,13 +174,11 @@ pub(super) fn outputs(model: &InstanceModel, format: ListFormat) -> Result<(), F
     let text = match format {
         ListFormat::Json => {
             let event = OutputsEvent { event: "outputs", outputs: named };
-            format!("{}\n", serde_json::to_string(&event).unwrap_or_default())
+            json_line(&event)
         }
         ListFormat::Human => {
             named.iter().map(|(name, value)| format!("{name}: {value}\n")).collect()
         }
     };
-    let mut out = stdout();
-    let _ = out.flush();
     output::to_stdout(text).map_err(rejected)
 }
