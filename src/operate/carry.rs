@@ -24,11 +24,16 @@ pub(super) struct Carrying<'c, 'r> {
     pub(super) tell: &'c mut dyn FnMut(RunEvent),
 }
 
+/// How long a step is claimed. The claim of a runner that is gone ends when another one takes over.
+const CLAIM: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// How far the carrying out of a plan is.
 #[derive(Default)]
 struct CarryProgress {
     /// The steps that run now, and which attempt it is.
     running: FxHashMap<Arc<str>, u32>,
+    /// The tokens of the steps that are claimed.
+    tokens: FxHashMap<Arc<str>, Arc<str>>,
     /// Failed steps that are tried again at a time.
     again: Vec<(Arc<str>, u32, Instant)>,
     /// The steps that are not begun any more in this run.
@@ -71,9 +76,16 @@ struct Start {
 }
 
 impl Begun {
-    fn start(&mut self, step: Arc<str>, attempt: u32, reports: &mut Vec<InstanceReport>) {
+    fn start(
+        &mut self,
+        step: Arc<str>,
+        attempt: u32,
+        token: Option<Arc<str>>,
+        reports: &mut Vec<InstanceReport>,
+    ) {
         let mut begins = InstanceReport::default();
         begins.step = Some(Arc::clone(&step));
+        (begins.claim, begins.token) = (Some(CLAIM), token);
         self.starts.push(Start { step, attempt, report: reports.len() });
         reports.push(begins);
     }
@@ -115,7 +127,7 @@ impl Carrying<'_, '_> {
         ended: Vec<Ended>,
         record: &mut RecordReports<'_>,
     ) -> Result<Begun, Diagnostic> {
-        let first: Vec<_> = ended.iter().map(|ended| ended.report.clone()).collect();
+        let first: Vec<_> = ended.iter().map(|ended| progress.with_token(ended)).collect();
         let (mut begun, mut is_open) = (Begun::default(), true);
         let workshop = self.workshop;
         let mut next = |model: &InstanceModel, ready: &dyn Fn() -> Vec<ReadyStep>| {
@@ -134,11 +146,17 @@ impl Carrying<'_, '_> {
         }
         begun.starts.retain(|start| {
             let answer = of_begun.get(start.report);
-            let is_taken = answer.is_some_and(|answer| answer.ok);
-            if !is_taken {
-                progress.refuse(&start.step, answer);
+            match answer.filter(|answer| answer.ok) {
+                Some(answer) => {
+                    let token = answer.token.clone();
+                    progress.tokens.extend(token.map(|token| (Arc::clone(&start.step), token)));
+                    true
+                }
+                None => {
+                    progress.refuse(&start.step, answer);
+                    false
+                }
             }
-            is_taken
         });
         begun.refused = refused;
         Ok(begun)
@@ -325,6 +343,17 @@ fn made_of(
 }
 
 impl CarryProgress {
+    /// The report of the end of a step, with the token of its claim.
+    fn with_token(&self, ended: &Ended) -> InstanceReport {
+        let mut report = ended.report.clone();
+        let token = self.tokens.get(&ended.step).cloned();
+        match report.batch.last_mut() {
+            Some(end) => end.token = token,
+            None => report.token = token,
+        }
+        report
+    }
+
     /// The reports that what is ready begins.
     fn begin(
         &mut self,
@@ -338,7 +367,8 @@ impl CarryProgress {
         }
         let now = Instant::now();
         for (step, attempt, _) in self.again.extract_if(.., |(_, _, at)| *at <= now) {
-            begun.start(step, attempt, &mut reports);
+            let token = self.tokens.get(&step).cloned();
+            begun.start(step, attempt, token, &mut reports);
         }
         let steps: Vec<_> =
             ready.iter().map(|ready| (&ready.step, workshop.plan.step(&ready.step))).collect();
@@ -356,7 +386,7 @@ impl CarryProgress {
                     reports.push(outcome(id, ReportOutcome::Done));
                 }
                 Some(_) if self.running.len() + begun.starts.len() < workshop.settings.jobs => {
-                    begun.start(Arc::clone(id), 1, &mut reports);
+                    begun.start(Arc::clone(id), 1, None, &mut reports);
                 }
                 Some(_) => {}
             }

@@ -184,7 +184,8 @@ impl<'r, 't, 'a, 'p> ReportStream<'r, 't, 'a, 'p> {
             let is_open = group.model.orchestration.is_some();
             let running = self.running.as_ref().filter(|_| is_open);
             let model = &*group.model;
-            let ready = || running.map_or_else(Vec::new, |(running, _)| running.ready(model));
+            let ready =
+                || running.map_or_else(Vec::new, |(running, _)| running.ready(model, author.time));
             for report in next(model, &ready) {
                 answers.push(self.report(group, Ok(&report)));
             }

@@ -73,7 +73,7 @@ fn derives(own: &str, wanted: &str) -> bool {
 }
 
 fn reading(unstable: bool) -> ModelReading<'static> {
-    ModelReading { unstable, reveal: false, derives: &derives }
+    ModelReading { unstable, derives: &derives, ..ModelReading::default() }
 }
 
 fn told(row: &QueryRow) -> String {
