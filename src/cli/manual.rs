@@ -77,7 +77,7 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         ("cuvee plan shop --from prod --to prod,sale", "the steps that turn one variant into another"),
     ]),
     ("instance", &[
-        ("cuvee instance run site shop --preset dev --dry-run", "what a run would do"),
+        ("cuvee instance run book guestbook --dry-run", "the programs that would deploy a variant"),
         ("cuvee instance init site shop --preset dev", "an instance of a variant that is not deployed yet"),
         ("cuvee instance plan site -o plan.json", "the plan that brings it to its target"),
         ("cuvee instance show site", "its nodes and their states"),

@@ -3,7 +3,7 @@
 
 use super::event::{RunEvent, RunSummary, StepFailure};
 use super::task::{Executor, Signal, Task, TaskEnd, TaskFailure};
-use super::workshop::{Prepared, Workshop};
+use super::workshop::{PreparedStep, Workshop};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::orchestrate::instance::{
     Acknowledgement, InstanceModel, InstanceReport, ReadyStep, ReportOutcome,
@@ -60,7 +60,7 @@ struct Ended {
 #[derive(Default)]
 struct Begun {
     /// The steps that begin.
-    starts: Vec<Start>,
+    starts: Vec<StartedStep>,
     /// Whether something ended without being run, which may make more ready.
     passes: bool,
     /// The steps whose outputs were refused, so that they have failed.
@@ -68,7 +68,7 @@ struct Begun {
 }
 
 /// A step that begins.
-struct Start {
+struct StartedStep {
     step: Arc<str>,
     attempt: u32,
     /// The position of the report of its beginning.
@@ -86,7 +86,7 @@ impl Begun {
         let mut begins = InstanceReport::default();
         begins.step = Some(Arc::clone(&step));
         (begins.claim, begins.token) = (Some(CLAIM), token);
-        self.starts.push(Start { step, attempt, report: reports.len() });
+        self.starts.push(StartedStep { step, attempt, report: reports.len() });
         reports.push(begins);
     }
 }
@@ -313,7 +313,7 @@ impl Carrying<'_, '_> {
 fn made_of(
     workshop: &Workshop<'_>,
     model: &InstanceModel,
-    start: &Start,
+    start: &StartedStep,
 ) -> Result<Box<Task>, Box<Ended>> {
     let id = &start.step;
     let ends =
@@ -326,8 +326,8 @@ fn made_of(
         false => Ok(None),
     });
     match prepared {
-        Ok(Some(Prepared::Task(task))) => Ok(task),
-        Ok(Some(Prepared::Given(outputs))) => {
+        Ok(Some(PreparedStep::Task(task))) => Ok(task),
+        Ok(Some(PreparedStep::Given(outputs))) => {
             let (report, _) = workshop.report(id, outputs);
             Err(ends(report, done(id, Duration::ZERO)))
         }

@@ -47,7 +47,7 @@ struct LeaseFiles {
 }
 
 /// Who takes a lease.
-pub(super) struct Taker<'t> {
+pub(super) struct LeaseTaker<'t> {
     pub(super) actor: &'t str,
     /// The directory of the new run.
     pub(super) directory: &'t Path,
@@ -63,7 +63,7 @@ impl Lease {
     pub(super) fn take(
         directory: &Path,
         instance: &str,
-        taker: &Taker<'_>,
+        taker: &LeaseTaker<'_>,
     ) -> Result<Self, Diagnostic> {
         let files = LeaseFiles { directory: directory.to_owned() };
         let failed = |why: io::Error| {
@@ -194,7 +194,7 @@ mod tests {
     fn one_runner_at_a_time() {
         let directory = tempfile::tempdir().unwrap();
         let work = directory.path().join("work");
-        let taker = |actor| Taker { actor, directory: &work, now: Timestamp::now };
+        let taker = |actor| LeaseTaker { actor, directory: &work, now: Timestamp::now };
         let first = Lease::take(directory.path(), "shop", &taker("ann")).unwrap();
         let refused = Lease::take(directory.path(), "shop", &taker("bob")).unwrap_err();
         assert_eq!(refused.code, Code::InstanceRunning);
@@ -219,7 +219,7 @@ mod tests {
             directory: work.clone(),
         };
         files.write(&gone("another".to_owned())).unwrap();
-        let taker = Taker { actor: "bob", directory: directory.path(), now: Timestamp::now };
+        let taker = LeaseTaker { actor: "bob", directory: directory.path(), now: Timestamp::now };
         let refused = Lease::take(directory.path(), "shop", &taker).unwrap_err();
         assert!(refused.message.ends_with("process 1 on `another`"), "{}", refused.message);
         files.write(&gone(machine())).unwrap();

@@ -3,7 +3,7 @@
 use super::mask::Masker;
 use super::output::StepOutput;
 use super::outputs;
-use super::place::{HostAddress, Place};
+use super::place::{HostAddress, TaskPlace};
 use super::process::{self, CommandEnd, EndedCommand, StopSign, no_command, not_started};
 use super::ssh::Connections;
 use super::task::{Executor, Signal, Task, TaskEnd, TaskFailure, TaskOutputs};
@@ -82,8 +82,8 @@ fn run(
     }
     let mut notes = Vec::new();
     let ran = match &task.place {
-        Place::Here => here(task, sign, &mut output),
-        Place::Host(host) => connections.run(host, task, sign, &mut output),
+        TaskPlace::Here => here(task, sign, &mut output),
+        TaskPlace::Host(host) => connections.run(host, task, sign, &mut output),
     };
     let outcome = ran.and_then(|ended| {
         if ended.leaves_processes {

@@ -3,7 +3,7 @@
 //!
 //! This module is not stable: it may change with any version.
 //!
-//! [`Operator`] is the entry point. What runs processes is behind [`Executor`].
+//! [`InstanceOperator`] is the entry point. What runs processes is behind [`Executor`].
 
 mod carry;
 mod event;
@@ -29,7 +29,7 @@ mod workshop;
 pub use event::{RunEvent, RunSummary, StepFailure};
 pub use lease::Lease;
 pub use local::LocalExecutor;
-pub use place::{HostAddress, Place, Provider, Providers};
+pub use place::{HostAddress, Provider, Providers, TaskPlace};
 pub use runner::{Protocol, Runner, Runners};
 pub use settings::RunSettings;
 pub use task::{Executor, Signal, Task, TaskEnd, TaskFailure, TaskOutputs};
@@ -45,7 +45,7 @@ use cuvee_text::yaml::{Limits, parse, write_flow};
 use files::KeptFiles;
 use jiff::Timestamp;
 use kinds::Kinds;
-use lease::Taker;
+use lease::LeaseTaker;
 use plan::RunPlan;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -58,7 +58,7 @@ use values::{RunSecrets, Values};
 use workshop::Workshop;
 
 /// Runs plans of one instance.
-pub struct Operator<'o> {
+pub struct InstanceOperator<'o> {
     /// The store.
     pub store: &'o OsStore,
     /// The name of the instance.
@@ -92,14 +92,14 @@ pub struct PlannedTask {
 /// Where the signals of a run come and go.
 pub type Signals = (Sender<Signal>, Receiver<Signal>);
 
-impl Operator<'_> {
+impl InstanceOperator<'_> {
     /// Takes the lease of the instance: nobody else runs it until the lease is dropped.
     ///
     /// # Errors
     /// `instance-running`, `file`
     pub fn lease(&self) -> Result<Lease, Diagnostic> {
         let actor = (self.author)().holder.actor;
-        let taker = Taker { actor: &actor, directory: &self.directory, now: Timestamp::now };
+        let taker = LeaseTaker { actor: &actor, directory: &self.directory, now: Timestamp::now };
         Lease::take(&self.store.directory_of(self.instance), self.instance, &taker)
     }
 

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 /// Where a task runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Place {
+pub enum TaskPlace {
     /// On this machine.
     #[default]
     Here,
@@ -28,7 +28,7 @@ pub struct HostAddress {
     pub key: Option<PathBuf>,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for TaskPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Here => f.write_str("here"),

@@ -43,7 +43,7 @@ pub(super) struct RunStep {
     #[serde(default)]
     pub(super) workflow: Option<Arc<str>>,
     #[serde(default)]
-    pub(super) implementation: Option<Implementation>,
+    pub(super) implementation: Option<PlannedImplementation>,
     #[serde(default)]
     pub(super) inputs: BTreeMap<Arc<str>, PlannedInput>,
     #[serde(default)]
@@ -79,7 +79,7 @@ pub(super) enum StepKind {
 
 /// What is run for an operation.
 #[derive(Clone, Debug, Default, Deserialize)]
-pub(super) struct Implementation {
+pub(super) struct PlannedImplementation {
     #[serde(default)]
     pub(super) primary: Option<String>,
     /// The type of the artifact that the primary file is.

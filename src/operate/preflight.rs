@@ -1,6 +1,6 @@
 //! Checks, before anything runs, all that can be known, and tells it at once.
 
-use super::place::{HostAddress, Place, Provider};
+use super::place::{HostAddress, Provider, TaskPlace};
 use super::plan::{RunStep, StepKind};
 use super::runner::{Protocol, how_to_install, installed};
 use super::values::Values;
@@ -57,7 +57,7 @@ pub(super) fn check(
             StepKind::Delegate => provided(workshop, model, step, &mut found),
             _ => called(workshop, model, step, &mut found),
         };
-        if let Some(Place::Host(host)) = place {
+        if let Some(TaskPlace::Host(host)) = place {
             hosts.entry(host).or_insert(step);
         }
     }
@@ -79,7 +79,7 @@ fn provided<'s>(
     model: &InstanceModel,
     step: &'s RunStep,
     found: &mut FoundProblems<'s>,
-) -> Option<Place> {
+) -> Option<TaskPlace> {
     let node = step.node().unwrap_or_default();
     match workshop.provider(node, model) {
         None => {
@@ -101,7 +101,7 @@ fn called<'s>(
     model: &InstanceModel,
     step: &'s RunStep,
     found: &mut FoundProblems<'s>,
-) -> Option<Place> {
+) -> Option<TaskPlace> {
     let said = step.implementation.clone().unwrap_or_default();
     let implementation = found.add_all(step, workshop.implementation(step, &said, model));
     let files = workshop.files_of(step, model);
@@ -117,7 +117,7 @@ fn called<'s>(
         let is_ansible = implementation.runner.protocol == Protocol::Ansible;
         let program = implementation.runner.program();
         // What a host has is not known here.
-        let is_here = is_ansible || matches!(place, Some(Place::Here));
+        let is_here = is_ansible || matches!(place, Some(TaskPlace::Here));
         if is_here && installed(program).is_none() {
             found.add(step, missing_program(program));
         }
@@ -131,11 +131,14 @@ fn is_later(workshop: &Workshop<'_>, model: &InstanceModel, step: &RunStep) -> b
     let Some(host) = step.host.as_deref().and_then(|host| host.strip_prefix("node.")) else {
         return false;
     };
+    let brings = |other: &RunStep| match other.kind {
+        StepKind::Delegate => {
+            matches!(workshop.provider(host, model), Some(Provider::Command(_)))
+        }
+        _ => other.id != step.id && other.host != step.host,
+    };
     workshop.place_of(host, model).is_none()
-        && workshop.remaining(model).any(|other| {
-            let is_own = other.node() == Some(host) && other.id != step.id;
-            is_own && other.host.as_deref() != step.host.as_deref()
-        })
+        && workshop.remaining(model).any(|other| other.node() == Some(host) && brings(other))
 }
 
 /// Checks that secrets among the inputs have a source. Other inputs may still get their values.

@@ -1,6 +1,6 @@
 //! Chooses the program that runs the implementation of an operation.
 
-use super::plan::Implementation;
+use super::plan::PlannedImplementation;
 use crate::diagnostic::{Code, Diagnostic};
 use std::env;
 use std::ffi::OsStr;
@@ -61,7 +61,7 @@ impl Runners {
     /// `no-runner` if nothing says what runs it.
     pub(super) fn of(
         &self,
-        said: &Implementation,
+        said: &PlannedImplementation,
         file: &str,
         text: &[u8],
         derives: &dyn Fn(&str, &str) -> bool,
@@ -147,7 +147,8 @@ mod tests {
     use super::*;
 
     fn program(kind: Option<&str>, file: &str, text: &str) -> Option<String> {
-        let said = Implementation { artifact_type: kind.map(str::to_owned), ..Default::default() };
+        let said =
+            PlannedImplementation { artifact_type: kind.map(str::to_owned), ..Default::default() };
         let runners = Runners { added: vec![(".tf".to_owned(), vec!["terraform".to_owned()])] };
         let runner = runners.of(&said, file, text.as_bytes(), &|one, other| one == other);
         runner.ok().map(|runner| runner.command.join(" "))

@@ -1,7 +1,7 @@
 //! What a step runs, with all that it needs, and how that ended. Whoever runs tasks is behind a
 //! trait, so that tests run none.
 
-use super::place::{HostAddress, Place};
+use super::place::{HostAddress, TaskPlace};
 use cuvee_text::value::Value;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ pub struct Task {
     /// Which attempt it is, from 1.
     pub attempt: u32,
     /// Where it runs.
-    pub place: Place,
+    pub place: TaskPlace,
     /// The program and its arguments. A word that is the name of a file of the task is a path
     /// below `directory`.
     pub command: Vec<String>,

@@ -4,8 +4,8 @@ use super::files::KeptFiles;
 use super::kinds::Kinds;
 use super::output::private_directory;
 use super::outputs;
-use super::place::{HostAddress, Place, Provider, is_here};
-use super::plan::{Implementation, RunPlan, RunStep, StepKind};
+use super::place::{HostAddress, Provider, TaskPlace, is_here};
+use super::plan::{PlannedImplementation, RunPlan, RunStep, StepKind};
 use super::runner::{Protocol, Runner};
 use super::settings::RunSettings;
 use super::task::{Task, TaskFailure, TaskOutputs};
@@ -46,7 +46,7 @@ pub(super) struct Workshop<'r> {
 
 /// What a step comes to.
 #[derive(Debug)]
-pub(super) enum Prepared {
+pub(super) enum PreparedStep {
     /// A task has to be run.
     Task(Box<Task>),
     /// Nothing has to be run; the step gives these outputs.
@@ -75,10 +75,10 @@ impl<'r> Workshop<'r> {
         step: &RunStep,
         model: &InstanceModel,
         attempt: u32,
-    ) -> Result<Prepared, Diagnostic> {
+    ) -> Result<PreparedStep, Diagnostic> {
         match step.kind {
             StepKind::Delegate => self.delegated(step, model, attempt),
-            _ => self.called(step, model, attempt).map(|task| Prepared::Task(Box::new(task))),
+            _ => self.called(step, model, attempt).map(|task| PreparedStep::Task(Box::new(task))),
         }
     }
 
@@ -139,7 +139,7 @@ impl<'r> Workshop<'r> {
     }
 
     /// A task without a command.
-    fn task(&self, step: &RunStep, attempt: u32, place: Place, directory: PathBuf) -> Task {
+    fn task(&self, step: &RunStep, attempt: u32, place: TaskPlace, directory: PathBuf) -> Task {
         Task {
             step: Arc::clone(&step.id),
             attempt,
@@ -168,10 +168,12 @@ impl<'r> Workshop<'r> {
     pub(super) fn implementation(
         &self,
         step: &RunStep,
-        said: &Implementation,
+        said: &PlannedImplementation,
         model: &InstanceModel,
     ) -> Result<FoundImplementation<'_>, Diagnostic> {
-        let Some(primary) = &said.primary else { return Err(no_implementation(step)) };
+        // A deployment artifact is run by a program for its kind, if there is one.
+        let primary = said.primary.as_ref().or(said.artifact.as_ref());
+        let primary = primary.ok_or_else(|| no_implementation(step))?;
         let (path, bytes) = self.named(self.files_of(step, model), step, primary)?;
         let derives = |one: &str, other: &str| self.kinds.derives(one, other);
         let runner = self.settings.runners.of(said, primary, &bytes, &derives)?;
@@ -249,7 +251,7 @@ impl<'r> Workshop<'r> {
         let plugins = task.directory.join("callbacks");
         write(&plugins.join("cuvee_outputs.py"), CALLBACK.as_bytes(), PRIVATE)
             .map_err(|why| unwritable(&plugins, &why))?;
-        if let Place::Host(host) = std::mem::take(&mut task.place) {
+        if let TaskPlace::Host(host) = std::mem::take(&mut task.place) {
             let HostAddress { address, port, user, key } = host;
             task.command.truncate(1);
             task.command.extend(["-i".to_owned(), format!("{address},")]);
@@ -276,9 +278,13 @@ impl<'r> Workshop<'r> {
     ///
     /// # Errors
     /// `unreachable-host` if the address of its host is not known.
-    pub(super) fn place(&self, step: &RunStep, model: &InstanceModel) -> Result<Place, Diagnostic> {
+    pub(super) fn place(
+        &self,
+        step: &RunStep,
+        model: &InstanceModel,
+    ) -> Result<TaskPlace, Diagnostic> {
         match step.host.as_deref().and_then(|host| host.strip_prefix("node.")) {
-            None => Ok(Place::Here),
+            None => Ok(TaskPlace::Here),
             Some(node) => self.place_of(node, model).ok_or_else(|| {
                 let message = format!("the address of `{node}` is not known");
                 Diagnostic::error(Code::UnreachableHost, message).help(ways(node))
@@ -287,24 +293,24 @@ impl<'r> Workshop<'r> {
     }
 
     /// Where what is on a node runs, if that is known.
-    pub(super) fn place_of(&self, node: &str, model: &InstanceModel) -> Option<Place> {
+    pub(super) fn place_of(&self, node: &str, model: &InstanceModel) -> Option<TaskPlace> {
         let known = model.nodes.get(node).or_else(|| self.to.nodes.get(node));
         let address = || known.and_then(address);
         match self.provider(node, model) {
-            Some(Provider::Local) => Some(Place::Here),
+            Some(Provider::Local) => Some(TaskPlace::Here),
             Some(Provider::Host(host)) if !host.address.is_empty() => {
                 let is_plain = (host.port, &host.user, &host.key) == (None, &None, &None);
                 let is_here = is_plain && is_here(&host.address);
-                Some(if is_here { Place::Here } else { Place::Host(host.clone()) })
+                Some(if is_here { TaskPlace::Here } else { TaskPlace::Host(host.clone()) })
             }
             Some(Provider::Host(how)) => {
-                Some(Place::Host(HostAddress { address: address()?, ..how.clone() }))
+                Some(TaskPlace::Host(HostAddress { address: address()?, ..how.clone() }))
             }
             _ => {
                 let address = address()?;
                 Some(match is_here(&address) {
-                    true => Place::Here,
-                    false => Place::Host(HostAddress { address, ..HostAddress::default() }),
+                    true => TaskPlace::Here,
+                    false => TaskPlace::Host(HostAddress { address, ..HostAddress::default() }),
                 })
             }
         }
@@ -329,14 +335,14 @@ impl<'r> Workshop<'r> {
         step: &RunStep,
         model: &InstanceModel,
         attempt: u32,
-    ) -> Result<Prepared, Diagnostic> {
+    ) -> Result<PreparedStep, Diagnostic> {
         let node = step.node().unwrap_or_default();
         let provider = self.provider(node, model).ok_or_else(|| no_provider(node))?;
         let is_gone = step.workflow.as_deref() == Some("undeploy");
         let address = match provider {
             Provider::Command(program) => {
                 let verb = if is_gone { "down" } else { "up" };
-                return self.provided(step, model, attempt, program, verb).map(Prepared::Task);
+                return self.provided(step, model, attempt, program, verb).map(PreparedStep::Task);
             }
             Provider::Local => "localhost".to_owned(),
             Provider::Host(host) => host.address.clone(),
@@ -344,7 +350,7 @@ impl<'r> Workshop<'r> {
         let is_given = !is_gone && !address.is_empty();
         let names = ["public_address", "private_address"].map(Arc::from);
         let given = names.into_iter().filter(|_| is_given);
-        Ok(Prepared::Given(given.map(|name| (name, Value::from(&*address))).collect()))
+        Ok(PreparedStep::Given(given.map(|name| (name, Value::from(&*address))).collect()))
     }
 
     /// The task that calls the program of a provider.
@@ -371,7 +377,7 @@ impl<'r> Workshop<'r> {
                 ("CUVEE_STEP".to_owned(), step.id.to_string()),
                 ("CUVEE_INSTANCE".to_owned(), self.instance.to_owned()),
             ],
-            ..self.task(step, attempt, Place::Here, directory)
+            ..self.task(step, attempt, TaskPlace::Here, directory)
         }))
     }
 
@@ -398,18 +404,9 @@ fn ways(node: &str) -> String {
 }
 
 fn no_implementation(step: &RunStep) -> Diagnostic {
-    let artifact = step.implementation.as_ref().and_then(|said| said.artifact.as_deref());
-    let what = artifact
-        .map_or(String::new(), |name| format!(": the deployment artifact `{name}` is no program"));
-    let message = format!("nothing is known that runs `{}`{what}", step.id);
-    let (interface, operation) = (step.interface.as_deref(), step.operation.as_deref());
-    let operation = operation.unwrap_or("create");
-    let help = match interface {
-        Some(interface) => {
-            format!("give the operation `{interface}.{operation}` an implementation")
-        }
-        None => format!("give the operation `{operation}` an implementation"),
-    };
+    let message = format!("nothing is known that runs `{}`", step.id);
+    let operation = step.operation.as_deref().unwrap_or("create");
+    let help = format!("give the operation `{operation}` an implementation");
     Diagnostic::error(Code::NoRunner, message).help(help)
 }
 
@@ -442,7 +439,7 @@ fn variable((name, value): &(Arc<str>, Value)) -> Option<(String, String)> {
 }
 
 /// The seconds after which an operation has failed.
-fn timeout(said: &Implementation) -> Option<Duration> {
+fn timeout(said: &PlannedImplementation) -> Option<Duration> {
     let seconds = match said.timeout.as_ref()? {
         Value::Number(number) => number.as_f64(),
         Value::String(text) => text.trim().trim_end_matches('s').trim().parse().ok()?,

@@ -290,7 +290,11 @@ fn runs_go_on_where_they_were_killed() {
     crate::folders::copy(&root.join("examples/guestbook"), &dir.join("guestbook"));
     let create = dir.join("guestbook/scripts/site/create.sh");
     let whole = fs::read_to_string(&create).unwrap();
-    fs::write(&create, format!("[ -e \"$GUESTBOOK_DIR/go\" ] || kill -9 $PPID\n{whole}")).unwrap();
+    fs::write(
+        &create,
+        format!("[ -e \"$GUESTBOOK_DIR/go\" ] || {{ kill -9 $PPID; exit 1; }}\n{whole}"),
+    )
+    .unwrap();
     let run = |words: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cuvee"));
         command.args(["instance", "run", "book"]).args(words).current_dir(dir);

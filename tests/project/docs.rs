@@ -147,6 +147,10 @@ impl Shown<'_> {
             );
             return;
         };
+        // A directory of its own stands for the one of the system.
+        let own = |text: String| text.replace("/tmp/", &format!("{}/", directory.display()));
+        let words = words.into_iter().map(own);
+        let variables = variables.into_iter().map(|(name, value)| (name, own(value)));
         let command =
             Command::new(cargo_bin!("cuvee")).args(words).envs(variables).current_dir(directory);
         let result = command.stderr_to_stdout().assert().code(self.exit);
@@ -247,10 +251,15 @@ const WITHOUT_TEMPLATE: &[(Code, &str)] = &[
     (Code::Csar, "archives are no texts"),
     (Code::InstanceExists, "it depends on the store"),
     (Code::InstanceName, "it is said of a call"),
+    (Code::InstanceRunning, "it depends on who else runs it"),
     (Code::InvalidPlan, "it is said of a plan"),
     (Code::LogRecovered, "it depends on the store"),
     (Code::MissingImport, "it takes two documents"),
+    (Code::MissingProgram, "it depends on what is installed"),
+    (Code::MissingSecret, "it depends on the store"),
     (Code::NoOrchestration, "it depends on the store"),
+    (Code::NoProvider, "it is said of runs"),
+    (Code::NoRunner, "it is said of runs"),
     (Code::NotVisible, "it is said of what is deployed"),
     (Code::OrchestrationOpen, "it depends on the store"),
     (Code::SensitivePlain, "it is said of instances"),
@@ -263,6 +272,8 @@ const WITHOUT_TEMPLATE: &[(Code, &str)] = &[
     (Code::StoreVersion, "it depends on the store"),
     (Code::UnknownInstance, "it depends on the store"),
     (Code::Unproven, "it depends on the time given"),
+    (Code::UnreachableHost, "it depends on the network"),
+    (Code::UnresolvedAttribute, "it is said of runs"),
     (Code::UnresolvedInstance, "it is said of instances"),
 ];
 

@@ -242,8 +242,9 @@ topology_template:
 
 /// Parts that a schema describes and that no command here prints.
 const UNSEEN: &[(&str, &[&str])] = &[
-    ("plan", &["artifact", "unknown"]),
+    ("plan", &["artifact", "unknown", "sealed", "function"]),
     ("instance-apply", &["status"]),
+    ("instance-run", &["help", "note", "kill", "outputs"]),
     ("instance-show", &["workflow", "edited", "time"]),
     ("instance-show-entity", &["revision", "policies", "edited", "failed_in", "hidden", "time"]),
     (MODEL, &["index", "sensitive", "$dsl-group-types", "$dsl-policy-types"]),
@@ -369,6 +370,15 @@ fn documents() -> BTreeMap<&'static str, Vec<(&'static str, Value)>> {
         let manifest = fs::read_to_string(dir.path().join("out/manifest.json")).unwrap();
         documents.entry("variants-manifest").or_default().push((line, parsed(&manifest)));
     }
+    // Each event of a run is a document. Nobody says where the guest book is to be, so it fails.
+    let line = "instance run lines guestbook --yes --verbose --format json";
+    let output = cuvee(dir.path(), &line.split(' ').collect::<Vec<_>>());
+    assert_eq!(output.status.code(), Some(1), "{line}");
+    let events = text(output.stdout);
+    documents
+        .entry("instance-run")
+        .or_default()
+        .extend(events.lines().map(|it| (line, parsed(it))));
     let line = "substitute framed/shop.yaml --with framed --inventory framed/site.yaml --nest -o nest.csar";
     let output = cuvee(dir.path(), &line.split(' ').collect::<Vec<_>>());
     assert!(output.status.success(), "{line}");

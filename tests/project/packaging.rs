@@ -105,8 +105,10 @@ topology_template: { node_templates: { box: { type: tosca.nodes.Compute } } }
 /// A directory with the files that the examples use: `shop`, and others beside it.
 fn workplace() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
-    let shop = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/shop");
-    copy(&shop, &dir.path().join("shop"));
+    for name in ["shop", "guestbook"] {
+        let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(name);
+        copy(&example, &dir.path().join(name));
+    }
     let without = PLAIN.replace(", technology: ansible", "");
     let files = [
         ("choice.yaml", "visitors: 7000\n"),

@@ -18,7 +18,7 @@ use cuvee::deploy::instance::{
 use cuvee::deploy::plan::Plan;
 use cuvee::diagnostic::{Code, Diagnostic};
 use cuvee::explore::Answer;
-use cuvee::operate::{LocalExecutor, Operator, PlannedTask, RunSummary, Signal};
+use cuvee::operate::{InstanceOperator, LocalExecutor, PlannedTask, RunSummary, Signal};
 use cuvee::{Failure, Resolver};
 use serde::Serialize;
 use std::io::{self, BufRead, IsTerminal, Write};
@@ -51,7 +51,7 @@ pub(super) fn run(args: &RunInstanceArgs, reporter: &Reporter) -> Outcome {
     let author = || writing(args);
     let secrets = known_secrets(args, &store)?;
     let (instance, directory) = (args.name.as_str(), aside.path().join("work"));
-    let operator = Operator {
+    let operator = InstanceOperator {
         store: &store,
         instance,
         settings: &settings,
@@ -131,7 +131,7 @@ struct InstanceRun<'r> {
     args: &'r RunInstanceArgs,
     reporter: &'r Reporter,
     store: &'r OsStore,
-    operator: Operator<'r>,
+    operator: InstanceOperator<'r>,
 }
 
 impl<'r> InstanceRun<'r> {
@@ -152,11 +152,11 @@ impl<'r> InstanceRun<'r> {
         }
         let answer = self.plan(&mut instance)?;
         let (text, plan) = match &answer {
-            Wanted::Made(answer) => {
+            WantedPlan::Made(answer) => {
                 self.reporter.report(&answer.warnings, &answer.sources);
                 (self.document(answer)?, Some(&answer.result))
             }
-            Wanted::Document(text) => (text.clone(), None),
+            WantedPlan::Document(text) => (text.clone(), None),
         };
         if plan.is_some_and(|plan| plan.steps.is_empty()) {
             return self.nothing_left(&mut instance, summary);
@@ -193,9 +193,9 @@ impl<'r> InstanceRun<'r> {
     }
 
     /// The plan that is to be run.
-    fn plan(&self, instance: &mut StoredInstance<'_>) -> Result<Wanted, Failure> {
+    fn plan(&self, instance: &mut StoredInstance<'_>) -> Result<WantedPlan, Failure> {
         if let Some(file) = &self.args.plan {
-            return super::apply::document(file).map(Wanted::Document);
+            return super::apply::document(file).map(WantedPlan::Document);
         }
         let query = InstancePlanQuery {
             name: self.args.name.clone(),
@@ -218,7 +218,7 @@ impl<'r> InstanceRun<'r> {
                 }
             }
         };
-        Ok(Wanted::Made(Box::new(answer)))
+        Ok(WantedPlan::Made(Box::new(answer)))
     }
 
     fn is_chosen(&self) -> bool {
@@ -367,7 +367,7 @@ impl<'r> InstanceRun<'r> {
 }
 
 /// A plan that is to be run.
-enum Wanted {
+enum WantedPlan {
     Made(Box<Answer<Plan>>),
     Document(String),
 }
