@@ -83,11 +83,9 @@ impl Begun {
         token: Option<Arc<str>>,
         reports: &mut Vec<InstanceReport>,
     ) {
-        let mut begins = InstanceReport::default();
-        begins.step = Some(Arc::clone(&step));
-        (begins.claim, begins.token) = (Some(CLAIM), token);
+        let (begins, claim) = (Some(Arc::clone(&step)), Some(CLAIM));
         self.starts.push(StartedStep { step, attempt, report: reports.len() });
-        reports.push(begins);
+        reports.push(InstanceReport { step: begins, claim, token, ..Default::default() });
     }
 }
 
@@ -283,9 +281,7 @@ impl Carrying<'_, '_> {
                 ended.push(Ended { step: end.step, report, event, tail: end.tail });
             }
             Err(failure) if failure.is_stopped => {
-                let mut report = InstanceReport::default();
-                report.step = Some(Arc::clone(&end.step));
-                report.outcome = Some(ReportOutcome::Interrupted);
+                let report = outcome(&end.step, ReportOutcome::Interrupted);
                 let note = failure.message;
                 let event = RunEvent::Noted { step: Arc::clone(&end.step), note };
                 ended.push(Ended { step: end.step, report, event, tail: end.tail });
@@ -408,10 +404,8 @@ impl CarryProgress {
 }
 
 fn outcome(step: &Arc<str>, outcome: ReportOutcome) -> InstanceReport {
-    let mut report = InstanceReport::default();
-    report.step = Some(Arc::clone(step));
-    report.outcome = Some(outcome);
-    report
+    let (step, outcome) = (Some(Arc::clone(step)), Some(outcome));
+    InstanceReport { step, outcome, ..InstanceReport::default() }
 }
 
 fn done(step: &Arc<str>, took: Duration) -> RunEvent {
@@ -435,6 +429,7 @@ fn failed(
     let event = RunEvent::Failed(Box::new(StepFailure {
         step: Arc::clone(&step),
         message: failure.message.clone(),
+        code: failure.code,
         help: failure.help.clone(),
         seconds: seconds(took),
         retried: false,

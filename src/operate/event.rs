@@ -93,6 +93,9 @@ pub struct StepFailure {
     pub step: Arc<str>,
     /// What went wrong.
     pub message: String,
+    /// The code of the error, if it is one of cuvee's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<&'static str>,
     /// What to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,

@@ -73,10 +73,7 @@ impl Lease {
         };
         private_directory(directory).map_err(failed)?;
         let machine = machine();
-        let is_locked = match files.lock().map_err(failed)? {
-            Ok(lock) => Ok(lock),
-            Err(lock) => Err(lock),
-        };
+        let is_locked = files.lock().map_err(failed)?;
         let known = files.read();
         let now = (taker.now)();
         // On this machine the lock tells whether the runner lives; of others only time does.

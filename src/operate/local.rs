@@ -1,7 +1,7 @@
 //! Runs tasks as processes of this machine, and over ssh on others.
 
 use super::mask::Masker;
-use super::output::StepOutput;
+use super::output::{EachLine, StepOutput};
 use super::outputs;
 use super::place::{HostAddress, TaskPlace};
 use super::process::{self, CommandEnd, EndedCommand, StopSign, no_command, not_started};
@@ -74,7 +74,7 @@ fn run(
         let tell = move |line: &str| {
             let _ = lines.send(Signal::Said(Arc::clone(&step), line.to_owned()));
         };
-        Box::new(tell) as Box<dyn FnMut(&str) + Send>
+        Box::new(tell) as EachLine
     });
     let mut output = StepOutput::new(&task.log, masker, each_line);
     if task.attempt > 1 {

@@ -183,8 +183,7 @@ impl InstanceOperator<'_> {
         let (kinds, secrets) = (&kinds, &secrets);
         let values = Values { model, to, kinds, secrets, artifacts: &|_, _| None };
         let outputs = values.outputs(template.root());
-        let mut report = InstanceReport::default();
-        report.outputs = outputs.clone();
+        let report = InstanceReport { outputs: outputs.clone(), ..InstanceReport::default() };
         if !outputs.is_empty() {
             instance.record(&report, &(self.author)().author(), TakenReports::default())?;
         }

@@ -15,6 +15,9 @@ const TAIL_LINES: usize = 20;
 /// How long a shown line is at most.
 const LINE: usize = 1_000;
 
+/// Receives each whole line of an output.
+pub(super) type EachLine = Box<dyn FnMut(&str) + Send>;
+
 /// What a step writes. Secrets are masked before anything is kept.
 pub(super) struct StepOutput {
     path: PathBuf,
@@ -29,16 +32,12 @@ pub(super) struct StepOutput {
     tail: VecDeque<String>,
     line: Vec<u8>,
     /// Receives each whole line.
-    each_line: Option<Box<dyn FnMut(&str) + Send>>,
+    each_line: Option<EachLine>,
 }
 
 impl StepOutput {
     /// An empty output that is kept in this file.
-    pub(super) fn new(
-        path: &Path,
-        masker: Masker,
-        each_line: Option<Box<dyn FnMut(&str) + Send>>,
-    ) -> Self {
+    pub(super) fn new(path: &Path, masker: Masker, each_line: Option<EachLine>) -> Self {
         Self {
             path: path.to_owned(),
             file: None,

@@ -53,9 +53,8 @@ impl Workshop<'_> {
         step: &Arc<str>,
         outputs: Outputs,
     ) -> (InstanceReport, Vec<String>) {
-        let mut end = InstanceReport::default();
-        end.step = Some(Arc::clone(step));
-        end.outcome = Some(ReportOutcome::Done);
+        let (done, outcome) = (Some(Arc::clone(step)), Some(ReportOutcome::Done));
+        let end = InstanceReport { step: done, outcome, ..InstanceReport::default() };
         let Some(of) = self.plan.step(step).filter(|_| !outputs.is_empty()) else {
             return (end, Vec::new());
         };
@@ -68,9 +67,7 @@ impl Workshop<'_> {
             return (end, notes);
         }
         reports.push(end);
-        let mut whole = InstanceReport::default();
-        whole.batch = reports;
-        (whole, notes)
+        (InstanceReport { batch: reports, ..InstanceReport::default() }, notes)
     }
 }
 
@@ -138,8 +135,8 @@ impl GivenOutputs<'_, '_> {
         attribute: Arc<str>,
         value: Value,
     ) {
-        let mut report = InstanceReport::default();
-        report.node = Some(Arc::clone(node));
+        let mut report =
+            InstanceReport { node: Some(Arc::clone(node)), ..InstanceReport::default() };
         match capability {
             Some(capability) => {
                 report.capability_attributes.push((Arc::clone(capability), attribute, value));

@@ -78,6 +78,8 @@ pub struct TaskFailure {
     pub message: String,
     /// What to do about it.
     pub help: Option<String>,
+    /// The code of the error, if it is one of cuvee's.
+    pub code: Option<&'static str>,
     /// Whether somebody stopped the run, and with it the task.
     pub is_stopped: bool,
 }
@@ -85,7 +87,7 @@ pub struct TaskFailure {
 impl TaskFailure {
     /// A failure that the task itself is the reason of.
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), help: None, is_stopped: false }
+        Self { message: message.into(), help: None, code: None, is_stopped: false }
     }
 
     /// The failure with what to do about it.

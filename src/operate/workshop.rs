@@ -477,7 +477,7 @@ fn log_name(step: &str) -> PathBuf {
 
 impl From<Diagnostic> for TaskFailure {
     fn from(why: Diagnostic) -> Self {
-        let failure = Self::new(why.message);
+        let failure = Self { code: Some(why.code.as_str()), ..Self::new(why.message) };
         why.help.into_iter().fold(failure, |failure, help| failure.help(help))
     }
 }

@@ -244,7 +244,7 @@ topology_template:
 const UNSEEN: &[(&str, &[&str])] = &[
     ("plan", &["artifact", "unknown", "sealed", "function"]),
     ("instance-apply", &["status"]),
-    ("instance-run", &["help", "note", "kill", "outputs"]),
+    ("instance-run", &["code", "help", "note", "kill", "outputs"]),
     ("instance-show", &["workflow", "edited", "time"]),
     ("instance-show-entity", &["revision", "policies", "edited", "failed_in", "hidden", "time"]),
     (MODEL, &["index", "sensitive", "$dsl-group-types", "$dsl-policy-types"]),

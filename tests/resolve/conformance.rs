@@ -103,7 +103,7 @@ const ELSEWHERE: &[(Code, &str)] = &[
     (Code::UnprefixedName, "tests/diagnostics/xml/names.tosca"),
     (Code::Unproven, "tests/limits/optimize.rs"),
     (Code::UnreachableHost, "tests/instance/run-refused/session.console"),
-    (Code::UnresolvedAttribute, "tests/instance/run-refused/session.console"),
+    (Code::UnresolvedAttribute, "src/operate/values.rs"),
     (Code::UnresolvedInstance, "tests/orchestrate/instance_targets.rs"),
     (Code::Usage, "tests/project/json.rs"),
     (Code::ViolatedConstraint, "src/tosca/value/tests.rs"),

@@ -144,9 +144,11 @@ fn shown_seconds(seconds: f64) -> String {
 }
 
 fn failed(failure: &StepFailure) -> String {
-    let StepFailure { step, message, help, seconds, retried, tail, log, .. } = failure;
+    let StepFailure { step, message, code, help, seconds, retried, tail, log, .. } = failure;
     let again = if *retried { ", and is tried again" } else { "" };
-    let mut text = format!("{step} failed{}: {message}{again}", shown_seconds(*seconds));
+    let code = code.map_or_else(String::new, |code| format!(" [{code}]"));
+    let seconds = shown_seconds(*seconds);
+    let mut text = format!("{step} failed{seconds}{code}: {message}{again}");
     tail.iter().for_each(|line| text.push_str(&format!("\n  | {line}")));
     if let Some(help) = help {
         text.push_str(&format!("\n  help: {help}"));
