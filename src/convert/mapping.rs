@@ -11,12 +11,12 @@ pub(crate) enum MappingFate {
     /// It has no counterpart, for this reason.
     Lost(&'static str),
 
-    /// The code that converts it reports what becomes of it.
+    /// The code that converts it reports the outcome.
     Told,
 }
 
 /// A row of the table: the name of an element, or of an attribute after `@`, optionally after the
-/// name of the parent element; and what becomes of it.
+/// name of the parent element; and its counterpart.
 pub(crate) type MappingRow = (&'static str, MappingFate);
 
 use MappingFate::{As, Lost, Told};

@@ -434,9 +434,8 @@ impl Resolver {
     /// Assigns each node of a plain template that needs a technology the one that the rules prefer:
     /// of the rules for the most special component, the rule with the highest weight.
     ///
-    /// # Errors
-    /// `invalid-template` where the template is not plain, and what is wrong with the template or
-    /// with the rules.
+    /// # Errors Errors of the template or the rules; `invalid-template` if the template is not
+    /// plain.
     pub fn assign_technologies(&self) -> Result<Answer<AssignedTechnologies>, Failure> {
         self.rate(assign::assign)
     }

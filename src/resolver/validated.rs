@@ -1,8 +1,8 @@
 //! Validates substitutions: finds nodes that cannot be substituted in some variant.
 //!
-//! The candidates for a node depend on what the variant asks of it: on its type, properties and
-//! relations, and on the relations that lead to it. So this looks at one variant for each
-//! combination of these that occurs, for each node, however many variants there are.
+//! The candidates for a node depend on its type, properties and relations in the variant, and on
+//! the relations that lead to it. So this looks at one variant for each combination of these that
+//! occurs, for each node, however many variants there are.
 
 use super::Resolver;
 use super::substitution::SubstitutionQuery;
@@ -16,7 +16,7 @@ use cuvee_text::answer::{Answer, Failure};
 use cuvee_text::yaml::Node;
 use std::sync::Arc;
 
-/// How many combinations of what variants ask of one node are looked at.
+/// The number of combinations of demands on one node that are looked at.
 const COMBINATIONS: usize = 1_000;
 
 /// The inputs of the variants to look at, and notes on what remains unknown about the others.
@@ -31,8 +31,8 @@ impl Resolver {
     /// template, or in one variant if a preset or inputs are given. [`Resolver::validate`] reports
     /// everything else that is wrong.
     ///
-    /// This substitutes in one variant for each combination of what variants ask of a node, however
-    /// many variants there are. A note `undecidable` says where there are too many combinations, or
+    /// This substitutes in one variant for each combination of demands on a node, however many
+    /// variants there are. A note `undecidable` says where there are too many combinations, or
     /// where the result depends on values of expressions.
     pub fn validate_substitutions(&self, query: &SubstitutionQuery) -> Validation {
         let loaded = match self.loaded(Extent::WithVersion2) {
@@ -89,7 +89,7 @@ impl Resolver {
     }
 }
 
-/// One variant for each combination of what variants ask of each node to be substituted.
+/// One variant for each combination of demands on each node to be substituted.
 fn telling_variants(space: &Space<'_, '_>) -> TellingVariants {
     let graph = space.graph();
     let mut found = TellingVariants::default();

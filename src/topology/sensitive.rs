@@ -133,7 +133,7 @@ impl<'t, 'a> Sensitivity<'t, 'a> {
         Self { topology, types, properties: RefCell::default() }
     }
 
-    /// Whether a value is computed from what is secret.
+    /// Whether a value is computed from a secret one.
     pub(crate) fn value(&self, value: &Value, owner: ValueOwner) -> bool {
         let mut is_secret = false;
         sources(self.topology, value, owner, &mut |source| {

@@ -109,8 +109,7 @@ fn label(weight: f64) -> &'static str {
 /// Assigns each node that needs a technology the one that the rules prefer. Technologies that the
 /// template names stay.
 ///
-/// # Errors
-/// `invalid-template` where the template is not plain, and what is wrong with the rules.
+/// # Errors Errors of the rules; `invalid-template` if the template is not plain.
 pub(crate) fn assign(
     prepared: &Prepared<'_>,
     warnings: &mut Diagnostics,

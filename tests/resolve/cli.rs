@@ -172,8 +172,8 @@ Deploy:
                 and targets from an inventory
   plan          Plan how a variant is deployed, undeployed, or runs one of its
                 workflows
-  instance      Keep instances, which are deployed variants: make them, plan for
-                them, record reports, ask for values
+  instance      Keep instances of variants: make them, plan for them, record
+                reports, ask for values
 
 Compare and show:
   diff          Compare two variants of a template, or two plain templates

@@ -79,8 +79,7 @@ pub(crate) enum Command {
     /// called. With --from and --to, the plan turns one variant into another. docs/plans.md says
     /// more.
     Plan(Box<PlanArgs>),
-    /// Keep instances, which are deployed variants: make them, plan for them, record reports, ask
-    /// for values
+    /// Keep instances of variants: make them, plan for them, record reports, ask for values
     Instance(InstanceArgs),
     /// Compare two variants of a template, or two plain templates
     #[command(override_usage = DIFF_USAGE)]
