@@ -96,7 +96,8 @@ impl Resolver {
     /// An inventory of the started nodes of an instance, with types as this template knows them.
     /// For an instance that is stored with its types see [`StoredInstance::inventory_of`].
     ///
-    /// # Errors A file of the template cannot be read.
+    /// # Errors
+    /// A file of the template cannot be read.
     pub fn inventory_of(&self, model: &InstanceModel) -> Result<Answer<Inventory>, Failure> {
         self.answer(Extent::Whole, |loaded| {
             let inventory = types::known(loaded, &self.choice, InputMode::Closed, |types| {
@@ -140,7 +141,8 @@ impl StoredInstance<'_> {
     /// An inventory of the started nodes of the instance in the state of `model`, which may be the
     /// present or an earlier one. Types come from the target of that state.
     ///
-    /// # Errors The target cannot be read.
+    /// # Errors
+    /// The target cannot be read.
     pub fn inventory_of(&self, model: &InstanceModel) -> Result<Inventory, Failure> {
         let side = KeptSide::of(model, &|digest| self.target(digest))?;
         let made = side.with(model, PlannedExtent::Present, |present| {

@@ -75,8 +75,9 @@ impl Resolver {
     /// # Ok::<(), cuvee::Failure>(())
     /// ```
     ///
-    /// # Errors Errors of the template, and `invalid-template` if it is not plain or has nothing
-    /// that could vary.
+    /// # Errors
+    /// Errors of the template, and `invalid-template` if it is not plain or has nothing that could
+    /// vary.
     pub fn variable_template(&self) -> Result<Answer<String>, Failure> {
         init::variable(&*self.loaded(Extent::Needed)?)
     }
@@ -282,7 +283,8 @@ impl Resolver {
 
     /// The variants of the presets of the template, each on top of the choice.
     ///
-    /// # Errors Errors of the template that do not depend on inputs.
+    /// # Errors
+    /// Errors of the template that do not depend on inputs.
     pub fn preset_variants(&self, projection: Projection) -> Result<Found, Failure> {
         Ok(variants::preset_variants(&self.columns()?.0, projection))
     }
@@ -305,9 +307,10 @@ impl Resolver {
 
     /// Lists variants.
     ///
-    /// # Errors Errors of the template that do not depend on inputs; `open-input` where an input
-    /// cannot stay open, or where a sample is wanted and counting exceeds the effort;
-    /// `unsatisfiable` where there is no variant.
+    /// # Errors
+    /// Errors of the template that do not depend on inputs; `open-input` where an input cannot stay
+    /// open, or where a sample is wanted and counting exceeds the effort; `unsatisfiable` where
+    /// there is no variant.
     pub fn variants(&self, query: &Query) -> Result<Answer<Found>, Failure> {
         self.variants_with(query, &mut self.progress.clone())
     }
@@ -326,8 +329,9 @@ impl Resolver {
 
     /// Counts variants: exactly, or only some of them if the effort is spent first.
     ///
-    /// # Errors Errors of the template that do not depend on inputs; `open-input` where an input
-    /// cannot stay open.
+    /// # Errors
+    /// Errors of the template that do not depend on inputs; `open-input` where an input cannot stay
+    /// open.
     ///
     /// # Examples
     /// ```
@@ -376,8 +380,9 @@ impl Resolver {
     /// Analyses all variants: which elements every variant has, which ones no variant has, and
     /// which parts of the template have no effect. Dead elements are warnings, too.
     ///
-    /// # Errors Errors of the template that do not depend on inputs; `open-input` where an input
-    /// cannot stay open.
+    /// # Errors
+    /// Errors of the template that do not depend on inputs; `open-input` where an input cannot stay
+    /// open.
     pub fn analyze(&self) -> Result<Answer<Analysis>, Failure> {
         self.analyze_with(&mut self.progress.clone())
     }
@@ -407,7 +412,8 @@ impl Resolver {
     /// The smallest change of inputs that leads to a variant, if the given inputs lead to none;
     /// `None` if no change does.
     ///
-    /// # Errors Errors of the template that do not depend on inputs.
+    /// # Errors
+    /// Errors of the template that do not depend on inputs.
     pub fn remedy(&self) -> Result<Answer<Option<Vec<Change>>>, Failure> {
         let progress = &mut self.progress.clone();
         self.interpret(|interpreted| {
@@ -420,8 +426,9 @@ impl Resolver {
     /// The data to configure a variant without resolving, and the cases that each of `choices`
     /// selects, for example a choice with a preset.
     ///
-    /// # Errors Errors of the template that do not depend on inputs; `open-input` where an input
-    /// cannot stay open.
+    /// # Errors
+    /// Errors of the template that do not depend on inputs; `open-input` where an input cannot stay
+    /// open.
     pub fn configuration(&self, choices: &[Resolver]) -> Result<Answer<Configuration>, Failure> {
         let currents = |resolver: &Resolver| {
             let currents = |prepared: &Prepared<'_>| Ok(explain::currents(prepared));
@@ -434,8 +441,8 @@ impl Resolver {
     /// Assigns each node of a plain template that needs a technology the one that the rules prefer:
     /// of the rules for the most special component, the rule with the highest weight.
     ///
-    /// # Errors Errors of the template or the rules; `invalid-template` if the template is not
-    /// plain.
+    /// # Errors
+    /// Errors of the template or the rules; `invalid-template` if the template is not plain.
     pub fn assign_technologies(&self) -> Result<Answer<AssignedTechnologies>, Failure> {
         self.rate(assign::assign)
     }
@@ -592,8 +599,9 @@ impl Resolver {
     /// If every input is assigned, the optimum is what
     /// [`Solution::costs`](cuvee_sat::solve::Solution::costs) says.
     ///
-    /// # Errors Errors of the template that do not depend on inputs; `open-input` where an input
-    /// cannot stay open.
+    /// # Errors
+    /// Errors of the template that do not depend on inputs; `open-input` where an input cannot stay
+    /// open.
     pub fn optimization_formula(&self) -> Result<exchange::DimacsFormula, Failure> {
         Ok(self.ask(InputMode::Open, exchange::optimization)?.result)
     }

@@ -541,7 +541,8 @@ fn no_plan() -> Diagnostic {
 /// Calls `ask` with a function that tells whether one type of the instance's target derives from
 /// another. The caller has read the model already.
 ///
-/// # Errors The target cannot be read.
+/// # Errors
+/// The target cannot be read.
 pub fn with_derivation<T>(
     store: &dyn Store,
     name: &str,

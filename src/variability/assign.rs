@@ -109,7 +109,8 @@ fn label(weight: f64) -> &'static str {
 /// Assigns each node that needs a technology the one that the rules prefer. Technologies that the
 /// template names stay.
 ///
-/// # Errors Errors of the rules; `invalid-template` if the template is not plain.
+/// # Errors
+/// Errors of the rules; `invalid-template` if the template is not plain.
 pub(crate) fn assign(
     prepared: &Prepared<'_>,
     warnings: &mut Diagnostics,

@@ -40,7 +40,8 @@ impl fmt::Debug for Clock {
 /// # Ok::<(), jiff::Error>(())
 /// ```
 ///
-/// # Errors The text is malformed, or its time zone is unknown here.
+/// # Errors
+/// The text is malformed, or its time zone is unknown here.
 pub fn parse(text: &str, zone: TimeZone) -> Result<Zoned, Error> {
     let pieces = Pieces::parse(text)?;
     if pieces.time_zone_annotation().is_some() && pieces.offset().is_some() {

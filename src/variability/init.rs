@@ -29,7 +29,8 @@ const OF_ALTERNATIVES: [(Code, Check); 2] = [
 
 /// Turns a plain template into a variable one that resolves to the plain one again.
 ///
-/// # Errors Errors of the template, and `invalid-template` if it is not plain.
+/// # Errors
+/// Errors of the template, and `invalid-template` if it is not plain.
 pub(crate) fn variable(loaded: &Loaded) -> Result<Answer<String>, Failure> {
     let failure =
         |Diagnostics(diagnostics)| Failure { diagnostics, sources: loaded.sources().clone() };

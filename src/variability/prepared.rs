@@ -208,7 +208,8 @@ pub(crate) struct Prepared<'p> {
 impl<'p> Prepared<'p> {
     /// Runs the phases from inputs to the graph.
     ///
-    /// # Errors Errors of the template or its inputs, after the warnings that were found before.
+    /// # Errors
+    /// Errors of the template or its inputs, after the warnings that were found before.
     pub(crate) fn of(
         interpreted: &'p Interpreted<'_>,
         choice: &Choice,
@@ -324,7 +325,8 @@ impl<'p> Prepared<'p> {
 /// them imports which. Of the template's imports, only those count whose places `is_asked_for`
 /// accepts. Resolving reports other mistakes in the template.
 ///
-/// # Errors Errors of inputs or imports.
+/// # Errors
+/// Errors of inputs or imports.
 pub(crate) fn documents<'l>(
     loaded: &'l Loaded,
     choice: &Choice,

@@ -86,7 +86,8 @@ pub(crate) fn resolve(
 
 /// The effective options of a template. Resolving reports other mistakes in the template.
 ///
-/// # Errors Options that are unknown or have an invalid value.
+/// # Errors
+/// Options that are unknown or have an invalid value.
 pub(crate) fn options(loaded: &Loaded, choice: &Choice) -> Result<Options, Diagnostics> {
     let template = parsed(loaded)?;
     options::resolve(template.version, template.variability.options, &choice.options)
@@ -448,8 +449,9 @@ fn judged<'a, T>(
 
 /// Finds the variant and checks it.
 ///
-/// # Errors Errors of expressions or inputs, the reasons why there is no variant, and the
-/// violations that checks find.
+/// # Errors
+/// Errors of expressions or inputs, the reasons why there is no variant, and the violations that
+/// checks find.
 pub(crate) fn decide<'p, 'a>(
     prepared: &'p Prepared<'a>,
     evaluator: &mut Evaluator<'p, 'a>,
@@ -469,7 +471,8 @@ pub(crate) fn decide<'p, 'a>(
 
 /// Runs the phases from the graph to the presence of elements.
 ///
-/// # Errors Errors of expressions or inputs, and the reasons why there is no variant.
+/// # Errors
+/// Errors of expressions or inputs, and the reasons why there is no variant.
 pub(crate) fn find<'p, 'a>(
     prepared: &'p Prepared<'a>,
     evaluator: &mut Evaluator<'p, 'a>,
@@ -489,7 +492,8 @@ pub(crate) fn find<'p, 'a>(
 /// The resolved document of the present elements, with the values of its functions if `deployment`
 /// has inputs for them.
 ///
-/// # Errors Errors of values and functions.
+/// # Errors
+/// Errors of values and functions.
 fn emitted<'p, 'a>(
     prepared: &'p Prepared<'a>,
     choice: &Choice,

@@ -197,7 +197,8 @@ impl Package {
 
     /// Reads a file, or all files below a directory. Each name in the result begins with `name`.
     ///
-    /// # Errors A file cannot be read, or there are too many files.
+    /// # Errors
+    /// A file cannot be read, or there are too many files.
     pub(crate) fn contents(
         &self,
         name: &str,

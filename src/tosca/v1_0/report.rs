@@ -77,7 +77,8 @@ pub struct DefinedPart {
 
 /// Reports all types of a library, or those of one name.
 ///
-/// # Errors No type has that name, or types of several namespaces have it.
+/// # Errors
+/// No type has that name, or types of several namespaces have it.
 pub(crate) fn defined_types(
     library: &Library<'_>,
     schemas: &PropertySchemas<'_>,

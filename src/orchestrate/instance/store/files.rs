@@ -315,7 +315,8 @@ fn sync_directory(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
 
-/// Does nothing: if directories cannot be opened, the system itself keeps the order of changes.
+/// Does nothing, because a system whose directories cannot be opened keeps the order of changes
+/// itself.
 #[cfg(not(unix))]
 fn sync_directory(_path: &Path) -> io::Result<()> {
     Ok(())

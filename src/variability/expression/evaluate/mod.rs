@@ -137,7 +137,8 @@ impl<'e, 'a> Evaluator<'e, 'a> {
     /// Evaluates an expression as a condition: a boolean counts as it is, a number is true if it is
     /// more than 0, a string is always true.
     ///
-    /// # Errors Errors of the expression, at their places.
+    /// # Errors
+    /// Errors of the expression, at their places.
     pub(crate) fn condition(
         &mut self,
         id: ExpressionId,
