@@ -191,8 +191,8 @@ impl Resolver {
         })
     }
 
-    /// Plans what turns the variant into the variant of another resolver. The other resolver has
-    /// the same template with another choice, or another template.
+    /// Plans the update from the variant to the variant of another resolver, which has the same
+    /// template with another choice, or another template.
     ///
     /// ```
     /// use cuvee::deploy::plan::{Adaptation, ChangeClass, OrderOptions};
@@ -399,7 +399,7 @@ impl Resolver {
     /// Explains why an element is present or absent in the variant of the given inputs.
     ///
     /// # Errors
-    /// `unknown-element`, what is wrong with the template, and why there is no variant to explain.
+    /// `unknown-element`, errors of the template, and the reasons why there is no variant.
     pub fn explain(&self, identifier: &str) -> Result<Answer<Explanation>, Failure> {
         let progress = &mut self.progress.clone();
         self.interpret(|interpreted| {
@@ -596,8 +596,8 @@ impl Resolver {
     /// The problem that resolving solves: the hard constraints and the objectives. Inputs without a
     /// value are open.
     ///
-    /// If every input is assigned, the optimum is what
-    /// [`Solution::costs`](cuvee_sat::solve::Solution::costs) says.
+    /// If every input is assigned, the costs of the optimum are those that
+    /// [`Solution::costs`](cuvee_sat::solve::Solution::costs) returns.
     ///
     /// # Errors
     /// Errors of the template that do not depend on inputs; `open-input` where an input cannot stay
