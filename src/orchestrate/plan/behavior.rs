@@ -9,15 +9,15 @@ use crate::topology::scope::TopologyScope;
 use crate::topology::sensitive::{self, Sensitivity, is_sensitive_input, is_sensitive_name};
 use crate::topology::value_source::ValueOwner;
 use crate::topology::{
-    AssignedValue, Described, NodeIndex, RelationIndex, Spanned, Topology, TopologyArtifact,
-    TopologyElement, TopologyImplementation, TopologyInterface, TopologyNode, TopologyOperation,
+    AssignedValue, Described, NodeIndex, RelationIndex, Topology, TopologyArtifact,
+    TopologyElement, TopologyImplementation, TopologyInterface, TopologyOperation,
     TopologyParameter, relationship_type, requirement_definition, type_named,
 };
 use crate::tosca::evaluate::{EvaluatorState, FunctionEvaluator};
 use crate::tosca::types::InterfaceDefinition;
 use crate::tosca::{
-    EffectiveInterface, Family, LifecycleOperation, OperationDefinition, PropertyDefinition,
-    TypeId, TypeRef, Types,
+    EffectiveInterface, EffectiveType, Family, LifecycleOperation, OperationDefinition,
+    PropertyDefinition, TypeId, TypeRef, Types,
 };
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
@@ -73,7 +73,9 @@ struct TypeOperation<'a> {
 }
 
 /// The behavior that all nodes or relations of a type share.
-struct TypeBehavior<'a> {
+struct TypeBehavior<'t, 'a> {
+    /// The types among which it is defined.
+    types: &'t Types<'a>,
     id: TypeId,
     operations: FxHashMap<LifecycleOperation, TypeOperation<'a>>,
     /// The calls of nodes or relations that define nothing of their own, as far as they are all
@@ -87,9 +89,12 @@ struct TypeBehavior<'a> {
     is_connection: bool,
 }
 
+/// The behavior of types, each by its place among its types.
+type KnownTypes<'t, 'a> = FxHashMap<(*const Types<'a>, TypeId), Rc<TypeBehavior<'t, 'a>>>;
+
 /// The behavior of a relation: that of its type, and whether it adds to it.
-struct RelationBehavior<'a> {
-    of_type: Option<Rc<TypeBehavior<'a>>>,
+struct RelationBehavior<'t, 'a> {
+    of_type: Option<Rc<TypeBehavior<'t, 'a>>>,
     /// Whether the relation defines nothing of its own.
     is_plain: bool,
 }
@@ -98,8 +103,10 @@ struct RelationBehavior<'a> {
 pub(super) struct Behaviors<'t, 'a> {
     pub(super) topology: &'t Topology,
     types: &'t Types<'a>,
-    of_nodes: Vec<Option<Rc<TypeBehavior<'a>>>>,
-    of_relations: Vec<RelationBehavior<'a>>,
+    /// For each node, the types that define what it has.
+    types_of: Vec<&'t Types<'a>>,
+    of_nodes: Vec<Option<Rc<TypeBehavior<'t, 'a>>>>,
+    of_relations: Vec<RelationBehavior<'t, 'a>>,
     /// For each node, the node at the end of its chain of hosts.
     hosts: Vec<Option<NodeIndex>>,
     /// The nodes that the orchestrator could bring but does not.
@@ -122,9 +129,20 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         types: &'t Types<'a>,
         managed: FxHashSet<NodeIndex>,
     ) -> Self {
+        Self::among(topology, types, vec![types; topology.nodes.len()], managed)
+    }
+
+    /// The behavior of a topology in which not all nodes have their types from the same template.
+    pub(super) fn among(
+        topology: &'t Topology,
+        types: &'t Types<'a>,
+        types_of: Vec<&'t Types<'a>>,
+        managed: FxHashSet<NodeIndex>,
+    ) -> Self {
         let mut behaviors = Self {
             topology,
             types,
+            types_of,
             of_nodes: Vec::new(),
             of_relations: Vec::new(),
             hosts: topology.hosts(),
@@ -138,7 +156,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         };
         let mut known = FxHashMap::default();
         let of_node = |node| behaviors.found_node_type(node, &mut known);
-        behaviors.of_nodes = topology.nodes.iter().map(of_node).collect();
+        behaviors.of_nodes = topology.node_ids().map(of_node).collect();
         let mut known = FxHashMap::default();
         let of_relation = |id| behaviors.found_relation(id, &mut known);
         behaviors.of_relations = topology.relation_ids().map(of_relation).collect();
@@ -149,10 +167,10 @@ impl<'t, 'a> Behaviors<'t, 'a> {
     /// secret. The functions of types get their values, too.
     pub(super) fn beside(self, written: Option<&'t Topology>) -> Self {
         let Some(written) = written else { return self };
-        let (topology, types) = (self.topology, self.types);
+        let (types, types_of) = (self.types, self.types_of.clone());
         Self {
-            as_written: Some(Box::new(Self::of(written, types, FxHashSet::default()))),
-            scope: Some(TopologyScope::of(topology, types)),
+            as_written: Some(Box::new(Self::among(written, types, types_of, FxHashSet::default()))),
+            scope: Some(TopologyScope::of(self.topology, types)),
             ..self
         }
     }
@@ -285,8 +303,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
     /// Whether a node has to be made again to change a property: the definition of the property
     /// says so.
     pub(super) fn recreates(&self, node: NodeIndex, property: &str) -> bool {
-        let id = self.node_type(node).map(|of_type| of_type.id);
-        let part = id.and_then(|id| self.types.effective(id).properties.get(property));
+        let part = self.node_type(node).and_then(|it| it.effective().properties.get(property));
         let metadata = part.and_then(|part| part.named.value.get("metadata"));
         metadata.and_then(|said| said.get("recreate")?.text()) == Some("true")
     }
@@ -294,8 +311,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
     /// The value of an attribute of a node before anything runs, if it is known.
     pub(super) fn attribute(&self, node: NodeIndex, name: &str) -> Option<KnownAttribute> {
         let described = &self.topology.node(node).described;
-        let id = self.node_type(node).map(|of_type| of_type.id);
-        let value = self.beginning(Some(described), id, name)?;
+        let value = beginning(Some(described), self.node_type(node), name)?;
         let is_sensitive = self.secrets().property(node, name);
         Some(KnownAttribute { name: name.to_owned(), value, is_sensitive })
     }
@@ -306,37 +322,21 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         relation: RelationIndex,
         name: &str,
     ) -> Option<KnownAttribute> {
-        let id = self.relationship_type(relation).map(|of_type| of_type.id);
+        let of_type = self.relationship_type(relation);
         let relation = self.topology.relation(relation);
         let template = relation.relationship.map(|id| &self.topology.relationship(id).described);
-        let value = self.beginning(template, id, name)?;
+        let value = beginning(template, of_type, name)?;
         let is_sensitive = is_sensitive_name(name);
         Some(KnownAttribute { name: name.to_owned(), value, is_sensitive })
-    }
-
-    /// The initial value of an attribute: the property of that name, otherwise its own initial
-    /// value.
-    fn beginning(&self, said: Option<&Described>, id: Option<TypeId>, name: &str) -> Option<Value> {
-        let assigned = |values: fn(&Described) -> &[AssignedValue]| {
-            let found = values(said?).iter().find(|one| one.name == name)?;
-            Some(found.value.value.clone())
-        };
-        let defined = id.map(|id| self.types.effective(id));
-        let property = defined.and_then(|defined| defined.properties.get(name));
-        let attribute = defined.and_then(|defined| defined.attributes.get(name));
-        let value = |of: &PropertyDefinition<'a>| input_value(of).map(Node::to_value);
-        assigned(|said| &said.properties)
-            .or_else(|| value(&property?.definition))
-            .or_else(|| assigned(|said| &said.attributes))
-            .or_else(|| value(&attribute?.definition))
     }
 
     /// Whether an artifact of a node is a deployment artifact.
     pub(super) fn is_deployment_artifact(&self, node: NodeIndex, name: &str) -> bool {
         let mut artifacts = self.topology.node(node).artifacts.iter();
         let own = artifacts.find(|artifact| artifact.name == name);
-        let id = own.and_then(|own| self.type_of(Family::Artifact, own.type_name.as_ref()));
-        id.is_some_and(|id| self.is_deployment(id))
+        let types = self.types_of[node.index()];
+        let id = own.and_then(|own| type_named(types, Family::Artifact, own.type_name.as_ref()?));
+        id.is_some_and(|id| is_deployment(types, id))
     }
 
     /// Whether operations of relations can run on the node itself.
@@ -374,23 +374,24 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         let template = self.topology.node(node);
         let own = self.written(&template.described.interfaces, operation);
         let from = (&*format!("node.{}", template.name), ValueOwner::Node(node));
-        self.node_call(operation, own, &template.artifacts, from, self.node_type(node))
+        let artifacts = (&*template.artifacts, self.types_of[node.index()]);
+        self.node_call(operation, own, artifacts, from, self.node_type(node))
     }
 
     fn node_call(
         &self,
         operation: LifecycleOperation,
         own: Option<(&TopologyInterface, &TopologyOperation)>,
-        artifacts: &[TopologyArtifact],
+        artifacts: (&[TopologyArtifact], &Types<'_>),
         from: (&str, ValueOwner),
-        of_type: Option<&TypeBehavior<'a>>,
+        of_type: Option<&TypeBehavior<'_, 'a>>,
     ) -> Option<PlanCall> {
         let inherited = of_type.and_then(|of_type| of_type.operations.get(&operation));
         if let Some(call) = self.merged(operation.as_str(), own, from, inherited) {
-            return Some(self.with_file(call, artifacts, of_type));
+            return Some(with_file(call, artifacts.0, of_type));
         }
         let (artifact, span) = (operation == LifecycleOperation::Create)
-            .then(|| self.deployment_artifact(artifacts, of_type))??;
+            .then(|| deployment_artifact(artifacts, of_type))??;
         Some(PlanCall {
             interface: operation.interface().to_owned(),
             operation: operation.as_str().to_owned(),
@@ -447,7 +448,8 @@ impl<'t, 'a> Behaviors<'t, 'a> {
     fn named_call(&self, node: NodeIndex, name: &str) -> Option<PlanCall> {
         let template = self.topology.node(node);
         let of_type = self.node_type(node);
-        let interfaces = of_type.map(|of_type| &self.types.effective(of_type.id).interfaces);
+        let types = self.types_of[node.index()];
+        let interfaces = of_type.map(|of_type| &of_type.effective().interfaces);
         let (interface, operation) = split_operation(name);
         let own = template.described.interfaces.iter().find_map(|one| {
             let said = one.operations.iter().find(|said| said.name == operation)?;
@@ -464,10 +466,11 @@ impl<'t, 'a> Behaviors<'t, 'a> {
             interfaces.values().find_map(|part| {
                 let said = part.definition.operations.get(operation)?;
                 let is_meant = interface.is_none_or(|name| {
-                    part.named.name == name || self.is_interface(part.definition.kind, name)
+                    part.named.name == name || is_interface(types, part.definition.kind, name)
                 });
                 is_meant.then(|| {
-                    self.type_operation(
+                    type_operation(
+                        types,
                         part.named.name,
                         &part.definition,
                         said.owner,
@@ -482,7 +485,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         let from = format!("node.{}", template.name);
         let owner = ValueOwner::Node(node);
         if let Some(call) = self.merged(operation, own, (&from, owner), inherited.as_ref()) {
-            return Some(self.with_file(call, &template.artifacts, of_type));
+            return Some(with_file(call, &template.artifacts, of_type));
         }
         let interface = own.map(|(interface, _)| &*interface.name);
         let interface = interface.or_else(|| inherited.as_ref().map(|said| said.interface));
@@ -518,7 +521,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
     pub(super) fn is_named(&self, node: NodeIndex, name: &str) -> bool {
         let of_type = self.node_type(node);
         self.topology.node(node).name == name
-            || of_type.is_some_and(|of_type| self.derives(of_type.id, Family::Node, name))
+            || of_type.is_some_and(|it| derives(it.types, it.id, Family::Node, name))
     }
 
     fn written(
@@ -542,83 +545,83 @@ impl<'t, 'a> Behaviors<'t, 'a> {
 
     /// The names of the types of a node, the nearest first.
     pub(super) fn node_types(&self, node: NodeIndex) -> Vec<&'a str> {
-        self.type_names(self.node_type(node))
+        self.node_type(node).map(TypeBehavior::names).unwrap_or_default()
     }
 
     /// The names of the types of a relation, the nearest first.
     pub(super) fn relation_types(&self, relation: RelationIndex) -> Vec<&'a str> {
-        self.type_names(self.relationship_type(relation))
-    }
-
-    fn type_names(&self, of_type: Option<&TypeBehavior<'a>>) -> Vec<&'a str> {
-        let chain = of_type.into_iter().flat_map(|of_type| self.types.chain(of_type.id));
-        chain.map(|id| self.types.definition(id).name).collect()
-    }
-
-    fn type_of(&self, family: Family, name: Option<&Spanned<String>>) -> Option<TypeId> {
-        type_named(self.types, family, name?)
+        self.relationship_type(relation).map(TypeBehavior::names).unwrap_or_default()
     }
 
     /// The behavior of the type of a node.
-    fn node_type(&self, node: NodeIndex) -> Option<&TypeBehavior<'a>> {
+    fn node_type(&self, node: NodeIndex) -> Option<&TypeBehavior<'t, 'a>> {
         self.of_nodes.get(node.index())?.as_deref()
     }
 
     /// The behavior of the type of a relation. It is the type that the relation names, otherwise
     /// the one in the definition of its requirement.
-    fn relationship_type(&self, relation: RelationIndex) -> Option<&TypeBehavior<'a>> {
+    fn relationship_type(&self, relation: RelationIndex) -> Option<&TypeBehavior<'t, 'a>> {
         self.of_relations.get(relation.index())?.of_type.as_deref()
     }
 
     fn found_node_type(
         &self,
-        node: &TopologyNode,
-        known: &mut FxHashMap<TypeId, Rc<TypeBehavior<'a>>>,
-    ) -> Option<Rc<TypeBehavior<'a>>> {
-        let id = self.type_of(Family::Node, node.described.type_name.as_ref())?;
-        let behavior = || Rc::new(self.node_type_behavior(id));
-        Some(Rc::clone(known.entry(id).or_insert_with(behavior)))
+        node: NodeIndex,
+        known: &mut KnownTypes<'t, 'a>,
+    ) -> Option<Rc<TypeBehavior<'t, 'a>>> {
+        let types = self.types_of[node.index()];
+        let name = self.topology.node(node).described.type_name.as_ref()?;
+        let id = type_named(types, Family::Node, name)?;
+        let behavior = || Rc::new(self.node_type_behavior(types, id));
+        Some(Rc::clone(known.entry((std::ptr::from_ref(types), id)).or_insert_with(behavior)))
     }
 
     fn found_relation(
         &self,
         id: RelationIndex,
-        known: &mut FxHashMap<TypeId, Rc<TypeBehavior<'a>>>,
-    ) -> RelationBehavior<'a> {
-        let of_type = relationship_type(self.topology, self.types, id).map(|id| {
-            let behavior = || Rc::new(self.relationship_type_behavior(id));
-            Rc::clone(known.entry(id).or_insert_with(behavior))
+        known: &mut KnownTypes<'t, 'a>,
+    ) -> RelationBehavior<'t, 'a> {
+        let types = self.types_at(id);
+        let of_type = relationship_type(self.topology, types, id).map(|id| {
+            let behavior = || Rc::new(self.relationship_type_behavior(types, id));
+            Rc::clone(known.entry((std::ptr::from_ref(types), id)).or_insert_with(behavior))
         });
         let own = self.topology.relation(id).relationship.map(|id| self.topology.relationship(id));
-        let definition = requirement_definition(self.topology, self.types, id);
+        let definition = requirement_definition(self.topology, types, id);
         let is_plain = own.is_none_or(|template| template.described.interfaces.is_empty())
             && definition.is_none_or(|(definition, _)| definition.interfaces.is_empty());
         RelationBehavior { of_type, is_plain }
     }
 
-    fn node_type_behavior(&self, id: TypeId) -> TypeBehavior<'a> {
-        let mut behavior = self.type_behavior(id, true);
-        let derives = |name: &str| self.derives(id, Family::Node, name);
+    /// The types that define what a relation has: those of its source.
+    fn types_at(&self, relation: RelationIndex) -> &'t Types<'a> {
+        self.types_of[self.topology.relation(relation).source.index()]
+    }
+
+    fn node_type_behavior(&self, types: &'t Types<'a>, id: TypeId) -> TypeBehavior<'t, 'a> {
+        let mut behavior = TypeBehavior::of(types, id, true);
+        let derives = |name: &str| derives(types, id, Family::Node, name);
         behavior.is_provided = PROVIDED.iter().any(|name| derives(name));
         behavior.is_compute = derives("tosca.nodes.Compute");
-        behavior.artifact = self.types.effective(id).artifacts.values().find_map(|part| {
+        behavior.artifact = types.effective(id).artifacts.values().find_map(|part| {
             let definition = &part.definition;
             let kind = definition.kind?;
-            let id = self.types.find_in(Some(kind.span().file), Family::Artifact, kind.text()?)?;
+            let id = types.find_in(Some(kind.span().file), Family::Artifact, kind.text()?)?;
             let file = definition.file?;
-            self.is_deployment(id).then(|| Some((file.text()?.to_owned(), file.span())))?
+            is_deployment(types, id).then(|| Some((file.text()?.to_owned(), file.span())))?
         });
         let of_all = ("", ValueOwner::Topology);
-        let call = |operation| self.node_call(operation, None, &[], of_all, Some(&behavior));
+        let call =
+            |operation| self.node_call(operation, None, (&[], types), of_all, Some(&behavior));
         behavior.calls = behavior.same(&LifecycleOperation::STANDARD, call);
         behavior
     }
 
-    fn relationship_type_behavior(&self, id: TypeId) -> TypeBehavior<'a> {
-        let mut behavior = self.type_behavior(id, false);
-        behavior.is_ordering = self.types.is_ordering(id);
+    fn relationship_type_behavior(&self, types: &'t Types<'a>, id: TypeId) -> TypeBehavior<'t, 'a> {
+        let mut behavior = TypeBehavior::of(types, id, false);
+        behavior.is_ordering = types.is_ordering(id);
         behavior.is_connection =
-            self.derives(id, Family::Relationship, "tosca.relationships.ConnectsTo");
+            derives(types, id, Family::Relationship, "tosca.relationships.ConnectsTo");
         let of_all = ("", ValueOwner::Topology);
         let call = |operation: LifecycleOperation| {
             let inherited = behavior.operations.get(&operation);
@@ -628,85 +631,17 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         behavior
     }
 
-    fn type_behavior(&self, id: TypeId, is_node: bool) -> TypeBehavior<'a> {
-        let mut behavior = TypeBehavior::of(id);
-        for part in self.types.effective(id).interfaces.values() {
-            for (name, said) in part.definition.operations.iter() {
-                let Some(operation) = lifecycle_operation(name, is_node) else { continue };
-                if self.is_interface(part.definition.kind, operation.interface_type())
-                    || is_interface_name(part.named.name, operation)
-                {
-                    let said = self.type_operation(
-                        part.named.name,
-                        &part.definition,
-                        said.owner,
-                        &said.definition,
-                    );
-                    behavior.operations.insert(operation, said);
-                }
-            }
-        }
-        behavior
-    }
-
-    fn is_deployment(&self, id: TypeId) -> bool {
-        self.derives(id, Family::Artifact, "tosca.artifacts.Deployment")
-    }
-
-    /// Whether a type is the one of this name, or derives from it.
-    fn derives(&self, id: TypeId, family: Family, name: &str) -> bool {
-        let ancestor = self.types.find(family, name).map(TypeRef::Defined);
-        ancestor.is_some_and(|ancestor| self.types.derives(TypeRef::Defined(id), ancestor))
-    }
-
-    /// Whether the type of an interface is this one, or derives from it.
-    fn is_interface(&self, kind: Option<Node<'_>>, name: &str) -> bool {
-        let Some(kind) = kind else { return false };
-        let find = |text| self.types.find_in(Some(kind.span().file), Family::Interface, text);
-        let own = kind.text().and_then(find);
-        own.is_some_and(|own| self.derives(own, Family::Interface, name))
-    }
-
-    fn type_operation(
-        &self,
-        interface: &'a str,
-        of: &EffectiveInterface<'a>,
-        owner: TypeId,
-        said: &OperationDefinition<'a>,
-    ) -> TypeOperation<'a> {
-        let owner = self.types.definition(owner).name;
-        let inputs = of
-            .inputs
-            .values()
-            .map(|part| (&part.definition, self.types.definition(part.owner).name));
-        let inputs: Vec<_> = inputs.chain(said.inputs.iter().map(|input| (input, owner))).collect();
-        TypeOperation {
-            interface,
-            implementation: said.implementation.filter(|node| !node.is_null()),
-            inputs: inputs
-                .iter()
-                .filter_map(|(input, owner)| Some((input.named.name, input_value(input)?, *owner)))
-                .collect(),
-            outputs: said.outputs.iter().map(|output| (output.name, output.value)).collect(),
-            sensitive: inputs.iter().filter_map(|(input, _)| self.sensitivity(input)).collect(),
-        }
-    }
-
-    fn sensitivity(&self, input: &PropertyDefinition<'a>) -> Option<(&'a str, bool)> {
-        let said = sensitive::of_definition(input, self.types)?;
-        Some((input.named.name, said))
-    }
-
     /// The operation of a relationship as the definition of its requirement gives it.
     fn requirement_operation(
         &self,
         relation: RelationIndex,
         operation: LifecycleOperation,
     ) -> Option<TypeOperation<'a>> {
-        let (definition, owner) = requirement_definition(self.topology, self.types, relation)?;
+        let types = self.types_at(relation);
+        let (definition, owner) = requirement_definition(self.topology, types, relation)?;
         let is_meant = |interface: &&InterfaceDefinition<'a>| {
             is_interface_name(interface.named.name, operation)
-                || self.is_interface(interface.kind, operation.interface_type())
+                || is_interface(types, interface.kind, operation.interface_type())
         };
         let interfaces = definition.interfaces.iter().filter(is_meant);
         interfaces
@@ -714,7 +649,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
                 let said =
                     interface.operations.iter().find(|one| one.named.name == operation.as_str());
                 said.map(|said| {
-                    let owner = self.types.definition(owner).name;
+                    let owner = types.definition(owner).name;
                     let inputs = interface.inputs.iter().chain(&said.inputs);
                     TypeOperation {
                         interface: interface.named.name,
@@ -726,7 +661,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
                             })
                             .collect(),
                         outputs: said.outputs.iter().map(|one| (one.name, one.value)).collect(),
-                        sensitive: inputs.filter_map(|input| self.sensitivity(input)).collect(),
+                        sensitive: inputs.filter_map(|input| sensitivity(types, input)).collect(),
                     }
                 })
             })
@@ -793,7 +728,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
             _ => None,
         };
         let of_type = node.and_then(|node| self.node_type(node));
-        let capabilities = of_type.map(|of_type| &self.types.effective(of_type.id).capabilities);
+        let capabilities = of_type.map(|of_type| &of_type.effective().capabilities);
         let is_capability = capabilities.is_some_and(|all| all.contains_key(first));
         let (capability, attribute, path) = match rest {
             [attribute, path @ ..] if is_capability => (Some(first), attribute.as_str()?, path),
@@ -807,54 +742,13 @@ impl<'t, 'a> Behaviors<'t, 'a> {
             path: path.to_vec(),
         })
     }
-
-    fn deployment_artifact(
-        &self,
-        artifacts: &[TopologyArtifact],
-        of_type: Option<&TypeBehavior<'a>>,
-    ) -> Option<(String, Span)> {
-        let own = artifacts.iter().find_map(|artifact| {
-            let id = self.type_of(Family::Artifact, artifact.type_name.as_ref())?;
-            let file = artifact.file.as_ref()?;
-            self.is_deployment(id).then(|| (file.value.clone(), file.span))
-        });
-        own.or_else(|| of_type?.artifact.clone())
-    }
-
-    /// Replaces the name of an artifact of the node by the artifact's file.
-    fn with_file(
-        &self,
-        mut call: PlanCall,
-        artifacts: &[TopologyArtifact],
-        of_type: Option<&TypeBehavior<'a>>,
-    ) -> PlanCall {
-        let found = |name: &str| {
-            let own = artifacts.iter().find(|artifact| artifact.name == name);
-            let of = |kind: &Option<Spanned<String>>| kind.as_ref().map(|kind| kind.value.clone());
-            let own =
-                own.and_then(|own| Some((own.file.as_ref()?.value.clone(), of(&own.type_name))));
-            own.or_else(|| {
-                let part = self.types.effective(of_type?.id).artifacts.get(name)?;
-                let kind = part.definition.kind.and_then(|kind| Some(kind.text()?.to_owned()));
-                Some((part.definition.file?.text()?.to_owned(), kind))
-            })
-        };
-        if let Some((file, kind)) = call.primary.as_deref().and_then(found) {
-            (call.primary, call.primary_type) = (Some(file), kind);
-        }
-        for name in &mut call.dependencies {
-            if let Some((file, _)) = found(name) {
-                *name = file;
-            }
-        }
-        call
-    }
 }
 
-impl<'a> TypeBehavior<'a> {
-    /// The behavior of a type, still empty.
-    fn of(id: TypeId) -> Self {
-        Self {
+impl<'t, 'a> TypeBehavior<'t, 'a> {
+    /// The behavior of a type; its calls are still missing.
+    fn of(types: &'t Types<'a>, id: TypeId, is_node: bool) -> Self {
+        let mut behavior = Self {
+            types,
             id,
             operations: FxHashMap::default(),
             calls: FxHashMap::default(),
@@ -863,7 +757,31 @@ impl<'a> TypeBehavior<'a> {
             is_compute: false,
             is_ordering: false,
             is_connection: false,
+        };
+        for part in types.effective(id).interfaces.values() {
+            for (name, said) in part.definition.operations.iter() {
+                let Some(operation) = lifecycle_operation(name, is_node) else { continue };
+                if is_interface(types, part.definition.kind, operation.interface_type())
+                    || is_interface_name(part.named.name, operation)
+                {
+                    let (interface, definition) = (part.named.name, &part.definition);
+                    let said =
+                        type_operation(types, interface, definition, said.owner, &said.definition);
+                    behavior.operations.insert(operation, said);
+                }
+            }
         }
+        behavior
+    }
+
+    /// What the type defines.
+    fn effective(&self) -> &'t EffectiveType<'a> {
+        self.types.effective(self.id)
+    }
+
+    /// The names of the type and its ancestors, the nearest first.
+    fn names(&self) -> Vec<&'a str> {
+        self.types.chain(self.id).map(|id| self.types.definition(id).name).collect()
     }
 
     /// The calls of these operations for nodes or relations that define nothing of their own.
@@ -883,6 +801,110 @@ impl<'a> TypeBehavior<'a> {
         let same = operations.iter().copied().filter(is_same);
         same.map(|operation| (operation, call(operation).map(Rc::new))).collect()
     }
+}
+
+/// The initial value of an attribute: the property of that name, otherwise its own initial value.
+fn beginning(
+    said: Option<&Described>,
+    of_type: Option<&TypeBehavior<'_, '_>>,
+    name: &str,
+) -> Option<Value> {
+    let assigned = |values: fn(&Described) -> &[AssignedValue]| {
+        let found = values(said?).iter().find(|one| one.name == name)?;
+        Some(found.value.value.clone())
+    };
+    let defined = of_type.map(TypeBehavior::effective);
+    let property = defined.and_then(|defined| defined.properties.get(name));
+    let attribute = defined.and_then(|defined| defined.attributes.get(name));
+    let value = |of: &PropertyDefinition<'_>| input_value(of).map(Node::to_value);
+    assigned(|said| &said.properties)
+        .or_else(|| value(&property?.definition))
+        .or_else(|| assigned(|said| &said.attributes))
+        .or_else(|| value(&attribute?.definition))
+}
+
+fn is_deployment(types: &Types<'_>, id: TypeId) -> bool {
+    derives(types, id, Family::Artifact, "tosca.artifacts.Deployment")
+}
+
+/// Whether a type is the one of this name, or derives from it.
+fn derives(types: &Types<'_>, id: TypeId, family: Family, name: &str) -> bool {
+    let ancestor = types.find(family, name).map(TypeRef::Defined);
+    ancestor.is_some_and(|ancestor| types.derives(TypeRef::Defined(id), ancestor))
+}
+
+/// Whether the type of an interface is this one, or derives from it.
+fn is_interface(types: &Types<'_>, kind: Option<Node<'_>>, name: &str) -> bool {
+    let Some(kind) = kind else { return false };
+    let find = |text| types.find_in(Some(kind.span().file), Family::Interface, text);
+    let own = kind.text().and_then(find);
+    own.is_some_and(|own| derives(types, own, Family::Interface, name))
+}
+
+fn type_operation<'a>(
+    types: &Types<'a>,
+    interface: &'a str,
+    of: &EffectiveInterface<'a>,
+    owner: TypeId,
+    said: &OperationDefinition<'a>,
+) -> TypeOperation<'a> {
+    let owner = types.definition(owner).name;
+    let inputs = of.inputs.values();
+    let inputs = inputs.map(|part| (&part.definition, types.definition(part.owner).name));
+    let inputs: Vec<_> = inputs.chain(said.inputs.iter().map(|input| (input, owner))).collect();
+    TypeOperation {
+        interface,
+        implementation: said.implementation.filter(|node| !node.is_null()),
+        inputs: inputs
+            .iter()
+            .filter_map(|(input, owner)| Some((input.named.name, input_value(input)?, *owner)))
+            .collect(),
+        outputs: said.outputs.iter().map(|output| (output.name, output.value)).collect(),
+        sensitive: inputs.iter().filter_map(|(input, _)| sensitivity(types, input)).collect(),
+    }
+}
+
+fn sensitivity<'a>(types: &Types<'_>, input: &PropertyDefinition<'a>) -> Option<(&'a str, bool)> {
+    Some((input.named.name, sensitive::of_definition(input, types)?))
+}
+
+fn deployment_artifact(
+    (artifacts, types): (&[TopologyArtifact], &Types<'_>),
+    of_type: Option<&TypeBehavior<'_, '_>>,
+) -> Option<(String, Span)> {
+    let own = artifacts.iter().find_map(|artifact| {
+        let id = type_named(types, Family::Artifact, artifact.type_name.as_ref()?)?;
+        let file = artifact.file.as_ref()?;
+        is_deployment(types, id).then(|| (file.value.clone(), file.span))
+    });
+    own.or_else(|| of_type?.artifact.clone())
+}
+
+/// Replaces the name of an artifact of the node by the artifact's file.
+fn with_file(
+    mut call: PlanCall,
+    artifacts: &[TopologyArtifact],
+    of_type: Option<&TypeBehavior<'_, '_>>,
+) -> PlanCall {
+    let found = |name: &str| {
+        let own = artifacts.iter().find(|artifact| artifact.name == name);
+        let of = |kind: &Option<Spanned<String>>| kind.as_ref().map(|kind| kind.value.clone());
+        let own = own.and_then(|own| Some((own.file.as_ref()?.value.clone(), of(&own.type_name))));
+        own.or_else(|| {
+            let part = of_type?.effective().artifacts.get(name)?;
+            let kind = part.definition.kind.and_then(|kind| Some(kind.text()?.to_owned()));
+            Some((part.definition.file?.text()?.to_owned(), kind))
+        })
+    };
+    if let Some((file, kind)) = call.primary.as_deref().and_then(found) {
+        (call.primary, call.primary_type) = (Some(file), kind);
+    }
+    for name in &mut call.dependencies {
+        if let Some((file, _)) = found(name) {
+            *name = file;
+        }
+    }
+    call
 }
 
 /// Splits `Standard.create` or `create`. Names of interfaces may contain dots.
