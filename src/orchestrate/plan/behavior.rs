@@ -9,7 +9,7 @@ use crate::topology::scope::TopologyScope;
 use crate::topology::sensitive::{self, Sensitivity, is_sensitive_input, is_sensitive_name};
 use crate::topology::value_source::ValueOwner;
 use crate::topology::{
-    AssignedValue, Described, NodeIndex, RelationIndex, Topology, TopologyArtifact,
+    AssignedValue, Described, NodeIndex, RelationIndex, Spanned, Topology, TopologyArtifact,
     TopologyElement, TopologyImplementation, TopologyInterface, TopologyOperation,
     TopologyParameter, relationship_type, requirement_definition, type_named,
 };
@@ -888,7 +888,7 @@ fn with_file(
 ) -> PlanCall {
     let found = |name: &str| {
         let own = artifacts.iter().find(|artifact| artifact.name == name);
-        let of = |kind: &Option<Spanned<String>>| kind.as_ref().map(|kind| kind.value.clone());
+        let of = |kind: &Option<Spanned<String>>| Some(kind.as_ref()?.value.clone());
         let own = own.and_then(|own| Some((own.file.as_ref()?.value.clone(), of(&own.type_name))));
         own.or_else(|| {
             let part = of_type?.effective().artifacts.get(name)?;
