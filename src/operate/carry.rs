@@ -2,7 +2,7 @@
 //! does is recorded before it begins, and what became of it before anything else begins.
 
 use super::event::{RunEvent, RunSummary, StepFailure};
-use super::task::{Executor, Signal, Task, TaskEnd, TaskFailure};
+use super::task::{Executor, Signal, Task, TaskEnd, TaskFailure, WAITING};
 use super::workshop::{PreparedStep, Workshop};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::orchestrate::instance::{
@@ -11,14 +11,14 @@ use crate::orchestrate::instance::{
 use crate::resolver::{RecordAuthorNow, RecordReports};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::time::{Duration, Instant};
 
 /// A run of a plan.
 pub(super) struct Carrying<'c, 'r> {
     pub(super) workshop: &'c Workshop<'r>,
     pub(super) executor: &'c mut dyn Executor,
-    pub(super) signals: (Sender<Signal>, Receiver<Signal>),
+    pub(super) signals: (SyncSender<Signal>, Receiver<Signal>),
     /// Says who writes, and when.
     pub(super) author: &'c dyn Fn() -> RecordAuthorNow,
     pub(super) tell: &'c mut dyn FnMut(RunEvent),
@@ -43,6 +43,8 @@ struct CarryProgress {
     is_stopping: bool,
     /// Whether a failure was dealt with by steps that handle it.
     is_handled: bool,
+    /// Reports that could not be written.
+    unrecorded: Vec<InstanceReport>,
     /// The error that ended the run.
     refused: Option<Diagnostic>,
 }
@@ -99,23 +101,47 @@ impl Carrying<'_, '_> {
     ) -> Result<RunSummary, Diagnostic> {
         let summary = RunSummary { left, ..RunSummary::default() };
         let mut progress = CarryProgress { summary, ..CarryProgress::default() };
-        let mut ended = Vec::new();
-        loop {
-            let begun = self.round(&mut progress, std::mem::take(&mut ended), record)?;
-            let passes = begun.passes;
-            ended = self.begin(&mut progress, begun, record)?;
-            let waits = !progress.again.is_empty() && !progress.is_stopping;
-            match () {
-                () if !ended.is_empty() => {}
-                () if passes && !progress.is_stopping => {}
-                () if progress.running.is_empty() && !waits => break,
-                () => self.wait(&mut progress, &mut ended),
-            }
+        if let Err(error) = self.rounds(&mut progress, record) {
+            self.let_end(&mut progress, record);
+            return Err(error);
         }
         match progress.refused {
             Some(error) => Err(error),
             None => Ok(progress.summary),
         }
+    }
+
+    fn rounds(
+        &mut self,
+        progress: &mut CarryProgress,
+        record: &mut RecordReports<'_>,
+    ) -> Result<(), Diagnostic> {
+        let mut ended = Vec::new();
+        loop {
+            let begun = self.round(progress, std::mem::take(&mut ended), record)?;
+            let passes = begun.passes;
+            ended = self.begin(progress, begun, record)?;
+            let waits = !progress.again.is_empty() && !progress.is_stopping;
+            match () {
+                () if !ended.is_empty() => {}
+                () if passes && !progress.is_stopping => {}
+                () if progress.running.is_empty() && !waits => return Ok(()),
+                () => self.wait(progress, &mut ended),
+            }
+        }
+    }
+
+    /// Waits for what runs, since nothing can be recorded: nobody else may run the instance before.
+    /// By then there may be room for records again; steps without one count as interrupted.
+    fn let_end(&mut self, progress: &mut CarryProgress, record: &mut RecordReports<'_>) {
+        progress.is_stopping = true;
+        let mut ended = Vec::new();
+        while !progress.running.is_empty() {
+            self.wait(progress, &mut ended);
+        }
+        let mut reports = std::mem::take(&mut progress.unrecorded);
+        reports.extend(ended.iter().map(|ended| progress.with_token(ended)));
+        let _ = record(&(self.author)(), &reports, &mut |_, _| Vec::new());
     }
 
     /// Records what has ended, and that what is ready begins.
@@ -132,7 +158,8 @@ impl Carrying<'_, '_> {
             is_open = model.orchestration.is_some();
             progress.begin(workshop, &ready(), &mut begun)
         };
-        let answers = record(&(self.author)(), &first, &mut next)?;
+        let answers = record(&(self.author)(), &first, &mut next);
+        let answers = answers.inspect_err(|_| progress.unrecorded = first.clone())?;
         let (of_ended, of_begun) = answers.split_at(first.len().min(answers.len()));
         let mut refused = Vec::new();
         for (ended, answer) in ended.into_iter().zip(of_ended) {
@@ -248,7 +275,9 @@ impl Carrying<'_, '_> {
             Some(at) => self.signals.1.recv_timeout(at.saturating_duration_since(Instant::now())),
         };
         let mut signal = signal.ok();
-        while let Some(one) = signal {
+        // Lines may come without an end, and what has ended has to be recorded.
+        for _ in 0..WAITING {
+            let Some(one) = signal else { break };
             match one {
                 Signal::Ended(end) => self.take(progress, *end, ended),
                 Signal::Said(step, line) => (self.tell)(RunEvent::Said { step, line }),

@@ -87,7 +87,9 @@ impl Lease {
         };
         // A runner that was killed could not remove its files.
         if let Some(known) = known.filter(|known| known.machine == machine) {
-            let _ = fs::remove_dir_all(known.directory);
+            let _ = fs::remove_dir_all(&known.directory);
+            // The directory around it is that of the runner as well, if it is empty now.
+            let _ = known.directory.parent().map(fs::remove_dir);
         }
         let holder = Holder {
             actor: taker.actor.to_owned(),

@@ -1,18 +1,20 @@
 //! Runs tasks as processes of this machine, and over ssh on others.
 
 use super::mask::Masker;
-use super::output::{EachLine, StepOutput};
+use super::output::{EachLine, KeptOutput, StepOutput};
 use super::outputs;
 use super::place::{HostAddress, TaskPlace};
-use super::process::{self, CommandEnd, EndedCommand, StopSign, no_command, not_started};
+use super::process::{
+    self, CommandEnd, CommandInput, EndedCommand, StopSign, no_command, not_started,
+};
 use super::ssh::Connections;
 use super::task::{Executor, Signal, Task, TaskEnd, TaskFailure, TaskOutputs};
 use cuvee_text::value::Value;
-use std::fs::File;
+use std::fs::{self, File};
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::SyncSender;
 use std::thread;
 use std::time::Instant;
 
@@ -33,7 +35,7 @@ impl LocalExecutor {
 }
 
 impl Executor for LocalExecutor {
-    fn start(&mut self, task: Task, signals: &Sender<Signal>) {
+    fn start(&mut self, task: Task, signals: &SyncSender<Signal>) {
         let (sign, connections) = (Arc::clone(&self.sign), Arc::clone(&self.connections));
         let (signals, tells_lines) = (signals.clone(), self.tells_lines);
         let (step, log) = (Arc::clone(&task.step), task.log.clone());
@@ -65,7 +67,7 @@ fn run(
     task: &Task,
     sign: &StopSign,
     connections: &Connections,
-    lines: Option<&Sender<Signal>>,
+    lines: Option<&SyncSender<Signal>>,
 ) -> TaskEnd {
     let began = Instant::now();
     let masker = Masker::of(task.secrets.iter().map(String::as_str));
@@ -91,7 +93,10 @@ fn run(
         }
         judged(&ended.end).and_then(|()| given(task))
     });
-    let (tail, log) = output.finish();
+    // Values are gone with it, some of which may be secret.
+    let _ = fs::remove_dir_all(&task.directory);
+    let KeptOutput { tail, log, trouble } = output.finish();
+    notes.extend(trouble.map(|why| format!("its log cannot be written: {why}")));
     TaskEnd { step: Arc::clone(&task.step), outcome, took: began.elapsed(), tail, log, notes }
 }
 
@@ -110,7 +115,8 @@ fn here(
         TaskOutputs::File | TaskOutputs::None => None,
     };
     let answer = answer.transpose().map_err(|why| not_started(program, &why))?;
-    let ran = process::run(command, task.input.clone(), task.timeout, sign, output, answer);
+    let input = task.input.clone().map(|bytes| CommandInput { bytes, is_held: false });
+    let ran = process::run(command, input, task.timeout, sign, output, answer);
     ran.map_err(|why| not_started(program, &why))
 }
 

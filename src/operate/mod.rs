@@ -53,7 +53,7 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use values::{RunSecrets, Values};
 use workshop::Workshop;
 
@@ -90,7 +90,12 @@ pub struct PlannedTask {
 }
 
 /// Where the signals of a run come and go.
-pub type Signals = (Sender<Signal>, Receiver<Signal>);
+pub type Signals = (SyncSender<Signal>, Receiver<Signal>);
+
+/// A channel for the signals of a run. Whoever writes faster than lines are shown has to wait.
+pub fn signals() -> Signals {
+    sync_channel(task::WAITING)
+}
 
 impl InstanceOperator<'_> {
     /// Takes the lease of the instance: nobody else runs it until the lease is dropped.

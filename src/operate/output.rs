@@ -18,12 +18,23 @@ const LINE: usize = 1_000;
 /// Receives each whole line of an output.
 pub(super) type EachLine = Box<dyn FnMut(&str) + Send>;
 
+/// What is left of an output.
+pub(super) struct KeptOutput {
+    /// Its last lines.
+    pub(super) tail: Vec<String>,
+    /// The log; `None` if nothing was written.
+    pub(super) log: Option<PathBuf>,
+    /// Why the log is not whole.
+    pub(super) trouble: Option<String>,
+}
+
 /// What a step writes. Secrets are masked before anything is kept.
 pub(super) struct StepOutput {
     path: PathBuf,
-    /// The file, made with the first byte; `None` also where it cannot be written any more.
+    /// The file, made with the first byte.
     file: Option<File>,
-    is_broken: bool,
+    /// Why it cannot be written any more.
+    trouble: Option<String>,
     written: usize,
     /// The end of an output whose beginning fills its half of the log.
     end: VecDeque<u8>,
@@ -41,7 +52,7 @@ impl StepOutput {
         Self {
             path: path.to_owned(),
             file: None,
-            is_broken: false,
+            trouble: None,
             written: 0,
             end: VecDeque::new(),
             dropped: 0,
@@ -80,7 +91,7 @@ impl StepOutput {
 
     /// Writes to the log. A log that cannot be written does not stop the step.
     fn write(&mut self, bytes: &[u8]) {
-        if bytes.is_empty() || self.is_broken {
+        if bytes.is_empty() || self.trouble.is_some() {
             return;
         }
         let path = &self.path;
@@ -88,7 +99,7 @@ impl StepOutput {
             Some(file) => file.write_all(bytes),
             none => opened(path).and_then(|file| none.insert(file).write_all(bytes)),
         };
-        self.is_broken = written.is_err();
+        self.trouble = written.err().map(|why| why.to_string());
     }
 
     fn lines(&mut self, shown: &[u8]) {
@@ -113,8 +124,8 @@ impl StepOutput {
         self.tail.push_back(line);
     }
 
-    /// Ends the output. Gives its last lines, and the log where there is one.
-    pub(super) fn finish(mut self) -> (Vec<String>, Option<PathBuf>) {
+    /// Ends the output.
+    pub(super) fn finish(mut self) -> KeptOutput {
         let mut rest = Vec::new();
         self.stream.finish(&mut rest);
         self.keep(&rest);
@@ -130,7 +141,7 @@ impl StepOutput {
         self.write(first);
         self.write(second);
         let log = self.file.is_some().then(|| self.path.clone());
-        (self.tail.into(), log)
+        KeptOutput { tail: self.tail.into(), log, trouble: self.trouble }
     }
 }
 
@@ -185,7 +196,7 @@ mod tests {
         let mut output =
             StepOutput::new(&directory.path().join("a/b.log"), Masker::default(), None);
         chunks.iter().for_each(|chunk| output.push(chunk));
-        let (tail, log) = output.finish();
+        let KeptOutput { tail, log, .. } = output.finish();
         (tail, log.map_or_else(String::new, |log| std::fs::read_to_string(log).unwrap()))
     }
 

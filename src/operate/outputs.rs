@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub(super) const FILE: &str = "outputs";
 
 /// How many bytes of outputs a task may give.
-const MOST: u64 = 1 << 20;
+pub(super) const MOST: u64 = 1 << 20;
 
 /// Outputs by name. Lines give texts; their values are read by the definitions of what they are
 /// assigned to.

@@ -6,8 +6,9 @@ use super::runner::how_to_install;
 use super::task::TaskFailure;
 use std::fs::File;
 use std::io::{self, PipeReader, Read, Write};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -16,6 +17,9 @@ const GRACE: Duration = Duration::from_secs(5);
 
 /// How often a silent process is looked after.
 const LOOK: Duration = Duration::from_millis(50);
+
+/// How many bytes a pipe holds: what a command wrote last that has ended.
+const PIPE: usize = 1 << 16;
 
 /// How a command ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,6 +63,14 @@ impl StopSign {
     }
 }
 
+/// What a command reads.
+#[derive(Clone, Debug)]
+pub(super) struct CommandInput {
+    pub(super) bytes: Vec<u8>,
+    /// Whether its standard input stays open behind that. Closing it asks the command to end.
+    pub(super) is_held: bool,
+}
+
 /// Runs a command to its end. What it writes goes to `output`; its standard output goes to a file
 /// instead, if there is one.
 ///
@@ -66,7 +78,7 @@ impl StopSign {
 /// Errors of the system where the command cannot be started.
 pub(super) fn run(
     mut command: Command,
-    input: Option<Vec<u8>>,
+    input: Option<CommandInput>,
     timeout: Option<Duration>,
     sign: &StopSign,
     output: &mut StepOutput,
@@ -83,12 +95,9 @@ pub(super) fn run(
     let mut child = command.spawn()?;
     // The command holds the ends of the pipe to which the child writes.
     drop(command);
-    if let Some((mut stdin, bytes)) = child.stdin.take().zip(input) {
-        // A command that reads nothing would block whoever writes.
-        thread::spawn(move || drop(stdin.write_all(&bytes)));
-    }
+    let held = child.stdin.take().zip(input).and_then(|(stdin, input)| written(stdin, input));
     let mut running =
-        Running { child, began: Instant::now(), timeout, sign, asked: None, why: None };
+        Running { child, began: Instant::now(), timeout, sign, held, asked: None, why: None };
     let status = running.watch(reader, output)?;
     let end = match running.why.take() {
         // What was ended leaves nothing.
@@ -102,11 +111,26 @@ pub(super) fn run(
     Ok(EndedCommand { end, leaves_processes })
 }
 
+/// Writes what a command reads. Gives what keeps its input open, if that is held.
+fn written(mut stdin: ChildStdin, input: CommandInput) -> Option<Sender<()>> {
+    let (hold, held) = channel();
+    // A command that reads nothing would block whoever writes.
+    thread::spawn(move || {
+        let _ = stdin.write_all(&input.bytes);
+        if input.is_held {
+            let _ = held.recv();
+        }
+    });
+    input.is_held.then_some(hold)
+}
+
 struct Running<'s> {
     child: Child,
     began: Instant,
     timeout: Option<Duration>,
     sign: &'s StopSign,
+    /// Keeps the input of the command open.
+    held: Option<Sender<()>>,
     /// When the group was asked to end.
     asked: Option<Instant>,
     /// Why it was asked to end.
@@ -127,12 +151,12 @@ impl Running<'_> {
                 }
             }
             if let Some(status) = self.child.try_wait()? {
-                // Processes that the command left may hold the pipe open for ever.
-                while group::is_readable(&reader, Duration::ZERO) {
-                    match reader.read(&mut chunk)? {
-                        0 => break,
-                        count => output.push(&chunk[..count]),
-                    }
+                // Processes that the command left may hold the pipe open, and write, for ever.
+                let mut rest = PIPE;
+                while rest > 0 && group::is_readable(&reader, Duration::ZERO) {
+                    let count = reader.read(&mut chunk)?;
+                    output.push(&chunk[..count]);
+                    rest = if count == 0 { 0 } else { rest.saturating_sub(count) };
                 }
                 return Ok(status);
             }
@@ -164,7 +188,10 @@ impl Running<'_> {
         if let (Some(why), None) = (why, &self.why) {
             self.why = Some(why);
             self.asked = Some(Instant::now());
-            group::ask_to_end(&self.child);
+            match self.held.take() {
+                Some(held) => drop(held),
+                None => group::ask_to_end(&self.child),
+            }
         }
         let is_over = self.asked.is_some_and(|asked| asked.elapsed() >= GRACE);
         let is_timed = matches!(self.why, Some(CommandEnd::TimedOut(_)));
@@ -180,6 +207,11 @@ fn ended(status: ExitStatus) -> CommandEnd {
         return CommandEnd::Signal(signal);
     }
     CommandEnd::Code(status.code().unwrap_or(-1))
+}
+
+/// Lets a command run in a group of its own, which no interrupt of a terminal reaches.
+pub(super) fn separate(command: &mut Command) {
+    group::separate(command);
 }
 
 /// The failure of a step that has nothing to run.

@@ -5,8 +5,11 @@ use super::place::{HostAddress, TaskPlace};
 use cuvee_text::value::Value;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::SyncSender;
 use std::time::Duration;
+
+/// How many signals wait at most until somebody takes them.
+pub(super) const WAITING: usize = 1_000;
 
 /// What a step runs.
 #[derive(Clone, Debug)]
@@ -112,7 +115,7 @@ pub enum Signal {
 /// Runs tasks.
 pub trait Executor {
     /// Begins a task. Its end is sent as a signal, always.
-    fn start(&mut self, task: Task, signals: &Sender<Signal>);
+    fn start(&mut self, task: Task, signals: &SyncSender<Signal>);
 
     /// Whether a host answers.
     ///

@@ -61,7 +61,7 @@ pub(super) struct FoundImplementation<'w> {
 }
 
 /// The variable of a playbook, and of the environment, that names each file of inputs.
-const INPUTS: &str = "inputs.json";
+pub(super) const INPUTS: &str = "inputs.json";
 
 /// Files that only their owner may read.
 const PRIVATE: u32 = 0o600;
@@ -97,14 +97,22 @@ impl<'r> Workshop<'r> {
             write(&directory.join(path), bytes, mode).map_err(|why| unwritable(&directory, &why))
         };
         keep(&found.path, &found.bytes, PROGRAM)?;
-        for name in &said.dependencies {
-            let (path, bytes) = self.named(files, step, name)?;
-            keep(&path, &bytes, PROGRAM)?;
+        let named = said.dependencies.iter().map(|name| self.named(files, step, name));
+        let dependencies = named.collect::<Result<Vec<_>, _>>()?;
+        for (path, bytes) in &dependencies {
+            keep(path, bytes, PROGRAM)?;
         }
         for (_, file) in self.artifacts(files, step.node().unwrap_or_default(), model) {
             // Artifacts that are no files of the template are somebody else's.
             if let Some((path, bytes)) = files.find(file, None) {
                 keep(&path, &bytes, PROGRAM)?;
+            }
+        }
+        // Other orchestrators put dependencies beside the file that needs them.
+        for (path, bytes) in &dependencies {
+            let beside = path.file_name().map(|name| found.path.with_file_name(name));
+            if let Some(beside) = beside.filter(|beside| !directory.join(beside).exists()) {
+                keep(&beside, bytes, PROGRAM)?;
             }
         }
         let values = Values {
@@ -255,12 +263,18 @@ impl<'r> Workshop<'r> {
             let HostAddress { address, port, user, key } = host;
             task.command.truncate(1);
             task.command.extend(["-i".to_owned(), format!("{address},")]);
-            let mut extra = vec![];
-            extra.extend(user.map(|user| format!("ansible_user={user}")));
-            extra.extend(port.map(|port| format!("ansible_port={port}")));
-            let key = key.map(|key| absolute(&key).display().to_string());
-            extra.extend(key.map(|key| format!("ansible_ssh_private_key_file={key}")));
-            task.command.extend(extra.into_iter().flat_map(|one| ["-e".to_owned(), one]));
+            let key = key.map(|key| Value::from(absolute(&key).to_string_lossy().as_ref()));
+            let extra: Vec<(Arc<str>, Value)> = [
+                ("ansible_user", user.map(|user| Value::from(user.as_str()))),
+                ("ansible_port", port.map(|port| Value::from(i32::from(port)))),
+                ("ansible_ssh_private_key_file", key),
+            ]
+            .into_iter()
+            .filter_map(|(name, value)| Some((name.into(), value?)))
+            .collect();
+            // As JSON, since a path may have spaces.
+            let extra = serde_json::to_string(&Value::Map(extra.into())).unwrap_or_default();
+            task.command.extend(["-e".to_owned(), extra]);
         }
         let inputs = task.directory.join(INPUTS);
         task.command.extend(["-e".to_owned(), format!("@{}", inputs.display())]);
@@ -432,10 +446,14 @@ fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// The environment variable of an input; `None` if no variable can have the name.
+/// How long the value of an environment variable may be: systems begin no program with longer ones.
+const LONGEST: usize = 120_000;
+
+/// The environment variable of an input; `None` if no variable can have the name or the value.
 fn variable((name, value): &(Arc<str>, Value)) -> Option<(String, String)> {
     let is_name = !name.is_empty() && !name.contains(['=', '\0']);
-    is_name.then(|| (name.to_string(), as_text(value).replace('\0', "")))
+    let value = as_text(value).replace('\0', "");
+    (is_name && value.len() <= LONGEST).then(|| (name.to_string(), value))
 }
 
 /// The seconds after which an operation has failed.

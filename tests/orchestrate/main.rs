@@ -30,6 +30,7 @@ mod instance_failures;
 mod instance_laws;
 mod instance_parts;
 mod instance_report;
+mod instance_run;
 mod instance_sessions;
 mod instance_store;
 mod instance_targets;

@@ -18,20 +18,20 @@ use cuvee::deploy::instance::{
 use cuvee::deploy::plan::Plan;
 use cuvee::diagnostic::{Code, Diagnostic};
 use cuvee::explore::Answer;
-use cuvee::operate::{InstanceOperator, LocalExecutor, PlannedTask, RunSummary, Signal};
+use cuvee::operate::{InstanceOperator, LocalExecutor, PlannedTask, RunSummary, Signal, signals};
 use cuvee::{Failure, Resolver};
 use serde::Serialize;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The exit code where somebody has to be asked and nobody is there.
 const NOBODY: u8 = 2;
 
 /// Where an interrupt is sent while steps run.
-static STOP: Mutex<Option<Sender<Signal>>> = Mutex::new(None);
+static STOP: Mutex<Option<SyncSender<Signal>>> = Mutex::new(None);
 
 /// Deploys a variant, or turns what is deployed into it.
 pub(super) fn run(args: &RunInstanceArgs, reporter: &Reporter) -> Outcome {
@@ -329,7 +329,7 @@ impl<'r> InstanceRun<'r> {
 
     fn carry_out(&self, instance: &mut StoredInstance<'_>) -> Result<RunSummary, Failure> {
         watch::hide();
-        let (send, receive): (Sender<Signal>, Receiver<Signal>) = channel();
+        let (send, receive) = signals();
         *stopping() = Some(send.clone());
         let mut progress = RunProgress::new(&self.args.how, &self.args.name);
         let mut executor = self.executor();
@@ -421,7 +421,7 @@ fn asked(steps: &[Arc<str>]) -> InterruptedFormat {
     }
 }
 
-fn stopping() -> std::sync::MutexGuard<'static, Option<Sender<Signal>>> {
+fn stopping() -> std::sync::MutexGuard<'static, Option<SyncSender<Signal>>> {
     STOP.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
