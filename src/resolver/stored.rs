@@ -13,8 +13,10 @@ use crate::orchestrate::instance::{
 };
 use crate::orchestrate::plan::Plan;
 use crate::topology::sensitive::kept_secret;
+#[cfg(feature = "cli")]
+use crate::tosca::Types;
 use crate::tosca::digest::sha256;
-use crate::tosca::{Family, TypeRef, Types};
+use crate::tosca::{Family, TypeRef};
 use cuvee_text::answer::{Answer, Failure};
 use cuvee_text::value::Value;
 use jiff::Timestamp;
@@ -131,6 +133,7 @@ impl<'s> StoredInstance<'s> {
     ///
     /// # Errors
     /// Where the target cannot be read.
+    #[cfg(feature = "cli")]
     pub(crate) fn with_types_of<T>(
         &self,
         digest: &str,

@@ -9,6 +9,7 @@ use cuvee_text::yaml::{self, Limits, write_flow};
 
 /// Whether a condition holds, if that is known. `values` gives the values of an attribute: that of
 /// an element, or those of all members of a group.
+#[cfg(feature = "cli")]
 pub(crate) fn condition_holds(
     condition: &Value,
     values: &dyn Fn(&str) -> Vec<Option<Value>>,
