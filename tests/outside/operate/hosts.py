@@ -170,10 +170,10 @@ class Trial:
 
 DEPLOYED = [
     "back node.base/create create table guests; 21 letters, inputs 600",
+    "back relation.data@1.node.shop/post_configure_target shop -> base",
     "back node.base/start starts, knows 0 secrets, is below tmp.",
-    "web relation.data@0.node.shop/pre_configure_source shop -> base 5432",
+    "web relation.data@1.node.shop/pre_configure_source shop -> base 5432",
     "web node.shop/configure 5433 21 True",
-    "back relation.data@0.node.shop/post_configure_target shop -> base",
     "web node.shop/start begins",
     "web node.shop/start ends",
 ]
