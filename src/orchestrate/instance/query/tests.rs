@@ -480,8 +480,13 @@ fn functions_that_have_no_value_say_why() {
         ("{token: [a, b, 3]}", Code::InvalidFunction, "the string has no substring 3"),
         (
             "{get_operation_output: [shop, Standard, create, x]}",
+            Code::UnknownProperty,
+            "the operation `create` of `shop` has not given the output `x`",
+        ),
+        (
+            "{get_artifact: [shop, image]}",
             Code::InvalidFunction,
-            "an instance does not keep the result of `get_operation_output`",
+            "an instance has the names of artifacts, but not their paths",
         ),
         (
             "{get_attribute: [shop]}",
