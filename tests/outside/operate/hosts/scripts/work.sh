@@ -3,7 +3,7 @@
 say begins
 case $(cat "$PLACE/wanted" 2>/dev/null) in
     hang) sleep 600 & sleep 600 ;;
-    child) sleep 300 & ;;
+    child) sleep 600 & ;;
     flood) (trap '' PIPE; exec yes) & ;;
     255) exit 255 ;;
 esac
