@@ -142,18 +142,6 @@ fn a_writer_says_what_it_put_aside() {
     assert_eq!(writer.recovered(), None);
 }
 
-/// A group of records is written by one write, any part of which may reach the file.
-#[test]
-fn a_group_is_torn_as_a_whole() {
-    let [_, second, third, end] = starts()[..] else { unreachable!() };
-    let mut log = THREE.as_bytes().to_vec();
-    log[second + 20..third + 30].fill(0);
-    let store = of(&log);
-    assert_eq!(read(&store).unwrap(), (vec!["one".to_owned()], Some((end - second) as u64)));
-    add(&store, "next").unwrap();
-    assert_eq!(texts(&store), ["one", &format!("recovered {}", end - second), "next"]);
-}
-
 fn corrupt(log: &[u8], line: &str) -> Vec<String> {
     let store = of(log);
     let error = read(&store).unwrap_err();
@@ -167,25 +155,42 @@ fn corrupt(log: &[u8], line: &str) -> Vec<String> {
     vec![error.message]
 }
 
+/// A whole line may have been acknowledged, so nothing but an unfinished last one is torn.
 #[test]
-fn what_has_right_records_behind_it_was_changed() {
-    let [_, second, third, _] = starts()[..] else { unreachable!() };
+fn what_does_not_continue_the_line_before_is_corrupt() {
+    let [_, second, third, end] = starts()[..] else { unreachable!() };
     let four = {
         let store = of(THREE.as_bytes());
         add(&store, "four").unwrap();
         bytes(&store, "log-1.ndjson")
     };
-    // Any byte of the second line, including its chain and its line break.
-    for at in second..third {
+    // Any byte of the lines behind the first, including chains and line breaks; of the last line, all
+    // but its line break.
+    for at in second..four.len() - 1 {
         let mut log = four.clone();
         log[at] ^= 1;
-        corrupt(&log, "1.ndjson:2");
+        let line = 1 + four[..at].iter().filter(|byte| **byte == b'\n').count();
+        corrupt(&log, &format!("1.ndjson:{line}"));
     }
     // A line that is missing, repeated or in another's place.
-    let parts = |parts: [&[u8]; 4]| parts.concat();
-    let line = |from: usize, to: usize| &four[from..to];
-    corrupt(&parts([line(0, second), line(third, four.len()), b"", b""]), "1.ndjson:2");
-    corrupt(&parts([line(0, third), line(second, four.len()), b"", b""]), "1.ndjson:3");
+    let [a, b, c, d] = [&four[..second], &four[second..third], &four[third..end], &four[end..]];
+    for (lines, line) in [
+        ([b, c, d, b""], 1),
+        ([a, c, d, b""], 2),
+        ([a, b, d, b""], 3),
+        ([a, b, b, c], 3),
+        ([a, b, d, c], 3),
+        ([a, c, b, d], 2),
+        ([b, a, c, d], 1),
+        ([a, b, c, c], 4),
+        ([a, b, c, b"\n"], 4),
+    ] {
+        corrupt(&lines.concat(), &format!("1.ndjson:{line}"));
+    }
+    // Parts of a write that were lost though its end was kept.
+    let mut log = four;
+    log[third + 20..end + 30].fill(0);
+    corrupt(&log, "1.ndjson:3");
 }
 
 #[test]
@@ -255,15 +260,20 @@ fn segments_follow_each_other() {
         assert!(error.message.starts_with(&format!("`shop/{place}`")), "{}", error.message);
         store.replace("shop", gone, &was).unwrap();
     }
-    // Garbage may follow the last whole record, but everything before has to be right.
-    let last = bytes(&store, "log-7.ndjson");
+    // An unfinished line may end the last segment, and none before it.
     store.truncate("shop", "log-7.ndjson", 5).unwrap();
     assert_eq!(read(&store).unwrap().1, Some(5));
-    let middle = bytes(&store, "log-4.ndjson").len() as u64;
-    store.truncate("shop", "log-4.ndjson", middle - 1).unwrap();
-    assert_eq!(read(&store).unwrap().0.len(), 5, "all of the last group and what is behind it");
-    store.replace("shop", "log-7.ndjson", &last).unwrap();
-    assert_eq!(read(&store).unwrap_err().code, Code::StoreCorrupt);
+    let middle = bytes(&store, "log-4.ndjson");
+    store.truncate("shop", "log-4.ndjson", middle.len() as u64 - 1).unwrap();
+    let error = read(&store).unwrap_err();
+    assert_eq!(error.code, Code::StoreCorrupt);
+    assert!(error.message.starts_with("`shop/log-4.ndjson:3` "), "{}", error.message);
+    // The same where a line of it is missing, also the last one.
+    for lines in [0..2, 1..3] {
+        let left: Vec<_> = middle.split_inclusive(|byte| *byte == b'\n').collect();
+        store.replace("shop", "log-4.ndjson", &left[lines].concat()).unwrap();
+        assert_eq!(read(&store).unwrap_err().code, Code::StoreCorrupt);
+    }
 }
 
 #[test]

@@ -114,6 +114,23 @@ fn model(store: &dyn Store) -> Result<Vec<u64>, Diagnostic> {
     Ok(model)
 }
 
+/// Nine lines of which some are removed, repeated or exchanged.
+fn lines() -> impl Strategy<Value = Vec<usize>> {
+    let edits = prop::collection::vec((0..3u8, 0..9usize, 0..9usize), 0..3);
+    edits.prop_map(|edits| {
+        let mut lines: Vec<_> = (0..9).collect();
+        for (edit, one, other) in edits {
+            let (one, other) = (one % lines.len(), other % lines.len());
+            match edit {
+                0 => drop(lines.remove(one)),
+                1 => lines.insert(one, lines[other]),
+                _ => lines.swap(one, other),
+            }
+        }
+        lines
+    })
+}
+
 /// Whether an error has a code and a place that a user can act on.
 fn is_placed(error: &Diagnostic) -> bool {
     let codes = [Code::StoreCorrupt, Code::StoreVersion, Code::UnknownInstance];
@@ -154,6 +171,10 @@ proptest! {
                 prop_assert_eq!(&model, &numbers);
                 add(&store, "10").unwrap();
                 prop_assert_eq!(self::model(&store).unwrap(), [&model[..], &[10]].concat());
+                let aside = all_bytes(&store).into_iter().filter(|it| it.0.starts_with("torn-"));
+                for (name, bytes) in aside {
+                    prop_assert!(!bytes.contains(&b'\n'), "{} may be acknowledged", name);
+                }
             }
             Err(error) => {
                 prop_assert!(is_placed(&error), "{:?}", error);
@@ -161,6 +182,28 @@ proptest! {
                     prop_assert!(add(&store, "10").is_err());
                     prop_assert_eq!(&all_bytes(&store), &before, "nothing is written");
                 }
+            }
+        }
+    }
+
+    /// Lines that are missing, repeated or in another order are found, wherever they are. Only those
+    /// at the end can be missing unnoticed.
+    #[test]
+    fn holes_are_found(order in lines()) {
+        let store = MemoryStore::new(1);
+        super::begin(&store, &["1", "2", "3", "4", "5", "6", "7", "8", "9"]);
+        let log = super::bytes(&store, "log-1.ndjson");
+        let lines: Vec<_> = log.split_inclusive(|byte| *byte == b'\n').collect();
+        let edited: Vec<_> = order.iter().map(|&line| lines[line]).collect();
+        store.replace("shop", "log-1.ndjson", &edited.concat()).unwrap();
+        let wrong = order.iter().enumerate().position(|(at, &line)| at != line);
+        match (wrong, model(&store)) {
+            (None, found) => prop_assert_eq!(found.unwrap().len(), order.len()),
+            (Some(wrong), found) => {
+                let error = found.unwrap_err();
+                prop_assert_eq!(error.code, Code::StoreCorrupt);
+                let place = format!("`shop/log-1.ndjson:{}` ", wrong + 1);
+                prop_assert!(error.message.starts_with(&place), "{}: {}", place, error.message);
             }
         }
     }

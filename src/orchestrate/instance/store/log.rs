@@ -5,7 +5,7 @@ use super::lines::LogLines;
 use super::record::{self, Chain, ChainedLine, LastTime, LogRecord, RecordPlace};
 use super::segment::{self, LogSegment, SEGMENT_BYTES};
 use super::snapshot::{self, Snapshot, SnapshotBuilder};
-use super::torn::{self, TornEnd, TornVerdict};
+use super::torn::{self, TornEnd};
 use super::{LockHolder, LogWriter, Store, StoredFile, check_name, trouble};
 use crate::diagnostic::Diagnostic;
 use serde::{Deserialize, Serialize};
@@ -456,8 +456,8 @@ impl<'s> EventLog<'s> {
         match next.map(|next| next.first) {
             None => {
                 self.is_at_end = true;
-                let parts = vec![(here, self.position.offset)];
-                self.torn = (rest > 0).then_some(TornEnd { parts, bytes: rest });
+                let (segment, offset) = (here, self.position.offset);
+                self.torn = (rest > 0).then_some(TornEnd { segment, offset, bytes: rest });
                 Ok(())
             }
             Some(_) if rest > 0 => self.judge(),
@@ -483,33 +483,25 @@ impl<'s> EventLog<'s> {
         Ok(())
     }
 
-    /// Judges a line that is wrong.
+    /// Refuses a line that is wrong, unless it is right when it is read again: a writer may just
+    /// have put a torn end aside, and written on.
     fn judge(&mut self) -> Result<(), Diagnostic> {
         if self.position.revision == 0 {
             self.check_format()?;
         }
         self.lines = None;
-        let mut verdict = self.verdict()?;
-        if matches!(verdict, TornVerdict::Changed) {
-            // A writer may just have put a torn end aside, and written on.
-            verdict = self.verdict()?;
+        if !(self.is_wrong()? && self.is_wrong()?) {
+            return Ok(());
         }
-        match verdict {
-            TornVerdict::Right => Ok(()),
-            TornVerdict::Torn(torn) => {
-                (self.torn, self.is_at_end) = (Some(torn), true);
-                Ok(())
-            }
-            TornVerdict::Changed => Err(trouble::corrupt(
-                &self.next_place(),
-                "was changed after it was written: its chain is wrong, and correct records follow",
-            )),
-        }
+        Err(trouble::corrupt(
+            &self.next_place(),
+            "does not continue the record before: a line was changed, moved or removed after it was written",
+        ))
     }
 
-    fn verdict(&mut self) -> Result<TornVerdict, Diagnostic> {
+    fn is_wrong(&mut self) -> Result<bool, Diagnostic> {
         self.look()?;
-        torn::judge(self.store, &self.instance, &self.segments, &self.position)
+        torn::is_wrong(self.store, &self.instance, &self.segments, &self.position)
             .map_err(|why| self.unreadable(&why))
     }
 
