@@ -5,8 +5,8 @@ use super::Resolver;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::explore::types;
 use crate::orchestrate::instance::{
-    self, Derived, InstanceModel, InstanceState, KeptSecrets, Overlay, SecretValues, TargetSources,
-    TargetTypes, VariantOfInstance, as_in_model, redacted, types_only,
+    self, Derived, InstanceModel, InstanceState, KeptSecrets, NamedTemplates, Overlay,
+    SecretValues, TargetSources, TargetTypes, VariantOfInstance, as_in_model, redacted, types_only,
 };
 use crate::orchestrate::plan::{
     self, Adaptation, ChangeClass, ElementChange, Observed, OrderOptions, Plan, PlanBase,
@@ -579,7 +579,7 @@ impl KeptSide {
     ) -> Out<'d> {
         let others = self.others.iter().map(|of| {
             let document = if with_values { &of.concrete } else { &of.written };
-            (Arc::clone(&of.digest), Out::Source(document.root()))
+            (Arc::clone(&of.digest), NamedTemplates::of(&Out::Source(document.root())))
         });
         let (others, with_initial) = (&others.collect(), extent == PlannedExtent::All);
         Overlay { model, with_initial, with_values, others }.document(&Out::Source(target))

@@ -24,6 +24,7 @@ mod topologies;
 mod effective;
 mod fulfil;
 mod instance;
+mod instance_cancelled;
 mod instance_claims;
 mod instance_exchange;
 mod instance_failures;

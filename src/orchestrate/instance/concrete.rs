@@ -146,48 +146,73 @@ pub(crate) struct Overlay<'o, 'a> {
     /// Whether values are those of the model. Otherwise they are the document's own, with functions
     /// unevaluated.
     pub(crate) with_values: bool,
-    /// The documents of other targets, by digest. They define the nodes that the present target
+    /// The templates of other targets, by digest. They define the nodes that the present target
     /// does not.
-    pub(crate) others: &'o FxHashMap<Arc<str>, Out<'a>>,
+    pub(crate) others: &'o FxHashMap<Arc<str>, NamedTemplates<'a>>,
+}
+
+/// The templates of a target, by name.
+pub(crate) struct NamedTemplates<'a> {
+    nodes: FxHashMap<String, Out<'a>>,
+    relationships: FxHashMap<String, Out<'a>>,
+}
+
+impl<'a> NamedTemplates<'a> {
+    pub(crate) fn of(document: &Out<'a>) -> Self {
+        let named = |out: &Out<'a>| -> FxHashMap<String, Out<'a>> {
+            entries(out).into_iter().map(|(key, value)| (key_name(&key), value)).collect()
+        };
+        let mut sections = named(document).get("topology_template").map(named).unwrap_or_default();
+        let mut section = |name| sections.remove(name).as_ref().map(named).unwrap_or_default();
+        let nodes = section("node_templates");
+        Self { nodes, relationships: section("relationship_templates") }
+    }
 }
 
 impl<'a> Overlay<'_, 'a> {
     /// The document of the present target, with the nodes and values of the model.
     pub(crate) fn document(&self, target: &Out<'a>) -> Out<'a> {
-        let mut has_nodes = false;
-        let names = relationship_templates(target);
-        let document = within_topology(target, &mut |section, value| match section {
-            "node_templates" => {
-                has_nodes = true;
-                self.nodes(value, &names)
-            }
-            "inputs" => self.inputs(value),
-            _ => value.clone(),
+        let mut names = relationship_templates(target);
+        let templates = self.templates_of_others(&mut names);
+        let mut all = entries(target);
+        set(&mut all, "topology_template", |topology| {
+            let mut sections = topology.map(entries).unwrap_or_default();
+            set(&mut sections, "inputs", |inputs| inputs.map(|inputs| self.inputs(inputs)));
+            set(&mut sections, "node_templates", |old| {
+                let none = Out::Map { entries: Vec::new(), like: None };
+                let nodes = self.nodes(old.unwrap_or(&none), &names);
+                (old.is_some() || !entries(&nodes).is_empty()).then_some(nodes)
+            });
+            set(&mut sections, "relationship_templates", |old| match templates.is_empty() {
+                true => old.cloned(),
+                false => {
+                    let known = old.map(entries).unwrap_or_default();
+                    Some(rebuilt(old, known.into_iter().chain(templates).collect()))
+                }
+            });
+            (topology.is_some() || !sections.is_empty()).then(|| rebuilt(topology, sections))
         });
-        if has_nodes { document } else { self.with_nodes(&document, &names) }
+        like(target, all)
     }
 
-    /// Adds the nodes of the model to a target that has no node templates.
-    fn with_nodes(&self, document: &Out<'a>, names: &FxHashSet<String>) -> Out<'a> {
-        let none = Out::Map { entries: Vec::new(), like: None };
-        let nodes = self.nodes(&none, names);
-        if entries(&nodes).is_empty() {
-            return document.clone();
-        }
-        let mut all = entries(document);
-        let templates = (OutKey::New("node_templates".into()), nodes);
-        match all.iter_mut().find(|(key, _)| key_name(key) == "topology_template") {
-            Some((_, topology)) => {
-                let mut sections = entries(topology);
-                sections.push(templates);
-                *topology = like(topology, sections);
-            }
-            None => {
-                let topology = Out::Map { entries: vec![templates], like: None };
-                all.push((OutKey::New("topology_template".into()), topology));
+    /// The relationship templates of other targets that relations of the model were made from, and
+    /// that the present target does not have. `names` are those of the present target, and of the
+    /// result afterwards.
+    fn templates_of_others(&self, names: &mut FxHashSet<String>) -> MapEntries<'a> {
+        let mut all = Vec::new();
+        for node in self.model.nodes.values() {
+            let other = node.target.as_ref().and_then(|digest| self.others.get(digest));
+            let Some(other) = other else { continue };
+            let relations = node.requirements.values().flatten();
+            for name in relations.filter_map(|relation| relation.template.as_deref()) {
+                if let Some(template) = other.relationships.get(name)
+                    && names.insert(name.to_owned())
+                {
+                    all.push((OutKey::New(name.to_owned().into()), template.clone()));
+                }
             }
         }
-        like(document, all)
+        all
     }
 
     /// The node templates for the nodes of the model. `names` are the document's relationship
@@ -209,12 +234,9 @@ impl<'a> Overlay<'_, 'a> {
         }
         for (id, node) in &self.model.nodes {
             if !written.contains(&**id) && is_there(&node) {
-                let template = node.target.as_ref().and_then(|digest| self.others.get(digest));
-                let template = template.and_then(|document| node_template(document, id));
-                all.push((
-                    OutKey::New(id.to_string().into()),
-                    self.node(template.as_ref(), node, names),
-                ));
+                let other = node.target.as_ref().and_then(|digest| self.others.get(digest));
+                let template = other.and_then(|other| other.nodes.get(&**id));
+                all.push((OutKey::New(id.to_string().into()), self.node(template, node, names)));
             }
         }
         like(templates, all)
@@ -414,14 +436,6 @@ fn values<'a>(old: Option<&Out<'a>>, model: &ByName<Value>) -> Option<Out<'a>> {
         all.push((OutKey::New(name.to_string().into()), Out::Value(value.clone())));
     }
     (!all.is_empty()).then(|| rebuilt(old, all))
-}
-
-/// The template of the node with this id.
-fn node_template<'a>(document: &Out<'a>, id: &str) -> Option<Out<'a>> {
-    let of = |out: &Out<'a>, name: &str| {
-        entries(out).into_iter().find(|(key, _)| key_name(key) == name).map(|(_, value)| value)
-    };
-    of(&of(&of(document, "topology_template")?, "node_templates")?, id)
 }
 
 /// Each value of a map, or of the maps in a list.

@@ -5,7 +5,7 @@ use super::progress::Obstacle;
 use super::{Orchestration, effect, impossible, is_done};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::orchestrate::instance::event::{Event, ReportOutcome};
-use crate::orchestrate::instance::model::{InstanceModel, InstanceState, StepStatus};
+use crate::orchestrate::instance::model::{InstanceModel, InstanceState, NodeInstance, StepStatus};
 use crate::orchestrate::instance::reduce::ImpossibleEvent;
 use crate::orchestrate::instance::transition::ReportedState;
 use crate::orchestrate::instance::unwritten::Unwritten;
@@ -67,10 +67,20 @@ impl Orchestration<'_> {
         {
             return Ok(());
         }
-        let first = self.plan.unit(unit).steps.start;
-        let before = (first..at).rev().find(|&before| self.plan.steps[before].is_state());
-        self.advance(record, unit, before).map_err(impossible)?;
+        self.approach(record, unit, at).map_err(impossible)?;
         record.add(Event::StepStarted { step: Arc::clone(id) }).map_err(impossible)
+    }
+
+    /// Moves the node of a unit to the last state before a step.
+    fn approach(
+        &self,
+        record: &mut Unwritten<'_>,
+        unit: PlanUnitIndex,
+        step: usize,
+    ) -> Result<(), ImpossibleEvent> {
+        let first = self.plan.unit(unit).steps.start;
+        let before = (first..step).rev().find(|&before| self.plan.steps[before].is_state());
+        self.advance(record, unit, before)
     }
 
     /// Notes how a step or part has ended. Adds nothing if that is known already. `has_state` is
@@ -112,6 +122,9 @@ impl Orchestration<'_> {
         }
         record.add(Event::StepEnded { step, outcome, message }).map_err(impossible)?;
         if outcome == ReportOutcome::Failed && !has_state {
+            if let PlanName::Step(at, _) = name {
+                self.approach(record, unit, at).map_err(impossible)?;
+            }
             self.fail(record, name).map_err(impossible)?;
         }
         match outcome {
@@ -359,22 +372,24 @@ impl Orchestration<'_> {
         if *is_anew && is_first && record.model().nodes.contains_key(id) {
             record.add(Event::NodeRemoved { id: Arc::clone(id) })?;
         }
-        let is_initial = |state: &InstanceState| *state == InstanceState::default();
-        match record.model().nodes.get(id) {
-            Some(node) if !is_initial(&node.state) => Ok(()),
-            _ => effect::come(record, &self.models, id, self.digest(record.model()).as_ref()),
+        self.come(record, id)
+    }
+
+    /// Adds a node as its target defines it, with its relations: if it fails, the next plan has to
+    /// know where it was created. A node of which more exists than a definition stays as it is.
+    fn come(&self, record: &mut Unwritten<'_>, id: &Arc<str>) -> Result<(), ImpossibleEvent> {
+        let has_begun = |node: &NodeInstance| node.state != InstanceState::default();
+        if record.model().nodes.get(id).is_some_and(has_begun) {
+            return Ok(());
         }
+        effect::come(record, &self.models, id, self.digest(record.model()).as_ref())?;
+        effect::relate(record, &self.models, id, None)
     }
 
     /// Adds a node that has no part of its own when it is first reported.
     fn come_unplanned(&self, record: &mut Unwritten<'_>, id: &str) -> Result<(), ImpossibleEvent> {
-        let is_there = record.model().nodes.contains_key(id);
-        match self.models.to.nodes.get_key_value(id).filter(|_| !is_there) {
-            Some((id, _)) => {
-                effect::come(record, &self.models, id, self.digest(record.model()).as_ref())
-            }
-            None => Ok(()),
-        }
+        let known = self.models.to.nodes.get_key_value(id);
+        known.map_or(Ok(()), |(id, _)| self.come(record, id))
     }
 
     /// The digest of the target that defines the nodes, if the instance still has another one.

@@ -13,10 +13,12 @@ pub(super) use document::PlanUnitIndex;
 pub use effect::TargetModels;
 
 use super::event::{Event, ReportOutcome};
-use super::model::{InstanceModel, InstanceTarget, OpenOrchestration, StepStatus};
+use super::model::{InstanceModel, InstanceState, InstanceTarget, OpenOrchestration, StepStatus};
 use super::reduce::ImpossibleEvent;
 use super::unwritten::Unwritten;
 use crate::diagnostic::{Code, Diagnostic};
+use crate::orchestrate::plan::PartKind;
+use crate::tosca::NodeState;
 use document::{AppliedStep, PlanUnit};
 use jiff::Timestamp;
 use progress::PlanProgress;
@@ -109,7 +111,30 @@ pub fn finish_workflow(
         return Err(Diagnostic::error(Code::StepNotReady, message)
             .help("report the outcome of the steps, use `cuvee instance apply NAME --assume-done`, or end the orchestration with another outcome"));
     }
+    if outcome != ReportOutcome::Done {
+        give_up(record).map_err(impossible)?;
+    }
     record.add(Event::OrchestrationEnded { outcome }).map_err(impossible)
+}
+
+/// Sets nodes to `error` of which somebody has begun to bring them, although no state says so.
+fn give_up(record: &mut Unwritten<'_>) -> Result<(), ImpossibleEvent> {
+    let model = record.model();
+    let steps = model.orchestration.iter().flat_map(|open| &open.steps);
+    let running = steps.filter(|(_, status)| **status == StepStatus::Running);
+    let is_only_defined = |element: &str| {
+        let node = element.strip_prefix("node.").and_then(|id| model.nodes.get(id));
+        node.is_some_and(|node| node.state == InstanceState::default())
+    };
+    let begun: Vec<Arc<str>> = running
+        .filter_map(|(step, _)| step.rsplit_once('/'))
+        .filter(|(element, part)| *part == PartKind::Up.as_str() && is_only_defined(element))
+        .map(|(element, _)| element.into())
+        .collect();
+    begun.into_iter().try_for_each(|entity| {
+        let (from, to) = (InstanceState::default(), NodeState::Error.into());
+        record.add(Event::State { entity, from, to, skipped: Vec::new(), forced: false })
+    })
 }
 
 /// A step or part that is ready.
