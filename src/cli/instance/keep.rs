@@ -10,8 +10,8 @@ use crate::cli::reporter::Reporter;
 use crate::cli::stored::{exported, store};
 use crate::cli::{Outcome, output, rejected, written};
 use cuvee::deploy::instance::{
-    InstanceLog, InstanceModel, ModelAt, OsStore, RecordOrigin, instance_names, read_states,
-    salvage, verify_instance,
+    InstanceLog, InstanceModel, ModelAt, OsStore, RecordOrigin, import_instance, import_log,
+    instance_names, read_states, salvage, verify_instance,
 };
 use cuvee::diagnostic::{Code, Diagnostic, Severity};
 use cuvee::source::SourceMap;
@@ -92,18 +92,19 @@ pub(super) fn import(args: &ImportInstanceArgs, reporter: &Reporter) -> Outcome 
     );
     let author = writing.author(RecordOrigin::Import);
     let is_log = args.file.extension().is_some_and(|it| it == "ndjson" || it == "log");
-    let revision = if is_log {
+    let (revision, warnings) = if is_log {
         let text = std::fs::read_to_string(&args.file).map_err(|error| {
             let message = format!("cannot read `{}`: {error}", args.file.display());
             rejected(Diagnostic::error(Code::File, message))
         })?;
-        cuvee::deploy::instance::import_log(&store, &args.name, &text, &author).map_err(rejected)?
+        let imported = import_log(&store, &args.name, &text, &author).map_err(rejected)?;
+        (imported.revision, imported.warnings)
     } else {
         let model = exported(&args.file, &ReadFiles::default())?;
-        cuvee::deploy::instance::import_instance(&store, &args.name, &model, &author)
-            .map_err(rejected)?
+        let revision = import_instance(&store, &args.name, &model, &author).map_err(rejected)?;
+        (revision, Vec::new())
     };
-    reporter.report(&[], &SourceMap::default());
+    reporter.report(&warnings, &SourceMap::default());
     output::to_stdout(format!("{}: revision {revision}\n", args.name)).map_err(rejected)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -115,6 +116,7 @@ struct VerifiedLog {
     segments: usize,
     bytes: u64,
     blobs: usize,
+    missing: usize,
     snapshots: usize,
     /// Whether all acknowledged records are present.
     whole: bool,
@@ -153,13 +155,14 @@ pub(super) fn verify(args: &VerifyInstanceArgs, reporter: &Reporter) -> Outcome 
         segments: found.segments,
         bytes: found.bytes,
         blobs: found.blobs,
+        missing: found.missing,
         snapshots: found.snapshots,
         whole: !is_broken,
     };
     written(&told, args.format, |it| {
-        let VerifiedLog { revision, segments, bytes, blobs, snapshots, .. } = it;
+        let VerifiedLog { revision, segments, bytes, blobs, missing, snapshots, .. } = it;
         format!(
-            "revision {revision}: {bytes} bytes in {segments} segments, {blobs} files beside them, {snapshots} snapshots\n"
+            "revision {revision}: {bytes} bytes in {segments} segments, {blobs} files beside them, {missing} missing, {snapshots} snapshots\n"
         )
     })?;
     Ok(ExitCode::from(u8::from(is_broken)))

@@ -130,14 +130,3 @@ fn identifier(said: &str) -> String {
         .any(|kind| said.starts_with(kind));
     if is_whole { said.to_owned() } else { format!("node.{said}") }
 }
-
-/// All records, one a line.
-pub(super) fn whole(store: &dyn Store, name: &str) -> Result<String, Diagnostic> {
-    let mut log = EventLog::open_at_start(store, name)?;
-    let mut text = String::new();
-    while let Some(record) = log.next_record()? {
-        text.push_str(record.line());
-        text.push('\n');
-    }
-    Ok(text)
-}

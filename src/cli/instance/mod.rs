@@ -28,10 +28,11 @@ use clap::ColorChoice;
 use cuvee::Failure;
 use cuvee::deploy::instance::{
     InstanceModel, LockHolder, ModelExport, ModelReading, RecordAuthor, RecordOrigin, SecretsMode,
-    ask_about_entity, view_entity,
+    ask_about_entity, export_log, view_entity,
 };
 use cuvee::deploy::instance::{StoredInstance, with_derivation};
 use cuvee::diagnostic::{Code, Diagnostic};
+use cuvee::source::SourceMap;
 use export::ModelFormat;
 use jiff::Timestamp;
 use query::QueryAsk;
@@ -64,7 +65,7 @@ pub(crate) fn run(args: &InstanceArgs, reporter: &Reporter, color: ColorChoice) 
         InstanceCommand::Record(args) => record::run(args, reporter),
         InstanceCommand::Edit(args) => change::edit(args, reporter),
         InstanceCommand::Diff(args) => diff(args, color),
-        InstanceCommand::Export(args) => export(args),
+        InstanceCommand::Export(args) => export(args, reporter),
         InstanceCommand::Import(args) => keep::import(args, reporter),
         InstanceCommand::Verify(args) => keep::verify(args, reporter),
         InstanceCommand::Compact(args) => keep::compact(args),
@@ -192,7 +193,7 @@ fn diff(args: &DiffInstancesArgs, color: ColorChoice) -> Outcome {
     diff::run([&from, &to], [&args.from, &args.to], args.exit_code, args.format, color)
 }
 
-fn export(args: &ExportInstanceArgs) -> Outcome {
+fn export(args: &ExportInstanceArgs, reporter: &Reporter) -> Outcome {
     let ReadInstanceArgs { name, unstable, reveal, output, store: stored, .. } = &args.read;
     let (read_files, output) = (ReadFiles::default(), output.as_deref());
     let format = match args.format {
@@ -209,8 +210,9 @@ fn export(args: &ExportInstanceArgs) -> Outcome {
             return Ok(ExitCode::SUCCESS);
         }
         ExportedForm::Log => {
-            let text = log::whole(&store(stored.store.as_deref()), name).map_err(rejected)?;
-            output::deliver(output, text, &read_files).map_err(rejected)?;
+            let log = export_log(&store(stored.store.as_deref()), name).map_err(rejected)?;
+            reporter.report(&log.warnings, &SourceMap::default());
+            output::deliver(output, log.text, &read_files).map_err(rejected)?;
             return Ok(ExitCode::SUCCESS);
         }
     };

@@ -2,13 +2,16 @@
 
 use super::apply::impossible;
 use super::begin::{BegunInstance, random_name};
+use super::blobs::{NamedBlobs, of_target};
 use super::event::{Event, ReportOutcome};
+use super::log_text::ExportedLines;
 use super::model::{
     Annotations, ByName, InstanceModel, InstanceState, InstanceTarget, relation_identifier,
 };
 use super::open::RecordAuthor;
 use super::store::{Draft, EventLog, MemoryStore, Store};
 use crate::diagnostic::{Code, Diagnostic};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Makes an instance of a model. One record contains all that is known of it. The instance has a
@@ -88,9 +91,19 @@ fn beside<'m>(model: &'m InstanceModel) -> Vec<Event> {
     events
 }
 
+/// An instance that was made of an exported log.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ImportedLog {
+    /// Its last revision.
+    pub revision: u64,
+    /// A warning if the export lacks blobs that its records name.
+    pub warnings: Vec<Diagnostic>,
+}
+
 /// Makes an instance of an exported log. All its records are checked and written in their order and
-/// with their times. The instance has a lineage of its own. Files that are kept beside a log are
-/// not imported. Returns the last revision.
+/// with their times, and so are the blobs that they name. The instance has a lineage of its own. It
+/// knows only the name of a target of which the export lacks a part.
 ///
 /// # Errors
 /// `store-corrupt` if the log was changed or damaged, and as [`import_instance`].
@@ -99,19 +112,23 @@ pub fn import_log(
     name: &str,
     text: &str,
     author: &RecordAuthor<'_>,
-) -> Result<u64, Diagnostic> {
+) -> Result<ImportedLog, Diagnostic> {
     let lineage: Arc<str> = random_name(store)?.into();
     let read = MemoryStore::new(0);
+    let ExportedLines { records, blobs } = ExportedLines::read(text)?;
     let failed = |why: std::io::Error| Diagnostic::error(Code::File, why.to_string());
     read.create(name).map_err(failed)?;
-    read.append(name, "log-1.ndjson", text.as_bytes()).map_err(failed)?;
+    read.append(name, "log-1.ndjson", records.as_bytes()).map_err(failed)?;
+    let missing = MissingBlobs::of(&read, name, &blobs)?;
     let mut log = EventLog::open_at_start(&read, name)?;
     let (log, ()) = EventLog::create(store, name, author.holder, author.timeout, |writer| {
         writer.put_key()?;
+        blobs.values().try_for_each(|blob| writer.put_blob(blob).map(drop))?;
         let mut is_open = false;
         while let Some(record) = log.next_record()? {
             let mut events = record.events()?;
             for event in &mut events {
+                missing.leave_out(event);
                 match event {
                     Event::InstanceCreated { lineage: was, .. } => *was = Arc::clone(&lineage),
                     Event::OrchestrationStarted { .. } => is_open = true,
@@ -137,5 +154,74 @@ pub fn import_log(
         }
         Ok(())
     })?;
-    Ok(log.revision())
+    Ok(ImportedLog { revision: log.revision(), warnings: missing.warning().into_iter().collect() })
+}
+
+/// The blobs that an exported log names and lacks.
+#[derive(Default)]
+struct MissingBlobs {
+    digests: BTreeSet<Arc<str>>,
+    /// The targets of which a part is missing.
+    targets: BTreeSet<Arc<str>>,
+    named: usize,
+}
+
+impl MissingBlobs {
+    fn of(
+        store: &dyn Store,
+        name: &str,
+        blobs: &BTreeMap<String, Vec<u8>>,
+    ) -> Result<Self, Diagnostic> {
+        let find = |digest: &str| Ok(blobs.get(digest).cloned());
+        let (mut missing, mut named) = (Self::default(), NamedBlobs::default());
+        let mut log = EventLog::open_at_start(store, name)?;
+        while let Some(record) = log.next_record()? {
+            let events = record.events()?;
+            for target in events.iter().filter_map(Event::target) {
+                let is_whole = of_target(target, &find)?.iter().all(|(_, found)| found.is_some());
+                if !is_whole {
+                    missing.targets.insert(Arc::clone(target));
+                }
+            }
+            for (digest, found) in named.new_in(&events, &find)? {
+                missing.named += 1;
+                missing.digests.extend(found.is_none().then_some(digest));
+            }
+        }
+        if let Some(bytes) = log.torn() {
+            let message = format!("the last line of the log is unfinished: {bytes} bytes of it");
+            return Err(Diagnostic::error(Code::StoreCorrupt, message)
+                .help("export the log again: `cuvee instance export NAME --format log`"));
+        }
+        Ok(missing)
+    }
+
+    /// Makes an event name no target of which a part is missing.
+    fn leave_out(&self, event: &mut Event) {
+        let is_left_out = event.target().is_some_and(|digest| self.targets.contains(digest));
+        match event {
+            _ if !is_left_out => {}
+            Event::TargetSet(target) | Event::OrchestrationStarted { target: Some(target), .. } => {
+                target.digest = "".into();
+            }
+            Event::NodeAdded(added) => added.target = None,
+            Event::NodeDefined { target, .. } => *target = None,
+            _ => {}
+        }
+    }
+
+    fn warning(&self) -> Option<Diagnostic> {
+        let first = self.digests.first()?;
+        let (count, named) = (self.digests.len(), self.named);
+        let message = format!(
+            "the export lacks {count} of {named} texts that its records name, the first is `{first}`"
+        );
+        let help = match self.targets.is_empty() {
+            true => "nothing that can still be done needs them",
+            false => {
+                "export the log again with this version, or plan the instance to a template: `cuvee instance plan NAME TEMPLATE`"
+            }
+        };
+        Some(Diagnostic::warning(Code::UnresolvedInstance, message).help(help))
+    }
 }

@@ -6,6 +6,7 @@
 mod annotation;
 mod apply;
 mod begin;
+mod blobs;
 mod claim;
 mod concrete;
 mod derive;
@@ -15,6 +16,7 @@ mod event;
 mod exchange;
 mod import;
 mod inventory;
+mod log_text;
 mod model;
 mod open;
 mod parse;
@@ -47,8 +49,9 @@ pub use event::{Event, NodeAdded, RecordOrigin, RelationAdded, ReportOutcome};
 pub use exchange::{
     ModelExport, RESERVED_METADATA, export_bindings, export_json, export_yaml, import_model,
 };
-pub use import::{import_instance, import_log};
+pub use import::{ImportedLog, import_instance, import_log};
 pub(crate) use inventory::inventory;
+pub use log_text::{ExportedLog, export_log};
 #[cfg(feature = "cli")]
 pub(crate) use model::KEPT_OUTPUTS;
 pub use model::{

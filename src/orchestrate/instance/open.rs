@@ -1,13 +1,15 @@
 //! Opens instances: reads the newest snapshot and the records since then, or all records if there
 //! is none. Whoever holds the lock may add records.
 
+use super::blobs::NamedBlobs;
 use super::event::{Event, RecordOrigin};
 use super::model::InstanceModel;
 use super::part::{Concern, ModelExtent, parts, restore, sources_of};
 use super::reduce::{ImpossibleEvent, RecordHead, relation_parts};
 use super::secrets::KeptSecrets;
 use super::store::{
-    Draft, EventLog, LockHolder, LogRecord, LogWriter, SnapshotPace, Store, Verification, verify,
+    Draft, EventLog, LockHolder, LogRecord, LogWriter, SnapshotPace, Store, Verification,
+    find_blob, missing_blob, verify,
 };
 use super::unwritten::Unwritten;
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -164,7 +166,20 @@ pub(super) fn corrupt(place: &str, what: impl Display) -> Diagnostic {
 /// As [`verify`].
 pub fn verify_instance(store: &dyn Store, name: &str) -> Result<Verification, Diagnostic> {
     let mut fold = ModelFold::new(InstanceModel::default(), ModelExtent::Whole);
-    verify(store, name, &mut |record| fold.add(record))
+    let (mut named, mut missing) = (NamedBlobs::default(), Vec::new());
+    // A blob with other contents is reported with all others.
+    let find =
+        |digest: &str| Ok(find_blob(store, name, digest).unwrap_or_else(|_| Some(Vec::new())));
+    let mut verification = verify(store, name, &mut |record| {
+        let events = record.events()?;
+        let blobs = named.new_in(&events, &find)?.into_iter();
+        missing.extend(blobs.filter(|(_, found)| found.is_none()).map(|(digest, _)| digest));
+        fold.add_events(record, &events)
+    })?;
+    verification.missing = missing.len();
+    let missing = missing.iter().map(|digest| missing_blob(store, name, digest));
+    verification.diagnostics.extend(missing);
+    Ok(verification)
 }
 
 /// A model into which records are folded.
@@ -199,6 +214,17 @@ impl ModelFold {
         if self.is_beyond {
             return Ok(());
         }
+        if self.extent.is_outside(record) {
+            self.turn_to(record);
+            self.model.close_record(&self.head, record.key.as_deref(), &[]);
+            self.model.structure = record.structure;
+            return Ok(());
+        }
+        self.add_events(record, &record.events()?)
+    }
+
+    /// Makes the head that of a record.
+    fn turn_to(&mut self, record: &LogRecord<'_>) {
         let head = &mut self.head;
         (head.revision, head.origin) = (record.revision, record.origin);
         if self.time != record.time {
@@ -207,12 +233,12 @@ impl ModelFold {
         if *head.actor != *record.actor {
             head.actor = Arc::from(&*record.actor);
         }
-        if self.extent.is_outside(record) {
-            self.model.close_record(head, record.key.as_deref(), &[]);
-            self.model.structure = record.structure;
-            return Ok(());
-        }
-        self.apply(record, &record.events()?).map_err(|why| corrupt(&record.place(), why))?;
+    }
+
+    /// Adds a record with these events.
+    fn add_events(&mut self, record: &LogRecord<'_>, events: &[Event]) -> Result<(), Diagnostic> {
+        self.turn_to(record);
+        self.apply(record, events).map_err(|why| corrupt(&record.place(), why))?;
         if self.model.structure == record.structure {
             return Ok(());
         }

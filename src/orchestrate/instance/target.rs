@@ -73,6 +73,16 @@ struct TargetManifest {
     non_normative: bool,
 }
 
+/// The digests of the texts that a manifest names; none if the contents are no manifest.
+pub(super) fn texts_of(manifest: &[u8]) -> Vec<String> {
+    let Ok(manifest) = serde_json::from_slice::<TargetManifest>(manifest) else {
+        return Vec::new();
+    };
+    let TargetManifest { concrete, written, types, model, files, .. } = manifest;
+    let files = files.into_iter().map(|(_, digest)| digest);
+    files.chain([concrete, written]).chain(types).chain([model]).collect()
+}
+
 /// The format of manifests that this version writes.
 const FORMAT: u32 = 1;
 

@@ -1,6 +1,6 @@
 //! Stores blobs, which records name by the digest of their content, and the key of an instance.
 
-use super::{EventLog, LogWriter, trouble};
+use super::{EventLog, LogWriter, Store, trouble};
 use crate::diagnostic::Diagnostic;
 use crate::tosca::digest::{hexadecimal, sha256};
 use std::io::{self, ErrorKind, Read};
@@ -27,25 +27,57 @@ pub(super) fn file(digest: &str) -> String {
     format!("{FOLDER}{digest}")
 }
 
+/// The blob with this digest; `None` if it is missing.
+///
+/// # Errors
+/// `store-corrupt` if its content has another digest, `file`.
+pub(in crate::orchestrate::instance) fn find_blob(
+    store: &dyn Store,
+    instance: &str,
+    digest: &str,
+) -> Result<Option<Vec<u8>>, Diagnostic> {
+    let file = file(digest);
+    let place = || store.place(instance, &file);
+    if !is_digest(digest) {
+        return Err(trouble::corrupt(&place(), "does not have a digest as its name"));
+    }
+    match contents(store, instance, &file) {
+        Ok(Some(bytes)) if sha256(&bytes) != digest => {
+            Err(trouble::corrupt(&place(), "does not match the digest that is its name"))
+        }
+        Ok(found) => Ok(found),
+        Err(why) => Err(trouble::file(&trouble::READ, &place(), &why)),
+    }
+}
+
+/// The error that a blob is missing.
+pub(in crate::orchestrate::instance) fn missing_blob(
+    store: &dyn Store,
+    instance: &str,
+    digest: &str,
+) -> Diagnostic {
+    trouble::corrupt(&store.place(instance, &file(digest)), "is missing, but a record names it")
+}
+
+/// The contents of a file, if it exists.
+fn contents(store: &dyn Store, instance: &str, file: &str) -> io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    let read = store.read(instance, file, 0);
+    match read.and_then(|mut source| source.read_to_end(&mut bytes)) {
+        Ok(_) => Ok(Some(bytes)),
+        Err(why) if why.kind() == ErrorKind::NotFound => Ok(None),
+        Err(why) => Err(why),
+    }
+}
+
 impl EventLog<'_> {
     /// The blob with this digest.
     ///
     /// # Errors
     /// `store-corrupt` if there is no such blob or its content has another digest, `file`.
     pub fn blob(&self, digest: &str) -> Result<Vec<u8>, Diagnostic> {
-        let file = file(digest);
-        let place = || self.store.place(&self.instance, &file);
-        if !is_digest(digest) {
-            return Err(trouble::corrupt(&place(), "does not have a digest as its name"));
-        }
-        match self.contents(&file) {
-            Ok(Some(bytes)) if sha256(&bytes) == digest => Ok(bytes),
-            Ok(Some(_)) => {
-                Err(trouble::corrupt(&place(), "does not match the digest that is its name"))
-            }
-            Ok(None) => Err(trouble::corrupt(&place(), "is missing, but a record names it")),
-            Err(why) => Err(trouble::file(&trouble::READ, &place(), &why)),
-        }
+        let found = find_blob(self.store, &self.instance, digest)?;
+        found.ok_or_else(|| missing_blob(self.store, &self.instance, digest))
     }
 
     /// The key of the instance, if it has one: secret random bytes.
@@ -68,13 +100,7 @@ impl EventLog<'_> {
 
     /// The contents of a file, if it exists.
     pub(super) fn contents(&self, file: &str) -> io::Result<Option<Vec<u8>>> {
-        let mut bytes = Vec::new();
-        let read = self.store.read(&self.instance, file, 0);
-        match read.and_then(|mut source| source.read_to_end(&mut bytes)) {
-            Ok(_) => Ok(Some(bytes)),
-            Err(why) if why.kind() == ErrorKind::NotFound => Ok(None),
-            Err(why) => Err(why),
-        }
+        contents(self.store, &self.instance, file)
     }
 }
 

@@ -27,6 +27,7 @@ mod trouble;
 mod verify;
 mod writer;
 
+pub(super) use blob::{find_blob, missing_blob};
 pub use faulty::{Fault, FaultKind, FaultyStore};
 #[cfg(not(target_family = "wasm"))]
 pub use files::OsStore;

@@ -20,6 +20,8 @@ pub struct Verification {
     pub bytes: u64,
     /// The number of blobs whose contents have their digest.
     pub blobs: usize,
+    /// The number of blobs that records name and that are missing.
+    pub missing: usize,
     /// The number of intact snapshots.
     pub snapshots: usize,
     /// Errors, warnings and notes. If there is no error, everything that was acknowledged is
