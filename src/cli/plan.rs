@@ -5,7 +5,10 @@ use super::diff::choose;
 use super::read::ReadFiles;
 use super::reporter::Reporter;
 use super::{Outcome, json, output, rejected, select, simulate};
-use cuvee::deploy::plan::{Adaptation, OrderOptions, Plan, PlanQuery, Relaxation, WorkflowOutline};
+use cuvee::deploy::plan::{
+    Adaptation, OrderOptions, Plan, PlanQuery, Relaxation, StartStates, WorkflowOutline, decide,
+};
+use cuvee::diagnostic::{Code, Diagnostic, Diagnostics};
 use cuvee::explore::Answer;
 use cuvee::output::draw::plan::{
     PlanDocument, bpmn, dot, human, make, mermaid, svg, workflows, yaml,
@@ -35,7 +38,19 @@ pub(crate) fn run(args: &PlanArgs, reporter: &Reporter) -> Outcome {
         return simulate::run(args, format, plan, &answer.sources, &read, reporter);
     }
     let shown = ShownPlan { all_steps: args.all_steps, reveal: args.reveal };
-    let text = drawn(plan, format, shown, &answer.sources, args.output.as_deref())?;
+    let text = match format {
+        PlanFormat::Make => {
+            let start = simulate::start_states(&args.simulate, &answer.sources, &read)?;
+            makefile(plan, &start, args.reveal, &answer.sources)?
+        }
+        _ if args.simulate.state.is_some() => {
+            let message =
+                "the states before a plan are only asked for by a simulation and a makefile";
+            let help = "give `--state` with `--simulate` or `--format make`";
+            return Err(rejected(Diagnostic::error(Code::Usage, message).help(help)));
+        }
+        _ => drawn(plan, format, shown, &answer.sources, args.output.as_deref())?,
+    };
     output::deliver(args.output.as_deref(), text, &read).map_err(rejected)?;
     Ok(ExitCode::from(u8::from(args.adapt.exit_code && !plan.steps.is_empty())))
 }
@@ -62,10 +77,21 @@ pub(super) fn drawn(
         PlanFormat::Dot => dot(plan),
         PlanFormat::Svg => svg(plan),
         PlanFormat::Bpmn => bpmn(plan, reveal),
-        PlanFormat::Make => make(plan, reveal),
+        PlanFormat::Make => makefile(plan, &StartStates::default(), reveal, sources)?,
         PlanFormat::Yaml => yaml(plan)
             .map_err(|error| Failure { diagnostics: vec![error], sources: sources.clone() })?,
     })
+}
+
+/// A plan as a makefile, with the conditions that are known where nodes have these states.
+pub(super) fn makefile(
+    plan: &Plan,
+    start: &StartStates,
+    reveal: bool,
+    sources: &SourceMap,
+) -> Result<String, Failure> {
+    let failed = |Diagnostics(diagnostics)| Failure { diagnostics, sources: sources.clone() };
+    Ok(make(plan, &decide(plan, start).map_err(failed)?, reveal))
 }
 
 /// The format that the extension of a file stands for.

@@ -22,7 +22,7 @@ pub(super) fn run(
     reporter: &Reporter,
 ) -> Outcome {
     let failed = |Diagnostics(diagnostics)| Failure { diagnostics, sources: sources.clone() };
-    let start = start_states(&args.simulate, sources, read).map_err(failed)?;
+    let start = start_states(&args.simulate, sources, read)?;
     let SimulateArgs { fail, assume, .. } = &args.simulate;
     let assume_unmet = *assume == AssumeFormat::Unmet;
     let how = SimulationOptions { fail: fail.clone(), assume_unmet };
@@ -52,8 +52,17 @@ pub(super) fn run(
     Ok(ExitCode::from(u8::from(simulation.has_failed)))
 }
 
-/// The states before the simulation, from the arguments.
-fn start_states(
+/// The states before the plan, from the arguments.
+pub(super) fn start_states(
+    args: &SimulateArgs,
+    sources: &SourceMap,
+    read: &ReadFiles,
+) -> Result<StartStates, Failure> {
+    let failed = |Diagnostics(diagnostics)| Failure { diagnostics, sources: sources.clone() };
+    given_states(args, sources, read).map_err(failed)
+}
+
+fn given_states(
     args: &SimulateArgs,
     sources: &SourceMap,
     read: &ReadFiles,

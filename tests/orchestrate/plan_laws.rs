@@ -691,7 +691,9 @@ fn many_relations_are_exchanged_with_few_waits() {
     let plan = from.adapt(&to, true);
     updates(&from, &to, &plan);
     assert_eq!(plan.step_ids().map(|id| plan.after(id).len()).sum::<usize>(), 2 * count);
-    let make = cuvee::output::draw::plan::make(&plan, false);
+    let start = cuvee::deploy::plan::StartStates::default();
+    let conditions = cuvee::deploy::plan::decide(&plan, &start).unwrap();
+    let make = cuvee::output::draw::plan::make(&plan, &conditions, false);
     // Each step occurs as a goal, in `.PHONY`, with its own rule, and where it is waited for.
     assert_eq!(make.matches("/add_target").count(), 4 * count, "{make}");
 }

@@ -583,7 +583,7 @@ pub(crate) struct SimulateArgs {
     pub fail: Vec<String>,
     /// The states before the plan: `instance:NAME`, also `instance:NAME@REVISION`, or a file (YAML
     /// or JSON) such as `nodes: {shop: {state: started}}`, which may also have values of attributes
-    #[arg(long, value_name = "SOURCE", requires = "simulate")]
+    #[arg(long, value_name = "SOURCE")]
     pub state: Option<PathBuf>,
     /// Directory in which instances are kept; by default `.cuvee` [env: CUVEE_STORE]
     #[arg(long, value_name = "DIR", requires = "state")]

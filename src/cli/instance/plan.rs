@@ -3,7 +3,7 @@
 use super::{InstanceWriting, init};
 use crate::cli::args::PlanFormat;
 use crate::cli::args::instance::PlanInstanceArgs;
-use crate::cli::plan::{ShownPlan, adaptation, drawn, named, order};
+use crate::cli::plan::{ShownPlan, adaptation, drawn, makefile, named, order};
 use crate::cli::read::ReadFiles;
 use crate::cli::reporter::Reporter;
 use crate::cli::stored::store;
@@ -40,7 +40,13 @@ pub(super) fn run(args: &PlanInstanceArgs, reporter: &Reporter) -> Outcome {
     let format = args.format.or_else(|| named(args.output.as_deref()?));
     let format = format.unwrap_or(PlanFormat::Human);
     let shown = ShownPlan { all_steps: args.all_steps, reveal: false };
-    let text = drawn(plan, format, shown, &answer.sources, args.output.as_deref())?;
+    let text = match format {
+        // A generated plan has no conditions, and not all nodes of the instance.
+        PlanFormat::Make if !plan.is_generated => {
+            makefile(plan, &instance.model().start_states(), false, &answer.sources)?
+        }
+        _ => drawn(plan, format, shown, &answer.sources, args.output.as_deref())?,
+    };
     output::deliver(args.output.as_deref(), text, &ReadFiles::default()).map_err(rejected)?;
     Ok(ExitCode::from(u8::from(args.adapt.exit_code && !plan.steps.is_empty())))
 }

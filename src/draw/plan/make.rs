@@ -3,43 +3,121 @@
 
 use super::visible::VisibleSteps;
 use super::words::{implementation, operation};
-use crate::orchestrate::plan::{CallInput, Plan, PlanStepIndex};
+use crate::diagnostic::Diagnostic;
+use crate::orchestrate::plan::{
+    CallInput, DecidedConditions, Guard, KnownCondition, Plan, PlanStepIndex,
+};
+use crate::tosca::digest::sha256;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::write_flow;
 use rustc_hash::FxHashMap;
 use std::fmt::Write;
 
 /// A plan as a makefile. A target is a step, and its prerequisites are the steps that it waits for.
-/// `RUN` is called with the element, the operation, the implementation, and the inputs. Sensitive
-/// values are taken from environment variables, unless `reveal` is set.
+/// `RUN` is called with the element, the operation, the implementation, and the inputs. A step that
+/// was done leaves a stamp and is not run again. Steps whose conditions are known not to hold are
+/// not run. Sensitive values are taken from environment variables, unless `reveal` is set.
 ///
 /// ```
-/// use cuvee::deploy::plan::PlanQuery;
+/// use cuvee::deploy::plan::{PlanQuery, StartStates, decide};
 /// let plan = cuvee::Resolver::new("examples/shop").preset("dev").plan(&PlanQuery::default())?.result;
-/// assert!(cuvee::output::draw::plan::make(&plan, false).contains("RUN ?= echo\n"));
+/// let conditions = decide(&plan, &StartStates::default()).unwrap();
+/// assert!(cuvee::output::draw::plan::make(&plan, &conditions, false).contains("\nclean-stamps:\n"));
 /// # Ok::<(), cuvee::Failure>(())
 /// ```
-pub fn make(plan: &Plan, reveal: bool) -> String {
+pub fn make(plan: &Plan, conditions: &DecidedConditions, reveal: bool) -> String {
     let visible = VisibleSteps::of(plan);
     let targets: Vec<_> =
         visible.steps.iter().map(|&id| target_name(&plan.identifier(id))).collect();
+    let is_refused = !conditions.refused.is_empty();
     let mut secrets = Secrets { numbers: FxHashMap::default(), about: Vec::new(), reveal };
     let mut rules = String::new();
     for (index, &id) in visible.steps.iter().enumerate() {
         let waits = visible.after[index].iter().map(|&wait| &*targets[wait]);
-        guards(plan, id, &mut rules);
-        rule(&mut rules, &targets[index], waits);
-        if let Some(recipe) = recipe(plan, id, &mut secrets) {
-            line(&mut rules, format_args!("\t@{recipe}"));
+        let first = (is_refused && visible.after[index].is_empty()).then_some(PRECONDITIONS);
+        let known = conditions.steps.get(id.index()).copied().unwrap_or(KnownCondition::Unknown);
+        guards(plan, id, known, &mut rules);
+        rule(&mut rules, &targets[index], first.into_iter().chain(waits));
+        let recipe = recipe(plan, id, &mut secrets).filter(|_| known != KnownCondition::Unmet);
+        if let Some(recipe) = recipe {
+            let stamp = stamp_name(index, &targets[index]);
+            line(
+                &mut rules,
+                format_args!("\t@$(call unless,{stamp}) {recipe}$(call then,{stamp})"),
+            );
         }
     }
-    let goal = target_name(&plan.workflow);
+    let goal = goal(plan);
     let wanted = targets.iter().zip(&visible.steps).filter(|(_, id)| !plan.step(**id).is_handler);
+    let wanted = wanted.map(|(target, _)| &**target);
     let mut out = secrets.head(plan);
-    rule(&mut out, &goal, wanted.map(|(target, _)| &**target));
-    rule(&mut out, ".PHONY", std::iter::once(&*goal).chain(targets.iter().map(|one| &**one)));
+    out.push_str(&stamps(&rules));
+    for guard in plan.preconditions.iter().filter(|_| conditions.is_unsure) {
+        line(&mut out, format_args!("# Only if `{}`.", condition(guard)));
+    }
+    rule(&mut out, &goal, is_refused.then_some(PRECONDITIONS).into_iter().chain(wanted));
+    let own = [&*goal, CLEAN, PRECONDITIONS].into_iter();
+    rule(&mut out, ".PHONY", own.chain(targets.iter().map(|one| &**one)));
+    out.push_str(&format!("{CLEAN}:\n\t@rm -rf $(stamps)/plan-????????????????\n"));
+    if is_refused {
+        refuse(&conditions.refused, &mut out);
+    }
     out.push_str(&rules);
     out
+}
+
+/// The target that removes all stamps.
+const CLEAN: &str = "clean-stamps";
+
+/// The target that fails because preconditions do not hold. No step has such a name.
+const PRECONDITIONS: &str = "+preconditions";
+
+/// Writes the target that says which preconditions do not hold, and fails.
+fn refuse(refused: &[Diagnostic], out: &mut String) {
+    rule(out, PRECONDITIONS, std::iter::empty());
+    let said = refused.iter().map(|found| quoted(&remark(&found.message)));
+    let said: Vec<_> = said.collect();
+    line(out, format_args!("\t@printf '%s\\n' {} >&2; exit 1", said.join(" ")));
+}
+
+/// The target of the whole plan.
+fn goal(plan: &Plan) -> String {
+    match target_name(&plan.workflow) {
+        // The first letter is written like a special character, so the name is still unique.
+        name if name == CLEAN => format!("+63{}", &name[1..]),
+        name => name,
+    }
+}
+
+/// The name of the file that says that a step was done. It is unique by its number, and no longer
+/// than file systems allow.
+fn stamp_name(index: usize, target: &str) -> String {
+    const LONGEST: usize = 200;
+    let mut name = format!("{:04}-{}", index + 1, target.replace('/', "+2F"));
+    let end = (0..=LONGEST.min(name.len())).rev().find(|&end| name.is_char_boundary(end));
+    name.truncate(end.unwrap_or_default());
+    name
+}
+
+/// The variables and the target for stamps. Stamps of another plan do not count: they are in a
+/// directory that is called by the rules.
+fn stamps(rules: &str) -> String {
+    let digest = sha256(rules.as_bytes());
+    let plan = digest.get(..16).unwrap_or_default();
+    format!(
+        "\
+CUVEE_MAKEFILE := $(lastword $(MAKEFILE_LIST))
+CUVEE_STAMPS ?= $(CUVEE_MAKEFILE).stamps
+stamps = '$(subst ','\\'',$(CUVEE_STAMPS))'
+ifdef RUN
+unless = test -e $(stamps)/plan-{plan}/$(1) || {{
+then = && mkdir -p $(stamps)/plan-{plan} && : >$(stamps)/plan-{plan}/$(1); }}
+else
+RUN = echo
+endif
+
+"
+    )
 }
 
 fn line(out: &mut String, content: std::fmt::Arguments<'_>) {
@@ -55,15 +133,25 @@ fn rule<'t>(out: &mut String, target: &str, waits: impl Iterator<Item = &'t str>
     line(out, format_args!("{target}:{}", waits.join(separator)));
 }
 
-/// Writes conditions as comments, because make cannot evaluate them.
-fn guards(plan: &Plan, id: PlanStepIndex, out: &mut String) {
+/// Writes conditions that are not met or unknown as comments.
+fn guards(plan: &Plan, id: PlanStepIndex, known: KnownCondition, out: &mut String) {
     out.push('\n');
     if plan.step(id).is_handler {
         line(out, format_args!("# Only where another step fails."));
     }
+    let which = match known {
+        KnownCondition::Met => return,
+        KnownCondition::Unmet => "Not run, unless",
+        KnownCondition::Unknown => "Only if",
+    };
     for guard in plan.guards(id) {
-        line(out, format_args!("# Only if `{}`.", remark(&write_flow(&guard.condition))));
+        line(out, format_args!("# {which} `{}`.", condition(guard)));
     }
+}
+
+/// A condition for a comment.
+fn condition(guard: &Guard) -> String {
+    remark(&write_flow(&guard.condition))
 }
 
 /// The command of a step for the shell; `None` if the step only waits.
@@ -123,7 +211,12 @@ impl Secrets {
         for (index, about) in self.about.iter().enumerate() {
             line(&mut out, format_args!("# From the environment: SECRET_{}, {about}.", index + 1));
         }
-        out.push_str("RUN ?= echo\n\n");
+        line(
+            &mut out,
+            format_args!(
+                "# What is done has a stamp in CUVEE_STAMPS and is not run again; `make {CLEAN}` removes the stamps."
+            ),
+        );
         out
     }
 }

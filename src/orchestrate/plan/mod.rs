@@ -18,6 +18,7 @@ mod build;
 mod compare;
 mod condition;
 mod content;
+mod decide;
 mod declarative;
 mod digest;
 mod elements;
@@ -41,6 +42,7 @@ mod weave;
 pub(crate) use apart::{Deployment, deployment};
 #[cfg(feature = "cli")]
 pub(crate) use condition::condition_holds;
+pub use decide::{DecidedConditions, KnownCondition, decide};
 pub use digest::{digest_in, digest_of};
 pub(crate) use flow::{Flow, handled_steps, is_tolerant};
 pub use model::{

@@ -124,11 +124,11 @@ pub fn simulate<'p>(
 }
 
 /// A simulation while it runs.
-struct Simulator<'p> {
+pub(super) struct Simulator<'p> {
     plan: &'p Plan,
     flow: Flow,
     assume_unmet: bool,
-    simulation: Simulation<'p>,
+    pub(super) simulation: Simulation<'p>,
     /// The nodes of the plan, by name.
     nodes: FxHashMap<&'p str, PlanElementIndex>,
     /// The values of attributes. The value is `None` if it is unknown.
@@ -156,8 +156,11 @@ struct Simulator<'p> {
 
 type GuardKey = (usize, cuvee_text::source::Span, Option<PlanElementIndex>);
 
+/// The state of an element that is not known.
+const UNKNOWN: &str = "?";
+
 impl<'p> Simulator<'p> {
-    fn new(
+    pub(super) fn new(
         plan: &'p Plan,
         start: &'p StartStates,
         how: &SimulationOptions,
@@ -220,8 +223,21 @@ impl<'p> Simulator<'p> {
         if unknown.has_errors() { Err(unknown) } else { Ok(()) }
     }
 
+    /// Forgets the states of nodes that nobody gave, unless nothing is deployed yet.
+    pub(super) fn forget_states(&mut self, start: &StartStates) {
+        if is_deployment(self.plan) {
+            return;
+        }
+        let given = start.nodes.iter().filter(|node| node.state.is_some());
+        let given: FxHashSet<_> =
+            given.filter_map(|node| self.nodes.get(&*node.name)).map(|it| it.index()).collect();
+        let states = self.simulation.states.iter_mut().enumerate();
+        let forgotten = states.filter(|(element, _)| !given.contains(element));
+        forgotten.for_each(|(_, state)| *state = UNKNOWN);
+    }
+
     /// Checks all preconditions of the workflow.
-    fn may_begin(&mut self) -> bool {
+    pub(super) fn may_begin(&mut self) -> bool {
         let plan = self.plan;
         let mut may = true;
         for guard in &plan.preconditions {
@@ -293,7 +309,8 @@ impl<'p> Simulator<'p> {
     /// The value of an attribute: a state, a given or changed value, otherwise the initial value.
     fn known(&self, element: PlanElementIndex, attribute: &str) -> Option<Value> {
         if attribute == "state" {
-            return Some(Value::String(self.simulation.states[element.index()].into()));
+            let state = self.simulation.states[element.index()];
+            return (state != UNKNOWN).then(|| Value::String(state.into()));
         }
         if let Some(said) = self.attributes.get(&(element, attribute)) {
             return said.cloned();
@@ -310,7 +327,7 @@ impl<'p> Simulator<'p> {
         known.is_some_and(|known| known.is_sensitive) || is_sensitive_name(&why.attribute)
     }
 
-    fn run(&mut self) {
+    pub(super) fn run(&mut self) {
         for id in self.plan.step_ids() {
             if self.waits[id.index()] == 0 && !self.plan.step(id).is_handler {
                 self.enqueue(id);
@@ -542,11 +559,16 @@ fn nodes(plan: &Plan) -> FxHashMap<&str, PlanElementIndex> {
     nodes.map(|(index, element)| (&*element.name, PlanElementIndex::new(index))).collect()
 }
 
+/// Whether the plan deploys what is not there yet.
+fn is_deployment(plan: &Plan) -> bool {
+    matches!(&*plan.workflow, "deploy" | "install")
+}
+
 /// The states of nodes before the plan if none are given (statement S2).
 fn default_states(plan: &Plan) -> Vec<&str> {
     let changes = plan.changes.iter().map(|change| (&*change.element, change.class));
     let classes: FxHashMap<_, _> = changes.collect();
-    let is_deploy = matches!(&*plan.workflow, "deploy" | "install");
+    let is_deploy = is_deployment(plan);
     let state = |element: &super::PlanElement| {
         let is_node = element.identifier.starts_with("node.");
         let is_added = classes.get(&*element.identifier) == Some(&ChangeClass::Add);
