@@ -45,15 +45,7 @@ impl PresetVariant {
 
     fn with<'v, 'a>(&'v self, types: &'v Types<'a>, loaded: &'v Loaded) -> VariantOfPlan<'v, 'a> {
         let Self { topology, document } = self;
-        VariantOfPlan {
-            topology,
-            written: None,
-            types,
-            document,
-            loaded,
-            observation: None,
-            template_of: None,
-        }
+        VariantOfPlan::of(topology, document, types, loaded)
     }
 }
 

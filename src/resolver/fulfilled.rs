@@ -146,7 +146,7 @@ impl StoredInstance<'_> {
     pub fn inventory_of(&self, model: &InstanceModel) -> Result<Inventory, Failure> {
         let side = KeptSide::of(model, &|digest| self.target(digest))?;
         let made = side.with(model, PlannedExtent::Present, |present| {
-            Ok(instance::inventory(model, present.topology, present.types))
+            Ok(instance::inventory(model, present.topology, present.origin.types))
         });
         made.map_err(|Diagnostics(diagnostics)| Failure {
             diagnostics,

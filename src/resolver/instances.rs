@@ -6,11 +6,12 @@ use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::explore::types;
 use crate::orchestrate::instance::{
     self, Derived, InstanceModel, InstanceState, KeptSecrets, NamedTemplates, Overlay,
-    SecretValues, TargetSources, TargetTypes, VariantOfInstance, as_in_model, redacted, types_only,
+    SecretScanner, SecretValues, TargetSources, TargetTypes, VariantOfInstance, as_in_model,
+    redacted, types_only,
 };
 use crate::orchestrate::plan::{
-    self, Adaptation, ChangeClass, ElementChange, Observed, OrderOptions, Plan, PlanBase,
-    PlanQuery, PlanTarget, PlannedInstance, UnknownValue, VariantOfPlan,
+    self, Adaptation, ChangeClass, ElementChange, KeepsValues, Observed, OrderOptions, Plan,
+    PlanBase, PlanQuery, PlanTarget, PlannedInstance, UnknownValue, VariantOfPlan, VariantOrigin,
 };
 use crate::topology::Topology;
 use crate::topology::sensitive::masked;
@@ -120,14 +121,13 @@ impl Resolver {
             let (plan, found) = from.with(model, PlannedExtent::Present, |from| {
                 let read =
                     |document| as_in_model(Topology::read(document, &|_| false), &target.model);
+                let topology = read(&target.document);
+                let document = OutNode::root(&target.document).to_value();
                 let to = VariantOfPlan {
-                    topology: &read(&target.document),
                     written: Some(&read(&target.written)),
-                    types,
-                    document: &OutNode::root(&target.document).to_value(),
-                    loaded,
-                    observation: None,
+                    keeping: Some(&KeptValues::of(&target.secrets)),
                     template_of: Some(&|name| counted_template(&target.model, name)),
+                    ..VariantOfPlan::of(&topology, &document, types, loaded)
                 };
                 query.planned(from, to)
             })?;
@@ -451,42 +451,73 @@ impl<'a> VariantTarget<'a> {
         files.extend(copies);
         files.sort();
         files.dedup_by(|one, other| one.0 == other.0);
-        let kept = |(path, bytes): (std::path::PathBuf, Vec<u8>)| {
-            let bytes = self.kept(&path, bytes)?;
-            Some((path.to_string_lossy().into_owned(), bytes))
-        };
+        let (mut kept, mut digests) = (Vec::new(), Vec::new());
+        for (path, bytes) in files {
+            let name = path.to_string_lossy().into_owned();
+            match self.kept(&path, bytes) {
+                Ok(bytes) => kept.push((name, bytes)),
+                Err(bytes) => digests.push((name, self.secrets.digest(&bytes))),
+            }
+        }
         Ok(TargetSources {
             template: template.to_string_lossy().into_owned(),
             concrete,
             written: write_yaml(&self.written),
             types: write_yaml(&types_only(&self.document)),
-            files: files.into_iter().filter_map(kept).collect(),
+            files: kept,
+            digests,
             maps,
             non_normative,
             model: self.model.clone(),
         })
     }
 
-    /// The content under which a file is kept; `None` if it is not kept.
-    fn kept(&self, path: &Path, bytes: Vec<u8>) -> Option<Vec<u8>> {
+    /// The content under which a file is kept.
+    ///
+    /// # Errors
+    /// The content itself if the file is not kept.
+    fn kept(&self, path: &Path, bytes: Vec<u8>) -> Result<Vec<u8>, Vec<u8>> {
         if bytes.len() > KEPT {
-            return None;
+            return Err(bytes);
         }
         let text = match String::from_utf8(bytes) {
             Ok(text) => text,
-            Err(binary) => return Some(binary.into_bytes()),
+            Err(binary) => return Ok(binary.into_bytes()),
         };
         if !is_yaml(path) {
             let is_secret = self.secrets.scanner().is_known(&Value::from(text.as_str()));
-            return (!is_secret).then(|| text.into_bytes());
+            return if is_secret { Err(text.into_bytes()) } else { Ok(text.into_bytes()) };
         }
         let parsed = yaml::parse(FileId::DETACHED, text.as_str().into(), &Limits::default());
-        let Ok(document) = parsed else { return Some(text.into_bytes()) };
+        let Ok(document) = parsed else { return Ok(text.into_bytes()) };
         let shown = redacted(&Out::Source(document.root()), &self.secrets);
         match shown {
-            Out::Source(_) => Some(text.into_bytes()),
-            shown => Some(write_yaml(&shown).into_bytes()),
+            Out::Source(_) => Ok(text.into_bytes()),
+            shown => Ok(write_yaml(&shown).into_bytes()),
         }
+    }
+}
+
+/// The values and files of a template as an instance keeps them.
+struct KeptValues<'s> {
+    secrets: &'s KeptSecrets,
+    scanner: SecretScanner<'s>,
+}
+
+impl<'s> KeptValues<'s> {
+    fn of(secrets: &'s KeptSecrets) -> Self {
+        Self { secrets, scanner: secrets.scanner() }
+    }
+}
+
+impl KeepsValues for KeptValues<'_> {
+    fn kept(&self, name: &str, value: Value) -> Value {
+        let sealed = self.secrets.sealed(name, &value);
+        self.scanner.hidden(&sealed).unwrap_or(sealed)
+    }
+
+    fn digest(&self, content: &[u8]) -> String {
+        self.secrets.digest(content)
     }
 }
 
@@ -542,8 +573,11 @@ pub(super) struct KeptSide {
 /// A target that some nodes of the instance still have, or have already.
 struct OtherTarget {
     digest: Arc<str>,
+    sources: TargetSources,
     concrete: yaml::Document,
     written: yaml::Document,
+    loaded: Arc<Loaded>,
+    resolver: Resolver,
 }
 
 impl KeptSide {
@@ -559,9 +593,16 @@ impl KeptSide {
         for node in model.nodes.values() {
             let Some(digest) = &node.target else { continue };
             if others.iter().all(|known| known.digest != *digest) {
-                let of = targets(digest)?;
-                let (concrete, written) = (parsed(&of.concrete)?, parsed(&of.written)?);
-                others.push(OtherTarget { digest: Arc::clone(digest), concrete, written });
+                let sources = targets(digest)?;
+                let resolver = sources.resolver();
+                others.push(OtherTarget {
+                    digest: Arc::clone(digest),
+                    concrete: parsed(&sources.concrete)?,
+                    written: parsed(&sources.written)?,
+                    loaded: resolver.loaded(Extent::Whole)?,
+                    resolver,
+                    sources,
+                });
             }
         }
         let written = parsed(&sources.written)?;
@@ -603,17 +644,28 @@ impl KeptSide {
         };
         let read = |document| as_in_model(Topology::read(document, &|_| false), model);
         let (topology, written) = (read(&document), read(&written));
-        types::known(loaded, &self.resolver.choice, InputMode::Closed, |types| {
-            make(VariantOfPlan {
-                topology: &topology,
-                written: Some(&written),
-                types,
-                document: &OutNode::root(&document).to_value(),
-                loaded,
-                observation: (extent == PlannedExtent::Present)
-                    .then_some(&|name| observed(model, name)),
-                template_of: Some(&|name| counted_template(model, name)),
-            })
+        let document = OutNode::root(&document).to_value();
+        let linked = |loaded, resolver: &Resolver| {
+            types::linked(loaded, &resolver.choice, InputMode::Closed)
+        };
+        let types = linked(loaded, &self.resolver)?;
+        let others = self.others.iter().map(|other| linked(&other.loaded, &other.resolver));
+        let others = others.collect::<Result<Vec<_>, _>>()?;
+        let origin_of = |name: &str| {
+            let digest = model.nodes.get(name)?.target.as_ref()?;
+            let at = self.others.iter().position(|other| other.digest == *digest)?;
+            let OtherTarget { loaded, sources, .. } = self.others.get(at)?;
+            Some(VariantOrigin { types: others.get(at)?, loaded, digests: &sources.digests })
+        };
+        let of_kept = VariantOfPlan::of(&topology, &document, &types, loaded);
+        make(VariantOfPlan {
+            written: Some(&written),
+            origin: VariantOrigin { digests: &self.sources.digests, ..of_kept.origin },
+            origin_of: Some(&origin_of),
+            observation: (extent == PlannedExtent::Present)
+                .then_some(&|name| observed(model, name)),
+            template_of: Some(&|name| counted_template(model, name)),
+            ..of_kept
         })
     }
 }

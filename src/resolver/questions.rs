@@ -227,22 +227,12 @@ impl Resolver {
             let planned = types::known(&loaded, &self.choice, InputMode::Closed, |old_types| {
                 types::known(new_files, &to.choice, InputMode::Closed, |new_types| {
                     let from = VariantOfPlan {
-                        topology: &old.topology,
                         written: old.written.as_ref(),
-                        types: old_types,
-                        document: &old_document,
-                        loaded: &loaded,
-                        observation: None,
-                        template_of: None,
+                        ..VariantOfPlan::of(&old.topology, &old_document, old_types, &loaded)
                     };
                     let to = VariantOfPlan {
-                        topology: &new.topology,
                         written: new.written.as_ref(),
-                        types: new_types,
-                        document: &new_document,
-                        loaded: new_files,
-                        observation: None,
-                        template_of: None,
+                        ..VariantOfPlan::of(&new.topology, &new_document, new_types, new_files)
                     };
                     plan::adapt(from, to, adaptation, order)
                 })

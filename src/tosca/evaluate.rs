@@ -617,7 +617,7 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
         let own = self.own(relation, path)?;
         let target = self.scope.ends(relation).and_then(|[_, target]| target);
         let (Some(target), None) = (target, &own) else { return Ok(own) };
-        for capability in self.capabilities(node, relation, target) {
+        for capability in fulfilling(self.scope, [node, relation, target]) {
             let found = self.of_capability(target, capability, path)?;
             if found.is_some() {
                 return Ok(found);
@@ -625,36 +625,30 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
         }
         self.own(target, path)
     }
+}
 
-    /// The capabilities of the target that may fulfil a requirement: the one that is named, or
-    /// those of the required type.
-    fn capabilities(
-        &self,
-        node: S::Element,
-        relation: S::Element,
-        target: S::Element,
-    ) -> Vec<&'e str> {
-        let (name, named) = self.scope.requirement(relation);
-        let defined = self
-            .effective(node)
-            .and_then(|effective| effective.requirements.get(name)?.definition.capability?.text());
-        let find = |kind: &str| self.scope.type_named(Family::Capability, kind);
-        let Some(effective) = self.effective(target) else { return vec![named.unwrap_or(name)] };
-        if let Some(named) = named.filter(|named| effective.capabilities.contains_key(named)) {
-            return vec![named];
-        }
-        let Some(wanted) = named.or(defined).and_then(find) else { return vec![name] };
-        let is_one = |kind: Option<Node<'_>>| {
-            let kind = kind.and_then(Node::text).and_then(find);
-            kind.is_some_and(|kind| self.scope.derives(kind, wanted))
-        };
-        effective
-            .capabilities
-            .iter()
-            .filter(|(_, part)| is_one(part.definition.kind))
-            .map(|(name, _)| *name)
-            .collect()
+/// The capabilities of the target that may fulfil a requirement of a node: the one that is named,
+/// or those of the required type.
+pub(crate) fn fulfilling<'e, S: FunctionScope<'e>>(
+    scope: &S,
+    [node, relation, target]: [S::Element; 3],
+) -> Vec<&'e str> {
+    let effective = |element| Some(scope.effective(scope.type_of(element)?));
+    let (name, named) = scope.requirement(relation);
+    let defined = effective(node)
+        .and_then(|effective| effective.requirements.get(name)?.definition.capability?.text());
+    let find = |kind: &str| scope.type_named(Family::Capability, kind);
+    let Some(effective) = effective(target) else { return vec![named.unwrap_or(name)] };
+    if let Some(named) = named.filter(|named| effective.capabilities.contains_key(named)) {
+        return vec![named];
     }
+    let Some(wanted) = named.or(defined).and_then(find) else { return vec![name] };
+    let is_one = |kind: Option<Node<'_>>| {
+        let kind = kind.and_then(Node::text).and_then(find);
+        kind.is_some_and(|kind| scope.derives(kind, wanted))
+    };
+    let capabilities = effective.capabilities.iter();
+    capabilities.filter(|(_, part)| is_one(part.definition.kind)).map(|(name, _)| *name).collect()
 }
 
 /// The call in a node, if the node can be told from a map. A malformed call yields `None`, because

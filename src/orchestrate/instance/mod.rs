@@ -70,8 +70,8 @@ pub use query::{
 pub(crate) use redact::redacted;
 pub use reduce::{ImpossibleEvent, RecordHead};
 pub use report::{DeclaredTypes, InstanceReport, ReportRules, Reported, SealValue};
-pub(crate) use secrets::holds_call;
 pub use secrets::{KeptSecrets, SecretValues};
+pub(crate) use secrets::{SecretScanner, holds_call};
 pub use shown::OpenSecret;
 #[cfg(not(target_family = "wasm"))]
 pub use store::OsStore;

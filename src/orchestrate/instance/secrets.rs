@@ -166,9 +166,14 @@ impl KeptSecrets {
     }
 
     fn code(&self, value: &Value) -> String {
+        self.digest(canonical(value).as_bytes())
+    }
+
+    /// The digest of a content under the key.
+    pub(crate) fn digest(&self, content: &[u8]) -> String {
         // HMAC accepts keys of any length, so this does not fail.
         let Ok(mut code) = Hmac::<Sha256>::new_from_slice(&self.key) else { return String::new() };
-        code.update(canonical(value).as_bytes());
+        code.update(content);
         format!("{DIGEST}{}", hexadecimal(&code.finalize().into_bytes()))
     }
 }

@@ -30,6 +30,8 @@ pub struct TargetSources {
     pub types: String,
     /// The files that the template names, and its library, by path.
     pub files: Vec<(String, Vec<u8>)>,
+    /// The digests of named files that are not kept, by path. They show that a content changes.
+    pub digests: Vec<(String, String)>,
     /// Addresses, and the file that stands for each.
     pub maps: Vec<(String, String)>,
     /// Whether the types of chapter 9 of TOSCA are defined as well.
@@ -66,6 +68,9 @@ struct TargetManifest {
     model: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     files: Vec<(String, String)>,
+    /// Digests of files that are not kept, by their names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    digests: Vec<(String, String)>,
     /// Addresses, and the name of the file that stands for each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     maps: Vec<(String, String)>,
@@ -103,6 +108,7 @@ impl TargetSources {
             format: FORMAT,
             template: self.template.clone(),
             files: files.collect(),
+            digests: self.digests.clone(),
             concrete: keep(self.concrete.clone().into_bytes()),
             written: keep(self.written.clone().into_bytes()),
             types: Some(keep(self.types.clone().into_bytes())),
@@ -130,6 +136,7 @@ impl TargetSources {
             types: text(manifest.types(), blob)?,
             model: model(&manifest, blob)?,
             template: manifest.template,
+            digests: manifest.digests,
             maps: manifest.maps,
             non_normative: manifest.non_normative,
         })

@@ -1,9 +1,10 @@
 //! Tells what nodes and relations do: which operations have something to run (statements D7 and D8
 //! of `docs/plans.md`), which nodes the orchestrator brings, and where calls run.
 
-use super::CountedTemplate;
 use super::elements::is_selected;
-use super::model::{CallOutput, KnownAttribute, PlanCall, WorkflowInput};
+use super::model::{CallOutput, CallPlaces, KnownAttribute, PlanCall, WorkflowInput};
+use super::weave::{CallPlace, Unhosted};
+use super::{CountedTemplate, KeepsValues};
 use crate::diagnostic::Diagnostics;
 use crate::topology::scope::TopologyScope;
 use crate::topology::sensitive::{self, Sensitivity, is_sensitive_input, is_sensitive_name};
@@ -40,7 +41,7 @@ const PROVIDED: [&str; 8] = [
 ];
 
 /// The operations that relations may have.
-const OF_RELATIONS: [LifecycleOperation; 9] = [
+pub(super) const OF_RELATIONS: [LifecycleOperation; 9] = [
     LifecycleOperation::PreConfigureSource,
     LifecycleOperation::PreConfigureTarget,
     LifecycleOperation::PostConfigureSource,
@@ -61,6 +62,9 @@ pub(super) enum Delegation {
     Provided,
 }
 
+/// The name of a type as it is written, and its full name if it is defined.
+pub(super) type WrittenType<'n> = (&'n str, Option<&'n str>);
+
 /// The definition of an operation in a type.
 struct TypeOperation<'a> {
     interface: &'a str,
@@ -78,6 +82,8 @@ struct TypeBehavior<'t, 'a> {
     types: &'t Types<'a>,
     id: TypeId,
     operations: FxHashMap<LifecycleOperation, TypeOperation<'a>>,
+    /// The interfaces and names of operations that are none of the life cycle.
+    others: Vec<(&'a str, &'a str)>,
     /// The calls of nodes or relations that define nothing of their own, as far as they are all
     /// alike.
     calls: FxHashMap<LifecycleOperation, Option<Rc<PlanCall>>>,
@@ -119,6 +125,8 @@ pub(super) struct Behaviors<'t, 'a> {
     /// What functions in types refer to, if functions have their values here.
     scope: Option<TopologyScope<'t, 'a>>,
     evaluated: RefCell<EvaluatorState<TopologyElement>>,
+    /// How an instance keeps the values that types give.
+    keeping: Option<&'t dyn KeepsValues>,
     /// The nodes of templates with several nodes, by the name of the template.
     counted: FxHashMap<String, Vec<NodeIndex>>,
 }
@@ -129,14 +137,13 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         types: &'t Types<'a>,
         managed: FxHashSet<NodeIndex>,
     ) -> Self {
-        Self::among(topology, types, vec![types; topology.nodes.len()], managed)
+        Self::among(topology, (types, vec![types; topology.nodes.len()]), managed)
     }
 
     /// The behavior of a topology in which not all nodes have their types from the same template.
     pub(super) fn among(
         topology: &'t Topology,
-        types: &'t Types<'a>,
-        types_of: Vec<&'t Types<'a>>,
+        (types, types_of): (&'t Types<'a>, Vec<&'t Types<'a>>),
         managed: FxHashSet<NodeIndex>,
     ) -> Self {
         let mut behaviors = Self {
@@ -152,6 +159,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
             as_written: None,
             scope: None,
             evaluated: RefCell::default(),
+            keeping: None,
             counted: FxHashMap::default(),
         };
         let mut known = FxHashMap::default();
@@ -167,12 +175,18 @@ impl<'t, 'a> Behaviors<'t, 'a> {
     /// secret. The functions of types get their values, too.
     pub(super) fn beside(self, written: Option<&'t Topology>) -> Self {
         let Some(written) = written else { return self };
-        let (types, types_of) = (self.types, self.types_of.clone());
+        let types = (self.types, self.types_of.clone());
+        let as_written = Self::among(written, types, FxHashSet::default()).keeping(self.keeping);
         Self {
-            as_written: Some(Box::new(Self::among(written, types, types_of, FxHashSet::default()))),
-            scope: Some(TopologyScope::of(self.topology, types)),
+            as_written: Some(Box::new(as_written)),
+            scope: Some(TopologyScope::of(self.topology, self.types)),
             ..self
         }
+    }
+
+    /// Lets values that types give be as an instance keeps them.
+    pub(super) fn keeping(self, keeping: Option<&'t dyn KeepsValues>) -> Self {
+        Self { keeping, ..self }
     }
 
     /// The errors in functions of types that were evaluated so far, each once.
@@ -188,12 +202,20 @@ impl<'t, 'a> Behaviors<'t, 'a> {
     }
 
     /// A value that a type gives, with the values of functions, if they have theirs here.
-    fn value(&self, node: Node<'_>, owner: ValueOwner) -> Value {
-        let Some(scope) = &self.scope else { return node.to_value() };
-        let mut evaluator = FunctionEvaluator::new(scope, self.evaluated.take());
-        let value = evaluator.replaced(node, owner.element());
-        self.evaluated.replace(evaluator.into_state());
-        value
+    pub(super) fn value(&self, name: &str, node: Node<'_>, owner: ValueOwner) -> Value {
+        let value = match &self.scope {
+            None => node.to_value(),
+            Some(scope) => {
+                let mut evaluator = FunctionEvaluator::new(scope, self.evaluated.take());
+                let value = evaluator.replaced(node, owner.element());
+                self.evaluated.replace(evaluator.into_state());
+                value
+            }
+        };
+        match self.keeping {
+            Some(keeping) => keeping.kept(name, value),
+            None => value,
+        }
     }
 
     /// Registers the nodes of an instance that come from a template with several nodes.
@@ -330,15 +352,6 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         Some(KnownAttribute { name: name.to_owned(), value, is_sensitive })
     }
 
-    /// Whether an artifact of a node is a deployment artifact.
-    pub(super) fn is_deployment_artifact(&self, node: NodeIndex, name: &str) -> bool {
-        let mut artifacts = self.topology.node(node).artifacts.iter();
-        let own = artifacts.find(|artifact| artifact.name == name);
-        let types = self.types_of[node.index()];
-        let id = own.and_then(|own| type_named(types, Family::Artifact, own.type_name.as_ref()?));
-        id.is_some_and(|id| is_deployment(types, id))
-    }
-
     /// Whether operations of relations can run on the node itself.
     pub(super) fn is_compute(&self, node: NodeIndex) -> bool {
         self.node_type(node).is_some_and(|behavior| behavior.is_compute)
@@ -388,7 +401,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
     ) -> Option<PlanCall> {
         let inherited = of_type.and_then(|of_type| of_type.operations.get(&operation));
         if let Some(call) = self.merged(operation.as_str(), own, from, inherited) {
-            return Some(with_file(call, artifacts.0, of_type));
+            return Some(with_file(call, artifacts, of_type));
         }
         let (artifact, span) = (operation == LifecycleOperation::Create)
             .then(|| deployment_artifact(artifacts, of_type))??;
@@ -442,15 +455,18 @@ impl<'t, 'a> Behaviors<'t, 'a> {
     /// The call of an operation that a workflow names on a node: `interface.operation`, with the
     /// name of the interface or of its type, or the operation alone.
     pub(super) fn called(&self, node: NodeIndex, name: &str) -> Option<PlanCall> {
-        self.made(|behaviors| behaviors.named_call(node, name))
+        self.made(|behaviors| behaviors.named_call(node, split_operation(name)))
     }
 
-    fn named_call(&self, node: NodeIndex, name: &str) -> Option<PlanCall> {
+    fn named_call(
+        &self,
+        node: NodeIndex,
+        (interface, operation): (Option<&str>, &str),
+    ) -> Option<PlanCall> {
         let template = self.topology.node(node);
         let of_type = self.node_type(node);
         let types = self.types_of[node.index()];
         let interfaces = of_type.map(|of_type| &of_type.effective().interfaces);
-        let (interface, operation) = split_operation(name);
         let own = template.described.interfaces.iter().find_map(|one| {
             let said = one.operations.iter().find(|said| said.name == operation)?;
             let is_meant = interface.is_none_or(|name| {
@@ -485,7 +501,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         let from = format!("node.{}", template.name);
         let owner = ValueOwner::Node(node);
         if let Some(call) = self.merged(operation, own, (&from, owner), inherited.as_ref()) {
-            return Some(with_file(call, &template.artifacts, of_type));
+            return Some(with_file(call, (&template.artifacts, types), of_type));
         }
         let interface = own.map(|(interface, _)| &*interface.name);
         let interface = interface.or_else(|| inherited.as_ref().map(|said| said.interface));
@@ -529,14 +545,8 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         interfaces: &'t [TopologyInterface],
         operation: LifecycleOperation,
     ) -> Option<(&'t TopologyInterface, &'t TopologyOperation)> {
-        let is_meant = |interface: &&TopologyInterface| {
-            let by_type = interface.type_name.as_ref();
-            by_type.map_or_else(
-                || is_interface_name(&interface.name, operation),
-                |kind| is_interface_name(&kind.value, operation),
-            ) || interface.name == operation.interface()
-        };
-        interfaces.iter().filter(is_meant).find_map(|interface| {
+        let meant = interfaces.iter().filter(|interface| is_meant(interface, operation));
+        meant.into_iter().find_map(|interface| {
             let name = operation.as_str();
             let said = interface.operations.iter().find(|said| said.name == name)?;
             Some((interface, said))
@@ -551,6 +561,102 @@ impl<'t, 'a> Behaviors<'t, 'a> {
     /// The names of the types of a relation, the nearest first.
     pub(super) fn relation_types(&self, relation: RelationIndex) -> Vec<&'a str> {
         self.relationship_type(relation).map(TypeBehavior::names).unwrap_or_default()
+    }
+
+    /// The name of the type of a node.
+    pub(super) fn type_name(&self, node: NodeIndex) -> Option<WrittenType<'_>> {
+        let written = self.topology.node(node).described.type_name.as_ref()?;
+        Some((&written.value, self.node_type(node).map(TypeBehavior::name)))
+    }
+
+    /// The name of the type of a relation.
+    pub(super) fn relationship_name(&self, relation: RelationIndex) -> Option<WrittenType<'_>> {
+        let full = self.relationship_type(relation).map(TypeBehavior::name);
+        let written = self.topology.relation(relation).relationship_type.as_ref();
+        Some((written.map(|name| &*name.value).or(full)?, full))
+    }
+
+    /// What the type of a node defines.
+    pub(super) fn effective(&self, node: NodeIndex) -> Option<&'t EffectiveType<'a>> {
+        self.node_type(node).map(TypeBehavior::effective)
+    }
+
+    /// What the type of a relation defines.
+    pub(super) fn relation_effective(
+        &self,
+        relation: RelationIndex,
+    ) -> Option<&'t EffectiveType<'a>> {
+        self.relationship_type(relation).map(TypeBehavior::effective)
+    }
+
+    /// The full name of the type of an artifact, and whether it is a type of deployment artifacts.
+    /// The template's own name takes precedence over that in the type of the node.
+    pub(super) fn artifact_type(
+        &self,
+        node: NodeIndex,
+        own: Option<&Spanned<String>>,
+        defined: Option<Node<'_>>,
+    ) -> Option<(String, bool)> {
+        let types = self.types_of[node.index()];
+        let (id, written) = match own {
+            Some(own) => (type_named(types, Family::Artifact, own), &*own.value),
+            None => {
+                let (file, name) = (defined?.span().file, defined?.text()?);
+                (types.find_in(Some(file), Family::Artifact, name), name)
+            }
+        };
+        let full = id.map_or(written, |id| types.definition(id).name);
+        Some((full.to_owned(), id.is_some_and(|id| is_deployment(types, id))))
+    }
+
+    /// The interfaces and names of the operations of a node that are none of the life cycle.
+    pub(super) fn other_operations(&self, node: NodeIndex) -> Vec<(String, String)> {
+        let owned = |(interface, name): (&str, &str)| (interface.to_owned(), name.to_owned());
+        let of_type = self.node_type(node).into_iter().flat_map(|it| it.others.iter().copied());
+        let interfaces = self.topology.node(node).described.interfaces.iter();
+        let own = interfaces.flat_map(|interface| {
+            let others = interface.operations.iter().filter(move |said| {
+                let known = LifecycleOperation::standard(&said.name);
+                known.is_none_or(|known| !is_meant(interface, known))
+            });
+            others.map(|said| (&*interface.name, &*said.name))
+        });
+        let mut all: Vec<_> = of_type.chain(own).map(owned).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// The call of an operation of a node by interface and name; `None` if it has nothing to run.
+    pub(super) fn operation(
+        &self,
+        node: NodeIndex,
+        interface: &str,
+        operation: &str,
+    ) -> Option<PlanCall> {
+        let made = self.made(|behaviors| behaviors.named_call(node, (Some(interface), operation)));
+        made.filter(|call| call.primary.is_some())
+    }
+
+    /// The call of an operation of a relation with functions unevaluated.
+    pub(super) fn written_relation(
+        &self,
+        relation: RelationIndex,
+        operation: LifecycleOperation,
+    ) -> Option<Rc<PlanCall>> {
+        let written = self.as_written.as_deref().unwrap_or(self);
+        written.relation(relation, operation)
+    }
+
+    /// The node on which a call at this place runs; `None` for the orchestrator.
+    pub(super) fn place_of(&self, place: CallPlace) -> Option<NodeIndex> {
+        let CallPlace::HostOf(node, unhosted) = place else { return None };
+        let is_itself = || match unhosted {
+            Unhosted::Orchestrator => false,
+            Unhosted::Machine => self.is_compute(node),
+            Unhosted::Itself => true,
+        };
+        self.host(node).or_else(|| is_itself().then_some(node))
     }
 
     /// The behavior of the type of a node.
@@ -685,11 +791,16 @@ impl<'t, 'a> Behaviors<'t, 'a> {
             (None, None) => return None,
         }?;
         call.operation = operation.to_owned();
+        if let Some(kind) = &mut call.primary_type
+            && let Some(full) = full_name(self.types, self.types.find(Family::Artifact, kind))
+        {
+            *kind = full;
+        }
         let interface = own.map(|(interface, _)| &*interface.name);
         call.interface =
             interface.or(inherited.map(|said| said.interface)).unwrap_or_default().to_owned();
         for &(name, node, by) in inherited.iter().flat_map(|said| &said.inputs) {
-            call.assign(name, self.value(node, owner), by, node.span());
+            call.assign(name, self.value(name, node, owner), by, node.span());
         }
         if let Some((interface, said)) = own {
             for AssignedValue { name, value, .. } in interface.inputs.iter().chain(&said.inputs) {
@@ -751,6 +862,7 @@ impl<'t, 'a> TypeBehavior<'t, 'a> {
             types,
             id,
             operations: FxHashMap::default(),
+            others: Vec::new(),
             calls: FxHashMap::default(),
             artifact: None,
             is_provided: false,
@@ -759,16 +871,18 @@ impl<'t, 'a> TypeBehavior<'t, 'a> {
             is_connection: false,
         };
         for part in types.effective(id).interfaces.values() {
-            for (name, said) in part.definition.operations.iter() {
-                let Some(operation) = lifecycle_operation(name, is_node) else { continue };
-                if is_interface(types, part.definition.kind, operation.interface_type())
-                    || is_interface_name(part.named.name, operation)
-                {
-                    let (interface, definition) = (part.named.name, &part.definition);
-                    let said =
-                        type_operation(types, interface, definition, said.owner, &said.definition);
-                    behavior.operations.insert(operation, said);
-                }
+            let (interface, of) = (part.named.name, &part.definition);
+            for (name, said) in of.operations.iter() {
+                let is_meant = |operation: &LifecycleOperation| {
+                    is_interface(types, of.kind, operation.interface_type())
+                        || is_interface_name(interface, *operation)
+                };
+                let Some(operation) = lifecycle_operation(name, is_node).filter(is_meant) else {
+                    behavior.others.push((interface, name));
+                    continue;
+                };
+                let said = type_operation(types, interface, of, said.owner, &said.definition);
+                behavior.operations.insert(operation, said);
             }
         }
         behavior
@@ -777,6 +891,10 @@ impl<'t, 'a> TypeBehavior<'t, 'a> {
     /// What the type defines.
     fn effective(&self) -> &'t EffectiveType<'a> {
         self.types.effective(self.id)
+    }
+
+    fn name(&self) -> &'a str {
+        self.types.definition(self.id).name
     }
 
     /// The names of the type and its ancestors, the nearest first.
@@ -880,28 +998,45 @@ fn deployment_artifact(
     own.or_else(|| of_type?.artifact.clone())
 }
 
+/// The full name of a type.
+fn full_name(types: &Types<'_>, id: Option<TypeId>) -> Option<String> {
+    Some(types.definition(id?).name.to_owned())
+}
+
 /// Replaces the name of an artifact of the node by the artifact's file.
 fn with_file(
     mut call: PlanCall,
-    artifacts: &[TopologyArtifact],
+    (artifacts, types): (&[TopologyArtifact], &Types<'_>),
     of_type: Option<&TypeBehavior<'_, '_>>,
 ) -> PlanCall {
     let found = |name: &str| {
         let own = artifacts.iter().find(|artifact| artifact.name == name);
-        let of = |kind: &Option<Spanned<String>>| Some(kind.as_ref()?.value.clone());
-        let own = own.and_then(|own| Some((own.file.as_ref()?.value.clone(), of(&own.type_name))));
+        let own = own.and_then(|own| {
+            let file = own.file.as_ref()?;
+            let kind = own.type_name.as_ref();
+            let full =
+                kind.and_then(|kind| full_name(types, type_named(types, Family::Artifact, kind)));
+            Some((file.value.clone(), file.span, full.or(kind.map(|kind| kind.value.clone()))))
+        });
         own.or_else(|| {
-            let part = of_type?.effective().artifacts.get(name)?;
-            let kind = part.definition.kind.and_then(|kind| Some(kind.text()?.to_owned()));
-            Some((part.definition.file?.text()?.to_owned(), kind))
+            let definition = &of_type?.effective().artifacts.get(name)?.definition;
+            let (file, kind) = (definition.file?, definition.kind);
+            let full = kind.and_then(|kind| {
+                full_name(
+                    types,
+                    types.find_in(Some(kind.span().file), Family::Artifact, kind.text()?),
+                )
+            });
+            let written = || Some(kind?.text()?.to_owned());
+            Some((file.text()?.to_owned(), file.span(), full.or_else(written)))
         })
     };
-    if let Some((file, kind)) = call.primary.as_deref().and_then(found) {
-        (call.primary, call.primary_type) = (Some(file), kind);
+    if let Some((file, place, kind)) = call.primary.as_deref().and_then(found) {
+        (call.primary, call.primary_type, call.places.primary) = (Some(file), kind, place);
     }
-    for name in &mut call.dependencies {
-        if let Some((file, _)) = found(name) {
-            *name = file;
+    for (name, at) in call.dependencies.iter_mut().zip(&mut call.places.dependencies) {
+        if let Some((file, place, _)) = found(name) {
+            (*name, *at) = (file, place);
         }
     }
     call
@@ -920,6 +1055,15 @@ fn lifecycle_operation(name: &str, is_node: bool) -> Option<LifecycleOperation> 
         true => LifecycleOperation::standard(name),
         false => OF_RELATIONS.into_iter().find(|operation| operation.as_str() == name),
     }
+}
+
+/// Whether an operation of this name of an interface is the one of the life cycle.
+fn is_meant(interface: &TopologyInterface, operation: LifecycleOperation) -> bool {
+    let by_type = interface.type_name.as_ref();
+    by_type.map_or_else(
+        || is_interface_name(&interface.name, operation),
+        |kind| is_interface_name(&kind.value, operation),
+    ) || interface.name == operation.interface()
 }
 
 /// Whether an interface has the usual name for this operation.
@@ -948,15 +1092,17 @@ fn assigned(value: &Value) -> Value {
 }
 
 fn of_template(said: &TopologyImplementation) -> Option<PlanCall> {
-    let written = &said.primary.as_ref()?.value;
-    let primary = file_of(written)?;
-    let dependencies = said.dependencies.iter().filter_map(|one| file_of(&one.value)).collect();
+    let primary = said.primary.as_ref()?;
+    let needed = said.dependencies.iter();
+    let (dependencies, places) =
+        needed.filter_map(|one| Some((file_of(&one.value)?, one.span))).unzip();
     let timeout = said.timeout.as_ref().map(|timeout| timeout.value.clone());
     let host = said.operation_host.as_ref().map(|host| host.value.clone());
     Some(PlanCall {
-        primary: Some(primary),
-        primary_type: type_of(written),
+        primary: Some(file_of(&primary.value)?),
+        primary_type: type_of(&primary.value),
         dependencies,
+        places: CallPlaces { primary: primary.span, dependencies: places },
         timeout,
         host,
         ..PlanCall::at(said.span)
@@ -966,11 +1112,14 @@ fn of_template(said: &TopologyImplementation) -> Option<PlanCall> {
 /// The implementation of an operation in a type: a name, or a map.
 fn of_type(node: Node<'_>) -> Option<PlanCall> {
     let primary = node.get("primary").unwrap_or(node);
-    let dependencies = node.get("dependencies").into_iter().flat_map(Node::items);
+    let needed = node.get("dependencies").into_iter().flat_map(Node::items);
+    let (dependencies, places) =
+        needed.filter_map(|one| Some((file_of(&one.to_value())?, one.span()))).unzip();
     Some(PlanCall {
         primary: Some(file_of(&primary.to_value())?),
         primary_type: type_of(&primary.to_value()),
-        dependencies: dependencies.filter_map(|one| file_of(&one.to_value())).collect(),
+        dependencies,
+        places: CallPlaces { primary: primary.span(), dependencies: places },
         timeout: node.get("timeout").map(Node::to_value),
         host: node.get("operation_host").and_then(|host| Some(host.text()?.to_owned())),
         ..PlanCall::at(node.span())

@@ -1,58 +1,78 @@
-//! Compares the contents of files that two templates call by the same name.
+//! Compares the contents of files that two templates name.
 
 use super::model::ChangeReason;
+use super::{KeepsValues, VariantOrigin};
 use crate::tosca::digest::sha256;
 use crate::tosca::load::Loaded;
-use cuvee_text::source::{FileId, Span};
+use cuvee_text::source::Span;
 use cuvee_text::value::Value;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
+use std::path::{Path, PathBuf};
 
-/// The files of two templates.
+/// A file as a template names it, and where it does.
+pub(super) type NamedFile<'n> = (&'n str, Span);
+
+/// The files of the new one of two variants, and what was compared with them.
 pub(super) struct Contents<'l> {
-    from: &'l Loaded,
     to: &'l Loaded,
-    /// The known differences, by the files that name them and by name. Many nodes name the same
-    /// files.
-    known: RefCell<FxHashMap<[FileId; 2], FxHashMap<String, Digests>>>,
+    keeping: Option<&'l dyn KeepsValues>,
+    /// The known differences, by the paths of the files and by the files of the old variant. Many
+    /// nodes name the same files.
+    known: RefCell<FxHashMap<(*const Loaded, [PathBuf; 2]), Digests>>,
 }
 
 impl<'l> Contents<'l> {
-    pub(super) fn new(from: &'l Loaded, to: &'l Loaded) -> Self {
-        Self { from, to, known: RefCell::default() }
+    pub(super) fn new(to: &'l Loaded, keeping: Option<&'l dyn KeepsValues>) -> Self {
+        Self { to, keeping, known: RefCell::default() }
     }
 
-    /// The difference between the files of a name at these places, if there is one. The same name
-    /// may stand for two files with different contents. Files that cannot be read are not compared;
-    /// only their names are.
+    /// The difference between two files, if there is one: another name or, if both lead to a file
+    /// that can be read, another content.
     pub(super) fn differ(
         &self,
-        path: impl FnOnce() -> String,
-        name: &str,
-        at: [Span; 2],
+        path: &str,
+        from: &VariantOrigin<'_, '_>,
+        was: Option<NamedFile<'_>>,
+        is: Option<NamedFile<'_>>,
     ) -> Option<ChangeReason> {
-        let mut known = self.known.borrow_mut();
-        let known = known.entry(at.map(|span| span.file)).or_default();
-        if !known.contains_key(name) {
-            known.insert(name.to_owned(), self.digests(name, at));
+        let reason = |from: Option<&str>, to: Option<&str>| ChangeReason {
+            path: path.to_owned(),
+            from: from.map(Value::from),
+            to: to.map(Value::from),
+            span: is.map(|(_, span)| span),
+            ..ChangeReason::default()
+        };
+        let (Some((old, old_span)), Some((new, new_span))) = (was, is) else {
+            let differs = was.is_some() || is.is_some();
+            return differs.then(|| reason(was.map(|(name, _)| name), is.map(|(name, _)| name)));
+        };
+        let paths = [from.loaded.named_file(old, old_span), self.to.named_file(new, new_span)];
+        // The same file may be named from another directory.
+        if old != new && below(from.loaded, &paths[0]) != below(self.to, &paths[1]) {
+            return Some(reason(Some(old), Some(new)));
         }
-        let [was, is] = known.get(name)?.as_ref()?;
-        Some(ChangeReason {
-            path: path(),
-            from: Some(Value::String(was.as_str().into())),
-            to: Some(Value::String(is.as_str().into())),
-            span: Some(at[1]),
-            ..Default::default()
-        })
+        let mut known = self.known.borrow_mut();
+        let key = (std::ptr::from_ref(from.loaded), paths);
+        if !known.contains_key(&key) {
+            let digests = self.digests(from, &key.1);
+            known.insert(key.clone(), digests);
+        }
+        let [was, is] = known.get(&key)?.as_ref()?;
+        Some(reason(Some(was), Some(is)))
     }
 
-    fn digests(&self, name: &str, at: [Span; 2]) -> Digests {
-        let [was, is] = [self.from.named_file(name, at[0]), self.to.named_file(name, at[1])];
-        if was == is {
+    fn digests(&self, from: &VariantOrigin<'_, '_>, [old, new]: &[PathBuf; 2]) -> Digests {
+        if std::ptr::eq(from.loaded, self.to) && old == new {
             return None;
         }
-        let (was, is) = (self.from.bytes(&was)?, self.to.bytes(&is)?);
-        (was != is).then(|| [digest(&was), digest(&is)])
+        let is = self.to.bytes(new)?;
+        if let Some(was) = from.loaded.bytes(old) {
+            return (was != is).then(|| [short(&sha256(&was)), short(&sha256(&is))]);
+        }
+        let (_, was) = from.digests.iter().find(|(path, _)| Path::new(path) == old)?;
+        let is = self.keeping?.digest(&is);
+        (*was != is).then(|| [short(was), short(&is)])
     }
 }
 
@@ -60,7 +80,12 @@ impl<'l> Contents<'l> {
 type Digests = Option<[String; 2]>;
 
 /// The beginning of a digest; it is long enough for people to tell contents apart.
-fn digest(bytes: &[u8]) -> String {
-    let digest = sha256(bytes);
-    format!("sha256:{}", digest.get(..12).unwrap_or(&digest))
+fn short(digest: &str) -> String {
+    let (kind, digest) = digest.split_once(':').unwrap_or(("sha256", digest));
+    format!("{kind}:{}", digest.get(..12).unwrap_or(digest))
+}
+
+/// The path of a file from the directory of the template.
+fn below<'p>(loaded: &Loaded, path: &'p Path) -> &'p Path {
+    path.strip_prefix(loaded.base()).unwrap_or(path)
 }

@@ -13,6 +13,7 @@
 //! ```
 
 mod apart;
+mod assigned;
 mod behavior;
 mod build;
 mod compare;
@@ -20,6 +21,7 @@ mod condition;
 mod content;
 mod decide;
 mod declarative;
+mod difference;
 mod digest;
 mod elements;
 mod exchange;
@@ -30,6 +32,7 @@ mod known;
 mod model;
 mod observed;
 mod order;
+mod others;
 mod premature;
 mod reach;
 mod simulate;
@@ -52,7 +55,7 @@ pub use model::{
     PlanStepIndex, PlanTarget, PlannedInstance, StepHost, StepWork, UnknownValue, WorkflowInput,
     WorkflowStep,
 };
-pub(crate) use observed::Observed;
+pub(crate) use observed::{Observation, Observed};
 pub use simulate::{Simulation, SimulationEvent, SimulationOptions, StepOutcome, simulate};
 pub use start::{StartNode, StartStates};
 pub(crate) use weave::{CallPlace, Unhosted};
@@ -66,8 +69,8 @@ use build::PlanBuilder;
 use content::Contents;
 use cuvee_text::value::Value;
 use declarative::{Declarative, declarative};
+use difference::Comparison;
 use imperative::Imperative;
-use observed::Observation;
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 use trigger::TriggerOfPolicy;
@@ -218,14 +221,73 @@ pub(crate) struct VariantOfPlan<'v, 'a> {
     pub(crate) topology: &'v Topology,
     /// The topology with functions unevaluated, if they have their values in `topology`.
     pub(crate) written: Option<&'v Topology>,
-    pub(crate) types: &'v Types<'a>,
     pub(crate) document: &'v Value,
-    /// The files in which its source places are.
-    pub(crate) loaded: &'v Loaded,
+    /// What the topology comes from.
+    pub(crate) origin: VariantOrigin<'v, 'a>,
+    /// What single nodes come from, if that is another template.
+    pub(crate) origin_of: Option<OriginOfNode<'v, 'a>>,
+    /// How an instance keeps what types and files give.
+    pub(crate) keeping: Option<&'v dyn KeepsValues>,
     /// The states of its nodes, if they are known.
     pub(crate) observation: Option<Observation<'v>>,
     /// The template of each node, if one template gives several nodes.
     pub(crate) template_of: Option<CountedTemplate<'v>>,
+}
+
+/// The types and files of a template. The places of what it gives are in these files.
+#[derive(Clone, Copy)]
+pub(crate) struct VariantOrigin<'v, 'a> {
+    pub(crate) types: &'v Types<'a>,
+    pub(crate) loaded: &'v Loaded,
+    /// The digests of files that an instance does not keep, by path.
+    pub(crate) digests: &'v [(String, String)],
+}
+
+/// The origin of a node, by its name.
+pub(crate) type OriginOfNode<'v, 'a> = &'v dyn Fn(&str) -> Option<VariantOrigin<'v, 'a>>;
+
+/// How an instance keeps values and files, so that they can be compared with what it has kept.
+pub(crate) trait KeepsValues {
+    /// A value of this name with its secrets replaced.
+    fn kept(&self, name: &str, value: Value) -> Value;
+
+    /// The digest of a file that is not kept.
+    fn digest(&self, content: &[u8]) -> String;
+}
+
+impl<'v, 'a> VariantOfPlan<'v, 'a> {
+    /// A variant of a template, without an instance.
+    pub(crate) fn of(
+        topology: &'v Topology,
+        document: &'v Value,
+        types: &'v Types<'a>,
+        loaded: &'v Loaded,
+    ) -> Self {
+        Self {
+            topology,
+            written: None,
+            document,
+            origin: VariantOrigin { types, loaded, digests: &[] },
+            origin_of: None,
+            keeping: None,
+            observation: None,
+            template_of: None,
+        }
+    }
+
+    /// The origin of each node.
+    fn origins(&self) -> Vec<VariantOrigin<'v, 'a>> {
+        let of = |name: &str| self.origin_of.and_then(|of| of(name)).unwrap_or(self.origin);
+        self.topology.nodes.iter().map(|node| of(&node.name)).collect()
+    }
+
+    /// What its nodes and relations do. The orchestrator does not bring those in `managed`.
+    fn behaviors(&self, managed: FxHashSet<NodeIndex>) -> Behaviors<'v, 'a> {
+        let types_of = self.origins().iter().map(|origin| origin.types).collect();
+        Behaviors::among(self.topology, (self.origin.types, types_of), managed)
+            .keeping(self.keeping)
+            .beside(self.written)
+    }
 }
 
 /// The template of a node that is one of several.
@@ -247,20 +309,20 @@ pub(crate) fn adapt(
         (Err(_), Err(errors)) => return Err(errors),
         (old, new) => (old.unwrap_or_default(), new.unwrap_or_default()),
     };
-    let mut old = Behaviors::of(from.topology, from.types, old).beside(from.written);
-    let is_foreign = !std::ptr::eq(from.loaded, to.loaded);
-    if is_foreign {
+    let mut old = from.behaviors(old);
+    if !std::ptr::eq(from.origin.loaded, to.origin.loaded) {
         old = old.foreign();
     }
-    let new = Behaviors::of(to.topology, to.types, new).beside(to.written);
+    let new = to.behaviors(new);
     let mut builder = PlanBuilder::new("update", true, order.parallel_hosts);
     builder.plan.inputs = new.told();
-    let contents = Contents::new(from.loaded, to.loaded);
+    let origins = from.origins();
+    let contents = Contents::new(to.origin.loaded, to.keeping);
+    let comparison = Comparison::new((&old, &origins), &new, contents, adaptation);
     let observed = Observed::all(from.topology, from.observation);
     let from = update::PlannedVariant { behaviors: &old, document: from.document };
     let to = update::PlannedVariant { behaviors: &new, document: to.document };
-    let contents = is_foreign.then_some(&contents);
-    update::update((&from, observed), &to, contents, adaptation, order, &mut builder)?;
+    update::update((&from, observed), &to, &comparison, adaptation, order, &mut builder)?;
     let wrong = new.wrong();
     if wrong.has_errors() { Err(wrong) } else { Ok((builder.plan, wrong)) }
 }
@@ -291,8 +353,7 @@ pub(crate) fn plan_instance(
     query: &PlanQuery,
 ) -> Result<(Plan, Diagnostics), Diagnostics> {
     let managed = query.order.resolved(of.topology)?;
-    let behaviors = Behaviors::of(of.topology, of.types, managed).beside(of.written);
-    planned(&behaviors.counted(of.template_of), query)
+    planned(&of.behaviors(managed).counted(of.template_of), query)
 }
 
 fn planned(

@@ -521,6 +521,15 @@ pub struct PlanCall {
     pub outputs: Vec<CallOutput>,
     /// The place of its implementation.
     pub span: Span,
+    /// The places of the names of its files.
+    pub(super) places: CallPlaces,
+}
+
+/// The places where the files of a call are named.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct CallPlaces {
+    pub(super) primary: Span,
+    pub(super) dependencies: Vec<Span>,
 }
 
 /// An input of an operation.
@@ -775,7 +784,18 @@ impl PlanCall {
             inputs: Vec::new(),
             outputs: Vec::new(),
             span,
+            places: CallPlaces { primary: span, dependencies: Vec::new() },
         }
+    }
+
+    /// The file of the implementation, with the place where it is named.
+    pub(super) fn file(&self) -> Option<(&str, Span)> {
+        Some((self.primary.as_deref()?, self.places.primary))
+    }
+
+    /// The files that the implementation needs, with the places where they are named.
+    pub(super) fn needed(&self) -> impl Iterator<Item = (&str, Span)> {
+        self.dependencies.iter().map(String::as_str).zip(self.places.dependencies.iter().copied())
     }
 
     /// Assigns a value to an input, in place of an earlier one.

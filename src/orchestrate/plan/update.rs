@@ -3,18 +3,17 @@
 
 use super::behavior::Behaviors;
 use super::build::PlanBuilder;
-use super::content::Contents;
+use super::difference::Comparison;
 use super::elements;
 use super::model::{ChangeClass, ChangeReason, ElementChange, PartKind, PlanElementIndex};
 use super::observed::Observed;
+use super::others::others;
 use super::reach::Reach;
 use super::weave::{Down, Scene, SceneSide, Up, weave};
 use super::{Adaptation, OrderOptions, Relaxation, named_node};
 use crate::diagnostic::Diagnostics;
-use crate::topology::diff::{Change, Edit, diff};
-use crate::topology::sensitive::is_sensitive_path;
+use crate::topology::diff::step;
 use crate::topology::{NodeIndex, RelationIndex, Topology};
-use crate::tosca::LifecycleOperation;
 use cuvee_text::value::Value;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -31,21 +30,20 @@ impl<'t> PlannedVariant<'_, 't, '_> {
     }
 }
 
-/// Plans how to turn the variant `from`, with its observed nodes, into the variant `to`. `contents`
-/// compares files that both call by the same name.
+/// Plans how to turn the variant `from`, with its observed nodes, into the variant `to`.
 ///
 /// # Errors
 /// `unknown-element` for nodes that do not exist, and as [`weave`].
 pub(super) fn update(
     (from, observed): (&PlannedVariant<'_, '_, '_>, Vec<Observed>),
     to: &PlannedVariant<'_, '_, '_>,
-    contents: Option<&Contents<'_>>,
+    comparison: &Comparison<'_, '_, '_>,
     adaptation: &Adaptation,
     order: &OrderOptions,
     builder: &mut PlanBuilder,
 ) -> Result<(), Diagnostics> {
     let pairs = Correspondence::of(from.topology(), to.topology(), adaptation)?;
-    let classes = NodeClasses::of((from, observed), to, &pairs, contents, adaptation);
+    let classes = NodeClasses::of((from, observed), to, &pairs, comparison, adaptation);
     let elements = classes.elements(builder);
     let scene = scene(&classes, &elements, order, adaptation);
     drop(weave(&scene, builder, &[])?);
@@ -136,7 +134,7 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
         (from, observed): (&'c PlannedVariant<'s, 't, 'a>, Vec<Observed>),
         to: &'c PlannedVariant<'s, 't, 'b>,
         pairs: &'c Correspondence,
-        contents: Option<&Contents<'_>>,
+        comparison: &Comparison<'_, '_, '_>,
         adaptation: &Adaptation,
     ) -> Self {
         let count = to.topology().nodes.len();
@@ -147,10 +145,10 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
             observed,
             classes: vec![ChangeClass::Keep; count],
             reasons: vec![Vec::new(); count],
-            others: Vec::new(),
+            others: others(from, to, adaptation),
         };
-        classes.written(adaptation);
-        contents.into_iter().for_each(|contents| classes.contents(contents));
+        classes.nodes(comparison);
+        classes.relationships(comparison);
         classes.asked(adaptation);
         classes.delegations();
         classes.repairs();
@@ -170,221 +168,62 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
         self.reasons[node.index()].push(reason);
     }
 
-    /// Finds the differences of the documents.
-    fn written(&mut self, adaptation: &Adaptation) {
-        let from = adaptation.renamed_document(self.from.document);
-        let found = diff(&from, self.to.document);
-        let names: FxHashMap<_, _> = self
-            .to
-            .topology()
-            .node_ids()
-            .map(|id| (&*self.to.topology().node(id).name, id))
-            .collect();
-        let mut templates: FxHashSet<String> = FxHashSet::default();
-        for change in &found.changes {
-            let node = change.element.strip_prefix("node.");
-            if let Some(node) = node {
-                let Some(&id) = names.get(node) else { continue };
-                match (self.pairs.nodes[id.index()], self.class_of(id, change)) {
-                    (None, _) => self.classes[id.index()] = ChangeClass::Add,
-                    (Some(_), Some(class)) => {
-                        let reason = self.reason(id, change);
-                        self.raise(id, class, reason);
-                    }
-                    _ => {}
-                }
-            } else {
-                if let Some(name) = change.element.strip_prefix("relationship.") {
-                    templates.insert(name.to_owned());
-                }
-                self.other(change);
-            }
-        }
-        self.relationship_templates(&templates);
-    }
-
-    /// Notes a change of an element that is no node.
-    fn other(&mut self, change: &Change) {
-        if !["group.", "policy.", "relationship.", "input.", "output."]
-            .iter()
-            .any(|kind| change.element.starts_with(kind))
-        {
-            return;
-        }
-        let class = match (&change.edit, change.path.is_empty()) {
-            (Edit::Added { .. }, true) => ChangeClass::Add,
-            (Edit::Removed { .. }, true) => ChangeClass::Remove,
-            _ => ChangeClass::Reconfigure,
-        };
-        let reason = ChangeReason { is_sensitive: self.hides(change), ..edited(change) };
-        match self.others.last_mut().filter(|last| last.element == change.element) {
-            Some(last) => last.reasons.push(reason),
-            None => {
-                let reasons = if change.path.is_empty() { Vec::new() } else { Vec::from([reason]) };
-                self.others.push(ElementChange { element: change.element.clone(), class, reasons });
-            }
-        }
-    }
-
-    /// Whether the values of a change are secret; the element is no node.
-    fn hides(&self, change: &Change) -> bool {
-        let of = |behaviors: &Behaviors<'_, '_>| {
-            let secrets = behaviors.secrets();
-            match change.element.split_once('.') {
-                Some(("input", name)) => secrets.input(name),
-                Some(("output", name)) => secrets.output(name),
-                _ => false,
-            }
-        };
-        is_sensitive_path(&change.path) || of(self.from.behaviors) || of(self.to.behaviors)
-    }
-
-    /// Reconfigures the sources of relationship templates that differ (statement U1).
-    fn relationship_templates(&mut self, changed: &FxHashSet<String>) {
-        let topology = self.to.topology();
-        for id in topology.relation_ids() {
-            let relation = topology.relation(id);
-            let used = relation.relationship.map(|used| topology.relationship(used));
-            let name = used.and_then(|used| used.name.as_ref());
-            if let Some(name) = name.filter(|name| changed.contains(*name))
-                && !self.is_new(id)
-            {
-                let because = Some(format!("relationship.{name}"));
-                let path = format!("requirement.{}.relationship", relation.name);
-                let reason =
-                    ChangeReason { path, because, span: Some(relation.span), ..Default::default() };
-                self.raise(relation.source, ChangeClass::Reconfigure, reason);
-            }
-        }
-    }
-
-    /// The class of change that follows from a difference at a node.
-    fn class_of(&self, node: NodeIndex, change: &Change) -> Option<ChangeClass> {
-        let path = &*change.path;
-        let part = path.split(['.', '[']).next().unwrap_or_default();
-        if path.ends_with(".description") || path.contains(".metadata") {
-            return None;
-        }
-        match part {
-            "type" => Some(ChangeClass::Recreate),
-            "property" => {
-                let name = path.strip_prefix("property.").unwrap_or_default();
-                let name = name.split(['.', '[']).next().unwrap_or_default();
-                match self.to.behaviors.recreates(node, name) {
-                    true => Some(ChangeClass::Recreate),
-                    false => Some(ChangeClass::Reconfigure),
-                }
-            }
-            "artifact" => {
-                let name = path.strip_prefix("artifact.").unwrap_or_default();
-                let name = name.split('.').next().unwrap_or_default();
-                let old = self.pairs.nodes[node.index()];
-                let was =
-                    old.is_some_and(|old| self.from.behaviors.is_deployment_artifact(old, name));
-                match was || self.to.behaviors.is_deployment_artifact(node, name) {
-                    true => Some(ChangeClass::Recreate),
-                    false => Some(ChangeClass::Reconfigure),
-                }
-            }
-            "interfaces" if is_create_implementation(path) => Some(ChangeClass::Recreate),
-            "interfaces" | "capability" | "instance_count" | "occurrences" | "copy" => {
-                Some(ChangeClass::Reconfigure)
-            }
-            // Added and removed relations are found by comparing the topologies.
-            "requirement" if path.contains(".relationship.") => {
-                self.has_relation(node, path).then_some(ChangeClass::Reconfigure)
-            }
-            _ => None,
-        }
-    }
-
-    /// Whether a relation of the requirement in the path existed before. For one with a new target
-    /// everything is new.
-    fn has_relation(&self, node: NodeIndex, path: &str) -> bool {
-        let topology = self.to.topology();
-        let path = path.strip_prefix("requirement.").unwrap_or(path);
-        let is_meant = |id: &&RelationIndex| {
-            let rest = path.strip_prefix(&*topology.relation(**id).name);
-            rest.is_some_and(|rest| rest.starts_with(['.', '[']))
-        };
-        let mut relations = topology.node(node).relations.iter().filter(is_meant);
-        relations.any(|&id| !self.is_new(id))
-    }
-
-    /// The difference as a reason, with the place of the part in the new variant.
-    fn reason(&self, node: NodeIndex, change: &Change) -> ChangeReason {
-        let template = self.to.topology().node(node);
-        let name = |prefix: &str| {
-            let rest = change.path.strip_prefix(prefix)?;
-            Some(rest.split(['.', '[']).next().unwrap_or_default())
-        };
-        let property = name("property.").and_then(|name| {
-            let found = template.described.properties.iter().find(|one| one.name == name);
-            found.map(|found| found.value.span)
-        });
-        let kind =
-            (change.path == "type").then(|| Some(template.described.type_name.as_ref()?.span));
-        let span = property.or(kind.flatten()).unwrap_or(template.span);
-        let old = self.pairs.nodes[node.index()];
-        let was = old.is_some_and(|old| self.from.behaviors.secrets().at(old, &change.path));
-        let is_sensitive = was || self.to.behaviors.secrets().at(node, &change.path);
-        ChangeReason { span: Some(span), is_sensitive, ..edited(change) }
-    }
-
-    /// Finds files with the same name and other contents.
-    fn contents(&mut self, contents: &Contents<'_>) {
+    /// Finds what differs at the nodes that both variants have.
+    fn nodes(&mut self, comparison: &Comparison<'_, '_, '_>) {
         for node in self.to.topology().node_ids() {
-            let Some(old) = self.pairs.nodes[node.index()] else { continue };
-            let artifacts = self.other_artifacts(old, node, contents);
-            let implementations = self.other_implementations(old, node, contents);
-            for (class, reason) in artifacts.into_iter().chain(implementations) {
+            let Some(old) = self.pairs.nodes[node.index()] else {
+                self.classes[node.index()] = ChangeClass::Add;
+                continue;
+            };
+            for (class, reason) in comparison.node(old, node) {
                 self.raise(node, class, reason);
             }
         }
     }
 
-    fn other_artifacts(
-        &self,
-        old: NodeIndex,
-        node: NodeIndex,
-        contents: &Contents<'_>,
-    ) -> Vec<(ChangeClass, ChangeReason)> {
-        let known = &self.from.topology().node(old).artifacts;
-        let artifacts = self.to.topology().node(node).artifacts.iter();
-        let other = artifacts.filter_map(|artifact| {
-            let was = known.iter().find(|known| known.name == artifact.name)?.file.as_ref()?;
-            let is = artifact.file.as_ref().filter(|is| is.value == was.value)?;
-            let path = || format!("artifact.{}.file", artifact.name);
-            let reason = contents.differ(path, &is.value, [was.span, is.span])?;
-            let class = match self.to.behaviors.is_deployment_artifact(node, &artifact.name) {
-                true => ChangeClass::Recreate,
-                false => ChangeClass::Reconfigure,
-            };
-            Some((class, reason))
-        });
-        other.collect()
+    /// Finds what differs at the relations that both variants have (statement U1).
+    fn relationships(&mut self, comparison: &Comparison<'_, '_, '_>) {
+        let topology = self.to.topology();
+        for id in topology.relation_ids() {
+            let old = self.pairs.relations[id.index()].filter(|_| !self.is_new(id));
+            let Some(old) = old else { continue };
+            let relation = topology.relation(id);
+            let used = relation.relationship.map(|used| topology.relationship(used));
+            let template = used.and_then(|used| used.name.as_ref());
+            let template = template.map(|name| format!("relationship.{name}"));
+            let at = format!("requirement{}.relationship", step(&relation.name));
+            let mut of_template = Vec::new();
+            for (node, reason) in comparison.relation(old, id) {
+                let source =
+                    (node != relation.source).then(|| topology.node_identifier(relation.source));
+                let own = ChangeReason {
+                    path: format!("{at}.{}", reason.path),
+                    because: source,
+                    ..reason.clone()
+                };
+                of_template.push(reason);
+                match &template {
+                    None => self.raise(node, ChangeClass::Reconfigure, own),
+                    Some(template) => {
+                        let (path, because) = (at.clone(), Some(template.clone()));
+                        let span = Some(relation.span);
+                        let reason = ChangeReason { path, because, span, ..Default::default() };
+                        self.raise(node, ChangeClass::Reconfigure, reason);
+                    }
+                }
+            }
+            if let (Some(template), false) = (template, of_template.is_empty()) {
+                self.template(template, of_template);
+            }
+        }
     }
 
-    fn other_implementations(
-        &self,
-        old: NodeIndex,
-        node: NodeIndex,
-        contents: &Contents<'_>,
-    ) -> Vec<(ChangeClass, ChangeReason)> {
-        let other = LifecycleOperation::STANDARD.into_iter().filter_map(|operation| {
-            let was = self.from.behaviors.standard(old, operation)?;
-            let is = self.to.behaviors.standard(node, operation)?;
-            let name = is.primary.as_ref().filter(|name| was.primary.as_ref() == Some(*name))?;
-            let (interface, called) = (operation.interface(), operation.as_str());
-            let path = || format!("interfaces.{interface}.{called}.implementation");
-            let reason = contents.differ(path, name, [was.span, is.span])?;
-            let class = match operation {
-                LifecycleOperation::Create => ChangeClass::Recreate,
-                _ => ChangeClass::Reconfigure,
-            };
-            Some((class, reason))
-        });
-        other.collect()
+    /// Notes a change of a relationship template.
+    fn template(&mut self, element: String, reasons: Vec<ChangeReason>) {
+        if self.others.iter().all(|change| change.element != element) {
+            let class = ChangeClass::Reconfigure;
+            self.others.push(ElementChange { element, class, reasons });
+        }
     }
 
     /// Makes the nodes of `--recreate` again.
@@ -510,7 +349,10 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
                 reach.anew(node);
             }
             for reason in &self.reasons[node.index()] {
-                if let Some(name) = reason.path.strip_prefix("property.") {
+                // Functions name a property, or the capability that has it.
+                let name = reason.path.strip_prefix("property.");
+                let name = name.or_else(|| reason.path.strip_prefix("capability."));
+                if let Some(name) = name {
                     reach.property(node, name.split(['.', '[']).next().unwrap_or_default());
                 }
             }
@@ -664,21 +506,6 @@ fn rank(class: ChangeClass) -> usize {
         ChangeClass::Keep,
     ];
     ORDER.iter().position(|known| *known == class).unwrap_or(ORDER.len())
-}
-
-fn is_create_implementation(path: &str) -> bool {
-    let mut steps = path.split('.').skip(2).filter(|step| *step != "operations");
-    let is_create = steps.next() == Some("create");
-    is_create && steps.next().is_none_or(|next| next.starts_with("implementation"))
-}
-
-fn edited(change: &Change) -> ChangeReason {
-    let (from, to) = match &change.edit {
-        Edit::Added { to } => (None, Some(to.clone())),
-        Edit::Removed { from } => (Some(from.clone()), None),
-        Edit::Changed { from, to } => (Some(from.clone()), Some(to.clone())),
-    };
-    ChangeReason { path: change.path.clone(), from, to, ..Default::default() }
 }
 
 fn scene<'s, 't, 'a, 'b>(

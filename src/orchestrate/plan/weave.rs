@@ -582,13 +582,7 @@ impl<E> SceneSide<'_, '_, '_, E> {
     }
 
     fn host_at(&self, place: CallPlace) -> StepHost {
-        let CallPlace::HostOf(node, unhosted) = place else { return StepHost::Orchestrator };
-        let is_itself = || match unhosted {
-            Unhosted::Orchestrator => false,
-            Unhosted::Machine => self.behaviors.is_compute(node),
-            Unhosted::Itself => true,
-        };
-        match self.behaviors.host(node).or_else(|| is_itself().then_some(node)) {
+        match self.behaviors.place_of(place) {
             Some(host) => StepHost::Element(self.nodes[host.index()].0),
             None => StepHost::Orchestrator,
         }

@@ -110,6 +110,13 @@ pub fn diff(from: &Value, to: &Value) -> Diff {
     Diff { changes: walk.changes }
 }
 
+/// The differences between two values of an element, below a path.
+pub(crate) fn values(path: String, from: Option<&Value>, to: Option<&Value>) -> Vec<Change> {
+    let mut walk = Walk { element: Some(String::new()), path, changes: Vec::new() };
+    walk.sides(from, to, Walk::value);
+    walk.changes
+}
+
 /// Reads a plain template in order to compare it; nothing is resolved.
 ///
 /// # Errors
@@ -489,7 +496,8 @@ fn is_written_alike(a: &Value, b: &Value) -> bool {
     }
 }
 
-fn step(key: &str) -> String {
+/// A name as a further step of a path.
+pub(crate) fn step(key: &str) -> String {
     if is_plain(key) { format!(".{key}") } else { bracketed(key) }
 }
 

@@ -265,6 +265,11 @@ impl Loaded {
         normalize(&by.unwrap_or(&self.base).join(name))
     }
 
+    /// The directory to which relative paths in the template refer.
+    pub(crate) fn base(&self) -> &Path {
+        &self.base
+    }
+
     /// The bytes of a file. Returns nothing where the file cannot be read.
     pub(crate) fn bytes(&self, path: &Path) -> Option<Vec<u8>> {
         read_bytes(&*self.package.files, path).ok()

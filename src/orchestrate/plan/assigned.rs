@@ -1,0 +1,226 @@
+//! Tells what nodes and relations have, whether their templates say so or their types: properties,
+//! capabilities, artifacts and operations.
+
+use super::behavior::Behaviors;
+use crate::topology::scope::TopologyScope;
+use crate::topology::value_source::ValueOwner;
+use crate::topology::{
+    AssignedValue, NodeIndex, RelationIndex, Spanned, TopologyArtifact, TopologyElement,
+};
+use crate::tosca::evaluate::fulfilling;
+use crate::tosca::function::function_in;
+use crate::tosca::types::Parts;
+use crate::tosca::{ArtifactDefinition, EffectiveType, PropertyDefinition};
+use cuvee_text::source::Span;
+use cuvee_text::value::Value;
+use cuvee_text::yaml::Node;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// A value with the place where it is written, in a template or a type.
+pub(super) type WrittenValue<'v> = (Cow<'v, Value>, Span);
+
+/// The values that an element assigns, and the definitions with their defaults.
+pub(super) struct Assigned<'v, 'a> {
+    pub(super) values: &'v [AssignedValue],
+    pub(super) defined: Option<&'v Parts<'a, PropertyDefinition<'a>>>,
+    pub(super) owner: ValueOwner,
+}
+
+impl<'v> Assigned<'v, '_> {
+    /// The names of the assigned values and, unless they do not matter, of the defaults.
+    pub(super) fn names(&self, without_defaults: bool) -> impl Iterator<Item = &'v str> {
+        let defined = self.defined.filter(|_| !without_defaults);
+        let is_more = move |one: &&AssignedValue| {
+            defined.is_none_or(|defined| !defined.contains_key(&*one.name))
+        };
+        let more = self.values.iter().filter(is_more).map(|one| &*one.name);
+        defined.into_iter().flat_map(|defined| defined.keys().copied()).chain(more)
+    }
+}
+
+/// An artifact of a node.
+pub(super) struct NodeArtifact<'v> {
+    pub(super) name: &'v str,
+    pub(super) file: Option<Spanned<String>>,
+    /// Its other keynames, except those for people.
+    pub(super) rest: Value,
+    /// Whether its type is a type of deployment artifacts.
+    pub(super) is_deployment: bool,
+    pub(super) span: Span,
+}
+
+/// The keynames of artifacts that say nothing to programs, or are compared otherwise.
+const NOT_COMPARED: [&str; 3] = ["description", "metadata", "file"];
+
+impl<'t, 'a> Behaviors<'t, 'a> {
+    /// The value of a name: the assigned one, otherwise the default.
+    pub(super) fn value_of<'v>(
+        &self,
+        assigned: &Assigned<'v, 'a>,
+        name: &str,
+    ) -> Option<WrittenValue<'v>> {
+        let own = assigned.values.iter().rfind(|one| one.name == name);
+        if let Some(own) = own.filter(|own| own.value.value != Value::Null) {
+            return Some((Cow::Borrowed(&own.value.value), own.value.span));
+        }
+        let definition = &assigned.defined?.get(name)?.definition;
+        let node = definition.value.or(definition.default).filter(|node| !node.is_null())?;
+        Some((Cow::Owned(self.value(name, node, assigned.owner)), node.span()))
+    }
+
+    /// The properties of a node.
+    pub(super) fn properties(&self, node: NodeIndex) -> Assigned<'t, 'a> {
+        Assigned {
+            values: &self.topology.node(node).described.properties,
+            defined: self.effective(node).map(|defined| &defined.properties),
+            owner: ValueOwner::Node(node),
+        }
+    }
+
+    /// The names of the capabilities of a node, each once.
+    pub(super) fn capabilities(&self, node: NodeIndex) -> Vec<&'t str> {
+        let defined = self.effective(node).into_iter();
+        let mut all: Vec<&str> = defined.flat_map(|it| it.capabilities.keys().copied()).collect();
+        let written = self.topology.node(node).capabilities.iter().map(|one| &*one.name);
+        all.extend(written.filter(|name| !all.contains(name)).collect::<Vec<_>>());
+        all
+    }
+
+    /// The properties of a capability of a node.
+    pub(super) fn capability(&self, node: NodeIndex, name: &str) -> Assigned<'t, 'a> {
+        let written = self.topology.node(node).capabilities.iter().find(|one| one.name == name);
+        let defined = self.effective(node).and_then(|it| it.capabilities.get(name));
+        Assigned {
+            values: written.map_or(&[], |written| &written.properties),
+            defined: defined.map(|defined| &defined.definition.properties),
+            owner: ValueOwner::Node(node),
+        }
+    }
+
+    /// The properties of a relation.
+    pub(super) fn relation_properties(&self, relation: RelationIndex) -> Assigned<'t, 'a> {
+        let template = self.topology.relation(relation).relationship;
+        let template = template.map(|id| self.topology.relationship(id));
+        Assigned {
+            values: template.map_or(&[], |template| &template.described.properties),
+            defined: self.relation_effective(relation).map(|defined| &defined.properties),
+            owner: ValueOwner::Relation(relation),
+        }
+    }
+
+    /// The artifacts of a node. What its template says of one is put over what its type says.
+    pub(super) fn artifacts(&self, node: NodeIndex) -> Vec<NodeArtifact<'t>> {
+        let own = &self.topology.node(node).artifacts;
+        let defined = self.effective(node).map(|defined| &defined.artifacts);
+        let of_type = |name: &str| defined.and_then(|all| Some(&all.get(name)?.definition));
+        let inherited = defined.into_iter().flat_map(|all| all.keys().copied());
+        let inherited = inherited.filter(|name| own.iter().all(|one| one.name != *name));
+        let inherited = inherited.map(|name| self.artifact(node, name, None, of_type(name)));
+        let own =
+            own.iter().map(|one| self.artifact(node, &one.name, Some(one), of_type(&one.name)));
+        inherited.chain(own).collect()
+    }
+
+    fn artifact(
+        &self,
+        node: NodeIndex,
+        name: &'t str,
+        own: Option<&TopologyArtifact>,
+        of_type: Option<&ArtifactDefinition<'_>>,
+    ) -> NodeArtifact<'t> {
+        let file = of_type
+            .and_then(|it| it.file)
+            .and_then(|file| Some(Spanned { value: file.text()?.to_owned(), span: file.span() }));
+        let own_kind = own.and_then(|own| own.type_name.as_ref());
+        let kind = self.artifact_type(node, own_kind, of_type.and_then(|it| it.kind));
+        let mut rest = keynames(of_type);
+        for (key, value) in own.map(written).unwrap_or_default() {
+            rest.retain(|(known, _)| *known != key);
+            rest.push((key, value));
+        }
+        if let Some((name, _)) = &kind {
+            rest.push(("type".into(), Value::from(&**name)));
+        }
+        rest.sort_by(|one, other| one.0.cmp(&other.0));
+        let span = own.map(|own| own.span).or(of_type.map(|it| it.named.key.span()));
+        NodeArtifact {
+            name,
+            file: own.and_then(|own| own.file.clone()).or(file),
+            rest: Value::Map(rest.into()),
+            is_deployment: kind.is_some_and(|(_, is_deployment)| is_deployment),
+            span: span.unwrap_or(Span::DETACHED),
+        }
+    }
+
+    /// The capabilities of its target by which a relation fulfils its requirement.
+    pub(super) fn fulfilling(
+        &self,
+        scope: &TopologyScope<'t, 'a>,
+        relation: RelationIndex,
+    ) -> Vec<&'t str> {
+        let ends = self.topology.relation(relation);
+        let Some(target) = ends.target else { return Vec::new() };
+        let [source, target] = [ends.source, target].map(TopologyElement::Node);
+        fulfilling(scope, [source, TopologyElement::Relation(relation), target])
+    }
+}
+
+/// Whether two types give the same defaults to everything, and the same artifacts. Functions in
+/// defaults may have another value at each node.
+pub(super) fn have_same_defaults(one: &EffectiveType<'_>, other: &EffectiveType<'_>) -> bool {
+    let capabilities = |of: &EffectiveType<'_>| of.capabilities.len();
+    have_same_values(&one.properties, &other.properties)
+        && capabilities(one) == capabilities(other)
+        && one.capabilities.iter().all(|(name, part)| {
+            other.capabilities.get(name).is_some_and(|other| {
+                have_same_values(&part.definition.properties, &other.definition.properties)
+            })
+        })
+}
+
+fn have_same_values(
+    one: &Parts<'_, PropertyDefinition<'_>>,
+    other: &Parts<'_, PropertyDefinition<'_>>,
+) -> bool {
+    let value = |of: &PropertyDefinition<'_>| of.value.or(of.default).map(Node::to_value);
+    one.len() == other.len()
+        && one.iter().all(|(name, part)| {
+            let value_of_one = value(&part.definition);
+            let is_function = value_of_one.as_ref().is_some_and(|it| function_in(it).is_some());
+            !is_function
+                && other.get(name).is_some_and(|other| value(&other.definition) == value_of_one)
+        })
+}
+
+type Keynames = Vec<(Arc<str>, Value)>;
+
+/// The keynames of an artifact in a type, except its type and file.
+fn keynames(of_type: Option<&ArtifactDefinition<'_>>) -> Keynames {
+    let entries = of_type.map(|it| it.named.value.entries()).into_iter().flatten();
+    let entries = entries.map(|(key, value)| (key.key_text().into(), value.to_value()));
+    entries.filter(|(key, _): &(Arc<str>, Value)| is_compared(key)).collect()
+}
+
+/// The keynames of an artifact in a template, except its type and file.
+fn written(own: &TopologyArtifact) -> Keynames {
+    let text = |key: &str, value: &Option<Spanned<String>>| {
+        Some((Arc::from(key), Value::from(&*value.as_ref()?.value)))
+    };
+    let properties = own.properties.iter();
+    let properties: Keynames =
+        properties.map(|one| (one.name.as_str().into(), one.value.value.clone())).collect();
+    let properties =
+        (!properties.is_empty()).then(|| (Arc::from("properties"), Value::Map(properties.into())));
+    let others = own.others.iter().map(|one| (one.name.as_str().into(), one.value.value.clone()));
+    let all = text("repository", &own.repository)
+        .into_iter()
+        .chain(text("deploy_path", &own.deploy_path))
+        .chain(properties)
+        .chain(others);
+    all.filter(|(key, _)| is_compared(key)).collect()
+}
+
+fn is_compared(key: &str) -> bool {
+    key != "type" && !NOT_COMPARED.contains(&key)
+}

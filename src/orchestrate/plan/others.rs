@@ -1,0 +1,195 @@
+//! Finds what differs at elements that are no nodes: inputs and outputs, groups and policies, and
+//! which relationship templates there are.
+
+use super::assigned::Assigned;
+use super::difference::{edited, other_type};
+use super::model::{ChangeClass, ChangeReason, ElementChange};
+use super::update::PlannedVariant;
+use super::{Adaptation, behavior::Behaviors};
+use crate::topology::diff::{Change, Edit, diff, step, values};
+use crate::topology::sensitive::is_sensitive_path;
+use crate::topology::value_source::ValueOwner;
+use crate::topology::{Described, Topology, TopologyParameter, type_named};
+use crate::tosca::Family;
+use cuvee_text::source::Span;
+use cuvee_text::value::Value;
+use rustc_hash::FxHashMap;
+
+/// The sections of a topology with the elements that are compared here.
+const SECTIONS: [&str; 5] = ["inputs", "outputs", "groups", "policies", "relationship_templates"];
+
+/// The changes of all elements that are no nodes. What differs in relationship templates is found
+/// at the relations that use them.
+pub(super) fn others(
+    from: &PlannedVariant<'_, '_, '_>,
+    to: &PlannedVariant<'_, '_, '_>,
+    adaptation: &Adaptation,
+) -> Vec<ElementChange> {
+    let mut found = OtherChanges { from: from.behaviors, to: to.behaviors, changes: Vec::new() };
+    let document = adaptation.renamed_document(&sections(from.document));
+    let written = diff(&document, &sections(to.document)).changes;
+    written.into_iter().filter(is_compared).for_each(|change| found.written(change));
+    found.effective();
+    found.changes
+}
+
+/// A document with nothing but the sections that are compared here.
+fn sections(document: &Value) -> Value {
+    let within = |value: &Value, keep: &dyn Fn(&str, &Value) -> Option<Value>| match value {
+        Value::Map(entries) => {
+            let kept = entries.iter();
+            Value::Map(kept.filter_map(|(key, it)| Some((key.clone(), keep(key, it)?))).collect())
+        }
+        _ => Value::Null,
+    };
+    let is_section = |name: &str| SECTIONS.contains(&name);
+    within(document, &|key, topology| {
+        let section = |name: &str, section: &Value| is_section(name).then(|| section.clone());
+        (key == "topology_template").then(|| within(topology, &section))
+    })
+}
+
+/// Whether a written difference counts. Properties and types are compared as they are effective,
+/// and what only people read does not count.
+fn is_compared(change: &Change) -> bool {
+    let kind = change.element.split('.').next().unwrap_or_default();
+    let part = change.path.split(['.', '[']).next().unwrap_or_default();
+    match kind {
+        _ if part.is_empty() => true,
+        "output" => part == "value",
+        "group" | "policy" => !["type", "property", "description", "metadata"].contains(&part),
+        _ => false,
+    }
+}
+
+struct OtherChanges<'o, 't, 'a, 'b> {
+    from: &'o Behaviors<'t, 'a>,
+    to: &'o Behaviors<'t, 'b>,
+    changes: Vec<ElementChange>,
+}
+
+impl OtherChanges<'_, '_, '_, '_> {
+    /// Notes a difference of the documents.
+    fn written(&mut self, change: Change) {
+        let class = match (&change.edit, change.path.is_empty()) {
+            (Edit::Added { .. }, true) => ChangeClass::Add,
+            (Edit::Removed { .. }, true) => ChangeClass::Remove,
+            _ => ChangeClass::Reconfigure,
+        };
+        let is_whole = change.path.is_empty();
+        let (element, is_sensitive) = (change.element.clone(), self.hides(&change));
+        let reason = ChangeReason { is_sensitive, span: None, ..edited(change, Span::DETACHED) };
+        self.add(&element, class, (!is_whole).then_some(reason));
+    }
+
+    fn add(
+        &mut self,
+        element: &str,
+        class: ChangeClass,
+        reasons: impl IntoIterator<Item = ChangeReason>,
+    ) {
+        match self.changes.iter_mut().find(|change| change.element == element) {
+            Some(known) => known.reasons.extend(reasons),
+            None => {
+                let (element, reasons) = (element.to_owned(), reasons.into_iter().collect());
+                self.changes.push(ElementChange { element, class, reasons });
+            }
+        }
+    }
+
+    /// Whether the values of a change are secret.
+    fn hides(&self, change: &Change) -> bool {
+        let of = |behaviors: &Behaviors<'_, '_>| {
+            let secrets = behaviors.secrets();
+            match change.element.split_once('.') {
+                Some(("input", name)) => secrets.input(name),
+                Some(("output", name)) => secrets.output(name),
+                _ => false,
+            }
+        };
+        is_sensitive_path(&change.path) || of(self.from) || of(self.to)
+    }
+
+    /// Finds other values of inputs, and other types and properties of groups and policies.
+    fn effective(&mut self) {
+        let (from, to) = (self.from.topology, self.to.topology);
+        let known: FxHashMap<&str, _> = from.inputs.iter().map(|it| (&*it.name, it)).collect();
+        for input in &to.inputs {
+            if let Some(was) = known.get(&*input.name) {
+                self.input(was, input);
+            }
+        }
+        let known: FxHashMap<_, _> = described(from).map(|(it, _, was)| (it, was)).collect();
+        for (element, family, is) in described(to) {
+            if let Some(was) = known.get(&element) {
+                self.described(element, family, was, is);
+            }
+        }
+    }
+
+    fn input(&mut self, was: &TopologyParameter, is: &TopologyParameter) {
+        let value = |of: &TopologyParameter| {
+            of.value.as_ref().or(of.default.as_ref()).map(|value| value.value.clone())
+        };
+        let path = if is.value.is_some() { "value" } else { "default" };
+        for change in values(path.to_owned(), value(was).as_ref(), value(is).as_ref()) {
+            self.written(Change { element: format!("input.{}", is.name), ..change });
+        }
+    }
+
+    fn described(&mut self, element: String, family: Family, was: &Described, is: &Described) {
+        let (old, new) = (self.from.types(), self.to.types());
+        let old_id = was.type_name.as_ref().and_then(|name| type_named(old, family, name));
+        let new_id = is.type_name.as_ref().and_then(|name| type_named(new, family, name));
+        let said = |of: &Described| of.type_name.as_ref().map(|name| name.value.clone());
+        let (was_type, is_type) = (said(was), said(is));
+        let names = (
+            was_type.as_deref().map(|said| (said, old_id.map(|id| old.definition(id).name))),
+            is_type.as_deref().map(|said| (said, new_id.map(|id| new.definition(id).name))),
+        );
+        let mut reasons: Vec<_> = other_type(names)
+            .map(|[from, to]| ChangeReason {
+                path: "type".to_owned(),
+                from,
+                to,
+                ..Default::default()
+            })
+            .into_iter()
+            .collect();
+        let owner = ValueOwner::Topology;
+        let was = Assigned {
+            values: &was.properties,
+            defined: old_id.map(|id| &old.effective(id).properties),
+            owner,
+        };
+        let is = Assigned {
+            values: &is.properties,
+            defined: new_id.map(|id| &new.effective(id).properties),
+            owner,
+        };
+        let mut names: Vec<&str> = is.names(false).chain(was.names(false)).collect();
+        names.sort_unstable();
+        names.dedup();
+        for name in names {
+            let (was, is) = (self.from.value_of(&was, name), self.to.value_of(&is, name));
+            let (was, is) = (was.map(|(value, _)| value), is.map(|(value, _)| value));
+            let path = format!("property{}", step(name));
+            for change in values(path, was.as_deref(), is.as_deref()) {
+                let is_sensitive = is_sensitive_path(&change.path);
+                let reason = edited(change, Span::DETACHED);
+                reasons.push(ChangeReason { is_sensitive, span: None, ..reason });
+            }
+        }
+        if !reasons.is_empty() {
+            self.add(&element, ChangeClass::Reconfigure, reasons);
+        }
+    }
+}
+
+/// The groups and policies of a topology, with their identifiers.
+fn described(topology: &Topology) -> impl Iterator<Item = (String, Family, &Described)> {
+    let groups = topology.groups.iter();
+    let groups = groups.map(|it| (format!("group.{}", it.name), Family::Group, &it.described));
+    let policies = topology.policies.iter();
+    groups.chain(policies.map(|it| (format!("policy.{}", it.name), Family::Policy, &it.described)))
+}
