@@ -163,8 +163,8 @@ function deployment(parts, words, holds) {
       round = Math.max(...last.map(({ step }) => step[0]));
     });
     if (steps.length === first) {
-      started[node] += 1;
-      steps.push([started[node], element, '', IDLE, '', words[stages[end]]]);
+      // What has nothing to run takes no round.
+      steps.push([Math.max(started[node], 1), element, '', IDLE, '', words[stages[end]]]);
     }
   }
   return { plan: { head: headOf(steps, order.length), changes: [], steps: steps.sort(([one], [other]) => one - other) } };
@@ -177,5 +177,6 @@ function headOf(steps, nodes) {
   const delegations = steps.filter(([, , , runs]) => runs === ORCHESTRATED).length;
   const operations = steps.filter(([, , does, runs]) => does !== '' && runs !== ORCHESTRATED).length;
   const done = [(operations > 0 || delegations === 0) && counted(operations, 'operation'), delegations > 0 && counted(delegations, 'delegation')].filter(Boolean);
-  return `deploy: ${done.join(' and ')} in ${counted(Math.max(0, ...steps.map(([wave]) => wave)), 'wave')}`;
+  const waves = Math.max(0, ...steps.filter(([, , , runs]) => runs !== IDLE).map(([wave]) => wave));
+  return `deploy: ${done.join(' and ')}${waves > 0 ? ` in ${counted(waves, 'wave')}` : ''}`;
 }

@@ -85,7 +85,7 @@ pub fn workflows(all: &[WorkflowOutline]) -> String {
 fn head(plan: &Plan) -> String {
     let normal = || plan.step_ids().filter(|&id| !plan.step(id).is_handler);
     let count = |is: &dyn Fn(PlanStepIndex) -> bool| normal().filter(|&id| is(id)).count();
-    let operations = count(&|id| plan.step(id).call.is_some());
+    let operations = count(&|id| plan.step(id).is_called());
     let delegations = count(&|id| plan.step(id).work.is_delegated());
     let mut parts = Vec::new();
     if operations > 0 || delegations == 0 {
@@ -95,11 +95,12 @@ fn head(plan: &Plan) -> String {
         parts.push(counted(delegations, "delegation"));
     }
     let done = parts.join(" and ");
-    let waves = counted(plan.waves() as usize, "wave");
+    let waves = plan.waves();
     match changes(plan) {
         Some(changes) => format!("{}: {changes}; {done}", plan.workflow),
         None if plan.steps.is_empty() => format!("{}: nothing to do", plan.workflow),
-        None => format!("{}: {done} in {waves}", plan.workflow),
+        None if waves == 0 => format!("{}: {done}", plan.workflow),
+        None => format!("{}: {done} in {}", plan.workflow, counted(waves as usize, "wave")),
     }
 }
 
@@ -246,10 +247,10 @@ fn row(plan: &Plan, id: PlanStepIndex) -> PlanRow<'_> {
     let name = name.or_else(|| written.map(|written| written.name.as_str().into()));
     let middle = if step.work.is_delegated() {
         Middle::Said("by the orchestrator")
-    } else if step.call.is_some() {
+    } else if step.is_called() {
         let host = host(plan, step.host);
         Middle::Run { implementation: implementation(plan, id), host }
-    } else if step.is_shown && step.activity.is_none() {
+    } else if step.is_idle {
         Middle::Said("nothing to run")
     } else {
         Middle::Said("")

@@ -354,7 +354,7 @@ impl<'p> Rest<'p> {
         let normal = || plan.step_ids().filter(|&id| !plan.step(id).is_handler);
         Summary {
             classes: ClassCounts(ChangeClass::ALL.map(count)),
-            operations: normal().filter(|&id| plan.step(id).call.is_some()).count(),
+            operations: normal().filter(|&id| plan.step(id).is_called()).count(),
             delegations: normal().filter(|&id| plan.step(id).work.is_delegated()).count(),
             waves: plan.waves(),
         }
@@ -424,7 +424,7 @@ impl<'p> Rest<'p> {
             interface: call.map(|call| &*call.interface).or(interface).filter(|_| is_operation),
             operation: is_operation.then(|| operation(plan, id)),
             workflow: step.work.is_delegated().then(|| plan.label(step.work)),
-            implementation: call.map(|call| ImplementationDocument {
+            implementation: call.filter(|_| !step.is_idle).map(|call| ImplementationDocument {
                 primary: call.primary.as_deref(),
                 primary_type: call.primary_type.as_deref(),
                 artifact: call.artifact.as_deref(),

@@ -64,7 +64,7 @@ impl BoxKind {
         let step = plan.step(id);
         match step.work {
             work if work.is_delegated() || work == StepWork::External => Self::Delegate,
-            _ if step.call.is_some() => Self::Call,
+            _ if step.is_called() => Self::Call,
             StepWork::OtherState(_) => Self::State,
             work if work.state().is_some() && step.activity.is_some() => Self::State,
             _ => Self::Nothing,

@@ -1,7 +1,9 @@
 //! Shows the course of a simulation, for people and for programs.
 
 use super::words::{counted, element, operation};
-use crate::orchestrate::plan::{Plan, PlanElementIndex, Simulation, SimulationEvent, StepOutcome};
+use crate::orchestrate::plan::{
+    Plan, PlanElementIndex, PlanStep, Simulation, SimulationEvent, StepOutcome,
+};
 use crate::tosca::NodeState;
 use serde::Serialize;
 use std::borrow::Cow;
@@ -41,8 +43,11 @@ pub fn simulated(plan: &Plan, simulation: &Simulation<'_>) -> String {
         let (name, state) = (element(plan, id), simulation.states[id.index()]);
         text.push_str(&format!("  {name:<widest$}  {state}\n"));
     }
+    // Steps with nothing to run are no steps to people, unless one of them fails.
     let counts = StepOutcome::ALL.into_iter().filter_map(|outcome| {
-        let count = simulation.outcomes.iter().filter(|&&one| one == outcome).count();
+        let is_counted = |step: &PlanStep| step.takes_wave() || outcome == StepOutcome::Failed;
+        let all = plan.steps.iter().zip(&simulation.outcomes);
+        let count = all.filter(|(step, one)| **one == outcome && is_counted(step)).count();
         let (is_said, word) = (count > 0 || outcome == StepOutcome::Done, outcome.as_str());
         let first =
             if outcome == StepOutcome::Done { counted(count, "step") } else { count.to_string() };

@@ -13,7 +13,7 @@ use std::rc::Rc;
 /// A plan while it is built.
 pub(super) struct PlanBuilder {
     pub(super) plan: Plan,
-    /// The round in which each step ends: that of the last visible step on the way to it.
+    /// The round in which each step ends: that of the last step on the way to it that takes one.
     rounds: Vec<u32>,
     /// The elements by a hash of identifier and name; on a collision the next number is used.
     elements: FxHashMap<u64, PlanElementIndex>,
@@ -146,6 +146,7 @@ impl PlanBuilder {
             wave: 0,
             is_handler: self.is_handling,
             is_shown: work.is_delegated() || work == StepWork::External,
+            is_idle: false,
         }
     }
 
@@ -160,7 +161,7 @@ impl PlanBuilder {
         self.wait(waits);
         let before = self.plan.after(id).iter().map(|wait| self.rounds[wait.index()]);
         let before = before.max().unwrap_or(0);
-        step.wave = if step.is_shown { before + 1 } else { before };
+        step.wave = if step.takes_wave() { before + 1 } else { before };
         self.rounds.push(step.wave);
         self.plan.steps.push(step);
         id
@@ -195,15 +196,11 @@ impl PlanBuilder {
         }
     }
 
-    /// Makes a step visible that stands for a node with nothing to run. No other step may wait for
-    /// it yet.
+    /// Makes a step visible that stands for a node with nothing to run.
     pub(super) fn show(&mut self, id: PlanStepIndex) {
         let step = &mut self.plan.steps[id.index()];
-        if !step.is_shown {
-            step.is_shown = true;
-            step.wave += 1;
-            self.rounds[id.index()] = step.wave;
-        }
+        step.is_idle = !step.is_shown;
+        step.is_shown = true;
     }
 
     /// The last call on a host, for which this one has to wait; this one becomes the last. `None`

@@ -423,6 +423,7 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
             let element = self.target_element(target);
             let mut step = self.builder.step(Some(element), StepWork::Call);
             (step.activity, step.is_shown, step.host) = (Some(open.place), true, host);
+            step.is_idle = !call.runs();
             step.call = Some(self.builder.call(call));
             last.push(self.builder.push(step, open.waits));
         }

@@ -400,6 +400,8 @@ pub struct PlanStep {
     pub is_handler: bool,
     /// Whether people see it: it runs something, or stands for a node with nothing to run.
     pub is_shown: bool,
+    /// Whether it has nothing to run, and people see it all the same.
+    pub is_idle: bool,
 }
 
 /// The work of a step.
@@ -672,8 +674,8 @@ impl Plan {
 
     /// The number of rounds if nothing fails.
     pub fn waves(&self) -> u32 {
-        let shown = self.steps.iter().filter(|step| step.is_shown && !step.is_handler);
-        shown.map(|step| step.wave).max().unwrap_or(0)
+        let normal = self.steps.iter().filter(|step| !step.is_handler);
+        normal.map(|step| step.wave).max().unwrap_or(0)
     }
 
     /// The identifier of a part: `node.shop/up`.
@@ -788,6 +790,11 @@ impl PlanCall {
         }
     }
 
+    /// Whether it has anything to run.
+    pub(super) fn runs(&self) -> bool {
+        self.primary.is_some() || self.artifact.is_some()
+    }
+
     /// The file of the implementation, with the place where it is named.
     pub(super) fn file(&self) -> Option<(&str, Span)> {
         Some((self.primary.as_deref()?, self.places.primary))
@@ -822,6 +829,17 @@ impl PlanCall {
 impl PlanStep {
     /// Whether an executor has something to run for the step.
     pub fn is_run(&self) -> bool {
-        self.call.is_some() || self.work.is_delegated() || self.work == StepWork::External
+        self.is_called() || self.work.is_delegated() || self.work == StepWork::External
+    }
+
+    /// Whether an operation is called that has something to run.
+    pub fn is_called(&self) -> bool {
+        self.call.is_some() && !self.is_idle
+    }
+
+    /// Whether the step takes a round, and counts as a step: it runs something, or an author gave
+    /// it a place in a workflow.
+    pub fn takes_wave(&self) -> bool {
+        self.is_shown && !self.is_idle
     }
 }

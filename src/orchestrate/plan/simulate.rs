@@ -352,7 +352,7 @@ impl<'p> Simulator<'p> {
     }
 
     fn enqueue(&mut self, id: PlanStepIndex) {
-        if self.plan.step(id).is_shown {
+        if self.plan.step(id).takes_wave() {
             self.next.push(id);
         } else {
             self.passing.push(Reverse(id));

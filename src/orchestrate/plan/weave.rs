@@ -17,6 +17,7 @@ use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
 use crate::topology::{NodeIndex, RelationIndex, TopologyRelation};
 use crate::tosca::LifecycleOperation as Operation;
 use crate::tosca::NodeState as State;
+use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 /// How far a node goes down.
@@ -333,7 +334,7 @@ impl<'w, 's, 't, 'a, 'b> Weaver<'w, 's, 't, 'a, 'b> {
             let of_pair = calls.iter().filter(|(operation, _)| pair.contains(operation));
             let of_pair: Vec<_> =
                 of_pair.map(|(operation, call)| (relation, *operation, Rc::clone(call))).collect();
-            self.side_by_side(side, of_pair);
+            self.side_by_side(side, of_pair, [BEFORE, BEHIND].iter().any(|known| known == pair));
         }
         self.current.last.clone()
     }
@@ -354,7 +355,7 @@ impl<'w, 's, 't, 'a, 'b> Weaver<'w, 's, 't, 'a, 'b> {
     /// Runs the operations of all relations of a node that happen at that node.
     fn at_ends<E>(&mut self, side: &SceneSide<'_, '_, '_, E>, node: NodeIndex, operations: Both) {
         let calls = side.ends(node, operations);
-        self.side_by_side(side, calls);
+        self.side_by_side(side, calls, true);
     }
 
     /// Tells both ends of the relations of a source that are added or removed.
@@ -368,24 +369,33 @@ impl<'w, 's, 't, 'a, 'b> Weaver<'w, 's, 't, 'a, 'b> {
             calls.map(move |(operation, call)| (relation, operation, call))
         });
         let calls = calls.collect();
-        self.side_by_side(side, calls);
+        self.side_by_side(side, calls, false);
     }
 
-    /// Adds calls that wait for the same steps, and for each other only on one host.
+    /// Adds calls that wait for the same steps, and for each other only on one host. If they keep
+    /// their order, they do so even where calls on one host need not wait for each other.
     fn side_by_side<E>(
         &mut self,
         side: &SceneSide<'_, '_, '_, E>,
         calls: Vec<(RelationIndex, Operation, Rc<PlanCall>)>,
+        keeps_order: bool,
     ) {
         if calls.is_empty() {
             return;
         }
-        let before = std::mem::take(&mut self.current.last);
+        let mut waits = std::mem::take(&mut self.current.last);
+        let before = waits.len();
         self.current.stage = self.builder.next().index();
+        let mut last: FxHashMap<PlanElementIndex, PlanStepIndex> = FxHashMap::default();
         for (relation, operation, call) in calls {
             let host = side.relation_host(relation, operation, call.host.as_deref());
             let element = self.relation_element(side, relation);
-            let step = self.called(element, operation, call, host, &before);
+            waits.truncate(before);
+            let next = self.builder.next();
+            if let (true, StepHost::Element(host)) = (keeps_order, host) {
+                waits.extend(last.insert(host, next));
+            }
+            let step = self.called(element, operation, call, host, &waits);
             self.current.last.push(step);
         }
     }
