@@ -110,6 +110,8 @@ impl Rules {
             rules.chain(&id, &["creating", "create", "created", "configuring", "configure", "configured", "starting", "start", "started"]);
             rules.standard(model, rank, &["create", "configure", "start"]);
         }
+        // What relations do at one node, in the order of the template.
+        let mut at_ends: BTreeMap<(usize, bool), Vec<_>> = BTreeMap::new();
         for (source, relation, target, operations) in model.relations() {
             let at = |rank: usize, step: &str| format!("{}/{step}", model.id(rank));
             rules.before.push((at(target, "started"), first(source)));
@@ -119,6 +121,11 @@ impl Rules {
                 let end = if is_at_target { target } else { source };
                 let host = model.host_of_end(end).map(|host| model.id(host));
                 let step = format!("{relation}/{operation}");
+                if operation.contains("configure") && host.is_some() {
+                    let place = model.order.iter().position(|rank| *rank == source);
+                    let all = at_ends.entry((end, operation.starts_with("pre"))).or_default();
+                    all.push((place, all.len(), step.clone()));
+                }
                 match operation {
                     "add_target" | "add_source" => {
                         rules.call(
@@ -137,6 +144,11 @@ impl Rules {
                     _ => {}
                 }
             }
+        }
+        for mut all in at_ends.into_values() {
+            all.sort();
+            let pairs = all.windows(2);
+            rules.before.extend(pairs.map(|two| (two[0].2.clone(), two[1].2.clone())));
         }
         rules
     }

@@ -76,6 +76,20 @@ struct TypeOperation<'a> {
     sensitive: Vec<(&'a str, bool)>,
 }
 
+impl TypeOperation<'_> {
+    /// The operation, with what it does not say itself from another one.
+    fn over(mut self, other: Option<&Self>) -> Self {
+        let Some(other) = other else { return self };
+        self.implementation = self.implementation.or(other.implementation);
+        self.inputs.splice(..0, other.inputs.iter().copied());
+        if self.outputs.is_empty() {
+            self.outputs.clone_from(&other.outputs);
+        }
+        self.sensitive.extend(&other.sensitive);
+        self
+    }
+}
+
 /// The behavior that all nodes or relations of a type share.
 struct TypeBehavior<'t, 'a> {
     /// The types among which it is defined.
@@ -437,11 +451,9 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         let of_type = self.relationship_type(relation);
         let inherited = of_type.and_then(|found| found.operations.get(&operation));
         let of_requirement = self.requirement_operation(relation, operation);
+        let of_requirement = of_requirement.map(|said| said.over(inherited));
+        let inherited = of_requirement.as_ref().or(inherited);
         let relation = self.topology.relation(relation);
-        let inherited = match &of_requirement {
-            Some(said) if said.implementation.is_some() => Some(said),
-            _ => inherited,
-        };
         let own = relation.relationship.map(|id| self.topology.relationship(id));
         let written =
             own.and_then(|template| self.written(&template.described.interfaces, operation));
