@@ -1,9 +1,11 @@
 //! Tests what is effective: operations, properties and inputs as a node has them, whether its type
 //! says so or its template.
 
+use crate::adapting::{classes, plans, reasons};
 use cuvee::Resolver;
-use cuvee::deploy::plan::PlanQuery;
-use cuvee::output::draw::plan::PlanDocument;
+use cuvee::deploy::plan::{ChangeClass, OrderOptions, Plan, PlanQuery};
+use cuvee::output::draw::plan::{self as drawn, PlanDocument};
+use cuvee::source::MemoryFiles;
 use serde_json::{Value, json};
 
 /// The document of the deployment of a template, with the values of functions.
@@ -195,4 +197,203 @@ fn wrong_functions_of_types_are_told() {
     );
     let error = planned(knotted).unwrap_err();
     assert!(error.contains("the value of a function needs itself"), "{error}");
+}
+
+/// Software whose type says all that it does, connected to software that does nothing.
+const SHOP: &str = r#"
+tosca_definitions_version: tosca_simple_yaml_1_3
+node_types:
+  Shop:
+    derived_from: SoftwareComponent
+    properties:
+      port: {type: integer, default: 80}
+      engine: {type: string, default: tomcat, metadata: {recreate: "true"}}
+    interfaces:
+      Standard:
+        operations:
+          create: {implementation: scripts/make.sh, inputs: {port: {get_property: [SELF, port]}}}
+          start: scripts/start.sh
+  Idle: {derived_from: SoftwareComponent}
+relationship_types:
+  Reads: {derived_from: DependsOn, interfaces: {Configure: {add_target: scripts/add.sh}}}
+topology_template:
+  node_templates:
+    vm: {type: Compute}
+    idle: {type: Idle, requirements: [{host: vm}]}
+    shop: {type: Shop, requirements: [{host: vm}, {dependency: {node: idle, relationship: Reads}}]}
+"#;
+
+fn files(template: &str, made: &str) -> MemoryFiles {
+    let files = [("t.yaml", template), ("scripts/make.sh", made)];
+    files
+        .map(|(name, content)| (name.to_owned(), content.as_bytes().to_vec()))
+        .into_iter()
+        .collect()
+}
+
+/// Whichever way it is planned, a change of the template gives the nodes `idle` and `shop` these
+/// classes, and the reason is at this place.
+fn assert_seen(change: [&str; 2], [idle, shop]: [ChangeClass; 2], at: &str) {
+    let [old, new] = change;
+    assert_eq!(SHOP.matches(old).count(), 1, "{old}");
+    let to = SHOP.replace(old, new);
+    for (how, plan) in plans(&files(SHOP, "one"), &files(&to, "one")) {
+        let found = classes(&plan);
+        let found = ["node.idle", "node.shop"].map(|name| found[name]);
+        assert_eq!(found, [idle, shop], "{how}: {new}: {}", reasons(&plan));
+        assert!(reasons(&plan).contains(at), "{how}: {new}: {}", reasons(&plan));
+    }
+}
+
+#[test]
+fn changes_in_types_are_seen() {
+    use ChangeClass::{Keep, Reconfigure, Recreate};
+    let seen = |old, new, class, at| assert_seen([old, new], [Keep, class], at);
+    seen(
+        "scripts/make.sh",
+        "scripts/other.sh",
+        Recreate,
+        "interfaces.Standard.create.implementation",
+    );
+    seen(
+        "start: scripts/start.sh",
+        "start: scripts/run.sh",
+        Reconfigure,
+        "Standard.start.implementation",
+    );
+    let more = "inputs: {size: 3, port: ";
+    seen("inputs: {port: ", more, Reconfigure, "interfaces.Standard.create.inputs.size");
+    let more = "start: scripts/start.sh\n          stop: scripts/stop.sh";
+    seen("start: scripts/start.sh", more, Reconfigure, "interfaces.Standard.stop.implementation");
+    let timed = "start: {implementation: {primary: scripts/start.sh, timeout: 9}}";
+    seen("start: scripts/start.sh", timed, Reconfigure, "Standard.start.implementation.timeout");
+    let needing = "start: {implementation: {primary: scripts/start.sh, dependencies: [lib.sh]}}";
+    seen("start: scripts/start.sh", needing, Reconfigure, "start.implementation.dependencies[0]");
+    let here = "start: {implementation: {primary: scripts/start.sh, operation_host: ORCHESTRATOR}}";
+    seen("start: scripts/start.sh", here, Reconfigure, "start.implementation.operation_host");
+    seen("default: 80", "default: 81", Reconfigure, "property.port");
+    seen("default: tomcat", "default: jetty", Recreate, "property.engine");
+    seen("scripts/add.sh", "scripts/plus.sh", Reconfigure, "Configure.add_target.implementation");
+}
+
+/// Also where the node had nothing to run before.
+#[test]
+fn a_new_create_makes_its_node_again() {
+    use ChangeClass::{Recreate, Restart};
+    let created = "idle: {type: Idle, interfaces: {Standard: {create: new.sh}}, requirements";
+    let at = "interfaces.Standard.create.implementation";
+    assert_seen(["idle: {type: Idle, requirements", created], [Recreate, Restart], at);
+    let created =
+        "Idle: {derived_from: SoftwareComponent, interfaces: {Standard: {create: new.sh}}}";
+    assert_seen(["Idle: {derived_from: SoftwareComponent}", created], [Recreate, Restart], at);
+}
+
+#[test]
+fn saying_the_same_again_changes_nothing() {
+    let again = "shop: {type: Shop, properties: {port: 80}, interfaces: {Standard: {operations: {start: scripts/start.sh, create: {implementation: scripts/make.sh, inputs: {port: {get_property: [SELF, port]}}}}}}, requirements";
+    let to = SHOP.replace("shop: {type: Shop, requirements", again);
+    let to = to.replace("idle: {type: Idle,", "idle: {type: Idle, interfaces: {Standard: {}},");
+    assert!(to.contains(again));
+    for (how, plan) in plans(&files(SHOP, "one"), &files(&to, "one")) {
+        assert!(plan.steps.is_empty(), "{how}: {}", reasons(&plan));
+    }
+}
+
+/// The path of a script stays, and what is in it does not.
+#[test]
+fn other_contents_of_scripts_of_types_are_seen() {
+    for (how, plan) in plans(&files(SHOP, "one"), &files(SHOP, "two")) {
+        assert_eq!(classes(&plan)["node.shop"], ChangeClass::Recreate, "{how}");
+        assert_eq!(reasons(&plan).matches("sha256:").count(), 2, "{how}: {}", reasons(&plan));
+    }
+}
+
+/// What is secret in a relation, or in a capability, is so in the reasons, too.
+#[test]
+fn reasons_hide_what_is_secret() {
+    const SECRETS: &str = r#"
+tosca_definitions_version: tosca_simple_yaml_1_3
+capability_types:
+  Door: {derived_from: tosca.capabilities.Root, properties: {code: &secret {type: string, default: canary-1, metadata: {sensitive: "true"}}}}
+relationship_types:
+  Opens: {derived_from: DependsOn, properties: {tone: *secret, said: {type: string, default: x}}}
+node_types:
+  House: {derived_from: SoftwareComponent, capabilities: {door: Door}}
+topology_template:
+  inputs: {whispered: {type: string, default: canary-2, metadata: {sensitive: "true"}}}
+  node_templates:
+    house: {type: House}
+    guest: {type: SoftwareComponent, requirements: [{dependency: {node: house, relationship: {type: Opens, properties: {said: {get_input: whispered}}}}}]}
+"#;
+    let planned = |text: &str| Resolver::from_text("t.yaml", text).evaluate_functions();
+    let (from, to) = (planned(SECRETS), planned(&SECRETS.replace("canary-", "canary-0")));
+    let plan = from.adapt(&to, &Default::default(), &OrderOptions::default()).unwrap();
+    let seen = reasons(&plan.result);
+    for path in ["door.property.code", "relationship.property.tone", "relationship.property.said"] {
+        assert!(seen.contains(path), "{path}: {seen}");
+    }
+    let document = PlanDocument::of(&plan.result, &plan.sources, false);
+    let document = serde_json::to_string(&document).unwrap();
+    assert!(!document.contains("canary"), "{document}");
+}
+
+/// A node with nothing to run is no step on the way: what comes after it is in the first wave.
+#[test]
+fn nothing_to_run_takes_no_wave() {
+    let plan = Resolver::from_text("t.yaml", SHOP).plan(&PlanQuery::default()).unwrap().result;
+    let waves = |name: &str| plan.steps[id(&plan, name)].wave;
+    assert_eq!(waves("node.vm/deploy"), 1);
+    assert_eq!(waves("node.idle/started"), 1);
+    assert_eq!(waves("node.shop/create"), 2);
+    assert_eq!(plan.waves(), 4);
+    let text = drawn::human(&plan, false, false);
+    assert!(text.starts_with("deploy: 3 operations and 1 delegation in 4 waves\n"), "{text}");
+}
+
+/// The place of a step in its plan.
+fn id(plan: &Plan, name: &str) -> usize {
+    let found = plan.step_ids().find(|&id| plan.identifier(id) == name);
+    found.unwrap_or_else(|| panic!("{name}")).index()
+}
+
+/// What the relations of one node do before it is configured, or after, keeps the order of the
+/// template, also where operations on one host need not wait for each other.
+#[test]
+fn operations_of_relations_at_one_node_keep_their_order() {
+    const MANY: &str = r"
+tosca_definitions_version: tosca_simple_yaml_1_3
+relationship_types:
+  Both:
+    derived_from: DependsOn
+    interfaces:
+      Configure: {pre_configure_source: a.sh, post_configure_source: b.sh, pre_configure_target: c.sh, post_configure_target: d.sh}
+topology_template:
+  node_templates:
+    vm: {type: Compute}
+    one: {type: SoftwareComponent, requirements: [{host: vm}]}
+    two: {type: SoftwareComponent, requirements: [{host: vm}]}
+    user:
+      type: SoftwareComponent
+      requirements:
+        - host: vm
+        - dependency: {node: two, relationship: Both}
+        - dependency: {node: one, relationship: Both}
+    other: {type: SoftwareComponent, requirements: [{host: vm}, {dependency: {node: one, relationship: Both}}]}
+";
+    let order = OrderOptions { parallel_hosts: true, ..OrderOptions::default() };
+    let query = PlanQuery { order, ..PlanQuery::default() };
+    let plan = Resolver::from_text("t.yaml", MANY).plan(&query).unwrap().result;
+    let waits = |late: &str, early: &str| {
+        let (late, early) = (id(&plan, late), id(&plan, early));
+        let ids: Vec<_> = plan.step_ids().collect();
+        plan.after(ids[late]).contains(&ids[early])
+    };
+    for when in ["pre_configure", "post_configure"] {
+        let of_user = |number: usize| format!("relation.dependency@{number}.node.user/{when}");
+        let of_other = format!("relation.dependency@1.node.other/{when}");
+        assert!(waits(&format!("{}_source", of_user(2)), &format!("{}_source", of_user(1))));
+        assert!(waits(&format!("{of_other}_target"), &format!("{}_target", of_user(2))));
+        // Those of two nodes do not wait for each other.
+        assert!(!waits(&format!("{of_other}_source"), &format!("{}_source", of_user(1))));
+    }
 }

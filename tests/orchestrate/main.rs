@@ -21,7 +21,9 @@ mod sessions;
 #[path = "../shared/topologies.rs"]
 mod topologies;
 
+mod adapting;
 mod effective;
+mod effective_laws;
 mod fulfil;
 mod instance;
 mod instance_cancelled;

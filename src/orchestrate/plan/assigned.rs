@@ -3,9 +3,10 @@
 
 use super::behavior::Behaviors;
 use crate::topology::scope::TopologyScope;
+use crate::topology::sensitive::{is_sensitive_name, of_definition};
 use crate::topology::value_source::ValueOwner;
 use crate::topology::{
-    AssignedValue, NodeIndex, RelationIndex, Spanned, TopologyArtifact, TopologyElement,
+    AssignedValue, NodeIndex, RelationIndex, Spanned, Topology, TopologyArtifact, TopologyElement,
 };
 use crate::tosca::evaluate::fulfilling;
 use crate::tosca::function::function_in;
@@ -23,6 +24,8 @@ pub(super) type WrittenValue<'v> = (Cow<'v, Value>, Span);
 /// The values that an element assigns, and the definitions with their defaults.
 pub(super) struct Assigned<'v, 'a> {
     pub(super) values: &'v [AssignedValue],
+    /// The same values with functions unevaluated.
+    pub(super) written: &'v [AssignedValue],
     pub(super) defined: Option<&'v Parts<'a, PropertyDefinition<'a>>>,
     pub(super) owner: ValueOwner,
 }
@@ -69,10 +72,32 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         Some((Cow::Owned(self.value(name, node, assigned.owner)), node.span()))
     }
 
+    /// Whether the value of a name is secret: its definition says so, otherwise its name or what it
+    /// is computed from.
+    pub(super) fn is_sensitive(&self, assigned: &Assigned<'_, 'a>, name: &str) -> bool {
+        let definition = assigned.defined.and_then(|defined| Some(&defined.get(name)?.definition));
+        let said = definition.and_then(|it| of_definition(it, self.types()));
+        said.unwrap_or_else(|| {
+            let own = assigned.written.iter().rfind(|one| one.name == name);
+            let own = own.map(|own| Cow::Borrowed(&own.value.value));
+            let default = || Some(Cow::Owned(definition?.default?.to_value()));
+            is_sensitive_name(name)
+                || own
+                    .or_else(default)
+                    .is_some_and(|value| self.secrets().value(&value, assigned.owner))
+        })
+    }
+
+    /// The topology with functions unevaluated.
+    fn written_topology(&self) -> &'t Topology {
+        self.as_written.as_ref().map_or(self.topology, |written| written.topology)
+    }
+
     /// The properties of a node.
     pub(super) fn properties(&self, node: NodeIndex) -> Assigned<'t, 'a> {
         Assigned {
             values: &self.topology.node(node).described.properties,
+            written: &self.written_topology().node(node).described.properties,
             defined: self.effective(node).map(|defined| &defined.properties),
             owner: ValueOwner::Node(node),
         }
@@ -89,10 +114,14 @@ impl<'t, 'a> Behaviors<'t, 'a> {
 
     /// The properties of a capability of a node.
     pub(super) fn capability(&self, node: NodeIndex, name: &str) -> Assigned<'t, 'a> {
-        let written = self.topology.node(node).capabilities.iter().find(|one| one.name == name);
+        let assigned = |topology: &'t Topology| {
+            let found = topology.node(node).capabilities.iter().find(|one| one.name == name);
+            found.map_or(&[][..], |found| &found.properties)
+        };
         let defined = self.effective(node).and_then(|it| it.capabilities.get(name));
         Assigned {
-            values: written.map_or(&[], |written| &written.properties),
+            values: assigned(self.topology),
+            written: assigned(self.written_topology()),
             defined: defined.map(|defined| &defined.definition.properties),
             owner: ValueOwner::Node(node),
         }
@@ -100,10 +129,14 @@ impl<'t, 'a> Behaviors<'t, 'a> {
 
     /// The properties of a relation.
     pub(super) fn relation_properties(&self, relation: RelationIndex) -> Assigned<'t, 'a> {
-        let template = self.topology.relation(relation).relationship;
-        let template = template.map(|id| self.topology.relationship(id));
+        let assigned = |topology: &'t Topology| {
+            let template = topology.relation(relation).relationship;
+            let template = template.map(|id| topology.relationship(id));
+            template.map_or(&[][..], |template| &template.described.properties)
+        };
         Assigned {
-            values: template.map_or(&[], |template| &template.described.properties),
+            values: assigned(self.topology),
+            written: assigned(self.written_topology()),
             defined: self.relation_effective(relation).map(|defined| &defined.properties),
             owner: ValueOwner::Relation(relation),
         }

@@ -135,7 +135,7 @@ pub(super) struct Behaviors<'t, 'a> {
     is_foreign: bool,
     secrets: Sensitivity<'t, 'a>,
     /// The behavior of the topology with functions unevaluated, if they have their values here.
-    as_written: Option<Box<Self>>,
+    pub(super) as_written: Option<Box<Self>>,
     /// What functions in types refer to, if functions have their values here.
     scope: Option<TopologyScope<'t, 'a>>,
     evaluated: RefCell<EvaluatorState<TopologyElement>>,
@@ -716,6 +716,15 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         self.types_of[self.topology.relation(relation).source.index()]
     }
 
+    /// The types that define what an element has.
+    fn types_for(&self, owner: ValueOwner) -> &'t Types<'a> {
+        match owner {
+            ValueOwner::Node(node) => self.types_of[node.index()],
+            ValueOwner::Relation(relation) => self.types_at(relation),
+            ValueOwner::Topology => self.types,
+        }
+    }
+
     fn node_type_behavior(&self, types: &'t Types<'a>, id: TypeId) -> TypeBehavior<'t, 'a> {
         let mut behavior = TypeBehavior::of(types, id, true);
         let derives = |name: &str| derives(types, id, Family::Node, name);
@@ -803,11 +812,12 @@ impl<'t, 'a> Behaviors<'t, 'a> {
             (None, None) => return None,
         }?;
         call.operation = operation.to_owned();
-        if let Some(kind) = &mut call.primary_type
-            && let Some(full) = full_name(self.types, self.types.find(Family::Artifact, kind))
-        {
-            *kind = full;
-        }
+        let kind = call.primary_type.take();
+        call.primary_type = kind.map(|value| {
+            let types = self.types_for(owner);
+            let kind = Spanned { value, span: call.places.primary };
+            full_name(types, type_named(types, Family::Artifact, &kind)).unwrap_or(kind.value)
+        });
         let interface = own.map(|(interface, _)| &*interface.name);
         call.interface =
             interface.or(inherited.map(|said| said.interface)).unwrap_or_default().to_owned();

@@ -10,6 +10,7 @@ use super::weave::CallPlace;
 use super::{Adaptation, VariantOrigin};
 use crate::topology::diff::{Change, Edit, step, values};
 use crate::topology::scope::TopologyScope;
+use crate::topology::sensitive::is_sensitive_path;
 use crate::topology::{NodeIndex, RelationIndex, Spanned};
 use crate::tosca::LifecycleOperation as Operation;
 use cuvee_text::source::Span;
@@ -54,8 +55,6 @@ struct CallDifference {
     is_implementation: bool,
 }
 
-type Found<T> = Vec<T>;
-
 impl<'c, 'a, 'b> Comparison<'c, 'a, 'b> {
     pub(super) fn new(
         (from, origins): (&'c Behaviors<'c, 'a>, &'c [VariantOrigin<'c, 'a>]),
@@ -68,7 +67,7 @@ impl<'c, 'a, 'b> Comparison<'c, 'a, 'b> {
     }
 
     /// What differs at a node that both variants have.
-    pub(super) fn node(&self, old: NodeIndex, new: NodeIndex) -> Found<NodeDifference> {
+    pub(super) fn node(&self, old: NodeIndex, new: NodeIndex) -> Vec<NodeDifference> {
         let mut found = Vec::new();
         let has_other_type = self.node_type(old, new, &mut found);
         self.properties(old, new, &mut found);
@@ -86,7 +85,7 @@ impl<'c, 'a, 'b> Comparison<'c, 'a, 'b> {
         found
     }
 
-    fn node_type(&self, old: NodeIndex, new: NodeIndex, found: &mut Found<NodeDifference>) -> bool {
+    fn node_type(&self, old: NodeIndex, new: NodeIndex, found: &mut Vec<NodeDifference>) -> bool {
         let names = (self.from.type_name(old), self.to.type_name(new));
         let differ = other_type(names);
         let is_other = differ.is_some();
@@ -100,7 +99,7 @@ impl<'c, 'a, 'b> Comparison<'c, 'a, 'b> {
     }
 
     /// Finds other properties of a node and of its capabilities.
-    fn properties(&self, old: NodeIndex, new: NodeIndex, found: &mut Found<NodeDifference>) {
+    fn properties(&self, old: NodeIndex, new: NodeIndex, found: &mut Vec<NodeDifference>) {
         let are_alike = self.have_same_defaults(old, new);
         let span = self.to.topology.node(new).span;
         let sides = (self.from.properties(old), self.to.properties(new));
@@ -131,7 +130,7 @@ impl<'c, 'a, 'b> Comparison<'c, 'a, 'b> {
         (was, is): &(Assigned<'n, 'a>, Assigned<'n, 'b>),
         are_alike: bool,
         span: Span,
-    ) -> Found<(&'n str, ChangeReason)> {
+    ) -> Vec<(&'n str, ChangeReason)> {
         let mut names: Vec<&str> = is.names(are_alike).collect();
         for name in was.names(are_alike) {
             if !names.contains(&name) {
@@ -140,12 +139,16 @@ impl<'c, 'a, 'b> Comparison<'c, 'a, 'b> {
         }
         let mut found = Vec::new();
         for name in names {
-            let (was, is) = (self.from.value_of(was, name), self.to.value_of(is, name));
-            let span = is.as_ref().map_or(span, |(_, span)| *span);
-            let was = was.as_ref().map(|(value, _)| self.renamed(value));
-            let is = is.as_ref().map(|(value, _)| &**value);
-            let changes = values(format!("{path}{}", step(name)), was.as_deref(), is);
-            found.extend(changes.into_iter().map(|change| (name, edited(change, span))));
+            let (old, new) = (self.from.value_of(was, name), self.to.value_of(is, name));
+            let span = new.as_ref().map_or(span, |(_, span)| *span);
+            let old = old.as_ref().map(|(value, _)| self.renamed(value));
+            let new = new.as_ref().map(|(value, _)| &**value);
+            for change in values(format!("{path}{}", step(name)), old.as_deref(), new) {
+                let is_sensitive = is_sensitive_path(&change.path)
+                    || self.from.is_sensitive(was, name)
+                    || self.to.is_sensitive(is, name);
+                found.push((name, ChangeReason { is_sensitive, ..edited(change, span) }));
+            }
         }
         found
     }
@@ -170,7 +173,7 @@ impl<'c, 'a, 'b> Comparison<'c, 'a, 'b> {
     }
 
     /// Finds another number of instances.
-    fn counts(&self, old: NodeIndex, new: NodeIndex, found: &mut Found<NodeDifference>) {
+    fn counts(&self, old: NodeIndex, new: NodeIndex, found: &mut Vec<NodeDifference>) {
         let (was, is) = (self.from.topology.node(old), self.to.topology.node(new));
         let copy = |copy: &Option<Spanned<String>>| {
             let text = |said: &Spanned<String>| Spanned {
@@ -194,7 +197,7 @@ impl<'c, 'a, 'b> Comparison<'c, 'a, 'b> {
         }
     }
 
-    fn artifacts(&self, old: NodeIndex, new: NodeIndex, found: &mut Found<NodeDifference>) {
+    fn artifacts(&self, old: NodeIndex, new: NodeIndex, found: &mut Vec<NodeDifference>) {
         let (mut was, is) = (self.from.artifacts(old), self.to.artifacts(new));
         for is in &is {
             let known =
@@ -210,7 +213,7 @@ impl<'c, 'a, 'b> Comparison<'c, 'a, 'b> {
         old: NodeIndex,
         was: Option<&NodeArtifact<'_>>,
         is: Option<&NodeArtifact<'_>>,
-        found: &mut Found<NodeDifference>,
+        found: &mut Vec<NodeDifference>,
     ) {
         let Some(one) = is.or(was) else { return };
         let path = format!("artifact{}", step(one.name));
@@ -219,16 +222,15 @@ impl<'c, 'a, 'b> Comparison<'c, 'a, 'b> {
         let (old_file, new_file) = (old_file.as_ref().map(named), new_file.as_ref().map(named));
         let origin = &self.origins[old.index()];
         let other = self.contents.differ(&format!("{path}.file"), origin, old_file, new_file);
-        let rest = |of: Option<&NodeArtifact<'_>>| of.map_or(Value::Null, |it| it.rest.clone());
-        let (was_rest, is_rest) = (rest(was), rest(is));
-        let changes = values(path, Some(&self.renamed(&was_rest)), Some(&is_rest)).into_iter();
+        let old_rest = was.map(|was| self.renamed(&was.rest));
+        let changes = values(path, old_rest.as_deref(), is.map(|is| &is.rest)).into_iter();
         let changes = changes.map(|change| edited(change, one.span));
         let is_deployment = [was, is].into_iter().flatten().any(|it| it.is_deployment);
         let class = if is_deployment { ChangeClass::Recreate } else { ChangeClass::Reconfigure };
         found.extend(other.into_iter().chain(changes).map(|reason| (class, reason)));
     }
 
-    fn operations(&self, old: NodeIndex, new: NodeIndex, found: &mut Found<NodeDifference>) {
+    fn operations(&self, old: NodeIndex, new: NodeIndex, found: &mut Vec<NodeDifference>) {
         for operation in Operation::STANDARD {
             let calls = [self.from.standard(old, operation), self.to.standard(new, operation)];
             let place = |host: Option<&str>| CallPlace::of_node(new, host);
@@ -264,10 +266,10 @@ impl<'c, 'a, 'b> Comparison<'c, 'a, 'b> {
         &self,
         old: RelationIndex,
         new: RelationIndex,
-    ) -> Found<RelationDifference> {
+    ) -> Vec<RelationDifference> {
         let relation = self.to.topology.relation(new);
         let source = relation.source;
-        let mut found: Found<RelationDifference> = Vec::new();
+        let mut found: Vec<RelationDifference> = Vec::new();
         let names = (self.from.relationship_name(old), self.to.relationship_name(new));
         found.extend(other_type(names).map(|[from, to]| {
             let (path, span) = ("type".to_owned(), Some(relation.span));
@@ -288,7 +290,7 @@ impl<'c, 'a, 'b> Comparison<'c, 'a, 'b> {
         old: RelationIndex,
         new: RelationIndex,
         operation: Operation,
-        found: &mut Found<RelationDifference>,
+        found: &mut Vec<RelationDifference>,
     ) {
         let relation = self.to.topology.relation(new);
         let place = |host: Option<&str>| CallPlace::of_relation(relation, operation, host);
@@ -343,7 +345,7 @@ impl<'c, 'a, 'b> Comparison<'c, 'a, 'b> {
         node: NodeIndex,
         calls: [Option<Rc<PlanCall>>; 2],
         place: &dyn Fn(Option<&str>) -> CallPlace,
-    ) -> Found<CallDifference> {
+    ) -> Vec<CallDifference> {
         if calls.iter().all(Option::is_none) {
             return Vec::new();
         }
@@ -371,7 +373,7 @@ impl<'c, 'a, 'b> Comparison<'c, 'a, 'b> {
         node: NodeIndex,
         calls: &'r [Option<Rc<PlanCall>>; 2],
         place: &dyn Fn(Option<&str>) -> CallPlace,
-    ) -> Found<CallDifference> {
+    ) -> Vec<CallDifference> {
         let [was, is] = [0, 1].map(|at| calls[at].as_deref());
         let origin = &self.origins[node.index()];
         let file = |call: Option<&'r PlanCall>| call.and_then(PlanCall::file);
@@ -399,7 +401,7 @@ impl<'c, 'a, 'b> Comparison<'c, 'a, 'b> {
         origin: &VariantOrigin<'_, '_>,
         (was, is): (&PlanCall, &PlanCall),
         place: &dyn Fn(Option<&str>) -> CallPlace,
-    ) -> Found<ChangeReason> {
+    ) -> Vec<ChangeReason> {
         let (old, new): (Vec<_>, Vec<_>) = (was.needed().collect(), is.needed().collect());
         let needed = (0..old.len().max(new.len())).filter_map(|at| {
             let path = format!("implementation.dependencies[{at}]");
@@ -429,7 +431,7 @@ impl<'c, 'a, 'b> Comparison<'c, 'a, 'b> {
     }
 
     /// What differs in what two calls are told, and in what becomes of what they tell.
-    fn told(&self, was: &PlanCall, is: &PlanCall) -> Found<ChangeReason> {
+    fn told(&self, was: &PlanCall, is: &PlanCall) -> Vec<ChangeReason> {
         let mut found = Vec::new();
         let gone = was.inputs.iter().filter(|old| is.inputs.iter().all(|new| new.name != old.name));
         for name in is.inputs.iter().chain(gone).map(|input| &input.name) {

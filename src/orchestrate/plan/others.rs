@@ -159,11 +159,13 @@ impl OtherChanges<'_, '_, '_, '_> {
         let owner = ValueOwner::Topology;
         let was = Assigned {
             values: &was.properties,
+            written: &was.properties,
             defined: old_id.map(|id| &old.effective(id).properties),
             owner,
         };
         let is = Assigned {
             values: &is.properties,
+            written: &is.properties,
             defined: new_id.map(|id| &new.effective(id).properties),
             owner,
         };
@@ -171,11 +173,13 @@ impl OtherChanges<'_, '_, '_, '_> {
         names.sort_unstable();
         names.dedup();
         for name in names {
-            let (was, is) = (self.from.value_of(&was, name), self.to.value_of(&is, name));
-            let (was, is) = (was.map(|(value, _)| value), is.map(|(value, _)| value));
+            let (old, new) = (self.from.value_of(&was, name), self.to.value_of(&is, name));
+            let (old, new) = (old.map(|(value, _)| value), new.map(|(value, _)| value));
             let path = format!("property{}", step(name));
-            for change in values(path, was.as_deref(), is.as_deref()) {
-                let is_sensitive = is_sensitive_path(&change.path);
+            for change in values(path, old.as_deref(), new.as_deref()) {
+                let is_sensitive = is_sensitive_path(&change.path)
+                    || self.from.is_sensitive(&was, name)
+                    || self.to.is_sensitive(&is, name);
                 let reason = edited(change, Span::DETACHED);
                 reasons.push(ChangeReason { is_sensitive, span: None, ..reason });
             }
