@@ -17,6 +17,10 @@ const TERM: Duration = Duration::from_secs(60);
 /// How often it is renewed.
 const BEAT: Duration = Duration::from_secs(15);
 
+/// How often, and after which time, somebody looks who has just taken a lease.
+const LOOKS: u32 = 20;
+const PAUSE: Duration = Duration::from_millis(50);
+
 const LEASE: &str = "run.json";
 const LOCK: &str = "run.lock";
 
@@ -74,7 +78,10 @@ impl Lease {
         private_directory(directory).map_err(failed)?;
         let machine = machine();
         let is_locked = files.lock().map_err(failed)?;
-        let known = files.read();
+        let known = match &is_locked {
+            Ok(_) => files.read(),
+            Err(_) => files.read_soon(),
+        };
         let now = (taker.now)();
         // On this machine the lock tells whether the runner lives; of others only time does.
         let is_held = known.as_ref().is_some_and(|known| match &is_locked {
@@ -133,6 +140,16 @@ impl LeaseFiles {
     }
 
     /// The last holder; `None` if there is none, or if what is there cannot be read.
+    /// Reads who holds the lease: whoever has just taken it is about to write that.
+    fn read_soon(&self) -> Option<Holder> {
+        (0..LOOKS).find_map(|look| {
+            if look > 0 {
+                thread::sleep(PAUSE);
+            }
+            self.read()
+        })
+    }
+
     fn read(&self) -> Option<Holder> {
         serde_json::from_slice(&fs::read(self.directory.join(LEASE)).ok()?).ok()
     }

@@ -608,11 +608,17 @@ proptest! {
             let (number, step) = number.split_once('/').unwrap();
             format!("{rest}node.n{}/{step}", count - number.parse::<usize>().unwrap())
         };
+        // What happens at one node before or after it is configured goes in the order of the
+        // template, one after the other on one host (statement D3).
+        let stage = |step: &str| ["/pre_configure_", "/post_configure_"].iter().position(|it| step.contains(it));
+        let is_tie = |one: &str, two: &str| stage(one).is_some() && stage(one) == stage(two);
         for workflow in ["deploy", "undeploy"] {
             let (here, there) = (model.plan(workflow, true), other.plan(workflow, true));
             let (here, there) = (Reach::of_plan(&here), Reach::of_plan(&there));
-            let here = here.pairs().into_iter().map(|(one, two)| (one.to_owned(), two.to_owned()));
-            let there = there.pairs().into_iter().map(|(one, two)| (back(one), back(two)));
+            let here = here.pairs().into_iter().filter(|(one, two)| !is_tie(one, two));
+            let there = there.pairs().into_iter().filter(|(one, two)| !is_tie(one, two));
+            let here = here.map(|(one, two)| (one.to_owned(), two.to_owned()));
+            let there = there.map(|(one, two)| (back(one), back(two)));
             prop_assert_eq!(here.collect::<BTreeSet<_>>(), there.collect::<BTreeSet<_>>());
         }
     }

@@ -15,7 +15,8 @@ const GAP: usize = 8;
 
 /// A line of the list.
 struct PlanRow<'p> {
-    wave: u32,
+    /// The round; none for a step that runs nothing.
+    wave: Option<u32>,
     element: Cow<'p, str>,
     operation: &'p str,
     middle: Middle<'p>,
@@ -259,7 +260,7 @@ fn row(plan: &Plan, id: PlanStepIndex) -> PlanRow<'_> {
     let is_said = step.work.state().is_some()
         || matches!(step.work, StepWork::Deleted | StepWork::OtherState(_) | StepWork::Nothing);
     PlanRow {
-        wave: step.wave.max(1),
+        wave: step.takes_wave().then_some(step.wave),
         element: name.unwrap_or_default(),
         operation: if is_said { "" } else { operation(plan, id) },
         middle,
@@ -287,7 +288,7 @@ impl PlanColumns {
         let mut widest = Self { wave: 2, ..Self::default() };
         let mut host_width = None;
         for row in rows {
-            let digits = row.wave.ilog10() as usize + 1;
+            let digits = row.wave.and_then(u32::checked_ilog10).map_or(1, |it| it as usize + 1);
             widest.wave = widest.wave.max(digits);
             widest.element = widest.element.max(width(&row.element));
             widest.operation = widest.operation.max(width(row.operation));
@@ -341,10 +342,11 @@ fn write(plan: &Plan, steps: &[PlanStepIndex], text: &mut String) {
     let rows = || steps.iter().map(|&id| row(plan, id));
     let columns = PlanColumns::of(rows());
     let mut writer = ColumnWriter { out: text, blanks: 0 };
-    let (mut wave, mut number) = (0, String::new());
+    let (mut wave, mut number) = (None, String::new());
     for row in rows() {
         if wave != row.wave {
-            (wave, number) = (row.wave, format!("{:>1$}", row.wave, columns.wave));
+            let shown = row.wave.map(|wave| wave.to_string()).unwrap_or_default();
+            (wave, number) = (row.wave, format!("{shown:>0$}", columns.wave));
         }
         writer.cell(&number, columns.wave + 2);
         writer.cell(&row.element, columns.element + 2);

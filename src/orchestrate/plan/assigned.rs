@@ -22,7 +22,7 @@ use std::sync::Arc;
 pub(super) type WrittenValue<'v> = (Cow<'v, Value>, Span);
 
 /// The values that an element assigns, and the definitions with their defaults.
-pub(super) struct Assigned<'v, 'a> {
+pub(super) struct EffectiveValues<'v, 'a> {
     pub(super) values: &'v [AssignedValue],
     /// The same values with functions unevaluated.
     pub(super) written: &'v [AssignedValue],
@@ -30,7 +30,7 @@ pub(super) struct Assigned<'v, 'a> {
     pub(super) owner: ValueOwner,
 }
 
-impl<'v> Assigned<'v, '_> {
+impl<'v> EffectiveValues<'v, '_> {
     /// The names of the assigned values and, unless they do not matter, of the defaults.
     pub(super) fn names(&self, without_defaults: bool) -> impl Iterator<Item = &'v str> {
         let defined = self.defined.filter(|_| !without_defaults);
@@ -60,7 +60,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
     /// The value of a name: the assigned one, otherwise the default.
     pub(super) fn value_of<'v>(
         &self,
-        assigned: &Assigned<'v, 'a>,
+        assigned: &EffectiveValues<'v, 'a>,
         name: &str,
     ) -> Option<WrittenValue<'v>> {
         let own = assigned.values.iter().rfind(|one| one.name == name);
@@ -74,7 +74,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
 
     /// Whether the value of a name is secret: its definition says so, otherwise its name or what it
     /// is computed from.
-    pub(super) fn is_sensitive(&self, assigned: &Assigned<'_, 'a>, name: &str) -> bool {
+    pub(super) fn is_sensitive(&self, assigned: &EffectiveValues<'_, 'a>, name: &str) -> bool {
         let definition = assigned.defined.and_then(|defined| Some(&defined.get(name)?.definition));
         let said = definition.and_then(|it| of_definition(it, self.types()));
         said.unwrap_or_else(|| {
@@ -94,8 +94,8 @@ impl<'t, 'a> Behaviors<'t, 'a> {
     }
 
     /// The properties of a node.
-    pub(super) fn properties(&self, node: NodeIndex) -> Assigned<'t, 'a> {
-        Assigned {
+    pub(super) fn properties(&self, node: NodeIndex) -> EffectiveValues<'t, 'a> {
+        EffectiveValues {
             values: &self.topology.node(node).described.properties,
             written: &self.written_topology().node(node).described.properties,
             defined: self.effective(node).map(|defined| &defined.properties),
@@ -113,13 +113,13 @@ impl<'t, 'a> Behaviors<'t, 'a> {
     }
 
     /// The properties of a capability of a node.
-    pub(super) fn capability(&self, node: NodeIndex, name: &str) -> Assigned<'t, 'a> {
+    pub(super) fn capability(&self, node: NodeIndex, name: &str) -> EffectiveValues<'t, 'a> {
         let assigned = |topology: &'t Topology| {
             let found = topology.node(node).capabilities.iter().find(|one| one.name == name);
             found.map_or(&[][..], |found| &found.properties)
         };
         let defined = self.effective(node).and_then(|it| it.capabilities.get(name));
-        Assigned {
+        EffectiveValues {
             values: assigned(self.topology),
             written: assigned(self.written_topology()),
             defined: defined.map(|defined| &defined.definition.properties),
@@ -128,13 +128,13 @@ impl<'t, 'a> Behaviors<'t, 'a> {
     }
 
     /// The properties of a relation.
-    pub(super) fn relation_properties(&self, relation: RelationIndex) -> Assigned<'t, 'a> {
+    pub(super) fn relation_properties(&self, relation: RelationIndex) -> EffectiveValues<'t, 'a> {
         let assigned = |topology: &'t Topology| {
             let template = topology.relation(relation).relationship;
             let template = template.map(|id| topology.relationship(id));
             template.map_or(&[][..], |template| &template.described.properties)
         };
-        Assigned {
+        EffectiveValues {
             values: assigned(self.topology),
             written: assigned(self.written_topology()),
             defined: self.relation_effective(relation).map(|defined| &defined.properties),
@@ -226,22 +226,22 @@ fn have_same_values(
         })
 }
 
-type Keynames = Vec<(Arc<str>, Value)>;
+type ArtifactKeynames = Vec<(Arc<str>, Value)>;
 
 /// The keynames of an artifact in a type, except its type and file.
-fn keynames(of_type: Option<&ArtifactDefinition<'_>>) -> Keynames {
+fn keynames(of_type: Option<&ArtifactDefinition<'_>>) -> ArtifactKeynames {
     let entries = of_type.map(|it| it.named.value.entries()).into_iter().flatten();
     let entries = entries.map(|(key, value)| (key.key_text().into(), value.to_value()));
     entries.filter(|(key, _): &(Arc<str>, Value)| is_compared(key)).collect()
 }
 
 /// The keynames of an artifact in a template, except its type and file.
-fn written(own: &TopologyArtifact) -> Keynames {
+fn written(own: &TopologyArtifact) -> ArtifactKeynames {
     let text = |key: &str, value: &Option<Spanned<String>>| {
         Some((Arc::from(key), Value::from(&*value.as_ref()?.value)))
     };
     let properties = own.properties.iter();
-    let properties: Keynames =
+    let properties: ArtifactKeynames =
         properties.map(|one| (one.name.as_str().into(), one.value.value.clone())).collect();
     let properties =
         (!properties.is_empty()).then(|| (Arc::from("properties"), Value::Map(properties.into())));

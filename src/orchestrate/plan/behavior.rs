@@ -517,9 +517,14 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         }
         let interface = own.map(|(interface, _)| &*interface.name);
         let interface = interface.or_else(|| inherited.as_ref().map(|said| said.interface));
+        let interface = interface.unwrap_or_default();
+        let create = LifecycleOperation::Create;
+        let artifact = (operation == create.as_str() && is_interface_name(interface, create))
+            .then(|| deployment_artifact((&template.artifacts, types), of_type));
         Some(PlanCall {
-            interface: interface.unwrap_or_default().to_owned(),
+            interface: interface.to_owned(),
             operation: operation.to_owned(),
+            artifact: artifact.flatten().map(|(artifact, _)| artifact),
             ..PlanCall::at(own.map_or(template.span, |(_, said)| said.span))
         })
     }

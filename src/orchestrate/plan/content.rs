@@ -11,7 +11,7 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
 /// A file as a template names it, and where it does.
-pub(super) type NamedFile<'n> = (&'n str, Span);
+pub(super) type CalledFile<'n> = (&'n str, Span);
 
 /// The files of the new one of two variants, and what was compared with them.
 pub(super) struct Contents<'l> {
@@ -33,8 +33,8 @@ impl<'l> Contents<'l> {
         &self,
         path: &str,
         from: &VariantOrigin<'_, '_>,
-        was: Option<NamedFile<'_>>,
-        is: Option<NamedFile<'_>>,
+        was: Option<CalledFile<'_>>,
+        is: Option<CalledFile<'_>>,
     ) -> Option<ChangeReason> {
         let reason = |from: Option<&str>, to: Option<&str>| ChangeReason {
             path: path.to_owned(),

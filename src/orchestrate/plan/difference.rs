@@ -2,9 +2,9 @@
 //! nodes and relations, whether a template gives them or a type (section "From one variant to
 //! another" of `docs/plans.md`).
 
-use super::assigned::{Assigned, NodeArtifact, have_same_defaults};
+use super::assigned::{EffectiveValues, NodeArtifact, have_same_defaults};
 use super::behavior::{Behaviors, OF_RELATIONS, WrittenType};
-use super::content::{Contents, NamedFile};
+use super::content::{CalledFile, Contents};
 use super::model::{CallOutput, ChangeClass, ChangeReason, PlanCall};
 use super::weave::CallPlace;
 use super::{Adaptation, VariantOrigin};
@@ -27,7 +27,7 @@ pub(super) type NodeDifference = (ChangeClass, ChangeReason);
 pub(super) type RelationDifference = (NodeIndex, ChangeReason);
 
 /// Two variants that are compared.
-pub(super) struct Comparison<'c, 'a, 'b> {
+pub(super) struct VariantComparison<'c, 'a, 'b> {
     from: &'c Behaviors<'c, 'a>,
     to: &'c Behaviors<'c, 'b>,
     /// For each node of the old variant, the template that it comes from.
@@ -55,7 +55,7 @@ struct CallDifference {
     is_implementation: bool,
 }
 
-impl<'c, 'a, 'b> Comparison<'c, 'a, 'b> {
+impl<'c, 'a, 'b> VariantComparison<'c, 'a, 'b> {
     pub(super) fn new(
         (from, origins): (&'c Behaviors<'c, 'a>, &'c [VariantOrigin<'c, 'a>]),
         to: &'c Behaviors<'c, 'b>,
@@ -127,7 +127,7 @@ impl<'c, 'a, 'b> Comparison<'c, 'a, 'b> {
     fn assigned<'n>(
         &self,
         path: &str,
-        (was, is): &(Assigned<'n, 'a>, Assigned<'n, 'b>),
+        (was, is): &(EffectiveValues<'n, 'a>, EffectiveValues<'n, 'b>),
         are_alike: bool,
         span: Span,
     ) -> Vec<(&'n str, ChangeReason)> {
@@ -490,7 +490,7 @@ pub(super) fn configured_with(
     }
 }
 
-fn named(file: &Spanned<String>) -> NamedFile<'_> {
+fn named(file: &Spanned<String>) -> CalledFile<'_> {
     (&file.value, file.span)
 }
 

@@ -69,7 +69,7 @@ use build::PlanBuilder;
 use content::Contents;
 use cuvee_text::value::Value;
 use declarative::{Declarative, declarative};
-use difference::Comparison;
+use difference::VariantComparison;
 use imperative::Imperative;
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
@@ -318,7 +318,7 @@ pub(crate) fn adapt(
     builder.plan.inputs = new.told();
     let origins = from.origins();
     let contents = Contents::new(to.origin.loaded, to.keeping);
-    let comparison = Comparison::new((&old, &origins), &new, contents, adaptation);
+    let comparison = VariantComparison::new((&old, &origins), &new, contents, adaptation);
     let observed = Observed::all(from.topology, from.observation);
     let from = update::PlannedVariant { behaviors: &old, document: from.document };
     let to = update::PlannedVariant { behaviors: &new, document: to.document };

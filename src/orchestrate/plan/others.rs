@@ -1,7 +1,7 @@
 //! Finds what differs at elements that are no nodes: inputs and outputs, groups and policies, and
 //! which relationship templates there are.
 
-use super::assigned::Assigned;
+use super::assigned::EffectiveValues;
 use super::difference::{edited, other_type};
 use super::model::{ChangeClass, ChangeReason, ElementChange};
 use super::update::PlannedVariant;
@@ -157,13 +157,13 @@ impl OtherChanges<'_, '_, '_, '_> {
             .into_iter()
             .collect();
         let owner = ValueOwner::Topology;
-        let was = Assigned {
+        let was = EffectiveValues {
             values: &was.properties,
             written: &was.properties,
             defined: old_id.map(|id| &old.effective(id).properties),
             owner,
         };
-        let is = Assigned {
+        let is = EffectiveValues {
             values: &is.properties,
             written: &is.properties,
             defined: new_id.map(|id| &new.effective(id).properties),

@@ -3,7 +3,7 @@
 
 use super::behavior::Behaviors;
 use super::build::PlanBuilder;
-use super::difference::Comparison;
+use super::difference::VariantComparison;
 use super::elements;
 use super::model::{ChangeClass, ChangeReason, ElementChange, PartKind, PlanElementIndex};
 use super::observed::Observed;
@@ -37,7 +37,7 @@ impl<'t> PlannedVariant<'_, 't, '_> {
 pub(super) fn update(
     (from, observed): (&PlannedVariant<'_, '_, '_>, Vec<Observed>),
     to: &PlannedVariant<'_, '_, '_>,
-    comparison: &Comparison<'_, '_, '_>,
+    comparison: &VariantComparison<'_, '_, '_>,
     adaptation: &Adaptation,
     order: &OrderOptions,
     builder: &mut PlanBuilder,
@@ -134,7 +134,7 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
         (from, observed): (&'c PlannedVariant<'s, 't, 'a>, Vec<Observed>),
         to: &'c PlannedVariant<'s, 't, 'b>,
         pairs: &'c Correspondence,
-        comparison: &Comparison<'_, '_, '_>,
+        comparison: &VariantComparison<'_, '_, '_>,
         adaptation: &Adaptation,
     ) -> Self {
         let count = to.topology().nodes.len();
@@ -169,7 +169,7 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
     }
 
     /// Finds what differs at the nodes that both variants have.
-    fn nodes(&mut self, comparison: &Comparison<'_, '_, '_>) {
+    fn nodes(&mut self, comparison: &VariantComparison<'_, '_, '_>) {
         for node in self.to.topology().node_ids() {
             let Some(old) = self.pairs.nodes[node.index()] else {
                 self.classes[node.index()] = ChangeClass::Add;
@@ -182,7 +182,7 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
     }
 
     /// Finds what differs at the relations that both variants have (statement U1).
-    fn relationships(&mut self, comparison: &Comparison<'_, '_, '_>) {
+    fn relationships(&mut self, comparison: &VariantComparison<'_, '_, '_>) {
         let topology = self.to.topology();
         for id in topology.relation_ids() {
             let old = self.pairs.relations[id.index()].filter(|_| !self.is_new(id));
