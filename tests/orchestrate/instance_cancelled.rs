@@ -127,7 +127,7 @@ impl Carrying<'_> {
             }
         }
         let Some(step) = step else { return Ok(()) };
-        if matches!(&*step.does(), "start" | "deploy") {
+        if matches!(step.does(), "start" | "deploy") {
             self.world.nodes.get_mut(&rank_of(step.element())).unwrap().may_run = true;
         }
         self.runs(&step)
