@@ -14,6 +14,7 @@ use super::{Adaptation, OrderOptions, Relaxation, named_node};
 use crate::diagnostic::Diagnostics;
 use crate::topology::diff::step;
 use crate::topology::{NodeIndex, RelationIndex, Topology};
+use crate::tosca::LifecycleOperation as Operation;
 use cuvee_text::value::Value;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -254,7 +255,8 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
     }
 
     /// Repairs nodes that do not run, if that is known. The condition of a node that has hardly
-    /// begun is unknown, so it is made again.
+    /// begun is unknown, so it is made again, and so is one that has failed and that nothing but
+    /// `create` brings.
     fn repairs(&mut self) {
         for node in self.to.topology().node_ids() {
             let Some(old) = self.pairs.nodes[node.index()] else { continue };
@@ -266,6 +268,7 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
             let is_managed = self.to.behaviors.delegation(node).is_none();
             let class = match missing {
                 Up::Whole if is_managed => ChangeClass::Recreate,
+                _ if observed.has_failed && self.is_only_created(node) => ChangeClass::Recreate,
                 _ => ChangeClass::Repair,
             };
             let state = match observed.has_failed {
@@ -280,6 +283,12 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
             };
             self.raise(node, class, reason);
         }
+    }
+
+    /// Whether `create` is the only operation with something to run that brings a node up.
+    fn is_only_created(&self, node: NodeIndex) -> bool {
+        let runs = |operation| self.to.behaviors.standard(node, operation).is_some();
+        runs(Operation::Create) && !runs(Operation::Configure) && !runs(Operation::Start)
     }
 
     /// Makes a node again that gets another host, or whose host is made again.

@@ -1,4 +1,4 @@
 #!/bin/sh
 set -eu
-rm "$GUESTBOOK_DIR/index/words"
+rm -f "$GUESTBOOK_DIR/index/words"
 echo "index stop" >>"$GUESTBOOK_DIR/happened"

@@ -1,4 +1,4 @@
 #!/bin/sh
 set -eu
-rm "$GUESTBOOK_DIR/site/index.html"
+rm -f "$GUESTBOOK_DIR/site/index.html"
 echo "site stop" >>"$GUESTBOOK_DIR/happened"
