@@ -7,6 +7,7 @@ use super::values::Values;
 use super::workshop::{Workshop, no_provider};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::orchestrate::instance::InstanceModel;
+use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -51,11 +52,12 @@ pub(super) fn check(
     reaches: &mut dyn FnMut(&HostAddress) -> Result<(), Diagnostic>,
 ) -> Vec<Diagnostic> {
     let mut found = FoundProblems::default();
+    let givers = AttributeGivers::of(workshop, model);
     let mut hosts: BTreeMap<HostAddress, &RunStep> = BTreeMap::new();
     for step in workshop.remaining(model) {
         let place = match step.kind {
             StepKind::Delegate => provided(workshop, model, step, &mut found),
-            _ => called(workshop, model, step, &mut found),
+            _ => called(workshop, model, step, &givers, &mut found),
         };
         if let Some(TaskPlace::Host(host)) = place {
             hosts.entry(host).or_insert(step);
@@ -100,6 +102,7 @@ fn called<'s>(
     workshop: &'s Workshop<'_>,
     model: &InstanceModel,
     step: &'s RunStep,
+    givers: &AttributeGivers<'_>,
     found: &mut FoundProblems<'s>,
 ) -> Option<TaskPlace> {
     let said = step.implementation.clone().unwrap_or_default();
@@ -122,7 +125,7 @@ fn called<'s>(
             found.add(step, missing_program(program));
         }
     }
-    inputs(workshop, model, step, found);
+    inputs(workshop, model, step, givers, found);
     place
 }
 
@@ -141,24 +144,58 @@ fn is_later(workshop: &Workshop<'_>, model: &InstanceModel, step: &RunStep) -> b
         && workshop.remaining(model).any(|other| other.node() == Some(host) && brings(other))
 }
 
-/// Checks that secrets among the inputs have a source. Other inputs may still get their values.
+/// Checks that inputs have a source: secrets, and attributes that are there or that a step can
+/// still give.
 fn inputs<'s>(
     workshop: &Workshop<'_>,
     model: &InstanceModel,
     step: &'s RunStep,
+    givers: &AttributeGivers<'_>,
     found: &mut FoundProblems<'s>,
 ) {
-    let values = Values {
-        model,
-        to: &workshop.to,
-        kinds: workshop.kinds,
-        secrets: workshop.secrets,
-        artifacts: &|_, _| Some(String::new()),
-    };
-    match values.inputs(step) {
-        Err(problem) if problem.code == Code::MissingSecret => found.add(step, problem),
-        _ => {}
+    let (now, then) = (values(workshop, model), values(workshop, &workshop.to));
+    for (name, input) in &step.inputs {
+        match now.input(step, name, input) {
+            Err(problem) if problem.code == Code::MissingSecret => found.add(step, problem),
+            Err(problem) if problem.code == Code::UnresolvedAttribute => {
+                let missing = now.missing(step, name, input);
+                let still = then.missing(step, name, input);
+                let is_lost = |node: &str| {
+                    !givers.may_give(step, node) && still.iter().any(|(other, _)| other == node)
+                };
+                let lost = missing.into_iter().filter(|(node, _)| is_lost(node));
+                lost.for_each(|(_, problem)| found.add(step, problem));
+            }
+            _ => {}
+        }
     }
+}
+
+/// The nodes to which steps that are left may give attributes, each with its steps.
+struct AttributeGivers<'s>(FxHashMap<Arc<str>, Vec<&'s str>>);
+
+impl<'s> AttributeGivers<'s> {
+    fn of(workshop: &'s Workshop<'_>, model: &'s InstanceModel) -> Self {
+        let values = values(workshop, model);
+        let mut givers: FxHashMap<Arc<str>, Vec<&str>> = FxHashMap::default();
+        for step in workshop.remaining(model) {
+            let keywords = step.outputs.values().map(|mapping| &*mapping.entity).chain(["SELF"]);
+            for node in keywords.filter_map(|keyword| values.entity(step, keyword)) {
+                givers.entry(node).or_default().push(&step.id);
+            }
+        }
+        Self(givers)
+    }
+
+    /// Whether another step than this one may give attributes to a node.
+    fn may_give(&self, step: &RunStep, node: &str) -> bool {
+        self.0.get(node).is_some_and(|steps| steps.iter().any(|other| *other != &*step.id))
+    }
+}
+
+fn values<'v>(workshop: &'v Workshop<'_>, model: &'v InstanceModel) -> Values<'v> {
+    let Workshop { to, kinds, secrets, .. } = workshop;
+    Values { model, to, kinds, secrets, artifacts: &|_, _| Some(String::new()) }
 }
 
 fn missing_program(program: &str) -> Diagnostic {

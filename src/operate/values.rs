@@ -3,7 +3,7 @@
 
 use super::kinds::Kinds;
 use super::mask::HIDDEN;
-use super::plan::RunStep;
+use super::plan::{PlannedInput, RunStep};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::orchestrate::instance::{
     InstanceModel, KeptSecrets, ModelReading, NodeInstance, SecretValues, holds_call, query_value,
@@ -124,23 +124,51 @@ impl<'v> Values<'v> {
     /// # Errors
     /// `missing-secret`, `unresolved-attribute`, and those of functions.
     pub(super) fn inputs(&self, step: &RunStep) -> Result<Vec<(Arc<str>, Value)>, Diagnostic> {
+        let value = |(name, input)| Ok((Arc::clone(name), self.input(step, name, input)?));
+        step.inputs.iter().map(value).collect()
+    }
+
+    /// The value of an input of a step.
+    ///
+    /// # Errors
+    /// As [`Values::inputs`].
+    pub(super) fn input(
+        &self,
+        step: &RunStep,
+        name: &str,
+        input: &PlannedInput,
+    ) -> Result<Value, Diagnostic> {
+        let what = || format!("the input `{name}` of `{}`", step.id);
+        let value = input.sealed.as_ref().unwrap_or(&input.value);
+        if input.when.is_none() && value.as_str() == Some(HIDDEN) {
+            return Err(missing_secret(&what()));
+        }
+        let value = self.secrets.opened(&what(), value)?;
+        if input.when.is_none() {
+            return Ok(value);
+        }
+        let value = self.evaluated(&value, step.target.as_deref(), &what())?;
+        self.secrets.opened(&what(), &value)
+    }
+
+    /// The nodes whose attributes an input of a step needs and that nobody gave, each with the
+    /// error. Attributes that are found over requirements and capabilities are left out.
+    pub(super) fn missing(
+        &self,
+        step: &RunStep,
+        name: &str,
+        input: &PlannedInput,
+    ) -> Vec<(String, Diagnostic)> {
         let element = step.target.as_deref();
-        let input = |(name, input): (&Arc<str>, &super::plan::PlannedInput)| {
-            let what = || format!("the input `{name}` of `{}`", step.id);
-            let value = input.sealed.as_ref().unwrap_or(&input.value);
-            if input.when.is_none() && value.as_str() == Some(HIDDEN) {
-                return Err(missing_secret(&what()));
-            }
-            let value = self.secrets.opened(&what(), value)?;
-            let value = match input.when {
-                Some(_) => {
-                    self.secrets.opened(&what(), &self.evaluated(&value, element, &what())?)?
-                }
-                None => value,
-            };
-            Ok((Arc::clone(name), value))
+        let what = format!("the input `{name}` of `{}`", step.id);
+        let mut calls = Vec::new();
+        attribute_calls(&input.value, &mut calls);
+        let missing = |(entity, call): (&str, &Value)| {
+            let error = self.evaluated(call, element, &what).err()?;
+            let node = self.around_element(entity, element).unwrap_or_else(|| entity.into());
+            (error.code == Code::UnresolvedAttribute).then_some((node, error))
         };
-        step.inputs.iter().map(input).collect()
+        calls.into_iter().filter_map(missing).collect()
     }
 
     /// The outputs of a template that are computed, as far as their values are known by now.
@@ -321,6 +349,22 @@ fn wanted_attribute(value: &Value) -> Option<(&str, &str)> {
             other => wanted_attribute(other),
         }),
         _ => None,
+    }
+}
+
+/// The calls in a value that take an attribute of an entity itself, each with the entity.
+fn attribute_calls<'v>(value: &'v Value, calls: &mut Vec<(&'v str, &'v Value)>) {
+    match value {
+        Value::List(items) => items.iter().for_each(|item| attribute_calls(item, calls)),
+        Value::Map(entries) => match &**entries {
+            [(name, Value::List(path))] if &**name == "get_attribute" => {
+                if let [Value::String(entity), Value::String(_)] = &**path {
+                    calls.push((entity, value));
+                }
+            }
+            entries => entries.iter().for_each(|(_, value)| attribute_calls(value, calls)),
+        },
+        _ => {}
     }
 }
 
