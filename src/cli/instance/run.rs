@@ -3,6 +3,7 @@
 use super::InstanceWriting;
 use super::init::deploying;
 use super::progress::RunProgress;
+use super::{adapt, interrupt};
 use crate::cli::args::instance::{InterruptedFormat, RunInstanceArgs};
 use crate::cli::args::{ListFormat, PlanFormat};
 use crate::cli::plan::{ShownPlan, drawn, order};
@@ -11,55 +12,85 @@ use crate::cli::reporter::Reporter;
 use crate::cli::stored::{directory, store};
 use crate::cli::{Outcome, config, output, rejected, select, watch};
 use cuvee::deploy::instance::{
-    InstancePlanQuery, InstanceReport, InstanceSettings, OsStore, RecordAuthorNow, RecordOrigin,
-    ReportOutcome, SecretValues, StepStatus, StoredInstance, TakenReports, instance_names,
-    plan_instance,
+    ByName, InstancePlanQuery, InstanceReport, InstanceSettings, OsStore, RecordAuthorNow,
+    RecordOrigin, ReportOutcome, SecretValues, StepStatus, StoredInstance, TakenReports,
+    finish_workflow, instance_names, plan_instance,
 };
 use cuvee::deploy::plan::Plan;
 use cuvee::diagnostic::{Code, Diagnostic};
 use cuvee::explore::Answer;
-use cuvee::operate::{InstanceOperator, LocalExecutor, PlannedTask, RunSummary, Signal, signals};
+use cuvee::operate::{
+    InstanceOperator, LocalExecutor, PlannedTask, RunSettings, RunSummary, signals,
+};
+use cuvee::parts::yaml::write_flow;
+use cuvee::source::value::Value;
 use cuvee::{Failure, Resolver};
 use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::mpsc::SyncSender;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use tempfile::TempDir;
 
 /// The exit code where somebody has to be asked and nobody is there.
-const NOBODY: u8 = 2;
-
-/// Where an interrupt is sent while steps run.
-static STOP: Mutex<Option<SyncSender<Signal>>> = Mutex::new(None);
+pub(super) const NOBODY: u8 = 2;
 
 /// Deploys a variant, or turns what is deployed into it.
 pub(super) fn run(args: &RunInstanceArgs, reporter: &Reporter) -> Outcome {
-    stop_on_interrupt();
+    interrupt::handle();
     let root = directory(args.author.store.store.as_deref());
-    let settings = config::run_settings(&args.how, &root)?;
-    // A rehearsal of an instance that is not there leaves none.
+    let mut settings = config::call_settings(&args.how.calls, &root)?;
+    settings.retries = args.how.retries;
+    settings.retry_delay = args.how.retry_delay;
+    settings.keep_going = args.how.keep_going;
     let aside = tempfile::Builder::new().prefix("cuvee-run-").tempdir();
     let aside = aside.map_err(|why| no_directory(&why))?;
-    let own = store(args.author.store.store.as_deref());
-    let is_there = instance_names(&own).map_err(rejected)?.contains(&args.name);
-    let is_tried = args.how.dry_run || args.how.rehearse;
-    let store = if is_there || !is_tried { own } else { OsStore::new(aside.path().join("store")) };
-    if !is_there {
-        make(args, &store, reporter)?;
+    let at = RunDirectory { settings, aside };
+    match args.watched.is_empty() {
+        true => at.run(args, reporter, false),
+        false => adapt::run(args, reporter, &at),
     }
-    let author = || writing(args);
-    let secrets = known_secrets(args, &store)?;
-    let (instance, directory) = (args.name.as_str(), aside.path().join("work"));
-    let operator = InstanceOperator {
-        store: &store,
-        instance,
-        settings: &settings,
-        author: &author,
-        secrets,
-        directory,
-    };
-    InstanceRun { args, reporter, store: &store, operator }.run()
+}
+
+/// The directory for the files of runs, and how they run.
+pub(super) struct RunDirectory {
+    settings: RunSettings,
+    aside: TempDir,
+}
+
+impl RunDirectory {
+    /// Runs the instance once. `is_anew` gives up what an earlier run left unfinished, instead of
+    /// going on with it.
+    pub(super) fn run(
+        &self,
+        args: &RunInstanceArgs,
+        reporter: &Reporter,
+        is_anew: bool,
+    ) -> Outcome {
+        let Self { settings, aside } = self;
+        let own = store(args.author.store.store.as_deref());
+        let is_there = instance_names(&own).map_err(rejected)?.contains(&args.name);
+        let is_tried = args.how.dry_run || args.how.rehearse;
+        // A rehearsal of an instance that is not there leaves none.
+        let store =
+            if is_there || !is_tried { own } else { OsStore::new(aside.path().join("store")) };
+        if !is_there {
+            make(args, &store, reporter)?;
+        }
+        let author = || writing(args);
+        let secrets = known_secrets(args, &store)?;
+        let (instance, directory) = (args.name.as_str(), aside.path().join("work"));
+        let operator = InstanceOperator {
+            store: &store,
+            instance,
+            settings,
+            author: &author,
+            secrets,
+            directory,
+        };
+        InstanceRun { args, reporter, store: &store, operator }.run(is_anew)
+    }
 }
 
 /// Makes the instance.
@@ -90,7 +121,7 @@ fn writing(args: &RunInstanceArgs) -> RecordAuthorNow {
     RecordAuthorNow { holder, timeout, time }
 }
 
-fn no_directory(why: &io::Error) -> Failure {
+pub(super) fn no_directory(why: &io::Error) -> Failure {
     let message = format!("there is no place for the files of a run: {why}");
     rejected(Diagnostic::error(Code::File, message).help("`TMPDIR` names another directory"))
 }
@@ -135,11 +166,14 @@ struct InstanceRun<'r> {
 }
 
 impl<'r> InstanceRun<'r> {
-    fn run(&self) -> Outcome {
+    fn run(&self, is_anew: bool) -> Outcome {
         let is_tried = self.args.how.dry_run || self.args.how.rehearse;
         let lease = if is_tried { None } else { Some(self.operator.lease().map_err(rejected)?) };
         let mut instance = self.open()?;
         let mut summary = None;
+        if is_anew && instance.model().orchestration.is_some() {
+            self.give_up(&mut instance)?;
+        }
         if instance.model().orchestration.is_some() {
             if is_tried {
                 return self.tried(&instance, &instance.plan_document().map_err(rejected)?);
@@ -173,7 +207,9 @@ impl<'r> InstanceRun<'r> {
         }
         let writing = InstanceWriting::of(&self.args.author, None);
         let author = writing.author(RecordOrigin::Orchestrator);
+        let before = instance.model().target.choice.clone();
         instance.apply(&text, &author, None, false).map_err(rejected)?;
+        self.note_cause(&mut instance, &before)?;
         let summary = match instance.model().orchestration {
             // A plan whose steps run nothing is done at once.
             None => RunSummary::nothing_to_run(),
@@ -186,6 +222,35 @@ impl<'r> InstanceRun<'r> {
 
     fn open(&self) -> Result<StoredInstance<'r>, Failure> {
         StoredInstance::open(self.store, &self.args.name).map_err(rejected)
+    }
+
+    /// Gives up what an earlier run left unfinished.
+    fn give_up(&self, instance: &mut StoredInstance<'_>) -> Result<(), Failure> {
+        let author = writing(self.args);
+        let given_up = instance.log().change(&author.author(), None, None, |record, _| {
+            finish_workflow(record, ReportOutcome::Cancelled)
+        });
+        given_up.map(drop).map_err(rejected)
+    }
+
+    /// Records which inputs of the watched files make the instance another variant.
+    fn note_cause(
+        &self,
+        instance: &mut StoredInstance<'_>,
+        before: &ByName<Value>,
+    ) -> Result<(), Failure> {
+        if self.args.watched.is_empty() {
+            return Ok(());
+        }
+        let model = instance.model();
+        let wanted = model.orchestration.as_ref().and_then(|open| open.target.as_ref());
+        let changed = changed_inputs(before, &wanted.unwrap_or(&model.target).choice);
+        if changed.is_empty() {
+            return Ok(());
+        }
+        let mut report = InstanceReport::default();
+        report.note = Some(format!("adapts to {}", changed.join(", ")).into());
+        instance.record(&report, &writing(self.args).author(), TakenReports::default()).map(drop)
     }
 
     fn executor(&self) -> LocalExecutor {
@@ -330,14 +395,14 @@ impl<'r> InstanceRun<'r> {
     fn carry_out(&self, instance: &mut StoredInstance<'_>) -> Result<RunSummary, Failure> {
         watch::hide();
         let (send, receive) = signals();
-        *stopping() = Some(send.clone());
+        interrupt::tell(Some(send.clone()));
         let mut progress = RunProgress::new(&self.args.how, &self.args.name);
         let mut executor = self.executor();
         let ended =
             self.operator.carry_out(instance, &mut executor, (send, receive), &mut |event| {
                 progress.tell(&event);
             });
-        *stopping() = None;
+        interrupt::tell(None);
         ended
     }
 
@@ -387,6 +452,25 @@ fn planned(task: &PlannedTask) -> String {
     text
 }
 
+/// The inputs of a choice that differ from those of another one, as people read them.
+fn changed_inputs(before: &ByName<Value>, after: &ByName<Value>) -> Vec<String> {
+    let inputs = |choice: &ByName<Value>| match choice.get("inputs") {
+        Some(Value::Map(inputs)) => inputs.iter().cloned().collect::<BTreeMap<_, _>>(),
+        _ => BTreeMap::new(),
+    };
+    let (before, after) = (inputs(before), inputs(after));
+    let names: BTreeSet<_> = before.keys().chain(after.keys()).collect();
+    let shown = |value: Option<&Value>| value.map_or_else(|| "nothing".to_owned(), write_flow);
+    names
+        .into_iter()
+        .filter(|name| before.get(*name) != after.get(*name))
+        .map(|name| match before.get(name) {
+            None => format!("{name}: {}", shown(after.get(name))),
+            old => format!("{name}: {} -> {}", shown(old), shown(after.get(name))),
+        })
+        .collect()
+}
+
 /// Whether somebody can be asked.
 fn is_asked() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
@@ -419,20 +503,4 @@ fn asked(steps: &[Arc<str>]) -> InterruptedFormat {
             _ => {}
         }
     }
-}
-
-fn stopping() -> std::sync::MutexGuard<'static, Option<SyncSender<Signal>>> {
-    STOP.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Lets an interrupt end what runs before the process ends.
-fn stop_on_interrupt() {
-    // Without the handler an interrupt ends the process at once; the next run goes on.
-    let _ = ctrlc::set_handler(|| {
-        let sent = stopping().as_ref().is_some_and(|stop| stop.send(Signal::Stop).is_ok());
-        if !sent {
-            output::leave_nothing_behind();
-            std::process::exit(output::INTERRUPTED);
-        }
-    });
 }
