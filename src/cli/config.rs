@@ -1,7 +1,7 @@
 //! Reads the configuration of a store: who provides nodes and what runs implementations, for all
 //! runs.
 
-use super::args::instance::RunArgs;
+use super::args::instance::CallArgs;
 use super::rejected;
 use cuvee::Failure;
 use cuvee::diagnostic::{Code, Diagnostic, did_you_mean};
@@ -15,13 +15,13 @@ use std::sync::Arc;
 const FILE: &str = "config.yaml";
 
 /// The keys of the configuration.
-const KEYS: [&str; 2] = ["providers", "runners"];
+const KEYS: [&str; 3] = ["probes", "providers", "runners"];
 
-/// How plans are run: by the configuration of the store, and by arguments, which win.
+/// How programs of nodes are called: by the configuration of the store, and by arguments, which win.
 ///
 /// # Errors
 /// All that is wrong with the configuration, each at its place; `usage`
-pub(super) fn run_settings(args: &RunArgs, store: &Path) -> Result<RunSettings, Failure> {
+pub(super) fn call_settings(args: &CallArgs, store: &Path) -> Result<RunSettings, Failure> {
     let mut settings = RunSettings::default();
     let path = store.join(FILE);
     match std::fs::read_to_string(&path) {
@@ -39,18 +39,35 @@ pub(super) fn run_settings(args: &RunArgs, store: &Path) -> Result<RunSettings, 
         settings.providers.push((name.strip_prefix("node.").unwrap_or(name).to_owned(), provider));
     }
     for (name, command) in &args.runners {
-        let words = words(command);
-        if words.is_empty() {
-            return Err(usage(format!("`--runner {name}=`: a command is missing")));
-        }
-        settings.runners.added.insert(0, (name.clone(), words));
+        settings.runners.added.insert(0, (name.clone(), command_of("--runner", name, command)?));
     }
     settings.jobs = args.jobs.into();
     settings.step_timeout = args.step_timeout;
-    settings.retries = args.retries;
-    settings.retry_delay = args.retry_delay;
-    settings.keep_going = args.keep_going;
     Ok(settings)
+}
+
+/// Adds the programs that a command line names for checks of nodes. They win.
+///
+/// # Errors
+/// `usage`
+pub(super) fn add_probes(
+    probes: &[(String, String)],
+    settings: &mut RunSettings,
+) -> Result<(), Failure> {
+    for (name, command) in probes {
+        let words = command_of("--probe", name, command)?;
+        settings.probes.push((name.strip_prefix("node.").unwrap_or(name).to_owned(), words));
+    }
+    Ok(())
+}
+
+/// The words of the command that an argument has for a name.
+fn command_of(argument: &str, name: &str, command: &str) -> Result<Vec<String>, Failure> {
+    let words = words(command);
+    if words.is_empty() {
+        return Err(usage(format!("`{argument} {name}=`: a command is missing")));
+    }
+    Ok(words)
 }
 
 fn usage(message: String) -> Failure {
@@ -92,11 +109,12 @@ fn entries(root: Node<'_>, settings: &mut RunSettings, found: &mut Vec<Diagnosti
                         found.push(Diagnostic::error(Code::InvalidValue, why).at(said.span()));
                     }
                 },
-                _ => match words(text) {
+                kind => match words(text) {
                     words if words.is_empty() => {
-                        let message = format!("the command of the runner `{of}` is missing");
+                        let message = format!("the command of `{of}` is missing");
                         found.push(Diagnostic::error(Code::InvalidValue, message).at(said.span()));
                     }
+                    words if kind == "probes" => settings.probes.push((of, words)),
                     words => settings.runners.added.push((of, words)),
                 },
             }

@@ -196,7 +196,7 @@ impl Sign {
     }
 }
 
-fn human(diff: &Diff) -> String {
+pub(super) fn human(diff: &Diff) -> String {
     if diff.is_empty() {
         return "no difference\n".into();
     }

@@ -455,17 +455,21 @@ fn failed(
 ) -> Ended {
     let mut report = outcome(&step, ReportOutcome::Failed);
     report.note = Some(failure.message.as_str().into());
-    let event = RunEvent::Failed(Box::new(StepFailure {
-        step: Arc::clone(&step),
-        message: failure.message.clone(),
-        code: failure.code,
-        help: failure.help.clone(),
-        seconds: seconds(took),
-        retried: false,
-        tail: tail.clone(),
-        log,
-    }));
+    let failure = failed_step(Arc::clone(&step), failure, took, tail.clone(), log);
+    let event = RunEvent::Failed(Box::new(failure));
     Ended { step, report, event, tail }
+}
+
+/// The failure of a step as it is told.
+pub(super) fn failed_step(
+    step: Arc<str>,
+    failure: &TaskFailure,
+    took: Duration,
+    tail: Vec<String>,
+    log: Option<std::path::PathBuf>,
+) -> StepFailure {
+    let TaskFailure { message, help, code, .. } = failure.clone();
+    StepFailure { step, message, code, help, seconds: seconds(took), retried: false, tail, log }
 }
 
 /// The command of a task, with the names of its files as the template has them.

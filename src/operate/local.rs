@@ -123,7 +123,10 @@ fn here(
 fn judged(end: &CommandEnd) -> Result<(), TaskFailure> {
     match end {
         CommandEnd::Code(0) => Ok(()),
-        CommandEnd::Code(code) => Err(TaskFailure::new(format!("it ended with exit code {code}"))),
+        CommandEnd::Code(code) => {
+            let failure = TaskFailure::new(format!("it ended with exit code {code}"));
+            Err(TaskFailure { exit_code: Some(*code), ..failure })
+        }
         CommandEnd::Signal(signal) => {
             Err(TaskFailure::new(format!("the signal {signal} ended it")))
         }

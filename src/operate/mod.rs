@@ -6,6 +6,7 @@
 //! [`InstanceOperator`] is the entry point. What runs processes is behind [`Executor`].
 
 mod carry;
+mod check;
 mod event;
 mod files;
 mod kinds;
@@ -26,6 +27,7 @@ mod task;
 mod values;
 mod workshop;
 
+pub use check::{CHECK, CheckedNode, HOW, InstanceCheck, checkable};
 pub use event::{RunEvent, RunSummary, StepFailure};
 pub use lease::Lease;
 pub use local::LocalExecutor;

@@ -26,7 +26,7 @@ struct RunTarget {
 }
 
 /// A step as it is run.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 pub(super) struct RunStep {
     pub(super) id: Arc<str>,
     #[serde(default)]
@@ -159,6 +159,26 @@ impl RunPlan {
 }
 
 impl RunStep {
+    /// A step that finds out whether a node runs, without an operation of the node.
+    pub(super) fn probing(node: &str) -> Self {
+        Self {
+            id: format!("node.{node}/probe").into(),
+            part: None,
+            target: Some(format!("node.{node}").into()),
+            kind: StepKind::Delegate,
+            interface: None,
+            operation: None,
+            workflow: None,
+            implementation: None,
+            inputs: BTreeMap::new(),
+            outputs: BTreeMap::new(),
+            host: None,
+            guard: Vec::new(),
+            handler: false,
+            place: None,
+        }
+    }
+
     /// Whether the step runs something.
     pub(super) fn is_run(&self) -> bool {
         match self.kind {

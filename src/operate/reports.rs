@@ -55,19 +55,26 @@ impl Workshop<'_> {
     ) -> (InstanceReport, Vec<String>) {
         let (done, outcome) = (Some(Arc::clone(step)), Some(ReportOutcome::Done));
         let end = InstanceReport { step: done, outcome, ..InstanceReport::default() };
-        let Some(of) = self.plan.step(step).filter(|_| !outputs.is_empty()) else {
-            return (end, Vec::new());
-        };
-        let mut given =
-            GivenOutputs { workshop: self, step: of, reports: Vec::new(), notes: Vec::new() };
-        given.keep(&outputs);
-        outputs.into_iter().for_each(|(name, value)| given.assign(&name, value));
-        let GivenOutputs { mut reports, notes, .. } = given;
+        let Some(of) = self.plan.step(step) else { return (end, Vec::new()) };
+        let (mut reports, notes) = self.given(of, outputs);
         if reports.is_empty() {
             return (end, notes);
         }
         reports.push(end);
         (InstanceReport { batch: reports, ..InstanceReport::default() }, notes)
+    }
+
+    /// What is recorded of the outputs of a step, and what people are told about them.
+    pub(super) fn given(
+        &self,
+        step: &RunStep,
+        outputs: Outputs,
+    ) -> (Vec<InstanceReport>, Vec<String>) {
+        let mut given =
+            GivenOutputs { workshop: self, step, reports: Vec::new(), notes: Vec::new() };
+        given.keep(&outputs);
+        outputs.into_iter().for_each(|(name, value)| given.assign(&name, value));
+        (given.reports, given.notes)
     }
 }
 

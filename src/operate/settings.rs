@@ -14,6 +14,9 @@ pub struct RunSettings {
     pub runners: Runners,
     /// What stands for nodes that have no operations, and how hosts are reached.
     pub providers: Providers,
+    /// Programs that find out whether nodes run, each for a node, a type of nodes, or what derives
+    /// from it.
+    pub probes: Vec<(String, Vec<String>)>,
     /// How long a step may take, if its operation does not say.
     pub step_timeout: Option<Duration>,
     /// How often a failed step is tried again.
@@ -31,6 +34,7 @@ impl Default for RunSettings {
             jobs: 1,
             runners: Runners::default(),
             providers: Providers::new(),
+            probes: Vec::new(),
             step_timeout: None,
             retries: 0,
             retry_delay: Duration::from_secs(5),

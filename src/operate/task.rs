@@ -85,12 +85,14 @@ pub struct TaskFailure {
     pub code: Option<&'static str>,
     /// Whether somebody stopped the run, and with it the task.
     pub is_stopped: bool,
+    /// The exit code of the task, if it ended with one.
+    pub exit_code: Option<i32>,
 }
 
 impl TaskFailure {
     /// A failure that the task itself is the reason of.
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), help: None, code: None, is_stopped: false }
+        Self { message: message.into(), help: None, code: None, is_stopped: false, exit_code: None }
     }
 
     /// The failure with what to do about it.

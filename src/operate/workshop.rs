@@ -82,7 +82,7 @@ impl<'r> Workshop<'r> {
         }
     }
 
-    fn called(
+    pub(super) fn called(
         &self,
         step: &RunStep,
         model: &InstanceModel,
@@ -333,14 +333,24 @@ impl<'r> Workshop<'r> {
     /// What the caller says stands for a node: by its name, else by its type or what that derives
     /// from.
     pub(super) fn provider(&self, node: &str, model: &InstanceModel) -> Option<&'r Provider> {
-        let settings: &'r RunSettings = self.settings;
+        self.named_for(&self.settings.providers, node, model)
+    }
+
+    /// What stands for a node in such a list: by its name, else by its type or what that derives
+    /// from. The last one counts.
+    pub(super) fn named_for<T>(
+        &self,
+        list: &'r [(String, T)],
+        node: &str,
+        model: &InstanceModel,
+    ) -> Option<&'r T> {
         let known = model.nodes.get(node).or_else(|| self.to.nodes.get(node));
-        let by_name = || settings.providers.iter().rev().find(|(name, _)| name == node);
+        let by_name = || list.iter().rev().find(|(name, _)| name == node);
         let by_type = || {
             let kind = &known?.type_name;
-            settings.providers.iter().rev().find(|(name, _)| self.kinds.derives(kind, name))
+            list.iter().rev().find(|(name, _)| self.kinds.derives(kind, name))
         };
-        by_name().or_else(by_type).map(|(_, provider)| provider)
+        by_name().or_else(by_type).map(|(_, it)| it)
     }
 
     /// A node that the orchestrator brings, takes away or changes.
@@ -377,13 +387,27 @@ impl<'r> Workshop<'r> {
         verb: &str,
     ) -> Result<Box<Task>, Diagnostic> {
         let id = step.node().unwrap_or_default();
-        let directory = self.directory().map_err(|why| unwritable(&self.directory, &why))?;
         let known = if verb == "up" { self.to.nodes.get(id) } else { None };
         let node = known.or_else(|| model.nodes.get(id));
+        let program = absolute(program).to_string_lossy().into_owned();
+        self.told(step, node, attempt, vec![program, verb.to_owned()])
+    }
+
+    /// The task that calls a program here, which is told of the node on its standard input and
+    /// answers attributes.
+    pub(super) fn told(
+        &self,
+        step: &RunStep,
+        node: Option<&NodeInstance>,
+        attempt: u32,
+        command: Vec<String>,
+    ) -> Result<Box<Task>, Diagnostic> {
+        let id = step.node().unwrap_or_default();
+        let directory = self.directory().map_err(|why| unwritable(&self.directory, &why))?;
         let asked = node.map(|node| self.secrets.node(id, node)).transpose()?;
         let input = serde_json::to_vec(&asked.unwrap_or(Value::Null)).unwrap_or_default();
         Ok(Box::new(Task {
-            command: vec![absolute(program).to_string_lossy().into_owned(), verb.to_owned()],
+            command,
             input: Some(input),
             outputs: TaskOutputs::Standard,
             environment: vec![
@@ -442,7 +466,7 @@ fn address(node: &NodeInstance) -> Option<String> {
 }
 
 /// A path that means the same in any directory.
-fn absolute(path: &Path) -> PathBuf {
+pub(super) fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 

@@ -364,6 +364,26 @@ pub fn remove_instance(
     answered(planned, &side)
 }
 
+/// Plans a call of an operation, of any interface, for each of these nodes that implements it.
+///
+/// # Errors
+/// As [`Resolver::adapt_instance`].
+#[cfg(feature = "cli")]
+pub(super) fn operation_of_instance(
+    model: &InstanceModel,
+    targets: &dyn Fn(&str) -> Result<TargetSources, Diagnostic>,
+    query: &InstancePlanQuery,
+    operation: &str,
+    is_meant: &dyn Fn(&str) -> bool,
+) -> Result<Answer<Plan>, Failure> {
+    let side = KeptSide::of(model, targets)?;
+    let planned = side.with(model, PlannedExtent::Present, |of| {
+        let (plan, found) = plan::plan_operation(of, operation, is_meant)?;
+        Ok((query.finished(plan, model, None)?, found))
+    });
+    answered(planned, &side)
+}
+
 /// A plain template of a model: the target of the model, with the nodes, relations and values that
 /// the model has.
 ///

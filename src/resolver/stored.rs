@@ -2,8 +2,12 @@
 //! questions. A stored instance keeps its targets.
 
 use super::Resolver;
+#[cfg(feature = "cli")]
+use super::instances::operation_of_instance;
 use super::instances::{InstancePlanQuery, remove_instance, repair_instance, template_of};
 use crate::diagnostic::{Code, Diagnostic};
+#[cfg(feature = "cli")]
+use crate::orchestrate::instance::Unwritten;
 use crate::orchestrate::instance::{
     Acknowledgement, AppliedPlan, BegunPlan, ClaimedStep, DeclaredTypes, DerivesFrom, DrawToken,
     EventLog, InstanceLog, InstanceModel, InstanceReport, InstanceTarget, KeptSecrets, LockHolder,
@@ -204,6 +208,22 @@ impl<'s> StoredInstance<'s> {
         self.with_digests(answer)
     }
 
+    /// Plans a call of an operation, of any interface, for each of these nodes that implements it.
+    ///
+    /// # Errors
+    /// As [`StoredInstance::plan_repair`].
+    #[cfg(feature = "cli")]
+    pub fn plan_operation(
+        &self,
+        query: &InstancePlanQuery,
+        operation: &str,
+        is_meant: &dyn Fn(&str) -> bool,
+    ) -> Result<Answer<Plan>, Failure> {
+        let targets = |digest: &str| self.target(digest);
+        let answer = operation_of_instance(self.model(), &targets, query, operation, is_meant)?;
+        self.with_digests(answer)
+    }
+
     /// A plan with digests in place of secrets that the instance keeps as they are, so that its
     /// document shows none and a run finds them.
     fn with_digests(&self, mut answer: Answer<Plan>) -> Result<Answer<Plan>, Failure> {
@@ -336,6 +356,35 @@ impl<'s> StoredInstance<'s> {
         // The reason for a refusal may depend on parts that were not read: try again with all of
         // them.
         Self::open(store, name)?.record(report, author, taking)
+    }
+
+    /// The model as it would be after reports, of which none is recorded, and for each report why
+    /// it is refused, if it is.
+    ///
+    /// # Errors
+    /// Those of reading.
+    #[cfg(feature = "cli")]
+    pub(crate) fn supposing(
+        &mut self,
+        reports: &[InstanceReport],
+        author: &RecordAuthor<'_>,
+        taking: TakenReports,
+    ) -> Result<(InstanceModel, Vec<Option<Diagnostic>>), Failure> {
+        let needs = ReportNeeds { types: true, plan: false };
+        self.judging(taking, needs, |log, rules, _| {
+            let mut model = log.model().clone();
+            let (time, actor) = (author.time.to_string(), author.holder.actor.as_str());
+            let refused = reports.iter().map(|report| {
+                let mut record = Unwritten::new(&mut model, &*time, actor, author.origin);
+                let refused = report.add_to(&mut record, rules, None).err();
+                if refused.is_some() {
+                    record.take_back();
+                }
+                refused
+            });
+            let refused = refused.collect();
+            Ok((model, refused))
+        })
     }
 
     fn recorded(

@@ -64,6 +64,13 @@ const DOCUMENTS: &[(&str, i32, &str)] = &[
     ("instance export next --unstable --format json", 0, MODEL),
     ("instance run try guestbook --dry-run --format json", 0, "instance-dry-run"),
     ("instance run try guestbook --rehearse --format json", 0, "instance-rehearsal"),
+    ("instance check demo --probe tosca.nodes.Root=cat --format json", 0, "instance-check"),
+    ("instance check demo --probe tosca.nodes.Root=none --format json", 1, "instance-check"),
+    (
+        "instance check demo --probe tosca.nodes.Root=false --record --format json",
+        0,
+        "instance-check",
+    ),
     ("instance list --format json", 0, "instance-list"),
     ("instance show demo --format json", 0, "instance-show"),
     ("instance show next --format json", 0, "instance-show"),
@@ -244,6 +251,7 @@ topology_template:
 const UNSEEN: &[(&str, &[&str])] = &[
     ("plan", &["artifact", "unknown", "sealed", "function"]),
     ("instance-apply", &["status"]),
+    ("instance-check", &["code", "help", "log", "stopped"]),
     ("instance-run", &["code", "help", "note", "kill", "outputs"]),
     ("instance-show", &["workflow", "edited", "time"]),
     ("instance-show-entity", &["revision", "policies", "edited", "failed_in", "hidden", "time"]),

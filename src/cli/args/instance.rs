@@ -33,6 +33,8 @@ pub(crate) enum InstanceCommand {
     Plan(Box<PlanInstanceArgs>),
     /// Deploy a variant, or turn what is deployed into it: plan, ask, run and record
     Run(Box<RunInstanceArgs>),
+    /// Find out what is really there, and compare it with the log
+    Check(Box<CheckInstanceArgs>),
     /// Begin to carry out a plan, and show the steps that can be done
     Apply(ApplyInstanceArgs),
     /// Show which steps of the plan that is carried out can be done
@@ -60,7 +62,7 @@ pub(crate) enum InstanceCommand {
 }
 
 /// The store of instances.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Store")]
 pub(crate) struct StoreArgs {
     /// Directory in which instances are kept; by default `.cuvee` [env: CUVEE_STORE]
@@ -69,7 +71,7 @@ pub(crate) struct StoreArgs {
 }
 
 /// The author of records.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Store")]
 pub(crate) struct AuthorArgs {
     #[command(flatten)]
@@ -94,7 +96,7 @@ pub(crate) struct ClockArgs {
 }
 
 /// Values of topology inputs.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct DeploymentArgs {
     /// File of values of topology inputs (YAML or JSON); may be repeated
     #[arg(long = "deployment-inputs", value_name = "FILE")]
@@ -293,7 +295,7 @@ pub(crate) struct PlanInstanceArgs {
 }
 
 /// Arguments of `cuvee instance run`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct RunInstanceArgs {
     /// The instance; it is made if there is none
     pub name: String,
@@ -315,6 +317,10 @@ pub(crate) struct RunInstanceArgs {
     pub overwrite: bool,
     #[command(flatten)]
     pub order: OrderArgs,
+    /// Adapt the instance whenever this file of variability inputs changes, until the process is
+    /// ended; may be repeated
+    #[arg(long = "watch", value_name = "FILE", requires = "yes", conflicts_with_all = ["plan", "undeploy", "dry_run", "rehearse"])]
+    pub watched: Vec<PathBuf>,
     #[command(flatten)]
     pub how: RunArgs,
     /// How secrets of a new instance are kept
@@ -327,22 +333,13 @@ pub(crate) struct RunInstanceArgs {
     pub author: AuthorArgs,
 }
 
-/// How the steps of a plan are run.
-#[derive(Debug, Args)]
+/// How programs of nodes are called.
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Run")]
-pub(crate) struct RunArgs {
+pub(crate) struct CallArgs {
     /// How many steps run side by side at most
     #[arg(short, long, value_name = "COUNT", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: u16,
-    /// Run without asking
-    #[arg(short, long)]
-    pub yes: bool,
-    /// Check all that can be checked, and show what each step would run, and where
-    #[arg(long)]
-    pub dry_run: bool,
-    /// Let each step fail in turn, in simulation only, and show what would be left
-    #[arg(long, conflicts_with = "dry_run")]
-    pub rehearse: bool,
     /// Program for implementations of a type of artifacts, or with an extension such as `.tf`; may
     /// be repeated
     #[arg(long = "runner", value_name = "TYPE=COMMAND", value_parser = assignment)]
@@ -354,6 +351,23 @@ pub(crate) struct RunArgs {
     /// How long a step may take whose operation has no `timeout`, such as `90s` or `5m`
     #[arg(long, value_name = "TIME", value_parser = timeout)]
     pub step_timeout: Option<Duration>,
+}
+
+/// How the steps of a plan are run.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Run")]
+pub(crate) struct RunArgs {
+    #[command(flatten)]
+    pub calls: CallArgs,
+    /// Run without asking
+    #[arg(short, long)]
+    pub yes: bool,
+    /// Check all that can be checked, and show what each step would run, and where
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Let each step fail in turn, in simulation only, and show what would be left
+    #[arg(long, conflicts_with = "dry_run")]
+    pub rehearse: bool,
     /// How often a failed step is tried again
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     pub retries: u32,
@@ -370,6 +384,35 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub verbose: bool,
     /// Format of what is told; as JSON each event is a line
+    #[arg(long, value_name = "FORMAT", default_value = "human")]
+    pub format: ListFormat,
+}
+
+/// Arguments of `cuvee instance check`.
+#[derive(Debug, Args)]
+pub(crate) struct CheckInstanceArgs {
+    /// The instance
+    pub name: String,
+    /// The nodes to check; by default all
+    #[arg(value_name = "NODE")]
+    pub nodes: Vec<String>,
+    /// Program that tells whether a node runs, or the nodes of a type, in place of their operation
+    /// `check`; may be repeated
+    #[arg(long = "probe", value_name = "NODE=COMMAND", value_parser = assignment)]
+    pub probes: Vec<(String, String)>,
+    /// Record what differs: `cuvee instance run` then repairs it
+    #[arg(long)]
+    pub record: bool,
+    /// Exit with 1 if something differs
+    #[arg(long)]
+    pub exit_code: bool,
+    #[command(flatten)]
+    pub calls: CallArgs,
+    #[command(flatten)]
+    pub deployment: DeploymentArgs,
+    #[command(flatten)]
+    pub author: AuthorArgs,
+    /// Format of what was found
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub format: ListFormat,
 }

@@ -167,7 +167,7 @@ pub(crate) struct SelectArgs {
 }
 
 /// The choice: presets, inputs, the clock and the solver.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct ChooseArgs {
     /// Variability preset; repeat it or separate several by commas, later ones win [env:
     /// CUVEE_PRESETS]
@@ -196,7 +196,7 @@ pub(crate) struct ChooseArgs {
 }
 
 /// The options by which a template is read.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct OptionArgs {
     /// Variability option; wins over the template's; may be repeated
     #[arg(long = "option", value_name = "KEY=VALUE", value_parser = assignment)]
@@ -601,7 +601,7 @@ pub(crate) enum AssumeFormat {
 }
 
 /// Deviations from the order that the specification prescribes.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Order")]
 pub(crate) struct OrderArgs {
     /// The relations that order steps: all relations order all steps, or with `parallel`

@@ -1,10 +1,13 @@
 //! Runs `cuvee instance`: keeps the state of deployments, their history, and their next steps.
 
+mod adapt;
 mod apply;
 mod change;
+mod check;
 mod diff;
 mod export;
 mod init;
+mod interrupt;
 mod keep;
 mod log;
 mod plan;
@@ -42,8 +45,8 @@ use std::time::Duration;
 
 /// Runs the command for instances.
 pub(crate) fn run(args: &InstanceArgs, reporter: &Reporter, color: ColorChoice) -> Outcome {
-    // A run ends what it runs before it ends itself.
-    if !matches!(args.command, InstanceCommand::Run(_)) {
+    // What runs something ends that before it ends itself.
+    if !matches!(args.command, InstanceCommand::Run(_) | InstanceCommand::Check(_)) {
         output::clean_up_on_interrupt();
     }
     // `record` may wait for reports for a long time, which no phase should be charged with.
@@ -58,6 +61,7 @@ pub(crate) fn run(args: &InstanceArgs, reporter: &Reporter, color: ColorChoice) 
         InstanceCommand::Log(args) => log::run(args),
         InstanceCommand::Plan(args) => plan::run(args, reporter),
         InstanceCommand::Run(args) => run::run(args, reporter),
+        InstanceCommand::Check(args) => check::run(args, reporter, color),
         InstanceCommand::Apply(args) => apply::run(args, reporter),
         InstanceCommand::Ready(args) => ready::run(args),
         InstanceCommand::Begin(args) => change::begin(args, reporter),

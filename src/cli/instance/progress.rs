@@ -143,7 +143,7 @@ fn shown_seconds(seconds: f64) -> String {
     if seconds < 1.0 { String::new() } else { format!(" after {seconds:.1} s") }
 }
 
-fn failed(failure: &StepFailure) -> String {
+pub(super) fn failed(failure: &StepFailure) -> String {
     let StepFailure { step, message, code, help, seconds, retried, tail, log, .. } = failure;
     let again = if *retried { ", and is tried again" } else { "" };
     let code = code.map_or_else(String::new, |code| format!(" [{code}]"));

@@ -16,6 +16,8 @@ mod apart;
 mod assigned;
 mod behavior;
 mod build;
+#[cfg(feature = "cli")]
+mod calling;
 mod compare;
 mod condition;
 mod content;
@@ -354,6 +356,28 @@ pub(crate) fn plan_instance(
 ) -> Result<(Plan, Diagnostics), Diagnostics> {
     let managed = query.order.resolved(of.topology)?;
     planned(&of.behaviors(managed).counted(of.template_of), query)
+}
+
+/// Plans a call of an operation, of any interface, for each of these nodes that implements it. The
+/// calls do not wait for each other.
+///
+/// # Errors
+/// As [`plan`].
+#[cfg(feature = "cli")]
+pub(crate) fn plan_operation(
+    of: VariantOfPlan<'_, '_>,
+    operation: &str,
+    is_meant: &dyn Fn(&str) -> bool,
+) -> Result<(Plan, Diagnostics), Diagnostics> {
+    let order = OrderOptions { parallel_hosts: true, ..OrderOptions::default() };
+    let query = PlanQuery { workflow: operation.to_owned(), order, ..PlanQuery::default() };
+    let managed = query.order.resolved(of.topology)?;
+    let behaviors = of.behaviors(managed).counted(of.template_of);
+    let workflow = behaviors.calling(operation, is_meant);
+    let mut builder = PlanBuilder::new(operation, false, query.order.parallel_hosts);
+    let found = said(&behaviors, &workflow, Vec::new(), &query, &mut builder)?;
+    let wrong = behaviors.wrong();
+    if wrong.has_errors() { Err(found.before(wrong)) } else { Ok((builder.plan, found)) }
 }
 
 fn planned(

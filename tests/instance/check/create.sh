@@ -1,0 +1,3 @@
+#!/bin/sh
+echo 5432 >"$PLACE/$file"
+echo "port=5432" >>"$CUVEE_OUTPUTS"

@@ -1,0 +1,2 @@
+#!/bin/sh
+rm -f "$PLACE/$file"
