@@ -44,7 +44,9 @@ const lines = ({ head, steps }) => [
   head,
   ...steps.map(([wave, element, operation, implementation, place, after]) => {
     const where = place === '' || /^(by the orchestrator|nothing to run)$/.test(implementation) ? '' : `on ${place}`;
-    return [wave, element, operation, implementation, where, after].filter((word) => word !== '').join(' ');
+    // What runs nothing has a column in the page, but no round.
+    const round = implementation === 'nothing to run' ? '' : wave;
+    return [round, element, operation, implementation, where, after].filter((word) => word !== '').join(' ');
   }),
 ];
 
