@@ -53,12 +53,12 @@ struct CarryProgress {
 struct Ended {
     step: Arc<str>,
     report: InstanceReport,
-    /// What is told once it is recorded.
+    /// The event that is sent once the step is recorded.
     event: RunEvent,
     tail: Vec<String>,
 }
 
-/// What is begun in one go.
+/// The steps that begin together.
 #[derive(Default)]
 struct Begun {
     /// The steps that begin.

@@ -1,4 +1,4 @@
-//! What happens during a run, as it is told while it happens.
+//! Defines the events of a run, which are sent while it lasts.
 
 use serde::Serialize;
 use std::path::PathBuf;
@@ -22,11 +22,11 @@ pub enum RunEvent {
     Started {
         /// The step.
         step: Arc<str>,
-        /// Where it runs: `here`, or the address of a host.
+        /// The place where it runs: `here`, or the address of a host.
         place: String,
         /// The command, without secrets.
         command: String,
-        /// Which attempt it is, from 1.
+        /// The number of the attempt, from 1.
         attempt: u32,
     },
     /// A line that a step wrote.
@@ -91,12 +91,12 @@ impl RunSummary {
 pub struct StepFailure {
     /// The step.
     pub step: Arc<str>,
-    /// What went wrong.
+    /// The message of the error.
     pub message: String,
     /// The code of the error, if it is one of cuvee's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<&'static str>,
-    /// What to do about it.
+    /// The advice on what to do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
     /// How long it took, in seconds.

@@ -1,4 +1,4 @@
-//! Which types derive from which, for what is asked while a plan is run.
+//! Collects the facts about types that a run needs: derivation, attributes and artifacts.
 
 use crate::tosca::{Family, Types};
 use cuvee_text::yaml::Node;

@@ -24,7 +24,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 const LEASE: &str = "run.json";
 const LOCK: &str = "run.lock";
 
-/// Who runs an instance.
+/// The run that holds the lease of an instance.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Holder {
     actor: String,
@@ -50,7 +50,7 @@ struct LeaseFiles {
     directory: PathBuf,
 }
 
-/// Who takes a lease.
+/// The run that takes a lease.
 pub(super) struct LeaseTaker<'t> {
     pub(super) actor: &'t str,
     /// The directory of the new run.

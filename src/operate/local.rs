@@ -143,7 +143,7 @@ fn judged(end: &CommandEnd) -> Result<(), TaskFailure> {
     }
 }
 
-/// What the task gave.
+/// The outputs of the task.
 fn given(task: &Task) -> Result<Vec<(Arc<str>, Value)>, TaskFailure> {
     match task.outputs {
         TaskOutputs::None => Ok(Vec::new()),

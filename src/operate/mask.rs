@@ -3,7 +3,7 @@
 use aho_corasick::{AhoCorasick, MatchKind};
 use std::collections::BTreeSet;
 
-/// What stands in place of a secret.
+/// The text that replaces a secret.
 pub(super) const HIDDEN: &str = "(sensitive)";
 
 /// How long a secret is at least that is masked. Shorter texts occur everywhere by chance.

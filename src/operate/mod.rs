@@ -67,7 +67,7 @@ pub struct InstanceOperator<'o> {
     pub instance: &'o str,
     /// How plans are run.
     pub settings: &'o RunSettings,
-    /// Who writes records, and when.
+    /// The author and the time of records.
     pub author: &'o dyn Fn() -> RecordAuthorNow,
     /// The secrets that the caller knows.
     pub secrets: SecretValues,
@@ -75,13 +75,13 @@ pub struct InstanceOperator<'o> {
     pub directory: PathBuf,
 }
 
-/// What a step would run.
+/// The task that a step would run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct PlannedTask {
     /// The step.
     pub step: Arc<str>,
-    /// Where it would run; `None` if that is known only once other steps have run.
+    /// The place where it would run; `None` if that is known only once other steps have run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
     /// The command.
@@ -91,7 +91,7 @@ pub struct PlannedTask {
     pub variables: Vec<(Arc<str>, String)>,
 }
 
-/// Where the signals of a run come and go.
+/// The two ends of the channel for the signals of a run.
 pub type Signals = (SyncSender<Signal>, Receiver<Signal>);
 
 /// A channel for the signals of a run. Whoever writes faster than lines are shown has to wait.
@@ -247,7 +247,7 @@ impl InstanceOperator<'_> {
 }
 
 impl Workshop<'_> {
-    /// What a step would run.
+    /// The task that a step would run.
     fn planned(&self, step: &plan::RunStep, model: &InstanceModel) -> PlannedTask {
         let said = step.implementation.clone().unwrap_or_default();
         let command = match self.implementation(step, &said, model) {

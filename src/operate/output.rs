@@ -18,7 +18,7 @@ const LINE: usize = 1_000;
 /// Receives each whole line of an output.
 pub(super) type EachLine = Box<dyn FnMut(&str) + Send>;
 
-/// What is left of an output.
+/// The part of an output that is kept.
 pub(super) struct KeptOutput {
     /// Its last lines.
     pub(super) tail: Vec<String>,
@@ -28,7 +28,7 @@ pub(super) struct KeptOutput {
     pub(super) trouble: Option<String>,
 }
 
-/// What a step writes. Secrets are masked before anything is kept.
+/// The output of a step while it is written. Secrets are masked before anything is kept.
 pub(super) struct StepOutput {
     path: PathBuf,
     /// The file, made with the first byte.

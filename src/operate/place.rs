@@ -1,10 +1,10 @@
-//! Where steps run: on this machine, or on hosts over ssh.
+//! Defines the places where steps run: this machine, and hosts over ssh.
 
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// Where a task runs.
+/// The place where a task runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum TaskPlace {
     /// On this machine.
@@ -47,7 +47,7 @@ impl fmt::Display for HostAddress {
     }
 }
 
-/// What stands for a node that the template does not say how to make.
+/// The provider of a node for which the template has no operations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Provider {
     /// This machine.

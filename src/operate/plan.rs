@@ -48,7 +48,7 @@ pub(super) struct RunStep {
     pub(super) inputs: BTreeMap<Arc<str>, PlannedInput>,
     #[serde(default)]
     pub(super) outputs: BTreeMap<Arc<str>, PlannedOutput>,
-    /// Where it runs: an element, or `ORCHESTRATOR`.
+    /// The host on which it runs: an element, or `ORCHESTRATOR`.
     #[serde(default)]
     pub(super) host: Option<Arc<str>>,
     #[serde(default)]
@@ -56,7 +56,7 @@ pub(super) struct RunStep {
     /// Whether it runs only after another step has failed.
     #[serde(default)]
     pub(super) handler: bool,
-    /// Where its author wrote it: `FILE:LINE:COLUMN`.
+    /// The place where its author wrote it: `FILE:LINE:COLUMN`.
     #[serde(default)]
     pub(super) place: Option<String>,
 }
@@ -77,7 +77,7 @@ pub(super) enum StepKind {
     Wait,
 }
 
-/// What is run for an operation.
+/// The implementation of an operation.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(super) struct PlannedImplementation {
     #[serde(default)]
@@ -97,7 +97,7 @@ pub(super) struct PlannedImplementation {
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct PlannedInput {
     pub(super) value: Value,
-    /// When the value is known; `runtime` for a function that the run evaluates.
+    /// The time at which the value is known; `runtime` for a function that the run evaluates.
     #[serde(default)]
     pub(super) when: Option<String>,
     /// A secret value as the instance keeps it, by which the run finds it.
@@ -108,7 +108,7 @@ pub(super) struct PlannedInput {
     pub(super) function: Option<Value>,
 }
 
-/// What an output of an operation is assigned to.
+/// The attribute that an output of an operation is assigned to.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct PlannedOutput {
     /// `SELF`, `SOURCE` or `TARGET`.

@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// How many steps a message names.
 const NAMED: usize = 3;
 
-/// What was found, each with the steps that it concerns.
+/// The problems that were found, each with the steps that it concerns.
 #[derive(Default)]
 struct FoundProblems<'s> {
     /// By code and message, so that what is alike is told once.

@@ -63,7 +63,7 @@ impl StopSign {
     }
 }
 
-/// What a command reads.
+/// The standard input of a command.
 #[derive(Clone, Debug)]
 pub(super) struct CommandInput {
     pub(super) bytes: Vec<u8>,
@@ -131,7 +131,7 @@ struct Running<'s> {
     sign: &'s StopSign,
     /// Keeps the input of the command open.
     held: Option<Sender<()>>,
-    /// When the group was asked to end.
+    /// The moment at which the group was asked to end.
     asked: Option<Instant>,
     /// Why it was asked to end.
     why: Option<CommandEnd>,

@@ -1,4 +1,5 @@
-//! What is recorded of a step: whether its conditions hold before it, and what it gave behind it.
+//! Makes the reports of steps: whether their conditions hold before they begin, and their outputs
+//! after they have ended.
 
 use super::outputs::Outputs;
 use super::plan::RunStep;
@@ -47,7 +48,7 @@ impl Workshop<'_> {
         Ok(true)
     }
 
-    /// What is recorded of a step that ended as it should, and what people are told about it.
+    /// The report of a step that succeeded, and notes about it for people.
     pub(super) fn report(
         &self,
         step: &Arc<str>,

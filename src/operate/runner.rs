@@ -132,7 +132,7 @@ pub(super) fn installed(program: &str) -> Option<PathBuf> {
     env::split_paths(OsStr::new(&path)).find_map(names)
 }
 
-/// What to do where a program is not installed.
+/// The advice on how to install a missing program.
 pub(super) fn how_to_install(program: &str) -> String {
     match program {
         "ansible-playbook" => "install it: `pip install ansible-core`".to_owned(),

@@ -1,27 +1,27 @@
-//! How a plan is run.
+//! The settings of a run.
 
 use super::place::Providers;
 use super::runner::Runners;
 use std::time::Duration;
 
-/// How a plan is run.
+/// The settings of a run.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RunSettings {
-    /// How many steps run side by side at most.
+    /// The greatest number of steps that run side by side.
     pub jobs: usize,
     /// The programs that run implementations, beside those that are built in.
     pub runners: Runners,
-    /// What stands for nodes that have no operations, and how hosts are reached.
+    /// The providers of nodes that have no operations, and the ways to reach hosts.
     pub providers: Providers,
     /// Programs that find out whether nodes run, each for a node, a type of nodes, or what derives
     /// from it.
     pub probes: Vec<(String, Vec<String>)>,
     /// How long a step may take, if its operation does not say.
     pub step_timeout: Option<Duration>,
-    /// How often a failed step is tried again.
+    /// The number of times that a failed step is tried again.
     pub retries: u32,
-    /// How long to wait before that.
+    /// The time before a failed step is tried again.
     pub retry_delay: Duration,
     /// Whether steps that do not depend on a failed one still begin.
     pub keep_going: bool,

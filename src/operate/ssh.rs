@@ -206,7 +206,7 @@ impl Connection {
         fetched.map(|_| is_left)
     }
 
-    /// What a command of a shell prints there.
+    /// The output of a shell command on the host.
     fn answer(&self, said: &str) -> Result<Vec<u8>, TaskFailure> {
         let mut command = self.ssh();
         command.arg(said).stdin(Stdio::null());

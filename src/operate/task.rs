@@ -1,5 +1,5 @@
-//! What a step runs, with all that it needs, and how that ended. Whoever runs tasks is behind a
-//! trait, so that tests run none.
+//! Defines tasks: the commands that steps run, with all that they need, and their outcomes. The
+//! runner of tasks is behind a trait, so that tests run none.
 
 use super::place::{HostAddress, TaskPlace};
 use cuvee_text::value::Value;
@@ -11,15 +11,15 @@ use std::time::Duration;
 /// How many signals wait at most until somebody takes them.
 pub(super) const WAITING: usize = 1_000;
 
-/// What a step runs.
+/// The command that a step runs, with all that it needs.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Task {
     /// The step.
     pub step: Arc<str>,
-    /// Which attempt it is, from 1.
+    /// The number of the attempt, from 1.
     pub attempt: u32,
-    /// Where it runs.
+    /// The place where it runs.
     pub place: TaskPlace,
     /// The program and its arguments. A word that is the name of a file of the task is a path
     /// below `directory`.
@@ -27,15 +27,15 @@ pub struct Task {
     /// The directory of the task on this machine, with all of its files. It is made for this
     /// attempt and removed behind it.
     pub directory: PathBuf,
-    /// Where the command starts, below `directory`.
+    /// The directory in which the command starts, below `directory`.
     pub starts_in: PathBuf,
     /// Environment variables, beside those of the run.
     pub environment: Vec<(String, String)>,
-    /// What the command reads.
+    /// The standard input of the command.
     pub input: Option<Vec<u8>>,
-    /// How its outputs come back.
+    /// The way in which its outputs come back.
     pub outputs: TaskOutputs,
-    /// How long it may take.
+    /// The time limit.
     pub timeout: Option<Duration>,
     /// The file that keeps what it writes.
     pub log: PathBuf,
@@ -43,7 +43,7 @@ pub struct Task {
     pub secrets: Arc<[String]>,
 }
 
-/// How the outputs of a task come back.
+/// The ways in which the outputs of a task come back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TaskOutputs {
     /// In the file `outputs` of its directory.
@@ -61,7 +61,7 @@ pub enum TaskOutputs {
 pub struct TaskEnd {
     /// The step.
     pub step: Arc<str>,
-    /// Its outputs by name, or what went wrong.
+    /// Its outputs by name, or the failure.
     pub outcome: Result<Vec<(Arc<str>, Value)>, TaskFailure>,
     /// How long it took.
     pub took: Duration,
@@ -69,7 +69,7 @@ pub struct TaskEnd {
     pub tail: Vec<String>,
     /// The file that keeps what it wrote; `None` if it wrote nothing.
     pub log: Option<PathBuf>,
-    /// What people are told about it.
+    /// Notes about it, for people.
     pub notes: Vec<String>,
 }
 
@@ -77,9 +77,9 @@ pub struct TaskEnd {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TaskFailure {
-    /// What went wrong.
+    /// The message of the error.
     pub message: String,
-    /// What to do about it.
+    /// The advice on what to do.
     pub help: Option<String>,
     /// The code of the error, if it is one of cuvee's.
     pub code: Option<&'static str>,

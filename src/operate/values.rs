@@ -1,4 +1,4 @@
-//! What steps see of an instance: the values of their inputs, and the nodes around relations
+//! Computes the values that steps get of an instance: their inputs, and the nodes around relations
 //! (chapter 4 of TOSCA Simple Profile 1.3). Everything is evaluated when a step begins.
 
 use super::kinds::Kinds;
@@ -91,7 +91,7 @@ pub(super) fn missing_secret(what: &str) -> Diagnostic {
     )
 }
 
-/// What steps see.
+/// The data that the values of steps are computed from.
 pub(super) struct Values<'v> {
     pub(super) model: &'v InstanceModel,
     /// The model of the target that the plan leads to.

@@ -1,4 +1,5 @@
-//! Makes tasks of steps: the command, where it runs, its files, and what it sees of the instance.
+//! Makes tasks of steps: the command, the place where it runs, its files, and the values that it
+//! gets of the instance.
 
 use super::files::KeptFiles;
 use super::kinds::Kinds;
@@ -44,7 +45,7 @@ pub(super) struct Workshop<'r> {
     pub(super) made: Cell<usize>,
 }
 
-/// What a step comes to.
+/// The outcome of preparing a step.
 #[derive(Debug)]
 pub(super) enum PreparedStep {
     /// A task has to be run.
@@ -69,7 +70,7 @@ const PRIVATE: u32 = 0o600;
 const PROGRAM: u32 = 0o700;
 
 impl<'r> Workshop<'r> {
-    /// What a step comes to with the present model.
+    /// Prepares a step with the present model.
     pub(super) fn prepared(
         &self,
         step: &RunStep,
@@ -164,7 +165,7 @@ impl<'r> Workshop<'r> {
         }
     }
 
-    /// Where the log of a step is.
+    /// The path of the log of a step.
     pub(super) fn log(&self, step: &str) -> PathBuf {
         self.logs.join(log_name(step))
     }
@@ -288,7 +289,7 @@ impl<'r> Workshop<'r> {
         Ok(())
     }
 
-    /// Where a step runs.
+    /// The place where a step runs.
     ///
     /// # Errors
     /// `unreachable-host` if the address of its host is not known.
@@ -306,7 +307,7 @@ impl<'r> Workshop<'r> {
         }
     }
 
-    /// Where what is on a node runs, if that is known.
+    /// The place where the operations of nodes on this node run, if that is known.
     pub(super) fn place_of(&self, node: &str, model: &InstanceModel) -> Option<TaskPlace> {
         let known = model.nodes.get(node).or_else(|| self.to.nodes.get(node));
         let address = || known.and_then(address);
@@ -330,8 +331,8 @@ impl<'r> Workshop<'r> {
         }
     }
 
-    /// What the caller says stands for a node: by its name, else by its type or what that derives
-    /// from.
+    /// The provider that the caller gives for a node: by its name, else by its type or an ancestor
+    /// of that.
     pub(super) fn provider(&self, node: &str, model: &InstanceModel) -> Option<&'r Provider> {
         self.named_for(&self.settings.providers, node, model)
     }

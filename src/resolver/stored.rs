@@ -136,7 +136,7 @@ impl<'s> StoredInstance<'s> {
     /// Calls `ask` with the types of a target that was kept.
     ///
     /// # Errors
-    /// Where the target cannot be read.
+    /// The target cannot be read.
     #[cfg(feature = "cli")]
     pub(crate) fn with_types_of<T>(
         &self,

@@ -31,13 +31,13 @@ pub(crate) enum InstanceCommand {
     Log(LogInstanceArgs),
     /// Plan how to turn an instance into a variant, or to repair it
     Plan(Box<PlanInstanceArgs>),
-    /// Deploy a variant, or turn what is deployed into it: plan, ask, run and record
+    /// Deploy a variant, or turn an instance into it: plan, ask, run and record
     Run(Box<RunInstanceArgs>),
     /// Find out what is really there, and compare it with the log
     Check(Box<CheckInstanceArgs>),
     /// Begin to carry out a plan, and show the steps that can be done
     Apply(ApplyInstanceArgs),
-    /// Show which steps of the plan that is carried out can be done
+    /// Show the steps of the open orchestration that can be done
     Ready(ReadyInstanceArgs),
     /// Begin a change without a plan
     Begin(BeginInstanceArgs),
@@ -216,8 +216,8 @@ pub(crate) struct QueryInstanceArgs {
     /// Ask for a value with the values of all functions in it: `{url: {get_attribute: [shop, url]}}`
     #[arg(long, value_name = "VALUE")]
     pub evaluate: Option<String>,
-    /// Whose function it is, for `SELF`, `SOURCE`, `TARGET` and `HOST`: a node, a group, or
-    /// `relation.db@0.node.shop`
+    /// The entity that the function belongs to, for `SELF`, `SOURCE`, `TARGET` and `HOST`: a node,
+    /// a group, or `relation.db@0.node.shop`
     #[arg(long, value_name = "ELEMENT", conflicts_with_all = ["path", "node_filter"])]
     pub of: Option<String>,
     /// Format of the answer
@@ -299,8 +299,8 @@ pub(crate) struct PlanInstanceArgs {
 pub(crate) struct RunInstanceArgs {
     /// The instance; it is made if there is none
     pub name: String,
-    /// The template that it is to be a variant of; without it, a run goes on with what was begun,
-    /// and repairs what is not as it should be
+    /// The template that the instance is to be a variant of; without one, the open orchestration is
+    /// resumed, and the instance is repaired
     pub template: Option<PathBuf>,
     #[command(flatten)]
     pub choose: ChooseArgs,
@@ -309,10 +309,10 @@ pub(crate) struct RunInstanceArgs {
     /// Run this plan, as `cuvee instance plan --format json` wrote it, instead of making one
     #[arg(long, value_name = "FILE", conflicts_with_all = ["template", "undeploy"])]
     pub plan: Option<PathBuf>,
-    /// Take away all of it
+    /// Undeploy the whole instance
     #[arg(long, conflicts_with_all = ["template", "presets", "inputs_files", "inputs"])]
     pub undeploy: bool,
-    /// Plan over what somebody changed past who deploys it
+    /// Also overwrite properties that somebody edited by hand
     #[arg(long)]
     pub overwrite: bool,
     #[command(flatten)]
@@ -323,10 +323,10 @@ pub(crate) struct RunInstanceArgs {
     pub watched: Vec<PathBuf>,
     #[command(flatten)]
     pub how: RunArgs,
-    /// How secrets of a new instance are kept
+    /// The way to keep secrets of a new instance
     #[arg(long, value_name = "HOW", default_value = "digest")]
     pub secrets: SecretsFormat,
-    /// Part of a name whose value is secret in a new instance; may be repeated
+    /// Part of names whose values are secret in a new instance; may be repeated
     #[arg(long, value_name = "PATTERN")]
     pub sensitive: Vec<String>,
     #[command(flatten)]
@@ -337,18 +337,18 @@ pub(crate) struct RunInstanceArgs {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Run")]
 pub(crate) struct CallArgs {
-    /// How many steps run side by side at most
+    /// The greatest number of steps that run side by side
     #[arg(short, long, value_name = "COUNT", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: u16,
     /// Program for implementations of a type of artifacts, or with an extension such as `.tf`; may
     /// be repeated
     #[arg(long = "runner", value_name = "TYPE=COMMAND", value_parser = assignment)]
     pub runners: Vec<(String, String)>,
-    /// What stands for a node, or for all nodes of a type: `local`,
+    /// The provider of a node, or of all nodes of a type: `local`,
     /// `host:ADDRESS[:PORT][,user=USER][,key=FILE]` or `command:PATH`; may be repeated
     #[arg(long = "provider", value_name = "NODE=PROVIDER", value_parser = assignment)]
     pub providers: Vec<(String, String)>,
-    /// How long a step may take whose operation has no `timeout`, such as `90s` or `5m`
+    /// The time limit of steps whose operations have no `timeout`, such as `90s` or `5m`
     #[arg(long, value_name = "TIME", value_parser = timeout)]
     pub step_timeout: Option<Duration>,
 }
@@ -362,28 +362,30 @@ pub(crate) struct RunArgs {
     /// Run without asking
     #[arg(short, long)]
     pub yes: bool,
-    /// Check all that can be checked, and show what each step would run, and where
+    /// Check the plan without running it, and show for each step its program and the place where it
+    /// would run
     #[arg(long)]
     pub dry_run: bool,
-    /// Let each step fail in turn, in simulation only, and show what would be left
+    /// Let each step fail in turn, in simulation only, and show the states that the nodes would be
+    /// left in
     #[arg(long, conflicts_with = "dry_run")]
     pub rehearse: bool,
-    /// How often a failed step is tried again
+    /// The number of times that a failed step is tried again
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     pub retries: u32,
-    /// How long to wait before a failed step is tried again
+    /// The time before a failed step is tried again
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = timeout)]
     pub retry_delay: Duration,
-    /// After a failure, begin what does not depend on it
+    /// After a failure, go on with the steps that do not depend on it
     #[arg(long)]
     pub keep_going: bool,
-    /// What became of steps during which an earlier run ended
+    /// The outcome of steps that an earlier run left unfinished
     #[arg(long, value_name = "HOW")]
     pub interrupted: Option<InterruptedFormat>,
-    /// Show what steps write
+    /// Show the output of steps
     #[arg(long)]
     pub verbose: bool,
-    /// Format of what is told; as JSON each event is a line
+    /// Format of the events; json writes one event a line
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub format: ListFormat,
 }
@@ -420,11 +422,11 @@ pub(crate) struct CheckInstanceArgs {
 /// What became of steps that were interrupted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum InterruptedFormat {
-    /// They run once more
+    /// The steps run once more
     Retry,
-    /// They failed
+    /// The steps failed
     Failed,
-    /// They are done
+    /// The steps are done
     Done,
 }
 

@@ -12,7 +12,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-/// What would be left after the failure of a step.
+/// The result of a plan in which one step fails.
 #[derive(Serialize)]
 struct RehearsedFailure {
     step: String,

@@ -437,7 +437,7 @@ enum WantedPlan {
     Document(String),
 }
 
-/// What each step would run, in their JSON form.
+/// The tasks that steps would run, in their JSON form.
 #[derive(Serialize)]
 struct PlannedTasks<'t> {
     tasks: &'t [PlannedTask],
@@ -476,7 +476,7 @@ fn is_asked() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// What somebody answers, in lower case; nothing where the answer cannot be read.
+/// The answer of the user, in lower case; empty if it cannot be read.
 fn ask(question: &str) -> String {
     watch::hide();
     let mut answer = String::new();
