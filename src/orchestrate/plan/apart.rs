@@ -66,6 +66,7 @@ pub(crate) fn deployment<'a>(topology: &Topology, types: &Types<'a>) -> Deployme
     let behaviors = Behaviors::of(topology, types, FxHashSet::default());
     // Calls on one host need not wait for each other, since it is open which of them exist.
     let mut builder = PlanBuilder::new(Declarative::Deploy.as_str(), true, true);
+    builder.keeps_order = false;
     let order = OrderOptions::default();
     let side = whole(&behaviors, &order, &mut builder, Up::Whole, ChangeClass::Add);
     let mut nodes: Vec<_> = topology.node_ids().map(|id| node(&side, id)).collect();

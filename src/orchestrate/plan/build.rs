@@ -13,6 +13,9 @@ use std::rc::Rc;
 /// A plan while it is built.
 pub(super) struct PlanBuilder {
     pub(super) plan: Plan,
+    /// Whether calls at one node on one host keep the order of the template. Where it is open which
+    /// of them exist, whoever knows has to order them.
+    pub(super) keeps_order: bool,
     /// The round in which each step ends: that of the last step on the way to it that takes one.
     rounds: Vec<u32>,
     /// The elements by a hash of identifier and name; on a collision the next number is used.
@@ -38,6 +41,7 @@ impl PlanBuilder {
                 scope_owners: vec![None],
                 ..Plan::default()
             },
+            keeps_order: true,
             rounds: Vec::new(),
             elements: FxHashMap::default(),
             calls: FxHashMap::default(),

@@ -392,7 +392,8 @@ impl<'w, 's, 't, 'a, 'b> Weaver<'w, 's, 't, 'a, 'b> {
             let element = self.relation_element(side, relation);
             waits.truncate(before);
             let next = self.builder.next();
-            if let (true, StepHost::Element(host)) = (keeps_order, host) {
+            if let (true, StepHost::Element(host)) = (keeps_order && self.builder.keeps_order, host)
+            {
                 waits.extend(last.insert(host, next));
             }
             let step = self.called(element, operation, call, host, &waits);
