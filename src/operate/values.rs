@@ -91,6 +91,9 @@ pub(super) fn missing_secret(what: &str) -> Diagnostic {
     )
 }
 
+/// The function that takes an attribute.
+const GET_ATTRIBUTE: &str = "get_attribute";
+
 /// The data that the values of steps are computed from.
 pub(super) struct Values<'v> {
     pub(super) model: &'v InstanceModel,
@@ -161,14 +164,16 @@ impl<'v> Values<'v> {
     ) -> Vec<(String, Diagnostic)> {
         let element = step.target.as_deref();
         let what = format!("the input `{name}` of `{}`", step.id);
-        let mut calls = Vec::new();
-        attribute_calls(&input.value, &mut calls);
-        let missing = |(entity, call): (&str, &Value)| {
-            let error = self.evaluated(call, element, &what).err()?;
-            let node = self.around_element(entity, element).unwrap_or_else(|| entity.into());
+        let mut paths = Vec::new();
+        attribute_paths(&input.value, &mut paths);
+        let missing = |path: &Arc<[Value]>| {
+            let [Value::String(entity), Value::String(_)] = &**path else { return None };
+            let call = Value::Map([(GET_ATTRIBUTE.into(), Value::List(Arc::clone(path)))].into());
+            let error = self.evaluated(&call, element, &what).err()?;
+            let node = self.around_element(entity, element).unwrap_or_else(|| entity.to_string());
             (error.code == Code::UnresolvedAttribute).then_some((node, error))
         };
-        calls.into_iter().filter_map(missing).collect()
+        paths.into_iter().filter_map(missing).collect()
     }
 
     /// The outputs of a template that are computed, as far as their values are known by now.
@@ -340,30 +345,19 @@ impl<'v> Values<'v> {
 
 /// The first attribute that a value needs: the entity and the name.
 fn wanted_attribute(value: &Value) -> Option<(&str, &str)> {
-    match value {
-        Value::List(items) => items.iter().find_map(wanted_attribute),
-        Value::Map(entries) => entries.iter().find_map(|(name, value)| match value {
-            Value::List(path) if &**name == "get_attribute" => {
-                Some((path.first()?.as_str()?, path.get(1)?.as_str()?))
-            }
-            other => wanted_attribute(other),
-        }),
-        _ => None,
-    }
+    let mut paths = Vec::new();
+    attribute_paths(value, &mut paths);
+    paths.into_iter().find_map(|path| Some((path.first()?.as_str()?, path.get(1)?.as_str()?)))
 }
 
-/// The calls in a value that take an attribute of an entity itself, each with the entity.
-fn attribute_calls<'v>(value: &'v Value, calls: &mut Vec<(&'v str, &'v Value)>) {
+/// The paths of the attributes that a value needs.
+fn attribute_paths<'v>(value: &'v Value, paths: &mut Vec<&'v Arc<[Value]>>) {
     match value {
-        Value::List(items) => items.iter().for_each(|item| attribute_calls(item, calls)),
-        Value::Map(entries) => match &**entries {
-            [(name, Value::List(path))] if &**name == "get_attribute" => {
-                if let [Value::String(entity), Value::String(_)] = &**path {
-                    calls.push((entity, value));
-                }
-            }
-            entries => entries.iter().for_each(|(_, value)| attribute_calls(value, calls)),
-        },
+        Value::List(items) => items.iter().for_each(|item| attribute_paths(item, paths)),
+        Value::Map(entries) => entries.iter().for_each(|(name, value)| match value {
+            Value::List(path) if **name == *GET_ATTRIBUTE => paths.push(path),
+            other => attribute_paths(other, paths),
+        }),
         _ => {}
     }
 }

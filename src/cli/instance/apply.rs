@@ -8,8 +8,10 @@ use crate::cli::reporter::Reporter;
 use crate::cli::stored::store;
 use crate::cli::{Outcome, json, output, rejected, streams};
 use cuvee::Failure;
-use cuvee::deploy::instance::StoredInstance;
-use cuvee::deploy::instance::{ReadyStep, RecordOrigin, ReportOutcome, finish_workflow};
+use cuvee::deploy::instance::{
+    ReadyStep, RecordAuthor, RecordOrigin, RecordedChange, ReportOutcome, StoredInstance,
+    finish_workflow,
+};
 use cuvee::diagnostic::{Code, Diagnostic};
 use cuvee::source::SourceMap;
 use serde::Serialize;
@@ -25,10 +27,7 @@ pub(super) fn run(args: &ApplyInstanceArgs, reporter: &Reporter) -> Outcome {
     let writing = InstanceWriting::of(&args.author, Some(&args.clock));
     let author = writing.author(RecordOrigin::Client);
     if args.cancel {
-        let cancelled = instance.log().change(&author, writing.expect, None, |record, _| {
-            finish_workflow(record, ReportOutcome::Cancelled)
-        });
-        return told(cancelled.map_err(rejected)?, reporter);
+        return told(cancelled(&mut instance, &author, writing.expect)?, reporter);
     }
     let applied = match &args.plan {
         Some(plan) => instance.apply(&document(plan)?, &author, writing.expect, args.assume_done),
@@ -37,6 +36,18 @@ pub(super) fn run(args: &ApplyInstanceArgs, reporter: &Reporter) -> Outcome {
     let changed = applied.map_err(rejected)?;
     reporter.report(&changed.warnings, &SourceMap::default());
     shown(&changed.result, changed.revision, args.format)
+}
+
+/// Gives up the plan that is carried out.
+pub(super) fn cancelled(
+    instance: &mut StoredInstance<'_>,
+    author: &RecordAuthor<'_>,
+    expect: Option<u64>,
+) -> Result<RecordedChange<()>, Failure> {
+    let cancelled = instance.log().change(author, expect, None, |record, _| {
+        finish_workflow(record, ReportOutcome::Cancelled)
+    });
+    cancelled.map_err(rejected)
 }
 
 /// Reads the document of a plan.

@@ -14,7 +14,7 @@ use crate::cli::{Outcome, config, output, rejected, select, watch};
 use cuvee::deploy::instance::{
     ByName, InstancePlanQuery, InstanceReport, InstanceSettings, OsStore, RecordAuthorNow,
     RecordOrigin, ReportOutcome, SecretValues, StepStatus, StoredInstance, TakenReports,
-    finish_workflow, instance_names, plan_instance,
+    instance_names, plan_instance,
 };
 use cuvee::deploy::plan::Plan;
 use cuvee::diagnostic::{Code, Diagnostic};
@@ -172,7 +172,7 @@ impl<'r> InstanceRun<'r> {
         let mut instance = self.open()?;
         let mut summary = None;
         if is_anew && instance.model().orchestration.is_some() {
-            self.give_up(&mut instance)?;
+            super::apply::cancelled(&mut instance, &writing(self.args).author(), None)?;
         }
         if instance.model().orchestration.is_some() {
             if is_tried {
@@ -222,15 +222,6 @@ impl<'r> InstanceRun<'r> {
 
     fn open(&self) -> Result<StoredInstance<'r>, Failure> {
         StoredInstance::open(self.store, &self.args.name).map_err(rejected)
-    }
-
-    /// Gives up what an earlier run left unfinished.
-    fn give_up(&self, instance: &mut StoredInstance<'_>) -> Result<(), Failure> {
-        let author = writing(self.args);
-        let given_up = instance.log().change(&author.author(), None, None, |record, _| {
-            finish_workflow(record, ReportOutcome::Cancelled)
-        });
-        given_up.map(drop).map_err(rejected)
     }
 
     /// Records which inputs of the watched files make the instance another variant.

@@ -54,7 +54,7 @@ pub(super) struct NodeArtifact<'v> {
 }
 
 /// The keynames of artifacts that say nothing to programs, or are compared otherwise.
-const NOT_COMPARED: [&str; 3] = ["description", "metadata", "file"];
+const NOT_COMPARED: [&str; 4] = ["description", "metadata", "file", "type"];
 
 impl<'t, 'a> Behaviors<'t, 'a> {
     /// The value of a name: the assigned one, otherwise the default.
@@ -199,8 +199,8 @@ impl<'t, 'a> Behaviors<'t, 'a> {
     }
 }
 
-/// Whether two types give the same defaults to everything, and the same artifacts. Functions in
-/// defaults may have another value at each node.
+/// Whether two types give the same defaults to properties, also to those of capabilities. Functions
+/// in defaults may have another value at each node.
 pub(super) fn have_same_defaults(one: &EffectiveType<'_>, other: &EffectiveType<'_>) -> bool {
     let capabilities = |of: &EffectiveType<'_>| of.capabilities.len();
     have_same_values(&one.properties, &other.properties)
@@ -255,5 +255,5 @@ fn written(own: &TopologyArtifact) -> ArtifactKeynames {
 }
 
 fn is_compared(key: &str) -> bool {
-    key != "type" && !NOT_COMPARED.contains(&key)
+    !NOT_COMPARED.contains(&key)
 }
