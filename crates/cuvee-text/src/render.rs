@@ -25,11 +25,12 @@
 //! ```
 
 use crate::diagnostic::{Diagnostic, Fix, Severity};
-use crate::source::{SourceMap, Span};
+use crate::source::{SourceFile, SourceMap, Span};
 use annotate_snippets::{
     Annotation, AnnotationKind, Group, Level, Renderer, Snippet, normalize_untrusted_str,
 };
 use serde::Serialize;
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// The most lines between two places in the same excerpt. Places further apart get excerpts of
@@ -211,6 +212,57 @@ struct Excerpt<'a> {
     place: Option<String>,
 }
 
+/// The text of an excerpt, without what is hidden.
+struct ShownText<'a> {
+    text: Cow<'a, str>,
+    /// The range of the file that the text shows.
+    shown: Range<usize>,
+    /// The hidden ranges of the file, each with the end of what is in its place in the text.
+    hidden: Vec<(Range<usize>, usize)>,
+}
+
+/// The text in place of what is hidden.
+const HIDDEN: &str = "(sensitive)";
+
+impl<'a> ShownText<'a> {
+    fn of(file: &'a SourceFile, shown: Range<usize>) -> Self {
+        let text = file.text();
+        let inside = |range: Range<usize>| {
+            let start = ceiling(text, range.start.max(shown.start));
+            start..floor(text, range.end.min(shown.end)).max(start)
+        };
+        let ranges = file.hidden().into_iter().map(inside).filter(|range| !range.is_empty());
+        let mut made = Self { text: Cow::Borrowed(""), shown: shown.clone(), hidden: Vec::new() };
+        let mut done = shown.start;
+        for range in ranges {
+            done = range.end;
+            // Lines keep their numbers.
+            let lines = text[range.clone()].matches('\n').count();
+            let before = made.hidden.last().map_or(shown.start, |(range, _)| range.end);
+            let part = [&text[before..range.start], HIDDEN, &"\n".repeat(lines)].concat();
+            made.text.to_mut().push_str(&part);
+            made.hidden.push((range, made.text.len()));
+        }
+        if made.hidden.is_empty() {
+            return Self { text: Cow::Borrowed(&text[shown.clone()]), ..made };
+        }
+        made.text.to_mut().push_str(&text[done..shown.end]);
+        made
+    }
+
+    /// The place in the text of a byte of the file. A byte of what is hidden is at its end.
+    fn place(&self, at: usize) -> usize {
+        match self.hidden.iter().rfind(|(range, _)| range.start < at) {
+            None => at - self.shown.start,
+            Some((range, end)) => end + at.saturating_sub(range.end),
+        }
+    }
+}
+
+fn ceiling(text: &str, index: usize) -> usize {
+    (index..text.len()).find(|&index| text.is_char_boundary(index)).unwrap_or(text.len())
+}
+
 /// Creates an excerpt with the lines of some marks. Of long lines it contains only the text around
 /// the marks.
 fn excerpt<'a>(marks: &[Mark<'a>], sources: &'a SourceMap) -> Option<Excerpt<'a>> {
@@ -226,15 +278,17 @@ fn excerpt<'a>(marks: &[Mark<'a>], sources: &'a SourceMap) -> Option<Excerpt<'a>
     if last.is_wide() {
         shown.end = shown.end.min(floor(file.text(), marked + AROUND));
     }
+    let text = ShownText::of(file, shown);
+    // The renderer takes what it is given for the whole text.
+    let is_other = is_cut || !text.hidden.is_empty();
     let annotations = marks.iter().map(|mark| {
         let kind = if mark.own { AnnotationKind::Primary } else { AnnotationKind::Context };
-        kind.span(mark.range.start - shown.start..mark.range.end - shown.start)
+        kind.span(text.place(mark.range.start)..text.place(mark.range.end))
             .label(mark.label.map(normalize_untrusted_str))
     });
-    let snippet = Snippet::source(&file.text()[shown.clone()])
-        .line_start(first.line)
-        .annotations(annotations);
-    if !is_cut {
+    let annotations: Vec<_> = annotations.collect();
+    let snippet = Snippet::source(text.text).line_start(first.line).annotations(annotations);
+    if !is_other {
         return Some(Excerpt { snippet: snippet.path(path), place: None });
     }
     let at = sources.location(marks.iter().find(|mark| mark.own).unwrap_or(first).span);

@@ -90,6 +90,8 @@ pub struct SourceFile {
     line_starts: OnceLock<Vec<u32>>,
     /// The number of characters before each block of bytes.
     characters: OnceLock<Vec<CharacterCount>>,
+    /// The ranges of bytes that no excerpt shows.
+    hidden: FrozenVec<Arc<Range<usize>>>,
 }
 
 /// The size of a block. Where lines are longer than a block, the characters of the file are counted
@@ -124,6 +126,7 @@ impl SourceFile {
             text: text.into(),
             line_starts: OnceLock::new(),
             characters: OnceLock::new(),
+            hidden: FrozenVec::new(),
         }
     }
 
@@ -140,6 +143,21 @@ impl SourceFile {
     /// The whole text.
     pub fn text(&self) -> &Arc<str> {
         &self.text
+    }
+
+    /// The ranges of bytes that no excerpt shows, in order, each apart from the next one.
+    #[cfg(feature = "render")]
+    pub(crate) fn hidden(&self) -> Vec<Range<usize>> {
+        let mut ranges: Vec<Range<usize>> = self.hidden.iter().cloned().collect();
+        ranges.sort_unstable_by_key(|range| range.start);
+        let mut apart: Vec<Range<usize>> = Vec::new();
+        for range in ranges {
+            match apart.last_mut() {
+                Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+                _ => apart.push(range),
+            }
+        }
+        apart
     }
 
     fn line_starts(&self) -> &[u32] {
@@ -278,6 +296,27 @@ impl SourceMap {
         self.get(id).unwrap_or_else(|| &NO_FILE)
     }
 
+    /// Hides a part of a file from excerpts: people see a word in its place.
+    ///
+    /// ```
+    /// use cuvee_text::diagnostic::{CodeName, Diagnostic};
+    /// use cuvee_text::render;
+    /// use cuvee_text::source::{SourceMap, Span};
+    /// let sources = SourceMap::default();
+    /// let file = sources.add("shop.yaml", "login: {user: ann, pin: 4711}\n");
+    /// sources.hide(Span { file, start: 24, end: 28 });
+    /// let error = Diagnostic::error(CodeName::FILE, "too short").at(Span { file, start: 24, end: 28 });
+    /// let shown = render::plain([(&error, &sources)]);
+    /// assert!(shown.contains("1 | login: {user: ann, pin: (sensitive)}"), "{shown}");
+    /// ```
+    pub fn hide(&self, span: Span) {
+        if let Some(file) = self.files.get(span.file.0 as usize)
+            && span.start < span.end
+        {
+            file.hidden.push(Arc::new(span.start as usize..span.end as usize));
+        }
+    }
+
     /// All files, in the order in which they were read.
     pub fn files(&self) -> impl Iterator<Item = &SourceFile> {
         self.files.iter()
@@ -305,7 +344,7 @@ impl SourceMap {
     }
 
     /// The range of bytes of the line in which a span starts, without its line break.
-    pub(crate) fn line_range(&self, span: Span) -> Range<usize> {
+    pub fn line_range(&self, span: Span) -> Range<usize> {
         let file = self.file(span.file);
         let range = file.line_range(file.line_at(span.start as usize));
         let text = &file.text[range.clone()];
