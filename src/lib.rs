@@ -101,7 +101,7 @@ pub mod deploy {
         pub use crate::orchestrate::instance::*;
         pub use crate::resolver::{
             InstancePlanQuery, InstanceSettings, NextLines, ReadySteps, RecordAuthorNow,
-            RecordReports, ReportLines, StoredInstance, TakenReports, plan_instance,
+            RecordReports, ReportLines, StoredInstance, TakenReports, add_outputs, plan_instance,
             remove_instance, repair_instance, with_derivation,
         };
     }

@@ -11,6 +11,7 @@ use cli::{
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    cli::output::refuse_large_files();
     let arguments = CommandLine::from_command_line()
         .unwrap_or_else(|(error, format)| misuse::exit(&error, format));
     let reporter = Reporter::new(&arguments.messages);

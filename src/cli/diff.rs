@@ -7,6 +7,7 @@ use super::{Outcome, json, output, rejected, select};
 use clap::ColorChoice;
 use clap::builder::styling::{AnsiColor, Style};
 use cuvee::diagnostic::Diagnostic;
+use cuvee::output::draw::printable;
 use cuvee::parts::yaml::write_flow;
 use cuvee::source::SourceMap;
 use cuvee::source::value::Value;
@@ -230,7 +231,7 @@ fn rows(diff: &Diff) -> Vec<DifferenceLine> {
                 rows.push(DifferenceLine {
                     indent: 0,
                     sign: Sign::of(&whole.edit),
-                    name: printable(name),
+                    name: printable(name).into_owned(),
                     detail: whole_detail(&whole.edit),
                 });
             }
@@ -238,13 +239,13 @@ fn rows(diff: &Diff) -> Vec<DifferenceLine> {
                 rows.push(DifferenceLine {
                     indent: 0,
                     sign: Sign::Changed,
-                    name: printable(name),
+                    name: printable(name).into_owned(),
                     detail: String::new(),
                 });
                 rows.extend(changes.into_iter().map(|Change { path, edit, .. }| DifferenceLine {
                     indent: 2,
                     sign: Sign::of(edit),
-                    name: printable(path),
+                    name: printable(path).into_owned(),
                     detail: detail(edit),
                 }));
             }
@@ -300,15 +301,6 @@ fn detail(edit: &Edit) -> String {
             format!("{} -> {}", cut(&from, skipped), cut(&to, skipped))
         }
     }
-}
-
-/// Escapes control characters in a name, which could move the cursor.
-fn printable(name: &str) -> String {
-    let mut text = String::with_capacity(name.len());
-    for c in name.chars() {
-        if c.is_control() { text.extend(c.escape_default()) } else { text.push(c) }
-    }
-    text
 }
 
 fn cut(text: &str, skipped: usize) -> String {

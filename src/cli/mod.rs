@@ -23,7 +23,7 @@ mod manual;
 pub(crate) mod matrix;
 pub(crate) mod misuse;
 pub(crate) mod options;
-mod output;
+pub(crate) mod output;
 pub(crate) mod packaging;
 pub(crate) mod plan;
 mod progress;

@@ -39,6 +39,17 @@ pub(super) fn clean_up_on_interrupt() {
     });
 }
 
+/// Makes writing fail where a file would exceed the limit that is set for the process. Otherwise the
+/// process would end without a message.
+pub(crate) fn refuse_large_files() {
+    #[cfg(unix)]
+    {
+        const SIGXFSZ: i32 = signal_hook::consts::SIGXFSZ;
+        // Without the handler, the process ends, but nothing that was written is damaged.
+        let _ = signal_hook::flag::register(SIGXFSZ, std::sync::Arc::default());
+    }
+}
+
 /// Removes the unfinished file and prevents further writing, because the process is about to end.
 pub(super) fn leave_nothing_behind() {
     let mut pending = pending();

@@ -10,7 +10,10 @@ use std::process::ExitCode;
 pub(crate) fn run(args: &ReportArgs) -> Outcome {
     output::clean_up_on_interrupt();
     let read = ReadFiles::default();
-    let resolver = select::resolver(&args.select)?.files(read.clone());
+    let mut resolver = select::resolver(&args.select)?.files(read.clone());
+    if args.reveal {
+        resolver = resolver.reveal_secrets();
+    }
     let command = command(&args.select);
     let page = match &args.state {
         Some(source) => {

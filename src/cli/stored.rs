@@ -3,7 +3,9 @@
 use super::read::ReadFiles;
 use super::{args, rejected};
 use cuvee::Failure;
-use cuvee::deploy::instance::{InstanceModel, ModelAt, OsStore, import_model, read_model};
+use cuvee::deploy::instance::{
+    InstanceModel, ModelAt, ModelReading, OsStore, add_outputs, import_model, read_model,
+};
 use cuvee::diagnostic::{Code, Diagnostic, Diagnostics};
 use cuvee::parts::yaml::{Document, Limits, parse};
 use cuvee::source::{FileSystem, SourceMap};
@@ -87,15 +89,21 @@ impl<'n> NamedModel<'n> {
     }
 }
 
-/// Reads the model of `NAME`, `NAME@REVISION`, or an exported file.
+/// Reads the model of `NAME`, `NAME@REVISION`, or an exported file. `reading` tells which attributes
+/// outputs may show.
 pub(super) fn model(
     name: &str,
     revision: Option<&str>,
     store: &OsStore,
+    reading: &ModelReading<'_>,
 ) -> Result<InstanceModel, Failure> {
     match NamedModel::of(name, revision)? {
         NamedModel::File(path) => exported(path, &ReadFiles::default()),
-        NamedModel::Instance(name, at) => read_model(store, name, at).map_err(rejected),
+        NamedModel::Instance(name, at) => {
+            let mut model = read_model(store, name, at).map_err(rejected)?;
+            add_outputs(store, name, &mut model, reading);
+            Ok(model)
+        }
     }
 }
 
@@ -108,7 +116,7 @@ pub(super) fn instance_name(name: &str) -> &str {
 pub(super) fn model_of(source: &str, directory: Option<&Path>) -> Result<InstanceModel, Failure> {
     let name = source.strip_prefix("instance:");
     match name {
-        Some(name) => model(name, None, &store(directory)),
+        Some(name) => model(name, None, &store(directory), &ModelReading::default()),
         None => exported(Path::new(source), &ReadFiles::default()),
     }
 }

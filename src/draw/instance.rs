@@ -1,11 +1,12 @@
 //! Writes instances for people: their contents, and the results of queries.
 
+use super::{is_obeyed, printable};
 use crate::diagnostic::Diagnostic;
 use crate::orchestrate::instance::{
     CapabilityView, EntityView, Event, LogRecord, ModelView, NodeLine, QueryRow, RelationView,
     StepStatus, ValueView,
 };
-use crate::topology::sensitive::masked;
+use crate::topology::sensitive::unmarked;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::write_flow;
 use std::sync::Arc;
@@ -34,7 +35,7 @@ pub fn rows(rows: &[QueryRow]) -> String {
             }
         };
         let mark = if row.unstable { "unstable" } else { "" };
-        let line = [printable(&row.entity), printable(&path), value];
+        let line = [row.entity.clone(), path, value];
         let age = [age(row.revision, row.time.as_deref()), mark.to_owned()];
         line.into_iter().chain(age).collect()
     };
@@ -52,10 +53,7 @@ pub fn model(view: &ModelView) -> String {
         ("nodes", states(view)),
     ];
     let head = head.into_iter().filter(|(_, said)| !said.is_empty());
-    text.push_str(&table(
-        0,
-        head.map(|(what, said)| vec![what.to_owned(), printable(&said)]).collect(),
-    ));
+    text.push_str(&table(0, head.map(|(what, said)| vec![what.to_owned(), said]).collect()));
     if let Some(open) = &view.orchestration {
         let what = open.workflow.as_deref().or(open.plan.as_deref()).unwrap_or_default();
         let line = format!(
@@ -68,16 +66,16 @@ pub fn model(view: &ModelView) -> String {
             let claimed = open.claimed.binary_search_by(|claim| claim.step.cmp(id));
             let claim = claimed.ok().map(|at| &open.claimed[at]);
             let claim = claim.map(|it| format!("claimed by {} until {}", it.actor, it.until));
-            vec![printable(id), status.as_str().to_owned(), printable(&claim.unwrap_or_default())]
+            vec![id.to_string(), status.as_str().to_owned(), claim.unwrap_or_default()]
         };
         text.push_str(&table(2, open.steps.iter().map(step).collect()));
     }
     let node = |node: &NodeLine| {
-        let note = node.note.as_deref().map(printable).unwrap_or_default();
-        vec![printable(&node.id), printable(&node.type_name), printable(&node.state), note]
+        let note = node.note.as_deref().unwrap_or_default();
+        [&*node.id, &*node.type_name, &*node.state, note].map(str::to_owned).into()
     };
     section(&mut text, "nodes", view.nodes.iter().map(node).collect());
-    let names = |names: &[Arc<str>]| names.iter().map(|name| vec![printable(name)]).collect();
+    let names = |names: &[Arc<str>]| names.iter().map(|name| vec![name.to_string()]).collect();
     section(&mut text, "groups", names(&view.groups));
     section(&mut text, "policies", names(&view.policies));
     for (name, values) in [
@@ -93,13 +91,13 @@ pub fn model(view: &ModelView) -> String {
 
 /// An entity with all its details.
 pub fn entity(view: &EntityView) -> String {
-    let mut head = vec![printable(&view.entity), printable(&view.type_name)];
-    head.extend(view.state.as_deref().map(printable));
+    let mut head = vec![view.entity.to_string(), view.type_name.to_string()];
+    head.extend(view.state.as_deref().map(str::to_owned));
     head.extend(view.failed_in.as_ref().map(|state| format!("failed in {state}")));
     head.retain(|part| !part.is_empty());
-    let mut text = format!("{}\n", head.join("  "));
+    let mut text = format!("{}\n", printable(&head.join("  ")));
     let of =
-        |what: &str, said: Option<&str>| said.map(|said| vec![what.to_owned(), printable(said)]);
+        |what: &str, said: Option<&str>| said.map(|said| vec![what.to_owned(), said.to_owned()]);
     let said = [
         of("template", view.template.as_deref()),
         view.value.as_ref().map(|value| vec!["value".to_owned(), told(value)]),
@@ -119,9 +117,9 @@ pub fn entity(view: &EntityView) -> String {
     section(
         &mut text,
         "led to by",
-        view.incoming.iter().map(|one| vec![printable(&one.entity), one.state.clone()]).collect(),
+        view.incoming.iter().map(|one| vec![one.entity.to_string(), one.state.clone()]).collect(),
     );
-    let names = |names: &[Arc<str>]| names.iter().map(|name| vec![printable(name)]).collect();
+    let names = |names: &[Arc<str>]| names.iter().map(|name| vec![name.to_string()]).collect();
     let members = if view.entity.starts_with("policy.") { "targets" } else { "members" };
     section(&mut text, members, names(&view.members));
     section(&mut text, "groups", names(&view.groups));
@@ -129,7 +127,7 @@ pub fn entity(view: &EntityView) -> String {
     section(
         &mut text,
         "links",
-        view.links.iter().map(|(name, uri)| vec![printable(name), printable(uri)]).collect(),
+        view.links.iter().map(|(name, uri)| vec![name.to_string(), uri.to_string()]).collect(),
     );
     section(&mut text, "metadata", view.metadata.iter().map(value).collect());
     text
@@ -145,7 +143,7 @@ fn states(view: &ModelView) -> String {
 fn value(view: &ValueView) -> ShownLine {
     let mark = if view.edited { "edited" } else { "" };
     vec![
-        printable(&view.name),
+        view.name.to_string(),
         told(&view.value),
         age(view.revision, view.time.as_deref()),
         mark.to_owned(),
@@ -153,7 +151,7 @@ fn value(view: &ValueView) -> ShownLine {
 }
 
 fn capability(view: &CapabilityView) -> Vec<ShownLine> {
-    let own = vec![printable(&view.name), printable(&view.type_name)];
+    let own = vec![view.name.to_string(), view.type_name.to_string()];
     let values = view.properties.iter().chain(&view.attributes).map(|one| {
         let mut line = value(one);
         line[0] = format!("  {}", line[0]);
@@ -163,16 +161,16 @@ fn capability(view: &CapabilityView) -> Vec<ShownLine> {
 }
 
 fn relation(view: &RelationView, with_source: bool) -> ShownLine {
-    let target = view.target.as_deref().map_or_else(|| "nowhere yet".to_owned(), printable);
-    let by = view.relationship.as_deref().map(printable).unwrap_or_default();
-    let from = if with_source { format!("{} -> ", printable(&view.source)) } else { String::new() };
-    vec![printable(&view.requirement), format!("{from}{target}"), by, view.state.clone()]
+    let target = view.target.as_deref().unwrap_or("nowhere yet");
+    let by = view.relationship.as_deref().unwrap_or_default().to_owned();
+    let from = if with_source { format!("{} -> ", view.source) } else { String::new() };
+    vec![view.requirement.to_string(), format!("{from}{target}"), by, view.state.clone()]
 }
 
 fn age(revision: Option<u64>, time: Option<&str>) -> String {
     match (revision, time) {
         (Some(revision), Some(time)) if !time.is_empty() => {
-            format!("revision {revision}, {}", printable(time))
+            format!("revision {revision}, {time}")
         }
         (Some(revision), _) => format!("revision {revision}"),
         _ => String::new(),
@@ -182,23 +180,8 @@ fn age(revision: Option<u64>, time: Option<&str>) -> String {
 /// A value on one line: a plain string as it is, anything else as YAML.
 pub fn told(value: &Value) -> String {
     match value {
-        Value::String(text) if !text.contains(char::is_control) && !text.is_empty() => {
-            text.to_string()
-        }
-        value => printable(&write_flow(value)),
-    }
-}
-
-/// Escapes control characters, so that a name cannot move the cursor.
-fn printable(text: &str) -> String {
-    match text.contains(char::is_control) {
-        true => text
-            .chars()
-            .flat_map(
-                |c| if c.is_control() { c.escape_default().collect::<Vec<_>>() } else { vec![c] },
-            )
-            .collect(),
-        false => text.to_owned(),
+        Value::String(text) if !text.contains(is_obeyed) && !text.is_empty() => text.to_string(),
+        value => printable(&write_flow(value)).into_owned(),
     }
 }
 
@@ -208,9 +191,12 @@ fn section(text: &mut String, name: &str, lines: Vec<ShownLine>) {
     }
 }
 
-/// A table with columns as wide as their widest cells, up to a limit.
-fn table(indent: usize, lines: Vec<ShownLine>) -> String {
+/// A table with columns as wide as their widest cells, up to a limit. A cell never breaks its line.
+fn table(indent: usize, mut lines: Vec<ShownLine>) -> String {
     const WIDEST: usize = 60;
+    for cell in lines.iter_mut().flatten() {
+        *cell = printable(cell).into_owned();
+    }
     let width = |text: &str| text.chars().count();
     let mut widths: Vec<usize> = Vec::new();
     for line in &lines {
@@ -237,25 +223,28 @@ fn table(indent: usize, lines: Vec<ShownLine>) -> String {
     text
 }
 
-/// A record of a log as one line: its revision, its time, its author, and its events.
+/// A record of a log as one line: its revision, its time, its author, and its events. Secrets that
+/// the instance keeps are only shown with `reveal`.
 ///
 /// # Errors
 /// `store-corrupt` if the record has no events.
-pub fn log_line(record: &LogRecord<'_>) -> Result<String, Diagnostic> {
+pub fn log_line(record: &LogRecord<'_>, reveal: bool) -> Result<String, Diagnostic> {
     const SHOWN: usize = 4;
     let events = record.events()?;
-    let mut told: Vec<_> = events.iter().take(SHOWN).map(event).collect();
+    let mut told: Vec<_> = events.iter().take(SHOWN).map(|it| event(it, reveal)).collect();
     if events.len() > SHOWN {
         told.push(format!("and {} more", events.len() - SHOWN));
     }
     let (revision, time, actor) = (record.revision, record.time, &record.actor);
-    Ok(format!("{revision}  {time}  {actor}  {}", told.join("; ")))
+    let line = format!("{revision}  {time}  {actor}  {}", told.join("; "));
+    Ok(printable(&line).into_owned())
 }
 
 /// An event in words.
-fn event(event: &Event) -> String {
-    let value = |value: &Option<Value>| {
-        value.as_ref().map_or_else(|| "nothing".to_owned(), |value| told(&shown_value(value)))
+fn event(event: &Event, reveal: bool) -> String {
+    let value = |value: &Option<Value>| match value {
+        Some(value) => told(&unmarked(value, reveal).unwrap_or_else(|| value.clone())),
+        None => "nothing".to_owned(),
     };
     match event {
         Event::State { entity, from, to, .. } => format!("{entity}: {from} -> {to}"),
@@ -290,9 +279,4 @@ fn event(event: &Event) -> String {
             None => other.kind().to_owned(),
         },
     }
-}
-
-/// A value with its secret parts hidden.
-fn shown_value(value: &Value) -> Value {
-    masked(value).unwrap_or_else(|| value.clone())
 }

@@ -25,6 +25,29 @@ use serde::Serialize;
 use serde::ser::SerializeStruct;
 use std::borrow::Cow;
 
+/// Whether a terminal may obey a character, or a reader takes it for the end of a line.
+fn is_obeyed(c: char) -> bool {
+    let turns = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    c.is_control() || turns || matches!(c, '\u{2028}' | '\u{2029}')
+}
+
+/// A text with escapes in place of characters that a terminal obeys, and that break lines. So a
+/// name that somebody else chose stays in its place.
+///
+/// ```
+/// assert_eq!(cuvee::output::draw::printable("shop\n\u{1b}[2Jx"), "shop\\n\\u{1b}[2Jx");
+/// ```
+pub fn printable(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_obeyed) {
+        return text.into();
+    }
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_obeyed(c) { escaped.extend(c.escape_default()) } else { escaped.push(c) }
+    }
+    escaped.into()
+}
+
 /// How a node or a relation is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]

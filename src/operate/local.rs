@@ -1,6 +1,5 @@
 //! Runs tasks as processes of this machine, and over ssh on others.
 
-use super::mask::Masker;
 use super::output::{EachLine, KeptOutput, StepOutput};
 use super::outputs;
 use super::place::{HostAddress, TaskPlace};
@@ -70,7 +69,6 @@ fn run(
     lines: Option<&SyncSender<Signal>>,
 ) -> TaskEnd {
     let began = Instant::now();
-    let masker = Masker::of(task.secrets.iter().map(String::as_str));
     let each_line = lines.map(|lines| {
         let (step, lines) = (Arc::clone(&task.step), lines.clone());
         let tell = move |line: &str| {
@@ -78,7 +76,7 @@ fn run(
         };
         Box::new(tell) as EachLine
     });
-    let mut output = StepOutput::new(&task.log, masker, each_line);
+    let mut output = StepOutput::new(&task.log, task.masker.clone(), each_line);
     if task.attempt > 1 {
         output.note(&format!("--- attempt {}", task.attempt));
     }

@@ -12,7 +12,6 @@ mod files;
 mod kinds;
 mod lease;
 mod local;
-mod mask;
 mod output;
 mod outputs;
 mod place;
@@ -39,6 +38,7 @@ pub use task::{Executor, Signal, Task, TaskEnd, TaskFailure, TaskOutputs};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::orchestrate::instance::{InstanceModel, InstanceReport, OsStore, SecretValues};
 use crate::resolver::{RecordAuthorNow, StoredInstance, TakenReports};
+use crate::topology::sensitive::SENSITIVE;
 use carry::Carrying;
 use cuvee_text::answer::Failure;
 use cuvee_text::source::FileId;
@@ -185,7 +185,7 @@ impl InstanceOperator<'_> {
         let template = parse(FileId::DETACHED, target.concrete.as_str().into(), limits)?;
         let to = &target.model;
         let kinds = instance.with_types_of(&digest, Kinds::of)?;
-        let secrets = RunSecrets::of(instance.log().secrets()?, self.secrets.clone());
+        let secrets = RunSecrets::of(instance.seal()?, self.secrets.clone());
         let model = instance.model();
         let (kinds, secrets) = (&kinds, &secrets);
         let values = Values { model, to, kinds, secrets, artifacts: &|_, _| None };
@@ -227,7 +227,7 @@ impl InstanceOperator<'_> {
             files.insert(digest, KeptFiles::of(target, Path::new(template))?);
         }
         let kinds = instance.with_types_of(&wanted, Kinds::of)?;
-        let secrets = RunSecrets::of(instance.secrets()?, self.secrets.clone());
+        let secrets = RunSecrets::of(instance.seal()?, self.secrets.clone());
         let revision = model.orchestration.as_ref().map_or(0, |open| open.id);
         let store = self.store.directory_of(self.instance);
         act(&Workshop {
@@ -265,7 +265,7 @@ impl Workshop<'_> {
         };
         let variables = step.inputs.iter().map(|(name, input)| {
             let value = match &input.value {
-                _ if input.sealed.is_some() && input.when.is_none() => mask::HIDDEN.to_owned(),
+                _ if input.sealed.is_some() && input.when.is_none() => SENSITIVE.to_owned(),
                 value if input.when.is_some() => write_flow(value),
                 value => values::as_text(value),
             };

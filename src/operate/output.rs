@@ -1,6 +1,6 @@
 //! Keeps what a step writes: a log file with its beginning and its end, and its last lines.
 
-use super::mask::{MaskedStream, Masker};
+use crate::orchestrate::instance::{MaskedStream, SecretMasker};
 use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -48,7 +48,7 @@ pub(super) struct StepOutput {
 
 impl StepOutput {
     /// An empty output that is kept in this file.
-    pub(super) fn new(path: &Path, masker: Masker, each_line: Option<EachLine>) -> Self {
+    pub(super) fn new(path: &Path, masker: SecretMasker, each_line: Option<EachLine>) -> Self {
         Self {
             path: path.to_owned(),
             file: None,
@@ -194,7 +194,7 @@ mod tests {
     fn output(chunks: &[&[u8]]) -> (Vec<String>, String) {
         let directory = tempfile::tempdir().unwrap();
         let mut output =
-            StepOutput::new(&directory.path().join("a/b.log"), Masker::default(), None);
+            StepOutput::new(&directory.path().join("a/b.log"), SecretMasker::default(), None);
         chunks.iter().for_each(|chunk| output.push(chunk));
         let KeptOutput { tail, log, .. } = output.finish();
         (tail, log.map_or_else(String::new, |log| std::fs::read_to_string(log).unwrap()))

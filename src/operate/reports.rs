@@ -8,6 +8,7 @@ use super::workshop::Workshop;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::orchestrate::instance::{InstanceModel, InstanceReport, KEPT_OUTPUTS, ReportOutcome};
 use crate::orchestrate::plan::condition_holds;
+use crate::topology::sensitive::InstanceValue;
 use cuvee_text::source::FileId;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Limits, parse};
@@ -79,6 +80,9 @@ impl Workshop<'_> {
     }
 }
 
+/// The name of an attribute, and the capability that has it, if one does.
+type AttributeName = (Option<Arc<str>>, Arc<str>);
+
 /// The outputs of a step, on their way into reports.
 struct GivenOutputs<'g, 'r> {
     workshop: &'g Workshop<'r>,
@@ -91,8 +95,9 @@ impl GivenOutputs<'_, '_> {
     /// Keeps the outputs that functions ask for.
     fn keep(&mut self, outputs: &Outputs) {
         let asked = &self.workshop.asked;
-        let kept: Vec<_> =
-            outputs.iter().filter(|(name, _)| asked.contains(&**name)).cloned().collect();
+        let kept = outputs.iter().filter(|(name, _)| asked.contains(&**name));
+        let kept = kept.map(|(name, value)| (Arc::clone(name), self.learned(name, value)));
+        let kept: Vec<_> = kept.collect();
         if kept.is_empty() {
             return;
         }
@@ -110,36 +115,56 @@ impl GivenOutputs<'_, '_> {
         self.reports.push(report);
     }
 
-    /// Assigns an output: as the operation maps it, to the attribute of its name, and to those
-    /// whose definition asks for it.
+    /// Assigns an output to its attributes.
     fn assign(&mut self, name: &Arc<str>, value: Value) {
-        self.workshop.secrets.learn(name, &value);
+        self.learned(name, &value);
+        let Some((node, attributes)) = self.attributes(name) else { return self.note(name) };
+        if attributes.is_empty() {
+            self.note(name);
+        }
+        for (capability, attribute) in attributes {
+            self.attribute(&node, capability, attribute, value.clone());
+        }
+    }
+
+    /// What is kept of an output. It is secret if its name is, or an attribute that it is assigned
+    /// to.
+    fn learned(&self, name: &str, value: &Value) -> Value {
+        let Workshop { to, secrets, .. } = self.workshop;
+        let sealed = secrets.learned(&InstanceValue::Other(name), value);
+        let Some((id, attributes)) = self.attributes(name) else { return sealed };
+        let Some(node) = to.nodes.get(&id) else { return sealed };
+        attributes.iter().fold(sealed, |sealed, (capability, name)| {
+            let (template, type_name) = (node.template.as_deref(), &*node.type_name);
+            let capability = capability.as_deref();
+            secrets
+                .learned(&InstanceValue::OfNode { template, type_name, capability, name }, &sealed)
+        })
+    }
+
+    /// The attributes that an output is assigned to, with their node: the one that the operation
+    /// maps it to, else the one of its name, and those whose definition asks for it.
+    fn attributes(&self, name: &str) -> Option<(Arc<str>, Vec<AttributeName>)> {
         let mapping = self.step.outputs.get(name);
-        let keyword = mapping.map_or("SELF", |mapping| &*mapping.entity);
-        let Some(node) = self.node(keyword) else { return self.note(name) };
+        let node = self.node(mapping.map_or("SELF", |mapping| &*mapping.entity))?;
         let Workshop { to, kinds, .. } = self.workshop;
         let kind = to.nodes.get(&node).map_or("", |node| &*node.type_name);
         let interface = self.step.interface.as_deref().unwrap_or_default();
         let operation = self.step.operation.as_deref().unwrap_or_default();
-        let mut taking: Vec<(Option<&Arc<str>>, Arc<str>)> = Vec::new();
+        let mut found: Vec<AttributeName> = Vec::new();
         match mapping {
-            Some(of) => taking.push((of.capability.as_ref(), Arc::clone(&of.attribute))),
-            None => taking.extend(kinds.attribute(kind, name).map(|_| (None, Arc::clone(name)))),
+            Some(of) => found.push((of.capability.clone(), Arc::clone(&of.attribute))),
+            None => found.extend(kinds.attribute(kind, name).map(|_| (None, name.into()))),
         }
         let asking = kinds.taking(kind, &format!("{interface}.{operation}"), name);
-        taking.extend(asking.into_iter().map(|attribute| (None, attribute.into())));
-        if taking.is_empty() {
-            self.note(name);
-        }
-        for (capability, attribute) in taking {
-            self.attribute(&node, capability, attribute, value.clone());
-        }
+        found.extend(asking.into_iter().map(|attribute| (None, attribute.into())));
+        Some((node, found))
     }
 
     fn attribute(
         &mut self,
         node: &Arc<str>,
-        capability: Option<&Arc<str>>,
+        capability: Option<Arc<str>>,
         attribute: Arc<str>,
         value: Value,
     ) {
@@ -147,7 +172,7 @@ impl GivenOutputs<'_, '_> {
             InstanceReport { node: Some(Arc::clone(node)), ..InstanceReport::default() };
         match capability {
             Some(capability) => {
-                report.capability_attributes.push((Arc::clone(capability), attribute, value));
+                report.capability_attributes.push((capability, attribute, value));
             }
             None => {
                 let Workshop { to, kinds, .. } = self.workshop;

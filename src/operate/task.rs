@@ -2,6 +2,7 @@
 //! runner of tasks is behind a trait, so that tests run none.
 
 use super::place::{HostAddress, TaskPlace};
+use crate::orchestrate::instance::SecretMasker;
 use cuvee_text::value::Value;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -39,8 +40,8 @@ pub struct Task {
     pub timeout: Option<Duration>,
     /// The file that keeps what it writes.
     pub log: PathBuf,
-    /// The texts that are masked in what it writes.
-    pub secrets: Arc<[String]>,
+    /// Hides secrets in what it writes.
+    pub masker: SecretMasker,
 }
 
 /// The ways in which the outputs of a task come back.

@@ -2,13 +2,14 @@
 //! (chapter 4 of TOSCA Simple Profile 1.3). Everything is evaluated when a step begins.
 
 use super::kinds::Kinds;
-use super::mask::HIDDEN;
 use super::plan::{PlannedInput, RunStep};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::orchestrate::instance::{
-    InstanceModel, KeptSecrets, ModelReading, NodeInstance, SecretValues, holds_call, query_value,
+    InstanceModel, ModelReading, NodeInstance, SecretMasker, SecretSeal, SecretValues, query_value,
+    taken,
 };
-use crate::topology::sensitive::kept_secret;
+use crate::topology::sensitive::{InstanceValue, SENSITIVE, kept_secret};
+use crate::tosca::function::function_in;
 use cuvee_text::source::FileId;
 use cuvee_text::value::{ReplacedPart, Value};
 use cuvee_text::yaml::{Limits, Node, parse, write_flow};
@@ -18,28 +19,34 @@ use std::sync::Arc;
 
 /// The secrets that a run knows: those that the caller gave, and those that steps report.
 pub(super) struct RunSecrets {
-    kept: KeptSecrets,
+    seal: SecretSeal,
     known: RefCell<SecretValues>,
-    texts: RefCell<Arc<[String]>>,
+    masker: RefCell<SecretMasker>,
 }
 
 impl RunSecrets {
-    pub(super) fn of(kept: KeptSecrets, known: SecretValues) -> Self {
-        let texts = RefCell::new(known.texts().into());
-        Self { kept, known: RefCell::new(known), texts }
+    pub(super) fn of(seal: SecretSeal, known: SecretValues) -> Self {
+        let masker = RefCell::new(known.masker());
+        Self { seal, known: RefCell::new(known), masker }
     }
 
-    /// The texts that are masked in what steps write.
-    pub(super) fn texts(&self) -> Arc<[String]> {
-        Arc::clone(&self.texts.borrow())
+    /// Hides the secrets in what steps write.
+    pub(super) fn masker(&self) -> SecretMasker {
+        self.masker.borrow().clone()
     }
 
-    /// Remembers a value that a step reported, if it is secret.
-    pub(super) fn learn(&self, name: &str, value: &Value) {
-        let sealed = self.kept.sealed(name, value);
-        if sealed != *value {
-            self.known.borrow_mut().add(value, &self.kept);
-            *self.texts.borrow_mut() = self.known.borrow().texts().into();
+    /// What is kept of a value that a step reported. The run remembers the secrets in it.
+    pub(super) fn learned(&self, of: &InstanceValue<'_>, value: &Value) -> Value {
+        let sealed = self.seal.sealed(of, value);
+        self.learn(value, &sealed);
+        sealed
+    }
+
+    /// Remembers the parts of a value that are secrets in its other form.
+    fn learn(&self, value: &Value, sealed: &Value) {
+        if sealed != value {
+            self.known.borrow_mut().add_parts(value, sealed, self.seal.kept());
+            *self.masker.borrow_mut() = self.known.borrow().masker();
         }
     }
 
@@ -143,15 +150,19 @@ impl<'v> Values<'v> {
     ) -> Result<Value, Diagnostic> {
         let what = || format!("the input `{name}` of `{}`", step.id);
         let value = input.sealed.as_ref().unwrap_or(&input.value);
-        if input.when.is_none() && value.as_str() == Some(HIDDEN) {
+        if input.when.is_none() && value.as_str() == Some(SENSITIVE) {
             return Err(missing_secret(&what()));
         }
-        let value = self.secrets.opened(&what(), value)?;
+        let opened = self.secrets.opened(&what(), value)?;
         if input.when.is_none() {
-            return Ok(value);
+            return Ok(opened);
         }
-        let value = self.evaluated(&value, step.target.as_deref(), &what())?;
-        self.secrets.opened(&what(), &value)
+        let found = self.evaluated(&opened, step.target.as_deref(), &what())?;
+        let found = self.secrets.opened(&what(), &found)?;
+        if opened != *value {
+            self.secrets.learn(&found, &taken(&SENSITIVE.into()));
+        }
+        Ok(found)
     }
 
     /// The nodes whose attributes an input of a step needs and that nobody gave, each with the
@@ -182,7 +193,8 @@ impl<'v> Values<'v> {
             template.get("topology_template").and_then(|topology| topology.get("outputs"));
         let outputs = outputs.into_iter().flat_map(Node::entries);
         let value = |(name, output): (Node<'_>, Node<'_>)| {
-            let value = output.get("value").map(Node::to_value).filter(holds_call)?;
+            let value =
+                output.get("value").map(Node::to_value).filter(|it| function_in(it).is_some())?;
             Some((name.key_text().into(), self.evaluated(&value, None, "an output").ok()?))
         };
         outputs.filter_map(value).collect()
@@ -206,7 +218,14 @@ impl<'v> Values<'v> {
         };
         let text = write_flow(value).into();
         let document = parse(FileId::DETACHED, text, &Limits::default())?;
-        query_value(self.model, document.root(), element, &reading).map_err(|error| {
+        let hiding = ModelReading { reveal: false, open: None, ..reading };
+        let evaluate = |reading| query_value(self.model, document.root(), element, reading);
+        let found = evaluate(&reading).inspect(|found| {
+            // What is computed from secrets is one.
+            let shown = evaluate(&hiding).unwrap_or_else(|_| SENSITIVE.into());
+            self.secrets.learn(found, &taken(&shown));
+        });
+        found.map_err(|error| {
             let is_open = error.code == Code::UnknownProperty || error.code == Code::NotVisible;
             match wanted_attribute(value).filter(|_| is_open) {
                 Some((entity, name)) => self.unresolved(entity, name, element, what),

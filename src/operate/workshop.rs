@@ -161,7 +161,7 @@ impl<'r> Workshop<'r> {
             outputs: TaskOutputs::File,
             timeout: self.settings.step_timeout,
             log: self.logs.join(log_name(&step.id)),
-            secrets: self.secrets.texts(),
+            masker: self.secrets.masker(),
         }
     }
 

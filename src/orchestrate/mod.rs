@@ -4,5 +4,6 @@
 pub(crate) mod fulfil;
 pub(crate) mod instance;
 pub mod plan;
+pub(crate) mod redact;
 pub(crate) mod substitute;
 pub(crate) mod tree;

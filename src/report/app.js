@@ -780,7 +780,9 @@ function renderYaml() {
   const { text, why } = commandYaml();
   byId('save-yaml').disabled = text === null;
   const because = why ? `, because ${why}` : '';
-  byId('yaml-note').textContent = text === null ? `The YAML of this variant is not in this page${because}: the command above writes it.` : '';
+  const lacks = text === null ? `The YAML of this variant is not in this page${because}: the command above writes it.` : '';
+  const hides = text?.includes('(sensitive)') ? 'Values that are sensitive are (sensitive) in the YAML of this page: the command above writes them.' : '';
+  byId('yaml-note').textContent = lacks || hides;
 }
 
 function saveYaml(preset, text = resolved(preset)) {

@@ -6,6 +6,7 @@
 //! says so and has no configurator.
 
 mod facts;
+mod hidden;
 mod instance;
 mod parts;
 mod plans;
@@ -15,6 +16,7 @@ mod ways;
 mod words;
 mod writing;
 
+use self::hidden::{PageSecrets, PageSource};
 use self::instance::PageInstance;
 pub use self::instance::ReportedInstance;
 use self::parts::PlanParts;
@@ -129,17 +131,26 @@ struct PageCase {
     literal: i32,
 }
 
+/// The choice that a report is made for, and how it is shown.
+pub(crate) struct ReportQuery<'q> {
+    pub(crate) choice: &'q Choice,
+    /// The words of the command line that flags for inputs are appended to.
+    pub(crate) command: &'q [String],
+    pub(crate) instance: Option<&'q ReportedInstance<'q>>,
+    /// Whether the page shows secrets.
+    pub(crate) reveal: bool,
+}
+
 /// The report as HTML; see [`Resolver::report`](crate::Resolver::report).
 ///
 /// # Errors
 /// The errors of the template that do not depend on inputs.
 pub(crate) fn report(
     interpreted: &Interpreted<'_>,
-    choice: &Choice,
-    command: &[String],
-    instance: Option<&ReportedInstance<'_>>,
+    query: &ReportQuery<'_>,
     progress: &mut dyn Progress,
 ) -> Result<String, Diagnostics> {
+    let ReportQuery { choice, command, instance, reveal } = *query;
     let prepared = Prepared::of(interpreted, choice, InputMode::Open, progress)?;
     progress.phase("resolving presets");
     let mut chosen: Vec<Option<(Currents, BTreeMap<String, String>)>> = Vec::new();
@@ -150,10 +161,15 @@ pub(crate) fn report(
             (currents, written)
         }));
     };
+    let source = (!reveal).then(|| PageSource::of(interpreted, choice));
+    let mut secrets = source.as_ref().map(PageSecrets::of);
     let mut texts = Vec::new();
     let mut variants = Vec::new();
     let mut read = |document: Option<&Out<'_>>| {
-        texts.push(document.map(emit::text));
+        texts.push(document.map(|document| match &secrets {
+            Some(secrets) => secrets.text(document),
+            None => emit::text(document),
+        }));
         variants.push(document.map(|it| PresetVariant::of(it, &prepared.graph)));
     };
     let (matrix, _) = matrix::columns(interpreted, choice, &prepared, &mut look, &mut read);
@@ -162,8 +178,9 @@ pub(crate) fn report(
     let svg =
         || Drawing::with(&outline, |_| State::Plain).to_svg(&Svg { style: false, legend: false });
     let mut words = PlanWords::default();
-    let (svg, configured) =
-        both(svg, || Configured::of(&prepared, choice, &currents, &mut words, progress));
+    let (svg, configured) = both(svg, || {
+        Configured::of(&prepared, choice, &currents, (&mut words, &mut secrets), progress)
+    });
     let Configured { configuration, inputs, inexact, writing, parts } = configured?;
     let template = TemplateReport::of(&prepared);
     let literals = configuration.as_ref().map_or(&[][..], |configuration| &configuration.elements);
@@ -174,18 +191,16 @@ pub(crate) fn report(
     let choices: Vec<_> = matrix.columns.iter().map(preset).collect();
     progress.phase("writing");
     let plans = Plans::of(interpreted.loaded, &choices, &variants, (words, parts));
-    let presets = columns(&matrix, written, configuration.as_ref());
-    let resolved = untold(&presets, texts, writing.as_ref(), &inputs);
-    Ok(page(&Data {
+    let mut data = Data {
         version: 1,
         title: title(&template),
         template: template.path.clone(),
         description: template.description.clone(),
         generator: format!("cuvee {}", env!("CARGO_PKG_VERSION")),
         command: command.to_vec(),
-        presets,
+        presets: columns(&matrix, written, configuration.as_ref()),
         writing,
-        resolved,
+        resolved: Texts::default(),
         elements: elements(template.elements, literals),
         inputs,
         cnf: configuration.map(|configuration| configuration.clauses),
@@ -193,7 +208,12 @@ pub(crate) fn report(
         plans,
         instance: instance.map(|of| PageInstance::of(of, &outline)),
         svg: svg.unwrap_or_default(),
-    }))
+    };
+    if let Some(secrets) = &secrets {
+        secrets.hide_data(&mut data);
+    }
+    data.resolved = untold(&data, texts);
+    Ok(page(&data))
 }
 
 /// Runs two closures in parallel, or one after the other if no thread can be started.
@@ -226,7 +246,7 @@ impl Configured {
         prepared: &Prepared<'_>,
         choice: &Choice,
         currents: &[Option<Currents>],
-        words: &mut PlanWords,
+        (words, secrets): (&mut PlanWords, &mut Option<PageSecrets<'_, '_>>),
         progress: &mut dyn Progress,
     ) -> Result<Self, Diagnostics> {
         let mut space = match Space::of(prepared, true, progress) {
@@ -243,13 +263,22 @@ impl Configured {
             }
         };
         let configuration = space.configuration(currents);
+        if let Some(secrets) = secrets {
+            secrets.learn_inputs(prepared, &configuration.inputs, currents);
+        }
         let inputs = configurable(&configuration, space.inputs_apart(progress)?);
         progress.phase("planning");
         let open = writing::open_document(prepared, &configuration.inputs, currents);
         let (writing, parts) = open
             .and_then(|mut open| {
                 let parts = PlanParts::of(prepared, choice, &mut open, words);
-                let (writing, numbers) = Writing::of(prepared, &open, &configuration.inputs)?;
+                if let Some(secrets) = secrets {
+                    open.document = secrets.document(&open.document);
+                }
+                let (mut writing, numbers) = Writing::of(prepared, &open, &configuration.inputs)?;
+                if let Some(secrets) = secrets {
+                    secrets.hide_writing(&mut writing, &configuration.inputs);
+                }
                 Some((writing, parts.map(|parts| parts.numbered(&numbers))))
             })
             .unzip();
@@ -332,16 +361,12 @@ fn columns(
 }
 
 /// The resolved texts of presets for which the page cannot compute the same text from its pieces.
-fn untold(
-    presets: &[Preset],
-    texts: Vec<Option<String>>,
-    writing: Option<&Writing>,
-    inputs: &[Input],
-) -> Texts {
+fn untold(data: &Data, texts: Vec<Option<String>>) -> Texts {
+    let Data { presets, writing, inputs, .. } = data;
     let mut resolved = Texts::default();
     for (preset, text) in presets.iter().zip(texts) {
         let value = |input: usize| preset.inputs.get(&inputs.get(input)?.name).map(String::as_str);
-        let told = writing.and_then(|writing| writing.text(&preset.present, &value));
+        let told = writing.as_ref().and_then(|writing| writing.text(&preset.present, &value));
         resolved.add(text.filter(|text| told.as_ref() != Some(text)).as_deref());
     }
     resolved

@@ -76,7 +76,30 @@ pub(super) fn open_document<'p>(
     emit_open(evaluator, known_values(prepared, inputs, currents))
 }
 
+impl TextPiece {
+    fn each_text(&mut self, change: &mut dyn FnMut(&mut String)) {
+        match self {
+            Self::Text(text) => change(text),
+            Self::When(_, pieces) | Self::Collection(pieces) | Self::Behind(pieces) => {
+                pieces.iter_mut().for_each(|piece| piece.each_text(change));
+            }
+            Self::Later(_) => {}
+        }
+    }
+}
+
 impl Writing {
+    /// Changes each text.
+    pub(super) fn each_text(&mut self, change: &mut dyn FnMut(&mut String)) {
+        self.pieces.iter_mut().for_each(|piece| piece.each_text(change));
+        self.whys.iter_mut().for_each(change);
+    }
+
+    /// Changes the value of each condition on an input, which is given by its position.
+    pub(super) fn each_value(&mut self, change: &mut dyn FnMut(usize, &mut String)) {
+        self.values.iter_mut().for_each(|(input, value)| change(*input, value));
+    }
+
     /// The text, and the numbers of all conditions of the document; `None` if the page cannot
     /// contain it.
     pub(super) fn of(

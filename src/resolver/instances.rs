@@ -5,28 +5,34 @@ use super::Resolver;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::explore::types;
 use crate::orchestrate::instance::{
-    self, Derived, InstanceModel, InstanceState, KeptSecrets, NamedTemplates, Overlay,
-    SecretScanner, SecretValues, TargetSources, TargetTypes, VariantOfInstance, as_in_model,
-    redacted, types_only,
+    self, ComputedOutput, Derived, InstanceModel, InstanceState, KeptSecrets, NamedTemplates,
+    Overlay, SecretMasker, SecretScanner, SecretValues, SecretsMode, TargetSources, TargetTypes,
+    VariantOfInstance, as_in_model, types_only,
 };
 use crate::orchestrate::plan::{
     self, Adaptation, ChangeClass, ElementChange, KeepsValues, Observed, OrderOptions, Plan,
     PlanBase, PlanQuery, PlanTarget, PlannedInstance, UnknownValue, VariantOfPlan, VariantOrigin,
 };
+use crate::orchestrate::redact::{Redaction, learn_written, unmarked};
 use crate::topology::Topology;
-use crate::topology::sensitive::masked;
+use crate::topology::sensitive::{SecretPlaces, Sensitivity, kept_secret, masked};
 use crate::tosca::csar;
+use crate::tosca::function::function_in;
 use crate::tosca::load::{Extent, Loaded, TemplateLocation, below_one};
+use crate::tosca::secrecy::{Secrecy, SecretData, SecretNames};
+use crate::tosca::sensitive::said_sensitive;
 use crate::tosca::{NodeState, Types};
+use crate::variability::choice::Choice;
 use crate::variability::inputs::InputMode;
 use crate::variability::prepared::Interpreted;
 use crate::variability::resolution::EXTENSION;
 use crate::variability::resolve::{self, EvaluatedVariant};
 use cuvee_text::answer::{Answer, Failure};
 use cuvee_text::source::{FileId, MemoryFiles, is_yaml, normalize};
-use cuvee_text::value::Value;
+use cuvee_text::value::{ReplacedPart, Value};
 use cuvee_text::yaml::{self, Limits, Node, Out, OutNode, write_yaml};
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -64,9 +70,7 @@ impl Resolver {
         &self,
         secrets: &mut KeptSecrets,
     ) -> Result<Answer<(TargetSources, GivenInputs)>, Failure> {
-        self.with_target(secrets, |target, loaded, _| {
-            Ok((self.sources(target, loaded)?, target.inputs.clone()))
-        })
+        self.with_target(secrets, |target, kept, _, _| Ok((kept, target.inputs.clone())))
     }
 
     /// The secrets of the variant, for a program that runs its operations. `kept` is how an
@@ -116,8 +120,8 @@ impl Resolver {
             Some(kept) if digest.is_empty() => Ok(kept.clone()),
             _ => targets(digest),
         })?;
-        let planned = self.with_target(secrets, |target, loaded, types| {
-            let kept = self.sources(target, loaded)?;
+        let names = secrets.names().clone();
+        let planned = self.with_target(secrets, |target, kept, loaded, types| {
             let (plan, found) = from.with(model, PlannedExtent::Present, |from| {
                 let read =
                     |document| as_in_model(Topology::read(document, &|_| false), &target.model);
@@ -127,6 +131,7 @@ impl Resolver {
                     written: Some(&read(&target.written)),
                     keeping: Some(&KeptValues::of(&target.secrets)),
                     template_of: Some(&|name| counted_template(&target.model, name)),
+                    names: &names,
                     ..VariantOfPlan::of(&topology, &document, types, loaded)
                 };
                 query.planned(from, to)
@@ -157,19 +162,16 @@ impl Resolver {
         path.to_string_lossy().into_owned()
     }
 
-    fn sources(
-        &self,
-        target: &VariantTarget<'_>,
-        loaded: &Loaded,
-    ) -> Result<TargetSources, Diagnostics> {
-        target.sources(loaded, self.choice.non_normative)
-    }
-
-    /// Calls `make` with the variant as a target of instances.
+    /// Calls `make` with the variant as a target of instances, and with what is kept of it.
     fn with_target<T>(
         &self,
         secrets: &mut KeptSecrets,
-        make: impl FnOnce(&VariantTarget<'_>, &Loaded, &Types<'_>) -> Result<T, Diagnostics>,
+        make: impl FnOnce(
+            &VariantTarget<'_>,
+            TargetSources,
+            &Loaded,
+            &Types<'_>,
+        ) -> Result<T, Diagnostics>,
     ) -> Result<Answer<T>, Failure> {
         let evaluating = self.clone().evaluate_functions();
         let (choice, how) = (&evaluating.choice, evaluating.how());
@@ -178,15 +180,39 @@ impl Resolver {
             let mut more = Diagnostics::default();
             let (made, warnings) = resolve::evaluated(&interpreted, choice, &how, |variant| {
                 types::known(loaded, choice, InputMode::Closed, |types| {
+                    // What comes from secret variability inputs cannot be told by its place.
+                    variant.secret_inputs.iter().for_each(|value| secrets.learn(value));
                     let mut target = VariantTarget::of(&variant, types, secrets, &mut more)?;
-                    let given = choice.assigned(loaded, interpreted.template.variability.inputs);
-                    target.inputs = given.into_iter().map(|one| shown(one, secrets)).collect();
-                    make(&target, loaded, types)
+                    target.inputs = shown_inputs(&interpreted, choice, secrets);
+                    let names = secrets.names().clone();
+                    let secret = Sensitivity::of(&variant.written_topology, types, names);
+                    learn_written(secrets, &secret, types, &target.written);
+                    let redacting = TargetRedaction::new(&secret, types, secrets);
+                    let target = target.redacted(&redacting);
+                    let kept = target.sources(loaded, choice.non_normative, &redacting)?;
+                    make(&target, kept, loaded, types)
                 })
             })?;
             Ok((made, warnings.before(more)))
         })
     }
+}
+
+/// The variability inputs that a choice gives beside presets, with their secrets hidden.
+fn shown_inputs(
+    interpreted: &Interpreted<'_>,
+    choice: &Choice,
+    secrets: &KeptSecrets,
+) -> GivenInputs {
+    let declared = interpreted.template.variability.inputs;
+    let given = choice.assigned(interpreted.loaded, declared);
+    let shown = given.into_iter().map(|(name, value)| {
+        let definition = declared.and_then(|all| all.get(&name));
+        let is_secret = definition.is_some_and(|it| said_sensitive(it) == Some(true));
+        let value = if is_secret { secrets.kept(&value) } else { secrets.sealed(&name, &value) };
+        (name, masked(&value).unwrap_or(value))
+    });
+    shown.collect()
 }
 
 /// The settings of a plan for an instance.
@@ -305,7 +331,7 @@ fn unknown(plan: &Plan, to: &InstanceModel) -> Vec<UnknownValue> {
         Some((&change.element, to.nodes.get(id)?))
     });
     let values = nodes.flat_map(|(element, node)| {
-        let waiting = node.properties.iter().filter(|(_, value)| instance::holds_call(value));
+        let waiting = node.properties.iter().filter(|(_, value)| function_in(value).is_some());
         waiting.map(move |(name, _)| UnknownValue::new(element, &format!("property.{name}")))
     });
     values.collect()
@@ -392,10 +418,59 @@ pub(super) fn operation_of_instance(
 pub(super) fn template_of(
     model: &InstanceModel,
     targets: &dyn Fn(&str) -> Result<TargetSources, Diagnostic>,
+    reveal: bool,
 ) -> Result<String, Failure> {
     let side = KeptSide::of(model, targets)?;
     let target = side.loaded.whole(side.loaded.template())?.root();
-    Ok(write_yaml(&side.overlaid(model, PlannedExtent::All, target, true)))
+    let document = side.overlaid(model, PlannedExtent::All, target, true);
+    // Marks with digests stay, since a plan to the template takes them for what they stand for.
+    Ok(match model.secrets {
+        SecretsMode::Keep if reveal => write_yaml(&unmarked(&document, true)),
+        SecretsMode::Keep => without_secrets(&document),
+        SecretsMode::Digest | SecretsMode::Drop => write_yaml(&document),
+    })
+}
+
+/// The text of a document without the secrets that are marked in it. Where its comments tell some,
+/// it has none.
+fn without_secrets(document: &Out<'_>) -> String {
+    let mut kept = Vec::new();
+    OutNode::root(document).to_value().replaced(&mut |part| match kept_secret(part) {
+        Some(secret) => {
+            kept.push(secret.clone());
+            ReplacedPart::Stays
+        }
+        None => ReplacedPart::Within,
+    });
+    let hidden = unmarked(document, false);
+    let text = write_yaml(&hidden);
+    match SecretMasker::new(&kept).text(&text) {
+        Cow::Borrowed(_) => text,
+        Cow::Owned(_) => write_yaml(&Out::Value(OutNode::root(&hidden).to_value())),
+    }
+}
+
+/// The places of secrets in a kept target.
+///
+/// # Errors
+/// Where the kept target cannot be read.
+pub(super) fn secret_places(
+    target: &TargetSources,
+    patterns: &[Arc<str>],
+) -> Result<SecretPlaces, Failure> {
+    let resolver = target.resolver();
+    let loaded = resolver.loaded(Extent::Whole)?;
+    let found = yaml::parse(FileId::DETACHED, target.written.as_str().into(), &Limits::default())
+        .map_err(Diagnostics::from)
+        .and_then(|written| {
+            let written = Topology::read(&Out::Source(written.root()), &|_| false);
+            types::known(&loaded, &resolver.choice, InputMode::Closed, |types| {
+                let names = SecretNames::with(patterns);
+                Ok(Sensitivity::of(&written, types, names).places())
+            })
+        });
+    let sources = loaded.sources().clone();
+    found.map_err(|Diagnostics(diagnostics)| Failure { diagnostics, sources })
 }
 
 fn answered(
@@ -409,11 +484,16 @@ fn answered(
     }
 }
 
-/// A variant as a target: secrets are replaced, and each node occurs as often as its count says.
+/// A variant as a target: each node occurs as often as its count says.
 struct VariantTarget<'a> {
     document: Out<'a>,
     written: Out<'a>,
     model: InstanceModel,
+    /// Which values are secret.
+    places: SecretPlaces,
+    /// The outputs whose values are known only from the deployed instance.
+    outputs: BTreeMap<String, ComputedOutput>,
+    /// How an instance keeps secrets, and those that are known.
     secrets: KeptSecrets,
     /// The variability inputs that the variant was chosen by, beside presets.
     inputs: GivenInputs,
@@ -425,12 +505,6 @@ type GivenInputs = Vec<(String, Value)>;
 /// Texts to keep under their digests.
 type KeptTexts = Vec<Vec<u8>>;
 
-/// A variability input with its secrets hidden.
-fn shown((name, value): (String, Value), secrets: &KeptSecrets) -> (String, Value) {
-    let value = secrets.sealed(&name, &value);
-    (name, masked(&value).unwrap_or(value))
-}
-
 impl<'a> VariantTarget<'a> {
     fn of(
         variant: &EvaluatedVariant<'_, 'a>,
@@ -438,9 +512,10 @@ impl<'a> VariantTarget<'a> {
         secrets: &mut KeptSecrets,
         more: &mut Diagnostics,
     ) -> Result<Self, Diagnostics> {
-        let EvaluatedVariant { document, topology, written, written_topology } = variant;
+        let EvaluatedVariant { document, topology, written, written_topology, .. } = variant;
         let of = VariantOfInstance { document, topology, written: written_topology, types };
-        let (Derived { document, model, counts, .. }, found) = instance::derive(&of, secrets)?;
+        let (Derived { document, model, places, outputs, counts }, found) =
+            instance::derive(&of, secrets)?;
         *more = found;
         let written = instance::expanded(written, written_topology, &counts);
         let overlay = Overlay {
@@ -449,14 +524,26 @@ impl<'a> VariantTarget<'a> {
             with_values: true,
             others: &FxHashMap::default(),
         };
-        let document = redacted(&overlay.document(&document), secrets);
-        let written = redacted(&written, secrets);
-        Ok(Self { document, written, model, secrets: secrets.clone(), inputs: Vec::new() })
+        let document = overlay.document(&document);
+        let secrets = secrets.clone();
+        Ok(Self { document, written, model, places, outputs, secrets, inputs: Vec::new() })
+    }
+
+    /// The target without its secrets. Those that types and the template have are learned.
+    fn redacted(self, redacting: &TargetRedaction<'_, '_, '_>) -> Self {
+        let document = redacting.of(&self.document, None);
+        let written = redacting.of(&self.written, None);
+        Self { document, written, secrets: redacting.secrets.clone(), ..self }
     }
 
     /// The texts and sources of the target that an instance keeps.
-    fn sources(&self, loaded: &Loaded, non_normative: bool) -> Result<TargetSources, Diagnostics> {
-        let concrete = write_yaml(&self.document);
+    fn sources(
+        &self,
+        loaded: &Loaded,
+        non_normative: bool,
+        redacting: &TargetRedaction<'_, '_, '_>,
+    ) -> Result<TargetSources, Diagnostics> {
+        let concrete = redacting.text(&self.document);
         let package = loaded.package();
         let mut files = csar::gather(package, loaded.sources(), &concrete, &[], &EXTENSION)?;
         let (template, _) = files.remove(0);
@@ -474,29 +561,72 @@ impl<'a> VariantTarget<'a> {
         let (mut kept, mut digests) = (Vec::new(), Vec::new());
         for (path, bytes) in files {
             let name = path.to_string_lossy().into_owned();
-            match self.kept(&path, bytes) {
+            match redacting.file(&path, bytes) {
                 Ok(bytes) => kept.push((name, bytes)),
-                Err(bytes) => digests.push((name, self.secrets.digest(&bytes))),
+                Err(bytes) => digests.push((name, redacting.secrets.digest(&bytes))),
             }
         }
         Ok(TargetSources {
             template: template.to_string_lossy().into_owned(),
             concrete,
-            written: write_yaml(&self.written),
-            types: write_yaml(&types_only(&self.document)),
+            written: redacting.text(&self.written),
+            types: redacting.text(&types_only(&self.document)),
             files: kept,
             digests,
             maps,
             non_normative,
             model: self.model.clone(),
+            secrets: self.places.clone(),
+            outputs: self.outputs.clone(),
         })
+    }
+}
+
+/// Removes secrets from the texts that are kept of a target.
+struct TargetRedaction<'r, 't, 'a> {
+    sensitivity: &'r Sensitivity<'t, 'a>,
+    secrets: &'r KeptSecrets,
+    scanner: SecretScanner<'r>,
+    /// The files with types, by their texts: names of types have their meaning in a file.
+    files: FxHashMap<&'a str, FileId>,
+}
+
+impl<'r, 't, 'a> TargetRedaction<'r, 't, 'a> {
+    fn new(
+        sensitivity: &'r Sensitivity<'t, 'a>,
+        types: &Types<'a>,
+        secrets: &'r KeptSecrets,
+    ) -> Self {
+        let documents = types.documents().iter();
+        let files = documents.map(|document| (document.text(), document.file())).collect();
+        Self { sensitivity, secrets, scanner: secrets.scanner(), files }
+    }
+
+    fn of<'d>(&self, document: &Out<'d>, file: Option<FileId>) -> Out<'d> {
+        let data = self.sensitivity.data();
+        let hidden = |value: &Value, secrecy: &Secrecy| self.scanner.sealed(value, secrecy, data);
+        Redaction { secrets: self.sensitivity, hidden: &hidden }.of(document, file)
+    }
+
+    /// Whether a text tells a secret that may not be kept.
+    fn tells(&self, text: &str) -> bool {
+        self.secrets.mode() != SecretsMode::Keep && self.scanner.is_in(text)
+    }
+
+    /// The text of a document that shows no secrets. Where its comments do, it has none.
+    fn text(&self, document: &Out<'_>) -> String {
+        let text = write_yaml(document);
+        match self.tells(&text) {
+            true => write_yaml(&Out::Value(OutNode::root(document).to_value())),
+            false => text,
+        }
     }
 
     /// The content under which a file is kept.
     ///
     /// # Errors
     /// The content itself if the file is not kept.
-    fn kept(&self, path: &Path, bytes: Vec<u8>) -> Result<Vec<u8>, Vec<u8>> {
+    fn file(&self, path: &Path, bytes: Vec<u8>) -> Result<Vec<u8>, Vec<u8>> {
         if bytes.len() > KEPT {
             return Err(bytes);
         }
@@ -505,16 +635,23 @@ impl<'a> VariantTarget<'a> {
             Err(binary) => return Ok(binary.into_bytes()),
         };
         if !is_yaml(path) {
-            let is_secret = self.secrets.scanner().is_known(&Value::from(text.as_str()));
-            return if is_secret { Err(text.into_bytes()) } else { Ok(text.into_bytes()) };
+            return self.untold(text);
         }
         let parsed = yaml::parse(FileId::DETACHED, text.as_str().into(), &Limits::default());
-        let Ok(document) = parsed else { return Ok(text.into_bytes()) };
-        let shown = redacted(&Out::Source(document.root()), &self.secrets);
-        match shown {
-            Out::Source(_) => Ok(text.into_bytes()),
-            shown => Ok(write_yaml(&shown).into_bytes()),
+        let Ok(document) = parsed else { return self.untold(text) };
+        let file = self.files.get(text.as_str()).copied();
+        match self.of(&Out::Source(document.root()), file) {
+            Out::Source(_) if !self.tells(&text) => Ok(text.into_bytes()),
+            shown => Ok(self.text(&shown).into_bytes()),
         }
+    }
+
+    /// The text of a file that has no structure, unless it tells a secret.
+    ///
+    /// # Errors
+    /// The text itself if it does.
+    fn untold(&self, text: String) -> Result<Vec<u8>, Vec<u8>> {
+        if self.tells(&text) { Err(text.into_bytes()) } else { Ok(text.into_bytes()) }
     }
 }
 
@@ -531,9 +668,12 @@ impl<'s> KeptValues<'s> {
 }
 
 impl KeepsValues for KeptValues<'_> {
-    fn kept(&self, name: &str, value: Value) -> Value {
-        let sealed = self.secrets.sealed(name, &value);
-        self.scanner.hidden(&sealed).unwrap_or(sealed)
+    fn kept(&self, value: Value, secrecy: &Secrecy, data: &SecretData) -> Value {
+        self.scanner.sealed(&value, secrecy, data).unwrap_or(value)
+    }
+
+    fn secret(&self, value: &Value) -> Value {
+        self.secrets.kept(value)
     }
 
     fn digest(&self, content: &[u8]) -> String {
@@ -685,6 +825,7 @@ impl KeptSide {
             observation: (extent == PlannedExtent::Present)
                 .then_some(&|name| observed(model, name)),
             template_of: Some(&|name| counted_template(model, name)),
+            names: &SecretNames::with(&model.sensitive),
             ..of_kept
         })
     }

@@ -7,6 +7,7 @@ mod conversion;
 mod converted;
 mod demands;
 mod fulfilled;
+mod hiding;
 mod instances;
 mod questions;
 mod stored;
@@ -21,7 +22,7 @@ pub use conversion::{
 pub use instances::{InstancePlanQuery, remove_instance, repair_instance};
 pub use stored::{
     NextLines, ReadySteps, RecordAuthorNow, RecordReports, ReportLines, StoredInstance,
-    TakenReports, plan_instance, with_derivation,
+    TakenReports, add_outputs, plan_instance, with_derivation,
 };
 pub use substitution::{NestedTemplate, SubstitutedTemplate, SubstitutionQuery};
 
@@ -65,6 +66,8 @@ pub struct Resolver {
     progress: SharedProgress,
     /// Whether the memory of a run is left for the end of the process to free.
     keeps_memory: bool,
+    /// Whether reports and the excerpts of messages show secrets.
+    reveals_secrets: bool,
     /// The files that were already read, after [`Resolver::load`].
     loaded: Option<Arc<Loaded>>,
 }
@@ -92,6 +95,7 @@ impl Resolver {
             stop: None,
             progress: SharedProgress::default(),
             keeps_memory: false,
+            reveals_secrets: false,
             loaded: None,
         }
     }
@@ -279,6 +283,25 @@ impl Resolver {
         self
     }
 
+    /// Shows secrets in reports, and in the lines of the template that messages show.
+    ///
+    /// ```
+    /// let text = "
+    /// tosca_definitions_version: tosca_simple_yaml_1_3
+    /// topology_template:
+    ///   node_templates:
+    ///     shop: {type: tosca.nodes.Root, metadata: {password: hunter2}}
+    /// ";
+    /// let shop = cuvee::Resolver::from_text("shop.yaml", text);
+    /// assert!(!shop.report(&[])?.contains("hunter2"));
+    /// assert!(shop.reveal_secrets().report(&[])?.contains("hunter2"));
+    /// # Ok::<(), cuvee::Failure>(())
+    /// ```
+    pub fn reveal_secrets(mut self) -> Self {
+        self.reveals_secrets = true;
+        self
+    }
+
     /// Replaces the functions of TOSCA that need no run time by their values: those that read
     /// topology inputs and properties.
     ///
@@ -374,7 +397,12 @@ impl Resolver {
             None => {
                 self.progress.clone().phase("reading");
                 let (files, mapping) = (Arc::clone(&self.files), self.mapping.clone());
-                Loaded::open(&self.location, files, mapping, extent).map(Arc::new)
+                let opened = Loaded::open(&self.location, files, mapping, extent).map(Arc::new);
+                opened.inspect_err(|failure| {
+                    if !self.reveals_secrets {
+                        hiding::hide_named(&failure.sources, &failure.diagnostics);
+                    }
+                })
             }
         }
     }

@@ -13,7 +13,7 @@ use crate::explore::{
 use crate::orchestrate::plan::{
     self, Adaptation, OrderOptions, Plan, PlanQuery, VariantOfPlan, WorkflowOutline,
 };
-use crate::report::{self, ReportedInstance};
+use crate::report::{self, ReportQuery, ReportedInstance};
 use crate::topology::Topology;
 use crate::tosca::load::{Extent, Loaded, TemplateLocation};
 use crate::tosca::{DefinedTypes, TypeReport, TypesReport, v1_0};
@@ -52,6 +52,11 @@ impl Resolver {
         progress.phase("reading");
         let loaded = self.loaded(self.choice.extent())?;
         let resolution = resolve::resolve(&loaded, &self.choice, &how, progress);
+        let found = match &resolution {
+            Ok(resolution) => resolution.warnings(),
+            Err(failure) => &failure.diagnostics,
+        };
+        self.hide_secrets(&loaded, found);
         how.leave(loaded);
         resolution
     }
@@ -213,8 +218,10 @@ impl Resolver {
         order: &OrderOptions,
     ) -> Result<Answer<Plan>, Failure> {
         let loaded = self.loaded(Extent::Whole)?;
-        let failed =
-            |Diagnostics(diagnostics)| Failure { diagnostics, sources: loaded.sources().clone() };
+        let failed = |Diagnostics(diagnostics)| {
+            self.hide_secrets(&loaded, &diagnostics);
+            Failure { diagnostics, sources: loaded.sources().clone() }
+        };
         let variant = |resolver: &Self, loaded: &Loaded| {
             let interpreted = Interpreted::of(loaded, &resolver.choice)?;
             let (choice, how) = (&resolver.choice, resolver.how());
@@ -500,6 +507,7 @@ impl Resolver {
                     true => validate::validate_library(&loaded, &self.choice, progress),
                     false => validate::validate(&loaded, &self.choice, progress),
                 };
+                self.hide_secrets(&loaded, &diagnostics);
                 Validation { diagnostics, sources: loaded.sources().clone() }
             }
             Err(Failure { diagnostics, sources }) => Validation { diagnostics, sources },
@@ -597,6 +605,7 @@ impl Resolver {
     }
 
     /// The report as HTML. In it, the chosen values are fixed; other inputs can be configured.
+    /// Secrets are hidden, unless the resolver [reveals](Resolver::reveal_secrets) them.
     ///
     /// `command` has the words of the command line that the page adds inputs to, such as `cuvee
     /// resolve shop.yaml`.
@@ -610,17 +619,20 @@ impl Resolver {
     /// # Errors
     /// A [`Failure`] where the template is wrong whatever its inputs are.
     pub fn report(&self, command: &[String]) -> Result<String, Failure> {
-        let answer = self.interpret(|interpreted| {
-            let page = report::report(
-                interpreted,
-                &self.choice,
-                command,
-                None,
-                &mut self.progress.clone(),
-            )?;
-            Ok((page, Diagnostics::default()))
-        })?;
+        let answer = self.interpret(|interpreted| self.page(interpreted, command, None))?;
         Ok(answer.result)
+    }
+
+    fn page(
+        &self,
+        interpreted: &Interpreted<'_>,
+        command: &[String],
+        instance: Option<&ReportedInstance<'_>>,
+    ) -> Result<(String, Diagnostics), Diagnostics> {
+        let (choice, reveal) = (&self.choice, self.reveals_secrets);
+        let query = ReportQuery { choice, command, instance, reveal };
+        let page = report::report(interpreted, &query, &mut self.progress.clone())?;
+        Ok((page, Diagnostics::default()))
     }
 
     /// The report with the state of an instance: the topology shows the states of its nodes.
@@ -642,16 +654,8 @@ impl Resolver {
         command: &[String],
         instance: ReportedInstance<'_>,
     ) -> Result<String, Failure> {
-        let answer = self.interpret(|interpreted| {
-            let page = report::report(
-                interpreted,
-                &self.choice,
-                command,
-                Some(&instance),
-                &mut self.progress.clone(),
-            )?;
-            Ok((page, Diagnostics::default()))
-        })?;
+        let answer =
+            self.interpret(|interpreted| self.page(interpreted, command, Some(&instance)))?;
         Ok(answer.result)
     }
 
@@ -737,6 +741,8 @@ impl Resolver {
     ) -> Result<Answer<T>, Failure> {
         let loaded = self.loaded(extent)?;
         let told = ask(&loaded);
+        let (Ok((_, Diagnostics(found))) | Err(Diagnostics(found))) = &told;
+        self.hide_secrets(&loaded, found);
         let sources = loaded.sources().clone();
         match told {
             Ok((result, Diagnostics(warnings))) => Ok(Answer { result, warnings, sources }),

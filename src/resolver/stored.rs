@@ -4,16 +4,19 @@
 use super::Resolver;
 #[cfg(feature = "cli")]
 use super::instances::operation_of_instance;
-use super::instances::{InstancePlanQuery, remove_instance, repair_instance, template_of};
+use super::instances::{
+    InstancePlanQuery, remove_instance, repair_instance, secret_places, template_of,
+};
 use crate::diagnostic::{Code, Diagnostic};
 #[cfg(feature = "cli")]
 use crate::orchestrate::instance::Unwritten;
 use crate::orchestrate::instance::{
     Acknowledgement, AppliedPlan, BegunPlan, ClaimedStep, DeclaredTypes, DerivesFrom, DrawToken,
     EventLog, InstanceLog, InstanceModel, InstanceReport, InstanceTarget, KeptSecrets, LockHolder,
-    ModelEdit, NextReports, Orchestration, ReadyStep, RecordAuthor, RecordOrigin, RecordedChange,
-    ReportRules, ReportStream, Reported, SealValue, Store, TakenLines, TargetModels, TargetSources,
-    TargetTypes, another_plan, choice_of, random_name,
+    ModelEdit, ModelReading, NextReports, Orchestration, ReadyStep, RecordAuthor, RecordOrigin,
+    RecordedChange, ReportRules, ReportStream, Reported, SecretPlaces, SecretSeal, Store,
+    TakenLines, TargetModels, TargetSources, TargetTypes, another_plan, choice_of,
+    computed_outputs, random_name,
 };
 use crate::orchestrate::plan::Plan;
 use crate::topology::sensitive::kept_secret;
@@ -26,6 +29,7 @@ use cuvee_text::value::Value;
 use jiff::Timestamp;
 use serde::Serialize;
 use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -153,12 +157,12 @@ impl<'s> StoredInstance<'s> {
     }
 
     /// A plain template of exactly the state of `model`, which is the present or an earlier model
-    /// of this instance.
+    /// of this instance. Secrets that the instance keeps are only shown with `reveal`.
     ///
     /// # Errors
     /// As [`StoredInstance::target`].
-    pub fn template(&self, model: &InstanceModel) -> Result<String, Failure> {
-        template_of(model, &|digest| self.target(digest))
+    pub fn template(&self, model: &InstanceModel, reveal: bool) -> Result<String, Failure> {
+        template_of(model, &|digest| self.target(digest), reveal)
     }
 
     /// Adds to a resolver the values that the instance has for topology inputs. A value counts if
@@ -229,8 +233,10 @@ impl<'s> StoredInstance<'s> {
     fn with_digests(&self, mut answer: Answer<Plan>) -> Result<Answer<Plan>, Failure> {
         let secrets = self.log.secrets()?;
         for input in answer.result.calls.iter_mut().flat_map(|call| &mut call.inputs) {
-            if let Some(digested) = secrets.digested(&input.value) {
-                input.value = digested;
+            for value in [Some(&mut input.value), input.function.as_mut()].into_iter().flatten() {
+                if let Some(digested) = secrets.digested(value) {
+                    *value = digested;
+                }
             }
         }
         Ok(answer)
@@ -250,12 +256,13 @@ impl<'s> StoredInstance<'s> {
         let plan = AppliedPlan::read(document)?;
         let carried = self.carried(plan, sha256(document.as_bytes()).into())?;
         self.log.change(author, expect, None, |record, writer| {
-            let kept = writer.put_blob(document.as_bytes())?;
-            let (plan, target) = (&carried.plan, carried.target.as_ref());
-            let mut begun = Orchestration::begin(record, plan, &kept, target, carried.models())?;
+            let (plan, kept, target) = (&carried.plan, &carried.kept, carried.target.as_ref());
+            let mut begun = Orchestration::begin(record, plan, kept, target, carried.models())?;
             if assume_done {
                 begun.assume_done(record)?;
             }
+            // The document of a plan that is refused is not kept.
+            writer.put_blob(document.as_bytes())?;
             Ok(begun.ready(record.model(), author.time))
         })
     }
@@ -481,10 +488,9 @@ impl<'s> StoredInstance<'s> {
         expect: Option<u64>,
         force: bool,
     ) -> Result<RecordedChange<Reported>, Failure> {
-        let secrets = self.log.secrets()?;
-        let seal = |_: &str, name: &str, value: &Value| secrets.sealed(name, value);
+        let seal = self.seal()?;
         self.declared(true, |log, types| {
-            let secrets = Some(&seal as &SealValue<'_>);
+            let secrets = Some(&seal);
             let rules = ReportRules { types, secrets, force, ..ReportRules::default() };
             log.change(author, expect, None, |record, _| edit.add_to(record, &rules))
         })
@@ -516,18 +522,57 @@ impl<'s> StoredInstance<'s> {
             Option<&CarriedPlan>,
         ) -> Result<T, Diagnostic>,
     ) -> Result<T, Failure> {
-        let secrets = self.log.secrets()?;
         let carried = if needs.plan { self.open_plan()? } else { None };
-        let seal = |_: &str, name: &str, value: &Value| secrets.sealed(name, value);
+        let seal = self.seal()?;
         let store = self.log.store();
         let draw = || random_name(store);
         let sets = |name: &str| carried.as_ref().is_some_and(|it| it.plan.sets_state(name));
         self.declared(needs.types, |log, types| {
-            let (secrets, sets_state) = (Some(&seal as _), Some(&sets as _));
+            let (secrets, sets_state) = (Some(&seal), Some(&sets as _));
             let tokens = Some(&draw as &DrawToken<'_>);
             let rules = ReportRules { types, secrets, tokens, sets_state, undeclared, force };
             take(log, &rules, carried.as_ref())
         })
+    }
+
+    /// What tells which values of the instance are secret, and how they are kept.
+    ///
+    /// ```
+    /// use cuvee::deploy::instance::{InstanceSettings, LockHolder, MemoryStore, InstanceValue, RecordAuthor, RecordOrigin, StoredInstance};
+    /// use std::time::Duration;
+    /// let store = MemoryStore::new(1);
+    /// let holder = LockHolder { actor: "ann".to_owned(), process: 1 };
+    /// let (timeout, time) = (Duration::from_secs(1), "2026-01-01T00:00:00Z".parse()?);
+    /// let author = RecordAuthor { holder: &holder, timeout, time, origin: RecordOrigin::Client };
+    /// let shop = cuvee::Resolver::new("examples/shop").preset("dev");
+    /// shop.init_instance(&store, "shop", &InstanceSettings::default(), &author)?;
+    /// let stored = StoredInstance::open(&store, "shop").map_err(cuvee::Failure::from)?;
+    /// let seal = stored.seal()?;
+    /// assert!(seal.is_secret(&InstanceValue::Input("database_password")));
+    /// assert!(!seal.is_secret(&InstanceValue::Output("address")));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `store-corrupt`, `file`, and where a kept target cannot be read.
+    pub fn seal(&self) -> Result<SecretSeal, Failure> {
+        let model = self.model();
+        let own = model.nodes.values().filter_map(|node| node.target.as_ref());
+        let open = model.orchestration.as_ref().and_then(|open| open.target.as_ref());
+        let targets = open.into_iter().chain([&model.target]).map(|target| &target.digest);
+        let digests: BTreeSet<_> = own.chain(targets).collect();
+        let kept = digests.into_iter().filter(|digest| !digest.is_empty());
+        let places = kept.map(|digest| self.places(digest)).collect::<Result<Vec<_>, _>>()?;
+        Ok(SecretSeal::new(self.log.secrets()?, places))
+    }
+
+    /// Which values of a target are secret. Targets of earlier versions do not say so.
+    fn places(&self, digest: &str) -> Result<Arc<SecretPlaces>, Failure> {
+        let blob = |digest: &str| self.log.log().blob(digest);
+        Ok(Arc::new(match TargetSources::read_secrets(digest, &blob)? {
+            Some(places) => places,
+            None => secret_places(&self.target(digest)?, &self.model().sensitive)?,
+        }))
     }
 
     /// Reads the plan that is carried out and what it leads to; `None` if there is none.
@@ -612,6 +657,30 @@ pub fn with_derivation<T>(
                 })
         }))
     })
+}
+
+/// Adds to the model of an instance the outputs that functions give, as far as their values are
+/// known. Outputs that somebody reported stay as they are. Nothing is added if the instance does not
+/// keep its target.
+pub fn add_outputs(
+    store: &dyn Store,
+    name: &str,
+    model: &mut InstanceModel,
+    reading: &ModelReading<'_>,
+) {
+    let read = || {
+        let log = EventLog::open(store, name)?;
+        TargetSources::read_outputs(&model.target.digest, &|digest| log.blob(digest))
+    };
+    let mut outputs: BTreeMap<_, _> = read().unwrap_or_default();
+    outputs.retain(|name, _| !model.outputs.contains_key(&**name));
+    if outputs.is_empty() {
+        return;
+    }
+    let computed = with_derivation(store, name, model, |derives| {
+        computed_outputs(model, &outputs, &ModelReading { derives, ..*reading })
+    });
+    model.outputs.extend(computed.unwrap_or_default());
 }
 
 /// Passes lines to a stream, first those in `waiting`, until there are no more. Returns the lines

@@ -61,6 +61,22 @@ impl Function {
         Self::ALL.into_iter().find(|function| function.name() == name)
     }
 
+    /// The function that a value calls, with its arguments. A map whose only key is the name of a
+    /// function is a call if the function takes such arguments: `token` may also be a name of
+    /// something else.
+    pub(crate) fn called_in(value: &Value) -> Option<(Self, &Value)> {
+        let Value::Map(entries) = value else { return None };
+        let [(name, arguments)] = &**entries else { return None };
+        let function = Self::named(name)?;
+        let takes = match arguments {
+            Value::List(_) => true,
+            Value::String(_) => function.takes_name(),
+            Value::Number(_) => function == Self::GetInput,
+            _ => false,
+        };
+        takes.then_some((function, arguments))
+    }
+
     /// Whether a call may have a single name as its operand.
     fn takes_name(self) -> bool {
         self.name().starts_with("get_")
@@ -181,17 +197,8 @@ pub(crate) fn function_in(value: &Value) -> Option<&'static str> {
     match value {
         Value::List(items) => items.iter().find_map(function_in),
         Value::Map(entries) => {
-            let own = match &**entries {
-                [(key, operand)] => Function::named(key).filter(|function| match operand {
-                    Value::List(_) => true,
-                    Value::String(_) => function.takes_name(),
-                    Value::Number(_) => *function == Function::GetInput,
-                    _ => false,
-                }),
-                _ => None,
-            };
-            let below = || entries.iter().find_map(|(_, value)| function_in(value));
-            own.map(Function::name).or_else(below)
+            let own = Function::called_in(value).map(|(function, _)| function.name());
+            own.or_else(|| entries.iter().find_map(|(_, value)| function_in(value)))
         }
         _ => None,
     }

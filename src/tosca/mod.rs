@@ -35,6 +35,8 @@ pub(crate) mod load;
 pub(crate) mod mapping;
 pub(crate) mod reference;
 pub(crate) mod requirement;
+pub(crate) mod secrecy;
+pub(crate) mod sensitive;
 pub(crate) mod shape;
 pub(crate) mod substitution;
 pub(crate) mod types;

@@ -272,6 +272,14 @@ fn input_values(prepared: &Prepared<'_>) -> Vec<(String, Value)> {
     valued.collect()
 }
 
+/// The values of variability inputs whose declarations or names say that they are secret.
+fn secret_inputs(prepared: &Prepared<'_>) -> Vec<Value> {
+    let mut evaluator = prepared.evaluator();
+    let declarations = prepared.inputs.declarations.iter();
+    let secret = declarations.filter(|(_, declaration)| declaration.is_sensitive);
+    secret.filter_map(|(id, it)| evaluator.input_at(id, it.span).ok()).collect()
+}
+
 fn planned(
     variant: &EmittedVariant<'_, '_>,
     read: &dyn Fn(&Out<'_>) -> Topology,
@@ -293,6 +301,8 @@ pub(crate) struct EvaluatedVariant<'d, 'a> {
     pub(crate) topology: Topology,
     pub(crate) written: &'d Out<'a>,
     pub(crate) written_topology: Topology,
+    /// The values of variability inputs that are secret.
+    pub(crate) secret_inputs: Vec<Value>,
 }
 
 /// Calls `make` with the variant of a choice that asks for the values of functions; with warnings.
@@ -313,6 +323,7 @@ pub(crate) fn evaluated<T>(
             written: written.unwrap_or(document),
             written_topology: written_topology.unwrap_or_else(|| topology.clone()),
             topology,
+            secret_inputs: secret_inputs(variant.prepared),
         })
     });
     match made? {

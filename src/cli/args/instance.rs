@@ -248,6 +248,9 @@ pub(crate) struct LogInstanceArgs {
     /// Wait for further records
     #[arg(long)]
     pub follow: bool,
+    /// Show secret values, if they are kept
+    #[arg(long)]
+    pub reveal: bool,
     #[command(flatten)]
     pub store: StoreArgs,
     /// Format of the records; JSON gives the lines of the log
@@ -585,7 +588,7 @@ pub(crate) enum StepOutcomeFormat {
 pub(crate) struct EditInstanceArgs {
     /// The instance
     pub name: String,
-    /// Set a value, read as YAML, such as `node.shop/property.port=80`
+    /// Set a value, read as YAML, such as `nodes/shop/properties/port=80`
     #[arg(long, value_name = "PATH=VALUE", value_parser = assignment)]
     pub set: Option<(String, String)>,
     #[command(subcommand)]

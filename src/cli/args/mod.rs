@@ -648,6 +648,9 @@ pub(crate) struct ReportArgs {
     /// Directory in which instances are kept; by default `.cuvee` [env: CUVEE_STORE]
     #[arg(long, value_name = "DIR", requires = "state")]
     pub store: Option<PathBuf>,
+    /// Also show sensitive values
+    #[arg(long)]
+    pub reveal: bool,
     /// Write the page to this file, all of it or nothing, instead of to standard output,
     /// which is also `-`
     #[arg(short, long, value_name = "FILE")]

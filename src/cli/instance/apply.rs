@@ -13,6 +13,7 @@ use cuvee::deploy::instance::{
     finish_workflow,
 };
 use cuvee::diagnostic::{Code, Diagnostic};
+use cuvee::output::draw::printable;
 use cuvee::source::SourceMap;
 use serde::Serialize;
 use std::fmt::Write;
@@ -87,8 +88,8 @@ pub(super) fn lines(ready: &[ReadyStep]) -> String {
     for ReadyStep { step, status, .. } in ready {
         // Writing to a string does not fail.
         let _ = match status {
-            Some(status) => writeln!(text, "{step}  {}", status.as_str()),
-            None => writeln!(text, "{step}"),
+            Some(status) => writeln!(text, "{}  {}", printable(step), status.as_str()),
+            None => writeln!(text, "{}", printable(step)),
         };
     }
     text

@@ -14,6 +14,7 @@ use cuvee::deploy::instance::{
     instance_names, read_states, salvage, verify_instance,
 };
 use cuvee::diagnostic::{Code, Diagnostic, Severity};
+use cuvee::output::draw::printable;
 use cuvee::source::SourceMap;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -60,8 +61,8 @@ pub(super) fn list(args: &ListInstancesArgs) -> Outcome {
                 "{}@{}  {}  {}{open}  {}",
                 it.name,
                 it.revision,
-                it.template,
-                states.join(", "),
+                printable(&it.template),
+                printable(&states.join(", ")),
                 it.changed
             );
         }

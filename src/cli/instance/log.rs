@@ -41,8 +41,9 @@ fn follow(
         {
             if filter.takes(&record)? {
                 match args.format {
-                    ListFormat::Json => text.push_str(record.line()),
-                    ListFormat::Human => text.push_str(&log_line(&record)?),
+                    ListFormat::Json if args.reveal => text.push_str(record.line()),
+                    ListFormat::Json => text.push_str(&record.line_without_secrets()),
+                    ListFormat::Human => text.push_str(&log_line(&record, args.reveal)?),
                 }
                 text.push('\n');
                 left -= 1;

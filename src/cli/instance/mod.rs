@@ -113,17 +113,28 @@ fn actor(args: &AuthorArgs) -> String {
     args.actor.clone().unwrap_or_else(user)
 }
 
-/// The name of the user who runs the program.
+/// The name of the user who runs the program, or else the number.
 fn user() -> String {
-    let names = ["USER", "LOGNAME", "USERNAME"];
-    let mut known = names.iter().filter_map(|name| std::env::var(name).ok());
-    known.find(|name| !name.is_empty()).unwrap_or_else(|| "unknown".to_owned())
+    let known = ["USER", "LOGNAME"].iter().filter_map(|name| std::env::var(name).ok());
+    known.into_iter().find(|name| !name.is_empty()).unwrap_or_else(user_number)
+}
+
+#[cfg(unix)]
+fn user_number() -> String {
+    rustix::process::getuid().as_raw().to_string()
+}
+
+#[cfg(not(unix))]
+fn user_number() -> String {
+    std::env::var("USERNAME").unwrap_or_else(|_| "unknown".to_owned())
 }
 
 /// Reads the requested model. The model is never freed, because that would take a fifth of the time
 /// of a query on a large one, and the process ends soon.
 fn read(args: &ReadInstanceArgs) -> Result<ManuallyDrop<InstanceModel>, Failure> {
-    let model = model(&args.name, args.at.as_deref(), &store(args.store.store.as_deref()))?;
+    let reading = ModelReading { unstable: args.unstable, ..ModelReading::default() };
+    let store = store(args.store.store.as_deref());
+    let model = model(&args.name, args.at.as_deref(), &store, &reading)?;
     check_reveal(args, &model).map(|()| ManuallyDrop::new(model)).map_err(rejected)
 }
 
@@ -135,6 +146,16 @@ fn check_reveal(args: &ReadInstanceArgs, model: &InstanceModel) -> Result<(), Di
     let message = format!("`{}` does not keep secrets, so none can be shown", args.name);
     let help = "`cuvee instance init --secrets keep` keeps them";
     Err(Diagnostic::error(Code::Usage, message).help(help))
+}
+
+/// Checks that a log can be exported: it has to stay as it is, with the secrets that are kept in it.
+fn check_hidden(args: &ReadInstanceArgs) -> Result<(), Failure> {
+    if args.reveal || read(args)?.secrets != SecretsMode::Keep {
+        return Ok(());
+    }
+    let message = format!("the log of `{}` contains secrets as they are", args.name);
+    let help = "`--reveal` exports them";
+    Err(rejected(Diagnostic::error(Code::Usage, message).help(help)))
 }
 
 fn show(args: &ShowInstanceArgs) -> Outcome {
@@ -150,6 +171,10 @@ fn show(args: &ShowInstanceArgs) -> Outcome {
             };
             let view = match NamedModel::of(name, at.as_deref())? {
                 NamedModel::File(path) => view(&exported(path, &ReadFiles::default())?),
+                // The value of an output may depend on any part of the instance.
+                NamedModel::Instance(..) if entity.starts_with("output.") => {
+                    view(&*read(&args.read)?)
+                }
                 NamedModel::Instance(name, at) => {
                     let store = store(args.read.store.store.as_deref());
                     ask_about_entity(&store, name, at, entity, &view)
@@ -193,7 +218,8 @@ fn query(args: &QueryInstanceArgs, reporter: &Reporter) -> Outcome {
 
 fn diff(args: &DiffInstancesArgs, color: ColorChoice) -> Outcome {
     let store = store(args.store.store.as_deref());
-    let (from, to) = (model(&args.from, None, &store)?, model(&args.to, None, &store)?);
+    let read = |name: &str| model(name, None, &store, &ModelReading::default());
+    let (from, to) = (read(&args.from)?, read(&args.to)?);
     diff::run([&from, &to], [&args.from, &args.to], args.exit_code, args.format, color)
 }
 
@@ -209,11 +235,12 @@ fn export(args: &ExportInstanceArgs, reporter: &Reporter) -> Outcome {
             let store = store(stored.store.as_deref());
             let name = instance_name(name);
             let instance = StoredInstance::open(&store, name).map_err(rejected)?;
-            let text = instance.template(&model)?;
+            let text = instance.template(&model, *reveal)?;
             output::deliver(output, text, &read_files).map_err(rejected)?;
             return Ok(ExitCode::SUCCESS);
         }
         ExportedForm::Log => {
+            check_hidden(&args.read)?;
             let log = export_log(&store(stored.store.as_deref()), name).map_err(rejected)?;
             reporter.report(&log.warnings, &SourceMap::default());
             output::deliver(output, log.text, &read_files).map_err(rejected)?;

@@ -1,11 +1,10 @@
 //! Writes a plan for people: one step a line, in the order of the rounds.
 
-use super::words::{
-    SENSITIVE, counted, element, host, implementation, operation, settled, state_after,
-};
+use super::words::{counted, element, host, implementation, operation, settled, state_after};
 use crate::orchestrate::plan::{
     ChangeClass, ChangeReason, Plan, PlanStepIndex, StepWork, WorkflowKind, WorkflowOutline,
 };
+use crate::topology::sensitive::SENSITIVE;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::write_flow;
 use std::borrow::Cow;

@@ -458,7 +458,7 @@ impl<'p> Rest<'p> {
             value,
             when: input.is_runtime().then_some("runtime"),
             sealed: Some(&input.value).filter(|value| is_hidden && is_digested(value)),
-            function: input.function.as_ref(),
+            function: input.function.as_ref().filter(|_| !is_hidden || input.is_sealed()),
             from: &input.from,
         };
         (&input.name, document)

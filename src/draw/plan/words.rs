@@ -3,11 +3,9 @@
 use crate::orchestrate::plan::{
     InstanceCount, Plan, PlanElementIndex, PlanStep, PlanStepIndex, StepHost, StepWork,
 };
+use crate::topology::sensitive::SENSITIVE;
 use cuvee_text::value::Value;
 use std::borrow::Cow;
-
-/// The text in place of a sensitive value.
-pub(super) const SENSITIVE: &str = "(sensitive)";
 
 /// A number with its noun.
 pub(super) fn counted(count: usize, one: &str) -> String {

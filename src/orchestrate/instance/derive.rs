@@ -5,23 +5,27 @@ use super::model::{
     ByName, CapabilityInstance, GroupInstance, InstanceModel, NodeInstance, PolicyInstance,
     RelationInstance, ReportedValue,
 };
-use super::secrets::{KeptSecrets, holds_call};
+use super::secrets::KeptSecrets;
+use super::target::ComputedOutput;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::topology::sensitive::{Sensitivity, is_sensitive_input, of_definition};
+use crate::topology::sensitive::{SecretOwner, SecretPlaces, Sensitivity};
 use crate::topology::{
-    AssignedValue, Described, NamedElement, NodeIndex, RelationIndex, Topology, TopologyNode,
-    TopologyPolicy, TopologyRelation, type_named,
+    AssignedValue, Described, GroupIndex, NamedElement, NodeIndex, RelationIndex, Topology,
+    TopologyNode, TopologyPolicy, TopologyRelation, type_named,
 };
+use crate::tosca::function::function_in;
+use crate::tosca::secrecy::Secrecy;
 use crate::tosca::types::Parts;
 use crate::tosca::types::schemas::Schemas;
-use crate::tosca::value::check_value;
+use crate::tosca::value::{check_value, concealed};
 use crate::tosca::{
     EffectiveType, Family, PropertyDefinition, RequirementDefinition, TypeId, Types,
 };
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
-use cuvee_text::yaml::{Node, Out, OutNode};
+use cuvee_text::yaml::{Node, Out, OutNode, write_flow};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// How many nodes one template may count at most.
@@ -38,10 +42,13 @@ pub(crate) struct VariantOfInstance<'v, 'a, 't> {
     pub(crate) types: &'v Types<'t>,
 }
 
-/// The result of deriving: a document with each counted node repeated, and the model.
+/// The result of deriving: a document with each counted node repeated, the model, and the places of
+/// secrets.
 pub(crate) struct Derived<'a> {
     pub(crate) document: Out<'a>,
     pub(crate) model: InstanceModel,
+    pub(crate) places: SecretPlaces,
+    pub(crate) outputs: BTreeMap<String, ComputedOutput>,
     pub(crate) counts: InstanceCounts,
 }
 
@@ -107,18 +114,19 @@ pub(crate) fn derive<'a>(
         variant,
         topology: &topology,
         bases,
-        secret: Sensitivity::of(variant.written, variant.types),
+        secret: Sensitivity::of(variant.written, variant.types, secrets.names().clone()),
         schemas: Schemas::new(variant.types),
         secrets,
         found,
     };
     let mut model = deriving.model();
-    let found = deriving.found;
+    let outputs = deriving.computed_outputs();
+    let (places, found) = (deriving.secret.places(), deriving.found);
     if found.has_errors() {
         return Err(found);
     }
     hide(&mut model, secrets);
-    Ok((Derived { document, model, counts }, found))
+    Ok((Derived { document, model, places, outputs, counts }, found))
 }
 
 /// Decides how many nodes each template has (item 8 of section 1.6 and statement D11 of
@@ -249,6 +257,9 @@ struct AssignedValues<'s, 't> {
     /// The word for what is assigned in messages: `property` or `attribute`.
     what: &'s str,
     owner: &'s str,
+    /// The same owner in the topology with functions unevaluated, and the capability that has the
+    /// values, if one does.
+    slots: (SecretOwner, Option<&'s str>),
     at: Span,
     definitions: Option<&'s Parts<'t, PropertyDefinition<'t>>>,
     values: &'s [AssignedValue],
@@ -264,12 +275,13 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
             let node = self.node(id);
             model.nodes.insert(name, node);
         }
-        for group in &self.topology.groups {
-            let made = self.group(group.name.as_str(), &group.described, &group.members);
+        for (at, group) in self.topology.groups.iter().enumerate() {
+            let owner = SecretOwner::Group(GroupIndex::new(at));
+            let made = self.group((group.name.as_str(), owner), &group.described, &group.members);
             model.groups.insert(Arc::from(&*group.name), made);
         }
-        for policy in &self.topology.policies {
-            if let Some(made) = self.policy(policy) {
+        for (at, policy) in self.topology.policies.iter().enumerate() {
+            if let Some(made) = self.policy(policy, SecretOwner::Policy(at)) {
                 model.policies.insert(Arc::from(&*policy.name), made);
             }
         }
@@ -282,23 +294,35 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
         let given: FxHashMap<_, _> = given_inputs(self.variant).collect();
         for input in &self.variant.topology.inputs {
             let Some(value) = given.get(&input.name) else { continue };
-            let is_secret = is_sensitive_input(input, self.variant.types)
-                || self.secrets.is_sensitive_name(&input.name);
-            let value = self.secrets.learned(value, is_secret);
+            let secrecy = self.secret.input(&input.name);
+            let value = self.secrets.learned(value, &secrecy, self.secret.data());
             inputs.insert(Arc::from(&*input.name), value);
         }
         inputs
     }
 
+    /// The outputs whose values are known only from the deployed instance.
+    fn computed_outputs(&mut self) -> BTreeMap<String, ComputedOutput> {
+        let topology = self.topology;
+        let outputs = topology.outputs.iter().filter_map(|output| {
+            let value = &output.value.as_ref().filter(|it| function_in(&it.value).is_some())?.value;
+            let secrecy = self.secret.output(&output.name);
+            let is_secret = !secrecy.is_open();
+            let value = self.secrets.learned(value, &secrecy, self.secret.data());
+            Some((output.name.clone(), ComputedOutput { value: write_flow(&value), is_secret }))
+        });
+        outputs.collect()
+    }
+
     fn outputs(&mut self) -> ByName<Value> {
         let mut outputs = ByName::default();
         for output in &self.topology.outputs {
-            let Some(value) = output.value.as_ref().filter(|it| !holds_call(&it.value)) else {
+            let Some(value) = output.value.as_ref().filter(|it| function_in(&it.value).is_none())
+            else {
                 continue;
             };
-            let is_secret =
-                self.secret.output(&output.name) || self.secrets.is_sensitive_name(&output.name);
-            let value = self.secrets.learned(&value.value, is_secret);
+            let secrecy = self.secret.output(&output.name);
+            let value = self.secrets.learned(&value.value, &secrecy, self.secret.data());
             outputs.insert(Arc::from(&*output.name), value);
         }
         outputs
@@ -314,31 +338,27 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
         if is_abstract {
             self.warn_abstract(node);
         }
+        let owner = SecretOwner::Node(base);
         let assigned = AssignedValues {
             what: "property",
             owner: &node.name,
+            slots: (owner, None),
             at: node.span,
             definitions: effective.map(|it| &it.properties),
             values: &node.described.properties,
             is_open: is_abstract,
         };
-        let values = self.values(&assigned);
-        let mut properties = ByName::default();
-        for (name, value) in values {
-            let is_secret = self.secret.property(base, &name);
-            let is_secret = is_secret || self.is_named(&assigned, &name);
-            properties.insert(name, self.secrets.learned(&value, is_secret));
-        }
+        let properties = self.properties(&assigned);
         NodeInstance {
             template: Some(Arc::from(&*self.variant.topology.node(base).name)),
             type_name: self.type_name(kind.map(|kind| &*kind.value), type_id),
             index,
             generation: 1,
             properties,
-            attributes: self.attributes(&node.described, effective, &node.name),
-            capabilities: self.capabilities(node, effective),
+            attributes: self.attributes(&node.described, effective, (&node.name, owner)),
+            capabilities: self.capabilities(node, effective, owner),
             requirements: self.requirements(node, effective),
-            metadata: plain(&node.described.metadata),
+            metadata: self.metadata(&node.described.metadata),
             ..NodeInstance::default()
         }
     }
@@ -363,11 +383,32 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
         );
     }
 
-    /// Whether a value is secret by its name or its definition. The definition takes precedence.
-    fn is_named(&self, assigned: &AssignedValues<'_, 't>, name: &str) -> bool {
-        let defined = assigned.definitions.and_then(|all| all.get(name));
-        let said = defined.and_then(|it| of_definition(&it.definition, self.variant.types));
-        said.unwrap_or_else(|| self.secrets.is_sensitive_name(name))
+    /// What is secret of an assigned value.
+    fn secrecy(&self, assigned: &AssignedValues<'_, 't>, name: &str) -> Secrecy {
+        let (owner, capability) = assigned.slots;
+        self.secret.slot(owner, capability, name)
+    }
+
+    /// The assigned values and defaults as they are kept.
+    fn properties(&mut self, assigned: &AssignedValues<'_, 't>) -> ByName<Value> {
+        let mut properties = ByName::default();
+        for (name, value) in self.values(assigned) {
+            let secrecy = self.secrecy(assigned, &name);
+            let value = self.secrets.learned(&value, &secrecy, self.secret.data());
+            properties.insert(name, value);
+        }
+        properties
+    }
+
+    /// Metadata as they are kept; only names say which of them are secret.
+    fn metadata(&mut self, said: &[AssignedValue]) -> ByName<Value> {
+        let mut metadata = ByName::default();
+        for one in said {
+            let secrecy = Secrecy::whole(self.secrets.is_sensitive_name(&one.name));
+            let value = self.secrets.learned(&one.value.value, &secrecy, self.secret.data());
+            metadata.insert(Arc::from(&*one.name), value);
+        }
+        metadata
     }
 
     /// The assigned values, and the defaults of those that have no assignment.
@@ -425,17 +466,14 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
             let help = format!("give the input a value: `--deployment-input {input}=VALUE`");
             self.found.push(unresolved(message, at).help(help));
         } else if let Some(schema) = definition.and_then(|it| it.expected())
-            && !holds_call(value)
+            && function_in(value).is_none()
         {
             let wrong = check_value(value, schema, &self.schemas).diagnostics;
-            let is_secret = self.is_named(assigned, name);
+            let is_secret =
+                !self.secrecy(assigned, name).is_open() || self.secret.has_secret_name(value);
             for error in wrong {
-                let message = match is_secret {
-                    true => format!(
-                        "the {what} `{name}` of `{owner}` is sensitive, and has a value that its definition rejects"
-                    ),
-                    false => format!("the {what} `{name}` of `{owner}`: {}", error.message),
-                };
+                let error = if is_secret { concealed(&error) } else { error };
+                let message = format!("the {what} `{name}` of `{owner}`: {}", error.message);
                 self.found.push(error.with_message(message).at(at));
             }
         }
@@ -447,11 +485,12 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
         &mut self,
         described: &Described,
         effective: Option<&EffectiveType<'t>>,
-        owner: &str,
+        (name, owner): (&str, SecretOwner),
     ) -> ByName<ReportedValue> {
         let assigned = AssignedValues {
             what: "attribute",
-            owner,
+            owner: name,
+            slots: (owner, None),
             at: Span::DETACHED,
             definitions: effective.map(|it| &it.attributes),
             values: &described.attributes,
@@ -464,8 +503,9 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
         const COMPUTED: [&str; 3] = ["tosca_id", "tosca_name", "state"];
         let mut all = ByName::default();
         for (name, value) in self.values(assigned) {
-            if !COMPUTED.contains(&&*name) && !holds_call(&value) {
-                let value = self.secrets.learned(&value, self.is_named(assigned, &name));
+            if !COMPUTED.contains(&&*name) && function_in(&value).is_none() {
+                let secrecy = self.secrecy(assigned, &name);
+                let value = self.secrets.learned(&value, &secrecy, self.secret.data());
                 all.insert(name, ReportedValue { value, revision: 0, time: Arc::default() });
             }
         }
@@ -476,13 +516,14 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
         &mut self,
         node: &TopologyNode,
         effective: Option<&EffectiveType<'t>>,
+        secret: SecretOwner,
     ) -> ByName<CapabilityInstance> {
         let mut all = ByName::default();
         let defined = effective.into_iter().flat_map(|it| it.capabilities.keys().copied());
         let written = node.capabilities.iter().map(|capability| &*capability.name);
         for name in defined.chain(written) {
             if !all.contains_key(name) {
-                let made = self.capability(node, effective, name);
+                let made = self.capability(node, effective, (secret, name));
                 all.insert(Arc::from(name), made);
             }
         }
@@ -493,7 +534,7 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
         &mut self,
         node: &TopologyNode,
         effective: Option<&EffectiveType<'t>>,
-        name: &str,
+        (secret, name): (SecretOwner, &str),
     ) -> CapabilityInstance {
         let defined = effective.and_then(|it| it.capabilities.get(name)).map(|it| &it.definition);
         let said = node.capabilities.iter().find(|capability| capability.name == name);
@@ -501,6 +542,7 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
         let assigned = AssignedValues {
             what: "property",
             owner: &owner,
+            slots: (secret, Some(name)),
             at: said.map_or(node.span, |said| said.span),
             definitions: defined.map(|it| &it.properties),
             values: said.map_or(&[], |said| &said.properties),
@@ -508,11 +550,7 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
             // node.
             is_open: said.is_none() || !node.directives.is_empty(),
         };
-        let mut properties = ByName::default();
-        for (name, value) in self.values(&assigned) {
-            let value = self.secrets.learned(&value, self.is_named(&assigned, &name));
-            properties.insert(name, value);
-        }
+        let properties = self.properties(&assigned);
         let assigned = AssignedValues {
             what: "attribute",
             definitions: defined.map(|it| &it.attributes),
@@ -564,7 +602,9 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
                 template: template.and_then(|it| it.name.as_deref()).map(Arc::from),
                 relationship: self.relationship(relation, definition),
                 hosting: relation.hosting,
-                metadata: template.map(|it| plain(&it.described.metadata)).unwrap_or_default(),
+                metadata: template
+                    .map(|it| self.metadata(&it.described.metadata))
+                    .unwrap_or_default(),
                 ..RelationInstance::default()
             });
         }
@@ -590,7 +630,7 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
 
     fn group(
         &mut self,
-        name: &str,
+        (name, owner): (&str, SecretOwner),
         described: &Described,
         members: &[NamedElement],
     ) -> GroupInstance {
@@ -601,9 +641,9 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
             template: Some(name.into()),
             type_name: self.type_name(kind.map(|kind| &*kind.value), id),
             members: names(members),
-            properties: self.described(name, described, effective),
-            attributes: self.attributes(described, effective, name),
-            metadata: plain(&described.metadata),
+            properties: self.described((name, owner), described, effective),
+            attributes: self.attributes(described, effective, (name, owner)),
+            metadata: self.metadata(&described.metadata),
             ..GroupInstance::default()
         }
     }
@@ -611,28 +651,24 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
     /// The properties of a group or policy.
     fn described(
         &mut self,
-        owner: &str,
+        (name, owner): (&str, SecretOwner),
         described: &Described,
         effective: Option<&EffectiveType<'t>>,
     ) -> ByName<Value> {
         let assigned = AssignedValues {
             what: "property",
-            owner,
+            owner: name,
+            slots: (owner, None),
             at: described.type_name.as_ref().map_or(Span::DETACHED, |kind| kind.span),
             definitions: effective.map(|it| &it.properties),
             values: &described.properties,
             is_open: false,
         };
-        let mut properties = ByName::default();
-        for (name, value) in self.values(&assigned) {
-            let value = self.secrets.learned(&value, self.is_named(&assigned, &name));
-            properties.insert(name, value);
-        }
-        properties
+        self.properties(&assigned)
     }
 
     /// A policy, if it applies to any node or group (I-14).
-    fn policy(&mut self, policy: &TopologyPolicy) -> Option<PolicyInstance> {
+    fn policy(&mut self, policy: &TopologyPolicy, owner: SecretOwner) -> Option<PolicyInstance> {
         let targets = names(&policy.targets);
         if targets.is_empty() && !policy.targets.is_empty() {
             let message =
@@ -647,8 +683,8 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
             template: Some(Arc::from(&*policy.name)),
             type_name: self.type_name(kind.map(|kind| &*kind.value), id),
             targets,
-            properties: self.described(&policy.name, &policy.described, effective),
-            metadata: plain(&policy.described.metadata),
+            properties: self.described((&policy.name, owner), &policy.described, effective),
+            metadata: self.metadata(&policy.described.metadata),
             ..PolicyInstance::default()
         })
     }
@@ -658,10 +694,6 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
 fn names(said: &[NamedElement]) -> Vec<Arc<str>> {
     let there = said.iter().filter(|named| named.element.is_some());
     there.map(|named| named.name.value.to_string().into()).collect()
-}
-
-fn plain(said: &[AssignedValue]) -> ByName<Value> {
-    said.iter().map(|one| (Arc::from(&*one.name), one.value.value.clone())).collect()
 }
 
 /// Hides known secrets wherever else they occur in the model.

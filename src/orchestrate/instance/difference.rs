@@ -3,9 +3,8 @@
 use super::model::{
     Annotations, ByName, InstanceModel, NodeInstance, RelationInstance, ReportedValue, SecretsMode,
 };
-use super::shown::SENSITIVE;
 use crate::topology::diff::{Change, Diff, Edit, diff};
-use crate::topology::sensitive::kept_secret;
+use crate::topology::sensitive::{SENSITIVE, kept_secret};
 use cuvee_text::value::Value;
 use cuvee_text::yaml::write_flow;
 use std::sync::Arc;

@@ -7,6 +7,7 @@ use super::report::{DeclaredName, ReportRules, Reported, check_metadata, illegal
 use super::transition::{ReportedState, skipped_between};
 use super::unwritten::Unwritten;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::topology::sensitive::InstanceValue;
 use cuvee_text::value::Value;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -209,10 +210,11 @@ fn set(
     if let EditedPlace::State(id) = &place {
         return set_state(model, rules, id, value);
     }
-    let (entity, name) = place.names();
+    let (entity, _) = place.names();
     let known = place.known(model)?;
     place.check(model, rules, value)?;
-    let value = value.map(|value| rules.sealed(&entity, name, value)).transpose()?;
+    let of = place.value(model)?;
+    let value = value.map(|value| rules.sealed(&of, value)).transpose()?;
     Ok((known != value.as_ref()).then(|| place.event(entity, value)))
 }
 
@@ -232,6 +234,27 @@ impl EditedPlace {
             }
         };
         (entity.into(), name)
+    }
+
+    /// The value at the place, as secrets are told apart.
+    fn value<'v>(&'v self, model: &'v InstanceModel) -> Result<InstanceValue<'v>, Diagnostic> {
+        Ok(match self {
+            Self::Property(id, capability, name) | Self::Attribute(id, capability, name) => {
+                let node = node(model, id)?;
+                DeclaredName { id, node, capability: capability.as_deref(), name }.value()
+            }
+            Self::GroupProperty(group, name) => {
+                let found = model.groups.get(group);
+                InstanceValue::OfGroup {
+                    template: found.and_then(|group| group.template.as_deref()),
+                    type_name: found.map_or("", |group| &group.type_name),
+                    name,
+                }
+            }
+            Self::Input(name) => InstanceValue::Input(name),
+            Self::Output(name) => InstanceValue::Output(name),
+            Self::Metadata(_, name) | Self::State(name) => InstanceValue::Other(name),
+        })
     }
 
     /// The present value of the place.

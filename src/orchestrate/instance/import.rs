@@ -3,14 +3,17 @@
 use super::apply::impossible;
 use super::begin::{BegunInstance, random_name};
 use super::blobs::{NamedBlobs, of_target};
-use super::event::{Event, ReportOutcome};
+use super::event::{Event, NodeAdded, ReportOutcome};
 use super::log_text::ExportedLines;
 use super::model::{
-    Annotations, ByName, InstanceModel, InstanceState, InstanceTarget, relation_identifier,
+    Annotations, ByName, GroupInstance, InstanceModel, InstanceState, InstanceTarget,
+    ReportedValue, SecretsMode, relation_identifier,
 };
 use super::open::RecordAuthor;
+use super::secrets::KeptSecrets;
 use super::store::{Draft, EventLog, MemoryStore, Store};
 use crate::diagnostic::{Code, Diagnostic};
+use cuvee_text::value::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -36,9 +39,10 @@ pub fn import_instance(
     };
     let actor = author.holder.actor.as_str();
     let said = (author.time.to_string(), actor, author.origin);
-    let (_, events) = begun.events(model, said).map_err(impossible)?;
+    let (_, mut events) = begun.events(model, said).map_err(impossible)?;
     let (log, ()) = EventLog::create(store, name, author.holder, author.timeout, |writer| {
-        writer.put_key()?;
+        let secrets = KeptSecrets::new(model.secrets, writer.put_key()?, &model.sensitive);
+        events.iter_mut().for_each(|event| seal(event, &secrets));
         let (time, origin, key) = (author.time, author.origin, None);
         let events = &events;
         writer.commit(&[Draft { time, actor, origin, orchestration: None, key, events }])?;
@@ -122,15 +126,20 @@ pub fn import_log(
     let missing = MissingBlobs::of(&read, name, &blobs)?;
     let mut log = EventLog::open_at_start(&read, name)?;
     let (log, ()) = EventLog::create(store, name, author.holder, author.timeout, |writer| {
-        writer.put_key()?;
+        let key = writer.put_key()?;
+        let mut secrets = KeptSecrets::new(SecretsMode::default(), key, [""; 0]);
         blobs.values().try_for_each(|blob| writer.put_blob(blob).map(drop))?;
         let mut is_open = false;
         while let Some(record) = log.next_record()? {
             let mut events = record.events()?;
             for event in &mut events {
+                seal(event, &secrets);
                 missing.leave_out(event);
                 match event {
-                    Event::InstanceCreated { lineage: was, .. } => *was = Arc::clone(&lineage),
+                    Event::InstanceCreated { lineage: was, secrets: mode, sensitive, .. } => {
+                        *was = Arc::clone(&lineage);
+                        secrets = KeptSecrets::new(*mode, key, &*sensitive);
+                    }
                     Event::OrchestrationStarted { .. } => is_open = true,
                     Event::OrchestrationEnded { .. } => is_open = false,
                     _ => {}
@@ -223,5 +232,43 @@ impl MissingBlobs {
             }
         };
         Some(Diagnostic::warning(Code::UnresolvedInstance, message).help(help))
+    }
+}
+
+/// Seals the values of an event from elsewhere. Only their names and marks tell which are secret:
+/// what an export brings along says nothing of types.
+fn seal(event: &mut Event, secrets: &KeptSecrets) {
+    let seal = |name: &str, value: &mut Value| *value = secrets.taken(name, value);
+    let all = |values: &mut ByName<Value>| values.iter_mut().for_each(|(name, it)| seal(name, it));
+    let reported = |values: &mut ByName<ReportedValue>| {
+        values.iter_mut().for_each(|(name, it)| seal(name, &mut it.value));
+    };
+    match event {
+        Event::Property { name, value: Some(value), .. }
+        | Event::CapabilityProperty { name, value: Some(value), .. }
+        | Event::Attribute { name, value: Some(value), .. }
+        | Event::Input { name, value: Some(value) }
+        | Event::Output { name, value: Some(value) }
+        | Event::Metadata { name, value: Some(value), .. } => seal(name, value),
+        Event::NodeAdded(added) => {
+            let NodeAdded { properties, attributes, metadata, .. } = &mut **added;
+            [properties, attributes, metadata].into_iter().for_each(all);
+            for capability in added.capabilities.values_mut() {
+                all(&mut capability.properties);
+                reported(&mut capability.attributes);
+            }
+        }
+        Event::RelationAdded(added) => all(&mut added.metadata),
+        Event::Group { value: Some(group), .. } => {
+            let GroupInstance { properties, attributes, metadata, .. } = group;
+            [properties, metadata].into_iter().for_each(all);
+            reported(attributes);
+        }
+        Event::Policy { value: Some(policy), .. } => {
+            [&mut policy.properties, &mut policy.metadata].into_iter().for_each(all);
+        }
+        Event::TargetSet(target) => all(&mut target.choice),
+        Event::OrchestrationStarted { target: Some(target), .. } => all(&mut target.choice),
+        _ => {}
     }
 }

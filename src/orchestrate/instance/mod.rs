@@ -17,12 +17,12 @@ mod exchange;
 mod import;
 mod inventory;
 mod log_text;
+mod masker;
 mod model;
 mod open;
 mod parse;
 mod part;
 mod query;
-mod redact;
 mod reduce;
 mod report;
 mod secrets;
@@ -34,6 +34,7 @@ mod transition;
 mod unwritten;
 mod view;
 
+pub use crate::topology::sensitive::{InstanceValue, SecretPlaces};
 pub(crate) use apply::another_plan;
 pub use apply::{
     AppliedPlan, BegunPlan, ClaimedStep, Orchestration, ReadyStep, TargetModels, begin_workflow,
@@ -53,6 +54,9 @@ pub use import::{ImportedLog, import_instance, import_log};
 pub(crate) use inventory::inventory;
 pub use log_text::{ExportedLog, export_log};
 #[cfg(feature = "cli")]
+pub(crate) use masker::MaskedStream;
+pub use masker::SecretMasker;
+#[cfg(feature = "cli")]
 pub(crate) use model::KEPT_OUTPUTS;
 pub use model::{
     Annotations, ByName, CapabilityInstance, GroupInstance, InstanceModel, InstanceState,
@@ -63,16 +67,18 @@ pub use open::{
     InstanceLog, ModelAt, RecordAuthor, RecordedChange, ask_about_entity, read_model, read_states,
     verify_instance,
 };
+pub(crate) use query::computed_outputs;
 pub use query::{
     ArtifactPath, DerivesFrom, InstanceQuery, ModelReading, QueryAnswer, QueryRow, query_by_filter,
     query_function, query_value,
 };
-pub(crate) use redact::redacted;
 pub use reduce::{ImpossibleEvent, RecordHead};
-pub use report::{DeclaredTypes, InstanceReport, ReportRules, Reported, SealValue};
-pub use secrets::{KeptSecrets, SecretValues};
-pub(crate) use secrets::{SecretScanner, holds_call};
+pub use report::{DeclaredTypes, InstanceReport, ReportRules, Reported};
+pub(crate) use secrets::SecretScanner;
+pub use secrets::{KeptSecrets, SecretSeal, SecretValues};
 pub use shown::OpenSecret;
+#[cfg(feature = "cli")]
+pub(crate) use shown::taken;
 #[cfg(not(target_family = "wasm"))]
 pub use store::OsStore;
 pub use store::{
@@ -81,7 +87,7 @@ pub use store::{
     Store, StoreLock, StoredFile, Verification, check_name, instance_names, salvage, verify,
 };
 pub use stream::{Acknowledgement, GROUP_LINES, GROUP_TIME, NextReports, ReportStream, TakenLines};
-pub use target::{TargetSources, TargetTypes, choice_of};
+pub use target::{ComputedOutput, TargetSources, TargetTypes, choice_of};
 pub use transition::{ReportedState, skipped_between};
 pub use unwritten::Unwritten;
 pub use view::{

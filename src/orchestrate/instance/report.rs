@@ -7,9 +7,11 @@ use super::event::{Event, ReportOutcome};
 use super::exchange::RESERVED_METADATA;
 use super::model::{InstanceModel, InstanceState, NodeInstance};
 use super::reduce::{RelationPath, relation_parts};
+use super::secrets::SecretSeal;
 use super::transition::{ReportedState, skipped_between};
 use super::unwritten::Unwritten;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::topology::sensitive::InstanceValue;
 use crate::tosca::types::schemas::Schemas;
 use crate::tosca::types::{EffectiveType, PropertyDefinition};
 use crate::tosca::value::check_assignment;
@@ -98,17 +100,13 @@ impl<'t, 'a> DeclaredTypes<'t, 'a> {
     }
 }
 
-/// Seals a value that may be secret: takes an entity such as `node.shop`, a name and the value, and
-/// returns what is kept.
-pub type SealValue<'r> = dyn Fn(&str, &str, &Value) -> Value + 'r;
-
 /// The rules by which reports are judged.
 #[derive(Clone, Copy, Default)]
 pub struct ReportRules<'r, 't, 'a> {
     /// The types of the template; without them no value is checked.
     pub types: Option<&'r DeclaredTypes<'t, 'a>>,
-    /// How secret values are sealed; without it values are kept as they are.
-    pub secrets: Option<&'r SealValue<'r>>,
+    /// What seals secret values; without it values are kept as they are.
+    pub secrets: Option<&'r SecretSeal>,
     /// How tokens for claims are made; without it no step can be claimed.
     pub tokens: Option<&'r DrawToken<'r>>,
     /// Whether the running workflow may set a state that the specification does not know.
@@ -123,16 +121,15 @@ impl ReportRules<'_, '_, '_> {
     /// A value as it is kept.
     pub(super) fn sealed(
         &self,
-        entity: &str,
-        name: &str,
+        of: &InstanceValue<'_>,
         value: &Value,
     ) -> Result<Value, Diagnostic> {
         if value.bytes_up_to(LARGEST_VALUE) > LARGEST_VALUE {
-            let message = format!("the value of `{name}` has more than 1 MiB");
+            let message = format!("the value of `{}` has more than 1 MiB", of.name());
             let help = "keep the value elsewhere, and link to it: `cuvee instance edit NAME link ID KEY=URI`";
             return Err(Diagnostic::error(Code::InvalidValue, message).help(help));
         }
-        Ok(self.secrets.map_or_else(|| value.clone(), |seal| seal(entity, name, value)))
+        Ok(self.secrets.map_or_else(|| value.clone(), |seal| seal.sealed(of, value)))
     }
 
     /// The state with this name, if a node may have it.
@@ -316,7 +313,7 @@ impl ReportJudge<'_, '_, '_, '_, '_, '_> {
             }
         }
         for (name, value) in &report.outputs {
-            let value = self.rules.sealed("output", name, value)?;
+            let value = self.rules.sealed(&InstanceValue::Output(name), value)?;
             if self.record.model().outputs.get(name) != Some(&value) {
                 self.add(Event::Output { name: Arc::clone(name), value: Some(value) })?;
             }
@@ -469,7 +466,7 @@ impl ReportJudge<'_, '_, '_, '_, '_, '_> {
     ) -> Result<(), Diagnostic> {
         for (name, value) in metadata {
             check_metadata(name)?;
-            let value = self.rules.sealed(entity.map_or("", |entity| entity), name, value)?;
+            let value = self.rules.sealed(&InstanceValue::Other(name), value)?;
             let model = self.record.model();
             let known = match entity {
                 Some(entity) => model.annotations(entity).and_then(|(_, known)| known.get(name)),
@@ -513,8 +510,7 @@ impl ReportJudge<'_, '_, '_, '_, '_, '_> {
             };
             return self.metadata(Some(entity), &[(name, value.clone())]);
         }
-        let value = self.rules.sealed(entity, name, value)?;
-        let Some(node) = self.node_of(id) else { return Ok(()) };
+        let value = self.rules.sealed(&of.value(), value)?;
         let (attributes, properties) = match capability {
             None => (Some(&node.attributes), Some(&node.properties)),
             Some(name) => {
@@ -687,7 +683,17 @@ pub(super) struct DeclaredName<'n> {
     pub(super) name: &'n str,
 }
 
-impl DeclaredName<'_> {
+impl<'n> DeclaredName<'n> {
+    /// The value of this name.
+    pub(super) fn value(&self) -> InstanceValue<'n> {
+        InstanceValue::OfNode {
+            template: self.node.template.as_deref(),
+            type_name: &self.node.type_name,
+            capability: self.capability,
+            name: self.name,
+        }
+    }
+
     /// Whether the type of the node declares the name, or permits undeclared ones. A declared value
     /// is checked as well.
     pub(super) fn is_declared(

@@ -1,19 +1,24 @@
 //! Replaces secret values before anything of an instance is written (section "Secrets" of
 //! `docs/instances.md`).
 
+use super::masker::SecretMasker;
 use super::model::SecretsMode;
+use super::shown::{MARK, marked};
 use super::target::TargetSources;
 use crate::diagnostic::Diagnostic;
-use crate::topology::sensitive::{DIGEST, is_sensitive_name, kept_secret};
+use crate::topology::sensitive::{DIGEST, InstanceValue, SecretPlaces, is_digest, kept_secret};
 use crate::tosca::digest::hexadecimal;
+use crate::tosca::function::{Function, function_in};
+use crate::tosca::secrecy::{Secrecy, SecretData, SecretNames};
 use aho_corasick::AhoCorasick;
-use cuvee_text::source::FileId;
+use cuvee_text::source::{FileId, is_yaml};
 use cuvee_text::value::{ReplacedPart, Value};
 use cuvee_text::yaml::{self, Limits};
 use hmac::{Hmac, Mac};
 use rustc_hash::FxHashMap;
 use sha2::Sha256;
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Arc;
 
 /// How an instance keeps secrets, and which values are known to be secret.
@@ -22,11 +27,15 @@ pub struct KeptSecrets {
     mode: SecretsMode,
     /// The key of digests. Two values are alike if their digests are.
     key: [u8; 32],
-    /// Further parts of names whose values are secret, in any case.
-    patterns: Vec<String>,
+    /// The names whose values are secret if nothing else is said of them.
+    names: SecretNames,
     /// The secret values found so far. A text that contains one of them is secret, too.
     values: BTreeSet<String>,
 }
+
+/// The length from which a secret tells anything elsewhere. Shorter ones occur in many values by
+/// chance.
+pub(super) const TELLING: usize = 4;
 
 impl KeptSecrets {
     /// The secrets of an instance: how it keeps them, with which key, and which name parts it adds
@@ -36,8 +45,7 @@ impl KeptSecrets {
         key: [u8; 32],
         patterns: impl IntoIterator<Item = P>,
     ) -> Self {
-        let patterns = patterns.into_iter().map(|pattern| pattern.as_ref().to_ascii_lowercase());
-        Self { mode, key, patterns: patterns.collect(), values: BTreeSet::new() }
+        Self { mode, key, names: SecretNames::with(patterns), values: BTreeSet::new() }
     }
 
     /// How secrets are kept.
@@ -50,72 +58,103 @@ impl KeptSecrets {
         Self { mode: SecretsMode::Keep, values: BTreeSet::new(), ..self.clone() }
     }
 
-    /// Whether a value with this name is secret.
+    /// Whether a value with this name is secret if nothing else is said of it.
     pub fn is_sensitive_name(&self, name: &str) -> bool {
-        let is_added = || {
-            let lower = name.to_ascii_lowercase();
-            self.patterns.iter().any(|pattern| lower.contains(pattern))
-        };
-        is_sensitive_name(name) || !self.patterns.is_empty() && is_added()
+        self.names.has(name)
     }
 
-    /// The form in which a reported value is kept. It is secret if its name is, and so is each part
-    /// of it below a secret name.
+    /// The names whose values are secret if nothing else is said of them.
+    pub(crate) fn names(&self) -> &SecretNames {
+        &self.names
+    }
+
+    /// What is kept of a value of which only the name is known. It is secret if its name is, and so
+    /// is each part of it below a secret name.
     pub fn sealed(&self, name: &str, value: &Value) -> Value {
-        self.seal(value, self.is_sensitive_name(name), &mut |_| {})
+        let secrecy = Secrecy::whole(self.names.has(name));
+        self.seal(value, &secrecy, &SecretData::default(), &mut |_| {})
     }
 
-    /// The form in which a value of a template is kept, which may be secret for other reasons than
-    /// its name. The secrets found in it are remembered.
-    pub(crate) fn learned(&mut self, value: &Value, is_secret: bool) -> Value {
+    /// What is kept of a value of which this is secret.
+    pub(crate) fn sealed_as(&self, value: &Value, secrecy: &Secrecy, data: &SecretData) -> Value {
+        self.seal(value, secrecy, data, &mut |_| {})
+    }
+
+    /// What is kept of a value of which this is secret. The secrets found in it are remembered.
+    pub(crate) fn learned(&mut self, value: &Value, secrecy: &Secrecy, data: &SecretData) -> Value {
         let mut found = Vec::new();
-        let sealed = self.seal(value, is_secret, &mut |secret| found.push(secret.clone()));
+        let sealed = self.seal(value, secrecy, data, &mut |secret| found.push(secret.clone()));
         // A function call says where to find a secret, not what it is.
-        found.iter().filter(|secret| !holds_call(secret)).for_each(|secret| self.learn(secret));
+        found
+            .iter()
+            .filter(|secret| function_in(secret).is_none())
+            .for_each(|secret| self.learn(secret));
         sealed
     }
 
-    fn seal(&self, value: &Value, is_secret: bool, found: &mut dyn FnMut(&Value)) -> Value {
-        if is_secret {
-            found(value);
-            return self.kept(value);
-        }
-        match value {
-            Value::List(items) => {
-                Value::List(items.iter().map(|item| self.seal(item, false, found)).collect())
+    fn seal(
+        &self,
+        value: &Value,
+        secrecy: &Secrecy,
+        data: &SecretData,
+        found: &mut dyn FnMut(&Value),
+    ) -> Value {
+        match (value, secrecy) {
+            (_, Secrecy::Whole) => {
+                found(value);
+                self.kept(value)
             }
-            Value::Map(entries) if kept_secret(value).is_none() => {
+            (_, Secrecy::Computed) => {
+                found(value);
+                self.result(value)
+            }
+            (Value::List(items), _) => {
+                let each = data.parts(secrecy).map_or(&Secrecy::Open, |parts| &parts.each);
+                Value::List(items.iter().map(|item| self.seal(item, each, data, found)).collect())
+            }
+            (Value::Map(entries), _) if kept_secret(value).is_none() => {
+                // `token` is the name of a function, too.
+                let is_call = Function::called_in(value).is_some();
                 let entries = entries.iter().map(|(key, value)| {
-                    let is_secret = self.is_sensitive_name(key);
-                    (Arc::clone(key), self.seal(value, is_secret, found))
+                    let by_name = Secrecy::whole(!is_call && self.names.has(key));
+                    let part = data.part(secrecy, key).unwrap_or(&by_name);
+                    (Arc::clone(key), self.seal(value, part, data, found))
                 });
                 Value::Map(entries.collect())
             }
-            other => other.clone(),
+            (other, _) => other.clone(),
         }
     }
 
     /// Remembers a secret value, so that it is also hidden elsewhere.
     pub(crate) fn learn(&mut self, value: &Value) {
         match value {
+            marked if kept_secret(marked).is_some() => {}
             Value::List(items) => items.iter().for_each(|item| self.learn(item)),
             Value::Map(entries) => entries.iter().for_each(|(_, value)| self.learn(value)),
             Value::Null | Value::Bool(_) => {}
-            scalar => drop(self.values.insert(scalar.to_string())),
+            scalar => {
+                let text = scalar.to_string();
+                if text.len() >= TELLING {
+                    self.values.insert(text);
+                }
+            }
         }
+    }
+
+    /// A masker that hides the secrets known so far in texts.
+    pub(crate) fn masker(&self) -> SecretMasker {
+        SecretMasker::of(self.values.iter().map(String::as_str))
     }
 
     /// A scanner that finds the secrets known so far in other values.
     pub(crate) fn scanner(&self) -> SecretScanner<'_> {
-        // Shorter secrets occur in many texts by chance.
-        const TELLING: usize = 4;
-        let telling = self.values.iter().filter(|secret| secret.len() >= TELLING);
         // Building fails only for patterns of gigabytes.
-        SecretScanner { secrets: self, within: AhoCorasick::new(telling).ok() }
+        SecretScanner { secrets: self, within: AhoCorasick::new(&self.values).ok() }
     }
 
     /// A secret value as it is kept, marked as a secret. Function calls in it stay, since they are
-    /// not secret.
+    /// not secret, but for their literals.
     ///
     /// ```
     /// use cuvee::deploy::instance::{KeptSecrets, SecretsMode};
@@ -127,16 +166,37 @@ impl KeptSecrets {
     /// assert_eq!(secrets.kept(&kept), kept);
     /// ```
     pub fn kept(&self, value: &Value) -> Value {
-        if kept_secret(value).is_some() || is_call(value) {
+        self.marked_within(value, true)
+    }
+
+    /// What is kept of a value that is secret because it is computed from secrets.
+    fn result(&self, value: &Value) -> Value {
+        self.marked_within(value, false)
+    }
+
+    fn marked_within(&self, value: &Value, has_literals: bool) -> Value {
+        if kept_secret(value).is_some() {
             return value.clone();
+        }
+        if let Some((function, arguments)) = Function::called_in(value) {
+            let joins = matches!(function, Function::Concat | Function::Join | Function::Token);
+            let (Value::List(items), true) = (arguments, joins && has_literals) else {
+                return value.clone();
+            };
+            let items = items.iter().map(|item| self.marked_within(item, true)).collect();
+            return Value::Map([(function.name().into(), Value::List(items))].into());
         }
         match value {
             Value::Null => Value::Null,
-            Value::List(items) if items.iter().any(holds_call) => {
-                Value::List(items.iter().map(|item| self.kept(item)).collect())
-            }
-            Value::Map(entries) if entries.iter().any(|(_, value)| holds_call(value)) => {
-                let kept = entries.iter().map(|(key, value)| (Arc::clone(key), self.kept(value)));
+            Value::List(items) if items.iter().any(|it| function_in(it).is_some()) => Value::List(
+                items.iter().map(|item| self.marked_within(item, has_literals)).collect(),
+            ),
+            Value::Map(entries)
+                if entries.iter().any(|(_, value)| function_in(value).is_some()) =>
+            {
+                let kept = entries.iter();
+                let kept =
+                    kept.map(|(key, it)| (Arc::clone(key), self.marked_within(it, has_literals)));
                 Value::Map(kept.collect())
             }
             _ => self.marked(value),
@@ -149,20 +209,13 @@ impl KeptSecrets {
             SecretsMode::Keep => value.clone(),
             SecretsMode::Digest => Value::from(self.code(value)),
         };
-        Value::Map([(Arc::from("$sensitive"), said)].into())
+        marked(said)
     }
 
-    /// A kept value with digests in place of secrets that are kept as they are.
+    /// A kept value with digests in place of secrets that are kept as they are; `None` if it has
+    /// none.
     pub(crate) fn digested(&self, value: &Value) -> Option<Value> {
-        let digests = Self { mode: SecretsMode::Digest, ..Self::new(self.mode, self.key, [""; 0]) };
-        value.replaced(&mut |part| match kept_secret(part) {
-            Some(Value::Null) => ReplacedPart::Stays,
-            Some(kept) if kept.as_str().is_some_and(|text| text.starts_with(DIGEST)) => {
-                ReplacedPart::Stays
-            }
-            Some(kept) => ReplacedPart::By(digests.marked(kept)),
-            None => ReplacedPart::Within,
-        })
+        with_plain(value, &|kept| marked(self.code(kept).into()))
     }
 
     fn code(&self, value: &Value) -> String {
@@ -175,6 +228,85 @@ impl KeptSecrets {
         let Ok(mut code) = Hmac::<Sha256>::new_from_slice(&self.key) else { return String::new() };
         code.update(content);
         format!("{DIGEST}{}", hexadecimal(&code.finalize().into_bytes()))
+    }
+
+    /// What is kept of a value from elsewhere, in which secrets may be marked already: as they are,
+    /// or as digests.
+    pub(crate) fn taken(&self, name: &str, value: &Value) -> Value {
+        let sealed = self.sealed(name, value);
+        with_plain(&sealed, &|kept| self.marked(kept)).unwrap_or(sealed)
+    }
+}
+
+/// The value with null in place of secrets that are kept as they are; `None` if it has none.
+pub(super) fn dropped(value: &Value) -> Option<Value> {
+    with_plain(value, &|_| marked(Value::Null))
+}
+
+/// The value with something else in place of secrets that are kept as they are; `None` if it has
+/// none.
+fn with_plain(value: &Value, other: &dyn Fn(&Value) -> Value) -> Option<Value> {
+    value.replaced(&mut |part| match kept_secret(part) {
+        Some(kept) if *kept == Value::Null || is_digest(kept) => ReplacedPart::Stays,
+        Some(kept) => ReplacedPart::By(other(kept)),
+        None => ReplacedPart::Within,
+    })
+}
+
+/// Seals the values that somebody reports or sets: knows which of them are secret, and how an
+/// instance keeps them.
+#[derive(Clone, Debug)]
+pub struct SecretSeal {
+    secrets: KeptSecrets,
+    /// The secrets of each target that nodes of the instance have.
+    places: Vec<Arc<SecretPlaces>>,
+}
+
+impl SecretSeal {
+    /// A seal for an instance that keeps secrets like this, and has these targets.
+    ///
+    /// ```
+    /// use cuvee::deploy::instance::{KeptSecrets, InstanceValue, SecretSeal, SecretsMode};
+    /// let seal = SecretSeal::new(KeptSecrets::new(SecretsMode::Drop, [7; 32], [""; 0]), []);
+    /// assert!(seal.is_secret(&InstanceValue::Output("api_token")));
+    /// let sealed = seal.sealed(&InstanceValue::Output("api_token"), &"hunter2".into());
+    /// assert_eq!(sealed.to_string(), "{$sensitive: null}");
+    /// ```
+    pub fn new(secrets: KeptSecrets, places: impl IntoIterator<Item = Arc<SecretPlaces>>) -> Self {
+        Self { secrets, places: places.into_iter().collect() }
+    }
+
+    /// Whether a value is secret, or has parts that are.
+    pub fn is_secret(&self, value: &InstanceValue<'_>) -> bool {
+        self.secrecies(value).iter().any(|(secrecy, _)| !secrecy.is_open())
+    }
+
+    /// What is kept of a value.
+    pub fn sealed(&self, of: &InstanceValue<'_>, value: &Value) -> Value {
+        let secrecies = self.secrecies(of);
+        secrecies.into_iter().fold(value.clone(), |value, (secrecy, data)| {
+            self.secrets.sealed_as(&value, &secrecy, data)
+        })
+    }
+
+    /// What each target says of a value; what its name says if none does.
+    fn secrecies(&self, value: &InstanceValue<'_>) -> Vec<(Secrecy, &SecretData)> {
+        static NONE: SecretData = SecretData(Vec::new());
+        let names = self.secrets.names();
+        if names.adds(value.name()) {
+            return vec![(Secrecy::Whole, &NONE)];
+        }
+        let said = self.places.iter().filter_map(|it| Some((it.of(value)?, it.data())));
+        let said: Vec<_> = said.collect();
+        match said.is_empty() {
+            true => vec![(Secrecy::whole(names.has(value.name())), &NONE)],
+            false => said,
+        }
+    }
+
+    /// How the instance keeps secrets.
+    pub(crate) fn kept(&self) -> &KeptSecrets {
+        &self.secrets
     }
 }
 
@@ -192,9 +324,14 @@ impl SecretValues {
     /// Those of reading its texts.
     pub fn of(target: &TargetSources, secrets: &KeptSecrets) -> Result<Self, Diagnostic> {
         let mut values = Self::default();
-        for text in [&target.concrete, &target.written] {
-            let document = yaml::parse(FileId::DETACHED, text.as_str().into(), &Limits::default())?;
-            values.find(&document.root().to_value(), secrets);
+        let files = target.files.iter().filter(|(name, _)| is_yaml(Path::new(name)));
+        let files = files.filter_map(|(_, bytes)| std::str::from_utf8(bytes).ok());
+        for text in files.chain([&*target.concrete, &*target.written]) {
+            // Most files have no secrets, and reading them takes time.
+            if memchr::memmem::find(text.as_bytes(), MARK.as_bytes()).is_some() {
+                let document = yaml::parse(FileId::DETACHED, text.into(), &Limits::default())?;
+                values.find(&document.root().to_value(), secrets);
+            }
         }
         Ok(values)
     }
@@ -205,6 +342,23 @@ impl SecretValues {
             (Value::List(items), _) => items.iter().for_each(|item| self.find(item, secrets)),
             (Value::Map(entries), _) => {
                 entries.iter().for_each(|(_, value)| self.find(value, secrets));
+            }
+            _ => {}
+        }
+    }
+
+    /// Adds the parts of a value of which an instance keeps something else.
+    pub(crate) fn add_parts(&mut self, value: &Value, sealed: &Value, secrets: &KeptSecrets) {
+        match (value, sealed) {
+            (value, sealed) if value == sealed => {}
+            (value, sealed) if kept_secret(sealed).is_some() => self.add(value, secrets),
+            (Value::List(values), Value::List(kept)) => {
+                let parts = values.iter().zip(kept.iter());
+                parts.for_each(|(value, sealed)| self.add_parts(value, sealed, secrets));
+            }
+            (Value::Map(values), Value::Map(kept)) => {
+                let parts = values.iter().zip(kept.iter());
+                parts.for_each(|((_, value), (_, kept))| self.add_parts(value, kept, secrets));
             }
             _ => {}
         }
@@ -221,7 +375,7 @@ impl SecretValues {
     pub fn value(&self, kept: &Value) -> Option<Value> {
         match kept_secret(kept)? {
             Value::Null => None,
-            Value::String(digest) if digest.starts_with(DIGEST) => self.of_digest(digest),
+            digest if is_digest(digest) => self.of_digest(digest.as_str()?),
             value => Some(value.clone()),
         }
     }
@@ -231,28 +385,15 @@ impl SecretValues {
         self.by_digest.get(digest).cloned()
     }
 
-    /// The texts in all secrets, to be hidden.
-    pub fn texts(&self) -> Vec<String> {
-        let mut texts = Vec::new();
-        self.by_digest.values().for_each(|value| texts_in(value, &mut texts));
-        texts.sort_unstable();
-        texts.dedup();
-        texts
-    }
-}
-
-fn texts_in(value: &Value, texts: &mut Vec<String>) {
-    match value {
-        Value::List(items) => items.iter().for_each(|item| texts_in(item, texts)),
-        Value::Map(entries) => entries.iter().for_each(|(_, value)| texts_in(value, texts)),
-        Value::Null | Value::Bool(_) => {}
-        scalar => texts.push(scalar.to_string()),
+    /// A masker that hides all of them.
+    pub fn masker(&self) -> SecretMasker {
+        SecretMasker::new(self.by_digest.values())
     }
 }
 
 /// Finds any number of secrets in values at once.
 pub(crate) struct SecretScanner<'s> {
-    pub(crate) secrets: &'s KeptSecrets,
+    secrets: &'s KeptSecrets,
     within: Option<AhoCorasick>,
 }
 
@@ -262,17 +403,30 @@ impl SecretScanner<'_> {
         self.secrets.values.is_empty()
     }
 
+    /// The value without the parts of which this is secret, and without known secrets; `None` if it
+    /// has none.
+    pub(crate) fn sealed(
+        &self,
+        value: &Value,
+        secrecy: &Secrecy,
+        data: &SecretData,
+    ) -> Option<Value> {
+        let sealed = self.secrets.sealed_as(value, secrecy, data);
+        self.hidden(&sealed).or_else(|| (sealed != *value).then_some(sealed))
+    }
+
     /// Whether a scalar is a known secret, or a text that contains one.
     pub(crate) fn is_known(&self, value: &Value) -> bool {
-        let values = &self.secrets.values;
         match value {
-            Value::String(text) => {
-                values.contains(&**text)
-                    || self.within.as_ref().is_some_and(|secrets| secrets.is_match(&**text))
-            }
-            Value::Number(_) => values.contains(&value.to_string()),
+            Value::String(text) => self.is_in(text),
+            Value::Number(_) => self.secrets.values.contains(&value.to_string()),
             _ => false,
         }
+    }
+
+    /// Whether a text contains a known secret.
+    pub(crate) fn is_in(&self, text: &str) -> bool {
+        self.within.as_ref().is_some_and(|secrets| secrets.is_match(text))
     }
 
     /// The value with the secrets in it hidden; `None` if it has none.
@@ -283,7 +437,7 @@ impl SecretScanner<'_> {
         value.replaced(&mut |part| match part {
             marked if kept_secret(marked).is_some() => ReplacedPart::Stays,
             Value::List(_) | Value::Map(_) => ReplacedPart::Within,
-            known if self.is_known(known) => ReplacedPart::By(self.secrets.kept(known)),
+            known if self.is_known(known) => ReplacedPart::By(self.secrets.marked(known)),
             _ => ReplacedPart::Stays,
         })
     }
@@ -307,19 +461,4 @@ fn canonical(value: &Value) -> String {
         Value::String(text) => format!("{text:?}"),
         scalar => scalar.to_string(),
     }
-}
-
-/// Whether a value is a function call. Only its name is checked, since nothing is evaluated here.
-pub(crate) fn is_call(value: &Value) -> bool {
-    matches!(value, Value::Map(entries) if matches!(&**entries, [(name, _)] if crate::tosca::function::Function::named(name).is_some()))
-}
-
-/// Whether a value is or contains a function call.
-pub(crate) fn holds_call(value: &Value) -> bool {
-    is_call(value)
-        || match value {
-            Value::List(items) => items.iter().any(holds_call),
-            Value::Map(entries) => entries.iter().any(|(_, value)| holds_call(value)),
-            _ => false,
-        }
 }

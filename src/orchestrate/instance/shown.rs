@@ -1,15 +1,12 @@
 //! Decides which parts of a value are shown.
 
 use super::model::{InstanceModel, SecretsMode};
-use crate::topology::sensitive::kept_secret;
+use crate::topology::sensitive::{SENSITIVE, kept_secret};
 use cuvee_text::value::{Number, Value};
 use std::sync::Arc;
 
-/// The text that is shown for a secret value.
-pub(crate) const SENSITIVE: &str = "(sensitive)";
-
 /// The only key of the map that is kept in place of a secret.
-const MARK: &str = "$sensitive";
+pub(super) const MARK: &str = "$sensitive";
 
 /// Gives the secret that an instance keeps in some form, if a reader knows it.
 pub type OpenSecret<'s> = &'s dyn Fn(&Value) -> Option<Value>;
@@ -65,7 +62,8 @@ impl<'s> ShownValues<'s> {
     }
 }
 
-fn marked(kept: Value) -> Value {
+/// What is kept of a secret, marked as such.
+pub(super) fn marked(kept: Value) -> Value {
     Value::Map([(MARK.into(), kept)].into())
 }
 

@@ -3,6 +3,7 @@
 
 use super::model::{ByName, InstanceModel};
 use crate::diagnostic::{Code, Diagnostic};
+use crate::topology::sensitive::SecretPlaces;
 use crate::tosca::digest::sha256;
 #[cfg(feature = "cli")]
 use cuvee_text::source::FileId;
@@ -11,6 +12,7 @@ use cuvee_text::value::Value;
 #[cfg(feature = "cli")]
 use cuvee_text::yaml;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 #[cfg(feature = "cli")]
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -38,6 +40,21 @@ pub struct TargetSources {
     pub non_normative: bool,
     /// The model of a new instance of this target.
     pub model: InstanceModel,
+    /// Which values are secret.
+    pub secrets: SecretPlaces,
+    /// The outputs whose values are known only from the deployed instance.
+    pub outputs: BTreeMap<String, ComputedOutput>,
+}
+
+/// An output whose value functions give, once the instance is deployed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ComputedOutput {
+    /// The value with its functions, as YAML on one line.
+    pub value: String,
+    /// Whether the value, or a part of it, is secret.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_secret: bool,
 }
 
 /// The texts that define the types of a resolved template.
@@ -66,6 +83,10 @@ struct TargetManifest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     types: Option<String>,
     model: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    secrets: Option<String>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    outputs: BTreeMap<String, ComputedOutput>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     files: Vec<(String, String)>,
     /// Digests of files that are not kept, by their names.
@@ -83,9 +104,9 @@ pub(super) fn texts_of(manifest: &[u8]) -> Vec<String> {
     let Ok(manifest) = serde_json::from_slice::<TargetManifest>(manifest) else {
         return Vec::new();
     };
-    let TargetManifest { concrete, written, types, model, files, .. } = manifest;
+    let TargetManifest { concrete, written, types, model, files, secrets, .. } = manifest;
     let files = files.into_iter().map(|(_, digest)| digest);
-    files.chain([concrete, written]).chain(types).chain([model]).collect()
+    files.chain([concrete, written, model]).chain(types).chain(secrets).collect()
 }
 
 /// The format of manifests that this version writes.
@@ -113,6 +134,8 @@ impl TargetSources {
             written: keep(self.written.clone().into_bytes()),
             types: Some(keep(self.types.clone().into_bytes())),
             model: keep(serde_json::to_vec(&self.model).map_err(unwritable)?),
+            secrets: Some(keep(serde_json::to_vec(&self.secrets).map_err(unwritable)?)),
+            outputs: self.outputs.clone(),
             maps: self.maps.clone(),
             non_normative: self.non_normative,
         };
@@ -135,11 +158,24 @@ impl TargetSources {
             written: text(&manifest.written, blob)?,
             types: text(manifest.types(), blob)?,
             model: model(&manifest, blob)?,
+            secrets: manifest.secrets(blob)?.unwrap_or_default(),
             template: manifest.template,
+            outputs: manifest.outputs,
             digests: manifest.digests,
             maps: manifest.maps,
             non_normative: manifest.non_normative,
         })
+    }
+
+    /// Reads only the outputs of a target whose values are known only from the deployed instance.
+    ///
+    /// # Errors
+    /// As [`TargetSources::read`].
+    pub(crate) fn read_outputs(
+        digest: &str,
+        blob: &dyn Fn(&str) -> Result<Vec<u8>, Diagnostic>,
+    ) -> Result<BTreeMap<String, ComputedOutput>, Diagnostic> {
+        Ok(TargetManifest::read(digest, blob)?.outputs)
     }
 
     /// Adds the names of the outputs of operations that functions in the target ask for.
@@ -167,6 +203,17 @@ impl TargetSources {
         blob: &dyn Fn(&str) -> Result<Vec<u8>, Diagnostic>,
     ) -> Result<InstanceModel, Diagnostic> {
         model(&TargetManifest::read(digest, blob)?, blob)
+    }
+
+    /// Reads only which values of a target are secret. Earlier versions kept nothing about that.
+    ///
+    /// # Errors
+    /// As [`TargetSources::read`].
+    pub(crate) fn read_secrets(
+        digest: &str,
+        blob: &dyn Fn(&str) -> Result<Vec<u8>, Diagnostic>,
+    ) -> Result<Option<SecretPlaces>, Diagnostic> {
+        TargetManifest::read(digest, blob)?.secrets(blob)
     }
 
     /// The files of the target, with this text as the template.
@@ -216,6 +263,15 @@ impl TargetManifest {
     /// The digest of the text with the types. Earlier versions kept no such text.
     fn types(&self) -> &str {
         self.types.as_ref().unwrap_or(&self.concrete)
+    }
+
+    fn secrets(
+        &self,
+        blob: &dyn Fn(&str) -> Result<Vec<u8>, Diagnostic>,
+    ) -> Result<Option<SecretPlaces>, Diagnostic> {
+        let Some(digest) = &self.secrets else { return Ok(None) };
+        let secrets = serde_json::from_str(&text(digest, blob)?);
+        secrets.map(Some).map_err(|error| no_target(digest, &error.to_string()))
     }
 
     fn files(

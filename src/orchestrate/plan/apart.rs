@@ -14,6 +14,7 @@ use super::order::ordering;
 use super::weave::{CallPlace, Scene, SceneSide, Up, weave_apart};
 use crate::topology::{NodeIndex, RelationIndex, Topology};
 use crate::tosca::Types;
+use crate::tosca::secrecy::USUAL_NAMES;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 use std::rc::Rc;
@@ -63,7 +64,7 @@ pub(crate) struct ApartRelation<'a> {
 /// Takes the deployments of a topology apart. Each relation of the topology has an identifier of
 /// its own.
 pub(crate) fn deployment<'a>(topology: &Topology, types: &Types<'a>) -> Deployment<'a> {
-    let behaviors = Behaviors::of(topology, types, FxHashSet::default());
+    let behaviors = Behaviors::of(topology, types, FxHashSet::default(), &USUAL_NAMES);
     // Calls on one host need not wait for each other, since it is open which of them exist.
     let mut builder = PlanBuilder::new(Declarative::Deploy.as_str(), true, true);
     builder.keeps_order = false;

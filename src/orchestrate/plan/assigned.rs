@@ -2,9 +2,9 @@
 //! capabilities, artifacts and operations.
 
 use super::behavior::Behaviors;
+use crate::topology::diff::{Change, values};
 use crate::topology::scope::TopologyScope;
-use crate::topology::sensitive::{is_sensitive_name, of_definition};
-use crate::topology::value_source::ValueOwner;
+use crate::topology::sensitive::{SecretOwner, kept_secret};
 use crate::topology::{
     AssignedValue, NodeIndex, RelationIndex, Spanned, Topology, TopologyArtifact, TopologyElement,
 };
@@ -24,10 +24,10 @@ pub(super) type WrittenValue<'v> = (Cow<'v, Value>, Span);
 /// The values that an element assigns, and the definitions with their defaults.
 pub(super) struct EffectiveValues<'v, 'a> {
     pub(super) values: &'v [AssignedValue],
-    /// The same values with functions unevaluated.
-    pub(super) written: &'v [AssignedValue],
     pub(super) defined: Option<&'v Parts<'a, PropertyDefinition<'a>>>,
-    pub(super) owner: ValueOwner,
+    pub(super) owner: SecretOwner,
+    /// The capability of the owner that has the values, if one does.
+    pub(super) capability: Option<&'v str>,
 }
 
 impl<'v> EffectiveValues<'v, '_> {
@@ -69,37 +69,55 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         }
         let definition = &assigned.defined?.get(name)?.definition;
         let node = definition.value.or(definition.default).filter(|node| !node.is_null())?;
-        Some((Cow::Owned(self.value(name, node, assigned.owner)), node.span()))
+        let secrecy = self.secrets().slot(assigned.owner, assigned.capability, name);
+        Some((Cow::Owned(self.value(node, assigned.owner.of_values(), &secrecy)), node.span()))
     }
 
-    /// Whether the value of a name is secret: its definition says so, otherwise its name or what it
-    /// is computed from.
-    pub(super) fn is_sensitive(&self, assigned: &EffectiveValues<'_, 'a>, name: &str) -> bool {
-        let definition = assigned.defined.and_then(|defined| Some(&defined.get(name)?.definition));
-        let said = definition.and_then(|it| of_definition(it, self.types()));
-        said.unwrap_or_else(|| {
-            let own = assigned.written.iter().rfind(|one| one.name == name);
-            let own = own.map(|own| Cow::Borrowed(&own.value.value));
-            let default = || Some(Cow::Owned(definition?.default?.to_value()));
-            is_sensitive_name(name)
-                || own
-                    .or_else(default)
-                    .is_some_and(|value| self.secrets().value(&value, assigned.owner))
-        })
+    /// Whether a change of the value of a name touches what is secret of it. `inner` leads from the
+    /// value to what changes.
+    pub(super) fn is_sensitive(
+        &self,
+        assigned: &EffectiveValues<'_, 'a>,
+        name: &str,
+        (inner, change): (&str, &Change),
+    ) -> bool {
+        let secrecy = self.secrets().slot(assigned.owner, assigned.capability, name);
+        let mut sides = change.edit.sides().into_iter().flatten();
+        sides.any(|value| self.secrets().touches_within(&secrecy, inner, value))
     }
 
-    /// The topology with functions unevaluated.
-    fn written_topology(&self) -> &'t Topology {
-        self.as_written.as_ref().map_or(self.topology, |written| written.topology)
+    /// The differences between a value of another variant and one of this, below a path.
+    pub(super) fn differences(
+        &self,
+        path: String,
+        was: Option<&Value>,
+        is: Option<&Value>,
+    ) -> Vec<Change> {
+        let mut found = values(path, was, is);
+        found.retain(|change| !self.is_same_secret(change));
+        found
+    }
+
+    /// Whether a change is none, because both sides have the same value, and one of them hides it: a
+    /// text may be a secret of one variant, and occur in another by chance.
+    pub(super) fn is_same_secret(&self, change: &Change) -> bool {
+        let (Some(keeping), [Some(was), Some(is)]) = (self.keeping, change.edit.sides()) else {
+            return false;
+        };
+        match (kept_secret(was), kept_secret(is)) {
+            (Some(_), None) => keeping.secret(is) == *was,
+            (None, Some(_)) => keeping.secret(was) == *is,
+            _ => false,
+        }
     }
 
     /// The properties of a node.
     pub(super) fn properties(&self, node: NodeIndex) -> EffectiveValues<'t, 'a> {
         EffectiveValues {
             values: &self.topology.node(node).described.properties,
-            written: &self.written_topology().node(node).described.properties,
             defined: self.effective(node).map(|defined| &defined.properties),
-            owner: ValueOwner::Node(node),
+            owner: SecretOwner::Node(node),
+            capability: None,
         }
     }
 
@@ -113,7 +131,10 @@ impl<'t, 'a> Behaviors<'t, 'a> {
     }
 
     /// The properties of a capability of a node.
-    pub(super) fn capability(&self, node: NodeIndex, name: &str) -> EffectiveValues<'t, 'a> {
+    pub(super) fn capability<'v>(&self, node: NodeIndex, name: &'v str) -> EffectiveValues<'v, 'a>
+    where
+        't: 'v,
+    {
         let assigned = |topology: &'t Topology| {
             let found = topology.node(node).capabilities.iter().find(|one| one.name == name);
             found.map_or(&[][..], |found| &found.properties)
@@ -121,9 +142,9 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         let defined = self.effective(node).and_then(|it| it.capabilities.get(name));
         EffectiveValues {
             values: assigned(self.topology),
-            written: assigned(self.written_topology()),
             defined: defined.map(|defined| &defined.definition.properties),
-            owner: ValueOwner::Node(node),
+            owner: SecretOwner::Node(node),
+            capability: Some(name),
         }
     }
 
@@ -136,9 +157,9 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         };
         EffectiveValues {
             values: assigned(self.topology),
-            written: assigned(self.written_topology()),
             defined: self.relation_effective(relation).map(|defined| &defined.properties),
-            owner: ValueOwner::Relation(relation),
+            owner: SecretOwner::Relation(relation),
+            capability: None,
         }
     }
 

@@ -7,7 +7,7 @@ use super::weave::{CallPlace, Unhosted};
 use super::{CountedTemplate, KeepsValues};
 use crate::diagnostic::Diagnostics;
 use crate::topology::scope::TopologyScope;
-use crate::topology::sensitive::{self, Sensitivity, is_sensitive_input, is_sensitive_name};
+use crate::topology::sensitive::{SecretOwner, Sensitivity};
 use crate::topology::value_source::ValueOwner;
 use crate::topology::{
     AssignedValue, Described, NodeIndex, RelationIndex, Spanned, Topology, TopologyArtifact,
@@ -15,6 +15,7 @@ use crate::topology::{
     TopologyParameter, relationship_type, requirement_definition, type_named,
 };
 use crate::tosca::evaluate::{EvaluatorState, FunctionEvaluator};
+use crate::tosca::secrecy::{Secrecy, SecretNames};
 use crate::tosca::types::InterfaceDefinition;
 use crate::tosca::{
     EffectiveInterface, EffectiveType, Family, LifecycleOperation, OperationDefinition,
@@ -72,11 +73,16 @@ struct TypeOperation<'a> {
     /// The inputs with a value, and the type that assigns it.
     inputs: Vec<(&'a str, Node<'a>, &'a str)>,
     outputs: Vec<(&'a str, Node<'a>)>,
-    /// The names of inputs that are declared sensitive or not sensitive.
-    sensitive: Vec<(&'a str, bool)>,
+    /// What is secret of inputs by their definitions, by name; open if that is said.
+    sensitive: Vec<(&'a str, Secrecy)>,
 }
 
 impl TypeOperation<'_> {
+    /// What is secret of an input by its definition; `None` if that says nothing about it.
+    fn sensitivity(&self, input: &str) -> Option<&Secrecy> {
+        self.sensitive.iter().find(|(name, _)| *name == input).map(|(_, said)| said)
+    }
+
     /// The operation, with what it does not say itself from another one.
     fn over(mut self, other: Option<&Self>) -> Self {
         let Some(other) = other else { return self };
@@ -85,7 +91,7 @@ impl TypeOperation<'_> {
         if self.outputs.is_empty() {
             self.outputs.clone_from(&other.outputs);
         }
-        self.sensitive.extend(&other.sensitive);
+        self.sensitive.extend(other.sensitive.iter().cloned());
         self
     }
 }
@@ -140,7 +146,7 @@ pub(super) struct Behaviors<'t, 'a> {
     scope: Option<TopologyScope<'t, 'a>>,
     evaluated: RefCell<EvaluatorState<TopologyElement>>,
     /// How an instance keeps the values that types give.
-    keeping: Option<&'t dyn KeepsValues>,
+    pub(super) keeping: Option<&'t dyn KeepsValues>,
     /// The nodes of templates with several nodes, by the name of the template.
     counted: FxHashMap<String, Vec<NodeIndex>>,
 }
@@ -150,8 +156,9 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         topology: &'t Topology,
         types: &'t Types<'a>,
         managed: FxHashSet<NodeIndex>,
+        names: &SecretNames,
     ) -> Self {
-        Self::among(topology, (types, vec![types; topology.nodes.len()]), managed)
+        Self::among(topology, (types, vec![types; topology.nodes.len()]), managed, names)
     }
 
     /// The behavior of a topology in which not all nodes have their types from the same template.
@@ -159,6 +166,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         topology: &'t Topology,
         (types, types_of): (&'t Types<'a>, Vec<&'t Types<'a>>),
         managed: FxHashSet<NodeIndex>,
+        names: &SecretNames,
     ) -> Self {
         let mut behaviors = Self {
             topology,
@@ -169,7 +177,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
             hosts: topology.hosts(),
             managed,
             is_foreign: false,
-            secrets: Sensitivity::of(topology, types),
+            secrets: Sensitivity::of(topology, types, names.clone()),
             as_written: None,
             scope: None,
             evaluated: RefCell::default(),
@@ -189,8 +197,9 @@ impl<'t, 'a> Behaviors<'t, 'a> {
     /// secret. The functions of types get their values, too.
     pub(super) fn beside(self, written: Option<&'t Topology>) -> Self {
         let Some(written) = written else { return self };
-        let types = (self.types, self.types_of.clone());
-        let as_written = Self::among(written, types, FxHashSet::default()).keeping(self.keeping);
+        let (types, names) = ((self.types, self.types_of.clone()), self.secrets.names());
+        let as_written = Self::among(written, types, FxHashSet::default(), names);
+        let as_written = as_written.keeping(self.keeping);
         Self {
             as_written: Some(Box::new(as_written)),
             scope: Some(TopologyScope::of(self.topology, self.types)),
@@ -215,8 +224,9 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         once
     }
 
-    /// A value that a type gives, with the values of functions, if they have theirs here.
-    pub(super) fn value(&self, name: &str, node: Node<'_>, owner: ValueOwner) -> Value {
+    /// A value that a type gives, and of which this is secret, with the values of functions, if they
+    /// have theirs here.
+    pub(super) fn value(&self, node: Node<'_>, owner: ValueOwner, secrecy: &Secrecy) -> Value {
         let value = match &self.scope {
             None => node.to_value(),
             Some(scope) => {
@@ -227,7 +237,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
             }
         };
         match self.keeping {
-            Some(keeping) => keeping.kept(name, value),
+            Some(keeping) => keeping.kept(value, secrecy, self.secrets.data()),
             None => value,
         }
     }
@@ -263,18 +273,16 @@ impl<'t, 'a> Behaviors<'t, 'a> {
     pub(super) fn told(&self) -> Vec<WorkflowInput> {
         let inputs = self.topology.inputs.iter().filter(|_| self.as_written.is_some());
         let told = inputs.filter_map(|input| {
-            Some(WorkflowInput {
-                name: input.name.clone(),
-                value: input.value.as_ref().or(input.default.as_ref())?.value.clone(),
-                is_sensitive: self.is_sensitive_input(input),
-            })
+            let value = input.value.as_ref().or(input.default.as_ref())?.value.clone();
+            let is_sensitive = self.is_sensitive_input(input, &value);
+            Some(WorkflowInput { name: input.name.clone(), value, is_sensitive })
         });
         told.collect()
     }
 
-    /// Whether an input of a workflow is secret.
-    pub(super) fn is_sensitive_input(&self, input: &TopologyParameter) -> bool {
-        is_sensitive_input(input, self.types)
+    /// Whether the value of an input of a workflow, or a part of it, is secret.
+    pub(super) fn is_sensitive_input(&self, input: &TopologyParameter, value: &Value) -> bool {
+        !self.secrets.parameter(input).is_open() || self.secrets.has_secret_name(value)
     }
 
     /// Makes a call, and marks the inputs that were secret before functions had their values.
@@ -348,7 +356,8 @@ impl<'t, 'a> Behaviors<'t, 'a> {
     pub(super) fn attribute(&self, node: NodeIndex, name: &str) -> Option<KnownAttribute> {
         let described = &self.topology.node(node).described;
         let value = beginning(Some(described), self.node_type(node), name)?;
-        let is_sensitive = self.secrets().property(node, name);
+        let secrets = self.secrets();
+        let is_sensitive = secrets.property(node, name) || secrets.has_secret_name(&value);
         Some(KnownAttribute { name: name.to_owned(), value, is_sensitive })
     }
 
@@ -359,10 +368,11 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         name: &str,
     ) -> Option<KnownAttribute> {
         let of_type = self.relationship_type(relation);
+        let is_secret = self.secrets().relation_property(relation, name);
         let relation = self.topology.relation(relation);
         let template = relation.relationship.map(|id| &self.topology.relationship(id).described);
         let value = beginning(template, of_type, name)?;
-        let is_sensitive = is_sensitive_name(name);
+        let is_sensitive = is_secret || self.secrets().has_secret_name(&value);
         Some(KnownAttribute { name: name.to_owned(), value, is_sensitive })
     }
 
@@ -390,7 +400,8 @@ impl<'t, 'a> Behaviors<'t, 'a> {
     ) -> Option<Rc<PlanCall>> {
         let template = self.topology.node(node);
         let is_plain = template.described.interfaces.is_empty() && template.artifacts.is_empty();
-        let of_type = self.node_type(node).filter(|_| is_plain);
+        let is_marked = || self.secrets().is_marked(SecretOwner::Node(node), None);
+        let of_type = self.node_type(node).filter(|_| is_plain && !is_marked());
         match of_type.and_then(|of_type| of_type.calls.get(&operation)) {
             Some(same) => same.clone(),
             None => self.made(|behaviors| behaviors.standard_call(node, operation)).map(Rc::new),
@@ -499,6 +510,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
                 is_meant.then(|| {
                     type_operation(
                         types,
+                        &self.secrets,
                         part.named.name,
                         &part.definition,
                         said.owner,
@@ -731,7 +743,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
     }
 
     fn node_type_behavior(&self, types: &'t Types<'a>, id: TypeId) -> TypeBehavior<'t, 'a> {
-        let mut behavior = TypeBehavior::of(types, id, true);
+        let mut behavior = TypeBehavior::of(types, &self.secrets, id, true);
         let derives = |name: &str| derives(types, id, Family::Node, name);
         behavior.is_provided = PROVIDED.iter().any(|name| derives(name));
         behavior.is_compute = derives("tosca.nodes.Compute");
@@ -750,7 +762,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
     }
 
     fn relationship_type_behavior(&self, types: &'t Types<'a>, id: TypeId) -> TypeBehavior<'t, 'a> {
-        let mut behavior = TypeBehavior::of(types, id, false);
+        let mut behavior = TypeBehavior::of(types, &self.secrets, id, false);
         behavior.is_ordering = types.is_ordering(id);
         behavior.is_connection =
             derives(types, id, Family::Relationship, "tosca.relationships.ConnectsTo");
@@ -793,7 +805,9 @@ impl<'t, 'a> Behaviors<'t, 'a> {
                             })
                             .collect(),
                         outputs: said.outputs.iter().map(|one| (one.name, one.value)).collect(),
-                        sensitive: inputs.filter_map(|input| sensitivity(types, input)).collect(),
+                        sensitive: inputs
+                            .filter_map(|input| sensitivity(&self.secrets, input))
+                            .collect(),
                     }
                 })
             })
@@ -827,31 +841,57 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         call.interface =
             interface.or(inherited.map(|said| said.interface)).unwrap_or_default().to_owned();
         for &(name, node, by) in inherited.iter().flat_map(|said| &said.inputs) {
-            call.assign(name, self.value(name, node, owner), by, node.span());
+            let secrecy = self.input_secrecy(inherited, owner, name);
+            call.assign(name, self.value(node, owner, &secrecy), by, node.span());
         }
         if let Some((interface, said)) = own {
             for AssignedValue { name, value, .. } in interface.inputs.iter().chain(&said.inputs) {
                 call.assign(name, assigned(&value.value), from, value.span);
             }
         }
-        let own = own.map_or(&[][..], |(_, said)| &said.outputs);
-        let own = own.iter().map(|output| (&*output.name, output.value.value.clone()));
+        let written = own.map_or(&[][..], |(_, said)| &said.outputs);
+        let written = written.iter().map(|output| (&*output.name, output.value.value.clone()));
         let outputs = inherited.iter().flat_map(|said| &said.outputs);
         let outputs = outputs.map(|(name, node)| (*name, node.to_value()));
-        let outputs: Vec<_> = if own.len() > 0 { own.collect() } else { outputs.collect() };
+        let outputs: Vec<_> = if written.len() > 0 { written.collect() } else { outputs.collect() };
         call.outputs = outputs
             .into_iter()
             .filter_map(|(name, mapping)| self.output(name, &mapping, owner))
             .collect();
         for input in &mut call.inputs {
-            let said = inherited.and_then(|said| {
-                said.sensitive.iter().find(|(name, _)| *name == input.name).map(|(_, said)| *said)
-            });
-            input.is_sensitive = said.unwrap_or_else(|| {
-                is_sensitive_name(&input.name) || self.secrets.value(&input.value, owner)
-            });
+            let is_said = inherited.is_some_and(|said| said.sensitivity(&input.name).is_some());
+            input.is_sensitive = !self.input_secrecy(inherited, owner, &input.name).is_open()
+                || (!is_said && self.secrets.value(&input.value, owner))
+                || self.is_assigned_secret(own, &input.name)
+                || self.secrets.has_secret_name(&input.value);
         }
         Some(call)
+    }
+
+    /// What is secret of an input by its definition, or else by its name.
+    fn input_secrecy(
+        &self,
+        inherited: Option<&TypeOperation<'_>>,
+        owner: ValueOwner,
+        name: &str,
+    ) -> Secrecy {
+        let is_marked = |owner| self.secrets.is_marked(owner, None);
+        if SecretOwner::of(owner).is_some_and(is_marked) {
+            return Secrecy::Whole;
+        }
+        let said = inherited.and_then(|said| said.sensitivity(name)).cloned();
+        said.unwrap_or_else(|| Secrecy::whole(self.secrets.names().has(name)))
+    }
+
+    /// Whether a template says of an input that it is secret.
+    fn is_assigned_secret(
+        &self,
+        own: Option<(&TopologyInterface, &TopologyOperation)>,
+        name: &str,
+    ) -> bool {
+        let inputs = own.map(|(interface, said)| interface.inputs.iter().chain(&said.inputs));
+        let mut inputs = inputs.into_iter().flatten().filter(|input| input.name == name);
+        inputs.any(|input| !self.secrets.assigned_definition(input).is_open())
     }
 
     /// An output of an operation; `None` if it is assigned to no attribute (section 3.6.15).
@@ -884,7 +924,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
 
 impl<'t, 'a> TypeBehavior<'t, 'a> {
     /// The behavior of a type; its calls are still missing.
-    fn of(types: &'t Types<'a>, id: TypeId, is_node: bool) -> Self {
+    fn of(types: &'t Types<'a>, secrets: &Sensitivity<'_, '_>, id: TypeId, is_node: bool) -> Self {
         let mut behavior = Self {
             types,
             id,
@@ -908,7 +948,8 @@ impl<'t, 'a> TypeBehavior<'t, 'a> {
                     behavior.others.push((interface, name));
                     continue;
                 };
-                let said = type_operation(types, interface, of, said.owner, &said.definition);
+                let said =
+                    type_operation(types, secrets, interface, of, said.owner, &said.definition);
                 behavior.operations.insert(operation, said);
             }
         }
@@ -988,6 +1029,7 @@ fn is_interface(types: &Types<'_>, kind: Option<Node<'_>>, name: &str) -> bool {
 
 fn type_operation<'a>(
     types: &Types<'a>,
+    secrets: &Sensitivity<'_, '_>,
     interface: &'a str,
     of: &EffectiveInterface<'a>,
     owner: TypeId,
@@ -1005,12 +1047,18 @@ fn type_operation<'a>(
             .filter_map(|(input, owner)| Some((input.named.name, input_value(input)?, *owner)))
             .collect(),
         outputs: said.outputs.iter().map(|output| (output.name, output.value)).collect(),
-        sensitive: inputs.iter().filter_map(|(input, _)| sensitivity(types, input)).collect(),
+        sensitive: inputs.iter().filter_map(|(input, _)| sensitivity(secrets, input)).collect(),
     }
 }
 
-fn sensitivity<'a>(types: &Types<'_>, input: &PropertyDefinition<'a>) -> Option<(&'a str, bool)> {
-    Some((input.named.name, sensitive::of_definition(input, types)?))
+/// What is secret of an input by its definition; `None` if that says nothing about it.
+fn sensitivity<'a>(
+    secrets: &Sensitivity<'_, '_>,
+    input: &PropertyDefinition<'a>,
+) -> Option<(&'a str, Secrecy)> {
+    let secrecy = secrets.declared(input);
+    let is_said = !secrecy.is_open() || input.sensitive == Some(false);
+    is_said.then_some((input.named.name, secrecy))
 }
 
 fn deployment_artifact(

@@ -8,9 +8,8 @@ use super::content::{CalledFile, Contents};
 use super::model::{CallOutput, ChangeClass, ChangeReason, PlanCall};
 use super::weave::CallPlace;
 use super::{Adaptation, VariantOrigin};
-use crate::topology::diff::{Change, Edit, step, values};
+use crate::topology::diff::{Change, Edit, step};
 use crate::topology::scope::TopologyScope;
-use crate::topology::sensitive::is_sensitive_path;
 use crate::topology::{NodeIndex, RelationIndex, Spanned};
 use crate::tosca::LifecycleOperation as Operation;
 use cuvee_text::source::Span;
@@ -77,10 +76,11 @@ impl<'c, 'a, 'b> VariantComparison<'c, 'a, 'b> {
             self.artifacts(old, new, &mut found);
             self.operations(old, new, &mut found);
         }
+        let elements =
+            (self.from.topology.node_identifier(old), self.to.topology.node_identifier(new));
         for (_, reason) in &mut found {
-            let secrets = (self.from.secrets(), self.to.secrets());
             reason.is_sensitive |=
-                secrets.0.at(old, &reason.path) || secrets.1.at(new, &reason.path);
+                touches(self.from, &elements.0, reason) || touches(self.to, &elements.1, reason);
         }
         found
     }
@@ -143,10 +143,11 @@ impl<'c, 'a, 'b> VariantComparison<'c, 'a, 'b> {
             let span = new.as_ref().map_or(span, |(_, span)| *span);
             let old = old.as_ref().map(|(value, _)| self.renamed(value));
             let new = new.as_ref().map(|(value, _)| &**value);
-            for change in values(format!("{path}{}", step(name)), old.as_deref(), new) {
-                let is_sensitive = is_sensitive_path(&change.path)
-                    || self.from.is_sensitive(was, name)
-                    || self.to.is_sensitive(is, name);
+            let path = format!("{path}{}", step(name));
+            for change in self.to.differences(path.clone(), old.as_deref(), new) {
+                let within = (&change.path[path.len()..], &change);
+                let is_sensitive = self.from.is_sensitive(was, name, within)
+                    || self.to.is_sensitive(is, name, within);
                 found.push((name, ChangeReason { is_sensitive, ..edited(change, span) }));
             }
         }
@@ -191,7 +192,7 @@ impl<'c, 'a, 'b> VariantComparison<'c, 'a, 'b> {
             let span = is.as_ref().map_or(self.to.topology.node(new).span, |is| is.span);
             let was = was.as_ref().map(|was| self.renamed(&was.value));
             let is = is.as_ref().map(|is| &is.value);
-            let changes = values(path.to_owned(), was.as_deref(), is).into_iter();
+            let changes = self.to.differences(path.to_owned(), was.as_deref(), is).into_iter();
             let class = ChangeClass::Reconfigure;
             found.extend(changes.map(|change| (class, edited(change, span))));
         }
@@ -223,7 +224,8 @@ impl<'c, 'a, 'b> VariantComparison<'c, 'a, 'b> {
         let origin = &self.origins[old.index()];
         let other = self.contents.differ(&format!("{path}.file"), origin, old_file, new_file);
         let old_rest = was.map(|was| self.renamed(&was.rest));
-        let changes = values(path, old_rest.as_deref(), is.map(|is| &is.rest)).into_iter();
+        let changes =
+            self.to.differences(path, old_rest.as_deref(), is.map(|is| &is.rest)).into_iter();
         let changes = changes.map(|change| edited(change, one.span));
         let is_deployment = [was, is].into_iter().flatten().any(|it| it.is_deployment);
         let class = if is_deployment { ChangeClass::Recreate } else { ChangeClass::Reconfigure };
@@ -413,7 +415,7 @@ impl<'c, 'a, 'b> VariantComparison<'c, 'a, 'b> {
             ("implementation.type", kind(was).as_ref(), kind(is).as_ref()),
             ("implementation.timeout", was.timeout.as_ref(), is.timeout.as_ref()),
         ] {
-            let changes = values(path.to_owned(), from, to).into_iter();
+            let changes = self.to.differences(path.to_owned(), from, to).into_iter();
             found.extend(changes.map(|change| edited(change, is.span)));
         }
         let [from, to] = [was, is].map(|call| self.to.place_of(place(call.host.as_deref())));
@@ -439,16 +441,23 @@ impl<'c, 'a, 'b> VariantComparison<'c, 'a, 'b> {
             let (old, new) = (of(was).map(|at| &was.inputs[at]), of(is).map(|at| &is.inputs[at]));
             let path = format!("inputs{}", step(name));
             let from = old.map(|input| self.renamed(&input.value));
-            let changes = values(path, from.as_deref(), new.map(|input| &input.value));
+            let changes = self.to.differences(path, from.as_deref(), new.map(|input| &input.value));
             let is_sensitive = [old, new].into_iter().flatten().any(|input| input.is_sensitive);
             let span = new.map_or(is.span, |input| input.span);
             let reason = |change| ChangeReason { is_sensitive, ..edited(change, span) };
             found.extend(changes.into_iter().map(reason));
         }
-        let changes = values("outputs".to_owned(), Some(&outputs(was)), Some(&outputs(is)));
+        let changes =
+            self.to.differences("outputs".to_owned(), Some(&outputs(was)), Some(&outputs(is)));
         found.extend(changes.into_iter().map(|change| edited(change, is.span)));
         found
     }
+}
+
+/// Whether a difference touches a secret of an element of a variant.
+fn touches(behaviors: &Behaviors<'_, '_>, element: &str, reason: &ChangeReason) -> bool {
+    let mut values = [&reason.from, &reason.to].into_iter().flatten();
+    values.any(|value| behaviors.secrets().touches(element, &reason.path, value))
 }
 
 /// The outputs of a call with the attributes that they are assigned to, as data.

@@ -101,7 +101,7 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         let preconditions: Vec<_> = conditions.flat_map(|one| self.precondition(one)).collect();
         self.builder.plan.preconditions = preconditions;
         self.builder.plan.inputs = self.told(workflow, &inputs);
-        let secrets = self.secrets(workflow);
+        let secrets = self.secrets(workflow, &inputs);
         let frame = WorkflowFrame { guards: Vec::new(), inputs, secrets, targets };
         self.workflow(workflow, &frame, &[]);
         // The workflow gives each step, so the plan has no parts.
@@ -114,7 +114,7 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
     fn told(&self, workflow: &TopologyWorkflow, values: &[(String, Value)]) -> Vec<WorkflowInput> {
         let told = workflow.inputs.iter().filter_map(|input| {
             let (name, value) = values.iter().find(|(name, _)| *name == input.name)?.clone();
-            let is_sensitive = self.behaviors.is_sensitive_input(input);
+            let is_sensitive = self.behaviors.is_sensitive_input(input, &value);
             Some(WorkflowInput { name, value, is_sensitive })
         });
         told.collect()
@@ -129,10 +129,9 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
     }
 
     /// The names of the secret inputs of a workflow.
-    fn secrets(&self, workflow: &TopologyWorkflow) -> Vec<String> {
-        let inputs = workflow.inputs.iter();
-        let secrets = inputs.filter(|input| self.behaviors.is_sensitive_input(input));
-        secrets.map(|input| input.name.clone()).collect()
+    fn secrets(&self, workflow: &TopologyWorkflow, values: &[(String, Value)]) -> Vec<String> {
+        let told = self.told(workflow, values).into_iter();
+        told.filter(|input| input.is_sensitive).map(|input| input.name).collect()
     }
 
     fn precondition(&mut self, said: &TopologyPrecondition) -> Vec<Guard> {
@@ -416,7 +415,9 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
             let Some(mut call) = self.called(target, activity) else { continue };
             assign(&mut call, &activity.inputs, &self.builder.plan.workflow);
             for input in &mut call.inputs {
-                input.is_sensitive |= takes(&input.value, &frame.secrets);
+                input.is_sensitive |= takes(&input.value, &frame.secrets)
+                    || self.gives_secret(&open.step.name, activity, &input.name)
+                    || self.behaviors.secrets().has_secret_name(&input.value);
                 input.value = filled(&input.value, &frame.inputs);
             }
             let host = self.host(open.step, target, &call);
@@ -428,6 +429,14 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
             last.push(self.builder.push(step, open.waits));
         }
         last
+    }
+
+    /// Whether an activity gives a secret to an input of what it calls.
+    fn gives_secret(&self, step: &str, activity: &TopologyActivity, name: &str) -> bool {
+        let workflow = self.stack.last().copied().unwrap_or_default();
+        let secrets = self.behaviors.secrets();
+        activity.inputs.iter().any(|input| input.name == name)
+            && !secrets.activity_input(workflow, step, name).is_open()
     }
 
     /// If a node has several relations of this name, the one that has the operation.
@@ -589,8 +598,12 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         let mut guards = self.builder.plan.workflow_steps[written as usize].guards.clone();
         let own = workflow.preconditions.iter().flat_map(|one| self.precondition(one));
         guards.extend(own.collect::<Vec<_>>());
-        let mut secrets = self.secrets(workflow);
-        let taken = activity.inputs.iter().filter(|one| takes(&one.value.value, &frame.secrets));
+        let mut secrets = self.secrets(workflow, &inputs);
+        let step = &*self.builder.plan.workflow_steps[written as usize].name;
+        let is_secret = |one: &&AssignedValue| {
+            takes(&one.value.value, &frame.secrets) || self.gives_secret(step, activity, &one.name)
+        };
+        let taken = activity.inputs.iter().filter(is_secret);
         secrets.extend(taken.map(|input| input.name.clone()));
         let frame = WorkflowFrame { guards, inputs, secrets, targets: Vec::new() };
         self.workflow(workflow, &frame, waits)

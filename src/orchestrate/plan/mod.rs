@@ -66,6 +66,7 @@ use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::topology::{NodeIndex, Topology, TopologyElement, TopologyWorkflow};
 use crate::tosca::Types;
 use crate::tosca::load::Loaded;
+use crate::tosca::secrecy::{Secrecy, SecretData, SecretNames, USUAL_NAMES};
 use behavior::Behaviors;
 use build::PlanBuilder;
 use content::Contents;
@@ -234,6 +235,8 @@ pub(crate) struct VariantOfPlan<'v, 'a> {
     pub(crate) observation: Option<Observation<'v>>,
     /// The template of each node, if one template gives several nodes.
     pub(crate) template_of: Option<CountedTemplate<'v>>,
+    /// The names whose values are secret.
+    pub(crate) names: &'v SecretNames,
 }
 
 /// The types and files of a template. The places of what it gives are in these files.
@@ -250,8 +253,11 @@ pub(crate) type OriginOfNode<'v, 'a> = &'v dyn Fn(&str) -> Option<VariantOrigin<
 
 /// How an instance keeps values and files, so that they can be compared with what it has kept.
 pub(crate) trait KeepsValues {
-    /// A value of this name with its secrets replaced.
-    fn kept(&self, name: &str, value: Value) -> Value;
+    /// A value of which this is secret, with its secrets replaced.
+    fn kept(&self, value: Value, secrecy: &Secrecy, data: &SecretData) -> Value;
+
+    /// What replaces a value that is secret.
+    fn secret(&self, value: &Value) -> Value;
 
     /// The digest of a file that is not kept.
     fn digest(&self, content: &[u8]) -> String;
@@ -274,6 +280,7 @@ impl<'v, 'a> VariantOfPlan<'v, 'a> {
             keeping: None,
             observation: None,
             template_of: None,
+            names: &USUAL_NAMES,
         }
     }
 
@@ -286,7 +293,7 @@ impl<'v, 'a> VariantOfPlan<'v, 'a> {
     /// What its nodes and relations do. The orchestrator does not bring those in `managed`.
     fn behaviors(&self, managed: FxHashSet<NodeIndex>) -> Behaviors<'v, 'a> {
         let types_of = self.origins().iter().map(|origin| origin.types).collect();
-        Behaviors::among(self.topology, (self.origin.types, types_of), managed)
+        Behaviors::among(self.topology, (self.origin.types, types_of), managed, self.names)
             .keeping(self.keeping)
             .beside(self.written)
     }
@@ -342,7 +349,7 @@ pub(crate) fn plan(
     query: &PlanQuery,
 ) -> Result<(Plan, Diagnostics), Diagnostics> {
     let managed = query.order.resolved(topology)?;
-    planned(&Behaviors::of(topology, types, managed).beside(written), query)
+    planned(&Behaviors::of(topology, types, managed, &USUAL_NAMES).beside(written), query)
 }
 
 /// Plans a workflow of a variant in which one template may give several nodes. What the workflow

@@ -1,8 +1,9 @@
 //! The data of plans: steps, which steps each waits for, and the parts that they belong to.
 
 use crate::topology::index::indices;
-use crate::topology::sensitive::{is_sensitive_name, masked};
+use crate::topology::sensitive::masked;
 use crate::tosca::function::function_in;
+use crate::tosca::sensitive::is_sensitive_name;
 use crate::tosca::{LifecycleOperation, NodeState};
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;

@@ -6,10 +6,9 @@ use super::difference::{edited, other_type};
 use super::model::{ChangeClass, ChangeReason, ElementChange};
 use super::update::PlannedVariant;
 use super::{Adaptation, behavior::Behaviors};
-use crate::topology::diff::{Change, Edit, diff, step, values};
-use crate::topology::sensitive::is_sensitive_path;
-use crate::topology::value_source::ValueOwner;
-use crate::topology::{Described, Topology, TopologyParameter, type_named};
+use crate::topology::diff::{Change, Edit, diff, step};
+use crate::topology::sensitive::{SecretOwner, Sensitivity};
+use crate::topology::{Described, GroupIndex, Topology, TopologyParameter, type_named};
 use crate::tosca::Family;
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
@@ -28,7 +27,8 @@ pub(super) fn others(
     let mut found = OtherChanges { from: from.behaviors, to: to.behaviors, changes: Vec::new() };
     let document = adaptation.renamed_document(&sections(from.document));
     let written = diff(&document, &sections(to.document)).changes;
-    written.into_iter().filter(is_compared).for_each(|change| found.written(change));
+    let counts = |it: &Change| is_compared(it) && !to.behaviors.is_same_secret(it);
+    written.into_iter().filter(counts).for_each(|change| found.written(change));
     found.effective();
     found.changes
 }
@@ -97,17 +97,13 @@ impl OtherChanges<'_, '_, '_, '_> {
         }
     }
 
-    /// Whether the values of a change are secret.
+    /// Whether a change touches a secret.
     fn hides(&self, change: &Change) -> bool {
-        let of = |behaviors: &Behaviors<'_, '_>| {
-            let secrets = behaviors.secrets();
-            match change.element.split_once('.') {
-                Some(("input", name)) => secrets.input(name),
-                Some(("output", name)) => secrets.output(name),
-                _ => false,
-            }
+        let touches = |secrets: &Sensitivity<'_, '_>, value| {
+            secrets.touches(&change.element, &change.path, value)
         };
-        is_sensitive_path(&change.path) || of(self.from) || of(self.to)
+        let mut sides = change.edit.sides().into_iter().flatten();
+        sides.any(|it| touches(self.from.secrets(), it) || touches(self.to.secrets(), it))
     }
 
     /// Finds other values of inputs, and other types and properties of groups and policies.
@@ -119,10 +115,11 @@ impl OtherChanges<'_, '_, '_, '_> {
                 self.input(was, input);
             }
         }
-        let known: FxHashMap<_, _> = described(from).map(|(it, _, was)| (it, was)).collect();
-        for (element, family, is) in described(to) {
+        let known = described(from).map(|(it, owner, was)| (it, (owner, was)));
+        let known: FxHashMap<_, _> = known.collect();
+        for (element, owner, is) in described(to) {
             if let Some(was) = known.get(&element) {
-                self.described(element, family, was, is);
+                self.described(element, *was, (owner, is));
             }
         }
     }
@@ -132,12 +129,22 @@ impl OtherChanges<'_, '_, '_, '_> {
             of.value.as_ref().or(of.default.as_ref()).map(|value| value.value.clone())
         };
         let path = if is.value.is_some() { "value" } else { "default" };
-        for change in values(path.to_owned(), value(was).as_ref(), value(is).as_ref()) {
+        for change in self.to.differences(path.to_owned(), value(was).as_ref(), value(is).as_ref())
+        {
             self.written(Change { element: format!("input.{}", is.name), ..change });
         }
     }
 
-    fn described(&mut self, element: String, family: Family, was: &Described, is: &Described) {
+    fn described(
+        &mut self,
+        element: String,
+        (old_owner, was): (SecretOwner, &Described),
+        (owner, is): (SecretOwner, &Described),
+    ) {
+        let family = match owner {
+            SecretOwner::Group(_) => Family::Group,
+            _ => Family::Policy,
+        };
         let (old, new) = (self.from.types(), self.to.types());
         let old_id = was.type_name.as_ref().and_then(|name| type_named(old, family, name));
         let new_id = is.type_name.as_ref().and_then(|name| type_named(new, family, name));
@@ -156,18 +163,17 @@ impl OtherChanges<'_, '_, '_, '_> {
             })
             .into_iter()
             .collect();
-        let owner = ValueOwner::Topology;
         let was = EffectiveValues {
             values: &was.properties,
-            written: &was.properties,
             defined: old_id.map(|id| &old.effective(id).properties),
-            owner,
+            owner: old_owner,
+            capability: None,
         };
         let is = EffectiveValues {
             values: &is.properties,
-            written: &is.properties,
             defined: new_id.map(|id| &new.effective(id).properties),
             owner,
+            capability: None,
         };
         let mut names: Vec<&str> = is.names(false).chain(was.names(false)).collect();
         names.sort_unstable();
@@ -176,10 +182,10 @@ impl OtherChanges<'_, '_, '_, '_> {
             let (old, new) = (self.from.value_of(&was, name), self.to.value_of(&is, name));
             let (old, new) = (old.map(|(value, _)| value), new.map(|(value, _)| value));
             let path = format!("property{}", step(name));
-            for change in values(path, old.as_deref(), new.as_deref()) {
-                let is_sensitive = is_sensitive_path(&change.path)
-                    || self.from.is_sensitive(&was, name)
-                    || self.to.is_sensitive(&is, name);
+            for change in self.to.differences(path.clone(), old.as_deref(), new.as_deref()) {
+                let within = (&change.path[path.len()..], &change);
+                let is_sensitive = self.from.is_sensitive(&was, name, within)
+                    || self.to.is_sensitive(&is, name, within);
                 let reason = edited(change, Span::DETACHED);
                 reasons.push(ChangeReason { is_sensitive, span: None, ..reason });
             }
@@ -191,9 +197,13 @@ impl OtherChanges<'_, '_, '_, '_> {
 }
 
 /// The groups and policies of a topology, with their identifiers.
-fn described(topology: &Topology) -> impl Iterator<Item = (String, Family, &Described)> {
-    let groups = topology.groups.iter();
-    let groups = groups.map(|it| (format!("group.{}", it.name), Family::Group, &it.described));
-    let policies = topology.policies.iter();
-    groups.chain(policies.map(|it| (format!("policy.{}", it.name), Family::Policy, &it.described)))
+fn described(topology: &Topology) -> impl Iterator<Item = (String, SecretOwner, &Described)> {
+    let groups = topology.groups.iter().enumerate().map(|(at, group)| {
+        let owner = SecretOwner::Group(GroupIndex::new(at));
+        (format!("group.{}", group.name), owner, &group.described)
+    });
+    let policies = topology.policies.iter().enumerate();
+    groups.chain(policies.map(|(at, policy)| {
+        (format!("policy.{}", policy.name), SecretOwner::Policy(at), &policy.described)
+    }))
 }

@@ -9,8 +9,8 @@ use super::model::{
 };
 use super::start::StartStates;
 use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::topology::sensitive::is_sensitive_name;
 use crate::tosca::NodeState;
+use crate::tosca::sensitive::is_sensitive_name;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::write_flow;
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -87,6 +87,17 @@ pub enum Edit {
     },
 }
 
+impl Edit {
+    /// The values in the first and in the second document.
+    pub(crate) fn sides(&self) -> [Option<&Value>; 2] {
+        match self {
+            Self::Added { to } => [None, Some(to)],
+            Self::Removed { from } => [Some(from), None],
+            Self::Changed { from, to } => [Some(from), Some(to)],
+        }
+    }
+}
+
 /// Compares two plain templates. Their values may be nested as deeply as in any parsed document.
 ///
 /// The comparison is symmetric: with the sides swapped, it finds the same changes, swapped.

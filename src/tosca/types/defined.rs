@@ -10,6 +10,7 @@ use super::{grammar, normative, profile};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::tosca::family::Family;
 use crate::tosca::grammar::Named;
+use crate::tosca::sensitive::said_sensitive;
 use cuvee_text::source::{FileId, Span};
 use cuvee_text::yaml::{Document, Node};
 use std::sync::OnceLock;
@@ -88,6 +89,11 @@ impl<'a> Types<'a> {
             })
         };
         self.hierarchy.has_own_profile && types.any(is_normative)
+    }
+
+    /// The documents that define types, without the profile of normative types.
+    pub(crate) fn documents(&self) -> &[&'a Document] {
+        &self.documents
     }
 
     /// All types: the normative ones, then those of documents, in their order.
@@ -202,6 +208,22 @@ impl<'a> Types<'a> {
     pub(crate) fn is_ordering(&self, relationship: TypeId) -> bool {
         let root = self.find(Family::Relationship, "tosca.relationships.Root");
         root.is_none_or(|root| self.chain(relationship).any(|ancestor| ancestor == root))
+    }
+
+    /// Whether the metadata of a type, or of its nearest ancestor that says anything about it, say
+    /// that its values are secret.
+    pub(crate) fn said_sensitive(&self, id: TypeId) -> Option<bool> {
+        self.chain(id).find_map(|id| said_sensitive(self.definition(id).value))
+    }
+
+    /// Whether values of a data type are secret as a whole: its metadata say so, or it is a
+    /// credential.
+    pub(crate) fn is_secret_data(&self, id: TypeId) -> bool {
+        let is_credential = || {
+            let credential = self.find(Family::Data, "tosca.datatypes.Credential");
+            credential.is_some_and(|credential| self.chain(id).any(|one| one == credential))
+        };
+        self.said_sensitive(id).unwrap_or_else(is_credential)
     }
 
     /// Whether a type names a parent that is not defined.

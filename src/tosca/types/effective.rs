@@ -258,6 +258,7 @@ impl<'a> Refining<'_, 'a> {
             default: own.default.or(before.default),
             status: own.status.or(before.status),
             value: own.value.or(before.value),
+            sensitive: own.sensitive.or(before.sensitive),
         }
     }
 
@@ -319,6 +320,7 @@ impl<'a> Refining<'_, 'a> {
             default: own.default.or(before.default),
             status: own.status.or(before.status),
             value: before.value.or(own.value),
+            sensitive: own.sensitive.or(before.sensitive),
         }
     }
 

@@ -27,6 +27,7 @@ pub(crate) struct TypeSchema<'t, 'a> {
     base: Option<Primitive>,
     schema: &'t Schema<'a>,
     is_open: bool,
+    is_secret: bool,
 }
 
 impl<'t, 'a> Schemas<'t, 'a> {
@@ -46,6 +47,7 @@ impl<'t, 'a> Schemas<'t, 'a> {
                 base: self.types.primitive(TypeRef::Defined(id)).and_then(Primitive::from_name),
                 schema: &effective.schema,
                 is_open: effective.is_open,
+                is_secret: self.types.is_secret_data(id),
             }
         })
     }
@@ -71,6 +73,7 @@ impl<'a> DataTypes<'a> for Schemas<'_, 'a> {
             key_schema: found.schema.key_schema.as_deref(),
             entry_schema: found.schema.entry_schema.as_deref(),
             is_open: found.is_open,
+            is_secret: found.is_secret,
         })
     }
 }

@@ -132,6 +132,19 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
             .filter(|found| found.severity == Severity::Error)
     }
 
+    /// Runs a check. If the checked value is secret, what the check reports only says that the value
+    /// is wrong, and shows nothing of it.
+    pub(super) fn discreetly(&mut self, is_secret: bool, check: impl FnOnce(&mut Self)) {
+        let before = self.findings.diagnostics.len();
+        check(self);
+        if is_secret {
+            let found = self.findings.diagnostics.iter_mut().skip(before);
+            // That a part is missing tells nothing of the others.
+            let found = found.filter(|found| found.code != Code::MissingProperty);
+            found.for_each(|found| *found = concealed(found));
+        }
+    }
+
     /// Records that the validity of a node is not known. A value outside a document has no place,
     /// so nothing is recorded.
     pub(super) fn undecided(
@@ -147,10 +160,13 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
     /// Checks the type of a value, and its constraints if the type is right.
     pub(super) fn value(&mut self, datum: Datum<'t>, schema: &'t Schema<'t>) {
         let kind = self.kind(schema);
-        let before = self.findings.diagnostics.len();
-        if self.typed(datum, &kind) && self.errors_since(before).next().is_none() {
-            kind.constraints().for_each(|clause| self.constraint(datum, clause, &kind));
-        }
+        let is_secret = kind.data_type.is_some_and(|data_type| data_type.is_secret);
+        self.discreetly(is_secret, |checker| {
+            let before = checker.findings.diagnostics.len();
+            if checker.typed(datum, &kind) && checker.errors_since(before).next().is_none() {
+                kind.constraints().for_each(|clause| checker.constraint(datum, clause, &kind));
+            }
+        });
     }
 
     /// Checks the type of a value without its constraints. Returns whether the value can be checked
@@ -345,6 +361,11 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
     /// Checks an assigned value. A value that a refinement fixed must not change (section
     /// 3.6.10.6).
     pub(super) fn assignment(&mut self, value: Datum<'t>, definition: &'t PropertyDefinition<'t>) {
+        let is_secret = definition.is_sensitive();
+        self.discreetly(is_secret, |checker| checker.assigned(value, definition));
+    }
+
+    fn assigned(&mut self, value: Datum<'t>, definition: &'t PropertyDefinition<'t>) {
         let Some(schema) = definition.expected() else { return self.untyped(value) };
         self.value(value, schema);
         let Some(fixed) = definition.value else { return };
@@ -404,6 +425,16 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
                 );
             }
         }
+    }
+}
+
+/// What may be said of a secret value that is wrong.
+pub(crate) fn concealed(found: &Diagnostic) -> Diagnostic {
+    let message = "the value is sensitive, and its definition rejects it";
+    let told = Diagnostic::error(found.code, message).with_severity(found.severity).at(found.span);
+    match &found.rule {
+        Some(rule) => told.rule(**rule),
+        None => told,
     }
 }
 

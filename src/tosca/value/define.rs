@@ -30,7 +30,9 @@ impl<'t> ValueChecker<'t, '_> {
         {
             let Some(value) = value else { continue };
             let before = self.findings.diagnostics.len();
-            self.value(value.into(), schema);
+            self.discreetly(definition.is_sensitive(), |checker| {
+                checker.value(value.into(), schema);
+            });
             for found in self.errors_since(before) {
                 found.message = format!(
                     "the {what} of `{}` does not fit: {}",

@@ -55,6 +55,7 @@ pub use unit::Dimension;
 pub(crate) use version::{Version, is_version};
 
 use crate::diagnostic::{Cite, Code, Diagnostic};
+pub(crate) use check::concealed;
 use check::{PropertyOwner, ValueChecker};
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;

@@ -5,6 +5,7 @@ use super::schema::boolean;
 use super::{Clause, Primitive, PropertyDefinition, Schema};
 use crate::diagnostic::{Advice, Cite, Code, Diagnostic, Diagnostics};
 use crate::tosca::grammar::{Grammar, Named};
+use crate::tosca::sensitive::said_sensitive;
 use crate::tosca::shape::{PARAMETER, Reading, SCHEMA, STATUS, Shape, Vocabulary};
 use cuvee_text::yaml::{Node, NodeKind};
 
@@ -54,6 +55,7 @@ impl Grammar<'_> {
             default: node.get("default"),
             status: self.status(node, shape),
             value: node.get("value"),
+            sensitive: said_sensitive(node),
         }
     }
 

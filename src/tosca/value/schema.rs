@@ -5,6 +5,7 @@
 use super::{Clause, Primitive, PropertyRule};
 use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
 use crate::tosca::grammar::{Grammar, Named};
+use crate::tosca::sensitive::is_sensitive_name;
 use cuvee_text::source::FileId;
 use cuvee_text::yaml::Node;
 
@@ -79,6 +80,8 @@ pub struct PropertyDefinition<'a> {
     pub status: Option<Node<'a>>,
     /// The value that a refinement or a parameter fixes.
     pub value: Option<Node<'a>>,
+    /// Whether its metadata say that values are secret, where they say so or the opposite.
+    pub sensitive: Option<bool>,
 }
 
 impl<'a> PropertyDefinition<'a> {
@@ -92,7 +95,14 @@ impl<'a> PropertyDefinition<'a> {
             default: None,
             status: None,
             value: None,
+            sensitive: None,
         }
+    }
+
+    /// Whether values are secret by the metadata, or else by the name, of the definition. They may
+    /// also be secret by their type.
+    pub(crate) fn is_sensitive(&self) -> bool {
+        self.sensitive.unwrap_or_else(|| is_sensitive_name(self.named.name))
     }
 
     /// The schema of its values. Returns nothing for a parameter that takes the type of the
@@ -153,6 +163,8 @@ pub struct DataTypeView<'t, 'a> {
     pub entry_schema: Option<&'t Schema<'a>>,
     /// Whether an ancestor is not defined, so that the valid values are not known.
     pub is_open: bool,
+    /// Whether its values are secret as a whole, so that no message shows them.
+    pub is_secret: bool,
 }
 
 /// The error for a node that does not have the shape of the grammar.

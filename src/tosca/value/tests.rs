@@ -73,6 +73,7 @@ impl<'a> DataTypes<'a> for Types<'a> {
             key_schema: schema.key_schema.as_deref(),
             entry_schema: schema.entry_schema.as_deref(),
             is_open: false,
+            is_secret: false,
         })
     }
 }

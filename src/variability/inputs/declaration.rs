@@ -4,9 +4,11 @@ use super::features::{FeatureKeyword, FeatureRule};
 use super::{listed, named, shape};
 use crate::diagnostic::{Advice, Code, Diagnostic, Diagnostics, Severity, closest, did_you_mean};
 use crate::tosca::grammar::Grammar;
+use crate::tosca::sensitive::{is_sensitive_name, said_sensitive};
 use crate::tosca::shape::PARAMETER;
 use crate::tosca::value::{
-    Clause, NoDataTypes, Primitive, Schema, UndecidedReason, check_schema, check_value, same,
+    Clause, NoDataTypes, Primitive, Schema, UndecidedReason, check_schema, check_value, concealed,
+    same,
 };
 use crate::variability::syntax::ExpressionOperator;
 use cuvee_text::source::Span;
@@ -43,6 +45,8 @@ pub(crate) struct Declaration<'a> {
     pub default_expression: Option<Node<'a>>,
     /// The rules that it imposes on other inputs.
     pub rules: Vec<FeatureRule>,
+    /// Whether its values are secret, by its metadata or else by its name.
+    pub is_sensitive: bool,
 }
 
 /// All declared inputs, in the order of the template.
@@ -140,6 +144,7 @@ impl<'a> Declaration<'a> {
             default: None,
             default_expression: None,
             rules: Vec::new(),
+            is_sensitive: is_sensitive_name(name),
         }
     }
 
@@ -160,6 +165,7 @@ impl<'a> Declaration<'a> {
             }
             return;
         }
+        self.is_sensitive = said_sensitive(body).unwrap_or(self.is_sensitive);
         for (key, value) in body.entries() {
             match &*key.key_text() {
                 "description" => self.description = value.text(),
@@ -272,7 +278,8 @@ impl<'a> Declaration<'a> {
     /// The errors of a value: a wrong type, or else every constraint that it violates.
     pub(crate) fn problems(&self, value: &Value) -> Vec<InputMismatch> {
         let found = check_value(value, &self.schema, &NoDataTypes).diagnostics;
-        found.into_iter().filter_map(InputMismatch::of).collect()
+        let told = |found| if self.is_sensitive { concealed(&found) } else { found };
+        found.into_iter().map(told).filter_map(InputMismatch::of).collect()
     }
 }
 

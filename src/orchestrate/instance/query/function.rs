@@ -4,16 +4,20 @@ use super::ModelReading;
 use super::place::{ModelEntity, ModelPlace, PlaceContent, PlaceWalk, whole};
 use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean};
 use crate::orchestrate::instance::model::{
-    InstanceModel, KEPT_OUTPUTS, NodeInstance, RelationInstance,
+    ByName, InstanceModel, KEPT_OUTPUTS, NodeInstance, RelationInstance, SecretsMode,
 };
 use crate::orchestrate::instance::reduce::Entity;
-use crate::orchestrate::instance::shown::SENSITIVE;
+use crate::orchestrate::instance::shown::marked;
+use crate::orchestrate::instance::target::ComputedOutput;
+use crate::topology::sensitive::SENSITIVE;
 use crate::tosca::function::{Arguments, Call, Function, Name, function_in};
 use cuvee_text::source::FileId;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Limits, Node, NodeKind, Scalar, parse, write_flow};
 use rustc_hash::FxHashSet;
 use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// How deep calls may be nested, and values refer to each other.
 const DEPTH: usize = 100;
@@ -89,6 +93,30 @@ fn owner<'m>(model: &'m InstanceModel, of: &str) -> Result<ModelEntity<'m>, Diag
         let message = format!("`{of}` has no functions");
         Diagnostic::error(Code::UnknownElement, message).help("name a node, a relation or a group")
     })
+}
+
+/// The values of outputs that functions give, as far as they are known. Secrets in them are marked.
+pub(crate) fn computed_outputs(
+    model: &InstanceModel,
+    outputs: &BTreeMap<String, ComputedOutput>,
+    reading: &ModelReading<'_>,
+) -> ByName<Value> {
+    let found = outputs.iter().filter_map(|(name, output)| {
+        let text = output.value.as_str().into();
+        let document = parse(FileId::DETACHED, text, &Limits::default()).ok()?;
+        let value = |reveal: bool| {
+            let reading = ModelReading { reveal, ..*reading };
+            query_value(model, document.root(), None, &reading).ok()
+        };
+        let shown = value(false)?;
+        let value = match output.is_secret || holds_secret(&shown) {
+            false => shown,
+            true if model.secrets == SecretsMode::Keep => marked(value(true)?),
+            true => marked(Value::Null),
+        };
+        Some((Arc::from(&**name), value))
+    });
+    found.collect()
 }
 
 struct ModelFunctions<'m, 'r> {

@@ -4,6 +4,8 @@ use super::log::LogPosition;
 use super::trouble;
 use crate::diagnostic::Diagnostic;
 use crate::orchestrate::instance::event::{Event, RecordOrigin};
+use crate::orchestrate::instance::secrets::dropped;
+use cuvee_text::value::Value;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -201,6 +203,19 @@ impl<'a> LogRecord<'a> {
     /// The line as it is written, without its line break.
     pub fn line(&self) -> &'a str {
         self.line
+    }
+
+    /// The line without the secrets that the instance keeps as they are. Its chain is still that of
+    /// the line as it is written.
+    pub fn line_without_secrets(&self) -> Cow<'a, str> {
+        let events = self.raw_events();
+        let read = || serde_json::from_str::<Value>(events).ok();
+        let hidden = read().and_then(|events| dropped(&events));
+        let written = hidden.and_then(|events| serde_json::to_string(&events).ok());
+        match (written, self.line.split_once(events)) {
+            (Some(written), Some((before, behind))) => [before, &written, behind].concat().into(),
+            _ => self.line.into(),
+        }
     }
 
     /// The segment of the record, given by its first revision.

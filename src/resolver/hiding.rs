@@ -1,0 +1,85 @@
+//! Hides the secrets of templates in the excerpts that messages show.
+
+use super::Resolver;
+use crate::explore::types;
+use crate::topology::sensitive::secret_spans;
+use crate::tosca::load::Loaded;
+use crate::tosca::sensitive::is_sensitive_name;
+use crate::variability::inputs::InputMode;
+use cuvee_text::diagnostic::Diagnostic;
+use cuvee_text::source::{FileId, SourceMap, Span};
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+
+/// For each file the ranges of lines that excerpts may show.
+type ShownLines = FxHashMap<FileId, Vec<Range<u32>>>;
+
+impl Resolver {
+    /// Hides secrets from the excerpts of diagnostics.
+    pub(super) fn hide_secrets(&self, loaded: &Loaded, diagnostics: &[Diagnostic]) {
+        let sources = loaded.sources();
+        let shown = shown_lines(diagnostics, sources);
+        if shown.is_empty() || self.reveals_secrets {
+            return;
+        }
+        let Ok(types) = types::linked(loaded, &self.choice, InputMode::Open) else {
+            return hide_named(sources, diagnostics);
+        };
+        for document in types.documents() {
+            let Some(lines) = shown.get(&document.file()) else { continue };
+            let is_asked =
+                |span: Span| lines.iter().any(|it| span.start < it.end && it.start < span.end);
+            secret_spans(document, &types, &is_asked, &mut |span| sources.hide(span));
+        }
+        let known: Vec<_> = types.documents().iter().map(|document| document.file()).collect();
+        let others =
+            diagnostics.iter().filter(|it| it.span.is_some_and(|at| !known.contains(&at.file)));
+        hide_named(sources, others);
+    }
+}
+
+/// The lines that the excerpts of diagnostics may show. What is between two places is shown, too.
+fn shown_lines(diagnostics: &[Diagnostic], sources: &SourceMap) -> ShownLines {
+    let mut shown = ShownLines::default();
+    for diagnostic in diagnostics {
+        let labels = diagnostic.labels.iter().map(|label| label.span);
+        let mut own: FxHashMap<FileId, Range<u32>> = FxHashMap::default();
+        for span in diagnostic.span.into_iter().chain(labels) {
+            let line = sources.line_range(span);
+            let (start, end) = (line.start as u32, (line.end as u32).max(span.end));
+            let range = own.entry(span.file).or_insert(start..end);
+            *range = range.start.min(start)..range.end.max(end);
+        }
+        for (file, range) in own {
+            shown.entry(file).or_default().push(range);
+        }
+    }
+    shown
+}
+
+/// Hides what comes behind names of secrets in the lines of diagnostics. This is for files of which
+/// nothing else is known, for example because they are no YAML.
+pub(super) fn hide_named<'d>(
+    sources: &SourceMap,
+    diagnostics: impl IntoIterator<Item = &'d Diagnostic>,
+) {
+    for diagnostic in diagnostics {
+        let labels = diagnostic.labels.iter().map(|label| label.span);
+        for span in diagnostic.span.into_iter().chain(labels) {
+            let line = sources.line_range(span);
+            let text = sources.line(span);
+            let is_of_name = |c: char| c.is_alphanumeric() || "_-".contains(c);
+            let secret = text.match_indices([':', '=']).find(|(at, _)| {
+                let before = text[..*at].trim_end_matches(['"', '\'', ' ']);
+                let name = before.rsplit(|c| !is_of_name(c)).next().unwrap_or_default();
+                is_sensitive_name(name)
+            });
+            if let Some((at, _)) = secret {
+                let rest = &text[at + 1..];
+                let start = line.start + at + 1 + (rest.len() - rest.trim_start().len());
+                let (start, end) = (start as u32, line.end as u32);
+                sources.hide(Span { file: span.file, start, end });
+            }
+        }
+    }
+}
