@@ -60,7 +60,7 @@ node_types:
               said: {get_input: who}
               joined: {join: [[{get_input: who}, {get_property: [SELF, port]}], "@"]}
               nested: {a: [{get_property: [SELF, port]}, b], c: {get_attribute: [SELF, ip]}}
-              plain: {token: yes}
+              plain: {concat: yes}
               all: {get_nodes_of_type: Store}
               live: {get_attribute: [SELF, ip]}
               mixed: {concat: [{get_property: [SELF, port]}, ":", {get_attribute: [HOST, ip]}]}
@@ -124,7 +124,7 @@ fn functions_of_types_have_their_values() {
             "said": ["ann", "now"],
             "joined": [format!("ann@{port}"), "now"],
             "nested": [{"a": [port, "b"], "c": {"get_attribute": ["SELF", "ip"]}}, "runtime"],
-            "plain": [{"token": "yes"}, "now"],
+            "plain": [{"concat": "yes"}, "now"],
             "all": [["old", "new"], "now"],
             "live": [{"get_attribute": ["SELF", "ip"]}, "runtime"],
             "mixed": [{"concat": [port, ":", {"get_attribute": ["HOST", "ip"]}]}, "runtime"],

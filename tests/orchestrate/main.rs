@@ -34,6 +34,7 @@ mod instance_laws;
 mod instance_parts;
 mod instance_report;
 mod instance_run;
+mod instance_secrets;
 mod instance_sessions;
 mod instance_store;
 mod instance_targets;
