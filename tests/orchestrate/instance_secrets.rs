@@ -5,6 +5,8 @@
 //!
 //! `PROPTEST_CASES=10000 cargo test --test orchestrate instance_secrets` tries harder.
 
+#![cfg(feature = "render")]
+
 use crate::topologies::cases;
 use aho_corasick::AhoCorasick;
 use base64::Engine;

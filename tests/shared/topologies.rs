@@ -236,6 +236,6 @@ pub(crate) fn two_topologies() -> impl Strategy<Value = (Model, Model)> {
 
 pub(crate) fn cases() -> ProptestConfig {
     let asked = ProptestConfig::default();
-    let cases = if std::env::var_os("PROPTEST_CASES").is_some() { asked.cases } else { 96 };
+    let cases = if std::env::var_os("PROPTEST_CASES").is_some() { asked.cases } else { 48 };
     ProptestConfig { cases, failure_persistence: None, ..asked }
 }

@@ -29,7 +29,6 @@ pub struct SecretMasker {
     /// What is hidden, sorted; nothing of it is empty.
     hidden: Arc<[Vec<u8>]>,
     finder: Option<AhoCorasick>,
-    longest: usize,
 }
 
 impl SecretMasker {
@@ -50,9 +49,8 @@ impl SecretMasker {
             return Self::default();
         }
         let finder = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&hidden);
-        let longest = hidden.iter().map(Vec::len).max().unwrap_or_default();
         // Building fails only for patterns of gigabytes.
-        Self { hidden: hidden.into_iter().collect(), finder: finder.ok(), longest }
+        Self { hidden: hidden.into_iter().collect(), finder: finder.ok() }
     }
 
     /// The text without secrets.
@@ -64,20 +62,6 @@ impl SecretMasker {
             _ => text.into(),
         }
     }
-
-    /// The position from which bytes may be the beginning of something hidden that goes on behind
-    /// them.
-    #[cfg(feature = "cli")]
-    fn open_end(&self, bytes: &[u8]) -> usize {
-        let first = (bytes.len() + 1).saturating_sub(self.longest);
-        let is_open = |at: &usize| {
-            let rest = &bytes[*at..];
-            // What begins like the rest comes right behind it.
-            let next = self.hidden.partition_point(|hidden| &**hidden <= rest);
-            self.hidden.get(next).is_some_and(|hidden| hidden.starts_with(rest))
-        };
-        (first..bytes.len()).find(is_open).unwrap_or(bytes.len())
-    }
 }
 
 /// Hides secrets in a stream of bytes. A secret may come in several pieces: what may be the
@@ -86,6 +70,8 @@ impl SecretMasker {
 #[derive(Debug, Default)]
 pub(crate) struct MaskedStream {
     masker: SecretMasker,
+    /// The length of the longest secret.
+    longest: usize,
     /// The bytes that may be the beginning of a secret.
     held: Vec<u8>,
 }
@@ -93,19 +79,33 @@ pub(crate) struct MaskedStream {
 #[cfg(feature = "cli")]
 impl MaskedStream {
     pub(crate) fn new(masker: SecretMasker) -> Self {
-        Self { masker, held: Vec::new() }
+        let longest = masker.hidden.iter().map(Vec::len).max().unwrap_or_default();
+        Self { masker, longest, held: Vec::new() }
     }
 
     /// Takes a piece, and gives what can be shown by now.
     pub(crate) fn push(&mut self, piece: &[u8], shown: &mut Vec<u8>) {
         self.held.extend_from_slice(piece);
-        let end = self.masker.open_end(&self.held);
+        let end = self.open_end();
         self.hand_on(end, shown);
     }
 
     /// Gives the rest.
     pub(crate) fn finish(&mut self, shown: &mut Vec<u8>) {
         self.hand_on(self.held.len(), shown);
+    }
+
+    /// The position from which what is held may be the beginning of a secret that goes on behind it.
+    fn open_end(&self) -> usize {
+        let first = (self.held.len() + 1).saturating_sub(self.longest);
+        let is_open = |at: &usize| {
+            let rest = &self.held[*at..];
+            // What begins like the rest comes right behind it.
+            let hidden = &self.masker.hidden;
+            let next = hidden.partition_point(|hidden| &**hidden <= rest);
+            hidden.get(next).is_some_and(|hidden| hidden.starts_with(rest))
+        };
+        (first..self.held.len()).find(is_open).unwrap_or(self.held.len())
     }
 
     /// Hands on the bytes before `end` without secrets, and all of a secret that begins there.

@@ -305,6 +305,7 @@ impl SecretSeal {
     }
 
     /// How the instance keeps secrets.
+    #[cfg(feature = "cli")]
     pub(crate) fn kept(&self) -> &KeptSecrets {
         &self.secrets
     }
@@ -348,6 +349,7 @@ impl SecretValues {
     }
 
     /// Adds the parts of a value of which an instance keeps something else.
+    #[cfg(feature = "cli")]
     pub(crate) fn add_parts(&mut self, value: &Value, sealed: &Value, secrets: &KeptSecrets) {
         match (value, sealed) {
             (value, sealed) if value == sealed => {}
