@@ -234,6 +234,7 @@ pub(crate) fn two_topologies() -> impl Strategy<Value = (Model, Model)> {
     })
 }
 
+/// How often a law is tried. The scheduled workflow asks for far more.
 pub(crate) fn cases() -> ProptestConfig {
     let asked = ProptestConfig::default();
     let cases = if std::env::var_os("PROPTEST_CASES").is_some() { asked.cases } else { 48 };
