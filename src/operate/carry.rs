@@ -97,7 +97,7 @@ impl Carrying<'_, '_> {
     pub(super) fn run(
         mut self,
         left: usize,
-        record: &mut RecordReports<'_>,
+        record: &mut dyn RecordReports,
     ) -> Result<RunSummary, Diagnostic> {
         let summary = RunSummary { left, ..RunSummary::default() };
         let mut progress = CarryProgress { summary, ..CarryProgress::default() };
@@ -114,13 +114,13 @@ impl Carrying<'_, '_> {
     fn rounds(
         &mut self,
         progress: &mut CarryProgress,
-        record: &mut RecordReports<'_>,
+        record: &mut dyn RecordReports,
     ) -> Result<(), Diagnostic> {
         let mut ended = Vec::new();
         loop {
             let begun = self.round(progress, std::mem::take(&mut ended), record)?;
             let passes = begun.passes;
-            ended = self.begin(progress, begun, record)?;
+            ended = self.begin(progress, begun, record.model());
             let waits = !progress.again.is_empty() && !progress.is_stopping;
             match () {
                 () if !ended.is_empty() => {}
@@ -133,7 +133,7 @@ impl Carrying<'_, '_> {
 
     /// Waits for what runs, since nothing can be recorded: nobody else may run the instance before.
     /// By then there may be room for records again; steps without one count as interrupted.
-    fn let_end(&mut self, progress: &mut CarryProgress, record: &mut RecordReports<'_>) {
+    fn let_end(&mut self, progress: &mut CarryProgress, record: &mut dyn RecordReports) {
         progress.is_stopping = true;
         let mut ended = Vec::new();
         while !progress.running.is_empty() {
@@ -141,7 +141,7 @@ impl Carrying<'_, '_> {
         }
         let mut reports = std::mem::take(&mut progress.unrecorded);
         reports.extend(ended.iter().map(|ended| progress.with_token(ended)));
-        let _ = record(&(self.author)(), &reports, &mut |_, _| Vec::new());
+        let _ = record.record(&(self.author)(), &reports, &mut |_, _| Vec::new());
     }
 
     /// Records what has ended, and that what is ready begins.
@@ -149,16 +149,16 @@ impl Carrying<'_, '_> {
         &mut self,
         progress: &mut CarryProgress,
         ended: Vec<Ended>,
-        record: &mut RecordReports<'_>,
+        record: &mut dyn RecordReports,
     ) -> Result<Begun, Diagnostic> {
         let first: Vec<_> = ended.iter().map(|ended| progress.with_token(ended)).collect();
         let (mut begun, mut is_open) = (Begun::default(), true);
         let workshop = self.workshop;
-        let mut next = |model: &InstanceModel, ready: &dyn Fn() -> Vec<ReadyStep>| {
+        let mut next = |model: &InstanceModel, ready: &mut dyn Iterator<Item = ReadyStep>| {
             is_open = model.orchestration.is_some();
-            progress.begin(workshop, &ready(), &mut begun)
+            progress.begin(workshop, ready, &mut begun)
         };
-        let answers = record(&(self.author)(), &first, &mut next);
+        let answers = record.record(&(self.author)(), &first, &mut next);
         let answers = answers.inspect_err(|_| progress.unrecorded = first.clone())?;
         let (of_ended, of_begun) = answers.split_at(first.len().min(answers.len()));
         let mut refused = Vec::new();
@@ -193,19 +193,11 @@ impl Carrying<'_, '_> {
         &mut self,
         progress: &mut CarryProgress,
         begun: Begun,
-        record: &mut RecordReports<'_>,
-    ) -> Result<Vec<Ended>, Diagnostic> {
+        model: &InstanceModel,
+    ) -> Vec<Ended> {
         let Begun { starts, refused: mut ended, .. } = begun;
-        if starts.is_empty() {
-            return Ok(ended);
-        }
-        let workshop = self.workshop;
-        let mut made = Vec::with_capacity(starts.len());
-        let mut next = |model: &InstanceModel, _: &dyn Fn() -> Vec<ReadyStep>| {
-            made.extend(starts.iter().map(|start| made_of(workshop, model, start)));
-            Vec::new()
-        };
-        record(&(self.author)(), &[], &mut next)?;
+        let made: Vec<_> =
+            starts.iter().map(|start| made_of(self.workshop, model, start)).collect();
         for made in made {
             match made {
                 Ok(task) => self.start(progress, *task),
@@ -216,7 +208,7 @@ impl Carrying<'_, '_> {
                 }
             }
         }
-        Ok(ended)
+        ended
     }
 
     fn start(&mut self, progress: &mut CarryProgress, task: Task) {
@@ -383,7 +375,7 @@ impl CarryProgress {
     fn begin(
         &mut self,
         workshop: &Workshop<'_>,
-        ready: &[ReadyStep],
+        ready: &mut dyn Iterator<Item = ReadyStep>,
         begun: &mut Begun,
     ) -> Vec<InstanceReport> {
         let mut reports = Vec::new();
@@ -395,25 +387,32 @@ impl CarryProgress {
             let token = self.tokens.get(&step).cloned();
             begun.start(step, attempt, token, &mut reports);
         }
-        let steps: Vec<_> =
-            ready.iter().map(|ready| (&ready.step, workshop.plan.step(&ready.step))).collect();
-        self.is_handled |= steps.iter().any(|(_, step)| step.is_some_and(|step| step.handler));
-        let is_halted = self.has_failed && !workshop.settings.keep_going && !self.is_handled;
-        for (id, step) in steps {
-            if is_halted || self.running.contains_key(id) || self.over.contains(id) {
+        // Only after a failure it matters what else is ready: it may be what handles the failure.
+        let steps: Vec<_> = match self.has_failed {
+            true => ready.collect(),
+            false => Vec::new(),
+        };
+        let handles = |it: &ReadyStep| workshop.plan.step(&it.step).is_some_and(|it| it.handler);
+        self.is_handled |= steps.iter().any(handles);
+        if self.has_failed && !workshop.settings.keep_going && !self.is_handled {
+            return reports;
+        }
+        for ReadyStep { step: id, .. } in steps.into_iter().chain(ready) {
+            if self.running.contains_key(&id) || self.over.contains(&id) {
                 continue;
             }
+            let step = workshop.plan.step(&id);
             match step.filter(|step| step.is_run() || !step.guard.is_empty()) {
                 // A part or step that runs nothing is done as soon as it is ready.
                 None => {
-                    self.over.insert(Arc::clone(id));
                     begun.passes = true;
-                    reports.push(outcome(id, ReportOutcome::Done));
+                    reports.push(outcome(&id, ReportOutcome::Done));
+                    self.over.insert(id);
                 }
                 Some(_) if self.running.len() + begun.starts.len() < workshop.settings.jobs => {
-                    begun.start(Arc::clone(id), 1, None, &mut reports);
+                    begun.start(id, 1, None, &mut reports);
                 }
-                Some(_) => {}
+                Some(_) => break,
             }
         }
         reports

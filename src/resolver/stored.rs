@@ -64,13 +64,48 @@ pub struct RecordAuthorNow {
 pub type NextLines<'n> =
     dyn FnMut(&[Acknowledgement]) -> Result<Option<ReportLines>, Diagnostic> + 'n;
 
-/// Records reports, and those that follow for what is ready after them.
-pub type RecordReports<'r> = dyn FnMut(
-        &RecordAuthorNow,
-        &[InstanceReport],
-        &mut NextReports<'_>,
-    ) -> Result<Vec<Acknowledgement>, Diagnostic>
-    + 'r;
+/// Records reports about an instance while a plan is carried out.
+pub trait RecordReports {
+    /// Records reports, and those that `next` gives for what is ready after them. All of them become
+    /// durable at once.
+    ///
+    /// # Errors
+    /// As [`ReportStream::reports`].
+    fn record(
+        &mut self,
+        author: &RecordAuthorNow,
+        first: &[InstanceReport],
+        next: &mut NextReports<'_>,
+    ) -> Result<Vec<Acknowledgement>, Diagnostic>;
+
+    /// The model with everything that was recorded.
+    fn model(&self) -> &InstanceModel;
+}
+
+/// Records reports in the log of an instance.
+struct ReportRecorder<'l, 's, 'r, 't, 'a, 'p> {
+    log: &'l mut InstanceLog<'s>,
+    stream: ReportStream<'r, 't, 'a, 'p>,
+    /// Who has recorded something last.
+    last: Option<RecordAuthorNow>,
+}
+
+impl RecordReports for ReportRecorder<'_, '_, '_, '_, '_, '_> {
+    fn record(
+        &mut self,
+        author: &RecordAuthorNow,
+        first: &[InstanceReport],
+        next: &mut NextReports<'_>,
+    ) -> Result<Vec<Acknowledgement>, Diagnostic> {
+        let answers = self.stream.reports(self.log, &author.author(), first, next)?;
+        self.last = Some(author.clone());
+        Ok(answers)
+    }
+
+    fn model(&self) -> &InstanceModel {
+        self.log.model()
+    }
+}
 
 /// Lines that are recorded together.
 #[derive(Clone, Debug)]
@@ -451,26 +486,21 @@ impl<'s> StoredInstance<'s> {
         }
     }
 
-    /// Calls `act` with a function that records reports as they come, while one plan is carried
-    /// out. Each call gives the reports that are there, and those that follow for what is ready
-    /// then; all of them become durable at once.
+    /// Calls `act` with what records reports as they come, while one plan is carried out.
     ///
     /// # Errors
     /// Those of `act`, and those of reading the plan.
     pub fn carry_out<T>(
         &mut self,
         taking: TakenReports,
-        act: impl FnOnce(&mut RecordReports<'_>) -> Result<T, Diagnostic>,
+        act: impl FnOnce(&mut dyn RecordReports) -> Result<T, Diagnostic>,
     ) -> Result<T, Failure> {
         let needs = ReportNeeds { types: true, plan: true };
         self.judging(taking, needs, |log, rules, carried| {
-            let mut stream = ReportStream::new(*rules, carried.map(CarriedPlan::begun));
-            let mut last = None;
-            let done = act(&mut |author, first, next| {
-                let answers = stream.reports(log, &author.author(), first, next)?;
-                last = Some(author.clone());
-                Ok(answers)
-            });
+            let stream = ReportStream::new(*rules, carried.map(CarriedPlan::begun));
+            let mut recorder = ReportRecorder { log, stream, last: None };
+            let done = act(&mut recorder);
+            let ReportRecorder { log, last, .. } = recorder;
             // Without a snapshot, the next reader only takes longer.
             let _ = last.map(|author| log.settle(&author.author()));
             done

@@ -57,9 +57,9 @@ pub struct TakenLines {
     pub has_failed: bool,
 }
 
-/// Gives the reports that follow, for a model. The function tells the steps that are ready in it.
+/// Gives the reports that follow, for a model and the steps that are ready in it.
 pub type NextReports<'n> =
-    dyn FnMut(&InstanceModel, &dyn Fn() -> Vec<ReadyStep>) -> Vec<InstanceReport> + 'n;
+    dyn FnMut(&InstanceModel, &mut dyn Iterator<Item = ReadyStep>) -> Vec<InstanceReport> + 'n;
 
 /// A stream of reports.
 ///
@@ -184,9 +184,11 @@ impl<'r, 't, 'a, 'p> ReportStream<'r, 't, 'a, 'p> {
             let is_open = group.model.orchestration.is_some();
             let running = self.running.as_ref().filter(|_| is_open);
             let model = &*group.model;
-            let ready =
-                || running.map_or_else(Vec::new, |(running, _)| running.ready(model, author.time));
-            for report in next(model, &ready) {
+            let mut ready =
+                running.into_iter().flat_map(|(it, _)| it.each_ready(model, author.time));
+            let reports = next(model, &mut ready);
+            drop(ready);
+            for report in reports {
                 answers.push(self.report(group, Ok(&report)));
             }
             Ok(answers)

@@ -267,33 +267,45 @@ impl<'p> Orchestration<'p> {
     /// The steps that are ready, in the order of the plan, and ready parts that have no step to
     /// run. Steps that somebody has claimed are left out until their leases are over.
     pub fn ready(&self, model: &InstanceModel, now: Timestamp) -> Vec<ReadyStep> {
+        self.each_ready(model, now).collect()
+    }
+
+    /// As [`Orchestration::ready`], as far as the caller asks for more.
+    pub(super) fn each_ready<'o>(
+        &'o self,
+        model: &'o InstanceModel,
+        now: Timestamp,
+    ) -> impl Iterator<Item = ReadyStep> + 'o {
         let units = (0..self.plan.units.len()).map(PlanUnitIndex::new);
+        let ready = units.filter(|&unit| self.progress.is_ready(unit));
+        ready.flat_map(move |unit| self.ready_of(self.plan.unit(unit), model, now))
+    }
+
+    /// What can be done of a unit that is ready.
+    fn ready_of(&self, unit: &PlanUnit, model: &InstanceModel, now: Timestamp) -> Vec<ReadyStep> {
         let is_claimed = |id: &str| model.claim_of(id).is_some_and(|claim| !claim.is_over(now));
-        let mut ready = Vec::new();
-        for unit in units.filter(|&unit| self.progress.is_ready(unit)) {
-            let PlanUnit { id, steps, .. } = self.plan.unit(unit);
-            if is_claimed(id) {
-                continue;
-            }
-            let is_next = |at: &usize| {
-                let step = &self.plan.steps[*at];
-                step.is_run && !is_done(model, step) && self.missing(model, *at).is_none()
-            };
-            let next: Vec<_> = steps.clone().filter(is_next).collect();
-            let status = Self::status_at(model, id, now);
-            if next.is_empty() {
-                ready.push(ReadyStep { step: Arc::clone(id), part: None, status });
-            }
-            // Whoever claimed the whole part may have begun any step of it.
-            let of_part = status.filter(|_| model.claim_of(id).is_some());
-            let next = next.into_iter().map(|at| &self.plan.steps[at].id);
-            ready.extend(next.filter(|step| !is_claimed(step)).map(|step| ReadyStep {
-                step: Arc::clone(step),
-                part: (step != id).then(|| Arc::clone(id)),
-                status: of_part.or_else(|| Self::status_at(model, step, now)),
-            }));
+        let PlanUnit { id, steps, .. } = unit;
+        if is_claimed(id) {
+            return Vec::new();
         }
-        ready
+        let is_next = |at: &usize| {
+            let step = &self.plan.steps[*at];
+            step.is_run && !is_done(model, step) && self.missing(model, *at).is_none()
+        };
+        let next: Vec<_> = steps.clone().filter(is_next).collect();
+        let status = Self::status_at(model, id, now);
+        if next.is_empty() {
+            return vec![ReadyStep { step: Arc::clone(id), part: None, status }];
+        }
+        // Whoever claimed the whole part may have begun any step of it.
+        let of_part = status.filter(|_| model.claim_of(id).is_some());
+        let next = next.into_iter().map(|at| &self.plan.steps[at].id);
+        let ready = next.filter(|step| !is_claimed(step)).map(|step| ReadyStep {
+            step: Arc::clone(step),
+            part: (step != id).then(|| Arc::clone(id)),
+            status: of_part.or_else(|| Self::status_at(model, step, now)),
+        });
+        ready.collect()
     }
 
     /// The step of the same unit that a step still waits for. A step that runs nothing is done when
