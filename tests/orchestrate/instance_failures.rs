@@ -94,8 +94,9 @@ fn written(name: &str, steps: &[Step], inline: &str) -> String {
     text
 }
 
-fn template(case: &Case) -> String {
-    let mut text = "tosca_definitions_version: tosca_simple_yaml_1_3
+/// A template with three nodes and these workflows.
+fn template(workflows: &str) -> String {
+    "tosca_definitions_version: tosca_simple_yaml_1_3
 node_types:
   Service:
     derived_from: SoftwareComponent
@@ -108,13 +109,15 @@ topology_template:
     n2: {type: Service}
   workflows:
 "
-    .to_owned();
-    let (outer, generated) = match case.is_removal {
-        true => ("undeploy", "uninstall"),
-        false => ("deploy", "uninstall"),
-    };
-    text += &written("inner", &case.inner, generated);
-    text + &written(outer, &case.steps, "inner")
+    .to_owned()
+        + workflows
+}
+
+/// The template of a case: a workflow that inlines another one, which inlines a generated one.
+fn template_of(case: &Case) -> String {
+    let outer = if case.is_removal { "undeploy" } else { "deploy" };
+    let inner = written("inner", &case.inner, "uninstall");
+    template(&(inner + &written(outer, &case.steps, "inner")))
 }
 
 /// A plan that is carried out, with the models that it starts from and leads to.
@@ -127,9 +130,9 @@ struct Carried {
     to: InstanceModel,
 }
 
-fn carried(case: &Case) -> Carried {
+fn carried(template: &str, is_removal: bool) -> Carried {
     let files: cuvee::source::MemoryFiles =
-        [("t.yaml".to_owned(), template(case).into_bytes()), ("run.sh".to_owned(), vec![b':'])]
+        [("t.yaml".to_owned(), template.into()), ("run.sh".to_owned(), vec![b':'])]
             .into_iter()
             .collect();
     let resolver = Resolver::new("t.yaml").files(files);
@@ -140,7 +143,7 @@ fn carried(case: &Case) -> Carried {
     model.target.digest = digest.as_str().into();
     let query = InstancePlanQuery { name: "shop".to_owned(), ..InstancePlanQuery::default() };
     let targets = |_: &str| Ok(kept.clone());
-    let (plan, sources) = match case.is_removal {
+    let (plan, sources) = match is_removal {
         true => {
             for node in model.nodes.values_mut() {
                 node.state = cuvee::deploy::instance::InstanceState::named("started");
@@ -162,7 +165,7 @@ fn carried(case: &Case) -> Carried {
         meant.digest = target.digest.clone();
         meant
     });
-    let to = if case.is_removal { InstanceModel::default() } else { kept.model };
+    let to = if is_removal { InstanceModel::default() } else { kept.model };
     Carried { plan, document, applied, target, model, to }
 }
 
@@ -177,6 +180,12 @@ fn is_final(document: &serde_json::Value, id: PlanStepIndex) -> bool {
     };
     let mut handled = steps.iter().filter_map(|step| step["handles"].as_array()).flatten();
     step["on_failure"] == "continue" || handled.any(is_it)
+}
+
+/// Whether the steps after this one begin even if it fails.
+fn goes_on(document: &serde_json::Value, name: &str) -> bool {
+    let steps = document["steps"].as_array().unwrap();
+    steps.iter().any(|step| step["id"] == name && step["on_failure"] == "continue")
 }
 
 /// The outcome of each step, and whether the orchestration ended well.
@@ -236,9 +245,9 @@ fn done(it: &mut Carried, fail: &BTreeSet<String>) -> Ended {
         for step in &round {
             add(&mut it.model, Some((step, None)));
         }
-        // Steps that nobody runs begin at the end of a round in which nothing has failed. So
-        // failing steps are reported first.
-        round.sort_by_key(|step| !fail.contains(&**step));
+        // The simulator lets steps that nobody runs begin at the end of a round, after all failures
+        // of it. So failures are reported first, and before others those after which nothing begins.
+        round.sort_by_key(|step| (!fail.contains(&**step), goes_on(&it.document, step)));
         for step in &round {
             let is_failed = fail.contains(&**step);
             let outcome = if is_failed { ReportOutcome::Failed } else { ReportOutcome::Done };
@@ -271,24 +280,91 @@ fn done(it: &mut Carried, fail: &BTreeSet<String>) -> Ended {
     (outcomes, is_well)
 }
 
+/// Compares the instance with the simulator where these steps fail.
+fn compared(it: &mut Carried, fail: &BTreeSet<String>) -> Result<(), String> {
+    let (simulated, went_well) = simulated(&it.plan, fail);
+    let (done, is_well) = done(it, fail);
+    for (step, outcome) in &simulated {
+        let own = done.get(step).copied().unwrap_or(StepOutcome::NotReached);
+        if own != *outcome {
+            return Err(format!("{step} is {own:?}, simulated {outcome:?}"));
+        }
+    }
+    if is_well == went_well { Ok(()) } else { Err(format!("well: {is_well}, {went_well}")) }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn failures_do_what_the_simulator_says(case in case()) {
-        let mut it = carried(&case);
+        let template = template_of(&case);
+        let mut it = carried(&template, case.is_removal);
         let steps = it.plan.step_ids().filter(|&id| it.plan.step(id).is_run());
         // A step whose failure nothing handles may be tried again, so that it would end nothing.
         let is_final = |id: &_| it.plan.step(*id).is_handler || is_final(&it.document, *id);
         let steps: Vec<_> = steps.filter(is_final).map(|id| it.plan.identifier(id)).collect();
         let picked = case.fail.iter().filter(|_| !steps.is_empty());
         let fail: BTreeSet<_> = picked.map(|one| one.get(&steps).clone()).collect();
-        let (simulated, went_well) = simulated(&it.plan, &fail);
-        let (done, is_well) = done(&mut it, &fail);
-        for (step, outcome) in &simulated {
-            let own = done.get(step).copied().unwrap_or(StepOutcome::NotReached);
-            prop_assert_eq!(own, *outcome, "{} of {}\n{:?}", step, template(&case), fail);
-        }
-        prop_assert_eq!(is_well, went_well);
+        let compared = compared(&mut it, &fail);
+        prop_assert!(compared.is_ok(), "{:?}\n{template}\n{fail:?}", compared);
     }
+}
+
+/// Two steps of one round fail, after one of which the steps behind it go on.
+#[test]
+fn a_failure_that_stops_nothing_counts_after_one_that_does() {
+    let workflows = "
+    deploy:
+      steps:
+        s0: {target: n0, activities: [{inline: uninstall}]}
+        s1: {target: n1, activities: [{call_operation: Standard.start}], on_failure: [s2]}
+        s2: {target: n1, activities: [{call_operation: Standard.start}]}
+";
+    let fail = ["step.s0/0/uninstall/node.n0/stop", "step.s1/0"].map(str::to_owned).into();
+    compared(&mut carried(&template(workflows), false), &fail).unwrap();
+}
+
+/// The handler of a failure has begun before, since it follows a step that was done.
+#[test]
+fn handlers_go_on_that_have_begun_before_the_failure() {
+    let workflows = "
+    deploy:
+      steps:
+        s0: {target: n0, activities: [{call_operation: Standard.start}], on_success: [s2]}
+        s1:
+          target: n0
+          activities: [{call_operation: Standard.start}, {call_operation: Standard.start}]
+          on_failure: [s2]
+        s2: {target: n0, activities: [{inline: uninstall}, {call_operation: Standard.start}]}
+";
+    let fail = ["step.s1/1", "step.s2/0/uninstall/node.n0/stop"].map(str::to_owned).into();
+    let mut it = carried(&template(workflows), false);
+    compared(&mut it, &fail).unwrap();
+    let outcomes = simulated(&it.plan, &fail).0;
+    assert_eq!(outcomes["step.s2/0/uninstall/node.n0/delete"], StepOutcome::Done);
+}
+
+/// A step that is left out takes no round: what follows it begins before the next failure.
+#[test]
+fn steps_that_are_left_out_take_no_round() {
+    let call = "{call_operation: Standard.start}";
+    let workflows = format!(
+        "
+    inner:
+      steps:
+        s0: {{target: n0, activities: [{{set_state: resting}}, {call}]}}
+        s1: {{target: n1, activities: [{call}, {call}], on_failure: [s2]}}
+        s2: {{target: n1, activities: [{call}]}}
+    undeploy:
+      steps:
+        s0: {{target: n0, activities: [{call}, {call}, {{inline: inner}}]}}
+        s1: {{target: n1, activities: [{{inline: inner}}]}}
+"
+    );
+    let fail = ["step.s0/0", "step.s1/0/inner/step.s1/1"].map(str::to_owned).into();
+    let mut it = carried(&template(&workflows), true);
+    compared(&mut it, &fail).unwrap();
+    let outcomes = simulated(&it.plan, &fail).0;
+    assert_eq!(outcomes["step.s0/2/inner/step.s0/0"], StepOutcome::Done);
 }

@@ -146,7 +146,7 @@ pub(super) struct Simulator<'p> {
     wave: u32,
     /// The visible steps that may begin in the next round.
     next: Vec<PlanStepIndex>,
-    /// The invisible steps that are done in this round.
+    /// The invisible steps that are done in this round, and those that are left out.
     passing: BinaryHeap<Reverse<PlanStepIndex>>,
     /// The results of guards, by scope, place and element.
     guards: FxHashMap<GuardKey, bool>,
@@ -337,11 +337,13 @@ impl<'p> Simulator<'p> {
             while let Some(Reverse(id)) = self.passing.pop() {
                 self.perform(id, self.is_halted);
             }
-            if self.next.is_empty() {
+            let mut round = std::mem::take(&mut self.next);
+            // What handles a failure may have begun before, and is called once more.
+            round.retain(|&id| self.outcome(id) == StepOutcome::NotReached);
+            if round.is_empty() {
                 break;
             }
             self.wave += 1;
-            let mut round = std::mem::take(&mut self.next);
             round.sort_unstable();
             // Steps that run beside a failing one still end.
             let was_halted = self.is_halted;
@@ -352,7 +354,7 @@ impl<'p> Simulator<'p> {
     }
 
     fn enqueue(&mut self, id: PlanStepIndex) {
-        if self.plan.step(id).takes_wave() {
+        if self.plan.step(id).takes_wave() && !self.is_void[id.index()] {
             self.next.push(id);
         } else {
             self.passing.push(Reverse(id));
@@ -361,7 +363,7 @@ impl<'p> Simulator<'p> {
 
     fn perform(&mut self, id: PlanStepIndex, is_halted: bool) {
         let index = id.index();
-        if self.simulation.outcomes[index] != StepOutcome::NotReached {
+        if self.outcome(id) != StepOutcome::NotReached {
             return;
         }
         if self.is_void[index] {
@@ -385,7 +387,7 @@ impl<'p> Simulator<'p> {
     /// Releases the steps that waited for this one; those that wait for nothing else may begin.
     fn release(&mut self, id: PlanStepIndex) {
         let goes_on = self.goes_on[id.index()];
-        let is_done = self.simulation.outcomes[id.index()] == StepOutcome::Done;
+        let is_done = self.outcome(id) == StepOutcome::Done;
         for position in self.flow.followers_of(id) {
             let next = self.flow.followers[position];
             self.goes_on[next.index()] |= goes_on || is_done && completes(self.plan, id, next);
@@ -505,6 +507,10 @@ impl<'p> Simulator<'p> {
         }
     }
 
+    fn outcome(&self, id: PlanStepIndex) -> StepOutcome {
+        self.simulation.outcomes[id.index()]
+    }
+
     /// Handles the failure of a step (statement I9).
     fn fail(&mut self, id: PlanStepIndex) {
         let plan = self.plan;
@@ -524,7 +530,7 @@ impl<'p> Simulator<'p> {
             }
             for position in 0..self.flow.entries(handler).len() {
                 let entry = self.flow.entries(handler)[position];
-                self.goes_on[entry.index()] = true;
+                self.go_on(entry);
                 self.enqueue(entry);
             }
         }
@@ -532,6 +538,30 @@ impl<'p> Simulator<'p> {
             self.skip_rest(id);
         } else {
             self.is_halted = true;
+        }
+    }
+
+    /// Lets a failure handler go on, and what follows it. It may have begun before the failure.
+    fn go_on(&mut self, id: PlanStepIndex) {
+        let mut open = vec![id];
+        while let Some(id) = open.pop() {
+            if std::mem::replace(&mut self.goes_on[id.index()], true) {
+                continue;
+            }
+            if self.is_past(id) {
+                open.extend(&self.flow.followers[self.flow.followers_of(id)]);
+            } else if self.waits[id.index()] == 0 {
+                self.enqueue(id);
+            }
+        }
+    }
+
+    /// Whether the steps after this one do not wait for it any more.
+    fn is_past(&self, id: PlanStepIndex) -> bool {
+        match self.outcome(id) {
+            StepOutcome::Done | StepOutcome::Skipped => true,
+            StepOutcome::Failed => is_tolerant(self.plan, id),
+            StepOutcome::NotReached => self.is_void[id.index()] && self.waits[id.index()] == 0,
         }
     }
 
