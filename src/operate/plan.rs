@@ -91,6 +91,9 @@ pub(super) struct PlannedImplementation {
     pub(super) dependencies: Vec<String>,
     #[serde(default)]
     pub(super) timeout: Option<Value>,
+    /// The properties of the artifact.
+    #[serde(default)]
+    properties: BTreeMap<Arc<str>, PlannedInput>,
 }
 
 /// An input of an operation as the plan has it.
@@ -137,6 +140,12 @@ impl RunPlan {
             Diagnostic::error(Code::InvalidPlan, message)
                 .help("make a new plan: `cuvee instance plan NAME -o plan.json`")
         })?;
+        for step in &mut plan.steps {
+            let said = step.implementation.as_mut();
+            let properties = said.map(|said| std::mem::take(&mut said.properties));
+            // An implementation gets the properties of its artifact as it gets inputs.
+            step.inputs.extend(properties.unwrap_or_default());
+        }
         let named = plan.steps.iter().enumerate();
         plan.by_id = named.map(|(at, step)| (Arc::clone(&step.id), at)).collect();
         Ok(plan)

@@ -205,6 +205,8 @@ struct ImplementationDocument<'p> {
     dependencies: &'p [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     timeout: Option<&'p Value>,
+    #[serde(skip_serializing_if = "NamedDocuments::is_empty")]
+    properties: NamedDocuments<'p, InputDocument<'p>>,
 }
 
 /// Inputs or outputs, by name.
@@ -412,7 +414,11 @@ impl<'p> Rest<'p> {
         };
         let span = call.map(|call| call.span).or(written.map(|written| written.span));
         let span = span.or_else(|| Some(plan.element(step.element?).span));
-        let inputs = call.into_iter().flat_map(|call| &call.inputs);
+        let inputs = |is_property: bool| {
+            let all = call.into_iter().flat_map(|call| &call.inputs);
+            let meant = all.filter(|input| input.is_property == is_property);
+            NamedDocuments(meant.map(|one| self.input(one)).collect())
+        };
         let outputs = call.into_iter().flat_map(|call| &call.outputs);
         StepDocument {
             id: &self.names.steps[id.index()],
@@ -430,8 +436,9 @@ impl<'p> Rest<'p> {
                 artifact: call.artifact.as_deref(),
                 dependencies: &call.dependencies,
                 timeout: call.timeout.as_ref(),
+                properties: inputs(true),
             }),
-            inputs: NamedDocuments(inputs.map(|one| self.input(one)).collect()),
+            inputs: inputs(false),
             outputs: NamedDocuments(outputs.map(output).collect()),
             host: self.host(step.host),
             state: super::words::reached(plan, step.work),

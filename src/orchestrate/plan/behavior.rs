@@ -1,6 +1,7 @@
 //! Tells what nodes and relations do: which operations have something to run (statements D7 and D8
 //! of `docs/plans.md`), which nodes the orchestrator brings, and where calls run.
 
+use super::artifact::{FoundArtifact, full_name};
 use super::elements::is_selected;
 use super::model::{CallOutput, CallPlaces, KnownAttribute, PlanCall, WorkflowInput};
 use super::weave::{CallPlace, Unhosted};
@@ -27,6 +28,7 @@ use cuvee_text::yaml::Node;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// The types whose nodes an orchestrator brings by itself if nothing is implemented. Types that
 /// derive from these count as well.
@@ -70,6 +72,8 @@ pub(super) type WrittenType<'n> = (&'n str, Option<&'n str>);
 struct TypeOperation<'a> {
     interface: &'a str,
     implementation: Option<Node<'a>>,
+    /// The type that gives the implementation.
+    owner: &'a str,
     /// The inputs with a value, and the type that assigns it.
     inputs: Vec<(&'a str, Node<'a>, &'a str)>,
     outputs: Vec<(&'a str, Node<'a>)>,
@@ -77,7 +81,7 @@ struct TypeOperation<'a> {
     sensitive: Vec<(&'a str, Secrecy)>,
 }
 
-impl TypeOperation<'_> {
+impl<'a> TypeOperation<'a> {
     /// What is secret of an input by its definition; `None` if that says nothing about it.
     fn sensitivity(&self, input: &str) -> Option<&Secrecy> {
         self.sensitive.iter().find(|(name, _)| *name == input).map(|(_, said)| said)
@@ -86,7 +90,9 @@ impl TypeOperation<'_> {
     /// The operation, with what it does not say itself from another one.
     fn over(mut self, other: Option<&Self>) -> Self {
         let Some(other) = other else { return self };
-        self.implementation = self.implementation.or(other.implementation);
+        if self.implementation.is_none() {
+            (self.implementation, self.owner) = (other.implementation, other.owner);
+        }
         self.inputs.splice(..0, other.inputs.iter().copied());
         if self.outputs.is_empty() {
             self.outputs.clone_from(&other.outputs);
@@ -94,6 +100,24 @@ impl TypeOperation<'_> {
         self.sensitive.extend(other.sensitive.iter().cloned());
         self
     }
+
+    /// The properties of an artifact that is defined in place of the implementation.
+    fn properties(&self) -> impl Iterator<Item = (&'a str, Node<'a>)> {
+        let primary = self.implementation.map(|node| node.get("primary").unwrap_or(node));
+        let properties = primary.and_then(|primary| primary.get("properties"));
+        let entries = properties.into_iter().flat_map(Node::entries);
+        entries.filter_map(|(name, value)| Some((name.text()?, value)))
+    }
+}
+
+/// Who gives properties to the artifact that implements an operation.
+#[derive(Clone, Copy)]
+struct PropertyGiver<'g, 'a> {
+    types: &'g Types<'a>,
+    /// The element that has the operation.
+    owner: ValueOwner,
+    /// The template or the type that gives them, as plans name it.
+    from: &'g str,
 }
 
 /// The behavior that all nodes or relations of a type share.
@@ -420,13 +444,13 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         &self,
         operation: LifecycleOperation,
         own: Option<(&TopologyInterface, &TopologyOperation)>,
-        artifacts: (&[TopologyArtifact], &Types<'_>),
+        artifacts: (&[TopologyArtifact], &Types<'a>),
         from: (&str, ValueOwner),
         of_type: Option<&TypeBehavior<'_, 'a>>,
     ) -> Option<PlanCall> {
         let inherited = of_type.and_then(|of_type| of_type.operations.get(&operation));
         if let Some(call) = self.merged(operation.as_str(), own, from, inherited) {
-            return Some(with_file(call, artifacts, of_type));
+            return Some(self.with_file(call, artifacts, from, of_type));
         }
         let (artifact, span) = (operation == LifecycleOperation::Create)
             .then(|| deployment_artifact(artifacts, of_type))??;
@@ -525,7 +549,8 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         let from = format!("node.{}", template.name);
         let owner = ValueOwner::Node(node);
         if let Some(call) = self.merged(operation, own, (&from, owner), inherited.as_ref()) {
-            return Some(with_file(call, (&template.artifacts, types), of_type));
+            let artifacts = (&*template.artifacts, types);
+            return Some(self.with_file(call, artifacts, (&from, owner), of_type));
         }
         let interface = own.map(|(interface, _)| &*interface.name);
         let interface = interface.or_else(|| inherited.as_ref().map(|said| said.interface));
@@ -797,6 +822,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
                     let inputs = interface.inputs.iter().chain(&said.inputs);
                     TypeOperation {
                         interface: interface.named.name,
+                        owner,
                         implementation: said.implementation.filter(|node| !node.is_null()),
                         inputs: inputs
                             .clone()
@@ -865,7 +891,33 @@ impl<'t, 'a> Behaviors<'t, 'a> {
                 || self.is_assigned_secret(own, &input.name)
                 || self.secrets.has_secret_name(&input.value);
         }
+        self.add_in_place(&mut call, implementation, inherited, (from, owner));
         Some(call)
+    }
+
+    /// Adds the properties of an artifact that is defined in place of the implementation.
+    fn add_in_place(
+        &self,
+        call: &mut PlanCall,
+        own: Option<&TopologyImplementation>,
+        inherited: Option<&TypeOperation<'_>>,
+        (from, owner): (&str, ValueOwner),
+    ) {
+        let giver = PropertyGiver { types: self.types_for(owner), owner, from };
+        match (own, inherited) {
+            (Some(own), _) => {
+                for (name, value) in properties_of(own) {
+                    let value = Spanned { value: value.clone(), span: call.places.primary };
+                    self.add_property(call, name, &value, giver);
+                }
+            }
+            (None, Some(said)) => {
+                let giver = PropertyGiver { from: said.owner, ..giver };
+                self.add_defined(call, said.properties(), giver);
+            }
+            (None, None) => {}
+        }
+        self.add_defaults(call, giver);
     }
 
     /// What is secret of an input by its definition, or else by its name.
@@ -892,6 +944,103 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         let inputs = own.map(|(interface, said)| interface.inputs.iter().chain(&said.inputs));
         let mut inputs = inputs.into_iter().flatten().filter(|input| input.name == name);
         inputs.any(|input| !self.secrets.assigned_definition(input).is_open())
+    }
+
+    /// Replaces the names of artifacts of the node by their files, and adds the properties of the
+    /// one that implements the operation.
+    fn with_file(
+        &self,
+        mut call: PlanCall,
+        (artifacts, types): (&[TopologyArtifact], &Types<'a>),
+        (from, owner): (&str, ValueOwner),
+        of_type: Option<&TypeBehavior<'_, 'a>>,
+    ) -> PlanCall {
+        let of_type = of_type.map(TypeBehavior::effective);
+        let found = |name: &str| FoundArtifact::of(name, artifacts, (of_type, types));
+        if let Some(artifact) = call.primary.as_deref().and_then(found) {
+            call.primary_type = artifact.kind(types);
+            let FoundArtifact { file, place, own, inherited, .. } = artifact;
+            (call.primary, call.places.primary) = (Some(file), place);
+            let giver = PropertyGiver { types, owner, from };
+            for one in own.into_iter().flat_map(|own| &own.properties) {
+                self.add_property(&mut call, &one.name, &one.value, giver);
+            }
+            if let Some((from, properties)) = inherited {
+                let properties = properties.iter().map(|one| (one.name, one.value));
+                self.add_defined(&mut call, properties, PropertyGiver { from, ..giver });
+            }
+            self.add_defaults(&mut call, giver);
+        }
+        for (name, at) in call.dependencies.iter_mut().zip(&mut call.places.dependencies) {
+            if let Some(FoundArtifact { file, place, .. }) = found(name) {
+                (*name, *at) = (file, place);
+            }
+        }
+        call
+    }
+
+    /// Adds a property of the artifact that implements an operation, unless the operation has an
+    /// input of this name.
+    fn add_property(
+        &self,
+        call: &mut PlanCall,
+        name: &str,
+        value: &Spanned<Value>,
+        giver: PropertyGiver<'_, '_>,
+    ) {
+        if call.inputs.iter().any(|known| known.name == name) {
+            return;
+        }
+        let (said, Spanned { value, span }) = (self.property_secrecy(call, name, giver), value);
+        let is_computed = || self.secrets.value(value, giver.owner);
+        let is_secret = match said {
+            Some(said) => !said.is_open(),
+            None => self.secrets.names().has(name) || is_computed(),
+        };
+        call.assign(name, value.clone(), giver.from, *span);
+        if let Some(property) = call.inputs.last_mut() {
+            property.is_property = true;
+            property.is_sensitive = is_secret || self.secrets.has_secret_name(value);
+        }
+    }
+
+    /// What is secret of a property by the type of the artifact; `None` if that says nothing.
+    fn property_secrecy(
+        &self,
+        call: &PlanCall,
+        name: &str,
+        giver: PropertyGiver<'_, '_>,
+    ) -> Option<Secrecy> {
+        let kind = giver.types.find(Family::Artifact, call.primary_type.as_deref()?)?;
+        let part = giver.types.effective(kind).properties.get(name)?;
+        sensitivity(&self.secrets, &part.definition).map(|(_, said)| said)
+    }
+
+    /// Adds properties that a type gives to the artifact.
+    fn add_defined<'n>(
+        &self,
+        call: &mut PlanCall,
+        properties: impl Iterator<Item = (&'n str, Node<'n>)>,
+        giver: PropertyGiver<'_, '_>,
+    ) {
+        for (name, node) in properties {
+            let secrecy = self.property_secrecy(call, name, giver);
+            let secrecy = secrecy.unwrap_or_else(|| Secrecy::whole(self.secrets.names().has(name)));
+            let value = self.value(node, giver.owner, &secrecy);
+            self.add_property(call, name, &Spanned { value, span: node.span() }, giver);
+        }
+    }
+
+    /// Adds the defaults that the type of the artifact gives to its properties.
+    fn add_defaults(&self, call: &mut PlanCall, giver: PropertyGiver<'_, '_>) {
+        let types = giver.types;
+        let kind = call.primary_type.as_deref();
+        let Some(id) = kind.and_then(|kind| types.find(Family::Artifact, kind)) else { return };
+        let defaults = types.effective(id).properties.iter().filter_map(|(name, part)| {
+            Some((*name, input_value(&part.definition).filter(|node| !node.is_null())?))
+        });
+        let giver = PropertyGiver { from: types.definition(id).name, ..giver };
+        self.add_defined(call, defaults, giver);
     }
 
     /// An output of an operation; `None` if it is assigned to no attribute (section 3.6.15).
@@ -971,16 +1120,28 @@ impl<'t, 'a> TypeBehavior<'t, 'a> {
     }
 
     /// The calls of these operations for nodes or relations that define nothing of their own.
-    /// Operations are left out whose inputs may be computed, or whose outputs may be assigned to
-    /// capabilities: these can have another meaning, or be secret, at each node.
+    /// Operations are left out whose inputs, or properties of artifacts, may be computed, or whose
+    /// outputs may be assigned to capabilities: these can have another meaning, or be secret, at
+    /// each node.
     fn same(
         &self,
         operations: &[LifecycleOperation],
         call: impl Fn(LifecycleOperation) -> Option<PlanCall>,
     ) -> FxHashMap<LifecycleOperation, Option<Rc<PlanCall>>> {
+        let artifacts = self.effective().artifacts.values();
+        let of_artifacts = || {
+            artifacts
+                .clone()
+                .flat_map(|part| part.definition.properties.iter().map(|one| one.value))
+        };
+        let is_plain = |node: Node<'_>| node.scalar().is_some();
         let is_same = |operation: &LifecycleOperation| {
             self.operations.get(operation).is_none_or(|said| {
-                said.inputs.iter().all(|(_, node, _)| node.scalar().is_some())
+                let inputs = said.inputs.iter().map(|(_, node, _)| *node);
+                inputs
+                    .chain(said.properties().map(|(_, node)| node))
+                    .chain(of_artifacts())
+                    .all(is_plain)
                     && said.outputs.iter().all(|(_, node)| node.items().len() < 3)
             })
         };
@@ -1041,6 +1202,7 @@ fn type_operation<'a>(
     let inputs: Vec<_> = inputs.chain(said.inputs.iter().map(|input| (input, owner))).collect();
     TypeOperation {
         interface,
+        owner,
         implementation: said.implementation.filter(|node| !node.is_null()),
         inputs: inputs
             .iter()
@@ -1071,50 +1233,6 @@ fn deployment_artifact(
         is_deployment(types, id).then(|| (file.value.clone(), file.span))
     });
     own.or_else(|| of_type?.artifact.clone())
-}
-
-/// The full name of a type.
-fn full_name(types: &Types<'_>, id: Option<TypeId>) -> Option<String> {
-    Some(types.definition(id?).name.to_owned())
-}
-
-/// Replaces the name of an artifact of the node by the artifact's file.
-fn with_file(
-    mut call: PlanCall,
-    (artifacts, types): (&[TopologyArtifact], &Types<'_>),
-    of_type: Option<&TypeBehavior<'_, '_>>,
-) -> PlanCall {
-    let found = |name: &str| {
-        let own = artifacts.iter().find(|artifact| artifact.name == name);
-        let own = own.and_then(|own| {
-            let file = own.file.as_ref()?;
-            let kind = own.type_name.as_ref();
-            let full =
-                kind.and_then(|kind| full_name(types, type_named(types, Family::Artifact, kind)));
-            Some((file.value.clone(), file.span, full.or(kind.map(|kind| kind.value.clone()))))
-        });
-        own.or_else(|| {
-            let definition = &of_type?.effective().artifacts.get(name)?.definition;
-            let (file, kind) = (definition.file?, definition.kind);
-            let full = kind.and_then(|kind| {
-                full_name(
-                    types,
-                    types.find_in(Some(kind.span().file), Family::Artifact, kind.text()?),
-                )
-            });
-            let written = || Some(kind?.text()?.to_owned());
-            Some((file.text()?.to_owned(), file.span(), full.or_else(written)))
-        })
-    };
-    if let Some((file, place, kind)) = call.primary.as_deref().and_then(found) {
-        (call.primary, call.primary_type, call.places.primary) = (Some(file), kind, place);
-    }
-    for (name, at) in call.dependencies.iter_mut().zip(&mut call.places.dependencies) {
-        if let Some((file, place, _)) = found(name) {
-            (*name, *at) = (file, place);
-        }
-    }
-    call
 }
 
 /// Splits `Standard.create` or `create`. Names of interfaces may contain dots.
@@ -1199,6 +1317,17 @@ fn of_type(node: Node<'_>) -> Option<PlanCall> {
         host: node.get("operation_host").and_then(|host| Some(host.text()?.to_owned())),
         ..PlanCall::at(node.span())
     })
+}
+
+/// The properties of an artifact that is defined in place.
+fn properties_of(said: &TopologyImplementation) -> impl Iterator<Item = (&str, &Value)> {
+    fn entries(value: &Value) -> &[(Arc<str>, Value)] {
+        if let Value::Map(entries) = value { entries } else { &[] }
+    }
+    let primary = said.primary.as_ref().map_or(&[][..], |primary| entries(&primary.value));
+    let properties = primary.iter().find(|(key, _)| &**key == "properties");
+    let properties = properties.map_or(&[][..], |(_, properties)| entries(properties));
+    properties.iter().map(|(name, value)| (&**name, value))
 }
 
 /// The type of an artifact that is defined in place.

@@ -5,7 +5,7 @@
 use super::assigned::{EffectiveValues, NodeArtifact, have_same_defaults};
 use super::behavior::{Behaviors, OF_RELATIONS, WrittenType};
 use super::content::{CalledFile, Contents};
-use super::model::{CallOutput, ChangeClass, ChangeReason, PlanCall};
+use super::model::{CallInput, CallOutput, ChangeClass, ChangeReason, PlanCall};
 use super::weave::CallPlace;
 use super::{Adaptation, VariantOrigin};
 use crate::topology::diff::{Change, Edit, step};
@@ -439,7 +439,7 @@ impl<'c, 'a, 'b> VariantComparison<'c, 'a, 'b> {
         for name in is.inputs.iter().chain(gone).map(|input| &input.name) {
             let of = |call: &'_ PlanCall| call.inputs.iter().position(|input| input.name == *name);
             let (old, new) = (of(was).map(|at| &was.inputs[at]), of(is).map(|at| &is.inputs[at]));
-            let path = format!("inputs{}", step(name));
+            let path = new.or(old).map_or_else(String::new, CallInput::path);
             let from = old.map(|input| self.renamed(&input.value));
             let changes = self.to.differences(path, from.as_deref(), new.map(|input| &input.value));
             let is_sensitive = [old, new].into_iter().flatten().any(|input| input.is_sensitive);

@@ -13,6 +13,7 @@
 //! ```
 
 mod apart;
+mod artifact;
 mod assigned;
 mod behavior;
 mod build;

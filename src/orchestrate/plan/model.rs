@@ -1,5 +1,6 @@
 //! The data of plans: steps, which steps each waits for, and the parts that they belong to.
 
+use crate::topology::diff::step;
 use crate::topology::index::indices;
 use crate::topology::sensitive::masked;
 use crate::tosca::function::function_in;
@@ -553,11 +554,19 @@ pub struct CallInput {
     /// The function that gives the value, if that takes something from the source or target of a
     /// relation.
     pub function: Option<Value>,
+    /// Whether it is a property of the artifact that implements the operation.
+    pub is_property: bool,
     /// Whether secrets in the value are sealed, as an instance keeps them.
     pub(crate) is_sealed: bool,
 }
 
 impl CallInput {
+    /// Its path from the operation.
+    pub(crate) fn path(&self) -> String {
+        let of = if self.is_property { "implementation.properties" } else { "inputs" };
+        format!("{of}{}", step(&self.name))
+    }
+
     /// Whether the value can be written although it is secret: an instance keeps its secrets so.
     pub fn is_sealed(&self) -> bool {
         self.is_sealed
@@ -810,7 +819,10 @@ impl PlanCall {
     pub(super) fn assign(&mut self, name: &str, value: Value, from: &str, span: Span) {
         let from = from.to_owned();
         match self.inputs.iter_mut().find(|known| known.name == name) {
-            Some(known) => (known.value, known.from, known.span) = (value, from, span),
+            Some(known) => {
+                (known.value, known.from, known.span) = (value, from, span);
+                known.is_property = false;
+            }
             None => {
                 let is_sensitive = is_sensitive_name(name);
                 self.inputs.push(CallInput {
@@ -820,6 +832,7 @@ impl PlanCall {
                     span,
                     is_sensitive,
                     function: None,
+                    is_property: false,
                     is_sealed: false,
                 });
             }

@@ -97,7 +97,7 @@ impl<'t> Reach<'t> {
         for input in &call.inputs {
             self.takes(owner, &input.value, || Taker {
                 node,
-                path: format!("{called}.inputs.{}", input.name),
+                path: format!("{called}.{}", input.path()),
                 property: None,
                 span: input.span,
             });

@@ -1,0 +1,1 @@
+echo "$SOURCE reads $of, $retries times"
