@@ -109,6 +109,26 @@ fn rounds(variable: &str, few: usize) -> usize {
     std::env::var(variable).ok().and_then(|many| many.parse().ok()).unwrap_or(few)
 }
 
+/// Random numbers, other ones in each run, unless the environment says where they begin.
+struct Moments(u64);
+
+impl Moments {
+    fn new() -> Self {
+        let now = || std::time::UNIX_EPOCH.elapsed().unwrap().subsec_nanos() as usize;
+        let seed = rounds("CUVEE_TEST_SEED", now());
+        println!("CUVEE_TEST_SEED={seed}");
+        Self(seed as u64)
+    }
+
+    /// The next number (SplitMix64).
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+}
+
 const WRITES: &str = "echo $CUVEE_STEP >>$PLACE/$CUVEE_INSTANCE\n";
 
 #[test]
@@ -118,16 +138,15 @@ fn a_killed_runner_loses_no_step_and_does_none_twice_without_saying_so() {
     let (mut killed, mut name, mut number) = (0, String::new(), 0_u64);
     let began = Instant::now();
     assert!(trial.run("whole", &["-j4"]).status.success());
-    let whole = u64::try_from(began.elapsed().as_millis()).unwrap();
+    let whole = u64::try_from(began.elapsed().as_micros()).unwrap();
+    let mut moments = Moments::new();
     while killed < kills {
         if name.is_empty() {
             number += 1;
             name = format!("n{number}");
         }
         let mut run = trial.begin(&name, &["-j4", "--interrupted", "retry"]);
-        // Spread evenly, and the same in each run.
-        let part = (killed as u64 * 7919 + number * 104_729) % 1000;
-        sleep(Duration::from_millis(1 + whole * part / 1000));
+        sleep(Duration::from_micros(moments.next() % (whole + 1)));
         let is_over = run.try_wait().unwrap().is_some();
         run.kill().unwrap();
         run.wait().unwrap();
