@@ -12,9 +12,9 @@ use crate::cli::reporter::Reporter;
 use crate::cli::stored::{directory, store};
 use crate::cli::{Outcome, config, output, rejected, select, watch};
 use cuvee::deploy::instance::{
-    ByName, InstancePlanQuery, InstanceReport, InstanceSettings, OsStore, RecordAuthorNow,
-    RecordOrigin, ReportOutcome, SecretValues, StepStatus, StoredInstance, TakenReports,
-    instance_names, plan_instance,
+    ByName, InstanceModel, InstancePlanQuery, InstanceReport, InstanceSettings, InstanceState,
+    OsStore, RecordAuthorNow, RecordOrigin, ReportOutcome, SecretValues, StepStatus,
+    StoredInstance, TakenReports, instance_names, plan_instance,
 };
 use cuvee::deploy::plan::Plan;
 use cuvee::diagnostic::{Code, Diagnostic};
@@ -170,7 +170,7 @@ impl<'r> InstanceRun<'r> {
         let is_tried = self.args.how.dry_run || self.args.how.rehearse;
         let lease = if is_tried { None } else { Some(self.operator.lease().map_err(rejected)?) };
         let mut instance = self.open()?;
-        let mut summary = None;
+        let (mut summary, before) = (None, choice_before(instance.model()));
         if is_anew && instance.model().orchestration.is_some() {
             super::apply::cancelled(&mut instance, &writing(self.args).author(), None)?;
         }
@@ -207,7 +207,6 @@ impl<'r> InstanceRun<'r> {
         }
         let writing = InstanceWriting::of(&self.args.author, None);
         let author = writing.author(RecordOrigin::Orchestrator);
-        let before = instance.model().target.choice.clone();
         instance.apply(&text, &author, None, false).map_err(rejected)?;
         self.note_cause(&mut instance, &before)?;
         let summary = match instance.model().orchestration {
@@ -224,7 +223,7 @@ impl<'r> InstanceRun<'r> {
         StoredInstance::open(self.store, &self.args.name).map_err(rejected)
     }
 
-    /// Records which inputs of the watched files make the instance another variant.
+    /// Records which inputs cause an adaptation: those that differ from those of the last one.
     fn note_cause(
         &self,
         instance: &mut StoredInstance<'_>,
@@ -441,6 +440,16 @@ fn planned(task: &PlannedTask) -> String {
         text.push_str(&format!("    {name}={value}\n"));
     }
     text
+}
+
+/// The choice that the last adaptation was for, even if that failed; empty if nothing was deployed.
+fn choice_before(model: &InstanceModel) -> ByName<Value> {
+    let open = model.orchestration.as_ref().and_then(|open| open.target.as_ref());
+    let is_new = model.nodes.values().all(|node| node.state == InstanceState::default());
+    match open {
+        None if is_new => ByName::default(),
+        open => open.unwrap_or(&model.target).choice.clone(),
+    }
 }
 
 /// The inputs of a choice that differ from those of another one, as people read them.
