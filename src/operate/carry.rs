@@ -3,7 +3,7 @@
 
 use super::event::{RunEvent, RunSummary, StepFailure};
 use super::task::{Executor, Signal, Task, TaskEnd, TaskFailure, WAITING};
-use super::workshop::{PreparedStep, Workshop};
+use super::workshop::{FILES, PreparedStep, Workshop};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::orchestrate::instance::{
     Acknowledgement, InstanceModel, InstanceReport, ReadyStep, ReportOutcome,
@@ -473,7 +473,7 @@ pub(super) fn failed_step(
 
 /// The command of a task, with the names of its files as the template has them.
 pub(super) fn command_line(task: &Task) -> String {
-    let directory = format!("{}/", task.directory.display());
+    let directory = format!("{}/", task.directory.join(FILES).display());
     let words = task.command.iter().map(|word| word.replace(&directory, ""));
     words.collect::<Vec<_>>().join(" ")
 }

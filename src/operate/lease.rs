@@ -1,5 +1,6 @@
 //! One runner an instance: a lease in the store, renewed while the run lasts.
 
+use super::orphans;
 use super::output::private_directory;
 use crate::diagnostic::{Code, Diagnostic};
 use jiff::Timestamp;
@@ -43,6 +44,8 @@ pub struct Lease {
     /// Locked while the process lives.
     lock: File,
     beat: Option<(Sender<()>, JoinHandle<()>)>,
+    /// The steps of a runner that was killed whose scripts still ran, and were ended.
+    ended: Vec<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -73,7 +76,8 @@ impl Lease {
         let failed = |why: io::Error| {
             let place = directory.join(LEASE);
             let message = format!("cannot write `{}`: {why}", place.display());
-            Diagnostic::error(Code::File, message)
+            let help = "check its permissions and the room on its disk: whoever runs an instance writes to its store";
+            Diagnostic::error(Code::File, message).help(help)
         };
         private_directory(directory).map_err(failed)?;
         let machine = machine();
@@ -92,8 +96,10 @@ impl Lease {
             Ok(lock) if !is_held => lock,
             _ => return Err(held(instance, known.as_ref(), &machine)),
         };
-        // A runner that was killed could not remove its files.
+        // A runner that was killed could not end its scripts and remove its files.
+        let mut ended = Vec::new();
         if let Some(known) = known.filter(|known| known.machine == machine) {
+            ended = orphans::end(&known.directory, instance);
             let _ = fs::remove_dir_all(&known.directory);
             // The directory around it is that of the runner as well, if it is empty now.
             let _ = known.directory.parent().map(fs::remove_dir);
@@ -108,7 +114,18 @@ impl Lease {
         };
         files.write(&holder).map_err(failed)?;
         let beat = files.clone().beating(holder, taker.now);
-        Ok(Self { files, lock, beat })
+        Ok(Self { files, lock, beat, ended })
+    }
+
+    /// Tells of scripts that a runner that was killed had left running.
+    pub fn warnings(&self) -> Vec<Diagnostic> {
+        let ended = |step: &String| {
+            let message = format!(
+                "the script of `{step}` still ran, although its runner had been killed; it was ended"
+            );
+            Diagnostic::warning(Code::InstanceRunning, message)
+        };
+        self.ended.iter().map(ended).collect()
     }
 }
 

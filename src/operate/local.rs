@@ -1,5 +1,6 @@
 //! Runs tasks as processes of this machine, and over ssh on others.
 
+use super::orphans;
 use super::output::{EachLine, KeptOutput, StepOutput};
 use super::outputs;
 use super::place::{HostAddress, TaskPlace};
@@ -114,7 +115,9 @@ fn here(
     };
     let answer = answer.transpose().map_err(|why| not_started(program, &why))?;
     let input = task.input.clone().map(|bytes| CommandInput { bytes, is_held: false });
-    let ran = process::run(command, input, task.timeout, sign, output, answer);
+    let ran = process::run(command, input, task.timeout, sign, output, answer, &|group| {
+        orphans::note(task, group);
+    });
     ran.map_err(|why| not_started(program, &why))
 }
 

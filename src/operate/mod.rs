@@ -12,6 +12,7 @@ mod files;
 mod kinds;
 mod lease;
 mod local;
+mod orphans;
 mod output;
 mod outputs;
 mod place;

@@ -13,10 +13,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// How long a process group has between being asked to end and being killed at its time limit.
-const GRACE: Duration = Duration::from_secs(5);
+pub(super) const GRACE: Duration = Duration::from_secs(5);
 
 /// How often a silent process is looked after.
-const LOOK: Duration = Duration::from_millis(50);
+pub(super) const LOOK: Duration = Duration::from_millis(50);
 
 /// How many bytes a pipe holds: what a command wrote last that has ended.
 const PIPE: usize = 1 << 16;
@@ -72,7 +72,7 @@ pub(super) struct CommandInput {
 }
 
 /// Runs a command to its end. What it writes goes to `output`; its standard output goes to a file
-/// instead, if there is one.
+/// instead, if there is one. `begun` is told the number of its process group.
 ///
 /// # Errors
 /// Errors of the system where the command cannot be started.
@@ -83,6 +83,7 @@ pub(super) fn run(
     sign: &StopSign,
     output: &mut StepOutput,
     answer: Option<File>,
+    begun: &dyn Fn(u32),
 ) -> io::Result<EndedCommand> {
     let (reader, writer) = io::pipe()?;
     match answer {
@@ -93,6 +94,7 @@ pub(super) fn run(
     command.stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() });
     group::separate(&mut command);
     let mut child = command.spawn()?;
+    begun(child.id());
     // The command holds the ends of the pipe to which the child writes.
     drop(command);
     let held = child.stdin.take().zip(input).and_then(|(stdin, input)| written(stdin, input));

@@ -132,8 +132,15 @@ impl Connection {
         sign: &StopSign,
         output: &mut StepOutput,
     ) -> Result<EndedCommand, TaskFailure> {
-        let copied =
-            process::run(self.copying(task, there)?, None, task.timeout, sign, output, None);
+        let copied = process::run(
+            self.copying(task, there)?,
+            None,
+            task.timeout,
+            sign,
+            output,
+            None,
+            &|_| {},
+        );
         match copied.map_err(|why| not_started("scp", &why))? {
             EndedCommand { end: CommandEnd::Code(0), .. } => {}
             EndedCommand { end: CommandEnd::Code(_), .. } => {
@@ -145,7 +152,7 @@ impl Connection {
         let mut command = self.ssh();
         command.arg("exec sh -s");
         let script = CommandInput { bytes: script(task, there)?.into_bytes(), is_held: true };
-        let ran = process::run(command, Some(script), task.timeout, sign, output, None);
+        let ran = process::run(command, Some(script), task.timeout, sign, output, None, &|_| {});
         let mut ended = ran.map_err(|why| not_started("ssh", &why))?;
         if let CommandEnd::Code(code) = ended.end {
             ended.leaves_processes = self.fetch(task, there, code)?;

@@ -64,6 +64,9 @@ pub(super) struct FoundImplementation<'w> {
 /// The variable of a playbook, and of the environment, that names each file of inputs.
 pub(super) const INPUTS: &str = "inputs.json";
 
+/// The directory of a task's files, beside those of the run, whose names files may have as well.
+pub(super) const FILES: &str = "files";
+
 /// Files that only their owner may read.
 const PRIVATE: u32 = 0o600;
 /// Files that their owner may run as well.
@@ -92,7 +95,8 @@ impl<'r> Workshop<'r> {
         let said = step.implementation.as_ref().ok_or_else(|| no_implementation(step))?;
         let found = self.implementation(step, said, model)?;
         let place = self.place(step, model)?;
-        let directory = self.directory().map_err(|why| unwritable(&self.directory, &why))?;
+        let own = self.directory().map_err(|why| unwritable(&self.directory, &why))?;
+        let directory = own.join(FILES);
         let files = self.files_of(step, model);
         let keep = |path: &Path, bytes: &[u8], mode| {
             write(&directory.join(path), bytes, mode).map_err(|why| unwritable(&directory, &why))
@@ -132,18 +136,19 @@ impl<'r> Workshop<'r> {
         };
         let inputs = values.inputs(step)?;
         let json = serde_json::to_vec(&Value::Map(inputs.iter().cloned().collect()));
-        keep(Path::new(INPUTS), &json.unwrap_or_default(), PRIVATE)?;
+        write(&own.join(INPUTS), &json.unwrap_or_default(), PRIVATE)
+            .map_err(|why| unwritable(&own, &why))?;
         let mut task = Task {
-            environment: self.environment(step, &values, &inputs, &directory)?,
-            starts_in: found.path.parent().unwrap_or(Path::new("")).to_owned(),
-            ..self.task(step, attempt, place, directory)
+            environment: self.environment(step, &values, &inputs, &own)?,
+            starts_in: Path::new(FILES).join(found.path.parent().unwrap_or(Path::new(""))),
+            ..self.task(step, attempt, place, own)
         };
         task.timeout = timeout(said).or(self.settings.step_timeout);
         task.command = found.runner.command.clone();
         if found.runner.protocol == Protocol::Ansible {
             self.playbook(&mut task)?;
         }
-        task.command.push(task.directory.join(&found.path).to_string_lossy().into_owned());
+        task.command.push(directory.join(&found.path).to_string_lossy().into_owned());
         Ok(task)
     }
 

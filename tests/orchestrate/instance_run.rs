@@ -204,6 +204,48 @@ fn of_two_runners_one_works_and_the_other_is_told() {
     }
 }
 
+/// Whoever is killed with SIGKILL cannot end its scripts.
+#[cfg(target_os = "linux")]
+#[test]
+fn scripts_of_a_killed_runner_do_not_run_beside_those_of_the_next() {
+    let trial = Trial::new(
+        1,
+        "echo $$ >>$PLACE/begun; [ -e $PLACE/go ] || sleep 60; echo late >>$PLACE/late\n",
+    );
+    let mut run = trial.begin("shop", &[]);
+    trial.wait_for("begun");
+    run.kill().unwrap();
+    run.wait().unwrap();
+    let process = Path::new("/proc").join(trial.written("begun").trim());
+    assert!(process.exists(), "the script runs on");
+    fs::write(trial.path().join("go"), "").unwrap();
+    let next = trial.run("shop", &["--interrupted", "retry"]);
+    assert!(next.status.success(), "{}", said(&next));
+    assert!(said(&next).contains("the script of `node.n0/create` still ran"), "{}", said(&next));
+    assert!(!process.exists());
+    assert_eq!(trial.written("late").lines().count(), 3, "one for each operation");
+}
+
+/// Files of a template may have the names of files that the run makes.
+#[test]
+fn files_of_the_run_and_of_the_template_are_apart() {
+    let trial = Trial::new(1, "cat inputs.json outputs group; ls\n");
+    let path = |name: &str| trial.path().join(name);
+    for name in ["inputs.json", "outputs", "group"] {
+        fs::write(path(name), format!("mine: {name}\n")).unwrap();
+    }
+    let template = fs::read_to_string(path("template.yaml")).unwrap();
+    let files = "artifacts: { a: { file: inputs.json, type: tosca.artifacts.File }, b: { file: outputs, type: tosca.artifacts.File }, c: { file: group, type: tosca.artifacts.File } }";
+    let template =
+        template.replace("    interfaces:\n", &format!("    {files}\n    interfaces:\n"));
+    fs::write(path("template.yaml"), template).unwrap();
+    let run = trial.run("shop", &["--verbose"]);
+    assert!(run.status.success(), "{}", said(&run));
+    for name in ["inputs.json", "outputs", "group"] {
+        assert_eq!(said(&run).matches(&format!("mine: {name}")).count(), 3, "{}", said(&run));
+    }
+}
+
 #[test]
 fn an_interrupt_ends_what_runs_and_another_one_kills_it() {
     let gentle = "echo begun >>$PLACE/begun; trap 'echo ended >>$PLACE/ended; exit 3' TERM; [ -e $PLACE/go ] || sleep 60 & wait $!\n";

@@ -20,9 +20,10 @@ use cuvee::deploy::plan::Plan;
 use cuvee::diagnostic::{Code, Diagnostic};
 use cuvee::explore::Answer;
 use cuvee::operate::{
-    InstanceOperator, LocalExecutor, PlannedTask, RunSettings, RunSummary, signals,
+    InstanceOperator, Lease, LocalExecutor, PlannedTask, RunSettings, RunSummary, signals,
 };
 use cuvee::parts::yaml::write_flow;
+use cuvee::source::SourceMap;
 use cuvee::source::value::Value;
 use cuvee::{Failure, Resolver};
 use serde::Serialize;
@@ -169,6 +170,8 @@ impl<'r> InstanceRun<'r> {
     fn run(&self, is_anew: bool) -> Outcome {
         let is_tried = self.args.how.dry_run || self.args.how.rehearse;
         let lease = if is_tried { None } else { Some(self.operator.lease().map_err(rejected)?) };
+        let warnings = lease.as_ref().map(Lease::warnings).unwrap_or_default();
+        self.reporter.report(&warnings, &SourceMap::default());
         let mut instance = self.open()?;
         let (mut summary, before) = (None, choice_before(instance.model()));
         if is_anew && instance.model().orchestration.is_some() {

@@ -19,7 +19,7 @@ pub(super) const WRITE: Attempt = Attempt {
 };
 pub(super) const LOCK: Attempt = Attempt {
     what: "lock",
-    help: "check its permissions; reading needs no lock, writing does, on a file system that has locks",
+    help: "check its permissions and the room on its disk; reading needs no lock, writing does, on a file system that has locks",
 };
 
 /// The error for a file that cannot be read, written or locked.
