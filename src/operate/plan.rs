@@ -93,7 +93,7 @@ pub(super) struct PlannedImplementation {
     pub(super) timeout: Option<Value>,
     /// The properties of the artifact.
     #[serde(default)]
-    properties: BTreeMap<Arc<str>, PlannedInput>,
+    pub(super) properties: BTreeMap<Arc<str>, PlannedInput>,
 }
 
 /// An input of an operation as the plan has it.
