@@ -220,7 +220,7 @@ topology_template:
       type: tosca.nodes.SoftwareComponent
       properties: { component_version: \"1\" }
       artifacts:
-        install: { type: tosca.artifacts.Implementation.Bash, file: install.sh }
+        install: { type: tosca.artifacts.Implementation.Bash, file: install.sh, properties: { mode: quick } }
       requirements: [host: box]
       interfaces:
         Standard:
