@@ -62,7 +62,25 @@ pub(crate) fn printed(output: Output) -> String {
     if !output.status.success() {
         writeln!(text, "[exit {}]", output.status.code().unwrap()).unwrap();
     }
-    text
+    without_durations(&text)
+}
+
+/// A text without how long steps took, which is told of those that took longer than a second.
+fn without_durations(text: &str) -> String {
+    let mut parts = text.split(" after ");
+    let mut kept = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.split_once(" s") {
+            Some((seconds, rest)) if seconds.contains('.') && seconds.parse::<f64>().is_ok() => {
+                kept.push_str(rest);
+            }
+            _ => {
+                kept.push_str(" after ");
+                kept.push_str(part);
+            }
+        }
+    }
+    kept
 }
 
 /// The output of a line that calls cuvee, without a shell; `{root}` in it is the directory of the
