@@ -29,6 +29,7 @@ mod digest;
 mod elements;
 mod exchange;
 mod flow;
+mod handed;
 mod imperative;
 mod inputs;
 mod known;
