@@ -148,6 +148,7 @@ codes! {
     NoSelection "no-selection" "A node is to be selected, but no existing node fits, or there are not enough existing nodes for all selections. Weaken its `node_filter`, or describe the existing nodes with `--inventory`.";
     NoSubstitution "no-substitution" "A node is to be substituted, but no template of the catalogue fits; the labels say why, for the template that fits best first. Add a template, or correct the part that does not fit.";
     Nondeterminism "nondeterminism" "Two elements of one name are present and the check that forbids it is off, so one was taken: the first of types and technologies, the last of elements that become entries of a map.";
+    NotTaken "not-taken" "Another orchestrator leaves out or refuses something that a plan has. Take the other one, leave `--with` out, or write it in a way that the orchestrator takes.";
     NotVisible "not-visible" "Attributes of a node of an instance count as defined only in stable states from `created` on, and the node is in another state. Ask again when the orchestration is over, or use `--unstable`.";
     OpenInput "open-input" "A variability input is open, and its values cannot be told apart: an expression does more with it than compare it with constants, or depends on too many combinations. Assign it with `--input` or a preset, or restrict it by `valid_values`.";
     OrchestrationOpen "orchestration-open" "An instance has one orchestration at a time, and another one is open. Continue the open orchestration, or end it.";

@@ -292,9 +292,9 @@ impl Carrying<'_, '_> {
             (self.tell)(RunEvent::Noted { step: Arc::clone(&end.step), note });
         }
         let settings = self.workshop.settings;
-        match end.outcome {
-            Ok(outputs) => {
-                let (report, notes) = self.workshop.report(&end.step, outputs);
+        let given = end.outcome.and_then(|outputs| self.workshop.ended(&end.step, outputs));
+        match given {
+            Ok((report, notes)) => {
                 for note in notes {
                     (self.tell)(RunEvent::Noted { step: Arc::clone(&end.step), note });
                 }
@@ -344,10 +344,10 @@ fn made_of(
     });
     match prepared {
         Ok(Some(PreparedStep::Task(task))) => Ok(task),
-        Ok(Some(PreparedStep::Given(outputs))) => {
-            let (report, _) = workshop.report(id, outputs);
-            Err(ends(report, done(id, Duration::ZERO)))
-        }
+        Ok(Some(PreparedStep::Given(outputs))) => Err(match workshop.ended(id, outputs) {
+            Ok((report, _)) => ends(report, done(id, Duration::ZERO)),
+            Err(why) => Box::new(failed(Arc::clone(id), &why, Duration::ZERO, Vec::new(), None)),
+        }),
         Ok(None) => {
             let event = RunEvent::Skipped { step: Arc::clone(id) };
             Err(ends(outcome(id, ReportOutcome::Done), event))
@@ -364,7 +364,8 @@ impl CarryProgress {
     fn with_token(&self, ended: &Ended) -> InstanceReport {
         let mut report = ended.report.clone();
         let token = self.tokens.get(&ended.step).cloned();
-        match report.batch.last_mut() {
+        let is_end = |part: &&mut InstanceReport| part.step.as_ref() == Some(&ended.step);
+        match report.batch.iter_mut().find(is_end) {
             Some(end) => end.token = token,
             None => report.token = token,
         }

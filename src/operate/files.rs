@@ -21,6 +21,11 @@ pub(super) struct KeptFiles {
     template: PathBuf,
     /// The artifacts of node templates, each with its file.
     artifacts: FxHashMap<String, Vec<(String, String)>>,
+    /// The path of the template among the files, and its text.
+    path: PathBuf,
+    text: String,
+    /// The names of files that are not kept.
+    others: Vec<String>,
 }
 
 /// The largest file that is taken from the directory of the template.
@@ -35,6 +40,7 @@ impl KeptFiles {
         let text = target.concrete.as_str().into();
         let document = parse(FileId::DETACHED, text, &Limits::default())?;
         let files = target.files.into_iter();
+        let others = target.digests.into_iter().map(|(name, _)| name);
         let origin = match template.is_dir() {
             true => template,
             false => template.parent().unwrap_or(Path::new("")),
@@ -44,7 +50,32 @@ impl KeptFiles {
             files: files.map(|(name, bytes)| (normalize(Path::new(&name)), bytes)).collect(),
             origin: origin.to_owned(),
             template: Path::new(&target.template).parent().unwrap_or(Path::new("")).to_owned(),
+            path: normalize(Path::new(&target.template)),
+            text: target.concrete,
+            others: others.collect(),
         })
+    }
+
+    /// The path of the template among the files.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The text of the template.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// All files by their names, those that are not kept as well.
+    pub(super) fn all(&self) -> impl Iterator<Item = (PathBuf, Cow<'_, [u8]>)> {
+        let kept = self.files.iter().map(|(path, bytes)| (path.clone(), Cow::Borrowed(&**bytes)));
+        let others = self.others.iter().filter_map(|name| {
+            let path = normalize(Path::new(name));
+            let from_template = path.strip_prefix(&self.template).unwrap_or(&path);
+            let (_, bytes) = self.find(&from_template.to_string_lossy(), None)?;
+            Some((path, bytes))
+        });
+        kept.chain(others)
     }
 
     /// The artifacts of a node template, each with its file.

@@ -9,9 +9,13 @@ mod carry;
 mod check;
 mod event;
 mod files;
+mod handed;
+mod handover;
 mod kinds;
 mod lease;
 mod local;
+mod opera;
+mod orchestrator;
 mod orphans;
 mod output;
 mod outputs;
@@ -24,13 +28,17 @@ mod runner;
 mod settings;
 mod ssh;
 mod task;
+mod unfurl;
+mod untaken;
 mod values;
 mod workshop;
 
 pub use check::{CHECK, CheckedNode, HOW, InstanceCheck, checkable};
 pub use event::{RunEvent, RunSummary, StepFailure};
+pub use handover::HandedVariant;
 pub use lease::Lease;
 pub use local::LocalExecutor;
+pub use orchestrator::Orchestrator;
 pub use place::{HostAddress, Provider, Providers, TaskPlace};
 pub use runner::{Protocol, Runner, Runners};
 pub use settings::RunSettings;
@@ -58,7 +66,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use values::{RunSecrets, Values};
-use workshop::Workshop;
+use workshop::{Workshop, absolute};
 
 /// Runs plans of one instance.
 pub struct InstanceOperator<'o> {
@@ -137,6 +145,32 @@ impl InstanceOperator<'_> {
             }
             Ok(workshop.remaining(model).map(|step| workshop.planned(step, model)).collect())
         })
+    }
+
+    /// The variant that was handed to another orchestrator, and that it has not undeployed yet.
+    ///
+    /// # Errors
+    /// `file`
+    pub fn handed(&self) -> Result<Option<HandedVariant>, Diagnostic> {
+        let directory = self.store.directory_of(self.instance);
+        HandedVariant::find(&directory).map_err(|why| {
+            let message = format!("cannot read `{}`: {why}", directory.display());
+            Diagnostic::error(Code::File, message)
+        })
+    }
+
+    /// What another orchestrator does not take of a plan: errors where it refuses something,
+    /// warnings where it leaves something out.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn not_taken(
+        &self,
+        instance: &StoredInstance<'_>,
+        document: &str,
+        by: Orchestrator,
+    ) -> Result<Vec<Diagnostic>, Failure> {
+        self.with_workshop(instance, document, |workshop| Ok(workshop.untaken(by)))
     }
 
     /// Carries out the plan that was begun, until it is done, fails or is stopped.
@@ -230,7 +264,7 @@ impl InstanceOperator<'_> {
         let kinds = instance.with_types_of(&wanted, Kinds::of)?;
         let secrets = RunSecrets::of(instance.seal()?, self.secrets.clone());
         let revision = model.orchestration.as_ref().map_or(0, |open| open.id);
-        let store = self.store.directory_of(self.instance);
+        let home = self.store.directory_of(self.instance);
         act(&Workshop {
             plan,
             instance: self.instance,
@@ -241,7 +275,8 @@ impl InstanceOperator<'_> {
             to,
             asked,
             directory: self.directory.clone(),
-            logs: store.join("runs").join(revision.to_string()),
+            logs: home.join("runs").join(revision.to_string()),
+            home: absolute(&home),
             made: Cell::new(0),
         })
     }
@@ -251,11 +286,13 @@ impl Workshop<'_> {
     /// The task that a step would run.
     fn planned(&self, step: &plan::RunStep, model: &InstanceModel) -> PlannedTask {
         let said = step.implementation.clone().unwrap_or_default();
+        let by = step.orchestrator();
         let command = match self.implementation(step, &said, model) {
             Ok(found) => {
                 let words = found.runner.command.join(" ");
                 format!("{words} {}", found.path.display())
             }
+            Err(_) if by.is_some() => self.handover_command(),
             Err(_) => {
                 let verb = step.workflow.as_deref().unwrap_or("deploy");
                 match self.provider(step.node().unwrap_or_default(), model) {

@@ -1,8 +1,9 @@
 //! The steps of a plan as they are run, read from the document that is kept with the instance.
 
+use super::orchestrator::Orchestrator;
 use crate::diagnostic::{Code, Diagnostic};
 use cuvee_text::value::Value;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -161,6 +162,14 @@ impl RunPlan {
         self.target.as_ref().map(|target| &*target.template)
     }
 
+    /// The parts that steps belong to, in an order in which each comes after those that it waits
+    /// for.
+    pub(super) fn parts_of_steps(&self) -> impl Iterator<Item = &Arc<str>> {
+        let mut seen = FxHashSet::default();
+        let parts = self.steps.iter().filter_map(|step| step.part.as_ref());
+        parts.filter(move |part| seen.insert(Arc::clone(part)))
+    }
+
     /// The digest of the target that the plan leads to.
     pub(super) fn target(&self) -> Option<&Arc<str>> {
         self.target.as_ref().map(|target| &target.digest)
@@ -195,6 +204,12 @@ impl RunStep {
             StepKind::Delegate | StepKind::External => true,
             StepKind::SetState | StepKind::Wait => false,
         }
+    }
+
+    /// The orchestrator that does the whole plan by this step.
+    pub(super) fn orchestrator(&self) -> Option<Orchestrator> {
+        let is_whole = self.kind == StepKind::Delegate && self.target.is_none();
+        is_whole.then(|| Orchestrator::named(self.workflow.as_deref()?))?
     }
 
     /// The node that the step acts on.

@@ -55,6 +55,11 @@ pub(super) fn check(
     let givers = AttributeGivers::of(workshop, model);
     let mut hosts: BTreeMap<HostAddress, &RunStep> = BTreeMap::new();
     for step in workshop.remaining(model) {
+        if let Some(orchestrator) = step.orchestrator() {
+            let problems = workshop.check_handover(orchestrator, model.secrets);
+            problems.into_iter().for_each(|problem| found.add(step, problem));
+            continue;
+        }
         let place = match step.kind {
             StepKind::Delegate => provided(workshop, model, step, &mut found),
             _ => called(workshop, model, step, &givers, &mut found),
@@ -198,7 +203,7 @@ fn values<'v>(workshop: &'v Workshop<'_>, model: &'v InstanceModel) -> Values<'v
     Values { model, to, kinds, secrets, artifacts: &|_, _| Some(String::new()) }
 }
 
-fn missing_program(program: &str) -> Diagnostic {
+pub(super) fn missing_program(program: &str) -> Diagnostic {
     let message = format!("`{program}` is not installed");
     Diagnostic::error(Code::MissingProgram, message).help(how_to_install(program))
 }

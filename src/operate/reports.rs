@@ -3,6 +3,7 @@
 
 use super::outputs::Outputs;
 use super::plan::RunStep;
+use super::task::TaskFailure;
 use super::values::Values;
 use super::workshop::Workshop;
 use crate::diagnostic::{Code, Diagnostic};
@@ -49,12 +50,23 @@ impl Workshop<'_> {
         Ok(true)
     }
 
-    /// The report of a step that succeeded, and notes about it for people.
-    pub(super) fn report(
+    /// The report of a step whose task has ended well, and notes about it for people.
+    ///
+    /// # Errors
+    /// It has not done what it says.
+    pub(super) fn ended(
         &self,
         step: &Arc<str>,
         outputs: Outputs,
-    ) -> (InstanceReport, Vec<String>) {
+    ) -> Result<(InstanceReport, Vec<String>), TaskFailure> {
+        match self.plan.step(step).and_then(RunStep::orchestrator) {
+            Some(orchestrator) => self.handed_back(step, orchestrator),
+            None => Ok(self.report(step, outputs)),
+        }
+    }
+
+    /// The report of a step that succeeded, and notes about it for people.
+    fn report(&self, step: &Arc<str>, outputs: Outputs) -> (InstanceReport, Vec<String>) {
         let (done, outcome) = (Some(Arc::clone(step)), Some(ReportOutcome::Done));
         let end = InstanceReport { step: done, outcome, ..InstanceReport::default() };
         let Some(of) = self.plan.step(step) else { return (end, Vec::new()) };

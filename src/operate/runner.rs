@@ -136,6 +136,7 @@ pub(super) fn installed(program: &str) -> Option<PathBuf> {
 pub(super) fn how_to_install(program: &str) -> String {
     match program {
         "ansible-playbook" => "install it: `pip install ansible-core`".to_owned(),
+        "opera" | "unfurl" => format!("install it: `pip install {program}`"),
         "bash" | "python3" => format!("install it: `apt-get install {program}`"),
         "ssh" | "scp" => "install it: `apt-get install openssh-client`".to_owned(),
         other => format!("install `{other}`, or put its directory into `PATH`"),

@@ -39,6 +39,8 @@ pub(super) struct Workshop<'r> {
     pub(super) asked: BTreeSet<String>,
     /// The directory of the run, for files that are gone afterwards.
     pub(super) directory: PathBuf,
+    /// The directory of the instance in the store.
+    pub(super) home: PathBuf,
     /// The directory for logs.
     pub(super) logs: PathBuf,
     /// How many tasks were made.
@@ -68,9 +70,9 @@ pub(super) const INPUTS: &str = "inputs.json";
 pub(super) const FILES: &str = "files";
 
 /// Files that only their owner may read.
-const PRIVATE: u32 = 0o600;
+pub(super) const PRIVATE: u32 = 0o600;
 /// Files that their owner may run as well.
-const PROGRAM: u32 = 0o700;
+pub(super) const PROGRAM: u32 = 0o700;
 
 impl<'r> Workshop<'r> {
     /// Prepares a step with the present model.
@@ -80,6 +82,9 @@ impl<'r> Workshop<'r> {
         model: &InstanceModel,
         attempt: u32,
     ) -> Result<PreparedStep, Diagnostic> {
+        if let Some(orchestrator) = step.orchestrator() {
+            return self.handed(step, orchestrator, attempt);
+        }
         match step.kind {
             StepKind::Delegate => self.delegated(step, model, attempt),
             _ => self.called(step, model, attempt).map(|task| PreparedStep::Task(Box::new(task))),
@@ -153,7 +158,13 @@ impl<'r> Workshop<'r> {
     }
 
     /// A task without a command.
-    fn task(&self, step: &RunStep, attempt: u32, place: TaskPlace, directory: PathBuf) -> Task {
+    pub(super) fn task(
+        &self,
+        step: &RunStep,
+        attempt: u32,
+        place: TaskPlace,
+        directory: PathBuf,
+    ) -> Task {
         Task {
             step: Arc::clone(&step.id),
             attempt,
@@ -426,7 +437,7 @@ impl<'r> Workshop<'r> {
     }
 
     /// A new directory for a task.
-    fn directory(&self) -> io::Result<PathBuf> {
+    pub(super) fn directory(&self) -> io::Result<PathBuf> {
         let number = self.made.replace(self.made.get() + 1);
         let directory = self.directory.join(number.to_string());
         private_directory(&directory)?;
@@ -454,7 +465,7 @@ fn no_implementation(step: &RunStep) -> Diagnostic {
     Diagnostic::error(Code::NoRunner, message).help(help)
 }
 
-fn unwritable(path: &Path, why: &io::Error) -> Diagnostic {
+pub(super) fn unwritable(path: &Path, why: &io::Error) -> Diagnostic {
     Diagnostic::error(Code::File, format!("cannot write to `{}`: {why}", path.display()))
         .help("a run needs space for the files of its steps; `TMPDIR` names another directory")
 }
@@ -496,7 +507,7 @@ fn timeout(said: &PlannedImplementation) -> Option<Duration> {
     Duration::try_from_secs_f64(seconds).ok().filter(|limit| !limit.is_zero())
 }
 
-fn write(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
+pub(super) fn write(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     if let Some(directory) = path.parent() {
         private_directory(directory)?;
     }

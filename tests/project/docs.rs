@@ -260,6 +260,7 @@ const WITHOUT_TEMPLATE: &[(Code, &str)] = &[
     (Code::NoOrchestration, "it depends on the store"),
     (Code::NoProvider, "it is said of runs"),
     (Code::NoRunner, "it is said of runs"),
+    (Code::NotTaken, "it is said of runs"),
     (Code::NotVisible, "it is said of what is deployed"),
     (Code::OrchestrationOpen, "it depends on the store"),
     (Code::SensitivePlain, "it is said of instances"),

@@ -71,6 +71,7 @@ const ELSEWHERE: &[(Code, &str)] = &[
     (Code::NoRunner, "tests/instance/run-refused/session.console"),
     (Code::NoSelection, "tests/substitute/select/session.console"),
     (Code::NoSubstitution, "tests/substitute/04-too-much/session.console"),
+    (Code::NotTaken, "tests/instance/run-with/session.console"),
     (Code::NotVisible, "src/orchestrate/instance/query/tests.rs"),
     (Code::OpenInput, "tests/explore/inputs_cases.rs"),
     (Code::OrchestrationOpen, "tests/orchestrate/instance_report.rs"),

@@ -5,6 +5,7 @@ use super::{
 };
 use clap::{Args, Subcommand, ValueEnum};
 use cuvee::deploy::instance::SecretsMode;
+use cuvee::operate::Orchestrator;
 use jiff::Zoned;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -324,6 +325,10 @@ pub(crate) struct RunInstanceArgs {
     /// ended; may be repeated
     #[arg(long = "watch", value_name = "FILE", requires = "yes", conflicts_with_all = ["plan", "undeploy", "dry_run", "rehearse"])]
     pub watched: Vec<PathBuf>,
+    /// Hand the whole variant to this orchestrator, which deploys it in one step; it also takes it
+    /// away again
+    #[arg(long, value_name = "ORCHESTRATOR", conflicts_with_all = ["plan", "watched", "rehearse", "jobs", "runners", "providers", "retries", "retry_delay", "keep_going", "order", "parallel_hosts", "ignore", "managed"])]
+    pub with: Option<OrchestratorFormat>,
     #[command(flatten)]
     pub how: RunArgs,
     /// The way to keep secrets of a new instance
@@ -391,6 +396,24 @@ pub(crate) struct RunArgs {
     /// Format of the events; json writes one event a line
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub format: ListFormat,
+}
+
+/// The orchestrators that variants can be handed to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OrchestratorFormat {
+    /// xOpera, which runs Ansible playbooks
+    Opera,
+    /// Unfurl, which runs scripts
+    Unfurl,
+}
+
+impl From<OrchestratorFormat> for Orchestrator {
+    fn from(named: OrchestratorFormat) -> Self {
+        match named {
+            OrchestratorFormat::Opera => Self::Opera,
+            OrchestratorFormat::Unfurl => Self::Unfurl,
+        }
+    }
 }
 
 /// Arguments of `cuvee instance check`.

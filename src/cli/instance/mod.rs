@@ -6,6 +6,7 @@ mod change;
 mod check;
 mod diff;
 mod export;
+mod handover;
 mod init;
 mod interrupt;
 mod keep;

@@ -141,7 +141,7 @@ fn known_secrets(args: &RunInstanceArgs, store: &OsStore) -> Result<SecretValues
 }
 
 /// The variant that the instance is to become; `None` where nobody says and nothing is known.
-fn wanted(
+pub(super) fn wanted(
     args: &RunInstanceArgs,
     instance: &StoredInstance<'_>,
 ) -> Result<Option<Resolver>, Failure> {
@@ -159,11 +159,11 @@ fn wanted(
 }
 
 /// A run of an instance.
-struct InstanceRun<'r> {
-    args: &'r RunInstanceArgs,
-    reporter: &'r Reporter,
+pub(super) struct InstanceRun<'r> {
+    pub(super) args: &'r RunInstanceArgs,
+    pub(super) reporter: &'r Reporter,
     store: &'r OsStore,
-    operator: InstanceOperator<'r>,
+    pub(super) operator: InstanceOperator<'r>,
 }
 
 impl<'r> InstanceRun<'r> {
@@ -173,6 +173,7 @@ impl<'r> InstanceRun<'r> {
         let warnings = lease.as_ref().map(Lease::warnings).unwrap_or_default();
         self.reporter.report(&warnings, &SourceMap::default());
         let mut instance = self.open()?;
+        let by = self.orchestrator(&instance)?;
         let (mut summary, before) = (None, choice_before(instance.model()));
         if is_anew && instance.model().orchestration.is_some() {
             super::apply::cancelled(&mut instance, &writing(self.args).author(), None)?;
@@ -187,11 +188,14 @@ impl<'r> InstanceRun<'r> {
                 Err(code) => return Ok(code),
             }
         }
+        if let Some(orchestrator) = self.orchestrator(&instance)?.or(by) {
+            return self.hand_over(&mut instance, orchestrator, summary, &before);
+        }
         let answer = self.plan(&mut instance)?;
         let (text, plan) = match &answer {
             WantedPlan::Made(answer) => {
                 self.reporter.report(&answer.warnings, &answer.sources);
-                (self.document(answer)?, Some(&answer.result))
+                (self.document(&answer.result, &answer.sources)?, Some(&answer.result))
             }
             WantedPlan::Document(text) => (text.clone(), None),
         };
@@ -208,18 +212,28 @@ impl<'r> InstanceRun<'r> {
         if let Some(code) = self.may_begin(plan)? {
             return Ok(code);
         }
-        let writing = InstanceWriting::of(&self.args.author, None);
-        let author = writing.author(RecordOrigin::Orchestrator);
-        instance.apply(&text, &author, None, false).map_err(rejected)?;
-        self.note_cause(&mut instance, &before)?;
-        let summary = match instance.model().orchestration {
-            // A plan whose steps run nothing is done at once.
-            None => RunSummary::nothing_to_run(),
-            Some(_) => self.carry_out(&mut instance)?,
-        };
+        let summary = self.begin(&mut instance, &text, &before)?;
         let outcome = self.ended(&mut instance, &summary);
         drop(lease);
         outcome
+    }
+
+    /// Applies a plan, and carries it out.
+    pub(super) fn begin(
+        &self,
+        instance: &mut StoredInstance<'_>,
+        document: &str,
+        before: &ByName<Value>,
+    ) -> Result<RunSummary, Failure> {
+        let writing = InstanceWriting::of(&self.args.author, None);
+        let author = writing.author(RecordOrigin::Orchestrator);
+        instance.apply(document, &author, None, false).map_err(rejected)?;
+        self.note_cause(instance, before)?;
+        match instance.model().orchestration {
+            // A plan whose steps run nothing is done at once.
+            None => Ok(RunSummary::nothing_to_run()),
+            Some(_) => self.carry_out(instance),
+        }
     }
 
     fn open(&self) -> Result<StoredInstance<'r>, Failure> {
@@ -246,37 +260,47 @@ impl<'r> InstanceRun<'r> {
         instance.record(&report, &writing(self.args).author(), TakenReports::default()).map(drop)
     }
 
-    fn executor(&self) -> LocalExecutor {
+    pub(super) fn executor(&self) -> LocalExecutor {
         LocalExecutor::new(&self.operator.directory, self.args.how.verbose)
     }
 
     /// The plan that is to be run.
-    fn plan(&self, instance: &mut StoredInstance<'_>) -> Result<WantedPlan, Failure> {
+    pub(super) fn plan(&self, instance: &mut StoredInstance<'_>) -> Result<WantedPlan, Failure> {
         if let Some(file) = &self.args.plan {
             return super::apply::document(file).map(WantedPlan::Document);
         }
-        let query = InstancePlanQuery {
-            name: self.args.name.clone(),
-            order: order(&self.args.order),
-            overwrite: self.args.overwrite,
-            ..InstancePlanQuery::default()
-        };
+        let query = self.query();
         let answer = match self.args.undeploy {
             true => instance.plan_removal(&query)?,
             false if self.args.template.is_none() && !self.is_chosen() => {
                 instance.plan_repair(&query)?
             }
-            false => {
-                let resolver = wanted(self.args, instance)?;
-                let writing = InstanceWriting::reading();
-                let author = writing.author(RecordOrigin::Client);
-                match resolver {
-                    Some(resolver) => plan_instance(instance, &resolver, &query, &author)?,
-                    None => instance.plan_repair(&query)?,
-                }
-            }
+            false => match wanted(self.args, instance)? {
+                Some(resolver) => self.plan_to(instance, &resolver)?,
+                None => instance.plan_repair(&query)?,
+            },
         };
         Ok(WantedPlan::Made(Box::new(answer)))
+    }
+
+    /// The plan that turns the instance into a variant.
+    pub(super) fn plan_to(
+        &self,
+        instance: &mut StoredInstance<'_>,
+        resolver: &Resolver,
+    ) -> Result<Answer<Plan>, Failure> {
+        let writing = InstanceWriting::reading();
+        let author = writing.author(RecordOrigin::Client);
+        plan_instance(instance, resolver, &self.query(), &author)
+    }
+
+    pub(super) fn query(&self) -> InstancePlanQuery {
+        InstancePlanQuery {
+            name: self.args.name.clone(),
+            order: order(&self.args.order),
+            overwrite: self.args.overwrite,
+            ..InstancePlanQuery::default()
+        }
     }
 
     fn is_chosen(&self) -> bool {
@@ -288,16 +312,20 @@ impl<'r> InstanceRun<'r> {
             || !self.args.deployment.deployment_inputs.is_empty()
     }
 
-    fn document(&self, answer: &Answer<Plan>) -> Result<String, Failure> {
+    pub(super) fn document(&self, plan: &Plan, sources: &SourceMap) -> Result<String, Failure> {
         let shown = ShownPlan { all_steps: true, reveal: false };
-        drawn(&answer.result, PlanFormat::Json, shown, &answer.sources, None)
+        drawn(plan, PlanFormat::Json, shown, sources, None)
     }
 
     /// Shows what a plan would run.
     fn tried(&self, instance: &StoredInstance<'_>, document: &str) -> Outcome {
         let tasks = self.operator.check(instance, document, &mut self.executor())?;
+        self.shown(&tasks)
+    }
+
+    pub(super) fn shown(&self, tasks: &[PlannedTask]) -> Outcome {
         let text = match self.args.how.format {
-            ListFormat::Json => crate::cli::json(&PlannedTasks { tasks: &tasks }),
+            ListFormat::Json => crate::cli::json(&PlannedTasks { tasks }),
             ListFormat::Human => tasks.iter().map(planned).collect(),
         };
         output::to_stdout(text).map_err(rejected)?;
@@ -316,7 +344,7 @@ impl<'r> InstanceRun<'r> {
     }
 
     /// Shows the plan and asks whether it is to be run. Gives an exit code if it is not.
-    fn may_begin(&self, plan: Option<&Plan>) -> Result<Option<ExitCode>, Failure> {
+    pub(super) fn may_begin(&self, plan: Option<&Plan>) -> Result<Option<ExitCode>, Failure> {
         if let Some(plan) = plan.filter(|_| self.args.how.format == ListFormat::Human) {
             let text = cuvee::output::draw::plan::human(plan, false, false);
             output::to_stdout(text).map_err(rejected)?;
@@ -399,7 +427,7 @@ impl<'r> InstanceRun<'r> {
         ended
     }
 
-    fn nothing_left(
+    pub(super) fn nothing_left(
         &self,
         instance: &mut StoredInstance<'_>,
         before: Option<RunSummary>,
@@ -411,7 +439,7 @@ impl<'r> InstanceRun<'r> {
     }
 
     /// Shows the outputs, and tells how the run ended by the exit code.
-    fn ended(&self, instance: &mut StoredInstance<'_>, summary: &RunSummary) -> Outcome {
+    pub(super) fn ended(&self, instance: &mut StoredInstance<'_>, summary: &RunSummary) -> Outcome {
         if !summary.complete {
             return Ok(ExitCode::FAILURE);
         }
@@ -425,7 +453,7 @@ impl<'r> InstanceRun<'r> {
 }
 
 /// A plan that is to be run.
-enum WantedPlan {
+pub(super) enum WantedPlan {
     Made(Box<Answer<Plan>>),
     Document(String),
 }
