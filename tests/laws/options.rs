@@ -40,13 +40,17 @@ const RC_3: &[(&str, &str)] = &[
     ("optimization_topology", "min"),
     ("optimization_technologies", "max"),
     ("optimization_technologies_mode", "weight-count"),
-    ("hosting_stack_constraint", "true"),
-    ("technology_constraint", "true"),
-    ("unique_property_constraint", "true"),
-    ("unique_artifact_constraint", "true"),
-    ("unique_input_constraint", "true"),
-    ("unique_output_constraint", "true"),
-    ("unique_relation_constraint", "true"),
+];
+
+/// Constraints that the third release candidate turns on, unless `constraints` is set.
+const RC_3_OTHERWISE: &[&str] = &[
+    "hosting_stack_constraint",
+    "technology_constraint",
+    "unique_property_constraint",
+    "unique_artifact_constraint",
+    "unique_input_constraint",
+    "unique_output_constraint",
+    "unique_relation_constraint",
 ];
 
 /// What the December edition sets for options that only later editions know.
@@ -124,11 +128,10 @@ impl Options {
             let settings = JULY.iter().chain(of_version);
             set.extend(settings.map(|&(name, value)| (name.into(), value.into())));
         }
-        if is_july && complete {
-            let all = written().rfind(|(name, _)| name == "constraints");
-            for &name in JULY_RC_3_OTHERWISE {
-                set.insert(name.into(), all.as_ref().map_or("true".into(), |(_, on)| on.clone()));
-            }
+        if complete && !written().any(|(name, _)| name == "constraints") {
+            let of_july = if is_july { JULY_RC_3_OTHERWISE } else { &[] };
+            let on = RC_3_OTHERWISE.iter().chain(of_july);
+            set.extend(on.map(|&name| (name.into(), "true".into())));
         }
         let mode = written().rfind(|(name, _)| name == "mode");
         let mode = mode.map_or_else(

@@ -3,7 +3,8 @@
 //! The layers are, from lowest to highest precedence: the built-in defaults, the release preset of
 //! the definitions version, the edition, the pruning mode, the template, and the command line.
 //! Between options of one family, the more specific one wins, whatever their layers: kind and
-//! aspect, then kind, then aspect of all kinds, then all.
+//! aspect, then kind, then aspect of all kinds, then all. What a release or an edition sets only
+//! `otherwise` gives way to a wider option of the author.
 
 mod names;
 mod presets;
@@ -58,6 +59,11 @@ impl OptionOrigin {
             Self::Template(_) => 4,
             Self::CommandLine => 5,
         }
+    }
+
+    /// Whether the author of the template or of the call sets the option.
+    fn is_of_author(self) -> bool {
+        matches!(self, Self::Template(_) | Self::CommandLine)
     }
 
     /// The origin of the later layer.

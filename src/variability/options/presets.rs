@@ -162,7 +162,8 @@ fn load_edition(path: &'static str, text: &str) -> Result<Edition, Diagnostics> 
     let mut diagnostics = Diagnostics::default();
     let document = read(text)?;
     let root = document.root();
-    let mut settings = |map| edition_options(map, file_name(path), &mut diagnostics);
+    let (none, origin) = (ModeTable::default(), OptionOrigin::Edition(file_name(path)));
+    let mut settings = |map| all_options(map, &none, origin, &mut diagnostics);
     let releases = root.get("releases").into_iter().flat_map(Node::entries);
     let releases = releases
         .map(|(release, map)| (release.text().unwrap_or_default().to_owned(), settings(map)))
@@ -171,16 +172,15 @@ fn load_edition(path: &'static str, text: &str) -> Result<Edition, Diagnostics> 
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(edition) }
 }
 
-/// The settings of an edition. Those under `options` always count. Those under `otherwise` count
-/// only if neither the option nor one that it follows is set.
-fn edition_options(
+/// The settings of a release or an edition. Those under `options` always count. Those under
+/// `otherwise` count only if the author sets neither the option nor one that it follows.
+fn all_options(
     map: Node<'_>,
-    name: &'static str,
+    modes: &ModeTable,
+    origin: OptionOrigin,
     diagnostics: &mut Diagnostics,
 ) -> OptionSettings {
-    let mut settings = |keyword| {
-        options(map, keyword, &ModeTable::default(), OptionOrigin::Edition(name), diagnostics)
-    };
+    let mut settings = |keyword| options(map, keyword, modes, origin, diagnostics);
     let mut all = settings("otherwise").only_otherwise();
     all.overlay(&settings("options"));
     all
@@ -259,7 +259,7 @@ fn load(path: &'static str, text: &str) -> Result<Release, Diagnostics> {
         ));
     }
     let origin = OptionOrigin::Release(name);
-    let settings = options(document.root(), "options", &modes, origin, &mut diagnostics);
+    let settings = all_options(document.root(), &modes, origin, &mut diagnostics);
     let release = Release { name, aliases: aliases(&document), modes, settings };
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(release) }
 }

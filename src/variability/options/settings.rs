@@ -39,7 +39,8 @@ impl Setting {
 #[derive(Clone, Debug, Default)]
 pub(super) struct OptionSettings {
     set: FxHashMap<OptionKey, Setting>,
-    /// The values of options that apply if neither they nor the options that they follow are set.
+    /// The values of options that count if the author sets neither them nor an option that they
+    /// follow.
     otherwise: FxHashMap<OptionKey, Setting>,
 }
 
@@ -62,8 +63,6 @@ impl OptionSettings {
     /// Adds a later layer, which overrides the settings option by option.
     pub(super) fn overlay(&mut self, later: &Self) {
         let settings = |map: &FxHashMap<_, Setting>| map.clone().into_iter();
-        // A later `otherwise` replaces the setting of an earlier layer.
-        self.set.retain(|key, _| !later.otherwise.contains_key(key));
         self.set.extend(settings(&later.set));
         self.otherwise.extend(settings(&later.otherwise));
     }
@@ -87,13 +86,17 @@ impl OptionSettings {
 
     fn decide_plain(&self, key: OptionKey) -> Setting {
         let mut wider = key;
+        let mut otherwise = self.otherwise.get(&key);
         loop {
-            match (self.get(wider), wider.unset()) {
-                (Some(setting), _) => return setting.clone(),
-                (None, Unset::Follows(next)) => wider = next,
-                (None, Unset::Is(text)) => {
-                    let otherwise = self.otherwise.get(&key).cloned();
-                    return otherwise.unwrap_or_else(|| Setting::built_in(text));
+            let set = self.get(wider);
+            if let Some(setting) = set.filter(|set| wider == key || set.origin.is_of_author()) {
+                return setting.clone();
+            }
+            otherwise = otherwise.or(set);
+            match wider.unset() {
+                Unset::Follows(next) => wider = next,
+                Unset::Is(text) => {
+                    return otherwise.cloned().unwrap_or_else(|| Setting::built_in(text));
                 }
             }
         }

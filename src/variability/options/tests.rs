@@ -421,8 +421,52 @@ fn what_an_edition_says_lies_below_the_template_whatever_it_follows() {
     assert_eq!(july(""), [(true, 2), (true, 2)]);
     assert_eq!(july("constraints: false"), [(false, 4), (false, 4)]);
     assert_eq!(july("required_hosting_constraint: false"), [(false, 4), (true, 2)]);
-    let december = try_resolve("tosca_variability_1_0_rc_2", "constraints: false", &[]).unwrap();
-    assert!(december.constraint(Constraint::RequiredHosting));
+}
+
+/// Options that releases and editions turn on and that follow a wider one, with the versions in
+/// which they are on where nobody says anything, by edition. What an edition does not know is off,
+/// whatever the wider option says.
+const TURNED_ON: [(&str, &str, [Option<&[usize]>; 2]); 10] = [
+    ("hosting_stack_constraint", "constraints", [Some(&[2, 3]); 2]),
+    ("technology_constraint", "constraints", [Some(&[2, 3]); 2]),
+    ("single_hosting_constraint", "constraints", [None, Some(&[2, 3])]),
+    ("unique_technology_constraint", "constraints", [None, Some(&[2, 3])]),
+    ("unique_property_constraint", "constraints", [Some(&[3]); 2]),
+    ("unique_artifact_constraint", "constraints", [Some(&[3]); 2]),
+    ("unique_input_constraint", "constraints", [Some(&[3]); 2]),
+    ("unique_output_constraint", "constraints", [Some(&[3]); 2]),
+    ("unique_relation_constraint", "constraints", [Some(&[3]); 2]),
+    ("unassigned_input_check", "checks", [None, Some(&[0, 1, 2, 3])]),
+];
+
+#[test]
+fn the_narrow_option_of_the_author_wins_then_the_wide_one_then_release_and_edition() {
+    let said = [None, Some(true), Some(false)];
+    let said = said.iter().flat_map(|&narrow| said.map(|wide| (narrow, wide)));
+    for (name, wide, on) in TURNED_ON {
+        for ((narrow_said, wide_said), (mode, _)) in
+            said.clone().flat_map(|said| MODES.map(|mode| (said, mode)))
+        {
+            for (edition, on) in [DECEMBER, JULY].into_iter().zip(on) {
+                let mut template = format!("edition: {edition}\nmode: {mode}\n");
+                for (name, said) in [(wide, wide_said), (name, narrow_said)] {
+                    if let Some(said) = said {
+                        writeln!(template, "{name}: {said}").unwrap();
+                    }
+                }
+                for (at, version) in VERSIONS.iter().enumerate() {
+                    let options = try_resolve(version, &template, &[]).unwrap();
+                    let otherwise = on.is_some_and(|on| wide_said.unwrap_or(on.contains(&at)));
+                    let expected = narrow_said.unwrap_or(otherwise);
+                    assert_eq!(
+                        value(&options, name),
+                        expected.to_string(),
+                        "{version}: {template}"
+                    );
+                }
+            }
+        }
+    }
 }
 
 #[test]
