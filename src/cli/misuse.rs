@@ -1,10 +1,12 @@
 //! Reports wrong command lines, before any command runs.
 
 use super::args::{MessageFormat, Messages};
+use super::output;
 use super::reporter::Reporter;
 use clap::ColorChoice;
 use cuvee::diagnostic::{Code, Diagnostic};
 use cuvee::source::SourceMap;
+use std::io::{self, Write};
 
 /// Reports the error, or shows the requested help, and ends the process: with exit code 2 for wrong
 /// usage, with 0 for help.
@@ -14,7 +16,20 @@ pub(crate) fn exit(error: &clap::Error, format: MessageFormat) -> ! {
         Reporter::new(&messages).report(&[diagnostic(error)], &SourceMap::default());
         std::process::exit(error.exit_code());
     }
-    error.exit()
+    if error.use_stderr() {
+        error.exit();
+    }
+    // Help and versions are results: that they cannot be written is an error as with any result.
+    let printed = error.print().and_then(|()| io::stdout().flush());
+    match output::told(printed) {
+        Ok(()) => std::process::exit(error.exit_code()),
+        Err(problem) => {
+            let messages =
+                Messages { message_format: format, color: ColorChoice::Auto, quiet: false };
+            Reporter::new(&messages).report(&[problem], &SourceMap::default());
+            std::process::exit(1)
+        }
+    }
 }
 
 /// Splits the text of an error into a message and advice. The advice is its tips if there are any,

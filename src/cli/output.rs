@@ -124,7 +124,7 @@ fn as_it_is(text: &[u8]) -> Result<(), Diagnostic> {
 }
 
 /// The result of writing to standard output. A closed pipe is not an error.
-fn told(written: io::Result<()>) -> Result<(), Diagnostic> {
+pub(super) fn told(written: io::Result<()>) -> Result<(), Diagnostic> {
     match written {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(Diagnostic::error(Code::File, format!("cannot write to standard output: {error}")))

@@ -13,6 +13,11 @@ use std::process::ExitCode;
 /// A diagnostic, with the sources that it points into.
 pub(crate) type LocatedDiagnostic<'d> = (&'d Diagnostic, &'d SourceMap);
 
+/// The most diagnostics of one code that are shown on a terminal.
+const MOST: usize = 10;
+/// How to see all of them.
+const ALL: &str = "`2>&1 | less` at the end of the command shows all";
+
 /// Writes diagnostics in the requested way.
 #[derive(Clone)]
 pub(crate) struct Reporter {
@@ -30,7 +35,18 @@ impl Reporter {
 
     /// Whether to show progress: standard error is a terminal, and the messages are for people.
     pub(crate) fn shows_progress(&self) -> bool {
-        !self.quiet && self.format == MessageFormat::Human && io::stderr().is_terminal()
+        self.is_for_people() && io::stderr().is_terminal()
+    }
+
+    /// Whether messages are for people.
+    pub(crate) fn is_for_people(&self) -> bool {
+        !self.quiet && self.format == MessageFormat::Human
+    }
+
+    /// Says something to people after the diagnostics.
+    pub(crate) fn say(&self, text: &str) {
+        // If standard error is closed, nobody reads it.
+        let _ = writeln!(AutoStream::new(io::stderr(), self.color), "note: {text}");
     }
 
     /// Reports a failure, and returns the exit code.
@@ -67,6 +83,9 @@ impl Reporter {
         super::watch::hide();
         let found = found.iter().copied();
         let text = match self.format {
+            MessageFormat::Human if io::stderr().is_terminal() => {
+                render::brief(found, self.color != ColorChoice::Never, MOST, ALL)
+            }
             MessageFormat::Human if self.color == ColorChoice::Never => render::plain(found),
             MessageFormat::Human => render::styled(found),
             MessageFormat::Json => {

@@ -3,11 +3,14 @@
 use super::args::{ResolveArgs, ResultFormat, WatchArgs};
 use super::read::ReadFiles;
 use super::reporter::Reporter;
+use super::streams::STANDARD_INPUT;
 use super::{Outcome, output, rejected, select, watch};
 use cuvee::diagnostic::{Code, Diagnostic, Severity};
+use cuvee::source::SourceMap;
 use cuvee::source::csar::is_archive;
 use cuvee::{Failure, Resolution};
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -36,7 +39,10 @@ pub(crate) fn run(args: &ResolveArgs, watch: &WatchArgs, reporter: &Reporter) ->
     if let Some(time) = watch.timeout {
         resolver = resolver.timeout(time);
     }
-    let mut resolution = resolver.resolve()?;
+    let mut resolution = match resolver.resolve() {
+        Ok(resolution) => resolution,
+        Err(failure) => return failed(&failure, args, reporter),
+    };
     watch::phase("saving");
     let target = args.output.as_deref();
     let file = target.filter(|target| !is_archive(target));
@@ -60,6 +66,31 @@ pub(crate) fn run(args: &ResolveArgs, watch: &WatchArgs, reporter: &Reporter) ->
     }
     let is_accepted = resolution.is_proven() || args.accept_unproven;
     Ok(if is_accepted { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Reports why there is no result, and how many errors the template has beside that.
+fn failed(failure: &Failure, args: &ResolveArgs, reporter: &Reporter) -> Outcome {
+    let code = reporter.failed(failure);
+    let template = &args.select.template;
+    if !reporter.is_for_people() || *template == Path::new(STANDARD_INPUT) {
+        return Ok(code);
+    }
+    let validation = select::template(template)?.validate();
+    let key = |found: &Diagnostic, sources: &SourceMap| {
+        (found.code, found.span.map(|span| sources.place(span)))
+    };
+    let is_error = |found: &&Diagnostic| found.severity == Severity::Error;
+    let told: HashSet<_> =
+        failure.diagnostics.iter().map(|found| key(found, &failure.sources)).collect();
+    let others = validation.diagnostics.iter().filter(is_error);
+    let others = others.filter(|found| !told.contains(&key(found, &validation.sources))).count();
+    let template = template.display();
+    match others {
+        0 => {}
+        1 => reporter.say(&format!("`cuvee validate {template}` tells 1 more error")),
+        _ => reporter.say(&format!("`cuvee validate {template}` tells {others} more errors")),
+    }
+    Ok(code)
 }
 
 /// The result and the files that it names.

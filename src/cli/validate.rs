@@ -2,6 +2,7 @@
 
 use super::args::{FindingsFormat, ValidateArgs};
 use super::reporter::{LocatedDiagnostic, Reporter};
+use super::streams::STANDARD_INPUT;
 use super::{Outcome, output, rejected, sarif, select, streams};
 use cuvee::deploy::substitute::SubstitutionQuery;
 use cuvee::diagnostic::Severity;
@@ -118,8 +119,12 @@ fn findings<'v>(validated: &'v [(&Path, Validation)]) -> Vec<(&'v Path, LocatedD
 fn valid(validated: &[(&Path, Validation)]) -> String {
     let of_one = validated.chunk_by(|(one, _), (other, _)| one == other);
     let valid = of_one.filter(|all| all.iter().all(|(_, validation)| validation.is_valid(false)));
-    let names = valid.filter_map(|all| all.first().map(|(template, _)| template.display()));
-    names.map(|template| format!("`{template}` is valid\n")).collect()
+    let names = valid.filter_map(|all| all.first().map(|(template, _)| *template));
+    let named = names.map(|template| match template == Path::new(STANDARD_INPUT) {
+        true => "<stdin>".to_owned(),
+        false => template.display().to_string(),
+    });
+    named.map(|template| format!("`{template}` is valid\n")).collect()
 }
 
 /// Reports the number of skipped files.

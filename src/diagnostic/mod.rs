@@ -111,6 +111,7 @@ codes! {
     File "file" "A file cannot be read or written. Check its path, its size and its permissions.";
     FinalType "final-type" "A type derives from a type that is final. Derive from the parent of that type, or remove `final`.";
     IllegalTransition "illegal-transition" "A step sets, or a report says, a state that the present one does not lead to. Set or report the states in between, or check the order of the steps.";
+    ImpossibleComparison "impossible-comparison" "A comparison has the same result whatever the inputs, since the declaration of a variability input rules out the value that it is compared with. Correct this value, or let the input have it.";
     InVain "in-vain" "`cuvee analyze --strict` rejects the template: it has no variant, or a part of it is dead or has no effect. Remove the part that the analysis names, or weaken the conditions that stand in its way.";
     IncompatibleRequirement "incompatible-requirement" "A requirement assignment does not fit the definition of its requirement: the target, the capability, the relationship or the occurrences are not what the definition allows. Choose what fits, or change the definition.";
     IncompatibleType "incompatible-type" "An element or a value has a type that does not fit where it is used. Use another one, or correct one of the types.";
@@ -150,6 +151,7 @@ codes! {
     Nondeterminism "nondeterminism" "Two elements of one name are present and the check that forbids it is off, so one was taken: the first of types and technologies, the last of elements that become entries of a map.";
     NotTaken "not-taken" "Another orchestrator leaves out or refuses something that a plan has. Take the other one, leave `--with` out, or write it in a way that the orchestrator takes.";
     NotVisible "not-visible" "Attributes of a node of an instance count as defined only in stable states from `created` on, and the node is in another state. Ask again when the orchestration is over, or use `--unstable`.";
+    NothingLeft "nothing-left" "A variant has no nodes. Weaken the conditions, or declare `persistent: true` at a node that has to stay: default conditions and pruning take a node away together with all that uses it.";
     OpenInput "open-input" "A variability input is open, and its values cannot be told apart: an expression does more with it than compare it with constants, or depends on too many combinations. Assign it with `--input` or a preset, or restrict it by `valid_values`.";
     OrchestrationOpen "orchestration-open" "An instance has one orchestration at a time, and another one is open. Continue the open orchestration, or end it.";
     PlanOrder "plan-order" "A workflow that is written by hand leaves out a node of the topology, or begins with a node before another one that it needs is started. Add the missing step, or let the step wait.";
@@ -159,6 +161,7 @@ codes! {
     PortableRelationship "portable-relationship" "A requirement definition names no relationship type, or an assignment none of the relationship templates, which is valid, and refused by some orchestrators. Name the type in the definition, and a template in the assignment.";
     PortableRequired "portable-required" "A property is optional here and required by the profile of an orchestrator. Assign it.";
     PortableSchema "portable-schema" "A schema is written as the name of a type, which is valid, and refused by orchestrators that want a map. Write `{ type: ... }`.";
+    Pruned "pruned" "Default conditions or pruning removed nodes that no condition speaks about, because all that uses them is absent. Declare `persistent: true` at a node that has to stay, or give it conditions of its own.";
     RelationSource "relation-source" "A relation is present, but its source node is not. Give the relation the condition of its source, or enable `relation_default_condition`.";
     RelationTarget "relation-target" "A relation is present, but its target node is not. Give the relation the condition of its target, or enable `relation_default_condition`.";
     RequiredTechnology "required-technology" "A managed node needs a technology, and no technology rule fits it. Add a rule or a technology, or declare the node `managed: false`.";

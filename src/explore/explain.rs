@@ -7,9 +7,10 @@
 
 use super::space::{Default, Space, literal};
 use super::{Assigned, one_line};
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
 use crate::variability::choice::Choice;
 use crate::variability::enrich::Origin;
+use crate::variability::find::NO_VARIANT;
 use crate::variability::graph::{ElementId, Graph};
 use crate::variability::inputs::{InputId, InputMode, Inputs};
 use crate::variability::prepared::{Interpreted, Prepared};
@@ -124,6 +125,35 @@ impl<'a> Space<'_, 'a> {
     /// The smallest change of these inputs that leads to a variant; `None` if no change does.
     pub(crate) fn remedy(&mut self, currents: &Currents) -> Option<Vec<Change>> {
         self.change(currents, None)
+    }
+
+    /// The smallest change of these inputs that leads to a variant.
+    ///
+    /// # Errors
+    /// A note why no change does, with the values that the inputs have.
+    pub(crate) fn outlook(&mut self, currents: &Currents) -> Result<Vec<Change>, Diagnostic> {
+        if let Some(change) = self.change(currents, None) {
+            return Ok(change);
+        }
+        let mut void = self.void();
+        for label in &mut void.labels {
+            let open = self.open.iter().find(|open| open.span == label.span);
+            let Some(input) = open.map(|open| open.input) else { continue };
+            let Some(declaration) = self.declaration(input) else { continue };
+            let current = currents.get(&input).filter(|_| !declaration.is_sensitive);
+            let value =
+                current.and_then(|current| Some((current.value.as_ref()?, &current.source)));
+            let value = value.map_or_else(
+                || format!("`{}` has one value", declaration.name),
+                |(value, source)| format!("`{}` is {value} by {source}", declaration.name),
+            );
+            label.message = format!("{value}, and no other value helps");
+        }
+        let message = match void.message.strip_prefix(NO_VARIANT) {
+            Some(conflict) => format!("no other inputs help: {conflict}"),
+            None => void.message.clone(),
+        };
+        Err(void.with_message(message).with_severity(Severity::Note))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Encodes all variants of a template as clauses, with one model for each valid assignment of the
 //! open inputs.
 
-use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, LISTED, Severity};
 use crate::variability::check::{self, Demand};
 use crate::variability::enrich::{self, Assertions};
 use crate::variability::expression::{Evaluator, InputCase, OpenInput, Roots, partition};
@@ -11,6 +11,7 @@ use crate::variability::inputs::{Declaration, Declarations, InputId};
 use crate::variability::objectives;
 use crate::variability::options::{Flag, Optimization, TopologyMode};
 use crate::variability::prepared::Prepared;
+use crate::variability::presence::Presence;
 use crate::variability::template::PropertyValue;
 use cuvee_sat::formula::{Cnf, Encoder, Formula, Lit, OriginId, Var};
 use cuvee_sat::progress::Progress;
@@ -401,10 +402,35 @@ impl<'s, 'a> Space<'s, 'a> {
             }
             Ok(_) | Err(solve::Unsolved::Interrupted) => {
                 let message = "no variant passes all checks, whatever the inputs";
-                Diagnostic::error(Code::Unsatisfiable, message)
-                    .help("`cuvee analyze` says which checks reject which variants")
+                let error = Diagnostic::error(Code::Unsatisfiable, message)
+                    .help("`cuvee analyze` says which checks reject which variants");
+                self.rejections().into_iter().fold(error, |error, rejection| {
+                    let error = if error.span.is_none() { error.at(rejection.span) } else { error };
+                    match rejection.span {
+                        Some(span) => error.label(span, rejection.message),
+                        None => error,
+                    }
+                })
             }
         }
+    }
+
+    /// What the checks reject in one variant, with as many defaults as possible.
+    fn rejections(&self) -> Vec<Diagnostic> {
+        let mut models = self.best_models();
+        if !models.solve(&self.default_cases().collect::<Vec<_>>()) && !models.solve(&[]) {
+            return Vec::new();
+        }
+        let truth = (0..self.evaluator.atoms()).map(|atom| models.is_true(Var(atom).positive()));
+        let presence = Presence::new(truth.collect());
+        let found = check::check(self.graph(), self.prepared.options, &presence);
+        let errors = found.0.into_iter().filter(|found| found.severity == Severity::Error);
+        errors.take(LISTED).collect()
+    }
+
+    /// Whether it has no variants only because checks reject them.
+    pub(crate) fn is_rejected(&self) -> bool {
+        !self.passes_checks() && self.best_models().solve(&[])
     }
 
     /// Whether there are variants if the condition that the caller asked for is ignored.

@@ -3,6 +3,7 @@
 
 use super::place::{HostAddress, TaskPlace};
 use crate::orchestrate::instance::SecretMasker;
+use cuvee_text::diagnostic::in_words;
 use cuvee_text::value::Value;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -93,7 +94,8 @@ pub struct TaskFailure {
 impl TaskFailure {
     /// A failure that the task itself is the reason of.
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), help: None, code: None, is_stopped: false, exit_code: None }
+        let message = in_words(message.into());
+        Self { message, help: None, code: None, is_stopped: false, exit_code: None }
     }
 
     /// The failure with what to do about it.

@@ -2,13 +2,13 @@
 //! function of another module that answers it.
 
 use super::Resolver;
-use crate::diagnostic::{Diagnostics, Severity};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Label, Severity};
 use crate::exchange::{self, FeatureModel};
 use crate::explore::matrix::{self, Matrix};
 use crate::explore::outline::Outline;
 use crate::explore::{
     Analysis, Change, Configuration, Count, Explanation, Found, InputsReport, Names, Projection,
-    Query, Space, analyze, explain, types, variants,
+    Query, Space, analyze, explain, flag, types, variants,
 };
 use crate::orchestrate::plan::{
     self, Adaptation, OrderOptions, Plan, PlanQuery, VariantOfPlan, WorkflowOutline,
@@ -26,10 +26,11 @@ use crate::variability::inputs::InputMode;
 use crate::variability::options::Options;
 use crate::variability::prepared::{Interpreted, Prepared};
 use crate::variability::resolution::Resolution;
-use crate::variability::resolve;
+use crate::variability::resolve::{self, How};
 use cuvee_sat::progress::Progress;
 use cuvee_text::answer::{Answer, Failure};
 use cuvee_text::source::SourceMap;
+use std::sync::Arc;
 
 /// The answer to a question, with warnings.
 type Told<T> = Result<(T, Diagnostics), Diagnostics>;
@@ -52,6 +53,7 @@ impl Resolver {
         progress.phase("reading");
         let loaded = self.loaded(self.choice.extent())?;
         let resolution = resolve::resolve(&loaded, &self.choice, &how, progress);
+        let resolution = resolution.map_err(|failure| self.blamed(failure, &loaded, &how));
         let found = match &resolution {
             Ok(resolution) => resolution.warnings(),
             Err(failure) => &failure.diagnostics,
@@ -59,6 +61,43 @@ impl Resolver {
         self.hide_secrets(&loaded, found);
         how.leave(loaded);
         resolution
+    }
+
+    /// A failure that says of conditions and inputs which conflict whether other inputs would help,
+    /// and a note why not.
+    fn blamed(&self, mut failure: Failure, loaded: &Arc<Loaded>, how: &How) -> Failure {
+        const CONFLICTS: [Code; 2] = [Code::Unsatisfiable, Code::VariabilityInputConstraint];
+        let is_conflict = |found: &&mut Diagnostic| CONFLICTS.iter().any(|&it| found.code == it);
+        let Some(conflict) = failure.diagnostics.iter_mut().rfind(is_conflict) else {
+            return failure;
+        };
+        if how.limit.is_over() {
+            return failure;
+        }
+        let resolver = Self { loaded: Some(Arc::clone(loaded)), ..self.clone() };
+        let outlook = resolver.interpret(|interpreted| {
+            explain::around(interpreted, &self.choice, &mut (), |space, currents| {
+                Ok(space.outlook(currents))
+            })
+        });
+        match outlook.map(|answer| answer.result) {
+            Ok(Ok(change)) => {
+                let flags =
+                    change.iter().filter_map(|it| Some(flag(&it.to.name, it.to.value.as_ref()?)));
+                let flags: Vec<_> = flags.collect();
+                let help = format!("with `{}` there is a variant", flags.join(" "));
+                *conflict = conflict.clone().help(help);
+            }
+            Ok(Err(void)) => {
+                let is_told =
+                    |label: &Label| conflict.labels.iter().any(|it| it.span == label.span);
+                let is_news = !void.labels.iter().all(is_told);
+                failure.diagnostics.extend(is_news.then_some(void));
+            }
+            // The inputs of this template cannot stay open.
+            Err(_) => {}
+        }
+        failure
     }
 
     /// Makes a variable template out of a plain one. Only its version changes, and it gets a

@@ -7,7 +7,7 @@ use super::instances::operation_of_instance;
 use super::instances::{
     InstancePlanQuery, remove_instance, repair_instance, secret_places, template_of,
 };
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, Severity};
 #[cfg(feature = "cli")]
 use crate::orchestrate::instance::Unwritten;
 use crate::orchestrate::instance::{
@@ -791,8 +791,9 @@ fn report_needs_types(report: &InstanceReport) -> bool {
         || report.batch.iter().any(report_needs_types)
 }
 
-/// Plans what turns an instance into a variant, and keeps what carrying out the plan needs. If the
-/// store is read-only, nothing is kept: the plan can be read, but not carried out.
+/// Plans what turns an instance into a variant, and keeps what carrying out the plan needs. If that
+/// cannot be kept, as in a read-only store, the plan can be read, but not carried out: the last
+/// warning, `file` or `store-locked`, says so.
 ///
 /// # Errors
 /// As [`Resolver::adapt_instance`].
@@ -805,7 +806,8 @@ pub fn plan_instance(
     let mut secrets = instance.log.secrets()?;
     let targets = |digest: &str| instance.target(digest);
     let answer = resolver.adapted(instance.model(), &targets, &mut secrets, query)?;
-    let Answer { result: (plan, _, blobs), warnings, sources } = answer;
-    let _ = instance.log.keep_blobs(author, &blobs);
+    let Answer { result: (plan, _, blobs), mut warnings, sources } = answer;
+    let unkept = instance.log.keep_blobs(author, &blobs).err();
+    warnings.extend(unkept.map(|why| why.with_severity(Severity::Warning)));
     instance.with_digests(Answer { result: plan, warnings, sources })
 }

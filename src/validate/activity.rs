@@ -151,7 +151,12 @@ impl<'c, 'a> Checker<'c, 'a> {
         for entity in &subject.entities {
             let when = subject.when(entity);
             match self.interface_of(entity.kind, operation) {
-                Some(interface) => self.operation_inputs(activity, interface, operation, &when),
+                Some(interface) => {
+                    let own = self.assigned(entity, operation);
+                    let own = own.filter_map(|(_, body)| body.get("inputs"));
+                    let own: Vec<_> = own.flat_map(Node::entries).map(|(name, _)| name).collect();
+                    self.operation_inputs(activity, interface, (operation, &own), &when)
+                }
                 None if self.is_added(entity, operation) => {}
                 None => {
                     let known: Vec<_> = self.operations_of(entity.kind).collect();
@@ -197,16 +202,23 @@ impl<'c, 'a> Checker<'c, 'a> {
         let is_given = given
             .flat_map(|interface| &interface.operations)
             .any(|given| given.named.name == operation.name);
-        let interfaces =
-            entity.body.and_then(|body| body.get("interfaces")).into_iter().flat_map(Node::entries);
-        is_given
-            || interfaces
-                .filter(|(name, body)| {
-                    self.is_meant(operation, name.text().unwrap_or_default(), body.get("type"))
-                })
-                .any(|(_, body)| {
-                    body.get("operations").unwrap_or(body).get(operation.name).is_some()
-                })
+        is_given || self.assigned(entity, operation).next().is_some()
+    }
+
+    /// The assignments of an operation in the template of an entity.
+    fn assigned(
+        &self,
+        entity: &AssertedEntity<'c, 'a>,
+        operation: CalledOperation<'_>,
+    ) -> impl Iterator<Item = (Node<'a>, Node<'a>)> {
+        let interfaces = entity.body.and_then(|body| body.get("interfaces"));
+        let interfaces = interfaces.into_iter().flat_map(Node::entries);
+        let meant = interfaces.filter(move |(name, body)| {
+            self.is_meant(operation, name.text().unwrap_or_default(), body.get("type"))
+        });
+        let operations =
+            meant.flat_map(|(_, body)| body.get("operations").unwrap_or(body).entries());
+        operations.filter(move |(name, _)| name.text() == Some(operation.name))
     }
 
     fn operations_of(&self, kind: TypeId) -> impl Iterator<Item = String> {
@@ -217,24 +229,31 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// Checks the values for inputs that an operation, or its interface for all operations,
-    /// defines. Other inputs are the operation's own.
+    /// defines. If none are defined, or the template gives them to the operation, they may be any.
     fn operation_inputs(
         &self,
         activity: &Activity<'a>,
         interface: &EffectiveInterface<'_>,
-        operation: CalledOperation<'_>,
+        (operation, own): (CalledOperation<'_>, &[Node<'a>]),
         when: &[ElementId],
     ) {
-        let own = interface
-            .operations
-            .get(operation.name)
-            .into_iter()
-            .flat_map(|part| &part.definition.inputs);
+        let of_operation = interface.operations.get(operation.name);
+        let of_operation = of_operation.into_iter().flat_map(|part| &part.definition.inputs);
         let all = interface.inputs.values().map(|part| &part.definition);
-        for definition in own.chain(all) {
-            let mut inputs = activity.inputs.iter();
-            if let Some(input) = inputs.find(|input| input.name == definition.named.name) {
-                self.activity_input(*input, definition, when);
+        let defined: Vec<_> = of_operation.chain(all).collect();
+        for input in &activity.inputs {
+            if let Some(it) = defined.iter().find(|it| it.named.name == input.name) {
+                self.activity_input(*input, it, when);
+            } else if defined.is_empty()
+                || interface.is_open
+                || own.iter().any(|name| name.text() == Some(input.name))
+            {
+                self.untyped(when, input.value);
+            } else {
+                let message =
+                    format!("the operation `{}` has no input `{}`", operation.name, input.name);
+                let known = defined.iter().map(|it| it.named.name);
+                self.undefined(when, input.key, message, known, activity.kind.section());
             }
         }
     }

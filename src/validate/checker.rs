@@ -11,6 +11,7 @@ use crate::variability::expression::Evaluator;
 use crate::variability::graph::{ElementId, Graph};
 use crate::variability::prepared::Prepared;
 use crate::variability::presence::Presence;
+use crate::variability::pruned::nothing_left;
 use cuvee_text::source::SourceMap;
 use cuvee_text::yaml::{Document, Node};
 use rustc_hash::FxHashMap;
@@ -67,6 +68,7 @@ impl<'c, 'a> Checker<'c, 'a> {
 
     /// Runs all checks.
     pub(super) fn all(&self) {
+        self.anything_left();
         self.nodes();
         self.imported_types();
         self.groups();
@@ -80,6 +82,15 @@ impl<'c, 'a> Checker<'c, 'a> {
         self.expressions();
         // Functions come last, because the other checks record what is expected of them.
         self.check_functions();
+    }
+
+    /// Warns of variants without nodes.
+    fn anything_left(&self) {
+        let nodes: Vec<_> = self.graph.nodes.iter().map(|node| node.id).collect();
+        if let Some(&first) = nodes.first() {
+            let warning = nothing_left().at(self.graph.element(first).span);
+            self.report_when(&[], &nodes, warning);
+        }
     }
 
     /// Whether an element is in the checked variant.

@@ -119,6 +119,7 @@ impl<'a> Checker<'_, 'a> {
             Some(Ok(value)) => return Some(value),
             Some(Err(error)) => Some(error.message),
             None => {
+                self.comparison(operator, operand, when);
                 let items = self.graph.syntax.items(operand).iter();
                 let kinds: Vec<_> = items.filter_map(|item| self.kind(item)).collect();
                 misfit(operator, &kinds)

@@ -5,8 +5,11 @@ use super::waiting::Waiting;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::explore::{Assigned, Opened, Space, flags, literal};
 use crate::variability::check;
+use crate::variability::choice::Choice;
 use crate::variability::graph::ElementId;
-use crate::variability::prepared::Prepared;
+use crate::variability::inputs::InputMode;
+use crate::variability::options;
+use crate::variability::prepared::{Interpreted, Prepared};
 use cuvee_sat::progress::Progress;
 use std::sync::Arc;
 
@@ -29,6 +32,7 @@ impl Finding {
 /// Reports the findings that some variant has. If a finding depends on a combination of elements,
 /// the message names inputs that lead to such a variant.
 pub(super) fn in_all_variants(
+    choice: &Choice,
     prepared: &Prepared<'_>,
     findings: Vec<Finding>,
     waiting: &Waiting<'_, '_>,
@@ -48,7 +52,7 @@ pub(super) fn in_all_variants(
         .and_then(|opened| Space::new(prepared, opened, progress));
     progress.phase("looking for wrong variants");
     match space {
-        Ok(space) => ask(prepared, &space, doubtful, waiting, diagnostics),
+        Ok(space) => ask(choice, prepared, &space, doubtful, waiting, diagnostics),
         Err(errors) => {
             doubtful.extend(waiting.shortest().iter().map(|cycle| Finding {
                 diagnostic: waiting.warning(cycle, &[]),
@@ -61,6 +65,7 @@ pub(super) fn in_all_variants(
 }
 
 fn ask(
+    choice: &Choice,
     prepared: &Prepared<'_>,
     space: &Space<'_, '_>,
     doubtful: Vec<Finding>,
@@ -74,7 +79,10 @@ fn ask(
     let Some(found) = space.valid_with(&doubtful.iter().map(happens).collect::<Vec<_>>()) else {
         let void = space.void();
         let place = void.span.or(Some(prepared.graph.template.root.span()));
-        return diagnostics.push(void.at(place));
+        let is_rejected = space.is_rejected();
+        let mode = if is_rejected { helpful_mode(choice, prepared) } else { None };
+        let help = mode.map(|mode| format!("with `options: {{mode: {mode}}}` there are variants"));
+        return diagnostics.push(void.at(place).help_opt(help));
     };
     for (finding, inputs) in doubtful.into_iter().zip(found) {
         diagnostics.0.extend(inputs.map(|inputs| in_variant(finding.diagnostic, &inputs)));
@@ -85,6 +93,21 @@ fn ask(
     for (cycle, inputs) in space.cycles(waiting.edges(), &|edge| waiting.literals(edge)) {
         diagnostics.push(waiting.warning(&cycle, &inputs));
     }
+}
+
+/// A pruning mode in which there are variants, if there is one.
+fn helpful_mode(choice: &Choice, prepared: &Prepared<'_>) -> Option<&'static str> {
+    let version = prepared.graph.template.version;
+    let has_variants = |mode: &&str| {
+        let mut choice = choice.clone();
+        choice.options.push(("mode".to_owned(), (*mode).to_owned()));
+        let interpreted = Interpreted::of(prepared.loaded, &choice)?;
+        let prepared = Prepared::of(&interpreted, &choice, InputMode::Open, &mut ())?;
+        let opened = Opened::new(&prepared, true, &mut ())?;
+        let space = Space::new(&prepared, opened, &mut ())?;
+        Ok::<_, Diagnostics>(space.valid_with(&[]).is_some())
+    };
+    options::modes(version).into_iter().find(|mode| has_variants(mode).is_ok_and(|has| has))
 }
 
 /// Adds the inputs that lead to the variant; nothing is added if all inputs have their defaults.

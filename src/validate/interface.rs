@@ -8,9 +8,7 @@ use crate::tosca::grammar::Grammar;
 use crate::tosca::reference::{implementing_artifacts, operations};
 use crate::tosca::shape::{IMPLEMENTATION, INTERFACE, NOTIFICATION, OPERATION, PARAMETER, Shape};
 use crate::tosca::value::{check_assignment, check_definition};
-use crate::tosca::{
-    EffectiveInterface, Family, Named, OperationDefinition, Parts, PropertyDefinition,
-};
+use crate::tosca::{EffectiveInterface, Family, Named, OperationDefinition, PropertyDefinition};
 use crate::variability::graph::ElementId;
 use cuvee_text::yaml::{Node, NodeKind};
 
@@ -20,8 +18,15 @@ struct AssignedOperation<'d, 'c> {
     shape: &'static Shape,
     /// The definition by the type, if it is known.
     defined: Option<&'d OperationDefinition<'c>>,
-    /// The inputs that the interface defines.
-    inputs: &'d Parts<'c, PropertyDefinition<'c>>,
+    interface: &'d EffectiveInterface<'c>,
+}
+
+impl<'d, 'c> AssignedOperation<'d, 'c> {
+    /// The inputs that the operation defines, then those that its interface defines.
+    fn inputs(self) -> impl Iterator<Item = &'d PropertyDefinition<'c>> + Clone {
+        let of_interface = self.interface.inputs.values().map(|part| &part.definition);
+        self.defined.into_iter().flat_map(|defined| &defined.inputs).chain(of_interface)
+    }
 }
 
 impl<'c, 'a> Checker<'c, 'a> {
@@ -89,12 +94,11 @@ impl<'c, 'a> Checker<'c, 'a> {
             self.keynames(of.when, body, &INTERFACE);
         }
         for (key, value) in self.map(of.when, body, "inputs", INTERFACE.section) {
-            self.input(
-                of.when,
-                key,
-                value,
-                defined.inputs.get(key.text().unwrap_or_default()).map(|part| &part.definition),
-            );
+            // What an interface gives, it gives to all of its operations.
+            let of_operations = defined.operations.values().flat_map(|it| &it.definition.inputs);
+            let inputs = defined.inputs.values().map(|part| &part.definition);
+            let inputs = inputs.chain(of_operations);
+            self.input(of.when, ("interface", !defined.is_open), (key, value), inputs);
         }
         for (key, value) in operations(body, &INTERFACE) {
             self.operation(of, key, value, &OPERATION, defined, artifacts);
@@ -133,11 +137,9 @@ impl<'c, 'a> Checker<'c, 'a> {
             );
         }
         match body.kind() {
-            NodeKind::Mapping => self.operation_body(
-                of,
-                body,
-                AssignedOperation { shape, defined, inputs: &interface.inputs },
-            ),
+            NodeKind::Mapping => {
+                self.operation_body(of, body, AssignedOperation { shape, defined, interface })
+            }
             NodeKind::Scalar if body.as_str().is_some() || body.is_null() => {}
             _ => self.wrong(of.when, body, name, "the name of an artifact or a map", shape.section),
         }
@@ -155,27 +157,27 @@ impl<'c, 'a> Checker<'c, 'a> {
             self.implementation(of, implementation);
         }
         for (key, value) in self.map(of.when, body, "inputs", operation.shape.section) {
-            let name = key.text().unwrap_or_default();
-            let own = operation
-                .defined
-                .and_then(|defined| defined.inputs.iter().find(|input| input.named.name == name));
-            let defined = own.or_else(|| operation.inputs.get(name).map(|part| &part.definition));
-            self.input(of.when, key, value, defined);
+            let owner = ("operation", !operation.interface.is_open);
+            self.input(of.when, owner, (key, value), operation.inputs());
         }
         for (key, value) in self.map(of.when, body, "outputs", operation.shape.section) {
             self.output(of, key, value);
         }
     }
 
-    /// Checks an input: it is assigned a value, or defined as in a type (section 3.6.17.1). It need
-    /// not be one that the type defines (section 3.6.17.3).
-    fn input(
+    /// Checks an input: it is assigned a value, or defined as in a type (section 3.6.17.1). If the
+    /// type defines no inputs at all, it may be any (section 3.6.17.3).
+    fn input<'d>(
         &self,
         when: &[ElementId],
-        key: Node<'_>,
-        value: Node<'_>,
-        defined: Option<&PropertyDefinition<'_>>,
-    ) {
+        (owner, is_closed): (&str, bool),
+        (key, value): (Node<'_>, Node<'_>),
+        inputs: impl Iterator<Item = &'d PropertyDefinition<'c>> + Clone,
+    ) where
+        'c: 'd,
+    {
+        let name = key.text().unwrap_or_default();
+        let defined = inputs.clone().find(|input| input.named.name == name);
         let found = defined.map(|expected| check_assignment(value, expected, &self.schemas));
         let fits = found.as_ref().is_some_and(|found| found.diagnostics.is_empty());
         if !fits && self.is_parameter(value) {
@@ -186,6 +188,12 @@ impl<'c, 'a> Checker<'c, 'a> {
             self.report_values(when, check_definition(&own, &self.schemas));
         } else if let Some(found) = found {
             self.report_values(when, found);
+        } else if is_closed && inputs.clone().next().is_some() {
+            let message = format!("the {owner} has no input `{name}`");
+            let known = inputs.map(|input| input.named.name);
+            self.undefined(when, key, message, known, OPERATION.section);
+        } else {
+            self.untyped(when, value);
         }
     }
 

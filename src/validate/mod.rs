@@ -11,6 +11,7 @@ mod artifact;
 mod assignment;
 mod capability;
 mod checker;
+mod comparison;
 mod condition;
 mod expression;
 mod filter;
@@ -36,7 +37,7 @@ mod variability;
 mod waiting;
 mod workflow;
 
-use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
 use crate::tosca::Types;
 use crate::tosca::load::Loaded;
 use crate::variability::check;
@@ -136,10 +137,12 @@ fn in_order(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
         (place(a), a.rule.is_none(), &a.message).cmp(&(place(b), b.rule.is_none(), &b.message))
     });
     // The resolver and the type system may notice the same error. The latter knows the section of
-    // the specification; the former may have better help.
+    // the specification; the former may have better help. A key is wrong only once.
     diagnostics.dedup_by(|next, kept| {
         place(next) == place(kept)
-            && (next.message == kept.message || next.rule.is_none() && kept.rule.is_some())
+            && (next.message == kept.message
+                || next.rule.is_none() && kept.rule.is_some()
+                || next.code == Code::UnknownKeyword)
     });
     diagnostics
 }
@@ -179,7 +182,9 @@ fn check_all(
             let cycles = waiting.shortest();
             diagnostics.0.extend(cycles.iter().map(|cycle| waiting.warning(cycle, &[])));
         }
-        None => finding::in_all_variants(prepared, findings, &waiting, diagnostics, progress),
+        None => {
+            finding::in_all_variants(choice, prepared, findings, &waiting, diagnostics, progress)
+        }
     }
 }
 

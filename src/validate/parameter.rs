@@ -57,6 +57,10 @@ impl<'a> Checker<'_, 'a> {
         let mut diagnostics = Diagnostics::default();
         let definition = parameter.declared.parameter_definition(&mut diagnostics);
         self.report_all(&[id], diagnostics);
+        if definition.expected().is_none() {
+            let values = ["value", "default"].into_iter().filter_map(|keyname| body.get(keyname));
+            values.for_each(|value| self.untyped(&[id], value));
+        }
         if self.schema_types(&[id], body) {
             self.report_values(&[id], check_definition(&definition, &self.schemas));
         }

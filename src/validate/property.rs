@@ -120,7 +120,19 @@ impl<'c> Checker<'c, '_> {
         };
         match self.graph.properties[element.slot as usize].property.value {
             PropertyValue::Value(value) => {
-                self.report_values(when, check_assignment(value, definition, &self.schemas))
+                let mut found = check_assignment(value, definition, &self.schemas);
+                for wrong in &mut found.diagnostics {
+                    if wrong.code == Code::InvalidValue && wrong.help.is_none() {
+                        let (property, owner) =
+                            (self.graph.display(id), self.types.definition(kind));
+                        let (expected, owner) = (definition.schema.type_name, owner.name);
+                        wrong.help = Some(
+                            format!("{property} is of the type `{expected}`, as `{owner}` defines")
+                                .into(),
+                        );
+                    }
+                }
+                self.report_values(when, found)
             }
             PropertyValue::Expression(expression) => {
                 // The value of an expression is only known within a variant.

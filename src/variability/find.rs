@@ -230,6 +230,9 @@ pub(crate) fn objective(encoder: &mut Encoder<'_>, sum: &WeightedSum) -> solve::
     }
 }
 
+/// What the message of a conflict begins with.
+pub(crate) const NO_VARIANT: &str = "no variant fulfils all conditions: ";
+
 /// Builds the error that lists each reason of a conflict at its place.
 pub(crate) fn unsatisfiable(
     graph: &Graph<'_>,
@@ -245,18 +248,16 @@ pub(crate) fn unsatisfiable(
     reasons.dedup();
     let count = reasons.len();
     let (message, help) = match count {
-        1 => {
-            ("no variant fulfils all conditions: this one cannot hold".into(), "drop or weaken it")
-        }
+        1 => (format!("{NO_VARIANT}this one cannot hold"), "drop or weaken it"),
         _ if !conflict.is_minimal => {
             reasons.truncate(UNSORTED);
             (
-                format!("no variant fulfils all conditions: some of these {count} conflict"),
+                format!("{NO_VARIANT}some of these {count} conflict"),
                 "allow more time to learn which of them do",
             )
         }
         _ => (
-            format!("no variant fulfils all conditions: these {count} conflict"),
+            format!("{NO_VARIANT}these {count} conflict"),
             "each of them could hold without one of the others: drop or weaken any one",
         ),
     };

@@ -20,6 +20,7 @@ pub(crate) mod operators;
 pub(crate) mod options;
 pub(crate) mod prepared;
 pub(crate) mod presence;
+pub(crate) mod pruned;
 pub(crate) mod resolution;
 pub(crate) mod resolve;
 pub(crate) mod syntax;

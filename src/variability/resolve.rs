@@ -15,6 +15,7 @@ use super::objectives;
 use super::options::{self, Options};
 use super::prepared::{Interpreted, Prepared, checked};
 use super::presence::Presence;
+use super::pruned;
 use super::resolution::{ElementNames, Resolution};
 use super::template::{self, PropertyValue, ServiceTemplate};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
@@ -68,13 +69,16 @@ pub(crate) fn resolve(
     let prepared =
         Prepared::of(&interpreted, choice, InputMode::Closed, progress).map_err(failure)?;
     let judged = judged(&prepared, choice, how, progress, Forms::Chosen, |variant| {
-        ElementNames::of(&prepared.graph, variant.presence)
+        let surprises = pruned::warnings(&prepared, variant.presence);
+        (ElementNames::of(&prepared.graph, variant.presence), surprises)
     });
     // The prepared template is not needed for the text, which takes about as much memory.
     drop(prepared);
     let version = interpreted.template.version;
     let advised = |errors| failure(advised(errors, loaded, version, choice, how));
-    let Judged { made: elements, document, optima, warnings } = judged.map_err(advised)?;
+    let Judged { made: (elements, surprises), document, optima, mut warnings } =
+        judged.map_err(advised)?;
+    warnings.0.extend(surprises);
     let yaml = emit::text(&document);
     progress.phase("cleaning up");
     // The next steps may need as much memory: they change names of files in a tree of the text.

@@ -9,7 +9,7 @@ use super::element::ElementKind;
 use super::syntax::ExpressionOperator;
 use super::{inputs, options, template};
 use crate::Resolver;
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::source::MemoryFiles;
 use crate::variability::clock;
 use serde::Deserialize;
@@ -219,8 +219,12 @@ impl Section {
     }
 }
 
+/// The codes of a severity. An example shows a part of a template, so that a variant of it may well
+/// have no nodes.
 fn codes(diagnostics: &[Diagnostic], severity: Severity) -> BTreeSet<String> {
     let of_severity = diagnostics.iter().filter(|one| one.severity == severity);
+    let of_severity =
+        of_severity.filter(|one| one.code != Code::NothingLeft && one.code != Code::Pruned);
     of_severity.map(|one| one.code.to_string()).collect()
 }
 

@@ -377,8 +377,9 @@ fn a_broken_template_has_no_matrix() {
     let dir = workplace();
     fs::write(dir.path().join("broken.yaml"), SHOP.replace("greater", "grater")).unwrap();
     cuvee(&dir, "matrix broken.yaml").assert().code(1).stdout_eq("");
-    cuvee(&dir, "matrix shop.yaml -i size=none").assert().code(1).stdout_eq("").stderr_eq(str![[r#"
-error[invalid-input]: the call assigns `size` a value that does not fit: expected an integer, got a string `none`
+    cuvee(&dir, "matrix shop.yaml -i size=none").assert().code(1).stdout_eq("").stderr_eq(str![[
+        r#"
+error[invalid-input]: `--input size=none`: expected an integer, got a string `none`
   --> shop.yaml:11:7
    |
 11 |       size:
@@ -386,7 +387,8 @@ error[invalid-input]: the call assigns `size` a value that does not fit: expecte
 
 error: 1 error
 
-"#]]);
+"#
+    ]]);
 }
 
 #[test]

@@ -1019,7 +1019,19 @@ error[unsatisfiable]: no variant fulfils all conditions: this one cannot hold
   |
   = help: drop or weaken it
 
-error: 1 error
+note[unsatisfiable]: no other inputs help: these 3 conflict
+  --> void.yaml:9:9
+   |
+ 9 |       - { variability_input: gold }
+   |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^ this constraint has to hold
+10 |       - not: { variability_input: silver }
+   |         ---------------------------------- this constraint has to hold
+11 |       - implies: [{ variability_input: gold }, { variability_input: silver }]
+   |         --------------------------------------------------------------------- this constraint has to hold
+   |
+   = help: each of them could hold without one of the others: drop or weaken any one
+
+error: 1 error, 1 note
 
 "#]]);
     assert_eq!(asks("analyze void.yaml --format json")["void"], true);
@@ -1299,18 +1311,18 @@ error[unsatisfiable]: no variant fulfils all conditions: this one cannot hold
 11 |       - implies: [{ variability_input: watched }, { variability_input: cloud }]
    |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ this constraint has to hold
    |
-   = help: drop or weaken it
+   = help: with `-i watched=false` there is a variant
 
 error: 1 error
 
 "#]]);
-    shows("explain reasons.yaml", "these inputs give a variant\n");
+    shows("explain reasons.yaml -q", "these inputs give a variant\n");
     let outlook = json(&told(&cuvee("explain checked.yaml --preset both --format json").success()));
     assert_eq!(outlook["version"], 1);
     assert_eq!(outlook["resolves"], false);
     assert_eq!(outlook["change"][0]["name"], "plain");
     assert_eq!(
-        asks("explain reasons.yaml --format json"),
+        asks("explain reasons.yaml --format json -q"),
         json(r#"{"version": 1, "resolves": true, "change": null}"#)
     );
 }
@@ -1476,4 +1488,13 @@ fn lists_end_where_they_cannot_be_written() {
     assert_eq!(full.status.code(), Some(1));
     let message = String::from_utf8(full.stderr).unwrap();
     assert!(message.starts_with("error[file]: cannot write to standard output"), "{message}");
+
+    for args in [&["--help"][..], &["-V"], &["help", "resolve"], &["resolve", "-h"]] {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let mut help = process::Command::new(cargo_bin!("cuvee"));
+        let help = help.args(args).stdout(full).output().unwrap();
+        assert_eq!(help.status.code(), Some(1), "{args:?}");
+        let message = String::from_utf8(help.stderr).unwrap();
+        assert!(message.starts_with("error[file]: cannot write to standard output"), "{message}");
+    }
 }

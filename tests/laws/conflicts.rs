@@ -2,7 +2,7 @@
 //! superfluous.
 
 use cuvee::Failure;
-use cuvee::diagnostic::Code;
+use cuvee::diagnostic::{Code, Severity};
 use proptest::prelude::*;
 
 use super::generate::template;
@@ -12,7 +12,9 @@ use super::{cases, resolver};
 
 /// The requirements that each label of a conflict refers to.
 fn named(failure: &Failure, requirements: &[Requirement]) -> Vec<Vec<Logic>> {
-    let labels = failure.diagnostics.iter().flat_map(|diagnostic| &diagnostic.labels);
+    // A note says why other inputs do not help, which is another conflict.
+    let errors = failure.diagnostics.iter().filter(|it| it.severity == Severity::Error);
+    let labels = errors.flat_map(|diagnostic| &diagnostic.labels);
     let labels = labels.filter(|label| !label.message.starts_with("these are the conditions of"));
     let of_label = |label: &cuvee::diagnostic::Label| {
         let text = failure.sources.snippet(label.span);

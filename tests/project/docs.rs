@@ -237,7 +237,9 @@ fn codes() -> String {
     for code in Code::ALL {
         write!(page, "\n## `{code}`\n\n{}\n\n", code.description()).unwrap();
         page.push_str(&match code.example() {
-            CodeExample::Repair(lines) => format!("```diff\n{lines}```\n"),
+            CodeExample::Repair(lines) => {
+                format!("```diff\n{lines}```\n\n[This example](../presets/codes/{code}.diff)\n")
+            }
             CodeExample::Instead(text) => text.to_owned(),
             other => panic!("{other:?}"),
         });
@@ -286,8 +288,8 @@ fn only_what_no_template_gives_is_explained_without_one() {
     assert_eq!(without, known);
 }
 
-/// The lines that commands and files of an example report on one side of a difference.
-fn told(lines: &str, side: char) -> BTreeSet<String> {
+/// What the command of an example prints on one side of a difference, with the codes in it.
+fn told(lines: &str, side: char) -> (BTreeSet<String>, String) {
     let lines = lines.lines().filter_map(|line| line.strip_prefix([' ', side]));
     let (commands, text): (Vec<_>, Vec<_>) = lines.partition(|line| line.starts_with("$ "));
     let [command] = commands[..] else { panic!("{commands:?}") };
@@ -317,16 +319,22 @@ fn told(lines: &str, side: char) -> BTreeSet<String> {
     };
     let codes = told.lines().filter_map(code).collect::<BTreeSet<_>>();
     assert!(result.status.success() || !codes.is_empty(), "{told}");
-    codes
+    (codes, format!("$ {}\n{told}", command.line))
 }
 
+/// All messages of examples are also in `target/messages.md`, to be read from top to bottom.
 #[test]
 fn examples_of_codes_are_wrong_and_their_repairs_are_right() {
+    let mut messages = String::from("# Messages\n");
     for code in Code::ALL {
         let CodeExample::Repair(lines) = code.example() else { continue };
-        assert_eq!(told(lines, '-'), BTreeSet::from([code.to_string()]), "{code}");
-        assert_eq!(told(lines, '+'), BTreeSet::new(), "the repair of {code}");
+        let (codes, text) = told(lines, '-');
+        assert_eq!(codes, BTreeSet::from([code.to_string()]), "{code}: {text}");
+        write!(messages, "\n## {code}\n\n```console\n{text}```\n").unwrap();
+        let (codes, text) = told(lines, '+');
+        assert_eq!(codes, BTreeSet::new(), "the repair of {code}: {text}");
     }
+    fs::write(root().join("target/messages.md"), messages).unwrap();
 }
 
 #[test]

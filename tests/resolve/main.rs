@@ -16,3 +16,7 @@ mod faithful;
 mod imports;
 mod init;
 mod loaded;
+mod sessions;
+#[cfg(feature = "cli")]
+#[path = "../shared/sessions.rs"]
+mod shown;

@@ -224,7 +224,7 @@ impl Diagnostic {
         Self {
             code: code.into(),
             severity: Severity::Error,
-            message: message.into(),
+            message: in_words(message.into()),
             span: None,
             labels: Vec::new(),
             help: None,
@@ -406,6 +406,18 @@ pub fn listed_as(names: impl IntoIterator<Item = String>) -> String {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),
     }
+}
+
+/// A message without the number that the errors of the system end with, which says nothing to
+/// people: `No such file or directory (os error 2)`.
+pub fn in_words(mut message: String) -> String {
+    const NUMBER: &str = " (os error ";
+    if let Some(start) = message.find(NUMBER)
+        && let Some(length) = message[start..].find(')')
+    {
+        message.replace_range(start..=start + length, "");
+    }
+    message
 }
 
 /// Help that names the word in `known` that was most likely meant by `written`, if one is similar.

@@ -29,6 +29,7 @@ use crate::source::{SourceFile, SourceMap, Span};
 use annotate_snippets::{
     Annotation, AnnotationKind, Group, Level, Renderer, Snippet, normalize_untrusted_str,
 };
+use indexmap::IndexMap;
 use serde::Serialize;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -54,25 +55,63 @@ type Sourced<'d> = (&'d Diagnostic, &'d SourceMap);
 /// Renders diagnostics for people as plain text, and then how many there are. Each comes with the
 /// files that it points into.
 pub fn plain<'d>(found: impl IntoIterator<Item = (&'d Diagnostic, &'d SourceMap)>) -> String {
-    human(found, &Renderer::plain())
+    human(found, &Renderer::plain(), None)
 }
 
 /// Renders diagnostics as [`plain`] does, with the colours of a terminal.
 pub fn styled<'d>(found: impl IntoIterator<Item = (&'d Diagnostic, &'d SourceMap)>) -> String {
-    human(found, &Renderer::styled())
+    human(found, &Renderer::styled(), None)
 }
 
-/// Renders diagnostics with a blank line after each, and the summary at the end.
-fn human<'d>(found: impl IntoIterator<Item = Sourced<'d>>, renderer: &Renderer) -> String {
+/// Renders diagnostics as [`plain`] does, or with colours as [`styled`] does, but at most `most` of
+/// each code. Of the others it says how many there are, and `rest`: how to see them.
+///
+/// ```
+/// use cuvee_text::diagnostic::{CodeName, Diagnostic};
+/// use cuvee_text::{render, source::SourceMap};
+/// let (sources, error) = (SourceMap::default(), Diagnostic::error(CodeName::new(&"syntax"), "no"));
+/// let text = render::brief([(&error, &sources); 3], false, 1, "turn the page");
+/// assert_eq!(text, "error[syntax]: no\n\nnote: 2 more of `syntax`: turn the page\n\nerror: 3 errors\n");
+/// ```
+pub fn brief<'d>(
+    found: impl IntoIterator<Item = (&'d Diagnostic, &'d SourceMap)>,
+    is_colored: bool,
+    most: usize,
+    rest: &str,
+) -> String {
+    let renderer = if is_colored { Renderer::styled() } else { Renderer::plain() };
+    human(found, &renderer, Some((most, rest)))
+}
+
+/// Renders diagnostics with a blank line after each, and the summary at the end. `brevity` is the
+/// most of each code that are shown, and how to see the others.
+fn human<'d>(
+    found: impl IntoIterator<Item = Sourced<'d>>,
+    renderer: &Renderer,
+    brevity: Option<(usize, &str)>,
+) -> String {
     let (mut text, mut severities) = (String::new(), Vec::new());
+    let mut of_codes: IndexMap<_, usize> = IndexMap::new();
+    let most = brevity.map_or(usize::MAX, |(most, _)| most);
     for (diagnostic, sources) in found {
+        severities.push(diagnostic.severity);
+        let count = of_codes.entry(diagnostic.code).or_default();
+        *count += 1;
+        if *count > most {
+            continue;
+        }
         let excerpts = excerpts(diagnostic, sources);
         let places: Vec<_> = excerpts.iter().filter_map(|excerpt| excerpt.place.clone()).collect();
         let snippets = excerpts.into_iter().map(|excerpt| excerpt.snippet);
         let rendered = renderer.render(&[group(diagnostic, snippets)]);
         text.push_str(&placed(rendered, &places));
         text.push_str("\n\n");
-        severities.push(diagnostic.severity);
+    }
+    for (code, count) in of_codes.into_iter().filter(|&(_, count)| count > most) {
+        let how = brevity.map_or("", |(_, how)| how);
+        let title = Level::NOTE.primary_title(format!("{} more of `{code}`: {how}", count - most));
+        text.push_str(&renderer.render(&[Group::with_title(title)]));
+        text.push_str("\n\n");
     }
     if let Some(&worst) = severities.iter().max() {
         let counts = level(worst).primary_title(counts(&severities));

@@ -17,7 +17,7 @@ use cuvee::deploy::instance::{
     StoredInstance, TakenReports, instance_names, plan_instance,
 };
 use cuvee::deploy::plan::Plan;
-use cuvee::diagnostic::{Code, Diagnostic};
+use cuvee::diagnostic::{Code, Diagnostic, Severity};
 use cuvee::explore::Answer;
 use cuvee::operate::{
     InstanceOperator, Lease, LocalExecutor, PlannedTask, RunSettings, RunSummary, signals,
@@ -291,7 +291,13 @@ impl<'r> InstanceRun<'r> {
     ) -> Result<Answer<Plan>, Failure> {
         let writing = InstanceWriting::reading();
         let author = writing.author(RecordOrigin::Client);
-        plan_instance(instance, resolver, &self.query(), &author)
+        let answer = plan_instance(instance, resolver, &self.query(), &author)?;
+        match answer.warnings.last() {
+            Some(unkept) if [Code::File, Code::StoreLocked].iter().any(|&it| unkept.code == it) => {
+                Err(rejected(unkept.clone().with_severity(Severity::Error)))
+            }
+            _ => Ok(answer),
+        }
     }
 
     pub(super) fn query(&self) -> InstancePlanQuery {

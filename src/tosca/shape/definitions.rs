@@ -209,7 +209,7 @@ pub(crate) static WORKFLOW: Shape = shape(
 
 /// The shape of a type of this family. Group types keep the keynames that section 3.7.11.3
 /// deprecates.
-pub(crate) fn of_type(family: Family) -> &'static Shape {
+pub(crate) const fn of_type(family: Family) -> &'static Shape {
     match family {
         Family::Data => &DATA_TYPE,
         Family::Artifact => &ARTIFACT_TYPE,

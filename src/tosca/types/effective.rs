@@ -1,7 +1,8 @@
 //! Computes effective types: puts the own parts of a type over the inherited ones, and checks that
 //! refinements are allowed. The specification has rules for properties (section 3.6.10.6), and for
-//! the valid sources of a capability (section 3.7.2.4). A derived type may redefine everything else
-//! freely.
+//! the valid sources of a capability (section 3.7.2.4). The type of a capability has to derive from
+//! the one that it replaces, as requirements of the inherited type would lose their target
+//! otherwise. A derived type may redefine everything else freely.
 
 use super::defined::Types;
 use super::definition::{
@@ -346,7 +347,8 @@ impl<'a> Refining<'_, 'a> {
             part(&own.key_schema, &before.key_schema, "key schema"),
             part(&own.entry_schema, &before.entry_schema, "entry schema"),
         );
-        let kind = self.narrowed(own.kind, before.kind, &format!("the {what}"), section);
+        let of = format!("the {what}");
+        let kind = self.narrowed(Family::Data, own.kind, before.kind, &of, section);
         Schema {
             type_name: own.type_name,
             kind: None,
@@ -376,23 +378,24 @@ impl<'a> Refining<'_, 'a> {
         }
     }
 
-    /// The effective data type: the own one if it derives from the inherited one, else the
+    /// The effective type of a part: the own one if it derives from the inherited one, else the
     /// inherited one.
     fn narrowed(
         &mut self,
+        family: Family,
         own: Option<Node<'a>>,
         before: Option<Node<'a>>,
         what: &str,
         section: &'static str,
     ) -> Option<Node<'a>> {
         let (Some(new), Some(old)) = (own, before) else { return own.or(before) };
-        match (self.known(Family::Data, new), self.known(Family::Data, old)) {
+        match (self.known(family, new), self.known(family, old)) {
             (Some(one), Some(ancestor)) if !self.types.may_derive(one, ancestor) => {
                 let (new_name, old_name) =
                     (new.text().unwrap_or_default(), old.text().unwrap_or_default());
-                let message = format!(
-                    "the data type `{new_name}` of {what} does not derive from `{old_name}`"
-                );
+                let noun = family.noun();
+                let message =
+                    format!("the {noun} `{new_name}` of {what} does not derive from `{old_name}`");
                 self.loosened(new, message, old, "the type that is inherited", section);
                 before
             }
@@ -412,7 +415,9 @@ impl<'a> Refining<'_, 'a> {
             .iter()
             .flatten()
             .for_each(|node| self.reference(&[Family::Node], Some(*node)));
-        let kind = own.kind.or(before.and_then(|before| before.kind));
+        let inherited = before.and_then(|before| before.kind);
+        let of = format!("the capability `{name}`");
+        let kind = self.narrowed(Family::Capability, own.kind, inherited, &of, "3.7.2");
         if kind.is_none()
             && !self.is_open
             && is_map(own.named)

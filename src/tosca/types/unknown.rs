@@ -3,7 +3,7 @@
 use super::hierarchy::{TypeHierarchy, TypeRef};
 use super::normative;
 use super::profile;
-use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean};
+use crate::diagnostic::{Advice, Cite, Code, Diagnostic, did_you_mean};
 use crate::tosca::family::Family;
 use crate::tosca::value::Primitive;
 use cuvee_text::source::{FileId, Span};
@@ -56,10 +56,12 @@ impl TypeHierarchy<'_> {
             Some((prefix, _)) if prefix != "tosca" && !has_prefix(prefix) => {
                 error.help(format!("nothing is imported with the namespace prefix `{prefix}` here"))
             }
-            _ => error.help_opt(did_you_mean(
-                name,
-                families.iter().flat_map(|family| self.known(file, *family)),
-            )),
+            _ => {
+                let usual = usual_name(name).filter(|_| families.contains(&Family::Data));
+                let usual = usual.map(|meant| Advice::did_you_mean(name, meant));
+                let known = || families.iter().flat_map(|family| self.known(file, *family));
+                error.help_opt(usual.or_else(|| did_you_mean(name, known())))
+            }
         }
     }
 
@@ -75,4 +77,19 @@ impl TypeHierarchy<'_> {
         let others = self.other_names[family as usize].keys();
         own.chain(others).copied().chain(normative::names(family)).chain(primitives)
     }
+}
+
+/// The primitive type that another language calls by this name.
+fn usual_name(name: &str) -> Option<&'static str> {
+    const NAMES: [(&str, &[&str]); 6] = [
+        ("integer", &["int", "long", "int32", "int64"]),
+        ("string", &["str", "text", "varchar"]),
+        ("float", &["number", "double", "decimal", "real"]),
+        ("boolean", &["bool"]),
+        ("list", &["array", "sequence"]),
+        ("map", &["dict", "object"]),
+    ];
+    let lower = name.to_lowercase();
+    let found = NAMES.into_iter().find(|(_, others)| others.contains(&&*lower));
+    found.map(|(meant, _)| meant)
 }

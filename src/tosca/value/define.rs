@@ -47,10 +47,32 @@ impl<'t> ValueChecker<'t, '_> {
     /// the document, which the parser limits.
     pub(super) fn schema(&mut self, schema: &'t Schema<'t>) {
         schema.constraints.iter().for_each(|clause| self.clause_definition(clause, schema));
+        self.has_entries(schema);
         [&schema.key_schema, &schema.entry_schema]
             .into_iter()
             .flatten()
             .for_each(|part| self.schema(part));
+    }
+
+    /// Reports schemas of keys or entries where the type has none.
+    fn has_entries(&mut self, schema: &'t Schema<'t>) {
+        let kind = self.kind(schema);
+        if !schema.is_typed() || kind.is_unknown() {
+            return;
+        }
+        let is_map = kind.base == Some(Primitive::Map);
+        let has_entries = is_map || kind.base == Some(Primitive::List);
+        for (keyname, what, part, is_right) in [
+            ("key_schema", "keys of a map", &schema.key_schema, is_map),
+            ("entry_schema", "entries of a list or a map", &schema.entry_schema, has_entries),
+        ] {
+            let Some(part) = part.as_ref().filter(|_| !is_right) else { continue };
+            let message =
+                format!("`{keyname}` describes {what}, and `{}` has none", schema.type_name);
+            let error = Diagnostic::error(Code::InvalidTemplate, message);
+            let place = part.kind.or(schema.kind).map(Node::span);
+            self.report(error.at(place).section("3.6.9.1"));
+        }
     }
 
     /// Checks a clause for values of this schema.
@@ -162,7 +184,7 @@ impl<'t> ValueChecker<'t, '_> {
         match clause.pattern() {
             _ if clause.operand.as_str().is_none() => self.wrong(clause, need),
             Some(Err(error)) if is_unsupported(error) => {
-                self.undecided(clause.operand.into(), UndecidedReason::Pattern, None)
+                self.undecided(clause.operand.into(), UndecidedReason::Pattern(error), None)
             }
             Some(Err(error)) => {
                 let message = format!(

@@ -63,7 +63,7 @@ use cuvee_text::yaml::Node;
 use literal::Literal;
 use rule::GivenValues;
 use std::cmp::Ordering;
-use truth::Truth;
+use truth::{Truth, is_too_large};
 
 /// The results of a check.
 #[derive(Clone, Debug, Default)]
@@ -96,9 +96,9 @@ pub enum UndecidedReason<'t> {
     VersionBranches,
     /// The clause refers to a schema of another language (section 3.6.3.2).
     ExternalSchema,
-    /// The regular expression is of an unsupported kind. The specification leaves open which kinds
-    /// there are (section 3.6.3.3).
-    Pattern,
+    /// The regular expression is too large or of an unsupported kind, with this error. The
+    /// specification leaves open which kinds there are (section 3.6.3.3).
+    Pattern(&'t str),
     /// The operand of the clause is invalid itself, which is reported at the definition of the
     /// clause.
     Definition,
@@ -120,10 +120,13 @@ impl Undecided<'_> {
             UndecidedReason::ExternalSchema => {
                 ("schemas of other languages are not evaluated".to_owned(), "3.6.3.2")
             }
-            UndecidedReason::Pattern => (
-                "look-around and back references are not supported in patterns".to_owned(),
-                "3.6.3.3",
-            ),
+            UndecidedReason::Pattern(error) => {
+                let because = match is_too_large(error) {
+                    true => "the pattern is too large".to_owned(),
+                    false => format!("{error} in patterns"),
+                };
+                (because, "3.6.3.3")
+            }
             UndecidedReason::Definition => {
                 ("what it is compared with is not valid itself".to_owned(), "3.6.3")
             }

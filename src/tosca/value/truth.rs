@@ -82,7 +82,7 @@ impl<'t> ValueChecker<'t, '_> {
             Operator::Pattern => match (datum.as_str(), clause.pattern()) {
                 (Some(text), Some(Ok(pattern))) => pattern.is_match(text).into(),
                 (_, Some(Err(error))) if is_unsupported(error) => {
-                    Truth::Unknown(UndecidedReason::Pattern)
+                    Truth::Unknown(UndecidedReason::Pattern(error))
                 }
                 _ => Truth::Unknown(
                     call(operand).map_or(UndecidedReason::Definition, UndecidedReason::Function),
@@ -176,7 +176,12 @@ impl<'t> ValueChecker<'t, '_> {
 
 /// Whether an error says that a regular expression may be valid but is not supported.
 pub(super) fn is_unsupported(error: &str) -> bool {
-    error.contains("not supported")
+    error.contains("not supported") || is_too_large(error)
+}
+
+/// Whether a regular expression is not compiled because it would become too large.
+pub(super) fn is_too_large(error: &str) -> bool {
+    error.contains("exceeded")
 }
 
 /// The function call that a datum is, by the name of the function.

@@ -69,6 +69,21 @@ impl<'c, 'a> Checker<'c, 'a> {
         true
     }
 
+    /// Reports calls with a wrong operand in a value of no declared type, where a map with the name
+    /// of a function can be nothing else. Other calls are found by [`Self::check_functions`].
+    pub(super) fn untyped(&self, when: &[ElementId], value: Node<'_>) {
+        if function_not_map(value).is_some() {
+            return;
+        }
+        match Call::read(value) {
+            Some(Err(error)) => self.report_when(when, &[], error),
+            _ => value
+                .items()
+                .chain(value.entries().map(|(_, part)| part))
+                .for_each(|part| self.untyped(when, part)),
+        }
+    }
+
     /// Checks all calls.
     pub(super) fn check_functions(&self) {
         let graph = self.graph;

@@ -4,6 +4,7 @@
 use super::declaration::{Declarations, InputId, InputMismatch};
 use super::from_feature_ide;
 use crate::diagnostic::{Advice, Code, Diagnostic, Diagnostics};
+use crate::tosca::sensitive::is_sensitive_name;
 use crate::tosca::value::Primitive;
 use cuvee_text::source::{FileId, Span};
 use cuvee_text::value::Value;
@@ -38,6 +39,18 @@ impl fmt::Display for AssignmentSource {
             Self::File => f.write_str("an input file"),
             Self::FeatureModel => f.write_str("a feature configuration"),
             Self::Call | Self::Text => f.write_str("the call"),
+        }
+    }
+}
+
+impl Assignment {
+    /// The assignment as it is named in an error: as people wrote it, where that is known.
+    fn says(&self, is_sensitive: bool) -> String {
+        let Self { name, value, source, .. } = self;
+        match source {
+            AssignmentSource::Text if is_sensitive => format!("`--input {name}=...`"),
+            AssignmentSource::Text => format!("`--input {name}={value}`"),
+            _ => format!("{source} assigns `{name}`"),
         }
     }
 }
@@ -177,18 +190,20 @@ pub(crate) fn assign<'a>(
 }
 
 fn undeclared(assignment: &Assignment, declarations: &Declarations<'_>) -> Diagnostic {
-    let Assignment { name, source, .. } = assignment;
-    Diagnostic::error(
-        Code::InvalidInput,
-        format!("{source} assigns `{name}`, which is not a declared variability input"),
+    let name = &assignment.name;
+    let says = assignment.says(is_sensitive_name(name));
+    let message = match assignment.source {
+        AssignmentSource::Text => format!("{says}: there is no variability input `{name}`"),
+        _ => format!("{says}, which is not a declared variability input"),
+    };
+    Diagnostic::error(Code::InvalidInput, message).at(assignment.span).help(
+        match wraps_inputs(assignment, declarations) {
+            true => Advice::from(format!(
+                "leave `{name}` out: the names of inputs are to stand at the top of the file"
+            )),
+            false => declarations.suggestion(name),
+        },
     )
-    .at(assignment.span)
-    .help(match wraps_inputs(assignment, declarations) {
-        true => Advice::from(format!(
-            "leave `{name}` out: the names of inputs are to stand at the top of the file"
-        )),
-        false => declarations.suggestion(name),
-    })
 }
 
 /// Whether a file has its inputs one level too deep, in the form that presets have.
@@ -211,10 +226,11 @@ fn misfit(
         matches!(assignment.source, AssignmentSource::Text | AssignmentSource::Environment(_));
     let switch = value.as_str().and_then(yaml::switch).filter(|_| feature && is_typed);
     let make = if feature && switch.is_none() { Diagnostic::warning } else { Diagnostic::error };
-    let message = format!(
-        "{} assigns `{}` a value that does not fit: {}",
-        assignment.source, declaration.name, problem.message
-    );
+    let says = assignment.says(declaration.is_sensitive);
+    let message = match assignment.source {
+        AssignmentSource::Text => format!("{says}: {}", problem.message),
+        _ => format!("{says} a value that does not fit: {}", problem.message),
+    };
     let diagnostic = problem
         .labels(make(Code::InvalidInput, message).at(assignment.span))
         .label(declaration.span, "declared here");
@@ -291,7 +307,12 @@ fn parse_text(name: &str, text: &str, source: AssignmentSource) -> Result<Assign
             Ok(Assignment { source, ..Assignment::new(name, document.root().to_value()) })
         }
         Err(error) => {
-            let message = format!("{source} assigns `{name}` what is no YAML: {}", error.message);
+            let message = match source {
+                AssignmentSource::Text => {
+                    format!("`--input {name}=...` is no YAML: {}", error.message)
+                }
+                _ => format!("{source} assigns `{name}` what is no YAML: {}", error.message),
+            };
             Err(error.with_message(message))
         }
     }

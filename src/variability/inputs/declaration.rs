@@ -13,7 +13,7 @@ use crate::tosca::value::{
 use crate::variability::syntax::ExpressionOperator;
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
-use cuvee_text::yaml::{Node, NodeKind};
+use cuvee_text::yaml::{self, Node, NodeKind};
 use rustc_hash::FxHashMap;
 
 /// The id of a declared input: its position.
@@ -217,7 +217,10 @@ impl<'a> Declaration<'a> {
                 self.name, problem.message
             );
             let make = if problem.wrong_type { Diagnostic::warning } else { Diagnostic::error };
-            diagnostics.push(problem.labels(make(Code::InvalidInput, message).at(default.span())));
+            let diagnostic = problem.labels(make(Code::InvalidInput, message).at(default.span()));
+            let is_switch = self.primitive() == Some(Primitive::Boolean);
+            let meant = default.as_str().and_then(yaml::switch).filter(|_| is_switch);
+            diagnostics.push(diagnostic.help_opt(meant.map(|meant| format!("write `{meant}`"))));
         }
     }
 

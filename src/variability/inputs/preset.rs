@@ -109,23 +109,20 @@ impl<'a> VariabilityPreset<'a> {
             }
             return;
         }
+        let mut strange = Vec::new();
         for (key, value) in body.entries() {
             match &*key.key_text() {
                 "name" => self.name = value.text(),
                 "description" => self.description = value.text(),
                 "inputs" => self.inputs = Some(value),
-                other => {
-                    let help = match closest(other, KEYWORDS) {
-                        Some(name) => Advice::did_you_mean(other, name),
-                        None => "the values of a preset belong under `inputs`".into(),
-                    };
-                    let message = format!("`{other}` is no keyword of a variability preset");
-                    diagnostics.push(
-                        Diagnostic::error(Code::UnknownKeyword, message).at(key.span()).help(help),
-                    );
-                }
+                other => match closest(other, KEYWORDS) {
+                    Some(name) => diagnostics
+                        .push(no_keyword(other, key).help(Advice::did_you_mean(other, name))),
+                    None => strange.push(key),
+                },
             }
         }
+        diagnostics.0.extend(outside_of_inputs(&strange));
     }
 
     fn assignments(&self, diagnostics: &mut Diagnostics) -> Vec<Assignment> {
@@ -134,4 +131,23 @@ impl<'a> VariabilityPreset<'a> {
             .ok(entries(inputs, &AssignmentSource::Preset(self.id.to_owned())))
             .unwrap_or_default()
     }
+}
+
+fn no_keyword(name: &str, key: Node<'_>) -> Diagnostic {
+    let message = format!("`{name}` is no keyword of a variability preset");
+    Diagnostic::error(Code::UnknownKeyword, message).at(key.span())
+}
+
+/// The error for keys of a preset that are probably names of inputs.
+fn outside_of_inputs(keys: &[Node<'_>]) -> Option<Diagnostic> {
+    let first = keys.first()?;
+    let error = match keys {
+        [only] => no_keyword(&only.key_text(), *first),
+        several => {
+            let names = listed(several.iter().map(|key| key.key_text().into_owned()));
+            let message = format!("{names} are no keywords of a variability preset");
+            Diagnostic::error(Code::UnknownKeyword, message).at(first.span())
+        }
+    };
+    Some(error.help("the values of a preset belong under `inputs`"))
 }

@@ -274,7 +274,7 @@ fn a_default_of_another_type_is_a_warning() {
     assert_eq!(
         said,
         [
-            "warning invalid-input: the default of the variability input `a` does not fit: expected `true` or `false`, got a string `yes`",
+            "warning invalid-input: the default of the variability input `a` does not fit: expected `true` or `false`, got a string `yes` (write `true`)",
             "invalid-input: the default of the variability input `b` does not fit: `1` violates `equal: 2`",
         ]
     );

@@ -177,8 +177,27 @@ fn unknown_operator(keyword: Node<'_>, operand: Node<'_>) -> Diagnostic {
     Diagnostic::error(Code::InvalidExpression, format!("there is no operator `{name}`"))
         .at(keyword.span())
         .help_opt(
-            did_you_mean(name, ExpressionOperator::keywords()).or_else(|| of_tosca(name, operand)),
+            usual_name(name)
+                .map(|meant| Advice::did_you_mean(name, meant))
+                .or_else(|| did_you_mean(name, ExpressionOperator::keywords()))
+                .or_else(|| of_tosca(name, operand)),
         )
+}
+
+/// The operator that constraint clauses of TOSCA or other languages call by this name.
+fn usual_name(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "greater_than" | "greater_then" | "gt" | ">" => "greater",
+        "less_than" | "less_then" | "lower" | "lt" | "<" => "less",
+        "greater_equal" | "gte" | "ge" | ">=" => "greater_or_equal",
+        "less_equal" | "lte" | "le" | "<=" => "less_or_equal",
+        "equals" | "eq" | "==" | "is" => "equal",
+        "&&" | "all" => "and",
+        "||" | "any" => "or",
+        "!" | "none" => "not",
+        "one_of" | "in" => "valid_values",
+        _ => return None,
+    })
 }
 
 /// Advice on what to write instead of a TOSCA function, because these are called long after a

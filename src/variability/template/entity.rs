@@ -698,13 +698,16 @@ pub(super) fn weight(value: Node<'_>) -> Result<Decimal, Diagnostic> {
     match value.as_bool() {
         Some(true) => Ok(Decimal::ONE),
         Some(false) => Ok(Decimal::ZERO),
-        None => value
-            .text()
-            .filter(|_| value.describe() == "a number")
-            .and_then(Decimal::parse)
-            .ok_or_else(|| {
-                invalid(value, "a weight has to be `true`, `false` or a non-negative number")
-            }),
+        None => {
+            let number = value.text().filter(|_| value.describe() == "a number");
+            number.and_then(Decimal::parse).ok_or_else(|| match number {
+                Some(text) if !text.starts_with('-') => {
+                    invalid(value, "a weight has at most 19 digits, before and behind the point")
+                        .help(format!("the largest weight is {}, the smallest 1e-19", u64::MAX))
+                }
+                _ => invalid(value, "a weight has to be `true`, `false` or a non-negative number"),
+            })
+        }
     }
 }
 

@@ -8,6 +8,7 @@ mod alternatives;
 mod conditional;
 mod entity;
 mod imported;
+mod misplaced;
 mod plain;
 pub(crate) mod shape;
 mod topology;

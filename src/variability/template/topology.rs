@@ -5,6 +5,7 @@ use super::entity::{
     self, CollectionEntry, Group, NodeTemplate, Parameter, Policy, RelationshipTemplate, entries,
     list_entries,
 };
+use super::misplaced;
 use super::plain;
 use super::shape::{self, is_keyword};
 use super::variability::{self, Variability};
@@ -109,11 +110,20 @@ pub(crate) fn parse<'a>(
             "imports" => template.imports = imports(value, diagnostics),
             "topology_template" => topology(value, &mut template, diagnostics),
             "tosca_definitions_version" => {}
-            _ if entity::is_like_a_node(value) => misplaced(key, &shape::SERVICE, diagnostics),
+            "variability" => {
+                let help = "move it below `topology_template`";
+                diagnostics.0.extend(shape::SERVICE.misplaced(key, help));
+            }
+            _ if entity::is_like_a_node(value) => {
+                indented_wrongly(key, &shape::SERVICE, diagnostics)
+            }
             _ => diagnostics.0.extend(shape::SERVICE.unknown(key, Reading::Lenient)),
         }
     }
     template.foreign = plain::variability(&template);
+    if !plain::is_plain(root) {
+        misplaced::words(root, diagnostics);
+    }
     Ok(template)
 }
 
@@ -168,13 +178,15 @@ fn topology<'a>(node: Node<'a>, template: &mut ServiceTemplate<'a>, diagnostics:
                 template.policies =
                     list.into_iter().map(|entry| entity::policy(entry, diagnostics)).collect();
             }
-            _ if entity::is_like_a_node(value) => misplaced(key, &shape::TOPOLOGY, diagnostics),
+            _ if entity::is_like_a_node(value) => {
+                indented_wrongly(key, &shape::TOPOLOGY, diagnostics)
+            }
             _ => diagnostics.0.extend(shape::TOPOLOGY.unknown(key, Reading::Lenient)),
         }
     }
 }
 
-fn misplaced(key: Node<'_>, vocabulary: &Vocabulary, diagnostics: &mut Diagnostics) {
+fn indented_wrongly(key: Node<'_>, vocabulary: &Vocabulary, diagnostics: &mut Diagnostics) {
     let help = "indent it below `node_templates` if it is a node template";
     diagnostics.0.extend(vocabulary.misplaced(key, help));
 }

@@ -1,0 +1,286 @@
+//! Finds words of variability in parts of templates that are plain TOSCA, such as operations and
+//! workflows. There they would have no effect, and would be copied into results.
+
+use super::entity::is_read_as_wrapped;
+use super::shape::{COMMON, is_keyword, of_kind};
+use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
+use crate::tosca::Family;
+use crate::tosca::shape::{self, Shape, of_type};
+use crate::variability::element::ElementKind;
+use cuvee_text::yaml::Node;
+
+/// A part of a template.
+struct Part {
+    /// The shape of the part; `None` if it is an element, whose words have their own parser.
+    shape: Option<&'static Shape>,
+    /// The content below its keynames.
+    below: &'static [(&'static str, Below)],
+    /// The parts that other keys name: in older notation, an interface names its operations
+    /// directly.
+    others: Option<&'static Part>,
+}
+
+/// The content below a keyname.
+enum Below {
+    /// One part.
+    One(&'static Part),
+    /// Parts by name, in a map or in a list of maps.
+    Named(&'static Part),
+    /// A list of parts.
+    Listed(&'static Part),
+    /// Values by name. The string is the noun for one of them.
+    Values(&'static str),
+}
+
+use Below::{Listed, Named, One, Values};
+
+/// A part with keynames of TOSCA only.
+const fn plain(shape: &'static Shape, below: &'static [(&'static str, Below)]) -> Part {
+    Part { shape: Some(shape), below, others: None }
+}
+
+/// An element of variability, or a collection of them.
+const fn element(below: &'static [(&'static str, Below)]) -> Part {
+    Part { shape: None, below, others: None }
+}
+
+static SERVICE: Part = element(&[
+    ("repositories", Named(&REPOSITORY)),
+    ("data_types", Named(&DATA_TYPE)),
+    ("artifact_types", Named(&ARTIFACT_TYPE)),
+    ("capability_types", Named(&CAPABILITY_TYPE)),
+    ("interface_types", Named(&INTERFACE_TYPE)),
+    ("relationship_types", Named(&RELATIONSHIP_TYPE)),
+    ("node_types", Named(&NODE_TYPE)),
+    ("group_types", Named(&GROUP_TYPE)),
+    ("policy_types", Named(&POLICY_TYPE)),
+    ("topology_template", One(&TOPOLOGY)),
+]);
+static TOPOLOGY: Part = element(&[
+    ("node_templates", Named(&NODE)),
+    ("relationship_templates", Named(&RELATIONSHIP)),
+    ("groups", Named(&GROUP)),
+    ("policies", Named(&POLICY)),
+    ("substitution_mappings", One(&SUBSTITUTION)),
+    ("workflows", Named(&WORKFLOW)),
+]);
+static NODE: Part = element(&[
+    ("attributes", Values("an attribute")),
+    ("capabilities", Named(&CAPABILITY_ASSIGNMENT)),
+    ("requirements", Named(&REQUIREMENT_ASSIGNMENT)),
+    ("interfaces", Named(&INTERFACE)),
+    ("node_filter", One(&FILTER)),
+]);
+static REQUIREMENT_ASSIGNMENT: Part =
+    element(&[("relationship", One(&RELATIONSHIP)), ("node_filter", One(&FILTER))]);
+static RELATIONSHIP: Part =
+    element(&[("attributes", Values("an attribute")), ("interfaces", Named(&INTERFACE))]);
+static GROUP: Part =
+    element(&[("attributes", Values("an attribute")), ("interfaces", Named(&INTERFACE))]);
+static POLICY: Part = element(&[("triggers", Named(&TRIGGER))]);
+
+static CAPABILITY_ASSIGNMENT: Part = plain(
+    &shape::CAPABILITY_ASSIGNMENT,
+    &[("properties", Values("a property of a capability")), ("attributes", Values("an attribute"))],
+);
+static FILTER: Part = plain(&shape::FILTER, &[("capabilities", Named(&CAPABILITY_FILTER))]);
+static CAPABILITY_FILTER: Part = plain(&shape::CAPABILITY_FILTER, &[]);
+static INTERFACE: Part = Part {
+    others: Some(&OPERATION),
+    ..plain(
+        &shape::INTERFACE,
+        &[
+            ("inputs", Values("an input of an interface")),
+            ("operations", Named(&OPERATION)),
+            ("notifications", Named(&NOTIFICATION)),
+        ],
+    )
+};
+static OPERATION: Part = plain(
+    &shape::OPERATION,
+    &[("inputs", Values("an input of an operation")), ("implementation", One(&IMPLEMENTATION))],
+);
+static NOTIFICATION: Part =
+    plain(&shape::NOTIFICATION, &[("implementation", One(&IMPLEMENTATION))]);
+static IMPLEMENTATION: Part = plain(&shape::IMPLEMENTATION, &[]);
+static SUBSTITUTION: Part = plain(
+    &shape::SUBSTITUTION,
+    &[
+        ("substitution_filter", One(&FILTER)),
+        ("properties", Named(&PROPERTY_MAPPING)),
+        ("attributes", Named(&ATTRIBUTE_MAPPING)),
+        ("capabilities", Named(&CAPABILITY_MAPPING)),
+        ("requirements", Named(&REQUIREMENT_MAPPING)),
+    ],
+);
+static PROPERTY_MAPPING: Part = plain(&shape::PROPERTY_MAPPING, &[]);
+static ATTRIBUTE_MAPPING: Part = plain(&shape::ATTRIBUTE_MAPPING, &[]);
+static CAPABILITY_MAPPING: Part = plain(&shape::CAPABILITY_MAPPING, &[]);
+static REQUIREMENT_MAPPING: Part = plain(&shape::REQUIREMENT_MAPPING, &[]);
+static WORKFLOW: Part = plain(
+    &shape::WORKFLOW,
+    &[
+        ("inputs", Named(&PARAMETER)),
+        ("preconditions", Listed(&PRECONDITION)),
+        ("steps", Named(&STEP)),
+        ("implementation", One(&IMPLEMENTATION)),
+        ("outputs", Values("an output of a workflow")),
+    ],
+);
+static PRECONDITION: Part = plain(&shape::PRECONDITION, &[]);
+static STEP: Part = plain(&shape::STEP, &[("activities", Listed(&ACTIVITY))]);
+static ACTIVITY: Part = plain(
+    &shape::ACTIVITY,
+    &[
+        ("delegate", One(&DELEGATE)),
+        ("set_state", One(&SET_STATE)),
+        ("call_operation", One(&CALL_OPERATION)),
+        ("inline", One(&INLINE)),
+    ],
+);
+static DELEGATE: Part = plain(&shape::DELEGATE, &[("inputs", Values("an input of a workflow"))]);
+static SET_STATE: Part = plain(&shape::SET_STATE, &[]);
+static CALL_OPERATION: Part =
+    plain(&shape::CALL_OPERATION, &[("inputs", Values("an input of an operation"))]);
+static INLINE: Part = plain(&shape::INLINE, &[("inputs", Values("an input of a workflow"))]);
+static TRIGGER: Part = plain(
+    &shape::TRIGGER,
+    &[
+        ("target_filter", One(&EVENT_FILTER)),
+        ("condition", One(&TRIGGER_CONDITION)),
+        ("action", Listed(&ACTIVITY)),
+    ],
+);
+static EVENT_FILTER: Part = plain(&shape::EVENT_FILTER, &[]);
+static TRIGGER_CONDITION: Part = plain(&shape::TRIGGER_CONDITION, &[]);
+
+static REPOSITORY: Part = plain(&shape::REPOSITORY, &[]);
+static PROPERTY: Part =
+    plain(&shape::PROPERTY, &[("key_schema", One(&SCHEMA)), ("entry_schema", One(&SCHEMA))]);
+static PARAMETER: Part = plain(&shape::PARAMETER, &[]);
+static ATTRIBUTE: Part = plain(&shape::ATTRIBUTE, &[]);
+static SCHEMA: Part = plain(&shape::SCHEMA, &[]);
+static ARTIFACT: Part = plain(&shape::ARTIFACT, &[("properties", Values("a property"))]);
+static CAPABILITY: Part = plain(
+    &shape::CAPABILITY,
+    &[("properties", Named(&PROPERTY)), ("attributes", Named(&ATTRIBUTE))],
+);
+static REQUIREMENT: Part = plain(
+    &shape::REQUIREMENT,
+    &[("relationship", One(&REQUIREMENT_RELATIONSHIP)), ("node_filter", One(&FILTER))],
+);
+static REQUIREMENT_RELATIONSHIP: Part =
+    plain(&shape::REQUIREMENT_RELATIONSHIP, &[("interfaces", Named(&INTERFACE))]);
+static DATA_TYPE: Part = plain(of_type(Family::Data), &[("properties", Named(&PROPERTY))]);
+static ARTIFACT_TYPE: Part = plain(of_type(Family::Artifact), &[("properties", Named(&PROPERTY))]);
+static CAPABILITY_TYPE: Part = plain(
+    of_type(Family::Capability),
+    &[("properties", Named(&PROPERTY)), ("attributes", Named(&ATTRIBUTE))],
+);
+static INTERFACE_TYPE: Part = Part {
+    others: Some(&OPERATION),
+    ..plain(
+        of_type(Family::Interface),
+        &[
+            ("inputs", Named(&PROPERTY)),
+            ("operations", Named(&OPERATION)),
+            ("notifications", Named(&NOTIFICATION)),
+        ],
+    )
+};
+static RELATIONSHIP_TYPE: Part = plain(
+    of_type(Family::Relationship),
+    &[
+        ("properties", Named(&PROPERTY)),
+        ("attributes", Named(&ATTRIBUTE)),
+        ("interfaces", Named(&INTERFACE)),
+    ],
+);
+static NODE_TYPE: Part = plain(
+    of_type(Family::Node),
+    &[
+        ("properties", Named(&PROPERTY)),
+        ("attributes", Named(&ATTRIBUTE)),
+        ("capabilities", Named(&CAPABILITY)),
+        ("requirements", Named(&REQUIREMENT)),
+        ("interfaces", Named(&INTERFACE)),
+        ("artifacts", Named(&ARTIFACT)),
+    ],
+);
+static GROUP_TYPE: Part = plain(
+    of_type(Family::Group),
+    &[
+        ("properties", Named(&PROPERTY)),
+        ("attributes", Named(&ATTRIBUTE)),
+        ("interfaces", Named(&INTERFACE)),
+    ],
+);
+static POLICY_TYPE: Part = plain(
+    of_type(Family::Policy),
+    &[("properties", Named(&PROPERTY)), ("triggers", Named(&TRIGGER))],
+);
+
+/// Reports each word of variability in a plain part of a variable template.
+pub(super) fn words(root: Node<'_>, diagnostics: &mut Diagnostics) {
+    SERVICE.check(root, diagnostics);
+}
+
+impl Part {
+    fn check(&self, body: Node<'_>, diagnostics: &mut Diagnostics) {
+        for (key, value) in body.entries() {
+            let Some(text) = key.text() else { continue };
+            if let Some((_, below)) = self.below.iter().find(|(name, _)| *name == text) {
+                below.check(value, diagnostics);
+            } else if let Some(shape) = self.shape.filter(|it| !it.has(text)) {
+                // Where keys are names, only words that nobody takes for a name are words.
+                let is_word =
+                    if self.others.is_some() { COMMON.contains(&text) } else { is_keyword(text) };
+                match self.others {
+                    _ if is_word => {
+                        diagnostics.push(misplaced(key, shape.what).section(shape.section))
+                    }
+                    Some(part) => part.check(value, diagnostics),
+                    None => {}
+                }
+            }
+        }
+    }
+}
+
+impl Below {
+    fn check(&self, value: Node<'_>, diagnostics: &mut Diagnostics) {
+        match self {
+            One(part) => part.check(value, diagnostics),
+            Named(part) => named(value).for_each(|(_, body)| part.check(body, diagnostics)),
+            Listed(part) => value.items().for_each(|item| part.check(item, diagnostics)),
+            Values(what) => {
+                for (_, body) in named(value).filter(|(_, body)| is_read_as_wrapped(*body)) {
+                    let words = body.entries().map(|(key, _)| key);
+                    let words =
+                        words.filter(|key| key.text().is_some_and(|it| COMMON.contains(&it)));
+                    words.for_each(|key| diagnostics.push(misplaced(key, what)));
+                }
+            }
+        }
+    }
+}
+
+/// The entries of a map, or of the maps in a list.
+fn named(collection: Node<'_>) -> impl Iterator<Item = (Node<'_>, Node<'_>)> {
+    collection.entries().chain(collection.items().flat_map(Node::entries))
+}
+
+fn misplaced(key: Node<'_>, what: &str) -> Diagnostic {
+    let word = key.text().unwrap_or_default();
+    let kinds = ElementKind::ALL.iter().filter(|&&kind| of_kind(kind).has(word));
+    let kinds: Vec<_> = kinds.map(|kind| kind.plural()).collect();
+    let message = format!("`{word}` has no meaning at {what}");
+    let error = Diagnostic::error(Code::UnknownKeyword, message).at(key.span());
+    match kinds.split_last() {
+        Some((last, [])) => error.help(format!("only {last} have `{word}`")),
+        Some((last, first)) => {
+            error.help(format!("only {} and {last} have `{word}`", first.join(", ")))
+        }
+        None => error.help("remove it"),
+    }
+}
