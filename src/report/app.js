@@ -22,6 +22,8 @@ function fill(place, ...content) {
 }
 
 const code = (text) => make('code', {}, text);
+/** A message, in which what stands between backquotes is code. */
+const coded = (text) => text.split('`').map((part, at) => (at % 2 === 1 ? code(part) : part));
 const unseen = (text) => make('span', { class: 'unseen' }, text);
 const button = (text, onclick, more = {}) => make('button', { type: 'button', onclick, ...more }, text);
 const count = (number, one, several = `${one}s`) => `${number.toLocaleString('en')} ${number === 1 ? one : several}`;
@@ -780,7 +782,7 @@ function renderYaml() {
   const { text, why } = commandYaml();
   byId('save-yaml').disabled = text === null;
   const because = why ? `, because ${why}` : '';
-  const lacks = text === null ? `The YAML of this variant is not in this page${because}: the command above writes it.` : '';
+  const lacks = text === null ? `The YAML of this variant is not in this page${because}: the command above works it out.` : '';
   const hides = text?.includes('(sensitive)') ? 'Values that are sensitive are (sensitive) in the YAML of this page: the command above writes them.' : '';
   byId('yaml-note').textContent = lacks || hides;
 }
@@ -1203,19 +1205,31 @@ function viewNote() {
 const STEPS = 400;
 
 const told = (at) => data.plans.words[at];
-/** A plan of the data with its words. */
-const spoken = (plan) => plan && { head: plan.head, changes: plan.changes.map((change) => change.map(told)), steps: plan.steps.map(([wave, ...rest]) => [wave, ...rest.map(told)]) };
+/** A plan of the data with its words, or the errors in its place; nothing where the data has neither. */
+function spoken(plan) {
+  if (!plan || plan.errors) return { errors: plan?.errors };
+  return { plan: { head: plan.head, changes: plan.changes.map((change) => change.map(told)), steps: plan.steps.map(([wave, ...rest]) => [wave, ...rest.map(told)]) } };
+}
 const arrows = (text) => text.replaceAll('->', '→');
 const planCommand = (...more) => [...data.command.map((word, at) => (at === 1 ? 'plan' : word)), ...more].map(quoted).join(' ');
 
-/** The plan of what the drawing shows, as far as it is here, what it is of, and the command that prints it. */
+/** The flags of the command that errors name in their help: with them there is a plan. */
+function remedies(errors) {
+  const named = errors.map(({ help }) => help?.match(/`(--ignore|--managed) ([^`]+)`/)).filter(Boolean);
+  return [...new Map(named.map(([text, flag, element]) => [text, [flag, element]])).values()].flat();
+}
+
+/** The plan of what the drawing shows, as far as it is here, what it is of, and the command for it. */
 function planned() {
   const { mode, first, second } = state.view;
   const { deploy, adapt } = data.plans;
+  const shown = { instance: [], mine: [-1], preset: [first], compare: [first, second] }[mode];
+  const rejected = shown.find((which) => (which < 0 ? completion() === null : presets[which].error != null));
+  if (rejected !== undefined) return { note: rejected < 0 ? 'There is no plan, because no variant is possible.' : `There is no plan, because ${nameOf(rejected)} is rejected.` };
   if (mode === 'instance') {
     const [kind, name] = data.instance.source.split(/:(.*)/s);
     const isStored = kind === 'instance' && name !== undefined;
-    return { note: isStored ? 'The command says what is left to do.' : 'What is left to do is known where the instance is kept.', command: isStored ? ['cuvee', 'instance', 'plan', name.split('@')[0]].map(quoted).join(' ') : undefined };
+    return { note: isStored ? 'The command says what is left to do.' : 'What is left to do is known where the instance is kept.', line: isStored ? ['cuvee', 'instance', 'plan', name.split('@')[0]].map(quoted).join(' ') : undefined };
   }
   const flag = (name, preset) => (preset < 0 ? [name, INPUTS_FILE] : presets[preset]?.id == null ? [] : [name, presets[preset].id]);
   if (mode === 'compare') {
@@ -1223,17 +1237,17 @@ function planned() {
     if (first === second || (from >= 0 && from === to)) return { note: 'Nothing has to be done: both are the same.' };
     const isOwn = first < 0 || second < 0;
     return {
-      plan: spoken(adapt[from]?.[to]),
+      ...spoken(adapt[from]?.[to]),
       why: isOwn && 'it follows from every value that differs, and is there for presets only',
-      how: isOwn && `save the inputs as ${INPUTS_FILE}, and the command prints it`,
+      how: isOwn && `save the inputs as ${INPUTS_FILE}, and the command works it out`,
       of: `from ${nameOf(first)} to ${nameOf(second)}`,
-      command: planCommand(...flag('--from', first), ...flag('--to', second)),
+      command: [...flag('--from', first), ...flag('--to', second)],
     };
   }
-  if (mode === 'preset') return { plan: spoken(deploy[first]), of: nameOf(first), command: planCommand(...flag('--preset', first)) };
+  if (mode === 'preset') return { ...spoken(deploy[first]), of: nameOf(first), command: flag('--preset', first) };
   const own = ownPlan();
-  const plan = own.plan ?? spoken(deploy[samePreset()]);
-  return { plan, why: own.why, of: 'your configuration', command: planCommand(...namedValues().flatMap(([name, value]) => ['-i', `${name}=${value}`])) };
+  const found = own.plan || own.errors ? own : spoken(deploy[samePreset()]);
+  return { ...found, why: own.why, of: 'your configuration', command: namedValues().flatMap(([name, value]) => ['-i', `${name}=${value}`]) };
 }
 
 /** The plan of what the command resolves, or why the page does not have it. */
@@ -1250,17 +1264,27 @@ function ownPlan() {
 }
 
 function renderPlan() {
-  const { plan, why, how, of, note, command } = planned();
+  const { plan, errors, why, how, of, note, command, line } = planned();
   byId('plan-title').textContent = of ? `Plan of ${of}`.replace('of from', 'from') : 'Plan';
   byId('plan-head').textContent = plan?.head ?? '';
+  fill(byId('plan-errors'), errors && planErrors(errors));
+  byId('plan-errors').hidden = !errors;
   fill(byId('plan-changes'), plan ? changeParts(plan) : []);
   fill(byId('plan-lanes'), plan?.steps.length > 0 && lanes(plan.steps.slice(0, STEPS)));
   byId('plan-lanes').hidden = !(plan?.steps.length > 0);
   const more = (plan?.steps.length ?? 0) - STEPS;
   const unread = more > 0 ? `${count(more, 'more step')}: the command prints them all.` : 'What can be done at the same time stands in one column, what runs in one place in one row.';
-  byId('plan-note').textContent = note ?? (plan ? (plan.steps.length > 0 ? unread : '') : `This plan is not in the page${why ? `, because ${why}` : ''}: ${how || 'the command prints it'}.`);
-  byId('plan-command').textContent = command ?? '';
-  byId('plan-command').hidden = command == null;
+  const flags = remedies(errors ?? []);
+  const missing = errors ? (flags.length > 0 ? 'The command plans it all the same.' : '') : `This plan is not in the page${why ? `, because ${why}` : ''}: ${how || 'the command works it out'}.`;
+  byId('plan-note').textContent = note ?? (plan ? (plan.steps.length > 0 ? unread : '') : missing);
+  byId('plan-command').textContent = line ?? (command ? planCommand(...command, ...flags) : '');
+  byId('plan-command').hidden = byId('plan-command').textContent === '';
+}
+
+/** Why there is no plan, as the command says it. */
+function planErrors(errors) {
+  const item = ({ message, help }) => make('li', {}, coded(message), help && make('div', { class: 'hint' }, coded(help)));
+  return [make('strong', {}, 'There is no plan'), make('ul', { class: 'reasons' }, errors.map(item))];
 }
 
 /** How elements change, and why, those that change alike together. */
@@ -1443,7 +1467,7 @@ function rejection(told, names) {
     const [, place, what] = line.match(/^(.*?:\d+:\d+): (?:error|warning)\[[\w-]+\]: (.*)$/) ?? [null, null, line];
     places.set(what, [...(places.get(what) ?? []), place].filter(Boolean));
   }
-  const item = ([what, at]) => make('li', {}, what, at.length > 0 && make('div', { class: 'hint' }, listed(at)));
+  const item = ([what, at]) => make('li', {}, coded(what), at.length > 0 && make('div', { class: 'hint' }, listed(at)));
   const items = [...places].map(item);
   const rest = items.slice(FIRST);
   return make(

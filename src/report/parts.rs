@@ -48,9 +48,9 @@ struct WayParts {
     does: Option<usize>,
     /// Whether operations of relations run on this node.
     machine: bool,
-    /// Relations with which the node cannot be deployed.
+    /// Relations with which the node cannot be deployed, each with the operation that is in the way.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    impossible: Vec<usize>,
+    impossible: Vec<(usize, usize)>,
     relations: Vec<usize>,
 }
 
@@ -60,8 +60,8 @@ struct RelationParts {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     needs: Vec<i64>,
     target: Option<usize>,
-    /// Whether the target comes before the source.
-    orders: bool,
+    /// The identifier, if the target comes before the source.
+    orders: Option<usize>,
     /// Whether the target hosts the source.
     hosts: bool,
     /// The name of the relation, if it does anything.
@@ -223,12 +223,13 @@ impl<'m, 'a> PartsMaker<'m, 'a> {
             let stages = self.stages(way, steps);
             self.works.insert_full(stages).0
         });
-        let told = |ids: &[RelationIndex]| -> Vec<_> {
-            ids.iter().filter_map(|id| self.relations[id.index()]).collect()
-        };
+        let impossible = node.impossible.iter().filter_map(|(relation, operation)| {
+            Some((self.relations[relation.index()]?, self.words.position(operation)))
+        });
+        let relations = self.topology.topology.node(way).relations.iter();
         WayParts {
-            impossible: told(&node.impossible),
-            relations: told(&self.topology.topology.node(way).relations),
+            impossible: impossible.collect(),
+            relations: relations.filter_map(|id| self.relations[id.index()]).collect(),
             machine: node.is_compute,
             needs: self.facts.nodes[way.index()].needs.clone(),
             does,
@@ -291,11 +292,13 @@ impl<'m, 'a> PartsMaker<'m, 'a> {
         let relation = self.topology.topology.relation(id);
         let mut steps = self.deployment.steps.iter();
         let step = steps.position(|step| step.relation == Some(id));
+        let is_ordering = self.deployment.relations[id.index()].is_ordering;
+        let identifier = &self.topology.relation_identifiers[id.index()];
         RelationParts {
             when: self.when(self.topology.relation_whens[id.index()]),
             needs: self.facts.relations[id.index()].needs.clone(),
             target: relation.target.map(|target| self.node_of[target.index()]),
-            orders: self.deployment.relations[id.index()].is_ordering,
+            orders: is_ordering.then(|| self.words.position(identifier)),
             hosts: relation.hosting,
             name: step.map(|step| self.words.position(&self.told[step].element)),
         }

@@ -7,12 +7,8 @@ const [ON_ORCHESTRATOR, ON_OWN_HOST] = [-1, -2];
 /** What a plan says where a step runs nothing of its own. */
 const [ORCHESTRATED, IDLE] = ['by the orchestrator', 'nothing to run'];
 
-/** Why the page does not have a plan. */
-const UNPLANNED = {
-  cycle: 'nodes of this variant wait for each other',
-  impossible: 'operations of relations have to run while the orchestrator brings a node',
-  types: 'it has nodes whose types are not imported',
-};
+/** Why the page does not know whether there is a plan. */
+const UNTYPED = 'it has nodes whose types are not imported';
 
 /** For each condition whether it holds, where these elements are present and inputs have these values, both by position. */
 function conditions({ values, ands }, elements, isPresent, value) {
@@ -55,6 +51,8 @@ class PresentParts {
     /** The positions of relations that are present. */
     this.relations = new Set();
     this.targets = this.ways.map(() => []);
+    /** By which relation each node waits for each of its targets. */
+    this.waits = this.ways.map(() => []);
     this.hosted = this.ways.map(() => undefined);
     this.ways.forEach((way, node) => {
       for (const at of way?.relations ?? []) {
@@ -63,7 +61,10 @@ class PresentParts {
         this.relations.add(at);
         this.isLost ||= needs !== undefined && !needs.every(holds);
         if (!this.ways[target]) continue;
-        if (orders && this.comes(node) && this.comes(target)) this.targets[node].push(target);
+        if (orders !== null && this.comes(node) && this.comes(target)) {
+          this.targets[node].push(target);
+          this.waits[node].push(at);
+        }
         if (hosts) this.hosted[node] ??= target;
       }
     });
@@ -119,15 +120,105 @@ class PresentParts {
     }
     return { order, isWhole: order.length === coming.length };
   }
+
+  /** The nodes that wait for themselves, directly or through others: those that wait for each other together. */
+  knots() {
+    const left = new Set(this.ways.keys());
+    const sources = this.ways.map(() => []);
+    this.targets.forEach((targets, node) => targets.forEach((target) => sources[target].push(node)));
+    const reached = (start, next) => {
+      const found = new Set();
+      const open = [start];
+      while (open.length > 0) {
+        for (const other of next[open.pop()]) {
+          if (!left.has(other) || found.has(other)) continue;
+          found.add(other);
+          open.push(other);
+        }
+      }
+      return found;
+    };
+    const knots = [];
+    for (const node of left) {
+      const [ahead, behind] = [reached(node, this.targets), reached(node, sources)];
+      const knot = [...ahead].filter((other) => behind.has(other)).sort((a, b) => a - b);
+      if (knot.length > 0) knots.push(knot);
+      [node, ...knot].forEach((other) => left.delete(other));
+    }
+    return knots;
+  }
+
+  /** A shortest circle in a knot: its nodes from the first on, each with the relation by which it waits for the next. */
+  circle(knot) {
+    const inside = new Set(knot);
+    const edges = new Map(knot.map((node) => [node, this.targets[node].map((target, at) => [target, this.waits[node][at]]).filter(([target]) => inside.has(target))]));
+    const through = (start, shorter) => {
+      const came = new Map();
+      const open = [[start, 1]];
+      for (const [node, length] of open) {
+        if (length >= shorter) return null;
+        for (const [target, relation] of edges.get(node)) {
+          if (target === start) {
+            const circle = [];
+            for (let step = [node, relation]; step; step = came.get(step[0])) circle.push(step);
+            return circle.reverse();
+          }
+          if (came.has(target)) continue;
+          came.set(target, [node, relation]);
+          open.push([target, length + 1]);
+        }
+      }
+      return null;
+    };
+    // Unless the knot is one circle, every circle goes through a node with several ways.
+    const branching = knot.filter((node) => edges.get(node).length > 1);
+    let circle = null;
+    for (const start of branching.length > 0 ? branching : knot.slice(0, 1)) {
+      circle = through(start, circle?.length ?? Infinity) ?? circle;
+      edges.set(start, []);
+    }
+    const first = circle.reduce((least, [node], at) => (node < circle[least][0] ? at : least), 0);
+    return [...circle.slice(first), ...circle.slice(0, first)];
+  }
 }
 
-/** What deploys what is present, as it is told: the round, the element, the operation, what it runs, where, and the state afterwards; or why that is not known. */
+/** So many nodes of a circle have their names in the message. */
+const NAMED = 8;
+
+/** What the command says of nodes that wait for each other in a circle. */
+function cyclicDeployment(circle, { nodes, relations }, words) {
+  const names = circle.map(([node]) => `\`${words[nodes[node].name]}\``);
+  const [, last] = circle.at(-1);
+  const shown = names.length > NAMED ? `${names.slice(0, NAMED - 1).join(', ')} and ${names.length - NAMED + 1} others` : names.join(', ');
+  const message = names.length === 1 ? `${names[0]} waits for itself` : names.length === 2 ? `${names.sort().join(' and ')} wait for each other` : `${shown} wait for each other in a circle`;
+  return { message, help: `leave one out of the order: \`--ignore ${words[relations[last].orders]}\`` };
+}
+
+/** What the command says of an operation that would have to run while the orchestrator brings a node. */
+function delegatedLifecycle(name, operation) {
+  return {
+    message: `\`${operation}\` has to run while \`${name}\` is configured, but the orchestrator provides \`${name}\` as a whole`,
+    help: `use \`add_target\` or \`add_source\`, or take it from the orchestrator: \`--managed node.${name}\``,
+  };
+}
+
+/** Why there is no plan of nodes in this order, as the command says it. */
+function impossible(present, { order, isWhole }, parts, words) {
+  if (!isWhole) return present.knots().map((knot) => cyclicDeployment(present.circle(knot), parts, words));
+  const between = (node) => (present.ways[node].impossible ?? []).filter(([relation]) => present.relations.has(relation));
+  return order.flatMap((node) => between(node).map(([, operation]) => delegatedLifecycle(words[parts.nodes[node].name], words[operation])));
+}
+
+/**
+ * What deploys what is present, as it is told: the round, the element, the operation, what it runs, where, and the state afterwards; or the
+ * errors because of which there is none, or why that is not known.
+ */
 function deployment(parts, words, holds) {
   const present = new PresentParts(parts, holds);
-  if (present.isLost) return { why: UNPLANNED.types };
+  if (present.isLost) return { why: UNTYPED };
   const { order, isWhole } = present.order();
-  if (!isWhole) return { why: UNPLANNED.cycle };
-  if (present.ways.some((way) => way?.impossible?.some((at) => present.relations.has(at)))) return { why: UNPLANNED.impossible };
+  const errors = impossible(present, { order, isWhole }, parts, words);
+  if (errors.length > 0) return { errors };
   const steps = [];
   const started = [];
   const lastCalls = new Map();

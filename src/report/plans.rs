@@ -3,7 +3,7 @@
 
 use super::parts::PlanParts;
 use super::words::PlanWords;
-use crate::diagnostic::Diagnostics;
+use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::draw::plan::{ToldPlan, ToldStep, told};
 use crate::explore::types;
 use crate::orchestrate::plan::{self, Adaptation, OrderOptions, Plan, PlanQuery, VariantOfPlan};
@@ -66,15 +66,28 @@ pub(super) struct Plans {
     steps: usize,
 }
 
-/// A plan. All numbers are positions of words, except for the rounds.
+/// A plan, or the errors in its place. All numbers are positions of words, except for the rounds.
 #[derive(Clone, Debug, Serialize)]
-struct PagePlan {
-    head: String,
-    /// For each change the element, its kind of change, and the reasons.
-    changes: Vec<[usize; 3]>,
-    /// For each step the round, the element, the operation, the implementation, the host, and the
-    /// state after it.
-    steps: Vec<[usize; 6]>,
+#[serde(untagged)]
+enum PagePlan {
+    Planned {
+        head: String,
+        /// For each change the element, its kind of change, and the reasons.
+        changes: Vec<[usize; 3]>,
+        /// For each step the round, the element, the operation, the implementation, the host, and
+        /// the state after it.
+        steps: Vec<[usize; 6]>,
+    },
+    Impossible {
+        errors: Vec<PlanError>,
+    },
+}
+
+/// An error in place of a plan, as the command reports it.
+#[derive(Clone, Debug, Serialize)]
+struct PlanError {
+    message: String,
+    help: Option<Box<str>>,
 }
 
 impl Plans {
@@ -110,23 +123,27 @@ impl Plans {
         plans
     }
 
-    /// A plan in the form of the page; `None` if there is no plan or no room for it.
+    /// A plan in the form of the page; `None` if nobody asked for one, or there is no room for it.
     fn page(&mut self, plan: Option<Result<Plan, Diagnostics>>) -> Option<PagePlan> {
-        let plan = plan?;
-        let told = plan.as_ref().map_or_else(why_none, told);
+        let plan = match plan? {
+            Ok(plan) => plan,
+            Err(Diagnostics(errors)) => {
+                let error = |error: Diagnostic| PlanError {
+                    message: error.message,
+                    help: error.help,
+                };
+                let errors = errors.into_iter().map(error).collect();
+                return Some(PagePlan::Impossible { errors });
+            }
+        };
+        let told = told(&plan);
         self.steps += told.steps.len();
-        (self.steps <= STEPS).then(|| PagePlan::of(told, &mut self.words))
+        (self.steps <= STEPS).then(|| PagePlan::planned(told, &mut self.words))
     }
 }
 
-/// The errors in place of a plan.
-fn why_none(errors: &Diagnostics) -> ToldPlan<'_> {
-    let messages: Vec<_> = errors.0.iter().map(|error| error.message.as_str()).collect();
-    ToldPlan { head: messages.join("; "), changes: Vec::new(), steps: Vec::new() }
-}
-
 impl PagePlan {
-    fn of(told: ToldPlan<'_>, words: &mut PlanWords) -> Self {
+    fn planned(told: ToldPlan<'_>, words: &mut PlanWords) -> Self {
         let mut word = |word: &str| words.position(word);
         let changes =
             told.changes.iter().map(|(element, class, why)| [element, *class, why].map(&mut word));
@@ -138,7 +155,7 @@ impl PagePlan {
             [*wave as usize, element, operation, implementation, word(host), word(state)]
         };
         let steps = told.steps.iter().map(step).collect();
-        Self { head: told.head, changes, steps }
+        Self::Planned { head: told.head, changes, steps }
     }
 }
 

@@ -38,6 +38,8 @@ pub(super) struct OpenTopology {
     pub(super) node_whens: Vec<Formula>,
     /// For each relation, the condition of its presence if its source is present in this way.
     pub(super) relation_whens: Vec<Formula>,
+    /// For each relation, its identifier in the variants that have it.
+    pub(super) relation_identifiers: Vec<String>,
 }
 
 impl OpenTopology {
@@ -328,11 +330,19 @@ impl<'a> WrittenNodes<'a> {
             incoming.sort_unstable();
             own.iter().for_each(|id| topology.nodes[id.index()].incoming = incoming.clone());
         }
+        let identifiers = topology.relation_ids().map(|id| topology.relation_identifier(id));
+        let relation_identifiers = identifiers.collect();
         for (position, relation) in topology.relations.iter_mut().enumerate() {
             relation.position = position as u32;
         }
         let is_read = topology.nodes.len() == node_whens.len()
             && topology.relations.len() == relation_whens.len();
-        is_read.then_some(OpenTopology { topology, nodes, node_whens, relation_whens })
+        is_read.then_some(OpenTopology {
+            topology,
+            nodes,
+            node_whens,
+            relation_whens,
+            relation_identifiers,
+        })
     }
 }

@@ -76,7 +76,7 @@ async function holdsWhatItSays(opened, line) {
   const save = opened.locator('#save-yaml');
   const note = await opened.locator('#yaml-note').innerText();
   if (await save.isDisabled()) {
-    assert.match(note, /^The YAML of this variant is not in this page, because .* is computed from visitors, and known for values of presets and cases only: the command above writes it\.$/, line);
+    assert.match(note, /^The YAML of this variant is not in this page, because .* is computed from visitors, and known for values of presets and cases only: the command above works it out\.$/, line);
     withoutYaml.push(line);
     return;
   }
@@ -582,7 +582,7 @@ async function saysWhatAuthorsWrote() {
   const other = await open({}, smallPage);
   const told = await other.opened.locator('#rejected .notice').allInnerTexts();
   assert.equal(told.length, 2, told.join());
-  assert.match(told[0], /^unknown is rejected\s+the preset `unknown` assigns `release` a value that does not fit/);
+  assert.match(told[0], /^unknown is rejected\s+the preset unknown assigns release a value that does not fit/);
   await other.finish();
 }
 
@@ -639,19 +639,38 @@ async function plans() {
   assert.ok((await steps(opened)).length > 5);
   await finish();
   await comparesWithWhatIsChosen();
-  // Where there is none, the page says why, and the command fails.
+  // Where there is none, the page says why, as the command does, and with which flags there is one.
   const other = await open({}, plansPage);
   await press(other.opened, 'kind', 'quick');
-  for (const [input, why] of [['second', /wait for each other/], ['mounted', /while the orchestrator brings a node/]]) {
+  for (const [input, why, remedy] of [['second', /wait for each other/, / --ignore \S+/], ['mounted', /as a whole/, / --managed \S+/]]) {
     await press(other.opened, input, 'true');
-    assert.match(await other.opened.locator('#plan-note').innerText(), why);
-    const line = await other.opened.locator('#plan-command').innerText();
-    assert.equal(spawnSync('sh', ['-c', `"$0" -q ${line.replace(/^cuvee /, '')}`, cuvee]).status, 1, line);
-    assert.deepEqual(await steps(other.opened), []);
+    await hasNoPlan(other.opened, why, remedy);
     await press(other.opened, input, 'open');
     await plansWhatItSays(other.opened);
   }
+  await other.opened.locator('[data-mode=preset]').click();
+  for (const [preset, why, remedy] of [['ring', /wait for each other/, / --ignore \S+/], ['stuck', /as a whole/, / --managed \S+/]]) {
+    await other.opened.locator('#view-first').selectOption({ label: preset });
+    await hasNoPlan(other.opened, why, remedy);
+  }
   await other.finish();
+}
+
+/** The page says of a plan what the command says without the flags that help. */
+async function hasNoPlan(opened, why, remedy) {
+  assert.match(await opened.locator('#plan-errors').innerText(), why);
+  assert.equal(await opened.locator('#plan-note').innerText(), 'The command plans it all the same.');
+  const line = await opened.locator('#plan-command').innerText();
+  const plan = (line) => spawnSync('sh', ['-c', `"$0" ${line.replace(/^cuvee /, '')}`, cuvee], { encoding: 'utf8' });
+  const told = plan(line.replaceAll(new RegExp(remedy, 'g'), ''));
+  assert.equal(told.status, 1, line);
+  const messages = told.stderr.split('\n').map((line) => line.match(/^error\[[\w-]+\]: (.*)$/)?.[1]).filter(Boolean);
+  const shown = await opened.evaluate(() => [...document.querySelectorAll('#plan-errors li')].map((item) => item.textContent));
+  assert.equal(shown.length, messages.length, told.stderr);
+  messages.forEach((message) => assert.ok(shown.some((text) => text.startsWith(message.replaceAll('`', ''))), `${message} ${shown}`));
+  assert.match(line, remedy);
+  assert.equal(plan(line).status, 0, line);
+  assert.deepEqual(await steps(opened), []);
 }
 
 /** What leads to what is chosen is in the page where that is a preset; else the command says it of the inputs that are saved. */
@@ -667,7 +686,7 @@ async function comparesWithWhatIsChosen() {
     const line = await opened.locator('#plan-command').innerText();
     return execFileSync('sh', ['-c', `"$0" -q ${line.replace(/^cuvee /, '')}`, cuvee], { encoding: 'utf8', cwd: dirname(page) });
   };
-  assert.match(await opened.locator('#plan-note').innerText(), /for presets only: save the inputs as inputs\.yaml, and the command prints it/);
+  assert.match(await opened.locator('#plan-note').innerText(), /for presets only: save the inputs as inputs\.yaml, and the command works it out/);
   assert.match(await planned(), /^update: .*\n(.*\n)*node\.shop +recreated.*requirement\.host\.node cluster -> box/);
   assert.deepEqual(await steps(opened), []);
   await opened.locator('#load').selectOption({ label: 'edge' });

@@ -28,16 +28,26 @@ function presets([file, least]) {
       if (error != null || deploy[at] == null) return;
       if (!parts) return count(apart);
       const set = new Set(present);
-      const { plan, why } = planOf(data, (element) => set.has(element), (input) => inputs[data.inputs[input].name]);
-      count(why ?? 'put together');
+      const { plan, errors, why } = planOf(data, (element) => set.has(element), (input) => inputs[data.inputs[input].name]);
+      count(errors ? 'impossible' : (why ?? 'put together'));
+      if (errors || deploy[at].errors) {
+        if (errors) assert.deepEqual(sorted(errors), sorted(deploy[at].errors ?? []), `${name} ${id}`);
+        else assert.ok(UNKNOWN.test(why), `${name} ${id}: ${JSON.stringify(deploy[at].errors)}`);
+        return;
+      }
       const known = { head: deploy[at].head, changes: [], steps: deploy[at].steps.map(([wave, ...rest]) => [wave, ...rest.map((word) => words[word])]) };
       if (plan) assert.deepEqual(plan, known, `${name} ${id}`);
-      else assert.ok(UNKNOWN.test(why) || !/^deploy: /.test(known.head), `${name} ${id}: ${why}, but ${known.head}`);
+      else assert.ok(UNKNOWN.test(why), `${name} ${id}: ${why}, but ${known.head}`);
     });
   }
   console.log(JSON.stringify([...counted]));
   assert.ok(counted.get('put together') > least, JSON.stringify([...counted]));
 }
+
+const sorted = (errors) => errors.map(({ message, help }) => `${message} ${help}`).sort();
+
+/** The errors that the command reports, each with what helps. */
+const reported = (stderr) => stderr.split('\n').filter(Boolean).map((line) => JSON.parse(line)).filter(({ severity }) => severity === 'error');
 
 /** The lines of a plan, as the command writes them, but for the spaces. */
 const lines = ({ head, steps }) => [
@@ -65,12 +75,13 @@ function randomly([cuvee, times, ...files]) {
       const values = complete && [...complete].map(([input, one]) => [data.inputs[input].name, data.inputs[input].cases[one].value]);
       const key = JSON.stringify(values);
       if (!model || values.some(([, value]) => value == null) || seen.has(key)) continue;
-      const said = spawnSync(cuvee, ['-q', 'plan', template, ...values.flatMap(([name, value]) => ['-i', `${name}=${value}`])], { encoding: 'utf8', maxBuffer: 1 << 26 });
+      const said = spawnSync(cuvee, ['-q', '--message-format', 'json', 'plan', template, ...values.flatMap(([name, value]) => ['-i', `${name}=${value}`])], { encoding: 'utf8', maxBuffer: 1 << 26 });
       const isPresent = (element) => model[Math.abs(data.elements[element].literal)] === (data.elements[element].literal > 0 ? 1 : -1);
-      const { plan, why } = planOf(data, isPresent, (input) => new Map(values).get(data.inputs[input].name));
-      seen.set(key, why ?? 'put together');
-      if (plan) assert.deepEqual(lines(plan), said.stdout.trimEnd().split('\n').map((line) => line.trim().replace(/\s+/g, ' ')), `${template} ${key} ${said.stderr}`);
-      else assert.ok(said.status === 1 || UNKNOWN.test(why), `${template} ${key}: ${why}, but ${said.stdout}`);
+      const { plan, errors, why } = planOf(data, isPresent, (input) => new Map(values).get(data.inputs[input].name));
+      seen.set(key, errors ? 'impossible' : (why ?? 'put together'));
+      if (errors) assert.deepEqual(sorted(errors), sorted(reported(said.stderr)), `${template} ${key}`);
+      else if (plan) assert.deepEqual(lines(plan), said.stdout.trimEnd().split('\n').map((line) => line.trim().replace(/\s+/g, ' ')), `${template} ${key} ${said.stderr}`);
+      else assert.ok(UNKNOWN.test(why), `${template} ${key}: ${why}, but ${said.stdout}`);
     }
     const counted = {};
     for (const why of seen.values()) counted[why] = (counted[why] ?? 0) + 1;

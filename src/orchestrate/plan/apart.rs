@@ -45,8 +45,9 @@ pub(crate) struct ApartNode<'a> {
     pub steps: Option<Range<usize>>,
     /// Whether operations of relations can run on it.
     pub is_compute: bool,
-    /// The relations that the node cannot have, because the orchestrator brings it as a whole.
-    pub impossible: Vec<RelationIndex>,
+    /// The relations that the node cannot have, because the orchestrator brings it as a whole, each
+    /// with the operation that would run meanwhile.
+    pub impossible: Vec<(RelationIndex, String)>,
     /// The names of its types, the nearest first.
     pub types: Vec<&'a str>,
 }
@@ -105,7 +106,8 @@ pub(crate) fn deployment<'a>(topology: &Topology, types: &Types<'a>) -> Deployme
 fn node<'a>(side: &SceneSide<'_, '_, 'a, Up>, id: NodeIndex) -> ApartNode<'a> {
     let behaviors = side.behaviors;
     let is_whole = side.extents[id.index()].is_some() && behaviors.delegation(id).is_some();
-    let between = is_whole.then(|| side.between(id).map(|(relation, _)| relation));
+    let said = |(relation, call): (RelationIndex, Rc<PlanCall>)| (relation, call.operation.clone());
+    let between = is_whole.then(|| side.between(id).map(said));
     ApartNode {
         steps: None,
         is_compute: behaviors.is_compute(id),
