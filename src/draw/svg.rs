@@ -50,30 +50,28 @@ impl Drawing<'_> {
         let boxes: Vec<_> =
             self.nodes().map(|(node, _)| BoxLabel::of(&node.name, &short_types(node))).collect();
         let (sizes, edges) = self.shapes(&boxes);
-        let layout = layout(&sizes, &edges);
-        let frames = self.frames().placed(&layout.centres, &sizes);
-        // Frames extend beyond their contents.
-        let over = frames.beyond(layout.size);
+        let frames = self.frames();
+        let layout = layout(&sizes, &edges, &frames.laid_out(sizes.len(), &edges));
         let legend = if svg.legend { self.legend() } else { Legend::default() };
         let drawn = Size {
-            width: (layout.size.width + 2.0 * over.x).max(legend.width) + 2.0 * MARGIN,
-            height: layout.size.height + 2.0 * over.y + legend.height() + 2.0 * MARGIN,
+            width: layout.size.width.max(legend.width) + 2.0 * MARGIN,
+            height: layout.size.height + legend.height() + 2.0 * MARGIN,
         };
         let mut ink = Ink::default();
         ink.open(drawn, "Topology", svg.style);
-        let shift = Point { x: (drawn.width - layout.size.width) / 2.0, y: MARGIN + over.y };
+        let shift = Point { x: (drawn.width - layout.size.width) / 2.0, y: MARGIN };
         ink.put(format_args!(
             "<g transform=\"translate({} {})\">\n",
             Length(shift.x),
             Length(shift.y)
         ));
-        frames.draw(&mut ink);
+        frames.draw(&mut ink, &layout.frames);
         self.draw_relations(&mut ink, &layout);
         for (index, (node, state)) in self.nodes().enumerate() {
             draw_node(&mut ink, node, state, &boxes[index], layout.centres[index], sizes[index]);
         }
         ink.put(format_args!("</g>\n"));
-        legend.draw(&mut ink, Point { x: MARGIN, y: MARGIN + layout.size.height + 2.0 * over.y });
+        legend.draw(&mut ink, Point { x: MARGIN, y: MARGIN + layout.size.height });
         ink.close()
     }
 

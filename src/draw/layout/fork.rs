@@ -4,6 +4,7 @@
 //! The place of the fork is a *joint*, which is laid out like a box of size zero. So the rest of
 //! the layout need not know of forks, except that joints take less room.
 
+use super::frame::LayoutFrames;
 use super::{Layout, LayoutEdge, Route, Size};
 use rustc_hash::FxHashMap;
 
@@ -14,12 +15,14 @@ pub(super) struct Forked {
     /// The edges, which start at their joint if they have one, followed by the edges that lead to
     /// joints.
     pub edges: Vec<LayoutEdge>,
+    /// The frames, in which joints are where all their lines are.
+    pub frames: LayoutFrames,
     /// For each edge, the edge that leads to its joint.
     stems: Vec<Option<usize>>,
 }
 
 impl Forked {
-    pub(super) fn of(boxes: &[Size], edges: &[LayoutEdge]) -> Self {
+    pub(super) fn of(boxes: &[Size], edges: &[LayoutEdge], frames: &LayoutFrames) -> Self {
         let mut forks: FxHashMap<(usize, usize), Vec<usize>> = FxHashMap::default();
         let mut order = Vec::new();
         for (index, edge) in edges.iter().enumerate().filter(|(_, edge)| edge.source != edge.target)
@@ -31,8 +34,13 @@ impl Forked {
             }
             tines.push(index);
         }
-        let mut forked =
-            Self { boxes: boxes.to_vec(), edges: edges.to_vec(), stems: vec![None; edges.len()] };
+        let mut forked = Self {
+            boxes: boxes.to_vec(),
+            edges: edges.to_vec(),
+            frames: frames.clone(),
+            stems: vec![None; edges.len()],
+        };
+        forked.frames.of.resize(boxes.len(), None);
         for key in order {
             forked.join(&forks[&key]);
         }
@@ -47,6 +55,9 @@ impl Forked {
         }
         let (source, joint) = (self.edges[tines[0]].source, self.boxes.len());
         let hosting = tines.iter().any(|&index| self.edges[index].hosting);
+        let around = tines.iter().map(|&index| self.frames.of_edge(&self.edges[index]));
+        let around = around.reduce(|one, other| self.frames.common(one, other)).flatten();
+        self.frames.of.push(around);
         for &index in tines {
             self.edges[index].source = joint;
             self.stems[index] = Some(self.edges.len());

@@ -4,13 +4,16 @@
 //! layers so that few lines cross ([`order`]), give everything coordinates ([`place`]). A line that
 //! passes a layer has a lane in it, between the boxes. Lines change lanes between the layers, where
 //! there are no boxes, so no line runs through a box. Lines of one [`fork`] share their way as far
-//! as they can. Components that are not connected are laid out apart and packed.
+//! as they can. A [`frame`] is around its boxes and no others. Components that are not connected are
+//! laid out apart and packed.
 
 mod fork;
+pub(super) mod frame;
 mod order;
 mod place;
 mod rank;
 
+use frame::LayoutFrames;
 use petgraph::unionfind::UnionFind;
 use rustc_hash::FxHashMap;
 
@@ -26,6 +29,13 @@ pub(super) struct Size {
 pub(super) struct Point {
     pub x: f64,
     pub y: f64,
+}
+
+/// How far a box or a lane extends to the left and to the right of its centre.
+#[derive(Clone, Copy)]
+struct HorizontalExtent {
+    left: f64,
+    right: f64,
 }
 
 /// An edge from one box to another.
@@ -48,7 +58,15 @@ pub(super) enum Route {
     Loop { from: Point, to: Point, reach: f64 },
 }
 
-/// The places of boxes and lines.
+/// The area of a frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct LayoutArea {
+    /// The upper left corner.
+    pub corner: Point,
+    pub size: Size,
+}
+
+/// The places of boxes, lines and frames.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Layout {
     /// The size of the whole layout, from the origin.
@@ -60,6 +78,8 @@ pub(super) struct Layout {
     /// For each edge, the point of its route at which it leaves the other edges of its fork; the
     /// first point if it shares nothing.
     pub forks: Vec<usize>,
+    /// The areas of the frames.
+    pub frames: Vec<LayoutArea>,
 }
 
 /// The space between components that are not connected.
@@ -69,10 +89,12 @@ const ASPECT: f64 = 1.6;
 /// How much further each loop at a box extends than the previous one.
 const LOOP: f64 = 16.0;
 
-/// Lays out boxes and the edges between them. The result only depends on the arguments.
-pub(super) fn layout(boxes: &[Size], edges: &[LayoutEdge]) -> Layout {
-    let forked = fork::Forked::of(boxes, edges);
-    forked.rejoined(packed(&forked.boxes, &forked.edges), boxes.len(), edges.len())
+/// Lays out boxes, the edges between them, and the frames around them. The result only depends on
+/// the arguments.
+pub(super) fn layout(boxes: &[Size], edges: &[LayoutEdge], frames: &LayoutFrames) -> Layout {
+    let forked = fork::Forked::of(boxes, edges, frames);
+    let layout = packed(&forked.boxes, &forked.edges, &forked.frames);
+    forked.rejoined(layout, boxes.len(), edges.len())
 }
 
 /// Lays out very many boxes: in the layers of [`layout`], but with straight lines that may cross
@@ -109,22 +131,23 @@ pub(super) fn coarse(boxes: &[Size], edges: &[LayoutEdge]) -> Layout {
     let routes = edges.iter().map(route).collect();
     let width = ends.iter().map(|end| end - APART).fold(0.0, f64::max);
     let size = Size { width, height: (height - APART).max(0.0) };
-    Layout { size, centres, routes, forks: vec![0; edges.len()] }
+    Layout { size, centres, routes, forks: vec![0; edges.len()], frames: Vec::new() }
 }
 
 /// Lays out each connected component, and packs them.
-fn packed(boxes: &[Size], edges: &[LayoutEdge]) -> Layout {
+fn packed(boxes: &[Size], edges: &[LayoutEdge], frames: &LayoutFrames) -> Layout {
     let mut layout = Layout {
         size: Size::default(),
         centres: vec![Point::default(); boxes.len()],
         routes: vec![Route::Through(Vec::new()); edges.len()],
         forks: vec![0; edges.len()],
+        frames: vec![LayoutArea::default(); frames.parents.len()],
     };
-    let mut parts: Vec<(ConnectedComponent, Layout)> = parts(boxes.len(), edges)
+    let mut parts: Vec<(ConnectedComponent, Layout)> = parts(boxes.len(), edges, frames)
         .into_iter()
         .map(|part| {
             let boxes: Vec<_> = part.boxes.iter().map(|&index| boxes[index]).collect();
-            let local = connected(&boxes, &part.local);
+            let local = connected(&boxes, &part.local, frames.part(&part.boxes, &part.frames));
             (part, local)
         })
         .collect();
@@ -150,24 +173,35 @@ fn packed(boxes: &[Size], edges: &[LayoutEdge]) -> Layout {
         for (index, route) in part.edges.into_iter().zip(local.routes) {
             layout.routes[index] = route.moved(corner);
         }
+        for (index, LayoutArea { corner: own, size }) in part.frames.into_iter().zip(local.frames) {
+            layout.frames[index] = LayoutArea { corner: own.moved(corner), size };
+        }
         corner.x = end.x + APART;
     }
     layout
 }
 
-/// The boxes of one connected component.
+/// The boxes of one connected component. A frame connects its boxes.
 #[derive(Default)]
 struct ConnectedComponent {
     boxes: Vec<usize>,
     edges: Vec<usize>,
+    /// The frames, in ascending order.
+    frames: Vec<usize>,
     /// The edges, with positions in `boxes`.
     local: Vec<LayoutEdge>,
 }
 
-fn parts(boxes: usize, edges: &[LayoutEdge]) -> Vec<ConnectedComponent> {
+fn parts(boxes: usize, edges: &[LayoutEdge], frames: &LayoutFrames) -> Vec<ConnectedComponent> {
     let mut union = UnionFind::new(boxes);
     for edge in edges {
         union.union(edge.source, edge.target);
+    }
+    let mut first: Vec<Option<usize>> = vec![None; frames.parents.len()];
+    for index in 0..boxes {
+        for frame in frames.outwards(frames.around(index)) {
+            union.union(index, *first[frame].get_or_insert(index));
+        }
     }
     let mut parts: Vec<ConnectedComponent> = Vec::new();
     let mut known = FxHashMap::default();
@@ -189,12 +223,17 @@ fn parts(boxes: usize, edges: &[LayoutEdge]) -> Vec<ConnectedComponent> {
             ..*edge
         });
     }
+    for (frame, first) in first.into_iter().enumerate() {
+        if let Some(first) = first {
+            parts[local[first].0].frames.push(frame);
+        }
+    }
     parts
 }
 
-fn connected(boxes: &[Size], edges: &[LayoutEdge]) -> Layout {
+fn connected(boxes: &[Size], edges: &[LayoutEdge], frames: LayoutFrames) -> Layout {
     let ranks = rank::rank(boxes, edges);
-    let layered = order::Layered::new(&ranks, edges);
+    let layered = order::Layered::new(&ranks, edges, frames);
     place::place(boxes, edges, &layered)
 }
 

@@ -1,6 +1,9 @@
-//! Orders the boxes and lanes within their layers so that few lines cross.
+//! Orders the boxes and lanes within their layers so that few lines cross, and the boxes of each
+//! frame are beside each other.
 
 use super::LayoutEdge;
+use super::frame::LayoutFrames;
+use std::collections::BTreeMap;
 
 /// A box or a lane in a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,6 +12,8 @@ pub(super) enum LayerSpot {
     Box(usize),
     /// The lane of the edge of this index.
     Lane(usize),
+    /// The place of a frame in a layer in which it has nothing else.
+    Blank,
 }
 
 /// A segment of an edge between two neighbouring layers.
@@ -37,6 +42,10 @@ pub(super) struct Layered {
     pub below: Vec<Vec<usize>>,
     /// The position of each spot in its layer.
     pub position: Vec<usize>,
+    /// The frames around the boxes.
+    pub frames: LayoutFrames,
+    /// For each spot, the innermost frame around it.
+    pub frame_of: Vec<Option<usize>>,
 }
 
 /// The greatest number of sweeps. More sweeps rarely improve the order; large graphs get fewer.
@@ -48,17 +57,19 @@ const EFFORT: usize = 400_000;
 
 impl Layered {
     /// Splits the edges into segments, and orders the layers.
-    pub(super) fn new(ranks: &[usize], edges: &[LayoutEdge]) -> Self {
-        let mut layered = Self::unordered(ranks, edges);
+    pub(super) fn new(ranks: &[usize], edges: &[LayoutEdge], frames: LayoutFrames) -> Self {
+        let mut layered = Self::unordered(ranks, edges, frames);
         layered.start();
         layered.improve();
         layered
     }
 
-    fn unordered(ranks: &[usize], edges: &[LayoutEdge]) -> Self {
+    fn unordered(ranks: &[usize], edges: &[LayoutEdge], frames: LayoutFrames) -> Self {
         let mut layered = Self {
             spots: (0..ranks.len()).map(LayerSpot::Box).collect(),
             layers: vec![Vec::new(); ranks.iter().max().map_or(0, |last| last + 1)],
+            frame_of: (0..ranks.len()).map(|index| frames.around(index)).collect(),
+            frames,
             ..Self::default()
         };
         let mut ranks_of: Vec<usize> = ranks.to_vec();
@@ -70,12 +81,14 @@ impl Layered {
             for rank in ranks[upper] + 1..ranks[last] {
                 let lane = layered.spots.len();
                 layered.spots.push(LayerSpot::Lane(index));
+                layered.frame_of.push(layered.frames.of_edge(edge));
                 ranks_of.push(rank);
                 layered.pieces.push(EdgeSegment { edge: index, upper, lower: lane });
                 upper = lane;
             }
             layered.pieces.push(EdgeSegment { edge: index, upper, lower: last });
         }
+        layered.fill(&mut ranks_of);
         layered.above = vec![Vec::new(); layered.spots.len()];
         layered.below = vec![Vec::new(); layered.spots.len()];
         for (index, piece) in layered.pieces.iter().enumerate() {
@@ -87,6 +100,31 @@ impl Layered {
         }
         layered.position = vec![0; layered.spots.len()];
         layered
+    }
+
+    /// Gives each frame a spot in every layer from its first to its last one.
+    fn fill(&mut self, ranks_of: &mut Vec<usize>) {
+        let mut taken: Vec<Vec<usize>> = vec![Vec::new(); self.frames.parents.len()];
+        for (frame, &rank) in self.frame_of.iter().zip(&*ranks_of) {
+            frame.iter().for_each(|&frame| taken[frame].push(rank));
+        }
+        for frame in (0..taken.len()).rev() {
+            let mut own = std::mem::take(&mut taken[frame]);
+            own.sort_unstable();
+            own.dedup();
+            for pair in own.windows(2) {
+                for rank in pair[0] + 1..pair[1] {
+                    self.spots.push(LayerSpot::Blank);
+                    self.frame_of.push(Some(frame));
+                    ranks_of.push(rank);
+                }
+            }
+            if let (Some(parent), Some((&first, &last))) =
+                (self.frames.parents[frame], own.first().zip(own.last()))
+            {
+                taken[parent].extend(first..=last);
+            }
+        }
     }
 
     /// Computes an initial order: depth first from the boxes at the top, so that connected boxes
@@ -121,6 +159,7 @@ impl Layered {
 
     /// Sweeps down and up repeatedly, and keeps the best order.
     fn improve(&mut self) {
+        let mut frames = self.gather();
         let mut best = (self.crossings(), self.layers.clone());
         let sweeps = (EFFORT / self.pieces.len().max(1)).clamp(4, SWEEPS);
         for sweep in 0..sweeps {
@@ -129,7 +168,9 @@ impl Layered {
             }
             let down = sweep % 2 == 0;
             for step in 1..self.layers.len() {
-                self.sort(if down { step } else { self.layers.len() - 1 - step }, down);
+                let layer = if down { step } else { self.layers.len() - 1 - step };
+                self.sort(layer, down);
+                self.gather_in(layer, &frames);
             }
             for _ in 0..TRANSPOSITIONS {
                 if !self.transpose() {
@@ -140,6 +181,7 @@ impl Layered {
             if crossings < best.0 {
                 best = (crossings, self.layers.clone());
             }
+            frames = self.gather();
         }
         self.layers = best.1;
         (0..self.layers.len()).for_each(|layer| self.renumber(layer));
@@ -157,6 +199,61 @@ impl Layered {
         keyed.sort_by(|(a, _), (b, _)| a.total_cmp(b));
         self.layers[layer] = keyed.into_iter().map(|(_, spot)| spot).collect();
         self.renumber(layer);
+    }
+
+    /// Puts the spots of each frame beside each other, and frames in one order in all layers. Returns
+    /// where each frame is: its mean place in its layers.
+    fn gather(&mut self) -> Vec<f64> {
+        let mut sums = vec![(0.0, 0.0); self.frames.parents.len()];
+        for layer in &self.layers {
+            for (at, &spot) in layer.iter().enumerate() {
+                let place = (at as f64 + 0.5) / layer.len() as f64;
+                for frame in self.frames.outwards(self.frame_of[spot]) {
+                    sums[frame] = (sums[frame].0 + place, sums[frame].1 + 1.0);
+                }
+            }
+        }
+        let places: Vec<_> = sums.into_iter().map(|(sum, count)| sum / count).collect();
+        (0..self.layers.len()).for_each(|layer| self.gather_in(layer, &places));
+        places
+    }
+
+    fn gather_in(&mut self, layer: usize, places: &[f64]) {
+        if !places.is_empty() {
+            let spots: Vec<_> = self.layers[layer].iter().copied().enumerate().collect();
+            self.layers[layer] = self.gathered(spots, None, places);
+            self.renumber(layer);
+        }
+    }
+
+    /// The spots of one frame, or outside of all, in a layer: those of each inner frame beside each
+    /// other, where they are on average, but frames in the order of their places.
+    fn gathered(
+        &self,
+        spots: Vec<(usize, usize)>,
+        around: Option<usize>,
+        places: &[f64],
+    ) -> Vec<usize> {
+        let mut alone = Vec::new();
+        let mut inner: BTreeMap<usize, Vec<(usize, usize)>> = BTreeMap::new();
+        for (at, spot) in spots {
+            let mut outwards = self.frames.outwards(self.frame_of[spot]);
+            match outwards.find(|&frame| self.frames.parents[frame] == around) {
+                Some(frame) => inner.entry(frame).or_default().push((at, spot)),
+                None => alone.push((at as f64, vec![spot])),
+            }
+        }
+        let mut inner: Vec<_> = inner.into_iter().collect();
+        inner.sort_by(|(one, _), (other, _)| places[*one].total_cmp(&places[*other]));
+        let mut least = f64::NEG_INFINITY;
+        let framed = inner.into_iter().map(|(frame, spots)| {
+            let sum: usize = spots.iter().map(|(at, _)| at).sum();
+            least = least.max(sum as f64 / spots.len() as f64);
+            (least, self.gathered(spots, Some(frame), places))
+        });
+        let mut all: Vec<_> = framed.chain(alone).collect();
+        all.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+        all.into_iter().flat_map(|(_, spots)| spots).collect()
     }
 
     /// The positions of the neighbours above or below.
@@ -182,6 +279,10 @@ impl Layered {
                 .map(|&spot| [sorted(spot, true), sorted(spot, false)])
                 .collect();
             for at in 1..ends.len() {
+                let [one, other] = [at - 1, at].map(|at| self.frame_of[self.layers[layer][at]]);
+                if one != other {
+                    continue;
+                }
                 let (left, right) = (&ends[at - 1], &ends[at]);
                 let now: usize = (0..2).map(|side| inversions(&left[side], &right[side])).sum();
                 let then: usize = (0..2).map(|side| inversions(&right[side], &left[side])).sum();

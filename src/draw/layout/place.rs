@@ -1,8 +1,9 @@
 //! Assigns coordinates: connected boxes are placed above each other as far as their neighbours in
 //! the layer leave room.
 
+use super::frame::{FrameOrder, FrameRows};
 use super::order::{EdgeSegment, LayerSpot, Layered};
-use super::{LOOP, Layout, LayoutEdge, Point, Route, Size};
+use super::{HorizontalExtent, LOOP, Layout, LayoutArea, LayoutEdge, Point, Route, Size};
 
 /// The space between two boxes of a layer.
 const BETWEEN_BOXES: f64 = 34.0;
@@ -55,11 +56,18 @@ pub(super) fn place(boxes: &[Size], edges: &[LayoutEdge], layered: &Layered) -> 
         }
     }
     Layout {
-        size: Size { width: columns.width, height: rows.height() },
+        size: Size { width: columns.width, height: rows.height },
         centres: (0..boxes.len()).map(centre).collect(),
         forks: vec![0; edges.len()],
+        frames: columns.frames.iter().zip(&rows.frames).map(area).collect(),
         routes,
     }
+}
+
+/// The area between the sides of a frame, and its top and bottom.
+fn area((&(left, right), &(top, bottom)): (&(f64, f64), &(f64, f64))) -> LayoutArea {
+    let size = Size { width: right - left, height: bottom - top };
+    LayoutArea { corner: Point { x: left, y: top }, size }
 }
 
 /// The loops at each box.
@@ -101,7 +109,7 @@ fn through(
     };
     let half = |spot: usize| match layered.spots[spot] {
         LayerSpot::Box(index) => boxes[index].height / 2.0,
-        LayerSpot::Lane(_) => 0.0,
+        LayerSpot::Lane(_) | LayerSpot::Blank => 0.0,
     };
     for (at, piece) in pieces.iter().enumerate() {
         let (upper, lower) = (&rows.rows[rows.of[piece.upper]], &rows.rows[rows.of[piece.lower]]);
@@ -130,14 +138,9 @@ struct Columns {
     /// For each segment, the distances of its upper and its lower end from the centres of their
     /// spots.
     ends: Vec<[f64; 2]>,
+    /// The left and the right side of each frame.
+    frames: Vec<(f64, f64)>,
     width: f64,
-}
-
-/// How far a spot extends to the left and to the right of its centre.
-#[derive(Clone, Copy)]
-struct HorizontalExtent {
-    left: f64,
-    right: f64,
 }
 
 impl Columns {
@@ -152,7 +155,7 @@ impl Columns {
                 };
                 HorizontalExtent { left: half, right: half + loops }
             }
-            LayerSpot::Lane(_) => HorizontalExtent { left: 0.0, right: 0.0 },
+            LayerSpot::Lane(_) | LayerSpot::Blank => HorizontalExtent { left: 0.0, right: 0.0 },
         };
         let extents: Vec<_> = layered.spots.iter().map(extent).collect();
         let is_joint = |spot: usize| matches!(layered.spots[spot], LayerSpot::Box(index) if boxes[index].is_joint());
@@ -160,6 +163,7 @@ impl Columns {
             x: vec![0.0; layered.spots.len()],
             stems: layered.pieces.iter().map(|piece| is_joint(piece.lower)).collect(),
             ends: ends(boxes, layered),
+            frames: Vec::new(),
             width: 0.0,
         };
         let layers: Vec<_> = layered
@@ -171,6 +175,7 @@ impl Columns {
             let middle = offsets.last().map_or(0.0, |last| last / 2.0);
             layer.iter().zip(offsets).for_each(|(&spot, offset)| columns.x[spot] = offset - middle);
         }
+        let order = FrameOrder::of(layered, &layers, &extents);
         let sweeps = (EFFORT / layered.pieces.len().max(1)).clamp(4, SWEEPS);
         for sweep in 0..3 * sweeps {
             // The first sweeps go from layer to layer, so that spots can move far. Later ones
@@ -183,8 +188,10 @@ impl Columns {
                 let at = if sweep % 2 == 0 { step } else { layers.len() - 1 - step };
                 columns.settle(layered, at, &layers[at], sides, stiffness);
             }
+            order.push(&mut columns.x);
         }
         (0..STRAIGHTENINGS).for_each(|_| columns.straighten(layered, &layers));
+        columns.frames = order.sides(layered, &mut columns.x, &extents);
         columns.normalise(&extents);
         columns
     }
@@ -283,12 +290,13 @@ impl Columns {
         let edges = |x: &[f64], edge: fn(f64, &HorizontalExtent) -> f64| -> Vec<f64> {
             x.iter().zip(extents).map(|(&x, e)| edge(x, e)).collect()
         };
-        let left =
-            edges(&self.x, |x, extent| x - extent.left).into_iter().fold(f64::INFINITY, f64::min);
-        let right = edges(&self.x, |x, extent| x + extent.right)
-            .into_iter()
-            .fold(f64::NEG_INFINITY, f64::max);
+        let (lefts, rights): (Vec<_>, Vec<_>) = self.frames.iter().copied().unzip();
+        let left = edges(&self.x, |x, extent| x - extent.left).into_iter().chain(lefts);
+        let left = left.fold(f64::INFINITY, f64::min);
+        let right = edges(&self.x, |x, extent| x + extent.right).into_iter().chain(rights);
+        let right = right.fold(f64::NEG_INFINITY, f64::max);
         self.x.iter_mut().for_each(|x| *x -= left);
+        self.frames.iter_mut().for_each(|sides| *sides = (sides.0 - left, sides.1 - left));
         self.width = (right - left).max(0.0);
     }
 }
@@ -368,6 +376,9 @@ struct Rows {
     rows: Vec<LayoutRow>,
     /// The row of each spot.
     of: Vec<usize>,
+    /// The top and the bottom of each frame.
+    frames: Vec<(f64, f64)>,
+    height: f64,
 }
 
 struct LayoutRow {
@@ -394,17 +405,21 @@ impl Rows {
             let slant = &mut slants[of[piece.upper]];
             *slant = slant.max((columns.x[piece.upper] - columns.x[piece.lower]).abs());
         }
-        let mut top = 0.0;
-        let row = |(height, slant): (f64, f64)| {
+        let around = FrameRows::of(layered, &of);
+        let mut top = around.above.first().copied().unwrap_or_default();
+        let row = |(at, (height, slant)): (usize, (f64, f64))| {
             let row = LayoutRow { top, bottom: top + height };
-            top = row.bottom + (slant * SLOPE).clamp(GAP.0, GAP.1);
+            top = row.bottom + (slant * SLOPE).clamp(GAP.0, GAP.1).max(around.gap(at));
             row
         };
-        Self { rows: heights.into_iter().zip(slants).map(row).collect(), of }
-    }
-
-    fn height(&self) -> f64 {
-        self.rows.last().map_or(0.0, |row| row.bottom)
+        let rows: Vec<_> = heights.into_iter().zip(slants).enumerate().map(row).collect();
+        let side = |&(first, last, above, below): &(usize, usize, f64, f64)| {
+            (rows[first].top - above, rows[last].bottom + below)
+        };
+        let frames = around.frames.iter().map(side).collect();
+        let below = around.below.last().copied().unwrap_or_default();
+        let height = rows.last().map_or(0.0, |row| row.bottom + below);
+        Self { rows, of, frames, height }
     }
 }
 

@@ -1,19 +1,21 @@
 //! Tests the laws of the layout with random graphs.
 
+use super::frame::LayoutFrames;
 use super::order::Layered;
 use super::*;
 use proptest::prelude::*;
 
 /// Random graphs: boxes, hosting without cycles (from a smaller to a larger index, then shuffled),
-/// and any connections.
-fn graphs() -> impl Strategy<Value = (Vec<Size>, Vec<LayoutEdge>)> {
+/// any connections, and frames around some of the boxes, if there are any.
+fn graphs() -> impl Strategy<Value = (Vec<Size>, Vec<LayoutEdge>, LayoutFrames)> {
     (1usize..24).prop_flat_map(|count| {
         let size = (40u16..200, 20u16..60)
             .prop_map(|(width, height)| Size { width: width.into(), height: height.into() });
         let pair = (0..count, 0..count, any::<bool>(), prop::option::of(0usize..2));
         let shuffled = Just((0..count).collect::<Vec<_>>()).prop_shuffle();
-        (prop::collection::vec(size, count), prop::collection::vec(pair, 0..48), shuffled).prop_map(
-            |(sizes, pairs, names)| {
+        let frames = prop_oneof![Just(LayoutFrames::default()), frames(count)];
+        (prop::collection::vec(size, count), prop::collection::vec(pair, 0..48), shuffled, frames)
+            .prop_map(|(sizes, pairs, names, frames)| {
                 let edge = |(a, b, hosting, fork): (usize, usize, bool, Option<usize>)| {
                     let (a, b) = if hosting { (a.min(b), a.max(b)) } else { (a, b) };
                     LayoutEdge {
@@ -23,13 +25,32 @@ fn graphs() -> impl Strategy<Value = (Vec<Size>, Vec<LayoutEdge>)> {
                         fork,
                     }
                 };
-                (sizes, pairs.into_iter().map(edge).collect())
-            },
-        )
+                (sizes, pairs.into_iter().map(edge).collect(), frames)
+            })
+    })
+}
+
+/// Random frames, which may be nested, each around at least one box.
+fn frames(boxes: usize) -> impl Strategy<Value = LayoutFrames> {
+    let frame = (prop::option::of(0usize..4), 0u8..250);
+    let of = prop::collection::vec(prop::option::of(0usize..5), boxes);
+    (prop::collection::vec(frame, 1..5), of).prop_map(move |(made, mut of)| {
+        for (index, frame) in of.iter_mut().enumerate() {
+            *frame = if index < made.len() { Some(index) } else { frame.filter(|it| *it < made.len()) };
+        }
+        // Where there are fewer boxes than frames, the last frames are left out.
+        let count = made.len().min(boxes);
+        LayoutFrames {
+            of: of.into_iter().map(|frame| frame.filter(|it| *it < count)).collect(),
+            parents: (0..count).map(|at| made[at].0.filter(|parent| *parent < at)).collect(),
+            titles: made[..count].iter().map(|(_, title)| f64::from(*title)).collect(),
+        }
     })
 }
 
 const BOX: Size = Size { width: 80.0, height: 40.0 };
+const NO_FRAMES: LayoutFrames =
+    LayoutFrames { of: Vec::new(), parents: Vec::new(), titles: Vec::new() };
 
 /// How far a point is inside a box; negative outside.
 fn depth(point: Point, centre: Point, size: Size) -> f64 {
@@ -58,8 +79,8 @@ fn along(points: &[Point]) -> Vec<Point> {
 
 proptest! {
     #[test]
-    fn boxes_do_not_overlap_and_all_is_inside((sizes, edges) in graphs()) {
-        let layout = layout(&sizes, &edges);
+    fn boxes_do_not_overlap_and_all_is_inside((sizes, edges, frames) in graphs()) {
+        let layout = layout(&sizes, &edges, &frames);
         for (index, (&a, size)) in layout.centres.iter().zip(&sizes).enumerate() {
             prop_assert!(a.x - size.width / 2.0 > -0.01 && a.x + size.width / 2.0 < layout.size.width + 0.01);
             prop_assert!(a.y - size.height / 2.0 > -0.01 && a.y + size.height / 2.0 < layout.size.height + 0.01);
@@ -72,8 +93,47 @@ proptest! {
     }
 
     #[test]
-    fn hosts_are_below_what_they_host((sizes, edges) in graphs()) {
-        let layout = layout(&sizes, &edges);
+    fn a_frame_is_around_its_boxes_and_no_others((sizes, edges, frames) in graphs()) {
+        let layout = layout(&sizes, &edges, &frames);
+        prop_assert_eq!(layout.frames.len(), frames.parents.len());
+        let inside = |frame: Option<usize>, outer: usize| frames.outwards(frame).any(|it| it == outer);
+        let middle = |area: &LayoutArea| Point {
+            x: area.corner.x + area.size.width / 2.0,
+            y: area.corner.y + area.size.height / 2.0,
+        };
+        let whole = LayoutArea { corner: Point::default(), size: layout.size };
+        // How far one area is within another, and how far apart they are.
+        let within = |one: Point, size: Size, of: &LayoutArea| {
+            let rest = Size { width: of.size.width - size.width, height: of.size.height - size.height };
+            depth(one, middle(of), rest)
+        };
+        let apart = |one: Point, size: Size, of: &LayoutArea| {
+            let sum = Size { width: of.size.width + size.width, height: of.size.height + size.height };
+            -depth(one, middle(of), sum)
+        };
+        for (frame, area) in layout.frames.iter().enumerate() {
+            prop_assert!(within(middle(area), area.size, &whole) > -0.01);
+            prop_assert!(area.size.width > frames.titles[frame]);
+            for (index, &size) in sizes.iter().enumerate() {
+                let centre = layout.centres[index];
+                match inside(frames.around(index), frame) {
+                    true => prop_assert!(within(centre, size, area) > 6.99),
+                    false => prop_assert!(apart(centre, size, area) > 6.99, "{index} {area:?} {centre:?}"),
+                }
+            }
+            for (other, beside) in layout.frames.iter().enumerate().filter(|(other, _)| *other != frame) {
+                if inside(Some(other), frame) {
+                    prop_assert!(within(middle(beside), beside.size, area) > 6.99);
+                } else if !inside(Some(frame), other) {
+                    prop_assert!(apart(middle(beside), beside.size, area) > 6.99, "{area:?} {beside:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn hosts_are_below_what_they_host((sizes, edges, frames) in graphs()) {
+        let layout = layout(&sizes, &edges, &frames);
         for edge in edges.iter().filter(|edge| edge.hosting) {
             let bottom = layout.centres[edge.source].y + sizes[edge.source].height / 2.0;
             prop_assert!(layout.centres[edge.target].y - sizes[edge.target].height / 2.0 > bottom);
@@ -81,8 +141,8 @@ proptest! {
     }
 
     #[test]
-    fn lines_lead_from_box_to_box_and_through_none((sizes, edges) in graphs()) {
-        let layout = layout(&sizes, &edges);
+    fn lines_lead_from_box_to_box_and_through_none((sizes, edges, frames) in graphs()) {
+        let layout = layout(&sizes, &edges, &frames);
         prop_assert_eq!(layout.routes.len(), edges.len());
         for (edge, route) in edges.iter().zip(&layout.routes) {
             let edge_of = |index: usize, point: Point| depth(point, layout.centres[index], sizes[index]).abs() < 0.01;
@@ -105,8 +165,8 @@ proptest! {
     }
 
     #[test]
-    fn alternatives_leave_as_one_line((sizes, edges) in graphs()) {
-        let layout = layout(&sizes, &edges);
+    fn alternatives_leave_as_one_line((sizes, edges, frames) in graphs()) {
+        let layout = layout(&sizes, &edges, &frames);
         for (index, edge) in edges.iter().enumerate() {
             let (Some(fork), Route::Through(points)) = (edge.fork, &layout.routes[index]) else { continue };
             let others = edges.iter().enumerate().filter(|(_, other)| (other.source, other.fork) == (edge.source, Some(fork)) && other.source != other.target);
@@ -125,14 +185,14 @@ proptest! {
     }
 
     #[test]
-    fn the_same_is_laid_out_the_same((sizes, edges) in graphs()) {
-        prop_assert_eq!(layout(&sizes, &edges), layout(&sizes, &edges));
+    fn the_same_is_laid_out_the_same((sizes, edges, frames) in graphs()) {
+        prop_assert_eq!(layout(&sizes, &edges, &frames), layout(&sizes, &edges, &frames));
     }
 
     #[test]
-    fn every_piece_leads_one_layer_down((sizes, edges) in graphs()) {
+    fn every_piece_leads_one_layer_down((sizes, edges, frames) in graphs()) {
         let ranks = rank::rank(&sizes, &edges);
-        let layered = Layered::new(&ranks, &edges);
+        let layered = Layered::new(&ranks, &edges, frames);
         let layer = |spot: usize| layered.layers.iter().position(|layer| layer.contains(&spot)).unwrap();
         for piece in &layered.pieces {
             prop_assert_eq!(layer(piece.upper) + 1, layer(piece.lower));
@@ -144,8 +204,8 @@ proptest! {
     }
 
     #[test]
-    fn crossings_are_counted((sizes, edges) in graphs()) {
-        let layered = Layered::new(&rank::rank(&sizes, &edges), &edges);
+    fn crossings_are_counted((sizes, edges, frames) in graphs()) {
+        let layered = Layered::new(&rank::rank(&sizes, &edges), &edges, frames);
         let layer = |spot: usize| layered.layers.iter().position(|layer| layer.contains(&spot));
         let at = |spot: usize| layered.position[spot];
         let mut crossings = 0;
@@ -188,13 +248,13 @@ fn boxes_are_near_what_they_belong_to() {
 fn what_can_be_drawn_without_crossings_is() {
     // A tree whose branches are given in the wrong order.
     let all = edges(&[(0, 1), (0, 2), (1, 6), (2, 3), (2, 4), (1, 5)], false);
-    assert_eq!(Layered::new(&rank::rank(&[BOX; 7], &all), &all).crossings(), 0);
+    assert_eq!(Layered::new(&rank::rank(&[BOX; 7], &all), &all, NO_FRAMES).crossings(), 0);
 }
 
 #[test]
 fn what_is_above_each_other_is_connected_by_straight_lines() {
     let sizes = vec![Size { width: 100.0, height: 40.0 }; 4];
-    let layout = layout(&sizes, &edges(&[(0, 1), (1, 2), (2, 3)], true));
+    let layout = layout(&sizes, &edges(&[(0, 1), (1, 2), (2, 3)], true), &NO_FRAMES);
     assert!(layout.centres.iter().all(|centre| centre.x == 50.0), "{layout:?}");
 }
 
@@ -204,26 +264,26 @@ fn wide_layers_are_folded() {
     let all: Vec<_> = (1..101)
         .map(|source| LayoutEdge { source, target: 0, hosting: true, fork: None })
         .collect();
-    let layout = layout(&sizes, &all);
+    let layout = layout(&sizes, &all, &NO_FRAMES);
     assert!(layout.size.width < 4.0 * layout.size.height, "{:?}", layout.size);
 }
 
 #[test]
 fn nothing_takes_no_room() {
-    assert_eq!(layout(&[], &[]), Layout::default());
+    assert_eq!(layout(&[], &[], &NO_FRAMES), Layout::default());
 }
 
 #[test]
 fn what_is_not_connected_is_packed() {
     let sizes = vec![Size { width: 100.0, height: 40.0 }; 50];
-    let Size { width, height } = layout(&sizes, &[]).size;
+    let Size { width, height } = layout(&sizes, &[], &NO_FRAMES).size;
     assert!(width < 3.0 * height && height < 2.0 * width, "{width} × {height}");
 }
 
 proptest! {
     /// In coarse layouts no boxes overlap, all are within the stated size, and hosts are below.
     #[test]
-    fn coarse_layouts_keep_boxes_apart((boxes, edges) in graphs()) {
+    fn coarse_layouts_keep_boxes_apart((boxes, edges, _) in graphs()) {
         let laid = coarse(&boxes, &edges);
         for (index, (&centre, &size)) in laid.centres.iter().zip(&boxes).enumerate() {
             let room = Point { x: laid.size.width / 2.0, y: laid.size.height / 2.0 };

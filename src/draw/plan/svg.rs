@@ -1,6 +1,7 @@
 //! Draws a plan as SVG, with our own layout.
 
 use super::picture::{PictureBox, PlanPicture};
+use crate::draw::layout::frame::LayoutFrames;
 use crate::draw::layout::{LayoutEdge, Point, Size, layout};
 use crate::draw::svg::{
     BOX_HEIGHT, BoxLabel, DrawnLine, Ink, LEGEND_SIZE, Length, MARGIN, text_width,
@@ -27,7 +28,8 @@ pub fn svg(plan: &Plan) -> String {
         // A step is below what it waits for, in the same way as a host is below the nodes it hosts.
         LayoutEdge { source, target, hosting: true, fork: None }
     };
-    let layout = layout(&sizes, &picture.edges.iter().map(edge).collect::<Vec<_>>());
+    let edges: Vec<_> = picture.edges.iter().map(edge).collect();
+    let layout = layout(&sizes, &edges, &LayoutFrames::default());
     let note = picture.note.as_deref().unwrap_or_default();
     let above = if note.is_empty() { 0.0 } else { MARGIN };
     let drawn = Size {
