@@ -3,13 +3,14 @@
 use super::args::{AssignArgs, AssignFormat};
 use super::read::ReadFiles;
 use super::reporter::Reporter;
-use super::{Outcome, json, output, rejected, select};
+use super::{Outcome, format, json, output, rejected, select};
 use cuvee::technology::NodeTechnology;
 use std::process::ExitCode;
 
 /// Assigns technologies, and prints the reasons.
 pub(crate) fn run(args: &AssignArgs, reporter: &Reporter) -> Outcome {
     output::clean_up_on_interrupt();
+    format::only(format::YAML, args.output.as_deref())?;
     let read = ReadFiles::default();
     let answer = select::resolver(&args.select)?.files(read.clone()).assign_technologies()?;
     reporter.report(&answer.warnings, &answer.sources);

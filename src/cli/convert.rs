@@ -1,6 +1,7 @@
 //! Runs `cuvee convert`.
 
 use super::args::convert::{ConvertArgs, ConvertDialect, ConvertFormat};
+use super::format::{self, FileFormat};
 use super::read::ReadFiles;
 use super::reporter::Reporter;
 use super::{Outcome, json, output, rejected, select, stricter, watch};
@@ -66,6 +67,7 @@ pub(crate) fn run(args: &ConvertArgs, reporter: &Reporter) -> Outcome {
 fn canonical(args: &ConvertArgs, resolver: &Resolver, read: &ReadFiles) -> Outcome {
     let form = resolver.canonical_document()?;
     if !args.check {
+        format::only(ConvertFormat::Xml.endings(), args.output.as_deref())?;
         output::deliver(args.output.as_deref(), form.text, read).map_err(rejected)?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -141,7 +143,7 @@ fn fits(
     let (called, is_written, other) = match (extension.as_deref(), written) {
         (Some("tosca" | "xml"), ConvertFormat::Yaml) => ("XML", "YAML", ".yaml"),
         (Some("yaml" | "yml" | "json"), ConvertFormat::Xml) => ("YAML", "XML", ".tosca"),
-        _ => return Ok(()),
+        _ => return format::only(written.endings(), Some(path)),
     };
     let message = format!(
         "the ending of `{}` is one of {called}, but {is_written} is written",

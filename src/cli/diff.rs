@@ -1,6 +1,6 @@
 //! Runs `cuvee diff`.
 
-use super::args::{DiffArgs, ListFormat, SelectArgs};
+use super::args::{DiffArgs, ListFormat};
 use super::diff_files::{ComparedFile, compared};
 use super::reporter::Reporter;
 use super::{Outcome, json, output, rejected, select};
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &DiffArgs, color: ColorChoice, reporter: &Reporter) -> O
         (Some([from, to]), _) => {
             [(from, to), (to, from)].map(|(file, other)| compared(file, other).map(Side::File))
         }
-        (None, Some(select)) => variants(select, names)?,
+        (None, Some(select)) => variants(&select::resolver(select)?.load()?, names)?,
         // Without a template, both sides are files.
         (None, None) => return Ok(ExitCode::FAILURE),
     };
@@ -101,23 +101,24 @@ impl Side {
 type BothSides = [Result<Side, Failure>; 2];
 
 /// Resolves both variants of a template, even if one of them fails.
-fn variants(args: &SelectArgs, names: [Option<&str>; 2]) -> Result<BothSides, Failure> {
-    let resolver = select::resolver(args)?.load()?;
-    let [from, to] = names.map(|name| choose(resolver.clone(), name));
+fn variants(resolver: &Resolver, names: [Option<&str>; 2]) -> Result<BothSides, Failure> {
+    let [from, to] = names.map(|name| select::side(resolver.clone(), name));
     Ok([from?, to?].map(|resolver| resolver.resolve().map(Side::Variant)))
 }
 
-/// Adds presets and files to the choices that both sides share. A name is a file if it exists and
-/// no preset has that name.
-pub(super) fn choose(mut resolver: Resolver, names: Option<&str>) -> Result<Resolver, Failure> {
-    for name in names.into_iter().flat_map(|names| names.split(',')) {
-        let path = Path::new(name);
-        let file = path.exists()
-            && !path.is_dir()
-            && !resolver.preset_names()?.iter().any(|preset| preset == name);
-        resolver = if file { resolver.inputs_file(name) } else { resolver.preset(name) };
-    }
-    Ok(resolver)
+/// Resolves both variants of a template, and reports the problems of each. Returns nothing where one
+/// of them fails.
+pub(super) fn both(
+    resolver: &Resolver,
+    names: [Option<&str>; 2],
+    reporter: &Reporter,
+) -> Result<Option<[Resolution; 2]>, Failure> {
+    let found = variants(resolver, names)?;
+    tell(names, false, &found, reporter);
+    Ok(match found {
+        [Ok(Side::Variant(from)), Ok(Side::Variant(to))] => Some([from, to]),
+        _ => None,
+    })
 }
 
 /// Reports the problems of each side, those of both sides once.

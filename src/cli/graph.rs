@@ -3,49 +3,36 @@
 use super::args::{ChooseArgs, DrawingFormat, GraphArgs};
 use super::read::ReadFiles;
 use super::reporter::Reporter;
-use super::{Outcome, json, output, rejected, select, stored};
+use super::{Outcome, diff, format, json, output, rejected, select, stored};
 use cuvee::output::draw::{Drawing, Svg};
-use cuvee::{Failure, Resolution, Resolver};
 use std::process::ExitCode;
 
 /// Draws the topology, optionally with a variant or the difference between two.
 pub(crate) fn run(args: &GraphArgs, reporter: &Reporter) -> Outcome {
     output::clean_up_on_interrupt();
+    let format = format::chosen(args.format, args.output.as_deref())?;
     let read = ReadFiles::default();
     let resolver = select::resolver(&args.select)?.files(read.clone()).load()?;
     let outline = resolver.outline()?;
-    let resolve = |resolver: &Resolver| -> Result<Resolution, Failure> {
-        let variant = resolver.resolve()?;
-        reporter.report(variant.warnings(), variant.source_map());
-        Ok(variant)
-    };
+    let sides = [args.from.as_deref(), args.to.as_deref()];
+    let choose = &args.select.choose;
     let drawing = if let Some(source) = &args.state {
         let model = stored::model_of(source, args.store.as_deref())?;
         Drawing::of_instance(&outline, &model)
-    } else if !args.compare_to.is_empty() {
-        let first = resolve(&resolver)?;
-        let second = resolver.only_presets(&args.compare_to).resolve()?;
-        // Most warnings concern both variants, and are reported once.
-        let news: Vec<_> = second
-            .warnings()
-            .iter()
-            .filter(|warning| !first.warnings().contains(warning))
-            .cloned()
-            .collect();
-        reporter.report(&news, second.source_map());
-        let only = |presets: &[String]| match presets {
-            [] => "only without a preset".to_owned(),
-            _ => format!("only with {}", presets.join(", ")),
-        };
-        Drawing::of_difference(&outline, &first, &second)
-            .named(only(&args.select.choose.presets), only(&args.compare_to))
-    } else if args.present_only || chooses(&args.select.choose) {
-        Drawing::of_variant(&outline, &resolve(&resolver)?)
+    } else if sides != [None, None] {
+        let both = diff::both(&resolver, sides, reporter)?;
+        let Some([first, second]) = both else { return Ok(ExitCode::FAILURE) };
+        let [removed, added] = sides.map(|side| only(choose, side));
+        Drawing::of_difference(&outline, &first, &second).named(removed, added)
+    } else if args.present_only || chooses(choose) {
+        let variant = resolver.resolve()?;
+        reporter.report(variant.warnings(), variant.source_map());
+        Drawing::of_variant(&outline, &variant)
     } else {
         Drawing::of(&outline)
     };
     let drawing = if args.present_only { drawing.without_absent() } else { drawing };
-    let text = match args.format {
+    let text = match format.unwrap_or(DrawingFormat::Mermaid) {
         DrawingFormat::Mermaid => drawing.to_mermaid(),
         DrawingFormat::Dot => drawing.to_dot(),
         DrawingFormat::Svg if drawing.is_large() && !args.expand => {
@@ -57,6 +44,16 @@ pub(crate) fn run(args: &GraphArgs, reporter: &Reporter) -> Outcome {
     };
     output::deliver(args.output.as_deref(), text, &read).map_err(rejected)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What a node is that only one of two variants has.
+fn only(choose: &ChooseArgs, side: Option<&str>) -> String {
+    let side = side.into_iter().flat_map(|names| names.split(','));
+    let names: Vec<_> = choose.presets.iter().map(String::as_str).chain(side).collect();
+    match names.is_empty() {
+        true => "only without a preset".to_owned(),
+        false => format!("only with {}", names.join(", ")),
+    }
 }
 
 /// Whether the command line chooses a variant.

@@ -2,7 +2,7 @@
 
 use super::args::ImportArgs;
 use super::read::ReadFiles;
-use super::{Outcome, output, rejected, select, watch};
+use super::{Outcome, format, output, rejected, select, watch};
 use cuvee::output::exchange;
 use cuvee::source::MemoryFiles;
 use std::path::Path;
@@ -11,6 +11,7 @@ use std::process::ExitCode;
 /// Writes the inputs and constraints of a feature model, or a template with them.
 pub(crate) fn run(args: &ImportArgs) -> Outcome {
     output::clean_up_on_interrupt();
+    format::only(format::YAML, args.output.as_deref())?;
     let read = ReadFiles::default();
     let import = if args.nodes { exchange::import_template } else { exchange::import };
     watch::phase("importing");

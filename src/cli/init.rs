@@ -3,7 +3,7 @@
 use super::args::InitArgs;
 use super::read::ReadFiles;
 use super::reporter::Reporter;
-use super::{Outcome, output, rejected, select};
+use super::{Outcome, format, output, rejected, select};
 use cuvee::diagnostic::{Code, Diagnostic};
 use std::process::ExitCode;
 
@@ -18,6 +18,7 @@ pub(crate) fn run(args: &InitArgs, reporter: &Reporter) -> Outcome {
         ));
     }
     output::clean_up_on_interrupt();
+    format::only(format::YAML, args.output.as_deref())?;
     let read = ReadFiles::default();
     let made = select::template(&args.template)?.files(read.clone()).variable_template()?;
     reporter.report(&made.warnings, &made.sources);

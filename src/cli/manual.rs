@@ -84,8 +84,8 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     ]),
     ("matrix", &[("cuvee matrix shop --format markdown", "a table for a page")]),
     ("graph", &[
-        ("cuvee graph shop --preset prod --format svg -o shop.svg", "one variant"),
-        ("cuvee graph shop --preset dev --compare-to prod", "the difference between two variants"),
+        ("cuvee graph shop --preset prod -o shop.svg", "one variant"),
+        ("cuvee graph shop --from dev --to prod", "the difference between two variants"),
     ]),
     ("report", &[("cuvee report shop -o shop.html", "a page for a browser")]),
     ("types", &[
@@ -98,7 +98,7 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     ]),
     ("quality", &[("cuvee quality plain.yaml --leave-out", "the quality of the nodes that rules support")]),
     ("export", &[
-        ("cuvee export shop --format uvl -o shop.uvl", "the inputs as a feature model"),
+        ("cuvee export shop -o shop.uvl", "the inputs as a feature model"),
         ("cuvee export shop --format dimacs", "the conditions for a solver"),
     ]),
     ("convert", &[

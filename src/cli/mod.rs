@@ -13,6 +13,7 @@ mod diff_files;
 pub(crate) mod explain;
 pub(crate) mod explain_code;
 pub(crate) mod export;
+mod format;
 pub(crate) mod graph;
 pub(crate) mod import;
 pub(crate) mod init;

@@ -1,10 +1,9 @@
 //! Runs `cuvee plan`.
 
 use super::args::{AdaptArgs, OrderArgs, OrderFormat, PlanArgs, PlanFormat};
-use super::diff::choose;
 use super::read::ReadFiles;
 use super::reporter::Reporter;
-use super::{Outcome, json, output, rejected, select, simulate};
+use super::{Outcome, format, json, output, rejected, select, simulate};
 use cuvee::deploy::plan::{
     Adaptation, OrderOptions, Plan, PlanQuery, Relaxation, StartStates, WorkflowOutline, decide,
 };
@@ -26,14 +25,13 @@ use std::process::ExitCode;
 pub(crate) fn run(args: &PlanArgs, reporter: &Reporter) -> Outcome {
     output::clean_up_on_interrupt();
     let read = ReadFiles::default();
+    let format = format::chosen(args.format, args.output.as_deref())?.unwrap_or(PlanFormat::Human);
     if args.list {
-        return list(args, &read, reporter);
+        return list(args, format, &read, reporter);
     }
     let answer = planned(args, &read)?;
     reporter.report(&answer.warnings, &answer.sources);
     let plan = &answer.result;
-    let format = args.format.or_else(|| named(args.output.as_deref()?));
-    let format = format.unwrap_or(PlanFormat::Human);
     if args.simulate.simulate {
         return simulate::run(args, format, plan, &answer.sources, &read, reporter);
     }
@@ -94,20 +92,6 @@ pub(super) fn makefile(
     Ok(make(plan, &decide(plan, start).map_err(failed)?, reveal))
 }
 
-/// The format that the extension of a file stands for.
-pub(super) fn named(file: &Path) -> Option<PlanFormat> {
-    match file.extension()?.to_str()? {
-        "json" => Some(PlanFormat::Json),
-        "mmd" => Some(PlanFormat::Mermaid),
-        "dot" => Some(PlanFormat::Dot),
-        "svg" => Some(PlanFormat::Svg),
-        "bpmn" => Some(PlanFormat::Bpmn),
-        "yaml" | "yml" => Some(PlanFormat::Yaml),
-        "mk" => Some(PlanFormat::Make),
-        _ => None,
-    }
-}
-
 /// How many lines are printed on a terminal at most.
 const LINES: usize = 200;
 
@@ -146,7 +130,7 @@ fn planned(args: &PlanArgs, read: &ReadFiles) -> Result<Answer<Plan>, Failure> {
         return resolver.plan(&PlanQuery { workflow, generated, trigger, inputs, order });
     }
     let resolver = resolver.load()?;
-    let [from, to] = names.map(|name| choose(resolver.clone(), name));
+    let [from, to] = names.map(|name| select::side(resolver.clone(), name));
     from?.adapt(&to?, &adaptation(&args.adapt), &order)
 }
 
@@ -164,14 +148,18 @@ fn workflow_input((name, text): &(String, String)) -> Result<(String, Value), Fa
 }
 
 /// Lists the workflows of a variant.
-fn list(args: &PlanArgs, read: &ReadFiles, reporter: &Reporter) -> Outcome {
+fn list(args: &PlanArgs, format: PlanFormat, read: &ReadFiles, reporter: &Reporter) -> Outcome {
+    if !matches!(format, PlanFormat::Human | PlanFormat::Json) {
+        let message = "a list of workflows is written for people or as JSON";
+        let help = "use `--format human` or `--format json`, or leave out `--list`";
+        return Err(rejected(Diagnostic::error(Code::Usage, message).help(help)));
+    }
     let template = args.template.as_deref().unwrap_or(Path::new("."));
     let resolver = select::chosen(template, &args.choose)?.files(read.clone());
     let answer = resolver.workflows()?;
     reporter.report(&answer.warnings, &answer.sources);
-    let format = args.format.or_else(|| named(args.output.as_deref()?));
     let text = match format {
-        Some(PlanFormat::Json) => json(&WorkflowList { workflows: &answer.result }),
+        PlanFormat::Json => json(&WorkflowList { workflows: &answer.result }),
         _ => workflows(&answer.result),
     };
     output::deliver(args.output.as_deref(), text, read).map_err(rejected)?;

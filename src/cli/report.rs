@@ -2,13 +2,14 @@
 
 use super::args::{ReportArgs, SelectArgs};
 use super::read::ReadFiles;
-use super::{Outcome, output, rejected, select, stored};
+use super::{Outcome, format, output, rejected, select, stored};
 use cuvee::output::report::ReportedInstance;
 use std::process::ExitCode;
 
 /// Writes the page of the report.
 pub(crate) fn run(args: &ReportArgs) -> Outcome {
     output::clean_up_on_interrupt();
+    format::only(format::HTML, args.output.as_deref())?;
     let read = ReadFiles::default();
     let mut resolver = select::resolver(&args.select)?.files(read.clone());
     if args.reveal {

@@ -4,7 +4,7 @@ use super::args::{ResolveArgs, ResultFormat, WatchArgs};
 use super::read::ReadFiles;
 use super::reporter::Reporter;
 use super::streams::STANDARD_INPUT;
-use super::{Outcome, output, rejected, select, watch};
+use super::{Outcome, format, output, rejected, select, watch};
 use cuvee::diagnostic::{Code, Diagnostic, Severity};
 use cuvee::source::SourceMap;
 use cuvee::source::csar::is_archive;
@@ -29,6 +29,11 @@ pub(crate) fn run(args: &ResolveArgs, watch: &WatchArgs, reporter: &Reporter) ->
         ));
     }
     output::clean_up_on_interrupt();
+    let packed = args.output.as_deref().is_some_and(is_archive);
+    let format = match packed {
+        true => ResultFormat::Yaml,
+        false => format::chosen(args.format, args.output.as_deref())?.unwrap_or(ResultFormat::Yaml),
+    };
     // The memory need not be freed, because the process ends right afterwards.
     let read = ReadFiles::default();
     let mut resolver = select::resolver(&args.select)?.files(read.clone()).keep_memory();
@@ -51,14 +56,12 @@ pub(crate) fn run(args: &ResolveArgs, watch: &WatchArgs, reporter: &Reporter) ->
     }
     reporter.report(&warnings(&resolution, args.accept_unproven), resolution.source_map());
     if let Some(directory) = &args.output_dir {
-        let files = files(&resolution, args.format)?;
+        let files = files(&resolution, format)?;
         output::to_directory(directory, &files, &read).map_err(rejected)?;
     } else {
-        let content = match args.format {
-            _ if target.is_some_and(is_archive) && args.all_files => {
-                resolution.to_csar_with_all_files()?.into()
-            }
-            _ if target.is_some_and(is_archive) => resolution.to_csar()?.into(),
+        let content = match format {
+            _ if packed && args.all_files => resolution.to_csar_with_all_files()?.into(),
+            _ if packed => resolution.to_csar()?.into(),
             ResultFormat::Yaml => Cow::Borrowed(resolution.to_yaml().as_bytes()),
             ResultFormat::Json => resolution.to_json().into_bytes().into(),
         };

@@ -69,6 +69,19 @@ pub(super) fn with_options(mut resolver: Resolver, args: &OptionArgs) -> Resolve
     args.edition.iter().fold(resolver, Resolver::edition)
 }
 
+/// The resolver for one side of a comparison: adds what `--from` or `--to` names to the choices that
+/// both sides share. A name is a file if it exists and no preset has that name.
+pub(super) fn side(mut resolver: Resolver, names: Option<&str>) -> Result<Resolver, Failure> {
+    for name in names.into_iter().flat_map(|names| names.split(',')) {
+        let path = Path::new(name);
+        let file = path.exists()
+            && !path.is_dir()
+            && !resolver.preset_names()?.iter().any(|preset| preset == name);
+        resolver = if file { resolver.inputs_file(name) } else { resolver.preset(name) };
+    }
+    Ok(resolver)
+}
+
 /// A resolver for the template at a path, on standard input, or on another stream.
 pub(super) fn template(path: &Path) -> Result<Resolver, Failure> {
     let resolver = match stream(path)? {

@@ -5,7 +5,7 @@ use super::args::substitute::{SubstituteArgs, SubstituteFormat};
 use super::read::ReadFiles;
 use super::reporter::Reporter;
 use super::stored::{NamedModel, exported, store};
-use super::{Outcome, json, output, rejected, select, stricter};
+use super::{Outcome, format, json, output, rejected, select, stricter};
 use cuvee::deploy::fulfil::Inventory;
 use cuvee::deploy::instance::{StoredInstance, read_model};
 use cuvee::deploy::substitute::{SubstitutionExplanation, SubstitutionQuery, human};
@@ -26,7 +26,7 @@ pub(crate) fn run(args: &SubstituteArgs, watch: &WatchArgs, reporter: &Reporter)
         );
         return Err(rejected(error.help("name the archive with `-o`, such as `-o shop.csar`")));
     }
-    let format = format(args)?;
+    let format = wanted(args)?;
     let read = ReadFiles::default();
     let mut resolver = select::resolver(&args.select)?.files(read.clone());
     resolver = select::with_deployment(
@@ -82,14 +82,13 @@ fn is_warning(found: &Diagnostic) -> bool {
 }
 
 /// The requested format, or else the one that the extension of the file stands for.
-fn format(args: &SubstituteArgs) -> Result<SubstituteFormat, Failure> {
-    let is_json = args.output.as_deref().and_then(Path::extension).is_some_and(|it| it == "json");
+fn wanted(args: &SubstituteArgs) -> Result<SubstituteFormat, Failure> {
     let (default, wrong) = match args.explain {
         true => (SubstituteFormat::Human, SubstituteFormat::Yaml),
         false => (SubstituteFormat::Yaml, SubstituteFormat::Human),
     };
-    let named = is_json.then_some(SubstituteFormat::Json);
-    let format = args.format.or(named).unwrap_or(default);
+    let file = args.output.as_deref().filter(|file| !is_archive(file));
+    let format = format::chosen(args.format, file)?.unwrap_or(default);
     if format == wrong {
         let (what, formats) = match args.explain {
             true => ("an explanation", "`human` or `json`"),

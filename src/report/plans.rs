@@ -128,10 +128,8 @@ impl Plans {
         let plan = match plan? {
             Ok(plan) => plan,
             Err(Diagnostics(errors)) => {
-                let error = |error: Diagnostic| PlanError {
-                    message: error.message,
-                    help: error.help,
-                };
+                let error =
+                    |error: Diagnostic| PlanError { message: error.message, help: error.help };
                 let errors = errors.into_iter().map(error).collect();
                 return Some(PagePlan::Impossible { errors });
             }

@@ -139,7 +139,7 @@ flowchart TB
 #[test]
 fn draws_how_two_variants_differ_as_dot() {
     let dir = workplace();
-    let command = cuvee(&dir, "graph shop.yaml --compare-to fast --format dot");
+    let command = cuvee(&dir, "graph shop.yaml --to fast --format dot");
     command.assert().success().stderr_eq("").stdout_eq(str![[r##"
 digraph topology {
     graph [rankdir=TB, nodesep=0.4, ranksep=0.7, bgcolor=transparent];
@@ -184,7 +184,7 @@ fn gives_states_as_json() {
 #[test]
 fn draws_svg_that_tells_variants_apart() {
     let dir = workplace();
-    let svg = output(&dir, "graph shop.yaml --compare-to fast --format svg");
+    let svg = output(&dir, "graph shop.yaml --to fast --format svg");
     for part in [
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"topology\" ",
         "<g class=\"node added conditional\" data-id=\"node.cache\"><title>cache\ntype: shop.nodes.Cache\nweight: 0.5\nif ",
@@ -221,17 +221,58 @@ fn draws_what_is_alike_in_large_svgs_as_one() {
 #[test]
 fn writes_to_a_file() {
     let dir = workplace();
-    assert_eq!(output(&dir, "graph shop.yaml --format svg -o shop.svg"), "");
-    assert_eq!(
-        fs::read_to_string(dir.path().join("shop.svg")).unwrap(),
-        output(&dir, "graph shop.yaml --format svg")
-    );
+    // The ending of the file says its format.
+    for (ending, format) in [("svg", "svg"), ("dot", "dot"), ("mmd", "mermaid"), ("json", "json")] {
+        assert_eq!(output(&dir, &format!("graph shop.yaml -o shop.{ending}")), "");
+        assert_eq!(
+            fs::read_to_string(dir.path().join(format!("shop.{ending}"))).unwrap(),
+            output(&dir, &format!("graph shop.yaml --format {format}"))
+        );
+    }
+    cuvee(&dir, "graph shop.yaml --format json -o other.svg").assert().code(1).stderr_eq(str![[
+        r#"
+error[usage]: `other.svg` ends in `.svg`, which is not the ending of this `--format`
+ |
+ = help: leave out `--format`, or use the ending `.json`
+
+error: 1 error
+
+"#
+    ]]);
+    cuvee(&dir, "graph shop.yaml -o other.html").assert().code(1).stderr_eq(str![[r#"
+error[usage]: `other.html` ends in `.html`, but this command writes no such file
+ |
+ = help: use one of the endings `.mmd`, `.dot`, `.gv`, `.svg`, `.json`
+
+error: 1 error
+
+"#]]);
+    assert!(!dir.path().join("other.svg").exists() && !dir.path().join("other.html").exists());
+}
+
+/// Two variants are named as `diff` and `plan` name them: presets or files, and by default what the
+/// other flags choose.
+#[test]
+fn compares_the_variants_that_diff_compares() {
+    let dir = workplace();
+    fs::write(dir.path().join("cached.yaml"), "cached: true\n").unwrap();
+    let states = |line: &str| {
+        let graph = json(&dir, &format!("graph shop.yaml {line} --format json"));
+        let nodes = graph["nodes"].as_array().unwrap().iter();
+        nodes.map(|node| node["state"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(states("--to fast"), ["present", "added", "present"]);
+    assert_eq!(states("--from fast"), ["present", "removed", "present"]);
+    assert_eq!(states("--to cached.yaml"), states("--to fast"));
+    assert_eq!(states("--preset fast --to cached.yaml"), ["present"; 3]);
+    let named = output(&dir, "graph shop.yaml --preset fast --from cached.yaml --to fast -o -");
+    assert!(!named.contains(":::added"), "{named}");
 }
 
 #[test]
 fn reads_the_template_from_standard_input_once() {
     let dir = workplace();
-    let command = cuvee(&dir, "graph - --preset fast --compare-to fast").stdin(Data::text(SHOP));
+    let command = cuvee(&dir, "graph - --from fast --to fast").stdin(Data::text(SHOP));
     let assert = command.assert().success();
     let text = String::from_utf8(assert.get_output().stdout.clone()).unwrap();
     assert!(text.contains(":::present") && !text.contains(":::added"), "{text}");
@@ -240,16 +281,14 @@ fn reads_the_template_from_standard_input_once() {
 #[test]
 fn rejects_what_cannot_be_drawn() {
     let dir = workplace();
-    cuvee(&dir, "graph shop.yaml --compare-to fsat").assert().code(1).stdout_eq("").stderr_eq(
-        str![[r#"
-error[unknown-preset]: there is no variability preset `fsat`
+    cuvee(&dir, "graph shop.yaml --to fsat").assert().code(1).stdout_eq("").stderr_eq(str![[r#"
+error[unknown-preset]: --to fsat: there is no variability preset `fsat`
  |
  = help: did you mean `fast`?
 
 error: 1 error
 
-"#]],
-    );
+"#]]);
     cuvee(&dir, "graph shop.yaml --preset wrong").assert().code(1).stdout_eq("");
     cuvee(&dir, "graph shop.yaml --format png").assert().code(2).stdout_eq("");
 }

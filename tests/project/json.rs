@@ -83,7 +83,7 @@ const DOCUMENTS: &[(&str, i32, &str)] = &[
     ("matrix shop --elements all --format json", 0, "matrix"),
     ("matrix odd.yaml --format json", 0, "matrix"),
     ("graph shop --format json", 0, "graph"),
-    ("graph shop --preset dev --compare-to prod --format json", 0, "graph"),
+    ("graph shop --from dev --to prod --format json", 0, "graph"),
     ("convert kiosk.tosca -o kiosk.yaml --loss -", 0, "convert-loss"),
     ("types kiosk.tosca --format json", 0, "types-definitions"),
     ("types web.tosca Web --format json", 0, "types-definitions"),

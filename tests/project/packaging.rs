@@ -146,6 +146,86 @@ fn examples_do_what_they_are_for() {
     }
 }
 
+/// For each command that writes a file, a call of it.
+const WRITING: &[(&str, &str)] = &[
+    ("resolve", "resolve shop --preset prod"),
+    ("substitute", "substitute shop --preset prod --inventory machines.yaml"),
+    ("plan", "plan shop --preset prod"),
+    ("plan", "plan shop --list"),
+    ("graph", "graph shop"),
+    ("report", "report shop"),
+    ("assign", "assign plain.yaml"),
+    ("convert", "convert kiosk.tosca"),
+    ("convert", "convert kiosk.tosca --to xml"),
+    ("export", "export shop"),
+    ("import", "import shop.uvl"),
+    ("init", "init old.yaml"),
+    ("instance plan", "instance plan site"),
+    ("instance show", "instance show site"),
+    ("instance show", "instance show site shop"),
+    ("instance query", "instance query site nodes/*/state"),
+    ("instance export", "instance export site"),
+];
+
+/// Whether a file holds what its ending says.
+fn is_what_it_is_called(path: &Path) -> bool {
+    let bytes = fs::read(path).unwrap();
+    let text = String::from_utf8_lossy(&bytes);
+    let is_json = |text: &str| serde_json::from_str::<serde_json::Value>(text).is_ok();
+    match path.extension().unwrap().to_str().unwrap() {
+        "svg" => text.starts_with("<svg"),
+        "html" => text.starts_with("<!doctype html>"),
+        "dot" => text.starts_with("digraph"),
+        "mmd" => text.starts_with("flowchart"),
+        "bpmn" | "xml" | "tosca" => text.starts_with('<') && !text.starts_with("<svg"),
+        "json" => is_json(&text) || text.lines().all(is_json),
+        "ndjson" => text.lines().all(is_json),
+        "yaml" => {
+            let starts = |it: &str| text.starts_with(it);
+            let is_map = serde_yaml::from_str::<serde_yaml::Mapping>(&text).is_ok();
+            is_map && !starts("{")
+        }
+        "mk" => text.contains(".PHONY"),
+        "csar" | "zip" => text.starts_with("PK"),
+        "cnf" | "wcnf" => text.lines().any(|line| line.starts_with("p ") || line.starts_with("h ")),
+        "uvl" => text.starts_with("namespace") || text.starts_with("features"),
+        _ => false,
+    }
+}
+
+/// The ending of a file decides its format in every command, or the file is refused.
+#[test]
+fn files_are_what_they_are_called() {
+    let dir = workplace();
+    for line in ["export shop -o shop.uvl", "instance init site shop --preset dev"] {
+        let words: Vec<_> = line.split(' ').collect();
+        assert!(run(dir.path(), &words).status.success(), "{line}");
+    }
+    for command in commands() {
+        let writes = help_of(&command).contains("--output <FILE");
+        assert!(!writes || WRITING.iter().any(|(name, _)| *name == command), "add `{command}`");
+    }
+    let endings =
+        "svg html dot mmd bpmn xml tosca json ndjson yaml mk csar zip cnf wcnf uvl png pdf csv";
+    for (command, line) in WRITING {
+        let mut written = 0;
+        for ending in endings.split(' ') {
+            let file = dir.path().join(format!("out.{ending}"));
+            let words = line.split(' ').chain(["-o", file.to_str().unwrap()]);
+            let output = run(dir.path(), &words.collect::<Vec<_>>());
+            let said = text(output.stderr);
+            if output.status.success() {
+                assert!(is_what_it_is_called(&file), "{line} -o out.{ending}");
+                fs::remove_file(&file).unwrap();
+                written += 1;
+            } else {
+                assert!(said.contains("error[usage]") && !file.exists(), "{line} {ending}: {said}");
+            }
+        }
+        assert!(written > 0, "{command}");
+    }
+}
+
 #[test]
 fn help_reads_well_in_eighty_columns() {
     for command in commands().iter().map(String::as_str).chain([""]) {

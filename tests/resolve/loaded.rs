@@ -190,7 +190,7 @@ mod commands {
         "matrix shop",
         "graph shop",
         "graph shop --preset large",
-        "graph shop --preset large --compare-to small",
+        "graph shop --from large --to small",
         "report shop -o out.html",
         "export shop --format uvl",
         "export shop --format dimacs",

@@ -195,9 +195,9 @@ pub(crate) struct ShowInstanceArgs {
     /// An entity of the instance: a node, or `group.web`, `policy.spread`,
     /// `relation.db@0.node.shop`
     pub entity: Option<String>,
-    /// Format of the output
-    #[arg(long, value_name = "FORMAT", default_value = "human")]
-    pub format: ListFormat,
+    /// Format of the output; by default the one that the ending of the file names, else `human`
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<ListFormat>,
 }
 
 /// Arguments of `cuvee instance query`.
@@ -221,9 +221,9 @@ pub(crate) struct QueryInstanceArgs {
     /// a group, or `relation.db@0.node.shop`
     #[arg(long, value_name = "ELEMENT", conflicts_with_all = ["path", "node_filter"])]
     pub of: Option<String>,
-    /// Format of the answer
-    #[arg(long, value_name = "FORMAT", default_value = "human")]
-    pub format: ListFormat,
+    /// Format of the answer; by default the one that the ending of the file names, else `human`
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<ListFormat>,
 }
 
 /// Arguments of `cuvee instance log`.
@@ -706,9 +706,9 @@ pub(crate) enum ExportedForm {
 pub(crate) struct ExportInstanceArgs {
     #[command(flatten)]
     pub read: ReadInstanceArgs,
-    /// The form to write
-    #[arg(long, value_name = "FORMAT", default_value = "yaml")]
-    pub format: ExportedForm,
+    /// The form to write; by default the one that the ending of the file names, else `yaml`
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<ExportedForm>,
 }
 
 /// Arguments of `cuvee instance import`.

@@ -223,9 +223,10 @@ pub(crate) struct ResolveArgs {
     /// Also pack hidden files and the tests beside the template into the archive
     #[arg(long, requires = "output")]
     pub all_files: bool,
-    /// Format of the result; in an archive it is always yaml
-    #[arg(long, value_name = "FORMAT", default_value = "yaml")]
-    pub format: ResultFormat,
+    /// Format of the result; by default the one that the ending of the file names, else `yaml`; in an
+    /// archive it is always yaml
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<ResultFormat>,
     /// Keep the types of nodes and write `technology`, instead of writing the types that
     /// technologies assign
     #[arg(long)]
@@ -444,16 +445,19 @@ pub(crate) struct ExplainCodeArgs {
 pub(crate) struct GraphArgs {
     #[command(flatten)]
     pub select: SelectArgs,
-    /// Show the difference to the variant with these presets instead; repeat it or separate several
-    /// by commas
-    #[arg(long, value_name = "PRESET", value_delimiter = ',', value_parser = clap::builder::NonEmptyStringValueParser::new())]
-    pub compare_to: Vec<String>,
+    /// Show how two variants differ, beginning with this one: presets, or files of inputs if no
+    /// preset has that name, separated by commas; by default the choice of the other flags
+    #[arg(long, value_name = "CHOICE", value_parser = NonEmptyStringValueParser::new())]
+    pub from: Option<String>,
+    /// The other variant: as for --from
+    #[arg(long, value_name = "CHOICE", value_parser = NonEmptyStringValueParser::new())]
+    pub to: Option<String>,
     /// Leave out absent elements; without a choice, those absent from the variant of the defaults
     #[arg(long)]
     pub present_only: bool,
     /// Colour by the states of an instance: `instance:NAME`, also `instance:NAME@REVISION`, or an
     /// exported file
-    #[arg(long, value_name = "SOURCE", conflicts_with = "compare_to", value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "SOURCE", conflicts_with_all = ["from", "to"], value_hint = ValueHint::FilePath)]
     pub state: Option<String>,
     /// Directory in which instances are kept; by default `.cuvee` [env: CUVEE_STORE]
     #[arg(long, value_name = "DIR", requires = "state")]
@@ -466,9 +470,10 @@ pub(crate) struct GraphArgs {
     /// which is also `-`
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Format of the drawing
-    #[arg(long, value_name = "FORMAT", default_value = "mermaid")]
-    pub format: DrawingFormat,
+    /// Format of the drawing; by default the one that the ending of the file names (`.mmd`, `.dot`,
+    /// `.svg`, `.json`), else `mermaid`
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<DrawingFormat>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -749,9 +754,10 @@ pub(crate) struct ManArgs {
 pub(crate) struct ExportArgs {
     #[command(flatten)]
     pub select: SelectArgs,
-    /// Format of the export
-    #[arg(long, value_name = "FORMAT")]
-    pub format: ExportFormat,
+    /// Format of the export; by default the one that the ending of the file names (`.cnf`, `.wcnf`,
+    /// `.uvl`, `.xml`)
+    #[arg(long, value_name = "FORMAT", required_unless_present = "output")]
+    pub format: Option<ExportFormat>,
     /// Write to this file, all of it or nothing, instead of to standard output,
     /// which is also `-`
     #[arg(short, long, value_name = "FILE")]
@@ -914,7 +920,7 @@ impl CommandLine {
         match &self.command {
             Command::Resolve(args) => {
                 let archive = args.output.as_deref().is_some_and(cuvee::source::csar::is_archive);
-                let json = archive && args.format == ResultFormat::Json;
+                let json = archive && args.format == Some(ResultFormat::Json);
                 json.then_some("an archive holds YAML, so `--format json` does not go with it")
             }
             Command::Test(args) => (args.update && args.format != TestFormat::Human).then_some(

@@ -34,8 +34,8 @@ impl NamedValue {
     /// The kind of names of an argument. Returns nothing if its values have no names.
     pub(super) fn of(command: &Command, argument: &Arg) -> Option<Self> {
         match (command.get_name(), argument.get_id().as_str()) {
-            (_, "presets") | ("graph", "compare_to") => Some(Self::Presets),
-            ("diff" | "plan", "from" | "to") => Some(Self::Choice),
+            (_, "presets") => Some(Self::Presets),
+            ("diff" | "graph" | "plan", "from" | "to") => Some(Self::Choice),
             (_, "inputs") => Some(Self::Input),
             (_, "set") => Some(Self::Option),
             (_, "edition") => Some(Self::Edition),

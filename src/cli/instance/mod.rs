@@ -23,7 +23,8 @@ mod show;
 use super::read::ReadFiles;
 use super::reporter::Reporter;
 use super::stored::{NamedModel, exported, instance_name, model, store};
-use super::{Outcome, output, rejected, watch};
+use super::{Outcome, format, output, rejected, watch};
+use crate::cli::args::ListFormat;
 use crate::cli::args::instance::{
     AuthorArgs, ClockArgs, DiffInstancesArgs, ExportInstanceArgs, ExportedForm, InstanceArgs,
     InstanceCommand, QueryInstanceArgs, ReadInstanceArgs, ShowInstanceArgs,
@@ -163,8 +164,9 @@ fn show(args: &ShowInstanceArgs) -> Outcome {
     let ReadInstanceArgs { name, at, unstable, reveal, output, .. } = &args.read;
     let (unstable, reveal) = (*unstable, *reveal);
     let reading = ModelReading { unstable, reveal, ..ModelReading::default() };
+    let format = format::chosen(args.format, output.as_deref())?.unwrap_or(ListFormat::Human);
     let text = match &args.entity {
-        None => show::model(&*read(&args.read)?, &reading, args.format),
+        None => show::model(&*read(&args.read)?, &reading, format),
         Some(entity) => {
             let view = |model: &InstanceModel| {
                 check_reveal(&args.read, model)?;
@@ -181,7 +183,7 @@ fn show(args: &ShowInstanceArgs) -> Outcome {
                     ask_about_entity(&store, name, at, entity, &view)
                 }
             };
-            show::entity(&view.map_err(rejected)?, args.format)
+            show::entity(&view.map_err(rejected)?, format)
         }
     };
     output::deliver(output.as_deref(), text, &ReadFiles::default()).map_err(rejected)?;
@@ -199,7 +201,7 @@ fn query(args: &QueryInstanceArgs, reporter: &Reporter) -> Outcome {
         of: args.of.as_deref(),
         unstable: *unstable,
         reveal: *reveal,
-        format: args.format,
+        format: format::chosen(args.format, output.as_deref())?.unwrap_or(ListFormat::Human),
         output: output.as_deref(),
     };
     let read = ReadFiles::default();
@@ -227,7 +229,8 @@ fn diff(args: &DiffInstancesArgs, color: ColorChoice) -> Outcome {
 fn export(args: &ExportInstanceArgs, reporter: &Reporter) -> Outcome {
     let ReadInstanceArgs { name, unstable, reveal, output, store: stored, .. } = &args.read;
     let (read_files, output) = (ReadFiles::default(), output.as_deref());
-    let format = match args.format {
+    let form = format::chosen(args.format, output)?.unwrap_or(ExportedForm::Yaml);
+    let format = match form {
         ExportedForm::Yaml => ModelFormat::Yaml,
         ExportedForm::Json => ModelFormat::Json,
         ExportedForm::Bindings => ModelFormat::Bindings,

@@ -3,11 +3,11 @@
 use super::{InstanceWriting, init};
 use crate::cli::args::PlanFormat;
 use crate::cli::args::instance::PlanInstanceArgs;
-use crate::cli::plan::{ShownPlan, adaptation, drawn, makefile, named, order};
+use crate::cli::plan::{ShownPlan, adaptation, drawn, makefile, order};
 use crate::cli::read::ReadFiles;
 use crate::cli::reporter::Reporter;
 use crate::cli::stored::store;
-use crate::cli::{Outcome, output, rejected, select};
+use crate::cli::{Outcome, format, output, rejected, select};
 use cuvee::deploy::instance::RecordOrigin;
 use cuvee::deploy::instance::{InstancePlanQuery, StoredInstance, plan_instance};
 use std::path::PathBuf;
@@ -15,6 +15,7 @@ use std::process::ExitCode;
 
 /// Plans what turns an instance into a variant, or repairs it.
 pub(super) fn run(args: &PlanInstanceArgs, reporter: &Reporter) -> Outcome {
+    let format = format::chosen(args.format, args.output.as_deref())?.unwrap_or(PlanFormat::Human);
     let store = store(args.store.store.as_deref());
     let mut instance = StoredInstance::open(&store, &args.name).map_err(rejected)?;
     let query = InstancePlanQuery {
@@ -37,8 +38,6 @@ pub(super) fn run(args: &PlanInstanceArgs, reporter: &Reporter) -> Outcome {
     };
     reporter.report(&answer.warnings, &answer.sources);
     let plan = &answer.result;
-    let format = args.format.or_else(|| named(args.output.as_deref()?));
-    let format = format.unwrap_or(PlanFormat::Human);
     let shown = ShownPlan { all_steps: args.all_steps, reveal: false };
     let text = match format {
         // A generated plan has no conditions, and not all nodes of the instance.

@@ -108,7 +108,9 @@ impl FrameOrder {
                     let room = match (before, event) {
                         (LayerEvent::Spot(one), LayerEvent::Spot(other)) => at(other) - at(one),
                         (LayerEvent::Spot(one), _) => extents[one].right + between(before, event),
-                        (_, LayerEvent::Spot(other)) => between(before, event) + extents[other].left,
+                        (_, LayerEvent::Spot(other)) => {
+                            between(before, event) + extents[other].left
+                        }
                         _ => between(before, event),
                     };
                     order.add(before, event, room);

@@ -36,7 +36,8 @@ fn frames(boxes: usize) -> impl Strategy<Value = LayoutFrames> {
     let of = prop::collection::vec(prop::option::of(0usize..5), boxes);
     (prop::collection::vec(frame, 1..5), of).prop_map(move |(made, mut of)| {
         for (index, frame) in of.iter_mut().enumerate() {
-            *frame = if index < made.len() { Some(index) } else { frame.filter(|it| *it < made.len()) };
+            *frame =
+                if index < made.len() { Some(index) } else { frame.filter(|it| *it < made.len()) };
         }
         // Where there are fewer boxes than frames, the last frames are left out.
         let count = made.len().min(boxes);
