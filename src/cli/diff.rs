@@ -16,7 +16,6 @@ use cuvee::{Failure, Resolution, Resolver};
 use indexmap::IndexMap;
 use serde::Serialize;
 use std::collections::HashSet;
-use std::path::Path;
 use std::process::ExitCode;
 
 /// How many characters of a value are shown.

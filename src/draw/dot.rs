@@ -1,7 +1,7 @@
 //! Writes drawings in DOT, for Graphviz.
 
 use super::frames::FrameItem;
-use super::{Drawing, State, cut, short_types};
+use super::{Drawing, State, StateColors, cut, short_types};
 use crate::explore::outline::OutlineNode;
 use std::fmt::Write;
 
@@ -72,10 +72,14 @@ impl Drawing<'_> {
                 false => ("connection", "style=dashed, arrowhead=vee"),
             };
             let class = format!("relation {kind} {}", state.as_str());
+            let sign = match state.sign() {
+                "" => String::new(),
+                sign => format!(", label=\"{sign}\", fontcolor=\"{color}\""),
+            };
             line(
                 &mut out,
                 format_args!(
-                    "n{} -> {target} [{look}, tooltip=\"{about}\", id=\"{id}\", class=\"{class}\", color=\"{color}\"]",
+                    "n{} -> {target} [{look}, tooltip=\"{about}\", id=\"{id}\", class=\"{class}\", color=\"{color}\"{sign}]",
                     relation.source
                 ),
             );
@@ -88,10 +92,11 @@ impl Drawing<'_> {
 fn node_attributes(node: &OutlineNode, state: State) -> String {
     let types = short_types(node);
     let lines = if types.is_empty() { vec![&node.name] } else { vec![&node.name, &types] };
-    let label: Vec<_> = lines.into_iter().map(|text| escaped(&cut(text, LABEL))).collect();
+    let label = lines.into_iter().map(|text| cut(text, LABEL)).collect::<Vec<_>>().join("\n");
+    let label = escaped(&state.signed(&label));
     let (colors, about) = (node_colors(state), escaped(&Drawing::about_node(node)));
     let frames = if node.persistent { ", peripheries=2" } else { "" };
-    let (label, id, class) = (label.join("\\n"), escaped(&node.identifier), state.as_str());
+    let (id, class) = (escaped(&node.identifier), state.as_str());
     format!(
         "[label=\"{label}\", tooltip=\"{about}\", id=\"{id}\", class=\"node {class}\", {colors}{frames}]"
     )
@@ -102,24 +107,13 @@ pub(super) fn line(out: &mut String, content: std::fmt::Arguments<'_>) {
     let _ = writeln!(out, "    {content};");
 }
 
-pub(super) fn node_colors(state: State) -> &'static str {
-    match state {
-        State::Plain => "fillcolor=\"#f6f8fa\", color=\"#57606a\", fontcolor=\"#1f2328\"",
-        State::Present => "fillcolor=\"#ddf4ff\", color=\"#0969da\", fontcolor=\"#0a3069\"",
-        State::Absent => "fillcolor=\"#ffffff\", color=\"#d0d7de\", fontcolor=\"#8c959f\"",
-        State::Removed => "fillcolor=\"#ffebe9\", color=\"#cf222e\", fontcolor=\"#82071e\"",
-        State::Added => "fillcolor=\"#dafbe1\", color=\"#1a7f37\", fontcolor=\"#044f1e\"",
-    }
+pub(super) fn node_colors(state: State) -> String {
+    let StateColors { fill, line, text } = state.colors();
+    format!("fillcolor=\"{fill}\", color=\"{line}\", fontcolor=\"{text}\"")
 }
 
 pub(super) fn line_color(state: State) -> &'static str {
-    match state {
-        State::Plain => "#57606a",
-        State::Present => "#0969da",
-        State::Absent => "#d0d7de",
-        State::Removed => "#cf222e",
-        State::Added => "#1a7f37",
-    }
+    state.colors().line
 }
 
 /// A text for use between quotes. There, Graphviz has escapes of its own and knows the entities of

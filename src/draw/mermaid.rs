@@ -1,28 +1,16 @@
 //! Writes drawings as mermaid flowcharts, which READMEs and merge requests show as pictures.
 
 use super::frames::FrameItem;
-use super::{Drawing, State, cut, short_conditions, short_types};
+use super::{Drawing, State, StateColors, cut, short_conditions, short_types};
 use crate::explore::outline::OutlineNode;
 use std::fmt::Write;
 
 /// Longer labels are cut, because they spoil the picture.
 pub(super) const LABEL: usize = 40;
 
-/// The styles of nodes; grey suits light and dark backgrounds.
-const CLASSES: [(State, &str); 4] = [
-    (State::Present, "fill:#ddf4ff,stroke:#0969da,color:#0a3069"),
-    (State::Absent, "fill:transparent,stroke:#afb8c1,color:#8c959f,stroke-dasharray:3 3"),
-    (State::Removed, "fill:#ffebe9,stroke:#cf222e,color:#82071e"),
-    (State::Added, "fill:#dafbe1,stroke:#1a7f37,color:#044f1e"),
-];
-
-/// The styles of lines.
-const LINES: [(State, &str); 4] = [
-    (State::Present, "stroke:#0969da"),
-    (State::Absent, "stroke:#afb8c1,color:#8c959f"),
-    (State::Removed, "stroke:#cf222e"),
-    (State::Added, "stroke:#1a7f37"),
-];
+/// The states that have a style of their own.
+const STYLED: [State; 6] =
+    [State::Present, State::Absent, State::Removed, State::Added, State::Changed, State::Failed];
 
 impl Drawing<'_> {
     /// The drawing as a mermaid flowchart. Thick lines lead to hosts, dashed lines are connections;
@@ -44,24 +32,32 @@ impl Drawing<'_> {
         }
         for (index, (relation, state)) in self.relations().enumerate() {
             let label = label(&relation.name, relation.hosting, &relation.conditions);
+            let label = state.signed(&label);
             let arrow = if relation.hosting { "==>" } else { "-.->" };
             let target = match relation.target {
                 Some(target) => format!("n{target}"),
                 None => format!("open{index}((\" \")){}", class(state)),
             };
-            let label = if label.is_empty() { label } else { format!("|\"{}\"|", escaped(&label)) };
+            let label = match label.is_empty() {
+                true => String::new(),
+                false => format!("|\"{}\"|", escaped(&label)),
+            };
             line(&mut out, format_args!("n{} {arrow}{label} {target}", relation.source));
         }
-        for (state, style) in CLASSES
-            .iter()
-            .filter(|(state, _)| self.nodes.contains(state) || self.relations.contains(state))
-        {
-            line(&mut out, format_args!("classDef {} {style}", state.as_str()));
+        let is_there = |state: &State| self.nodes.contains(state) || self.relations.contains(state);
+        for state in STYLED.into_iter().filter(is_there) {
+            line(&mut out, format_args!("classDef {} {}", state.as_str(), style(state)));
         }
-        for (wanted, style) in LINES {
+        for wanted in STYLED {
             let of_state = self.relations.iter().enumerate().filter(|&(_, &state)| state == wanted);
             let indices: Vec<_> = of_state.map(|(index, _)| index.to_string()).collect();
             if !indices.is_empty() {
+                let StateColors { line: color, text, .. } = wanted.colors();
+                let faint = match wanted {
+                    State::Absent => format!(",color:{text}"),
+                    _ => String::new(),
+                };
+                let style = format_args!("stroke:{color}{faint}");
                 line(&mut out, format_args!("linkStyle {} {style}", indices.join(",")));
             }
         }
@@ -76,7 +72,7 @@ fn shape(node: &OutlineNode, state: State) -> String {
         false => format!("<br/><small>{}</small>", escaped(&types)),
     };
     let [open, close] = if node.persistent { ["[[", "]]"] } else { ["[", "]"] };
-    let name = escaped(&cut(&node.name, LABEL));
+    let name = escaped(&state.signed(&cut(&node.name, LABEL)));
     format!("{open}\"<b>{name}</b>{types}\"{close}{}", class(state))
 }
 
@@ -85,9 +81,15 @@ pub(super) fn line(out: &mut String, content: std::fmt::Arguments<'_>) {
     let _ = writeln!(out, "    {content}");
 }
 
-/// The style of nodes in a state.
-pub(super) fn style(state: State) -> Option<&'static str> {
-    CLASSES.iter().find_map(|&(of, style)| (of == state).then_some(style))
+/// The style of nodes in a state. What is absent has no fill, which suits light and dark grounds.
+pub(super) fn style(state: State) -> String {
+    let StateColors { fill, line, text } = state.colors();
+    match state {
+        State::Absent => {
+            format!("fill:transparent,stroke:{line},color:{text},stroke-dasharray:3 3")
+        }
+        _ => format!("fill:{fill},stroke:{line},color:{text}"),
+    }
 }
 
 fn class(state: State) -> String {

@@ -64,12 +64,23 @@ pub enum State {
     Removed,
     /// The element is present in the second of two variants only.
     Added,
+    /// The element is present in both of two variants, and differs.
+    Changed,
+    /// The element is present, but out of order.
+    Failed,
 }
 
 impl State {
     /// All states.
-    pub const ALL: [Self; 5] =
-        [Self::Plain, Self::Present, Self::Absent, Self::Removed, Self::Added];
+    pub const ALL: [Self; 7] = [
+        Self::Plain,
+        Self::Present,
+        Self::Absent,
+        Self::Removed,
+        Self::Added,
+        Self::Changed,
+        Self::Failed,
+    ];
 
     /// The name of the state, which is also its class in SVG and mermaid.
     pub fn as_str(self) -> &'static str {
@@ -79,6 +90,42 @@ impl State {
             Self::Absent => "absent",
             Self::Removed => "removed",
             Self::Added => "added",
+            Self::Changed => "changed",
+            Self::Failed => "failed",
+        }
+    }
+
+    /// The sign of the state, because colours alone do not tell everybody the states apart.
+    pub fn sign(self) -> &'static str {
+        match self {
+            Self::Plain | Self::Present | Self::Absent => "",
+            Self::Removed => "−",
+            Self::Added => "+",
+            Self::Changed => "~",
+            Self::Failed => "!",
+        }
+    }
+
+    /// The colours of the state on a light ground, in formats without a style sheet.
+    fn colors(self) -> StateColors {
+        let [fill, line, text] = match self {
+            Self::Plain => ["#f6f8fa", "#57606a", "#1f2328"],
+            Self::Present => ["#eaf5ff", "#0969da", "#0a3069"],
+            Self::Absent => ["#ffffff", "#cfd6dd", "#8b949e"],
+            Self::Removed => ["#fff0ee", "#cf222e", "#82071e"],
+            Self::Added => ["#e6fbea", "#1a7f37", "#0b4d20"],
+            Self::Changed => ["#fff8d6", "#9a6700", "#4d2d00"],
+            Self::Failed => ["#a40e26", "#660018", "#ffffff"],
+        };
+        StateColors { fill, line, text }
+    }
+
+    /// A label with the sign of the state in front.
+    fn signed<'l>(self, label: &'l str) -> Cow<'l, str> {
+        match (self.sign(), label) {
+            ("", _) => label.into(),
+            (sign, "") => sign.into(),
+            (sign, _) => format!("{sign} {label}").into(),
         }
     }
 
@@ -91,6 +138,13 @@ impl State {
             (false, false) => Self::Absent,
         }
     }
+}
+
+/// The colours of a box or a line.
+struct StateColors {
+    fill: &'static str,
+    line: &'static str,
+    text: &'static str,
 }
 
 /// A picture of a topology.
@@ -115,16 +169,8 @@ pub struct Drawing<'t> {
     nodes: Vec<State>,
     /// The state of each relation.
     relations: Vec<State>,
-    names: SideNames,
-}
-
-/// The names of the states for the legend.
-#[derive(Clone, Debug)]
-struct SideNames {
-    removed: String,
-    added: String,
-    /// The names of plain and of absent, if there are any.
-    others: Option<[String; 2]>,
+    /// The names of states for the legend, where they are not the usual ones.
+    names: Vec<(State, String)>,
 }
 
 impl<'t> Drawing<'t> {
@@ -149,8 +195,8 @@ impl<'t> Drawing<'t> {
         })
     }
 
-    /// A drawing of an instance within the topology. Running nodes are shown as added, failed ones
-    /// as removed, other ones as plain, and nodes that the instance does not have as absent. If a
+    /// A drawing of an instance within the topology. Running nodes are shown as present, failed ones
+    /// as failed, other ones as plain, and nodes that the instance does not have as absent. If a
     /// template has several nodes, the worst state counts.
     ///
     /// ```
@@ -167,15 +213,17 @@ impl<'t> Drawing<'t> {
         let mut states: FxHashMap<&str, State> = FxHashMap::default();
         for (id, node) in &model.nodes {
             let state = match &node.state {
-                InstanceState::Known(NodeState::Error) => State::Removed,
-                InstanceState::Known(NodeState::Started) | InstanceState::Other(_) => State::Added,
+                InstanceState::Known(NodeState::Error) => State::Failed,
+                InstanceState::Known(NodeState::Started) | InstanceState::Other(_) => {
+                    State::Present
+                }
                 InstanceState::Known(_) => State::Plain,
             };
             let name = node.template.as_deref().unwrap_or(id);
             let known = states.entry(name).or_insert(state);
             *known = match (*known, state) {
-                (State::Removed, _) | (_, State::Removed) => State::Removed,
-                (State::Added, State::Added) => State::Added,
+                (State::Failed, _) | (_, State::Failed) => State::Failed,
+                (State::Present, State::Present) => State::Present,
                 _ => State::Plain,
             };
         }
@@ -185,14 +233,19 @@ impl<'t> Drawing<'t> {
         let ends = |relation: &OutlineRelation| {
             let state = |index: usize| drawing.nodes.get(index).copied().unwrap_or_default();
             match relation.target.map(|target| (state(relation.source), state(target))) {
-                Some((State::Added, State::Added)) => State::Added,
+                Some((State::Present, State::Present)) => State::Present,
                 None | Some((State::Absent, _) | (_, State::Absent)) => State::Absent,
                 Some(_) => State::Plain,
             }
         };
         drawing.relations = drawing.outline.relations.iter().map(ends).collect();
-        let others = Some(["not started".to_owned(), "not there".to_owned()]);
-        drawing.names = SideNames { removed: "error".into(), added: "started".into(), others };
+        let names = [
+            (State::Present, "started"),
+            (State::Plain, "not started"),
+            (State::Failed, "error"),
+            (State::Absent, "not there"),
+        ];
+        drawing.names = names.map(|(state, name)| (state, name.to_owned())).into();
         drawing
     }
 
@@ -202,18 +255,12 @@ impl<'t> Drawing<'t> {
         let nodes = outline.nodes.iter().map(|node| state(&node.identifier)).collect();
         let relations =
             outline.relations.iter().map(|relation| state(&relation.identifier)).collect();
-        let names = SideNames {
-            removed: "only in the first".to_owned(),
-            added: "only in the second".to_owned(),
-            others: None,
-        };
-        Self { outline, nodes, relations, names }
+        Self { outline, nodes, relations, names: Vec::new() }
     }
 
     /// Names the states removed and added in the legend.
     pub fn named(mut self, removed: impl Into<String>, added: impl Into<String>) -> Self {
-        let (removed, added) = (removed.into(), added.into());
-        self.names = SideNames { removed, added, others: None };
+        self.names = vec![(State::Removed, removed.into()), (State::Added, added.into())];
         self
     }
 
@@ -251,22 +298,20 @@ impl<'t> Drawing<'t> {
 
     /// The meaning of a state in this drawing; `None` if it needs no explanation.
     fn meaning(&self, state: State) -> Option<&str> {
-        let compared = || {
-            self.nodes
-                .iter()
-                .chain(&self.relations)
-                .any(|state| matches!(state, State::Removed | State::Added))
-        };
+        let is_comparing = |state: &State| matches!(state, State::Removed | State::Added);
+        let compared = || self.nodes.iter().chain(&self.relations).any(is_comparing);
+        let named = self.names.iter().find(|(of, _)| *of == state);
+        if let Some((_, name)) = named {
+            return Some(name);
+        }
         match state {
-            State::Plain | State::Absent if self.names.others.is_some() => {
-                let [plain, absent] = self.names.others.as_ref()?;
-                Some(if state == State::Plain { plain } else { absent })
-            }
             State::Plain => None,
             State::Present => Some(if compared() { "in both" } else { "present" }),
             State::Absent => Some(if compared() { "in neither" } else { "absent" }),
-            State::Removed => Some(&self.names.removed),
-            State::Added => Some(&self.names.added),
+            State::Removed => Some("only in the first"),
+            State::Added => Some("only in the second"),
+            State::Changed => Some("changed"),
+            State::Failed => Some("error"),
         }
     }
 
@@ -360,13 +405,20 @@ fn short_conditions(conditions: &[String], limit: usize) -> String {
         .join(" and ")
         .replace("logic_expression: ", "")
         .replace("variability_input: ", "");
-    cut(&text, limit)
-}
-
-/// A text cut to at most this many characters.
-fn cut(text: &str, limit: usize) -> String {
     match text.char_indices().nth(limit) {
-        None => text.to_owned(),
+        None => text,
         Some(_) => text.chars().take(limit.saturating_sub(1)).chain(['…']).collect(),
     }
+}
+
+/// A text cut to at most this many characters: in the middle, because names often begin alike, and
+/// end with what tells them apart.
+fn cut(text: &str, limit: usize) -> String {
+    let count = text.chars().count();
+    if count <= limit {
+        return text.to_owned();
+    }
+    let kept = limit.saturating_sub(1);
+    let (start, end) = (kept.div_ceil(2), kept / 2);
+    text.chars().take(start).chain(['…']).chain(text.chars().skip(count - end)).collect()
 }

@@ -147,9 +147,9 @@ impl Drawing<'_> {
     ) {
         let kind = if relation.hosting { "hosting" } else { "connection" };
         let conditional = if relation.conditions.is_empty() { "" } else { " conditional" };
-        let (state, id) = (state.as_str(), XmlText(&relation.identifier));
+        let (class, id) = (state.as_str(), XmlText(&relation.identifier));
         ink.put(format_args!(
-            "<g class=\"relation {kind} {state}{conditional}\" data-id=\"{id}\">"
+            "<g class=\"relation {kind} {class}{conditional}\" data-id=\"{id}\">"
         ));
         ink.put(format_args!("<title>{}</title>", XmlText(&self.about_relation(relation))));
         let line = DrawnLine::along(route, fork, relation.hosting);
@@ -174,6 +174,9 @@ impl Drawing<'_> {
                 Length(line.option.x),
                 Length(line.option.y)
             ));
+        }
+        if !state.sign().is_empty() {
+            draw_sign(ink, state, line.option, SMALL_SIGN);
         }
         ink.put(format_args!("</g>\n"));
     }
@@ -254,12 +257,22 @@ fn draw_node(
         ink.rect("inner", Point { x: corner.x + 3.5, y: corner.y + 3.5 }, inner, 5.0);
     }
     label.draw(ink, centre);
-    // Colours alone do not tell everybody what was added or removed. The style sheet shows only the
-    // sign of the state.
-    let (x, y) = (Length(corner.x + size.width - 4.0), Length(corner.y + 4.0));
-    ink.put(format_args!("<g class=\"sign\" transform=\"translate({x} {y})\"><circle r=\"8\"/><path class=\"minus\" d=\"M-4 0H4\"/><path class=\"plus\" d=\"M0 -4V4\"/></g>"));
+    draw_sign(ink, state, Point { x: corner.x + size.width - 4.0, y: corner.y + 4.0 }, "");
     ink.put(format_args!("</g>\n"));
 }
+
+/// Draws the signs of states, of which the style sheet shows only the one of the state.
+pub(super) fn draw_sign(ink: &mut Ink, state: State, at: Point, scale: &str) {
+    let (x, y) = (Length(at.x), Length(at.y));
+    ink.put(format_args!("<g class=\"sign\" transform=\"translate({x} {y}){scale}\"><circle r=\"8\"/><path class=\"minus\" d=\"M-4 0H4\"/><path class=\"plus\" d=\"M0 -4V4\"/>"));
+    if state == State::Changed {
+        ink.put(format_args!("<path d=\"M-4 1C-2 -4 2 4 4 -1\"/>"));
+    }
+    ink.put(format_args!("</g>"));
+}
+
+/// The scale of a sign at a line or in the legend.
+pub(super) const SMALL_SIGN: &str = "scale(.7)";
 
 /// The paths of a line.
 pub(super) struct DrawnLine {
@@ -373,18 +386,19 @@ fn head(tip: Point, from: Point, filled: bool) -> String {
 }
 
 /// The sample in front of an entry of the legend.
-#[derive(Clone, Copy)]
-enum Sample {
+pub(super) enum Sample {
     Line(&'static str),
     Conditional,
     State(State),
+    /// A box with these classes.
+    Box(String),
 }
 
 /// The legend: entries in one row.
 #[derive(Default)]
-struct Legend {
+pub(super) struct Legend {
     entries: Vec<(f64, Sample, String)>,
-    width: f64,
+    pub(super) width: f64,
 }
 
 impl Legend {
@@ -392,18 +406,18 @@ impl Legend {
     const SAMPLE: f64 = 36.0;
     const SPACE: f64 = 22.0;
 
-    fn add(&mut self, sample: Sample, text: &str) {
+    pub(super) fn add(&mut self, sample: Sample, text: &str) {
         let text = cut(text, LABEL);
         let start = if self.entries.is_empty() { 0.0 } else { self.width + Self::SPACE };
         self.width = start + Self::SAMPLE + text_width(&text, LEGEND_SIZE);
         self.entries.push((start, sample, text));
     }
 
-    fn height(&self) -> f64 {
+    pub(super) fn height(&self) -> f64 {
         if self.entries.is_empty() { 0.0 } else { 44.0 }
     }
 
-    fn draw(&self, ink: &mut Ink, corner: Point) {
+    pub(super) fn draw(&self, ink: &mut Ink, corner: Point) {
         if self.entries.is_empty() {
             return;
         }
@@ -424,31 +438,33 @@ impl Legend {
                     ink.put(format_args!("<g class=\"relation {class} plain\"><path class=\"line\" d=\"{line}\"/><path class=\"head\" d=\"{head}\"/></g>"));
                 }
                 Sample::Conditional => {
-                    ink.put(format_args!("<g class=\"node plain conditional\">"));
-                    ink.rect(
-                        "box",
-                        Point { x: *x, y: -8.0 },
-                        Size { width: 28.0, height: 16.0 },
-                        4.0,
-                    );
-                    ink.put(format_args!("</g><g class=\"relation hosting plain conditional\"><circle class=\"option\" cx=\"{}\" cy=\"8\" r=\"3.5\"/></g>", Length(x + 14.0)));
+                    sample_box(ink, *x, "node plain conditional", State::Plain);
+                    ink.put(format_args!("<g class=\"relation hosting plain conditional\"><circle class=\"option\" cx=\"{}\" cy=\"8\" r=\"3.5\"/></g>", Length(x + 14.0)));
                 }
                 Sample::State(state) => {
-                    ink.put(format_args!("<g class=\"node {}\">", state.as_str()));
-                    ink.rect(
-                        "box",
-                        Point { x: *x, y: -8.0 },
-                        Size { width: 28.0, height: 16.0 },
-                        4.0,
-                    );
-                    ink.put(format_args!("</g>"));
+                    sample_box(ink, *x, &format!("node {}", state.as_str()), *state);
                 }
+                Sample::Box(class) => sample_box(ink, *x, class, State::Plain),
             }
             ink.text("word", Point { x: x + Self::SAMPLE, y: 4.0 }, text);
             ink.put(format_args!("\n"));
         }
         ink.put(format_args!("</g>\n"));
     }
+}
+
+/// The sample of a box with these classes.
+fn sample_box(ink: &mut Ink, x: f64, class: &str, state: State) {
+    ink.put(format_args!("<g class=\"{class}\">"));
+    ink.rect("box", Point { x, y: -8.0 }, Size { width: 28.0, height: 16.0 }, 4.0);
+    if class.contains("delegate") {
+        let inner = Size { width: 22.0, height: 10.0 };
+        ink.rect("inner", Point { x: x + 3.0, y: -5.0 }, inner, 2.0);
+    }
+    if !state.sign().is_empty() {
+        draw_sign(ink, state, Point { x: x + 26.0, y: -7.0 }, SMALL_SIGN);
+    }
+    ink.put(format_args!("</g>"));
 }
 
 /// The SVG text written so far.

@@ -627,13 +627,20 @@ function completion() {
   return situation.completion;
 }
 
-/** The inputs that a command has to name, with their cases: all but those whose default it is. */
+/** The inputs that a command has to name, with their cases: all but those whose default it is, whoever chose it. */
 function named() {
   const complete = completion() ?? state.decisions;
   const usual = presets[0]?.cases ?? [];
   const isUsual = complete.size === usual.length && usual.every((one, input) => complete.get(input) === one);
-  const isNeeded = ([input]) => state.decisions.has(input) || (!isUsual && !choices.isDefault(complete, input));
-  return [...complete].filter(isNeeded).sort(([a], [b]) => a - b);
+  const isLeft = ([input, one]) => (isUsual || choices.isDefault(complete, input)) && (!state.decisions.has(input) || hasUsualValue(input, one, isUsual));
+  return [...complete].filter((decision) => !isLeft(decision)).sort(([a], [b]) => a - b);
+}
+
+/** Whether the value of a decided input is the one that its default gives. What an expression gives is known where all have their defaults. */
+function hasUsualValue(input, one, isUsual) {
+  const { name, default: own } = data.inputs[input];
+  if (own != null || isUsual) return valueOf(input, one) === presets[0]?.inputs[name];
+  return !state.typed.has(input) && (state.loaded === null || presets[state.loaded].cases[input] !== one);
 }
 
 /** Values as the command line takes them; those that nobody knows are left out. */
@@ -654,14 +661,14 @@ function renderCommand() {
   renderYaml();
 }
 
-/** What the command decides beyond what was chosen. */
+/** What the command decides beyond what it names. */
 function commandNote() {
-  const open = [...data.inputs.keys()].filter((input) => !state.decisions.has(input));
-  if (open.length === 0) return 'Every input is chosen: this is one variant.';
+  const isComplete = state.decisions.size === data.inputs.length;
   const added = named().filter(([input]) => !state.decisions.has(input));
-  const usual = open.length - added.length;
+  const usual = data.inputs.length - named().length;
   const unknown = named().filter(([input, one]) => valueOf(input, one) == null).map(([input]) => data.inputs[input].name);
   const parts = [
+    isComplete && 'Every input is chosen: this is one variant.',
     usual && `${count(usual, 'input')} not named in it ${usual === 1 ? 'has its' : 'have their'} default.`,
     ...exceptions(added),
     unknown.length && `Add a value for ${listed(unknown)}: none is known that fits.`,
@@ -812,7 +819,7 @@ async function copyCommand() {
 
 /* ---- The topology ---- */
 
-const STATES = ['plain', 'present', 'absent', 'open', 'added', 'removed', 'unknown'];
+const STATES = ['plain', 'present', 'absent', 'open', 'added', 'removed', 'changed', 'failed', 'unknown'];
 const groups = [];
 
 function buildDrawing() {
@@ -851,7 +858,7 @@ function buildDrawing() {
 
 /* Zooming: the frame scrolls over the drawing, and whoever zooms says which point of the frame stays where it is. */
 
-const zoom = { scale: null, natural: null, place: null, svg: null };
+const zoom = { scale: null, natural: null, place: null, svg: null, isAimed: false, hinted: null };
 const SMALLEST = 0.02;
 const LARGEST = 3;
 /** Below this, names cannot be read, and boxes without them say more. */
@@ -866,6 +873,8 @@ function buildZoom(place, svg) {
     button('+', () => zoomBy(1.25), { 'aria-label': 'Larger', id: 'zoom-in' }),
   );
   place.addEventListener('wheel', zoomByWheel, { passive: false });
+  place.addEventListener('pointermove', ({ movementX, movementY }) => (zoom.isAimed ||= movementX !== 0 || movementY !== 0));
+  byId('zoom-hint').textContent = `${/Mac|iPhone|iPad/.test(navigator.platform) ? '⌘' : 'Ctrl'} and wheel zooms, dragging moves`;
   panByDrag(place);
   pinch(place);
   new ResizeObserver(() => zoom.scale === null && !place.hidden && fitDrawing()).observe(place);
@@ -913,11 +922,25 @@ function zoomBy(factor, at) {
   return true;
 }
 
-/** Also what touchpads make of a pinch: a wheel with ctrl. At its ends it scrolls the page, as everywhere else. */
+/** A wheel scrolls the page, as everywhere else; with ctrl it zooms, and so does what touchpads make of a pinch. */
 function zoomByWheel(event) {
+  if (!event.ctrlKey && !event.metaKey) return hintAtZoom();
+  event.preventDefault();
   const lines = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 16 : 1;
-  const factor = Math.exp(-Math.max(-120, Math.min(120, event.deltaY * lines)) * (event.ctrlKey ? 0.01 : 0.002));
-  if (zoomBy(factor, [event.clientX, event.clientY]) || event.ctrlKey) event.preventDefault();
+  zoomBy(Math.exp(-Math.max(-40, Math.min(40, event.deltaY * lines)) * 0.01), [event.clientX, event.clientY]);
+  byId('zoom-hint').hidden = true;
+}
+
+/** So many milliseconds the hint is shown. */
+const HINTED = 1800;
+
+/** Says how to zoom to whoever points at the drawing and turns the wheel, but not where the page scrolls below a pointer at rest. */
+function hintAtZoom() {
+  if (!zoom.isAimed) return;
+  zoom.isAimed = false;
+  byId('zoom-hint').hidden = false;
+  clearTimeout(zoom.hinted);
+  zoom.hinted = setTimeout(() => (byId('zoom-hint').hidden = true), HINTED);
 }
 
 /** A press that moves is no press: only one that stays is one of the node below it. */
@@ -1024,7 +1047,7 @@ function stateParts() {
     const kinds = many.map(([name, list]) => collapsed(`${now} ${name}`, [make('span', { class: `key ${now}` }, make('i', { 'aria-hidden': true }), name), ` × ${list.length.toLocaleString('en')}`], tilesOf(list)));
     return make('section', {}, make('h3', {}, `${stateName(now)} (${found.get(now).length.toLocaleString('en')})`), kinds, few.length > 0 && tilesOf(few.flatMap(([, list]) => list)));
   };
-  return ['added', 'removed', 'present', 'plain', 'open', 'absent', 'unknown'].filter((now) => found.has(now)).map(part);
+  return ['failed', 'added', 'removed', 'changed', 'present', 'plain', 'open', 'absent', 'unknown'].filter((now) => found.has(now)).map(part);
 }
 
 /** What each node hosts or may host, collapsed; and what nothing hosts. A node stands below the first of its hosts. */
@@ -1168,20 +1191,35 @@ function renderDrawing() {
     if (!isNode && now === 'absent' && !group.classList.contains('absent')) group.parentNode.prepend(group);
     group.classList.remove(...STATES);
     group.classList.add(now);
-    if (!isNode) continue;
+    if (!isNode) {
+      signLine(group, now);
+      continue;
+    }
     group.setAttribute('aria-label', `${data.elements[element].id}, ${stateName(now)}`);
     found.set(now, (found.get(now) ?? 0) + 1);
   }
   const { mode, first, second } = state.view;
   const legend = mode === 'instance' ? INSTANCE : mode === 'compare' ? { present: 'in both', removed: `only in ${nameOf(first)}`, added: `only in ${nameOf(second)}`, absent: 'in neither', open: 'open' } : { present: 'present', open: 'open', absent: 'absent', unknown: 'unknown' };
-  const entries = Object.entries(legend).filter(([name]) => found.has(name) || name === 'present' || (mode === 'instance' && name === 'added'));
+  const entries = Object.entries(legend).filter(([name]) => found.has(name) || name === 'present');
   byId('legend').replaceChildren(...entries.map(([name, label]) => make('span', { class: `key ${name}` }, make('i', { 'aria-hidden': true }), `${count(found.get(name) ?? 0, 'node')} ${label}`)));
   byId('view-note').textContent = viewNote();
   renderOverview();
 }
 
+/** Colours alone do not tell everybody which lines are added and which are removed: these have a sign at their middle. */
+function signLine(group, now) {
+  const isSigned = now === 'added' || now === 'removed';
+  if (!isSigned) return group.querySelector('.sign')?.remove();
+  if (group.querySelector('.sign')) return;
+  const line = group.querySelector('.line');
+  const { x, y } = line.getPointAtLength(line.getTotalLength() / 2);
+  const sign = document.querySelector('#drawing .node .sign').cloneNode(true);
+  sign.setAttribute('transform', `translate(${x} ${y})scale(.7)`);
+  group.append(sign);
+}
+
 /** What the states of an instance are called, by what they look like. */
-const INSTANCE = { added: 'started', plain: 'not started', removed: 'error', absent: 'not there' };
+const INSTANCE = { present: 'started', plain: 'not started', failed: 'error', absent: 'not there' };
 const stateName = (now) => (state.view.mode === 'instance' ? INSTANCE[now] : now);
 
 function instanceNote() {
@@ -1270,7 +1308,7 @@ function renderPlan() {
   fill(byId('plan-errors'), errors && planErrors(errors));
   byId('plan-errors').hidden = !errors;
   fill(byId('plan-changes'), plan ? changeParts(plan) : []);
-  fill(byId('plan-lanes'), plan?.steps.length > 0 && lanes(plan.steps.slice(0, STEPS)));
+  fill(byId('plan-lanes'), plan?.steps.length > 0 && lanes(plan.steps.slice(0, STEPS), new Map(plan.changes)));
   byId('plan-lanes').hidden = !(plan?.steps.length > 0);
   const more = (plan?.steps.length ?? 0) - STEPS;
   const unread = more > 0 ? `${count(more, 'more step')}: the command prints them all.` : 'What can be done at the same time stands in one column, what runs in one place in one row.';
@@ -1287,31 +1325,40 @@ function planErrors(errors) {
   return [make('strong', {}, 'There is no plan'), make('ul', { class: 'reasons' }, errors.map(item))];
 }
 
+/** The state of an element that changes in this way. */
+const lookOf = (how) => (how === 'added' || how === 'removed' ? how : 'changed');
+
+/** How many elements of each kind these are: of nodes as many as the head of the plan says. */
+function kindsOf(changes) {
+  const kinds = [...grouped(changes, ([element]) => element.replace(/\..*/s, ''))];
+  return kinds.map(([kind, list]) => count(list.length, kind, kind === 'policy' ? 'policies' : `${kind}s`)).join(', ');
+}
+
 /** How elements change, and why, those that change alike together. */
 function changeParts({ changes }) {
-  const looks = { added: 'added', removed: 'removed' };
   const item = ([element, , why]) => make('li', {}, code(element), why !== '' && make('span', { class: 'hint' }, ` ${arrows(why)}`));
-  const part = ([how, list]) => make('details', { class: 'alike', open: list.length <= 8 }, make('summary', {}, make('span', { class: `badge ${looks[how] ?? 'open'}` }, how), ` ${count(list.length, 'element')}`), make('ul', { class: 'plain-list' }, list.map(item)));
+  const part = ([how, list]) => make('details', { class: 'alike', open: list.length <= 8 }, make('summary', {}, badge(lookOf(how), `${marks[lookOf(how)]} ${how}`), ` ${kindsOf(list)}`), make('ul', { class: 'plain-list' }, list.map(item)));
   return [...grouped(changes, ([, how]) => how)].map(part);
 }
 
-/** Rounds from left to right, a lane for each place where something runs. */
-function lanes(steps) {
-  const lane = ([, , , implementation, place]) => place || (implementation === ORCHESTRATED ? 'the orchestrator' : 'nothing runs');
+/** Rounds from left to right, a lane for each place where something runs. What becomes of nodes is by their identifiers. */
+function lanes(steps, changes) {
+  const lane = ([, , , implementation, place]) => place || (implementation === ORCHESTRATED ? 'the orchestrator' : 'no operation');
   const places = [...new Set(steps.map(lane))];
   const waves = [...new Set(steps.map(([wave]) => wave))];
   const cells = grouped(steps, (step) => `${lane(step)} ${step[0]}`);
-  const cell = (place, wave) => make('td', {}, (cells.get(`${place} ${wave}`) ?? []).map(stepCard));
+  const cell = (place, wave) => make('td', {}, (cells.get(`${place} ${wave}`) ?? []).map((step) => stepCard(step, changes)));
   const head = make('thead', {}, make('tr', {}, make('th', { scope: 'col' }, 'Where'), waves.map((wave) => make('th', { scope: 'col' }, `${wave}`))));
   const row = (place) => make('tr', {}, make('th', { scope: 'row' }, place), waves.map((wave) => cell(place, wave)));
   return make('table', { class: 'lanes' }, make('caption', { class: 'unseen' }, 'What is done in which round, and where'), head, make('tbody', {}, places.map(row)));
 }
 
-function stepCard([wave, element, operation, implementation, place, after]) {
+function stepCard([wave, element, operation, implementation, place, after], changes) {
+  const how = changes.get(`node.${element.replace(/ ×\S+$/, '')}`);
   return make(
     'div',
-    { class: 'step', 'data-step': [wave, element, operation, implementation, place, after].join('\n') },
-    make('strong', {}, arrows(element)),
+    { class: how ? `step ${lookOf(how)}` : 'step', 'data-step': [wave, element, operation, implementation, place, after].join('\n') },
+    make('strong', {}, how && [mark(lookOf(how), how), ' '], arrows(element)),
     operation !== '' && make('span', { class: 'does' }, operation),
     ![ORCHESTRATED, IDLE, ''].includes(implementation) && make('span', { class: 'runs' }, implementation),
     after !== '' && make('span', { class: after === '-' ? 'after removed' : 'after present' }, after === '-' ? 'gone' : after),
@@ -1341,7 +1388,7 @@ function fullName(element) {
   return container == null ? own : `${own} of ${fullName(container)}`;
 }
 
-const marks = { present: '●', absent: '○', open: '◐', added: '+', removed: '−', unknown: '?' };
+const marks = { present: '●', plain: '●', absent: '○', open: '◐', added: '+', removed: '−', changed: '~', failed: '!', unknown: '?' };
 const mark = (name, label = name) => [make('span', { class: `mark ${name}`, 'aria-hidden': true }, marks[name]), unseen(label)];
 const badge = (name, text = name) => make('span', { class: `badge ${name}` }, text);
 
@@ -1473,7 +1520,7 @@ function rejection(told, names) {
   return make(
     'div',
     { class: 'notice' },
-    make('strong', {}, `${listed(names)} ${names.length === 1 ? 'is' : 'are'} rejected`),
+    make('strong', {}, `${listed(names.map((name) => (name === presets[0].name ? 'the variant of the defaults' : name)))} ${names.length === 1 ? 'is' : 'are'} rejected`),
     make('ul', { class: 'reasons' }, items.slice(0, FIRST)),
     rest.length > 0 && make('details', {}, make('summary', {}, `${rest.length} more`), make('ul', { class: 'reasons' }, rest)),
   );
@@ -1486,7 +1533,7 @@ function setMatrix(part) {
 
 function renderMatrix() {
   const hasMine = choices && situation.consistent;
-  const columns = presets.map((preset) => make('th', { scope: 'col', title: preset.description }, preset.name, preset.error != null ? make('span', { class: 'badge removed' }, 'rejected') : button('YAML', () => saveYaml(presets.indexOf(preset)), { class: 'link save', 'aria-label': `Save the YAML of ${preset.name}` })));
+  const columns = presets.map((preset) => make('th', { scope: 'col', title: preset.description }, preset.name, preset.error != null ? badge('failed', 'rejected') : button('YAML', () => saveYaml(presets.indexOf(preset)), { class: 'link save', 'aria-label': `Save the YAML of ${preset.name}` })));
   const head = make('thead', {}, make('tr', {}, make('th', { scope: 'col' }, 'Element'), hasMine && make('th', { scope: 'col', class: 'mine' }, 'yours'), columns));
   const elements = matrixRows();
   matrix.mine = [];
@@ -1582,7 +1629,7 @@ function renderMine() {
 
 function buildHead() {
   const nodes = data.elements.filter(({ kind }) => kind === 'node').length;
-  const rejected = presets.filter(({ error }) => error != null).length;
+  const rejected = presets.filter(({ id, error }) => id != null && error != null).length;
   const named = presets.filter(({ id }) => id != null).length;
   const figures = [
     [data.inputs?.length || null, 'input'],

@@ -455,6 +455,23 @@ mod tests {
         assert_eq!(named("a/b/template.yaml", Some("tea")), "tea");
     }
 
+    /// On the page, as in drawings, a colour stands for one state.
+    #[test]
+    fn colours_are_those_of_drawings() {
+        let (light, dark) = crate::draw::STYLE.split_once("@media").unwrap_or_default();
+        let drawn = |sheet: &str, state: &str, part: &str| {
+            let (_, rest) = sheet.split_once(&format!("--{state}-{part}: ")).unwrap_or_default();
+            rest.split(';').next().unwrap_or_default().to_owned()
+        };
+        for state in ["present", "added", "removed", "changed", "failed"] {
+            for (own, part) in [("", "line"), ("-soft", "fill")] {
+                let (light, dark) = (drawn(light, state, part), drawn(dark, state, part));
+                let line = format!("--{state}{own}: light-dark({light}, {dark});");
+                assert!(STYLE.contains(&line), "{line}");
+            }
+        }
+    }
+
     #[test]
     fn parts_are_not_templates() {
         assert_eq!(

@@ -285,8 +285,8 @@ fn it_knows_the_states_of_an_instance() {
     let store = instance(dir.path());
     let found = &data(&report(&of_instance(&store)))["instance"];
     let looks = |node: &str| found["looks"][node].as_str();
-    assert_eq!(looks("node.house"), Some("added"));
-    assert_eq!(looks("node.book"), Some("removed"));
+    assert_eq!(looks("node.house"), Some("present"));
+    assert_eq!(looks("node.book"), Some("failed"));
     assert_eq!(looks("node.site"), Some("plain"));
     assert_eq!(found["states"]["node.book"][0], serde_json::json!(["book", "error", "no disk"]));
     assert_eq!(found["others"], serde_json::json!(["aside"]));

@@ -188,8 +188,9 @@ impl FrameOrder {
             let (left, right) = (sides[frame].0 - ROOM, sides[frame].1 + ROOM);
             let wide = frames.titles[frame] + 2.0 * ROOM;
             let right = right.max((left + wide).min(ranges[frame].1));
-            sides[frame] = (left.min(right - wide), right);
-            widen(&mut sides, frames.parents[frame], sides[frame].0, right);
+            let left = left.min(right - wide);
+            sides[frame] = (left, right);
+            widen(&mut sides, frames.parents[frame], left, right);
         }
         sides
     }

@@ -1,9 +1,8 @@
 //! Writes a plan as a graph in DOT.
 
-use super::picture::PlanPicture;
-use crate::draw::State;
-use crate::draw::cut;
+use super::picture::{BoxKind, PlanPicture};
 use crate::draw::dot::{LABEL, escaped, line, line_color, node_colors};
+use crate::draw::{State, cut};
 use crate::orchestrate::plan::Plan;
 
 /// A plan as a graph in DOT: each round is a cluster, and each dependency an arrow.
@@ -41,14 +40,19 @@ pub fn dot(plan: &Plan) -> String {
         for index in members {
             let one = &picture.boxes[index];
             let texts = [&one.title, &one.detail].into_iter().filter(|text| !text.is_empty());
-            let label: Vec<_> = texts.map(|text| escaped(&cut(text, LABEL))).collect();
+            let label = texts.map(|text| cut(text, LABEL)).collect::<Vec<_>>().join("\n");
+            let label = escaped(&one.look.signed(&label));
             let (about, id) = (escaped(&one.about), escaped(&one.identifier));
-            let (label, class) = (label.join("\\n"), one.kind.as_str());
-            let colors = node_colors(one.kind.look());
+            let (class, colors) = (one.classes(), node_colors(one.look));
+            let border = match one.kind {
+                BoxKind::Call | BoxKind::State => "",
+                BoxKind::Delegate => ", peripheries=2",
+                BoxKind::Nothing => ", style=\"rounded,dashed\"",
+            };
             line(
                 &mut out,
                 format_args!(
-                    "s{index} [label=\"{label}\", tooltip=\"{about}\", id=\"{id}\", class=\"{class}\", {colors}]"
+                    "s{index} [label=\"{label}\", tooltip=\"{about}\", id=\"{id}\", class=\"{class}\", {colors}{border}]"
                 ),
             );
         }

@@ -2,7 +2,8 @@
 
 use super::words::{counted, element, host, implementation, operation, settled, state_after};
 use crate::orchestrate::plan::{
-    ChangeClass, ChangeReason, Plan, PlanStepIndex, StepWork, WorkflowKind, WorkflowOutline,
+    ChangeClass, ChangeReason, Plan, PlanCounts, PlanStepIndex, StepWork, WorkflowKind,
+    WorkflowOutline,
 };
 use crate::topology::sensitive::SENSITIVE;
 use cuvee_text::value::Value;
@@ -83,10 +84,7 @@ pub fn workflows(all: &[WorkflowOutline]) -> String {
 
 /// A summary of the plan: changes, operations, rounds.
 fn head(plan: &Plan) -> String {
-    let normal = || plan.step_ids().filter(|&id| !plan.step(id).is_handler);
-    let count = |is: &dyn Fn(PlanStepIndex) -> bool| normal().filter(|&id| is(id)).count();
-    let operations = count(&|id| plan.step(id).is_called());
-    let delegations = count(&|id| plan.step(id).work.is_delegated());
+    let PlanCounts { operations, delegations, .. } = plan.counts();
     let mut parts = Vec::new();
     if operations > 0 || delegations == 0 {
         parts.push(counted(operations, "operation"));
@@ -245,7 +243,7 @@ fn row(plan: &Plan, id: PlanStepIndex) -> PlanRow<'_> {
     let name = step.element.map(|id| element(plan, id));
     // A step without an element is shown by its own name.
     let name = name.or_else(|| written.map(|written| written.name.as_str().into()));
-    let middle = if step.work.is_delegated() {
+    let middle = if step.is_delegated() {
         Middle::Said("by the orchestrator")
     } else if step.is_called() {
         let host = host(plan, step.host);

@@ -3,8 +3,9 @@
 use super::simulation::SimulationDocument;
 use super::words::{host, operation, shown};
 use crate::orchestrate::plan::{
-    CallInput, CallOutput, ChangeClass, ChangeReason, ElementChange, Guard, Plan, PlanPartIndex,
-    PlanStepIndex, Simulation, StepHost, StepWork, digest_of, handled_steps, is_tolerant,
+    CallInput, CallOutput, ChangeClass, ChangeReason, ElementChange, Guard, Plan, PlanCounts,
+    PlanPartIndex, PlanStepIndex, Simulation, StepHost, StepWork, digest_of, handled_steps,
+    is_tolerant,
 };
 use crate::topology::sensitive::{is_digested, masked};
 use cuvee_text::source::{SourceMap, Span};
@@ -353,11 +354,11 @@ impl<'p> Rest<'p> {
                 nodes.filter(|change| change.class == class).count()
             }
         };
-        let normal = || plan.step_ids().filter(|&id| !plan.step(id).is_handler);
+        let PlanCounts { operations, delegations, .. } = plan.counts();
         Summary {
             classes: ClassCounts(ChangeClass::ALL.map(count)),
-            operations: normal().filter(|&id| plan.step(id).is_called()).count(),
-            delegations: normal().filter(|&id| plan.step(id).work.is_delegated()).count(),
+            operations,
+            delegations,
             waves: plan.waves(),
         }
     }

@@ -1,8 +1,8 @@
 //! Writes a plan as a mermaid flowchart.
 
 use super::picture::{BoxKind, PictureBox, PlanPicture};
-use crate::draw::cut;
 use crate::draw::mermaid::{LABEL, escaped, line, style};
+use crate::draw::{State, cut};
 use crate::orchestrate::plan::Plan;
 
 /// A plan as a mermaid flowchart: each round is a subgraph, and each dependency an arrow.
@@ -33,10 +33,10 @@ pub fn mermaid(plan: &Plan) -> String {
     for (wait, index) in &picture.edges {
         line(&mut out, format_args!("s{wait} --> s{index}"));
     }
-    for kind in BoxKind::ALL {
-        let is_there = picture.boxes.iter().any(|one| one.kind == kind);
-        if let Some(style) = style(kind.look()).filter(|_| is_there) {
-            line(&mut out, format_args!("classDef {} {style}", kind.as_str()));
+    let looks = [State::Added, State::Removed, State::Changed].map(|look| (look, look.as_str()));
+    for (look, class) in looks.into_iter().chain([(State::Absent, IDLE)]) {
+        if picture.boxes.iter().any(|one| class_of(one) == Some(class)) {
+            line(&mut out, format_args!("classDef {class} {}", style(look)));
         }
     }
     if picture.note.is_some() {
@@ -45,12 +45,29 @@ pub fn mermaid(plan: &Plan) -> String {
     out
 }
 
+/// The class of steps that have no operation.
+const IDLE: &str = "nothing";
+
+/// The class of a box, if it has a style of its own.
+fn class_of(one: &PictureBox) -> Option<&'static str> {
+    match one.look {
+        State::Plain => (one.kind == BoxKind::Nothing).then_some(IDLE),
+        look => Some(look.as_str()),
+    }
+}
+
 fn step(out: &mut String, index: usize, one: &PictureBox) {
     let detail = cut(&one.detail, LABEL);
     let detail = match &*detail {
         "" => detail,
         _ => format!("<br/><small>{}</small>", escaped(&detail)),
     };
-    let (title, kind) = (escaped(&cut(&one.title, LABEL)), one.kind.as_str());
-    line(out, format_args!("s{index}[\"<b>{title}</b>{detail}\"]:::{kind}"));
+    let title = escaped(&one.look.signed(&cut(&one.title, LABEL)));
+    let [open, close] = match one.kind {
+        BoxKind::Call | BoxKind::Nothing => ["[", "]"],
+        BoxKind::Delegate => ["[[", "]]"],
+        BoxKind::State => ["([", "])"],
+    };
+    let class = class_of(one).map(|class| format!(":::{class}")).unwrap_or_default();
+    line(out, format_args!("s{index}{open}\"<b>{title}</b>{detail}\"{close}{class}"));
 }

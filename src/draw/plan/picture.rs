@@ -3,7 +3,9 @@
 use super::visible::VisibleSteps;
 use super::words::{counted, element, host, implementation, operation, state_after};
 use crate::draw::State;
-use crate::orchestrate::plan::{Plan, PlanPart, PlanStepIndex, StepWork};
+use crate::orchestrate::plan::{
+    ChangeClass, Plan, PlanPart, PlanPartIndex, PlanStepIndex, StepWork,
+};
 use rustc_hash::FxHashMap;
 
 /// A picture of more steps than this is not readable.
@@ -16,6 +18,16 @@ pub(super) struct PlanPicture {
     pub edges: Vec<(usize, usize)>,
     /// A note about the whole picture.
     pub note: Option<String>,
+    /// What the boxes stand for, with the number of steps of each kind.
+    pub legend: Vec<LegendEntry>,
+}
+
+/// The steps of one kind.
+pub(super) struct LegendEntry {
+    pub kind: BoxKind,
+    /// Whether they are done only if another step fails.
+    pub is_handler: bool,
+    pub text: String,
 }
 
 pub(super) struct PictureBox {
@@ -25,8 +37,20 @@ pub(super) struct PictureBox {
     /// The details of the box, one a line.
     pub about: String,
     pub kind: BoxKind,
+    /// What becomes of the element, if one variant becomes another.
+    pub look: State,
+    /// Whether it is done only if another step fails.
+    pub is_handler: bool,
     /// The round; `None` if the box stands for steps of several rounds.
     pub wave: Option<u32>,
+}
+
+impl PictureBox {
+    /// The classes of the box: its kind, whether it handles a failure, and its state.
+    pub(super) fn classes(&self) -> String {
+        let handler = if self.is_handler { " handler" } else { "" };
+        format!("step {}{handler} node {}", self.kind.as_str(), self.look.as_str())
+    }
 }
 
 /// The kinds of steps that boxes represent.
@@ -50,20 +74,10 @@ impl BoxKind {
         }
     }
 
-    /// The state of a topology whose colours the box has.
-    pub(super) fn look(self) -> State {
-        match self {
-            Self::Call => State::Present,
-            Self::Delegate => State::Added,
-            Self::State => State::Plain,
-            Self::Nothing => State::Absent,
-        }
-    }
-
     pub(super) fn of(plan: &Plan, id: PlanStepIndex) -> Self {
         let step = plan.step(id);
         match step.work {
-            work if work.is_delegated() || work == StepWork::External => Self::Delegate,
+            _ if step.is_delegated() => Self::Delegate,
             _ if step.is_called() => Self::Call,
             StepWork::OtherState(_) => Self::State,
             work if work.state().is_some() && step.activity.is_some() => Self::State,
@@ -83,7 +97,7 @@ impl PlanPicture {
         let boxes = visible.steps.iter().map(|&id| step_box(plan, id)).collect();
         let waits = visible.after.iter().enumerate();
         let edges = waits.flat_map(|(index, after)| after.iter().map(move |&wait| (wait, index)));
-        Self { boxes, edges: edges.collect(), note: None }
+        Self { boxes, edges: edges.collect(), note: None, legend: legend(plan, &visible) }
     }
 
     fn of_pieces(plan: &Plan, visible: &VisibleSteps) -> Self {
@@ -109,7 +123,7 @@ impl PlanPicture {
         let steps = counted(visible.steps.len(), "step");
         let note = format!("{steps} are too many for a picture: a box is all that a node does");
         let boxes = members.iter().map(|members| piece_box(plan, members)).collect();
-        Self { boxes, edges, note: Some(note) }
+        Self { boxes, edges, note: Some(note), legend: legend(plan, visible) }
     }
 
     /// The boxes of each round, in order. Boxes for several rounds form a single group.
@@ -118,6 +132,44 @@ impl PlanPicture {
         order.sort_by_key(|&index| (self.boxes[index].wave, index));
         let chunks = order.chunk_by(|&one, &other| self.boxes[one].wave == self.boxes[other].wave);
         chunks.map(|chunk| (self.boxes[chunk[0]].wave, chunk.to_vec())).collect()
+    }
+}
+
+/// The steps of each kind, counted as the summary of the plan counts them.
+fn legend(plan: &Plan, visible: &VisibleSteps) -> Vec<LegendEntry> {
+    let mut legend = Vec::new();
+    for is_handler in [false, true] {
+        for kind in BoxKind::ALL {
+            let is = |id: &&PlanStepIndex| {
+                let step = plan.step(**id);
+                let is_turn = step.work == StepWork::Turn;
+                step.is_handler == is_handler && BoxKind::of(plan, **id) == kind && !is_turn
+            };
+            let count = visible.steps.iter().filter(is).count();
+            let text = match kind {
+                BoxKind::Call => counted(count, "operation"),
+                BoxKind::Delegate => counted(count, "delegation"),
+                BoxKind::State => counted(count, "state"),
+                BoxKind::Nothing => format!("{count} without operation"),
+            };
+            let suffix = if is_handler { " where a step fails" } else { "" };
+            if count > 0 {
+                legend.push(LegendEntry { kind, is_handler, text: format!("{text}{suffix}") });
+            }
+        }
+    }
+    legend
+}
+
+/// The state of a topology whose colours the steps of a part have: none unless one variant becomes
+/// another.
+fn look(plan: &Plan, part: Option<PlanPartIndex>) -> State {
+    let part = part.filter(|_| !plan.changes.is_empty());
+    match part.map(|part| plan.part(part).class) {
+        None | Some(ChangeClass::Keep) => State::Plain,
+        Some(ChangeClass::Add) => State::Added,
+        Some(ChangeClass::Remove) => State::Removed,
+        Some(_) => State::Changed,
     }
 }
 
@@ -136,7 +188,7 @@ pub(super) fn step_box(plan: &Plan, id: PlanStepIndex) -> PictureBox {
     let detail = match kind {
         BoxKind::Delegate => "by the orchestrator".to_owned(),
         BoxKind::Call => format!("{}{at}", implementation(plan, id)).trim().to_owned(),
-        BoxKind::Nothing if is_empty && step.element.is_some() => "nothing to run".to_owned(),
+        BoxKind::Nothing if is_empty && step.element.is_some() => "no operation".to_owned(),
         BoxKind::Nothing | BoxKind::State => String::new(),
     };
     let identifier = plan.identifier(id);
@@ -147,7 +199,16 @@ pub(super) fn step_box(plan: &Plan, id: PlanStepIndex) -> PictureBox {
     if let Some(state) = state_after(plan, id) {
         about.extend(["\nafterwards ", state]);
     }
-    PictureBox { identifier, title, detail, about, kind, wave: Some(step.wave.max(1)) }
+    PictureBox {
+        identifier,
+        title,
+        detail,
+        about,
+        kind,
+        look: look(plan, step.part),
+        is_handler: step.is_handler,
+        wave: Some(step.wave.max(1)),
+    }
 }
 
 fn piece_box(plan: &Plan, members: &[PlanStepIndex]) -> PictureBox {
@@ -180,6 +241,8 @@ fn piece_box(plan: &Plan, members: &[PlanStepIndex]) -> PictureBox {
         title,
         detail,
         kind: kinds.min_by_key(|kind| *kind as u8).unwrap_or(BoxKind::Nothing),
+        look: look(plan, first.part),
+        is_handler: first.is_handler,
         wave: None,
     }
 }

@@ -1,10 +1,12 @@
 //! Draws a plan as SVG, with our own layout.
 
-use super::picture::{PictureBox, PlanPicture};
+use super::picture::{BoxKind, LegendEntry, PictureBox, PlanPicture};
+use crate::draw::State;
 use crate::draw::layout::frame::LayoutFrames;
 use crate::draw::layout::{LayoutEdge, Point, Size, layout};
 use crate::draw::svg::{
-    BOX_HEIGHT, BoxLabel, DrawnLine, Ink, LEGEND_SIZE, Length, MARGIN, text_width,
+    BOX_HEIGHT, BoxLabel, DrawnLine, Ink, LEGEND_SIZE, Legend, Length, MARGIN, Sample, draw_sign,
+    text_width,
 };
 use crate::orchestrate::plan::Plan;
 use cuvee_text::xml::XmlText;
@@ -32,10 +34,10 @@ pub fn svg(plan: &Plan) -> String {
     let layout = layout(&sizes, &edges, &LayoutFrames::default());
     let note = picture.note.as_deref().unwrap_or_default();
     let above = if note.is_empty() { 0.0 } else { MARGIN };
-    let drawn = Size {
-        width: layout.size.width.max(text_width(note, LEGEND_SIZE)) + 2.0 * MARGIN,
-        height: layout.size.height + above + 2.0 * MARGIN,
-    };
+    let legend = legend(&picture);
+    let widest = layout.size.width.max(text_width(note, LEGEND_SIZE)).max(legend.width);
+    let height = layout.size.height + above + legend.height();
+    let drawn = Size { width: widest + 2.0 * MARGIN, height: height + 2.0 * MARGIN };
     let mut ink = Ink::default();
     ink.open(drawn, "Plan", true);
     if !note.is_empty() {
@@ -51,7 +53,28 @@ pub fn svg(plan: &Plan) -> String {
         draw_box(&mut ink, one, &labels[index], layout.centres[index]);
     }
     ink.put(format_args!("</g>\n"));
+    legend.draw(&mut ink, Point { x: MARGIN, y: MARGIN + above + layout.size.height });
     ink.close()
+}
+
+/// The legend: the kinds of boxes, with the number of steps of each, and what becomes of elements.
+fn legend(picture: &PlanPicture) -> Legend {
+    let mut legend = Legend::default();
+    for LegendEntry { kind, is_handler, text } in &picture.legend {
+        let handler = if *is_handler { " handler" } else { "" };
+        let class = format!("step {}{handler} node plain", kind.as_str());
+        legend.add(Sample::Box(class.into()), text);
+    }
+    let looks = [(State::Added, "added"), (State::Removed, "removed"), (State::Changed, "changed")];
+    for (look, text) in looks {
+        if picture.boxes.iter().any(|one| one.look == look) {
+            legend.add(Sample::State(look), text);
+        }
+    }
+    if !picture.edges.is_empty() {
+        legend.add(Sample::Line("hosting"), "comes before");
+    }
+    legend
 }
 
 fn draw_wait(ink: &mut Ink, picture: &PlanPicture, (from, to): (usize, usize), line: &DrawnLine) {
@@ -66,12 +89,19 @@ fn draw_wait(ink: &mut Ink, picture: &PlanPicture, (from, to): (usize, usize), l
 }
 
 fn draw_box(ink: &mut Ink, one: &PictureBox, label: &BoxLabel, centre: Point) {
-    let (look, kind, id) = (one.kind.look().as_str(), one.kind.as_str(), XmlText(&one.identifier));
-    ink.put(format_args!("<g class=\"step {kind} node {look}\" data-id=\"{id}\">"));
+    let (classes, id) = (one.classes(), XmlText(&one.identifier));
+    ink.put(format_args!("<g class=\"{classes}\" data-id=\"{id}\">"));
     ink.put(format_args!("<title>{}</title>", XmlText(&one.about)));
     let size = Size { width: label.width, height: BOX_HEIGHT };
     let corner = Point { x: centre.x - size.width / 2.0, y: centre.y - size.height / 2.0 };
-    ink.rect("box", corner, size, 8.0);
+    ink.rect("box", corner, size, if one.kind == BoxKind::State { 24.0 } else { 8.0 });
+    if one.kind == BoxKind::Delegate {
+        let inner = Size { width: size.width - 7.0, height: size.height - 7.0 };
+        ink.rect("inner", Point { x: corner.x + 3.5, y: corner.y + 3.5 }, inner, 5.0);
+    }
     label.draw(ink, centre);
+    if !one.look.sign().is_empty() {
+        draw_sign(ink, one.look, Point { x: corner.x + size.width - 4.0, y: corner.y + 4.0 }, "");
+    }
     ink.put(format_args!("</g>\n"));
 }

@@ -54,7 +54,7 @@ pub use digest::{digest_in, digest_of};
 pub(crate) use flow::{Flow, handled_steps, is_tolerant};
 pub use model::{
     CallInput, CallOutput, ChangeClass, ChangeReason, ElementChange, Guard, InstanceCount,
-    KnownAttribute, PartKind, Plan, PlanBase, PlanCall, PlanCallIndex, PlanElement,
+    KnownAttribute, PartKind, Plan, PlanBase, PlanCall, PlanCallIndex, PlanCounts, PlanElement,
     PlanElementIndex, PlanElementKind, PlanPart, PlanPartIndex, PlanScopeIndex, PlanStep,
     PlanStepIndex, PlanTarget, PlannedInstance, StepHost, StepWork, UnknownValue, WorkflowInput,
     WorkflowStep,

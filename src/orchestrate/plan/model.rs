@@ -378,6 +378,16 @@ pub struct PlanPart {
     pub steps: u32,
 }
 
+/// How much a plan does, unless a step fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PlanCounts {
+    /// The number of operations that are called.
+    pub operations: usize,
+    /// The number of steps that somebody else does.
+    pub delegations: usize,
+}
+
 /// A step: one activity at one element.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -688,6 +698,15 @@ impl Plan {
         normal.map(|step| step.wave).max().unwrap_or(0)
     }
 
+    /// How many operations are called, and how much is delegated, unless a step fails.
+    pub fn counts(&self) -> PlanCounts {
+        let normal = || self.steps.iter().filter(|step| !step.is_handler);
+        PlanCounts {
+            operations: normal().filter(|step| step.is_called()).count(),
+            delegations: normal().filter(|step| step.is_delegated()).count(),
+        }
+    }
+
     /// The identifier of a part: `node.shop/up`.
     pub fn part_identifier(&self, id: PlanPartIndex) -> String {
         let part = self.part(id);
@@ -843,7 +862,12 @@ impl PlanCall {
 impl PlanStep {
     /// Whether an executor has something to run for the step.
     pub fn is_run(&self) -> bool {
-        self.is_called() || self.work.is_delegated() || self.work == StepWork::External
+        self.is_called() || self.is_delegated()
+    }
+
+    /// Whether somebody else does it: the orchestrator, or a workflow in another language.
+    pub fn is_delegated(&self) -> bool {
+        self.work.is_delegated() || self.work == StepWork::External
     }
 
     /// Whether an operation is called that has something to run.

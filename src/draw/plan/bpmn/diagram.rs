@@ -1,6 +1,7 @@
 //! Places the nodes and flows of a process, from left to right.
 
 use super::process::{FlowNode, Process};
+use crate::draw::layout::frame::LayoutFrames;
 use crate::draw::layout::{LayoutEdge, Point, Route, Size, coarse, layout};
 use crate::draw::svg::{MARGIN, text_width};
 
@@ -36,8 +37,10 @@ impl Diagram {
             fork: None,
         });
         let edges: Vec<_> = edges.collect();
-        let lay_out = if boxes.len() > LARGEST { coarse } else { layout };
-        let laid = lay_out(&boxes, &edges);
+        let laid = match boxes.len() > LARGEST {
+            true => coarse(&boxes, &edges),
+            false => layout(&boxes, &edges, &LayoutFrames::default()),
+        };
         let corner = |node: usize| {
             let (centre, size) = (turned(laid.centres[of[node]]), sizes[node]);
             match process.nodes[node] {
