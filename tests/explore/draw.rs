@@ -109,10 +109,10 @@ flowchart TB
     n0 -.->|"name"| open2((" ")):::present
     n0 -.->|"peer"| n0
     n1 ==> n2
-    classDef present fill:#ddf4ff,stroke:#0969da,color:#0a3069
-    classDef absent fill:transparent,stroke:#afb8c1,color:#8c959f,stroke-dasharray:3 3
+    classDef present fill:#eaf5ff,stroke:#0969da,color:#0a3069
+    classDef absent fill:transparent,stroke:#cfd6dd,color:#8b949e,stroke-dasharray:3 3
     linkStyle 0,2,3 stroke:#0969da
-    linkStyle 1,4 stroke:#afb8c1,color:#8c959f
+    linkStyle 1,4 stroke:#cfd6dd,color:#8b949e
 
 "#]]);
 }
@@ -130,7 +130,7 @@ flowchart TB
     n0 ==> n1
     n0 -.->|"name"| open1((" ")):::present
     n0 -.->|"peer"| n0
-    classDef present fill:#ddf4ff,stroke:#0969da,color:#0a3069
+    classDef present fill:#eaf5ff,stroke:#0969da,color:#0a3069
     linkStyle 0,1,2 stroke:#0969da
 
 "#]]);
@@ -145,15 +145,15 @@ digraph topology {
     graph [rankdir=TB, nodesep=0.4, ranksep=0.7, bgcolor=transparent];
     node [shape=box, style="rounded,filled", fontname="sans-serif", fontsize=12, margin="0.2,0.1"];
     edge [fontname="sans-serif", fontsize=10];
-    n0 [label="shop\nService", tooltip="shop\ntype: shop.nodes.Service\npersistent", id="node.shop", class="node present", fillcolor="#ddf4ff", color="#0969da", fontcolor="#0a3069", peripheries=2];
-    n1 [label="cache\nCache", tooltip="cache\ntype: shop.nodes.Cache\nweight: 0.5\nif variability_input: cached\nif greater: [{variability_input: size}, 0]", id="node.cache", class="node added", fillcolor="#dafbe1", color="#1a7f37", fontcolor="#044f1e"];
-    n2 [label="machine\nMachine", tooltip="machine\ntype: Machine", id="node.machine", class="node present", fillcolor="#ddf4ff", color="#0969da", fontcolor="#0a3069"];
+    n0 [label="shop\nService", tooltip="shop\ntype: shop.nodes.Service\npersistent", id="node.shop", class="node present", fillcolor="#eaf5ff", color="#0969da", fontcolor="#0a3069", peripheries=2];
+    n1 [label="+ cache\nCache", tooltip="cache\ntype: shop.nodes.Cache\nweight: 0.5\nif variability_input: cached\nif greater: [{variability_input: size}, 0]", id="node.cache", class="node added", fillcolor="#e6fbea", color="#1a7f37", fontcolor="#0b4d20"];
+    n2 [label="machine\nMachine", tooltip="machine\ntype: Machine", id="node.machine", class="node present", fillcolor="#eaf5ff", color="#0969da", fontcolor="#0a3069"];
     n0 -> n2 [style=bold, penwidth=2, arrowhead=normal, weight=3, tooltip="host: shop → machine", id="relation.host@0.node.shop", class="relation hosting present", color="#0969da"];
-    n0 -> n1 [style=dashed, arrowhead=vee, tooltip="cache: shop → cache\nif variability_input: cached", id="relation.cache@1.node.shop", class="relation connection added", color="#1a7f37"];
-    open2 [shape=circle, width=0.12, label="", fillcolor="#ddf4ff", color="#0969da", fontcolor="#0a3069"];
+    n0 -> n1 [style=dashed, arrowhead=vee, tooltip="cache: shop → cache\nif variability_input: cached", id="relation.cache@1.node.shop", class="relation connection added", color="#1a7f37", label="+", fontcolor="#1a7f37"];
+    open2 [shape=circle, width=0.12, label="", fillcolor="#eaf5ff", color="#0969da", fontcolor="#0a3069"];
     n0 -> open2 [style=dashed, arrowhead=vee, tooltip="name: shop → whatever an orchestrator chooses", id="relation.name@2.node.shop", class="relation connection present", color="#0969da"];
     n0 -> n0 [style=dashed, arrowhead=vee, tooltip="peer: shop → shop", id="relation.peer@3.node.shop", class="relation connection present", color="#0969da"];
-    n1 -> n2 [style=bold, penwidth=2, arrowhead=normal, weight=3, tooltip="host: cache → machine", id="relation.host@0.node.cache", class="relation hosting added", color="#1a7f37"];
+    n1 -> n2 [style=bold, penwidth=2, arrowhead=normal, weight=3, tooltip="host: cache → machine", id="relation.host@0.node.cache", class="relation hosting added", color="#1a7f37", label="+", fontcolor="#1a7f37"];
 }
 
 "##]].raw());

@@ -104,7 +104,23 @@ async function plansWhatItSays(opened) {
   assert.deepEqual((await steps(opened)).sort(), lines.sort(), line);
   const head = await opened.locator('#plan-head').innerText();
   assert.ok(head !== '' && said.startsWith(`${head}\n`), line);
+  await countsAlike(opened, line);
   return said;
+}
+
+/** The head, the boxes and the document of a plan count the same. */
+async function countsAlike(opened, line) {
+  const { summary } = JSON.parse(execFileSync('sh', ['-c', `"$0" -q ${line.replace(/^cuvee /, '')} --format json`, cuvee], { encoding: 'utf8', maxBuffer: 1 << 26 }));
+  const head = await opened.locator('#plan-head').innerText();
+  const counted = (text, word) => Number(text.match(new RegExp(`(\\d+) ${word}`))?.[1] ?? 0);
+  const cards = (await opened.evaluate(() => [...document.querySelectorAll('#plan-lanes .step')].map((card) => card.dataset.step.split('\n')))).filter(([, , , runs]) => runs !== 'nothing to run');
+  const delegated = cards.filter(([, , , runs]) => runs === 'by the orchestrator').length;
+  assert.deepEqual([counted(head, 'operation'), counted(head, 'delegation')], [summary.operations, summary.delegations], line);
+  assert.deepEqual([cards.length - delegated, delegated], [summary.operations, summary.delegations], line);
+  const kinds = await opened.evaluate(() => [...document.querySelectorAll('#plan-changes summary')].map((part) => part.textContent));
+  for (const [word, key] of [['added', 'add'], ['removed', 'remove'], ['recreated', 'recreate'], ['rewired', 'rewire'], ['reconfigured', 'reconfigure']]) {
+    if (/^update/.test(head)) assert.equal(kinds.filter((text) => text.includes(word)).reduce((sum, text) => sum + counted(text, 'node'), 0), summary[key], `${line} ${word} ${kinds}`);
+  }
 }
 
 /** The text of the file that a button saves. */
@@ -207,12 +223,17 @@ async function loadsAndCompletes() {
   assert.deepEqual(await nodes(opened, 'open'), []);
   assert.match(await opened.locator('#command-line').innerText(), /^cuvee resolve /);
   await resolvesWhatIsShown(opened);
-  // What an expression decides by default is left to it, and completing takes it.
+  // What is completed with defaults is not named, be they values or expressions.
+  await opened.locator('#reset').click();
+  await opened.locator('#complete').click();
+  assert.match(await opened.locator('#command-line').innerText(), /examples\/shop$/);
+  assert.match(await opened.locator('#command-note').innerText(), /^Every input is chosen: this is one variant\. \d+ inputs not named in it have their default\.$/);
+  await resolvesWhatIsShown(opened);
   await opened.locator('#reset').click();
   await choose(opened, 'stack', 'cluster');
   assert.match(await opened.locator('#command-line').innerText(), / -i stack=cluster$/);
   await opened.locator('#complete').click();
-  assert.match(await opened.locator('#command-line').innerText(), /-i durable_orders=true/);
+  assert.match(await opened.locator('#command-line').innerText(), / -i stack=cluster$/);
   assert.equal(await opened.locator('#consequences strong').innerText(), 'Completed with defaults');
   await resolvesWhatIsShown(opened);
   // One choice may need others than the defaults: the command and the page name them.
@@ -286,19 +307,24 @@ async function zoomsByMouse() {
     const after = await scrolled();
     assert.ok(after[0] > left && after[1] > top, `${left} ${top} became ${after}`);
     assert.ok(!(await opened.locator('#details').evaluate((dialog) => dialog.open)), 'a drag is no press');
-    for (const key of [null, 'Control']) {
+    await scrollsThePage(opened, [x, y], size);
+    for (const [key, turn] of [['Control', 40], ['Control', 20], ['Meta', 20]]) {
       const before = await size();
       // The point under the pointer stays where it is.
       const under = () => opened.evaluate(([x, y]) => (([box]) => (x - box.left) / box.width + (y - box.top) / box.height)([document.querySelector('#drawing svg').getBoundingClientRect()]), [x, y]);
       const point = await under();
-      if (key) await opened.keyboard.down(key);
+      const at = await opened.evaluate(() => scrollY);
+      await opened.keyboard.down(key);
       await opened.mouse.move(x, y);
-      await opened.mouse.wheel(0, key ? 20 : 60);
+      await opened.mouse.wheel(0, turn);
       await opened.waitForTimeout(120);
-      if (key) await opened.keyboard.up(key);
-      assert.ok((await size()) < before, key ?? 'wheel');
-      assert.ok(Math.abs((await under()) - point) < 0.05, key ?? 'wheel');
+      await opened.keyboard.up(key);
+      assert.ok((await size()) < before, key);
+      assert.ok(Math.abs((await under()) - point) < 0.05, key);
+      assert.equal(await opened.evaluate(() => scrollY), at, 'the page stays where it is');
+      assert.ok(await opened.locator('#zoom-hint').isHidden());
     }
+    await pressesNodes(opened);
     await press('#zoom-fit');
     const inside = await opened.evaluate(() => {
       const [frame, svg] = ['#drawing', '#drawing svg'].map((one) => document.querySelector(one).getBoundingClientRect());
@@ -307,6 +333,48 @@ async function zoomsByMouse() {
     assert.ok(inside, 'all of it is seen');
     await finish();
   }
+}
+
+/** A wheel over the drawing scrolls the page alone, and whoever points there is told how to zoom. */
+async function scrollsThePage(opened, [x, y], size) {
+  const hint = opened.locator('#zoom-hint');
+  const place = () => opened.evaluate(() => [scrollY, document.querySelector('#drawing').scrollTop]);
+  const [before, [page, drawing]] = [await size(), await place()];
+  const wheel = async (by) => {
+    await opened.mouse.wheel(0, by);
+    await opened.waitForTimeout(400);
+  };
+  await opened.mouse.move(x - 3, y - 3);
+  await opened.mouse.move(x, y);
+  await wheel(60);
+  assert.match(await hint.innerText(), /^(Ctrl|⌘) and wheel zooms/);
+  const [after, inside] = await place();
+  assert.ok(after > page, `${page} became ${after}`);
+  assert.equal(inside, drawing);
+  assert.equal(await size(), before);
+  await wheel(-60);
+  await hint.waitFor({ state: 'hidden' });
+  // Where the page scrolls below a pointer at rest, nobody tries to zoom.
+  await wheel(20);
+  assert.ok(await hint.isHidden());
+  await wheel(-20);
+  assert.deepEqual(await place(), [page, drawing]);
+}
+
+/** A press on a node that is in view opens what is known of it. */
+async function pressesNodes(opened) {
+  const seen = await opened.evaluate(() => {
+    const frame = document.querySelector('#drawing').getBoundingClientRect();
+    const middle = (box) => [box.left + box.width / 2, box.top + box.height / 2];
+    const boxes = [...document.querySelectorAll('#drawing .node .box')].map((box) => [box.parentNode.dataset.id, ...middle(box.getBoundingClientRect())]);
+    return boxes.find(([, x, y]) => x > frame.left + 30 && x < frame.right - 30 && y > Math.max(frame.top, 80) + 30 && y < Math.min(frame.bottom, innerHeight) - 30);
+  });
+  assert.ok(seen, 'a node is in view');
+  await opened.mouse.click(seen[1], seen[2]);
+  const details = opened.locator('#details');
+  assert.ok(await details.evaluate((dialog) => dialog.open), seen[0]);
+  assert.ok((await details.innerText()).includes(seen[0]), seen[0]);
+  await opened.keyboard.press('Escape');
 }
 
 /** What is typed is taken as the command line takes it: in its case, in the command, in the address. */
@@ -474,8 +542,8 @@ async function findsInLargeTopologies() {
 /** An instance is shown by its states, until somebody wants to see something else. */
 async function showsAnInstance() {
   const { opened, finish } = await open({}, instancePage);
-  assert.deepEqual(await nodes(opened, 'added'), ['node.house']);
-  assert.deepEqual(await nodes(opened, 'removed'), ['node.book']);
+  assert.deepEqual(await nodes(opened, 'present'), ['node.house']);
+  assert.deepEqual(await nodes(opened, 'failed'), ['node.book']);
   assert.deepEqual(await nodes(opened, 'plain'), ['node.index', 'node.site']);
   assert.match(await opened.locator('#view-note').innerText(), /^instance:book, revision \d+ of .*; something is going on; beside the template there is aside\.$/);
   assert.equal(await opened.locator('#plan-command').innerText(), 'cuvee instance plan book');
@@ -484,7 +552,7 @@ async function showsAnInstance() {
   assert.match(await opened.locator('#details').innerText(), /book: error \(no disk\)/);
   await opened.keyboard.press('Escape');
   await opened.locator('[data-mode="preset"]').click();
-  assert.deepEqual(await nodes(opened, 'removed'), []);
+  assert.deepEqual(await nodes(opened, 'failed'), []);
   assert.match(opened.url(), /view=preset/);
   await opened.reload();
   assert.equal(await opened.locator('[data-mode="preset"]').getAttribute('aria-checked'), 'true');
@@ -713,7 +781,7 @@ async function fitsEveryScreen() {
 }
 
 try {
-  for (const test of [propagates, explainsLocks, worksByKeyboard, comparesPresets, loadsAndCompletes, everyChoiceResolves, keepsWhatTheCommandFixes, zoomsByMouse, pinches, typesValues, keepsConsequencesInView, commandsReproducePresets, findsInLargeTopologies, listsByHost, showsAnInstance, livesInItsAddress, countsWhatIsLeft, savesInputs, saysWhatAuthorsWrote, showsNothingElse, plans, fitsEveryScreen]) {
+  for (const test of process.env.ONLY ? [eval(process.env.ONLY)] : [propagates, explainsLocks, worksByKeyboard, comparesPresets, loadsAndCompletes, everyChoiceResolves, keepsWhatTheCommandFixes, zoomsByMouse, pinches, typesValues, keepsConsequencesInView, commandsReproducePresets, findsInLargeTopologies, listsByHost, showsAnInstance, livesInItsAddress, countsWhatIsLeft, savesInputs, saysWhatAuthorsWrote, showsNothingElse, plans, fitsEveryScreen]) {
     await test();
     console.log(`${test.name}: ok`);
   }
