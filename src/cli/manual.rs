@@ -1,25 +1,78 @@
 //! Writes the parts of the help and the manual beside the flags: the commands by purpose, and
 //! examples of their use.
 
-use clap::Command;
+use clap::{Arg, Command};
 use clap_mangen::roff::{Roff, bold, roman};
 use std::fmt::Write;
 
 /// The width of the list of commands in characters.
 const WIDTH: usize = 80;
 
-/// The commands by purpose.
+/// The commands by purpose: those to begin with come first, those that are rarely used last.
 const PURPOSES: &[(&str, &[&str])] = &[
-    ("Begin", &["init"]),
-    ("Resolve", &["resolve", "options"]),
-    ("Check", &["validate", "test", "explain-code"]),
-    ("Explore all variants", &["inputs", "variants", "analyze", "explain"]),
-    ("Deploy", &["substitute", "plan", "instance"]),
-    ("Compare and show", &["diff", "matrix", "graph", "report", "types"]),
-    ("Technologies of plain templates", &["assign", "quality"]),
-    ("Exchange", &["convert", "export", "import"]),
-    ("Set up", &["completions", "man", "help"]),
+    ("Begin", &["init", "resolve", "validate", "explain"]),
+    ("Explore all variants", &["inputs", "variants", "analyze"]),
+    ("Compare and show", &["diff", "matrix", "graph", "report"]),
+    ("Deploy", &["plan", "instance", "substitute"]),
+    ("Test", &["test"]),
+    (MORE, RARE),
 ];
+
+/// The heading of commands that are rarely used.
+const MORE: &str = "More";
+const RARE: &[&str] = &[
+    "options",
+    "types",
+    "assign",
+    "quality",
+    "convert",
+    "export",
+    "import",
+    "explain-code",
+    "completions",
+    "man",
+    "help",
+];
+
+/// The headings of flags, with the names of their arguments. Flags that many commands share come
+/// last, because the structs of arguments name them last.
+const HEADINGS: &[(&str, &[&str])] = &[
+    ("From one variant to another", &["moved", "recreate", "removals_first"]),
+    ("Simulation", &["simulate", "fail", "assume"]),
+    (
+        "Run",
+        &[
+            "jobs",
+            "runners",
+            "providers",
+            "step_timeout",
+            "yes",
+            "dry_run",
+            "rehearse",
+            "retries",
+            "retry_delay",
+            "keep_going",
+            "interrupted",
+            "verbose",
+        ],
+    ),
+    ("Order", &["order", "parallel_hosts", "ignore", "managed"]),
+    ("Topology inputs", &["deployment_files", "deployment_inputs"]),
+    (CHOICE, &["presets", "inputs_files", "inputs", "set", "edition", "mappings", "now", "solver"]),
+    ("Store", &["store", "actor", "lock_timeout", "expect"]),
+    ("Time", &["timeout", "timings"]),
+    ("Messages", &["message_format", "color", "quiet"]),
+];
+
+/// The heading of flags that choose a variant.
+const CHOICE: &str = "Choice";
+
+/// The headings of which `-h` shows nothing, and the flags of the choice that it shows.
+const SHARED: &[&str] = &["Simulation", "Order", "Topology inputs", "Store", "Time", "Messages"];
+const BRIEF_CHOICE: &[&str] = &["presets", "inputs_files", "inputs"];
+
+/// What follows a brief help.
+const SEE_MORE: &str = "`--help` shows all flags, and examples.";
 
 /// Examples of how to call each command, with their purposes. A test runs them in a project that
 /// also contains what `tests/project/packaging.rs` writes.
@@ -126,18 +179,74 @@ const EXIT_CODES: [(&str, &str); 3] = [
     ("2", "Wrong use: an unknown flag, a missing argument."),
 ];
 
+/// Gives flags their headings. A heading of a flattened struct would otherwise hold for all flags
+/// behind it.
+pub(super) fn arranged(command: Command) -> Command {
+    let chooses = command.get_arguments().any(|arg| arg.get_id() == "presets");
+    let heading = |arg: &Arg| {
+        let found = heading(arg.get_id().as_str());
+        // Without a choice, the clock is a flag like others.
+        found.filter(|heading| *heading != CHOICE || chooses)
+    };
+    let arrange = |arg: Arg| {
+        let heading = heading(&arg);
+        arg.help_heading(heading)
+    };
+    command.mut_args(arrange).mut_subcommands(arranged)
+}
+
+fn heading(id: &str) -> Option<&'static str> {
+    HEADINGS.iter().find_map(|(heading, ids)| ids.contains(&id).then_some(*heading))
+}
+
 /// Adds the list of commands by purpose, and the examples.
 pub(super) fn described(command: Command) -> Command {
-    let list = list(&command);
-    let command = command.help_template(format!(
-        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{list}\nOptions:\n{{options}}{{after-help}}"
-    ));
+    let command = with_list(&list(&command), arranged(command));
     command.mut_subcommands(|command| {
         let mut notes =
             command.get_after_help().map(|note| format!("{note}\n\n")).unwrap_or_default();
         notes.push_str(&shown(examples(command.get_name())));
         command.after_help(notes.trim_end().to_owned())
     })
+}
+
+fn with_list(list: &str, command: Command) -> Command {
+    command.help_template(format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{list}\nOptions:\n{{options}}{{after-help}}"
+    ))
+}
+
+/// Makes the help of `-h`, which fits on a screen: the flags of each command and the most frequent
+/// ones of all, each in a few words.
+pub(super) fn brief(command: Command) -> Command {
+    let list = brief_list(&command);
+    with_list(&list, abridged(arranged(command)))
+}
+
+fn abridged(command: Command) -> Command {
+    let abridge = |arg: Arg| {
+        let id = arg.get_id().as_str();
+        let is_shown = heading(id).is_none_or(|heading| match heading {
+            CHOICE => BRIEF_CHOICE.contains(&id),
+            heading => !SHARED.contains(&heading),
+        });
+        let help =
+            arg.get_help().map(|help| clause(&help.to_string()).to_owned()).unwrap_or_default();
+        arg.hide_short_help(!is_shown).help(help)
+    };
+    command.mut_args(abridge).mut_subcommands(abridged).after_help(SEE_MORE)
+}
+
+/// The beginning of a description, which says what it is about. A condition in front belongs to it.
+fn clause(text: &str) -> &str {
+    let is_condition = |start: &str| text.starts_with(start);
+    let skipped = match text.find(": ") {
+        Some(at) if ["For ", "With "].into_iter().any(is_condition) => at + 2,
+        _ => 0,
+    };
+    let rest = &text[skipped..];
+    let end = ["; ", ": ", ", ", " ("].into_iter().filter_map(|end| rest.find(end)).min();
+    end.map_or(text, |end| &text[..skipped + end])
 }
 
 fn examples(command: &str) -> &'static [(&'static str, &'static str)] {
@@ -157,31 +266,54 @@ fn shown(examples: &[(&str, &str)]) -> String {
 
 /// Lists the commands by purpose. Commands without a purpose come last.
 fn list(command: &Command) -> String {
-    let about = |name: &str| {
-        let about = command.find_subcommand(name).and_then(Command::get_about);
-        about.map_or_else(|| "Print help for a command".to_owned(), ToString::to_string)
-    };
     let named: Vec<_> = PURPOSES.iter().flat_map(|(_, names)| *names).collect();
     let others = command.get_subcommands().filter(|of| !of.is_hide_set());
     let others: Vec<_> =
         others.map(Command::get_name).filter(|name| !named.contains(&name)).collect();
-    let width = named.iter().map(|name| name.len()).max().unwrap_or_default();
+    let all = PURPOSES.iter().copied().chain([("Others", &*others)]);
     let mut text = String::new();
-    for (purpose, names) in PURPOSES.iter().copied().chain([("Others", &*others)]) {
-        if names.is_empty() {
-            continue;
-        }
-        // Writing into a string does not fail.
-        let _ = writeln!(text, "{purpose}:");
-        for name in names {
-            let lines =
-                wrapped(&about(name), WIDTH - width - 4).join(&format!("\n{:1$}", "", width + 4));
-            let _ = writeln!(text, "  {name:width$}  {lines}");
-        }
+    for (purpose, names) in all.filter(|(_, names)| !names.is_empty()) {
+        rows(command, purpose, names, &mut text);
         text.push('\n');
     }
     text.truncate(text.trim_end().len() + 1);
     text
+}
+
+/// Lists the commands by purpose in few lines, those that are rarely used by their names only.
+fn brief_list(command: &Command) -> String {
+    let mut text = String::new();
+    for (purpose, names) in PURPOSES.iter().filter(|(purpose, _)| *purpose != MORE) {
+        rows(&abridged_abouts(command), purpose, names, &mut text);
+    }
+    let rare = wrapped(&RARE.join(", "), WIDTH - 2).join("\n  ");
+    // Writing into a string does not fail.
+    let _ = writeln!(text, "{MORE}:\n  {rare}");
+    text
+}
+
+fn abridged_abouts(command: &Command) -> Command {
+    command.clone().mut_subcommands(|command| {
+        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+        command.about(clause(&about).to_owned())
+    })
+}
+
+/// Writes commands of one purpose, with what they do.
+fn rows(command: &Command, purpose: &str, names: &[&str], text: &mut String) {
+    let about = |name: &str| {
+        let about = command.find_subcommand(name).and_then(Command::get_about);
+        about.map_or_else(|| "Print help for a command".to_owned(), ToString::to_string)
+    };
+    let all = PURPOSES.iter().flat_map(|(_, names)| *names);
+    let width = all.map(|name| name.len()).max().unwrap_or_default();
+    // Writing into a string does not fail.
+    let _ = writeln!(text, "{purpose}:");
+    for name in names {
+        let lines =
+            wrapped(&about(name), WIDTH - width - 4).join(&format!("\n{:1$}", "", width + 4));
+        let _ = writeln!(text, "  {name:width$}  {lines}");
+    }
 }
 
 /// Wraps a text into lines that are at most this wide, unless a single word is wider.
@@ -221,6 +353,35 @@ mod tests {
     use super::*;
     use crate::cli::args::CommandLine;
     use clap::CommandFactory;
+
+    #[test]
+    fn descriptions_are_cut_where_they_become_long() {
+        for (text, short) in [
+            ("Write the plan to this file, all of it or nothing", "Write the plan to this file"),
+            ("File of inputs (YAML), or `-`", "File of inputs"),
+            (
+                "For templates in YAML: leave out parts, and more",
+                "For templates in YAML: leave out parts",
+            ),
+            ("Show all steps", "Show all steps"),
+        ] {
+            assert_eq!(clause(text), short);
+        }
+    }
+
+    /// No heading is of an argument that no command has.
+    #[test]
+    fn headings_are_of_arguments() {
+        fn ids(command: &Command, found: &mut Vec<String>) {
+            found.extend(command.get_arguments().map(|arg| arg.get_id().to_string()));
+            command.get_subcommands().for_each(|command| ids(command, found));
+        }
+        let mut found = Vec::new();
+        ids(&CommandLine::command(), &mut found);
+        for id in HEADINGS.iter().flat_map(|(_, ids)| *ids).chain(BRIEF_CHOICE) {
+            assert!(found.iter().any(|known| known == id), "{id}");
+        }
+    }
 
     #[test]
     fn every_command_has_a_purpose_and_examples() {

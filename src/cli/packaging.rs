@@ -28,7 +28,7 @@ pub(crate) fn completions(args: &CompletionsArgs) -> Outcome {
 
 /// Prints a page of the manual.
 pub(crate) fn man(args: &ManArgs) -> Outcome {
-    let mut command = CommandLine::command().disable_help_subcommand(true);
+    let mut command = manual::arranged(CommandLine::command()).disable_help_subcommand(true);
     // Building gives the commands their names such as `cuvee-resolve`.
     command.build();
     let named = args.command.as_deref().and_then(|name| command.find_subcommand(name));

@@ -1,7 +1,7 @@
 //! Makes a resolver from arguments: for a template, with the choices for it.
 
 use super::args::{ChooseArgs, EvaluateArgs, OptionArgs, SelectArgs};
-use super::streams::{CommandFiles, STANDARD_INPUT};
+use super::streams::{CommandFiles, STANDARD_INPUT, STDIN_FILE};
 use super::watch::WatchedRun;
 use super::{rejected, streams};
 use cuvee::diagnostic::{Code, Diagnostic};
@@ -26,7 +26,8 @@ pub(super) fn chosen(path: &Path, args: &ChooseArgs) -> Result<Resolver, Failure
         resolver = resolver.preset(preset);
     }
     for file in &args.inputs_files {
-        resolver = resolver.inputs_file(file);
+        let is_standard = file.as_path() == Path::new(STANDARD_INPUT);
+        resolver = resolver.inputs_file(if is_standard { Path::new(STDIN_FILE) } else { file });
     }
     for (name, value) in &args.inputs {
         resolver = resolver.input_text(name, value);

@@ -16,6 +16,9 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 /// The path that means standard input in place of a template.
 pub(super) const STANDARD_INPUT: &str = "-";
 
+/// The file that is standard input.
+pub(super) const STDIN_FILE: &str = "/dev/stdin";
+
 /// The files that a command reads.
 pub(super) struct CommandFiles;
 
@@ -23,7 +26,11 @@ pub(super) struct CommandFiles;
 static NAMED: LazyLock<HashSet<PathBuf>> = LazyLock::new(|| {
     let arguments = std::env::args_os().filter_map(|argument| argument.into_string().ok());
     let parts = |argument: String| -> Vec<PathBuf> {
-        argument.split(['=', ',']).map(PathBuf::from).filter(|part| is_stream(part)).collect()
+        let parts = argument.split(['=', ',']).map(|part| match part {
+            STANDARD_INPUT => PathBuf::from(STDIN_FILE),
+            part => PathBuf::from(part),
+        });
+        parts.filter(|part| part == Path::new(STDIN_FILE) || is_stream(part)).collect()
     };
     arguments.flat_map(parts).collect()
 });
@@ -38,7 +45,7 @@ static READ: LazyLock<Mutex<HashMap<PathBuf, Read>>> = LazyLock::new(Mutex::defa
 pub(super) fn is_stream(path: &Path) -> bool {
     let descriptors = ["/dev/fd", "/proc/self/fd"].map(Path::new);
     cfg!(unix)
-        && (path == Path::new("/dev/stdin")
+        && (path == Path::new(STDIN_FILE)
             || path.parent().is_some_and(|parent| descriptors.contains(&parent)))
 }
 
@@ -59,7 +66,7 @@ pub(super) fn label(path: &Path) -> String {
 pub(super) fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut streams = READ.lock().unwrap_or_else(PoisonError::into_inner);
     let read = streams.entry(path.to_owned()).or_insert_with(|| {
-        let read = if path == Path::new(STANDARD_INPUT) {
+        let read = if [STANDARD_INPUT, STDIN_FILE].map(Path::new).contains(&path) {
             limited(io::stdin().lock())
         } else {
             File::open(path).and_then(limited)

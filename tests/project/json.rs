@@ -140,8 +140,10 @@ const DOCUMENTS: &[(&str, i32, &str)] = &[
     ),
     ("graph substituted.yaml --format json", 0, "graph"),
     ("test shop --format json", 0, "test"),
-    ("validate shop odd.yaml --format json", 1, MESSAGE),
-    ("validate misspelt.yaml --format json", 1, MESSAGE),
+    ("validate shop odd.yaml --format json", 1, "validate"),
+    ("validate misspelt.yaml --format json", 1, "validate"),
+    ("validate kiosk.yaml --format json", 0, "validate"),
+    ("validate misspelt.yaml --message-format json", 1, MESSAGE),
 ];
 
 /// A template with one of each thing that no example has.
@@ -362,7 +364,7 @@ fn documents() -> BTreeMap<&'static str, Vec<(&'static str, Value)>> {
         let stdout = text(output.stdout);
         let of = documents.entry(schema).or_default();
         match schema {
-            MESSAGE => of.extend(stdout.lines().map(|text| (line, parsed(text)))),
+            MESSAGE => of.extend(stderr.lines().map(|text| (line, parsed(text)))),
             _ => of.push((line, parsed(&stdout))),
         }
     }

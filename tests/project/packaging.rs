@@ -226,6 +226,42 @@ fn files_are_what_they_are_called() {
     }
 }
 
+/// The lines of a screen.
+const SCREEN: usize = 40;
+
+/// `-h` fits on a screen, `--help` is the manual: both begin with what a command does, and shared
+/// flags stand last.
+#[test]
+fn brief_help_is_a_screen() {
+    let help = |words: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_cuvee"));
+        text(command.args(words).env("COLUMNS", "80").output().unwrap().stdout)
+    };
+    let instance = ["init", "plan", "run", "check", "record", "show", "query"];
+    let below = instance.map(|name| format!("instance {name}"));
+    for command in commands().into_iter().chain(below).chain([String::new()]) {
+        let words: Vec<_> = command.split_whitespace().collect();
+        let (brief, long) =
+            (help(&[&words[..], &["-h"]].concat()), help(&[&words[..], &["--help"]].concat()));
+        let lines = brief.lines().count();
+        assert!(lines <= SCREEN, "cuvee {command} -h has {lines} lines:\n{brief}");
+        assert!(brief.lines().all(|line| line.chars().count() <= 80), "{brief}");
+        assert!(lines < long.lines().count(), "{command}");
+        let headings: Vec<_> =
+            long.lines().filter(|line| line.ends_with(':') && !line.starts_with(' ')).collect();
+        let at = |heading: &str| headings.iter().position(|line| *line == heading);
+        let last = ["Choice:", "Store:", "Time:", "Messages:"].map(at);
+        let known: Vec<_> = last.into_iter().flatten().collect();
+        assert!(known.is_sorted(), "{command}: {headings:?}");
+        let own = headings.iter().position(|line| *line == "Options:").unwrap();
+        assert!(known.iter().all(|shared| *shared > own), "{command}: {headings:?}");
+    }
+    let begin = help(&["--help"]);
+    let rows: Vec<_> = begin.lines().filter_map(|line| line.strip_prefix("  ")).take(4).collect();
+    let names: Vec<_> = rows.iter().map(|row| row.split(' ').next().unwrap()).collect();
+    assert_eq!(names, ["init", "resolve", "validate", "explain"]);
+}
+
 #[test]
 fn help_reads_well_in_eighty_columns() {
     for command in commands().iter().map(String::as_str).chain([""]) {

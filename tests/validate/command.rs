@@ -189,7 +189,7 @@ fn warnings_do_not_count_unless_strict() {
     // A note about something undecidable does not become an error.
     validate("shop.yaml --strict").success().stderr_eq("note[undecidable]: [..]\n...\n");
     let strict = stdout(validate("suspicious.yaml --strict --quiet --format json").code(1));
-    assert_eq!(serde_json::from_str::<Value>(&strict).unwrap()["severity"], "error");
+    assert_eq!(findings(&strict)[0]["severity"], "error");
 }
 
 /// Files without a TOSCA version are skipped on request, as where a repository passes all of its
@@ -354,11 +354,17 @@ fn wrong_use_exits_with_2() {
     }
 }
 
+/// The findings in a document.
+fn findings(document: &str) -> Vec<Value> {
+    let document: Value = serde_json::from_str(document).unwrap();
+    assert_eq!(document["version"], 1);
+    document["findings"].as_array().unwrap().clone()
+}
+
 #[test]
-fn json_is_one_object_a_line_and_nothing_else() {
+fn json_is_one_document_and_nothing_else() {
     let assert = validate("shop.yaml wrong.yaml --format json").code(1).stderr_eq("");
-    let lines: Vec<Value> =
-        stdout(assert).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines = findings(&stdout(assert));
     let codes: Vec<_> = lines.iter().map(|line| line["code"].as_str().unwrap()).collect();
     assert_eq!(codes, ["undecidable", "invalid-value", "unknown-property"]);
     let last = &lines[2];
@@ -375,15 +381,20 @@ fn json_is_one_object_a_line_and_nothing_else() {
     assert_eq!(&text[place("start")..place("end")], "prot");
     assert_eq!((&fix["replacement"], &fix["line"]), (&"port".into(), &5.into()));
     assert_eq!(lines[1].get("fix"), None);
-    assert_eq!(stdout(validate("suspicious.yaml --format json --quiet").success()), "");
-    // The same messages as other commands write to standard error.
+    // A program that reads it gets a document of valid templates, too.
+    let none = "{\n  \"version\": 1,\n  \"findings\": []\n}\n";
+    assert_eq!(stdout(validate("suspicious.yaml --format json --quiet").success()), none);
+    // The same messages as other commands write to standard error, a line each.
     let reported = validate("wrong.yaml --message-format json")
         .code(1)
         .stdout_eq("")
         .get_output()
         .stderr
         .clone();
-    assert_eq!(String::from_utf8(reported).unwrap(), stdout(validate("wrong.yaml --format json")));
+    let lines = String::from_utf8(reported).unwrap();
+    let lines = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let document = stdout(validate("wrong.yaml --format json"));
+    assert_eq!(lines.collect::<Vec<_>>(), findings(&document));
 }
 
 fn uri(location: &Value) -> &str {

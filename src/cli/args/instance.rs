@@ -137,8 +137,6 @@ pub(crate) struct InitInstanceArgs {
     /// name, or `-` for standard input
     pub template: PathBuf,
     #[command(flatten)]
-    pub choose: ChooseArgs,
-    #[command(flatten)]
     pub deployment: DeploymentArgs,
     /// The way to keep secrets
     #[arg(long, value_name = "HOW", default_value = "digest")]
@@ -154,6 +152,8 @@ pub(crate) struct InitInstanceArgs {
     pub runtime: String,
     #[command(flatten)]
     pub author: AuthorArgs,
+    #[command(flatten)]
+    pub choose: ChooseArgs,
 }
 
 /// Arguments of `cuvee instance list`.
@@ -268,8 +268,6 @@ pub(crate) struct PlanInstanceArgs {
     /// without a choice its present target
     pub template: Option<PathBuf>,
     #[command(flatten)]
-    pub choose: ChooseArgs,
-    #[command(flatten)]
     pub deployment: DeploymentArgs,
     /// Plan how to undeploy the whole instance
     #[arg(long, conflicts_with_all = ["template", "presets", "inputs_files", "inputs"])]
@@ -296,6 +294,8 @@ pub(crate) struct PlanInstanceArgs {
     /// Format of the plan; by default the one that the ending of the file names, else `human`
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<PlanFormat>,
+    #[command(flatten)]
+    pub choose: ChooseArgs,
 }
 
 /// Arguments of `cuvee instance run`.
@@ -306,8 +306,6 @@ pub(crate) struct RunInstanceArgs {
     /// The template that the instance is to be a variant of; without one, the open orchestration is
     /// resumed, and the instance is repaired
     pub template: Option<PathBuf>,
-    #[command(flatten)]
-    pub choose: ChooseArgs,
     #[command(flatten)]
     pub deployment: DeploymentArgs,
     /// Run this plan, as `cuvee instance plan --format json` wrote it, instead of making one
@@ -339,6 +337,8 @@ pub(crate) struct RunInstanceArgs {
     pub sensitive: Vec<String>,
     #[command(flatten)]
     pub author: AuthorArgs,
+    #[command(flatten)]
+    pub choose: ChooseArgs,
 }
 
 /// How programs of nodes are called.

@@ -173,8 +173,8 @@ pub(crate) struct ChooseArgs {
     /// CUVEE_PRESETS]
     #[arg(long = "preset", value_name = "NAME", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
     pub presets: Vec<String>,
-    /// File of variability inputs (YAML, JSON or FeatureIDE extended XML); may be repeated, wins
-    /// over presets
+    /// File of variability inputs (YAML, JSON or FeatureIDE extended XML), or `-` for standard
+    /// input; may be repeated, wins over presets
     #[arg(long = "inputs", value_name = "FILE")]
     pub inputs_files: Vec<PathBuf>,
     /// Variability input, its value read as YAML; may be repeated, wins over files [env:
@@ -506,9 +506,6 @@ pub(crate) struct PlanArgs {
     /// name, or `-` for standard input
     #[arg(required_unless_present_all = ["from", "to"])]
     pub template: Option<PathBuf>,
-    // These choices apply to both sides.
-    #[command(flatten)]
-    pub choose: ChooseArgs,
     /// The workflow: `deploy`, `undeploy`, or one of the template
     #[arg(value_name = "WORKFLOW", default_value = "deploy")]
     pub workflow: String,
@@ -554,6 +551,9 @@ pub(crate) struct PlanArgs {
     /// `.dot`, `.svg`, `.mk`, `.bpmn`, `.yaml`), else `human`
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<PlanFormat>,
+    // The flags that other commands share are last in the help. They apply to both sides.
+    #[command(flatten)]
+    pub choose: ChooseArgs,
 }
 
 /// The way in which one variant becomes another.
@@ -878,7 +878,7 @@ pub(crate) struct ValidateArgs {
     /// Treat warnings as errors
     #[arg(long)]
     pub strict: bool,
-    /// Format of the diagnostics; all but human go to standard output, json as one object a line
+    /// Format of the findings; all but human go to standard output, as one document
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub format: FindingsFormat,
 }
@@ -904,12 +904,17 @@ impl CommandLine {
     fn parse_words(words: &[OsString]) -> Result<Self, clap::Error> {
         let mut command = Self::command().color(wish(words, "--color"));
         let matches = command.clone().try_get_matches_from(words).map_err(|error| {
-            // The long parts of the help are assembled only when help is requested.
-            let described = || manual::described(command.clone()).try_get_matches_from(words);
+            // The help is assembled only when it is requested.
+            let is_brief = words.iter().any(|word| word == "-h");
+            let describe = if is_brief { manual::brief } else { manual::described };
+            let described = || describe(command.clone()).try_get_matches_from(words);
             if is_help(&error) { described().err().unwrap_or(error) } else { error }
         })?;
         let arguments = Self::from_arg_matches(&matches)?;
-        match arguments.misuse() {
+        let is_completed = matches!(arguments.command, Command::Complete(_));
+        let twice = (!is_completed && reads_input_twice(words))
+            .then_some("standard input can be read only once, so `-` cannot be given twice");
+        match twice.or(arguments.misuse()) {
             Some(why) => Err(command.error(ErrorKind::ArgumentConflict, why)),
             None => Ok(arguments),
         }
@@ -926,16 +931,21 @@ impl CommandLine {
             Command::Test(args) => (args.update && args.format != TestFormat::Human).then_some(
                 "`--update` shows differences to people, so `--format` does not go with it",
             ),
-            Command::Validate(args) => {
-                let twice =
-                    args.templates.iter().filter(|template| template.as_os_str() == "-").count()
-                        > 1;
-                twice
-                    .then_some("standard input can be read only once, so `-` cannot be given twice")
-            }
             _ => None,
         }
     }
+}
+
+/// Whether standard input is to be read for several arguments. Behind `--output`, `-` is standard
+/// output.
+fn reads_input_twice(words: &[OsString]) -> bool {
+    let before = std::iter::once(None).chain(words.iter().map(|word| word.to_str()));
+    let reads = before.zip(words).filter(|(before, word)| match word.to_str() {
+        Some("-") => !matches!(before, Some("-o" | "--output")),
+        Some(word) => word.starts_with("--inputs=") && word.ends_with("=-"),
+        None => false,
+    });
+    reads.count() > 1
 }
 
 fn is_help(error: &clap::Error) -> bool {
