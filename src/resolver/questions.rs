@@ -85,7 +85,11 @@ impl Resolver {
                 let flags =
                     change.iter().filter_map(|it| Some(flag(&it.to.name, it.to.value.as_ref()?)));
                 let flags: Vec<_> = flags.collect();
-                let help = format!("with `{}` there is a variant", flags.join(" "));
+                let others = format!("other inputs give a variant: `{}`", flags.join(" "));
+                let help = match &conflict.help {
+                    Some(help) => format!("{help}; {others}"),
+                    None => others,
+                };
                 *conflict = conflict.clone().help(help);
             }
             Ok(Err(void)) => {

@@ -345,7 +345,7 @@ fn drawings_and_simulations_begin_with_what_is_there() {
         let (_, rest) = line.unwrap().split_once("class=\"node ").unwrap();
         rest.split('"').next().unwrap().to_owned()
     };
-    assert_eq!(["house", "book", "site"].map(class), ["added", "removed", "plain"]);
+    assert_eq!(["house", "book", "site"].map(class), ["present", "failed", "plain"]);
     let simulation = call("plan examples/guestbook --simulate");
     assert!(simulation.contains("house"), "{simulation}");
     let unknown = cuvee(root, &["graph", "examples/guestbook", "--state", "instance:nobody"]);

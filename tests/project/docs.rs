@@ -328,10 +328,16 @@ fn examples_of_codes_are_wrong_and_their_repairs_are_right() {
     let mut messages = String::from("# Messages\n");
     for code in Code::ALL {
         let CodeExample::Repair(lines) = code.example() else { continue };
-        let (codes, text) = told(lines, '-');
+        // An example is a part of a template, which may leave no node.
+        let told = |side| {
+            let (mut codes, text) = told(lines, side);
+            codes.retain(|it| *code == Code::NothingLeft || it != Code::NothingLeft.as_str());
+            (codes, text)
+        };
+        let (codes, text) = told('-');
         assert_eq!(codes, BTreeSet::from([code.to_string()]), "{code}: {text}");
         write!(messages, "\n## {code}\n\n```console\n{text}```\n").unwrap();
-        let (codes, text) = told(lines, '+');
+        let (codes, text) = told('+');
         assert_eq!(codes, BTreeSet::new(), "the repair of {code}: {text}");
     }
     fs::write(root().join("target/messages.md"), messages).unwrap();

@@ -146,17 +146,11 @@ Usage: cuvee [OPTIONS] <COMMAND>
 
 Begin:
   init          Write a first variable template out of a plain one
-
-Resolve:
   resolve       Resolve one variant of a template
-  options       Show the variability options in effect, and where each comes
-                from
-
-Check:
   validate      Report everything that is wrong with templates, in all their
                 variants
-  test          Run variability tests
-  explain-code  Explain a diagnostic code, or list all codes
+  explain       Explain why an element is present or absent, or why there is no
+                variant, and how to change that
 
 Explore all variants:
   inputs        List the inputs of a template, their cases, and the elements
@@ -164,16 +158,6 @@ Explore all variants:
   variants      List, count or sample the variants of a template
   analyze       Analyse all variants: find elements that every variant or none
                 has, and constraints that are in vain
-  explain       Explain why an element is present or absent, or why there is no
-                variant, and how to change that
-
-Deploy:
-  substitute    Replace nodes by templates that implement them, and select nodes
-                and targets from an inventory
-  plan          Plan how a variant is deployed, undeployed, or runs one of its
-                workflows
-  instance      Keep instances of variants: make them, plan for them, record
-                reports, ask for values
 
 Compare and show:
   diff          Compare two variants of a template, or two plain templates
@@ -182,22 +166,32 @@ Compare and show:
                 two variants
   report        Write a page with presets, topology, plans, differences and a
                 configurator
+
+Deploy:
+  plan          Plan how a variant is deployed, undeployed, or runs one of its
+                workflows
+  instance      Keep instances of variants: make them, plan for them, record
+                reports, ask for values
+  substitute    Replace nodes by templates that implement them, and select nodes
+                and targets from an inventory
+
+Test:
+  test          Run variability tests
+
+More:
+  options       Show the variability options in effect, and where each comes
+                from
   types         List the types of a template, or show the effective definition
                 of one, and where each part of it comes from
-
-Technologies of plain templates:
   assign        Assign technologies to the nodes of a plain template
   quality       Rate the technologies that a plain template names
-
-Exchange:
   convert       Write definitions of TOSCA 1.0, which are XML, as templates of
                 TOSCA Simple Profile 1.3, and variants of templates as
                 definitions
   export        Write the formula of a template for solvers, or the feature
                 model of its inputs
   import        Write variability inputs and constraints for a feature model
-
-Set up:
+  explain-code  Explain a diagnostic code, or list all codes
   completions   Print the script that completes command lines in a shell
   man           Print the manual, or its page for one command
   help          Print help for a command
@@ -238,42 +232,46 @@ Arguments:
               usual name, or `-` for standard input
 
 Options:
-      --preset <NAME>                  Variability preset; repeat it or separate several by commas,
-                                       later ones win [env: CUVEE_PRESETS]
-      --inputs <FILE>                  File of variability inputs (YAML, JSON or FeatureIDE extended
-                                       XML); may be repeated, wins over presets
-  -i, --input <NAME=VALUE>             Variability input, its value read as YAML; may be repeated,
-                                       wins over files [env: CUVEE_INPUT_<NAME>]
-      --option <KEY=VALUE>             Variability option; wins over the template's; may be repeated
-      --edition <EDITION>              Revision of the specification that the template follows, such
-                                       as `2025-07`; wins over the template's option `edition`
-      --map <URL=PATH>                 Local file or directory to read instead of a URL and all URLs
-                                       below it, for imports; may be repeated, the longest URL wins
-      --now <DATE>                     The present time: an ISO 8601 date, with a time and a zone if
-                                       they matter
-      --solver <NAME>                  The solver to use instead of the fastest one; every solver
-                                       finds the same variant [possible values: varisat, batsat]
-  -o, --output <FILE>                  Write the result to this file, all of it or nothing, instead
-                                       of to standard output, which is also `-`; if the name ends in
-                                       `.csar` or `.zip`, as an archive. Relative names of files in
-                                       the result are adapted to its new place
-      --output-dir <DIR>               Write the result into this directory, with the files that it
-                                       names and the files that these name
-      --all-files                      Also pack hidden files and the tests beside the template into
-                                       the archive
-      --format <FORMAT>                Format of the result; in an archive it is always yaml
-                                       [default: yaml] [possible values: yaml, json]
-      --edmm                           Keep the types of nodes and write `technology`, instead of
-                                       writing the types that technologies assign
-      --evaluate                       Replace those functions of TOSCA by their values that use
-                                       only topology inputs and properties
+  -o, --output <FILE>     Write the result to this file, all of it or nothing, instead of to
+                          standard output, which is also `-`; if the name ends in `.csar` or `.zip`,
+                          as an archive. Relative names of files in the result are adapted to its
+                          new place
+      --output-dir <DIR>  Write the result into this directory, with the files that it names and the
+                          files that these name
+      --all-files         Also pack hidden files and the tests beside the template into the archive
+      --format <FORMAT>   Format of the result; by default the one that the ending of the file
+                          names, else `yaml`; in an archive it is always yaml [possible values:
+                          yaml, json]
+      --edmm              Keep the types of nodes and write `technology`, instead of writing the
+                          types that technologies assign
+      --evaluate          Replace those functions of TOSCA by their values that use only topology
+                          inputs and properties
+      --accept-unproven   Exit with 0 even if the time of --timeout was too short to prove that the
+                          variant is the best
+  -h, --help              Print help
+
+Choice:
+      --preset <NAME>       Variability preset; repeat it or separate several by commas, later ones
+                            win [env: CUVEE_PRESETS]
+      --inputs <FILE>       File of variability inputs (YAML, JSON or FeatureIDE extended XML), or
+                            `-` for standard input; may be repeated, wins over presets
+  -i, --input <NAME=VALUE>  Variability input, its value read as YAML; may be repeated, wins over
+                            files [env: CUVEE_INPUT_<NAME>]
+      --option <KEY=VALUE>  Variability option; wins over the template's; may be repeated
+      --edition <EDITION>   Revision of the specification that the template follows, such as
+                            `2025-07`; wins over the template's option `edition`
+      --map <URL=PATH>      Local file or directory to read instead of a URL and all URLs below it,
+                            for imports; may be repeated, the longest URL wins
+      --now <DATE>          The present time: an ISO 8601 date, with a time and a zone if they
+                            matter
+      --solver <NAME>       The solver to use instead of the fastest one; every solver finds the
+                            same variant [possible values: varisat, batsat]
+
+Topology inputs:
       --deployment-inputs <FILE>       File of values of topology inputs (YAML or JSON) for
                                        evaluating functions; may be repeated
       --deployment-input <NAME=VALUE>  Value of a topology input, read as YAML, for evaluating
                                        functions; may be repeated, wins over files
-      --accept-unproven                Exit with 0 even if the time of --timeout was too short to
-                                       prove that the variant is the best
-  -h, --help                           Print help
 
 Time:
       --timeout <TIME>  Exit with 1 if there is no answer in this time, such as `30s` or `5m`;
@@ -312,21 +310,6 @@ Arguments:
                  usual name or a library of types, or `-` for standard input
 
 Options:
-      --preset <NAME>         Variability preset; repeat it or separate several by commas, later
-                              ones win [env: CUVEE_PRESETS]
-      --inputs <FILE>         File of variability inputs (YAML, JSON or FeatureIDE extended XML);
-                              may be repeated, wins over presets
-  -i, --input <NAME=VALUE>    Variability input, its value read as YAML; may be repeated, wins over
-                              files [env: CUVEE_INPUT_<NAME>]
-      --option <KEY=VALUE>    Variability option; wins over the template's; may be repeated
-      --edition <EDITION>     Revision of the specification that the template follows, such as
-                              `2025-07`; wins over the template's option `edition`
-      --map <URL=PATH>        Local file or directory to read instead of a URL and all URLs below
-                              it, for imports; may be repeated, the longest URL wins
-      --now <DATE>            The present time: an ISO 8601 date, with a time and a zone if they
-                              matter
-      --solver <NAME>         The solver to use instead of the fastest one; every solver finds the
-                              same variant [possible values: varisat, batsat]
       --non-normative         Include the non-normative types of chapter 9 of TOSCA Simple Profile
       --only-tosca            Skip files that have no `tosca_definitions_version`, such as other
                               YAML
@@ -335,10 +318,26 @@ Options:
                               substituted, in all variants: a file, an archive, or a directory of
                               them; may be repeated
       --strict                Treat warnings as errors
-      --format <FORMAT>       Format of the diagnostics; all but human go to standard output, json
-                              as one object a line [default: human] [possible values: human, json,
-                              sarif]
+      --format <FORMAT>       Format of the findings; all but human go to standard output, as one
+                              document [default: human] [possible values: human, json, sarif]
   -h, --help                  Print help
+
+Choice:
+      --preset <NAME>       Variability preset; repeat it or separate several by commas, later ones
+                            win [env: CUVEE_PRESETS]
+      --inputs <FILE>       File of variability inputs (YAML, JSON or FeatureIDE extended XML), or
+                            `-` for standard input; may be repeated, wins over presets
+  -i, --input <NAME=VALUE>  Variability input, its value read as YAML; may be repeated, wins over
+                            files [env: CUVEE_INPUT_<NAME>]
+      --option <KEY=VALUE>  Variability option; wins over the template's; may be repeated
+      --edition <EDITION>   Revision of the specification that the template follows, such as
+                            `2025-07`; wins over the template's option `edition`
+      --map <URL=PATH>      Local file or directory to read instead of a URL and all URLs below it,
+                            for imports; may be repeated, the longest URL wins
+      --now <DATE>          The present time: an ISO 8601 date, with a time and a zone if they
+                            matter
+      --solver <NAME>       The solver to use instead of the fastest one; every solver finds the
+                            same variant [possible values: varisat, batsat]
 
 Time:
       --timeout <TIME>  Exit with 1 if there is no answer in this time, such as `30s` or `5m`;
@@ -517,6 +516,7 @@ error[unknown-keyword]: [..]`condtions`[..]
   = help: [..]`conditions`[..]
 
 error: 1 error
+note: `cuvee validate typo.yaml` tells 1 more error
 
 "#]]);
 }
@@ -712,6 +712,7 @@ error[invalid-input]: an input file assigns `inputs`, which is not a declared va
   = help: leave `inputs` out: the names of inputs are to stand at the top of the file
 
 error: 1 error
+note: `cuvee validate shop.yaml` tells 3 more errors
 
 "#]]);
 }
@@ -878,6 +879,7 @@ error[unknown-keyword]: `till` is not a keyname of a node template
   = help: indent it as far as `shop` if it is a node template
 
 error: 1 error
+note: `cuvee validate wrong.yaml` tells 1 more error
 
 "#]]);
     resolved("  till:\n    type: till\n").stderr_eq(str![[r#"
@@ -891,6 +893,7 @@ error[unknown-keyword]: `till` is not a keyname of a topology template
   = help: indent it below `node_templates` if it is a node template
 
 error: 1 error
+note: `cuvee validate wrong.yaml` tells 1 more error
 
 "#]]);
 }
@@ -921,6 +924,7 @@ error[missing-property-container]: property "size@0" of node "vm" is present, bu
    = help: `options: {mode: semantic-loose}` would remove what belongs to absent nodes
 
 error: 2 errors
+note: `cuvee validate first.yaml` tells 2 more errors
 
 "#]]);
     // The options of the call override those of the template.
@@ -965,6 +969,7 @@ error[invalid-expression]: `backup` is not a condition
    = help: write `{variability_input: backup}`
 
 error: 1 error
+note: `cuvee validate wrong.yaml` tells 3 more errors
 
 "#]]);
     conditions("        get_input: backup\n").stderr_eq(str![[r#"
@@ -977,6 +982,7 @@ error[invalid-expression]: there is no operator `get_input`
    = help: a variant is chosen before functions of TOSCA have values: write `{variability_input: backup}`, which takes an input that `variability` declares
 
 error: 1 error
+note: `cuvee validate wrong.yaml` tells 3 more errors
 
 "#]]);
 }
@@ -1014,6 +1020,7 @@ error[expected-hosting]: node "shop" is expected to have a present hosting relat
    = help: keep one of them, or set the option `expected_hosting_check` to false
 
 error: 2 errors
+note: `cuvee validate wrong.yaml` tells 3 more errors
 
 "#]]);
     write(
@@ -1064,6 +1071,7 @@ warning[dangling-reference]: output "address@0" refers to node "vm", which is ab
    |                                      ^^^^^^^^^^^^^
 
 error: 3 errors, 1 warning
+note: `cuvee validate wrong.yaml` tells 2 more errors
 
 "#]]);
 }
@@ -1484,6 +1492,7 @@ error[unsatisfiable]: no variant fulfils all conditions: these 6 conflict
    = help: each of them could hold without one of the others: drop or weaken any one
 
 error: 1 error
+note: `cuvee validate hosts.yaml` tells 2 more errors
 
 "#]]);
 }

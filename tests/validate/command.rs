@@ -254,7 +254,7 @@ fn standard_input_is_a_template() {
         let directory = directory();
         cuvee("-").current_dir(directory.path()).stdin(text.to_owned()).assert()
     };
-    run(SHOP).success().stdout_eq("`-` is valid\n");
+    run(SHOP).success().stdout_eq("`<stdin>` is valid\n");
     run(WRONG).code(1).stderr_eq("error[invalid-value]: [..]\n --> <stdin>:5:44\n...\n");
 }
 

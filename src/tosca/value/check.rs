@@ -7,8 +7,8 @@ use super::literal::{Literal, range};
 use super::rule::GivenValues;
 use super::truth::Truth;
 use super::{
-    Clause, DataTypeView, DataTypes, Findings, Primitive, PropertyDefinition, Schema, Undecided,
-    UndecidedReason, function, function_not_map,
+    Clause, DataTypeView, DataTypes, Findings, Operator, Primitive, PropertyDefinition, Schema,
+    Undecided, UndecidedReason, function, function_not_map,
 };
 use crate::diagnostic::{Cite, Code, Diagnostic, Severity, did_you_mean, listed};
 use cuvee_text::source::Span;
@@ -418,7 +418,9 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
                 let error = Diagnostic::error(Code::ViolatedConstraint, message)
                     .at(datum.span())
                     .section("3.6.3");
-                let candidates = clause.operand.items().filter_map(Node::text);
+                let listed =
+                    Some(clause.operand).filter(|_| clause.operator == Operator::ValidValues);
+                let candidates = listed.into_iter().flat_map(Node::items).filter_map(Node::text);
                 let meant = datum.text().and_then(|text| did_you_mean(text, candidates));
                 self.report(
                     error.label(clause.span, "the constraint is declared here").help_opt(meant),

@@ -14,14 +14,14 @@ struct Part {
     /// The shape of the part; `None` if it is an element, whose words have their own parser.
     shape: Option<&'static Shape>,
     /// The content below its keynames.
-    below: &'static [(&'static str, Below)],
+    below: &'static [(&'static str, BelowKeyname)],
     /// The parts that other keys name: in older notation, an interface names its operations
     /// directly.
     others: Option<&'static Part>,
 }
 
 /// The content below a keyname.
-enum Below {
+enum BelowKeyname {
     /// One part.
     One(&'static Part),
     /// Parts by name, in a map or in a list of maps.
@@ -32,15 +32,15 @@ enum Below {
     Values(&'static str),
 }
 
-use Below::{Listed, Named, One, Values};
+use BelowKeyname::{Listed, Named, One, Values};
 
 /// A part with keynames of TOSCA only.
-const fn plain(shape: &'static Shape, below: &'static [(&'static str, Below)]) -> Part {
+const fn plain(shape: &'static Shape, below: &'static [(&'static str, BelowKeyname)]) -> Part {
     Part { shape: Some(shape), below, others: None }
 }
 
 /// An element of variability, or a collection of them.
-const fn element(below: &'static [(&'static str, Below)]) -> Part {
+const fn element(below: &'static [(&'static str, BelowKeyname)]) -> Part {
     Part { shape: None, below, others: None }
 }
 
@@ -247,7 +247,7 @@ impl Part {
     }
 }
 
-impl Below {
+impl BelowKeyname {
     fn check(&self, value: Node<'_>, diagnostics: &mut Diagnostics) {
         match self {
             One(part) => part.check(value, diagnostics),
