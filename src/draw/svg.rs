@@ -429,11 +429,10 @@ impl Legend {
         for (x, sample, text) in &self.entries {
             match sample {
                 Sample::Line(class) => {
-                    let (tip, end) = (
-                        Point { x: x + 28.0, y: 0.0 },
-                        if *class == "hosting" { 20.0 } else { 27.0 },
-                    );
-                    let head = head(tip, Point { x: -1.0, y: 0.0 }, *class == "hosting");
+                    let is_filled = *class != "connection";
+                    let (tip, end) =
+                        (Point { x: x + 28.0, y: 0.0 }, if is_filled { 20.0 } else { 27.0 });
+                    let head = head(tip, Point { x: -1.0, y: 0.0 }, is_filled);
                     let line = format_args!("M{} 0H{}", Length(*x), Length(x + end)).to_string();
                     ink.put(format_args!("<g class=\"relation {class} plain\"><path class=\"line\" d=\"{line}\"/><path class=\"head\" d=\"{head}\"/></g>"));
                 }

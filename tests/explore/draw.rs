@@ -487,3 +487,66 @@ fn frames_are_around_what_substitutes() {
     let json = json(&dir, "graph flat.yaml --format json");
     assert_eq!(json["nodes"][3]["substitutes"], serde_json::json!(["db", "db_engine"]));
 }
+
+/// The words of the legend of an SVG.
+fn legend(svg: &str) -> Vec<String> {
+    let (_, legend) = svg.split_once("<g class=\"legend\"").unwrap();
+    let words = legend.split("<text class=\"word\"").skip(1);
+    let inner = |word: &str| word[word.find('>').unwrap() + 1..word.find('<').unwrap()].to_owned();
+    words.map(inner).collect()
+}
+
+/// The legend of a plan counts what its summary counts, and explains the colours of what changes.
+#[test]
+fn the_legend_of_a_plan_counts_as_its_summary() {
+    let dir = workplace();
+    let shop = format!("{}/examples/shop", env!("CARGO_MANIFEST_DIR"));
+    for choice in ["--preset dev", "--preset prod", "--preset edge", "--from dev --to prod"] {
+        let summary = &json(&dir, &format!("plan {shop} {choice} --format json"))["summary"];
+        let svg = output(&dir, &format!("plan {shop} {choice} --format svg"));
+        let human = output(&dir, &format!("plan {shop} {choice}"));
+        let legend = legend(&svg);
+        for (noun, key) in [("operation", "operations"), ("delegation", "delegations")] {
+            let count = summary[key].as_u64().unwrap();
+            let said = format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
+            assert_eq!(legend.contains(&said), count > 0, "{choice}: {legend:?}");
+            assert!(count == 0 || human.lines().next().unwrap().contains(&said), "{human}");
+        }
+        let boxes = svg.matches("<g class=\"step call node ").count() as u64;
+        // One more is in the legend.
+        assert_eq!(boxes, summary["operations"].as_u64().unwrap() + 1, "{svg}");
+        let changes =
+            ["added", "removed", "changed"].map(|word| legend.iter().any(|it| it == word));
+        assert_eq!(changes, [choice.contains("--to"); 3], "{legend:?}");
+        assert!(legend.iter().any(|it| it == "comes before"), "{legend:?}");
+    }
+}
+
+/// The nodes of the cluster are on several layers, with another node beside them: one frame is
+/// around them all the same.
+#[test]
+fn a_substituted_node_has_one_frame() {
+    let dir = workplace();
+    let catalogue = format!("{}/examples/catalogue", env!("CARGO_MANIFEST_DIR"));
+    for database in ["self-hosted", "cluster"] {
+        let flat = format!("substitute {catalogue} --with {catalogue}/databases --quiet");
+        output(&dir, &format!("{flat} --choose db={database}.yaml -o flat.yaml"));
+        let svg = output(&dir, "graph flat.yaml --format svg");
+        assert_eq!(svg.matches("<g class=\"frame\" data-id=\"frame.db\">").count(), 1);
+        assert_eq!(svg.matches("<rect class=\"around\"").count(), 1, "{svg}");
+    }
+}
+
+/// Colours alone do not tell everybody what differs.
+#[test]
+fn what_differs_has_a_sign() {
+    let dir = workplace();
+    let mermaid = output(&dir, "graph shop.yaml --to fast");
+    assert!(mermaid.contains("n1[\"<b>+ cache</b>"), "{mermaid}");
+    assert!(mermaid.contains("n0 -.->|\"+ cache#58; cached\"| n1"), "{mermaid}");
+    assert!(output(&dir, "graph shop.yaml --from fast").contains("n1[\"<b>− cache</b>"));
+    let svg = output(&dir, "graph shop.yaml --to fast --format svg");
+    let (_, relation) = svg.split_once("data-id=\"relation.host@0.node.cache\">").unwrap();
+    let (relation, _) = relation.split_once("</g>\n").unwrap();
+    assert!(relation.contains("<g class=\"sign\""), "{relation}");
+}

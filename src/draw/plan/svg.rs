@@ -72,7 +72,7 @@ fn legend(picture: &PlanPicture) -> Legend {
         }
     }
     if !picture.edges.is_empty() {
-        legend.add(Sample::Line("hosting"), "comes before");
+        legend.add(Sample::Line("wait"), "comes before");
     }
     legend
 }
@@ -80,7 +80,7 @@ fn legend(picture: &PlanPicture) -> Legend {
 fn draw_wait(ink: &mut Ink, picture: &PlanPicture, (from, to): (usize, usize), line: &DrawnLine) {
     let (from, to) = (&picture.boxes[from].identifier, &picture.boxes[to].identifier);
     ink.put(format_args!(
-        "<g class=\"relation plain\"><title>{} → {}</title>",
+        "<g class=\"relation wait plain\"><title>{} → {}</title>",
         XmlText(from),
         XmlText(to)
     ));

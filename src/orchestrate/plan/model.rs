@@ -865,9 +865,10 @@ impl PlanStep {
         self.is_called() || self.is_delegated()
     }
 
-    /// Whether somebody else does it: the orchestrator, or a workflow in another language.
+    /// Whether somebody else does it, and nothing is called for it: the orchestrator, or a workflow
+    /// in another language.
     pub fn is_delegated(&self) -> bool {
-        self.work.is_delegated() || self.work == StepWork::External
+        self.work.is_delegated() || (self.work == StepWork::External && !self.is_called())
     }
 
     /// Whether an operation is called that has something to run.
