@@ -394,7 +394,7 @@ function buildConfigurator() {
   }
   if (!situation.consistent) {
     const why = choices.why(new Map(), []);
-    place.append(make('div', { class: 'notice' }, make('p', {}, make('strong', {}, 'No variant is possible, '), 'whatever is chosen:'), reasons(why)));
+    place.append(make('div', { class: 'notice wrong' }, make('p', {}, make('strong', {}, 'No variant is possible, '), 'whatever is chosen:'), reasons(why)));
     return;
   }
   if (data.inputs.length === 0) {
@@ -1180,9 +1180,9 @@ function renderView() {
 }
 
 function renderDrawing() {
+  if (state.view.mode === 'preset' && state.view.first < 0) state.view.first = 0;
   renderPlan();
   if (groups.length === 0) return;
-  if (state.view.mode === 'preset' && state.view.first < 0) state.view.first = 0;
   renderView();
   const found = new Map();
   for (const { group, element, isNode } of groups) {
@@ -1220,12 +1220,13 @@ function signLine(group, now) {
 
 /** What the states of an instance are called, by what they look like. */
 const INSTANCE = { present: 'started', plain: 'not started', failed: 'error', absent: 'not there' };
-const stateName = (now) => (state.view.mode === 'instance' ? INSTANCE[now] : now);
+const COMPARED = { present: 'in both', absent: 'in neither' };
+const stateName = (now) => ({ instance: INSTANCE, compare: COMPARED }[state.view.mode]?.[now] ?? now);
 
 function instanceNote() {
   const { source, revision, time, others, open } = data.instance;
   const more = [open && 'something is going on', others.length > 0 && `beside the template there ${others.length === 1 ? 'is' : 'are'} ${listed(others)}`].filter(Boolean);
-  return `${source}, revision ${revision} of ${time}${more.map((text) => `; ${text}`).join('')}.`;
+  return `${source}, revision ${revision} of ${time.replace('T', ' ').replace(/(\.\d+)?Z$/, ' UTC')}${more.map((text) => `; ${text}`).join('')}.`;
 }
 
 function viewNote() {
@@ -1519,7 +1520,7 @@ function rejection(told, names) {
   const rest = items.slice(FIRST);
   return make(
     'div',
-    { class: 'notice' },
+    { class: 'notice wrong' },
     make('strong', {}, `${listed(names.map((name) => (name === presets[0].name ? 'the variant of the defaults' : name)))} ${names.length === 1 ? 'is' : 'are'} rejected`),
     make('ul', { class: 'reasons' }, items.slice(0, FIRST)),
     rest.length > 0 && make('details', {}, make('summary', {}, `${rest.length} more`), make('ul', { class: 'reasons' }, rest)),

@@ -781,7 +781,7 @@ async function fitsEveryScreen() {
 }
 
 try {
-  for (const test of process.env.ONLY ? [eval(process.env.ONLY)] : [propagates, explainsLocks, worksByKeyboard, comparesPresets, loadsAndCompletes, everyChoiceResolves, keepsWhatTheCommandFixes, zoomsByMouse, pinches, typesValues, keepsConsequencesInView, commandsReproducePresets, findsInLargeTopologies, listsByHost, showsAnInstance, livesInItsAddress, countsWhatIsLeft, savesInputs, saysWhatAuthorsWrote, showsNothingElse, plans, fitsEveryScreen]) {
+  for (const test of [propagates, explainsLocks, worksByKeyboard, comparesPresets, loadsAndCompletes, everyChoiceResolves, keepsWhatTheCommandFixes, zoomsByMouse, pinches, typesValues, keepsConsequencesInView, commandsReproducePresets, findsInLargeTopologies, listsByHost, showsAnInstance, livesInItsAddress, countsWhatIsLeft, savesInputs, saysWhatAuthorsWrote, showsNothingElse, plans, fitsEveryScreen]) {
     await test();
     console.log(`${test.name}: ok`);
   }
