@@ -76,7 +76,7 @@ impl FileFormat for ListFormat {
     fn endings(self) -> &'static [&'static str] {
         match self {
             Self::Human => &[],
-            Self::Json => &["json", "jsonl", "ndjson"],
+            Self::Json => &["json"],
         }
     }
 }

@@ -57,6 +57,7 @@ const HEADINGS: &[(&str, &[&str])] = &[
         ],
     ),
     ("Order", &["order", "parallel_hosts", "ignore", "managed"]),
+    ("Secrets", &["secrets", "sensitive"]),
     ("Topology inputs", &["deployment_files", "deployment_inputs"]),
     (CHOICE, &["presets", "inputs_files", "inputs", "set", "edition", "mappings", "now", "solver"]),
     ("Store", &["store", "actor", "lock_timeout", "expect"]),
@@ -68,7 +69,8 @@ const HEADINGS: &[(&str, &[&str])] = &[
 const CHOICE: &str = "Choice";
 
 /// The headings of which `-h` shows nothing, and the flags of the choice that it shows.
-const SHARED: &[&str] = &["Simulation", "Order", "Topology inputs", "Store", "Time", "Messages"];
+const SHARED: &[&str] =
+    &["Simulation", "Order", "Secrets", "Topology inputs", "Store", "Time", "Messages"];
 const BRIEF_CHOICE: &[&str] = &["presets", "inputs_files", "inputs"];
 
 /// What follows a brief help.
@@ -220,28 +222,79 @@ fn with_list(list: &str, command: Command) -> Command {
 /// ones of all, each in a few words.
 pub(super) fn brief(command: Command) -> Command {
     let list = brief_list(&command);
-    with_list(&list, abridged(arranged(command)))
+    let template = format!("{{about}}\n\n{{usage-heading}} {{usage}}\n\n{list}\n{SEE_MORE}\n");
+    arranged(command).help_template(template).mut_subcommands(abridged)
 }
 
 fn abridged(command: Command) -> Command {
-    let abridge = |arg: Arg| {
+    let command = command.mut_subcommands(abridged);
+    let is_shown = |arg: &&Arg| {
         let id = arg.get_id().as_str();
-        let is_shown = heading(id).is_none_or(|heading| match heading {
-            CHOICE => BRIEF_CHOICE.contains(&id),
-            heading => !SHARED.contains(&heading),
-        });
-        let help =
-            arg.get_help().map(|help| clause(&help.to_string()).to_owned()).unwrap_or_default();
-        arg.hide_short_help(!is_shown).help(help)
+        !arg.is_hide_set()
+            && heading(id).is_none_or(|heading| match heading {
+                CHOICE => BRIEF_CHOICE.contains(&id),
+                heading => !SHARED.contains(&heading),
+            })
     };
-    command.mut_args(abridge).mut_subcommands(abridged).after_help(SEE_MORE)
+    let shown: Vec<_> = command.get_arguments().filter(is_shown).collect();
+    let (arguments, flags): (Vec<_>, Vec<_>) = shown.into_iter().partition(|it| it.is_positional());
+    let is_choice = |arg: &&Arg| heading(arg.get_id().as_str()) == Some(CHOICE);
+    let (choice, own): (Vec<_>, Vec<_>) = flags.into_iter().partition(is_choice);
+    let below = command.get_subcommands().filter(|of| !of.is_hide_set());
+    let below = below.map(|of| (of.get_name().to_owned(), of.get_about().map(ToString::to_string)));
+    let rows = |args: Vec<&Arg>| -> Vec<_> {
+        let help = |arg: &Arg| arg.get_help().map(ToString::to_string);
+        args.into_iter().map(|arg| (spelt(arg), help(arg))).collect()
+    };
+    let parts = [
+        ("Commands", below.collect()),
+        ("Arguments", rows(arguments)),
+        ("Options", rows(own)),
+        (CHOICE, rows(choice)),
+    ];
+    let mut text = String::new();
+    for (heading, rows) in parts.iter().filter(|(_, rows)| !rows.is_empty()) {
+        brief_rows(heading, rows, &mut text);
+    }
+    let template = format!("{{about}}\n\n{{usage-heading}} {{usage}}\n\n{text}\n{SEE_MORE}\n");
+    command.help_template(template)
+}
+
+/// How an argument is written: `-o, --output <FILE>`.
+fn spelt(arg: &Arg) -> String {
+    let names = arg.get_value_names().into_iter().flatten();
+    let takes_value = arg.is_positional() || arg.get_action().takes_values();
+    let value = names.filter(|_| takes_value).map(|name| format!(" <{name}>")).collect::<String>();
+    match (arg.get_short(), arg.get_long()) {
+        (Some(short), Some(long)) => format!("-{short}, --{long}{value}"),
+        (None, Some(long)) => format!("    --{long}{value}"),
+        (Some(short), None) => format!("-{short}{value}"),
+        (None, None) => value.trim_start().to_owned(),
+    }
+}
+
+/// The widest column of names in a brief help. The description of a longer one begins behind it.
+const NAMES: usize = 30;
+
+/// Writes arguments or commands, each in a few words.
+fn brief_rows(heading: &str, rows: &[(String, Option<String>)], text: &mut String) {
+    let widths = rows.iter().map(|(name, _)| name.len()).filter(|width| *width <= NAMES);
+    let width = widths.max().unwrap_or_default();
+    // Writing into a string does not fail.
+    let _ = writeln!(text, "{heading}:");
+    for (name, about) in rows {
+        let taken = width.max(name.len()) + 4;
+        let lines = wrapped(clause(about.as_deref().unwrap_or_default()), WIDTH - taken);
+        let lines = lines.join(&format!("\n{:1$}", "", taken));
+        let _ = writeln!(text, "{}", format!("  {name:width$}  {lines}").trim_end());
+    }
 }
 
 /// The beginning of a description, which says what it is about. A condition in front belongs to it.
 fn clause(text: &str) -> &str {
-    let is_condition = |start: &str| text.starts_with(start);
-    let skipped = match text.find(": ") {
-        Some(at) if ["For ", "With "].into_iter().any(is_condition) => at + 2,
+    let is_condition = ["After ", "For ", "With "].into_iter().any(|it| text.starts_with(it));
+    let skipped = match text.find([':', ',']) {
+        Some(at) if is_condition => at + 2,
         _ => 0,
     };
     let rest = &text[skipped..];

@@ -38,7 +38,7 @@ pub(crate) fn run(args: &ValidateArgs, reporter: &Reporter) -> Outcome {
     found.retain(|(_, (diagnostic, _))| reporter.tells(diagnostic.severity));
     let diagnostics: Vec<_> = found.iter().map(|&(_, found)| found).collect();
     let text = match args.format {
-        FindingsFormat::Json => json(&Findings::of(&render::json(diagnostics))),
+        FindingsFormat::Json => json(&FindingsDocument::of(&render::json(diagnostics))),
         FindingsFormat::Sarif => sarif::document(&found),
         FindingsFormat::Human => {
             reporter.tell(&diagnostics);
@@ -55,12 +55,12 @@ pub(crate) fn run(args: &ValidateArgs, reporter: &Reporter) -> Outcome {
 
 /// The findings in their JSON form.
 #[derive(Serialize)]
-struct Findings {
+struct FindingsDocument {
     /// Each as it is reported in a line of `--message-format json`.
     findings: Vec<Box<RawValue>>,
 }
 
-impl Findings {
+impl FindingsDocument {
     fn of(lines: &str) -> Self {
         // Each line is an object.
         let finding = |line: &str| RawValue::from_string(line.to_owned()).ok();

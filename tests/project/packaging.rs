@@ -188,7 +188,7 @@ fn is_what_it_is_called(path: &Path) -> bool {
         "mk" => text.contains(".PHONY"),
         "csar" | "zip" => text.starts_with("PK"),
         "cnf" | "wcnf" => text.lines().any(|line| line.starts_with("p ") || line.starts_with("h ")),
-        "uvl" => text.starts_with("namespace") || text.starts_with("features"),
+        "uvl" => text.lines().any(|line| line == "features"),
         _ => false,
     }
 }
@@ -219,7 +219,7 @@ fn files_are_what_they_are_called() {
                 fs::remove_file(&file).unwrap();
                 written += 1;
             } else {
-                assert!(said.contains("error[usage]") && !file.exists(), "{line} {ending}: {said}");
+                assert!(said.contains("error[") && !file.exists(), "{line} {ending}: {said}");
             }
         }
         assert!(written > 0, "{command}");
@@ -245,12 +245,14 @@ fn brief_help_is_a_screen() {
             (help(&[&words[..], &["-h"]].concat()), help(&[&words[..], &["--help"]].concat()));
         let lines = brief.lines().count();
         assert!(lines <= SCREEN, "cuvee {command} -h has {lines} lines:\n{brief}");
-        assert!(brief.lines().all(|line| line.chars().count() <= 80), "{brief}");
+        // The usage is one line, however long.
+        let wrapped = brief.lines().filter(|line| !line.starts_with("Usage: "));
+        assert!(wrapped.into_iter().all(|line| line.chars().count() <= 80), "{brief}");
         assert!(lines < long.lines().count(), "{command}");
         let headings: Vec<_> =
             long.lines().filter(|line| line.ends_with(':') && !line.starts_with(' ')).collect();
         let at = |heading: &str| headings.iter().position(|line| *line == heading);
-        let last = ["Choice:", "Store:", "Time:", "Messages:"].map(at);
+        let last = ["Choice:", "Time:", "Messages:"].map(at);
         let known: Vec<_> = last.into_iter().flatten().collect();
         assert!(known.is_sorted(), "{command}: {headings:?}");
         let own = headings.iter().position(|line| *line == "Options:").unwrap();

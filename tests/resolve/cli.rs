@@ -1105,18 +1105,20 @@ fn what_was_read_is_never_overwritten() {
     write(&dir, "shop.yaml", &format!("{head}\nimports:\n  - types.yaml\n{body}"));
     write(&dir, "prod.yaml", &read(&dir, "shop.yaml"));
     write(&dir, "plain.yaml", DEV);
-    write(&dir, "model.uvl", "features\n  Shop\n");
+    write(&dir, "model", "features\n  Shop\n");
     let before = read(&dir, "shop.yaml");
+    // The ending of this one names no format.
+    write(&dir, "shop.v1", &before);
     for (line, target) in [
         ("resolve shop.yaml", "shop.yaml"),
         ("resolve shop.yaml", "in/../shop.yaml"),
         ("resolve shop.yaml --evaluate", "types.yaml"),
         ("resolve shop.yaml --inputs in/inputs.yaml", "in/inputs.yaml"),
-        ("resolve shop.yaml --format json", "shop.yaml"),
-        ("graph shop.yaml", "shop.yaml"),
-        ("report shop.yaml", "types.yaml"),
-        ("export shop.yaml --format uvl", "shop.yaml"),
-        ("import model.uvl", "model.uvl"),
+        ("resolve shop.v1 --format json", "shop.v1"),
+        ("graph shop.v1", "shop.v1"),
+        ("report shop.v1", "shop.v1"),
+        ("export shop.v1 --format uvl", "shop.v1"),
+        ("import model", "model"),
         ("assign plain.yaml", "plain.yaml"),
     ] {
         let failure = cuvee(&dir, &format!("{line} -o {target}")).assert().code(1);
@@ -1132,6 +1134,30 @@ fn what_was_read_is_never_overwritten() {
     assert_eq!(read(&dir, "prod.yaml"), before);
     assert_eq!(read(&dir, "types.yaml"), types);
     assert_eq!(read(&dir, "plain.yaml"), DEV);
+}
+
+/// A dash in place of a file of inputs is standard input, which can be read only once.
+#[test]
+fn a_dash_is_standard_input_for_inputs() {
+    let dir = workplace();
+    let resolve = |line: &str| cuvee(&dir, line).stdin(Data::text("mode: prod\n"));
+    write(&dir, "inputs.yaml", "mode: prod\n");
+    let expected = cuvee(&dir, "resolve shop.yaml --inputs inputs.yaml").assert().success();
+    let expected = String::from_utf8(expected.get_output().stdout.clone()).unwrap();
+    for line in ["resolve shop.yaml --inputs -", "resolve shop.yaml --inputs=- -o -"] {
+        gives(resolve(line), &expected);
+    }
+    for line in ["resolve - --inputs -", "diff - --inputs=- --to prod", "validate - -"] {
+        resolve(line).assert().code(2).stdout_eq(raw("")).stderr_eq(
+            "error: standard input can be read only once, so `-` cannot be given twice\n...\n",
+        );
+    }
+    let wrong = cuvee(&dir, "resolve shop.yaml --inputs -").stdin(Data::text("mode: [\n"));
+    wrong
+        .assert()
+        .code(1)
+        .stdout_eq(raw(""))
+        .stderr_eq("error[syntax]: [..]\n --> /dev/stdin:1:7\n...\n");
 }
 
 #[test]

@@ -217,7 +217,7 @@ fn files_of_other_kinds_are_passed_over_where_that_is_asked_for() {
     run("--only-tosca types.yaml mentions.yaml").success().stdout_eq(
         "`types.yaml` is valid\n1 file without `tosca_definitions_version` was passed over\n",
     );
-    run("--only-tosca compose.yaml --format json").success().stdout_eq("");
+    run("--only-tosca compose.yaml --format json").success().stdout_eq(NONE);
     // Every file that may be a template is validated: wrong, missing or broken ones.
     run("--only-tosca --quiet wrong.yaml compose.yaml").code(1);
     run("--only-tosca nowhere.yaml").code(1).stderr_eq("error[file]: [..]\n...\n");
@@ -313,8 +313,7 @@ fn a_directory_without_a_template_is_a_library() {
     write("data/colour.yaml", "data_types: { Colour: { derived_from: strong } }");
     write("broken.yaml", "node_types: [");
     let log = cuvee(". --format json").current_dir(directory.path()).assert().code(1);
-    let findings: Vec<Value> =
-        stdout(log).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let findings = findings(&stdout(log));
     let found: BTreeSet<_> = findings
         .iter()
         .map(|one| (one["code"].as_str().unwrap(), one["file"].as_str().unwrap()))
@@ -354,6 +353,9 @@ fn wrong_use_exits_with_2() {
     }
 }
 
+/// The document of templates that are valid.
+const NONE: &str = "{\n  \"version\": 1,\n  \"findings\": []\n}\n";
+
 /// The findings in a document.
 fn findings(document: &str) -> Vec<Value> {
     let document: Value = serde_json::from_str(document).unwrap();
@@ -382,8 +384,7 @@ fn json_is_one_document_and_nothing_else() {
     assert_eq!((&fix["replacement"], &fix["line"]), (&"port".into(), &5.into()));
     assert_eq!(lines[1].get("fix"), None);
     // A program that reads it gets a document of valid templates, too.
-    let none = "{\n  \"version\": 1,\n  \"findings\": []\n}\n";
-    assert_eq!(stdout(validate("suspicious.yaml --format json --quiet").success()), none);
+    assert_eq!(stdout(validate("suspicious.yaml --format json --quiet").success()), NONE);
     // The same messages as other commands write to standard error, a line each.
     let reported = validate("wrong.yaml --message-format json")
         .code(1)
@@ -579,12 +580,11 @@ fn archives_of_tosca_1_0_are_judged_as_such() {
         write("TOSCA-Metadata/TOSCA.meta", meta);
         write(document, DEFINITIONS);
         let log = cuvee("a --format json").current_dir(directory.path()).assert();
-        let line = |line: &str| {
-            let found: Value = serde_json::from_str(line).unwrap();
+        let line = |found: &Value| {
             let text = |name: &str| found[name].as_str().unwrap_or_default().to_owned();
             format!("{}:{} {}: {}", text("file"), found["line"], text("severity"), text("message"))
         };
-        stdout(log).lines().map(line).collect::<Vec<_>>()
+        findings(&stdout(log)).iter().map(line).collect::<Vec<_>>()
     };
     let first = "TOSCA-Meta-File-Version: 1.0\nCSAR-Version: 1.0\nCreated-By: me\n";
     let entry = "Entry-Definitions: Definitions/d.tosca\n";
