@@ -269,7 +269,55 @@ fn every_word_of_the_language_has_an_example() {
 const START: &str = "\
 # The language
 
-Variability4TOSCA from the beginning: every keyword, kind of element, operator, default condition, mode, option, check and constraint, each with an
+A template with one condition. The cache is there where `cached` is true; the mode removes what an absent node leaves behind, here the
+requirement `dependency` that leads to it:
+
+```yaml tea.yaml
+tosca_definitions_version: tosca_variability_1_0
+topology_template:
+  variability:
+    inputs:
+      cached: { type: boolean, default: false }
+    options:
+      mode: consistent-loose
+  node_templates:
+    shop:
+      type: tosca.nodes.SoftwareComponent
+      requirements:
+        - host: machine
+        - dependency: cache
+    cache:
+      type: tosca.nodes.SoftwareComponent
+      conditions: { variability_input: cached }
+      requirements:
+        - host: machine
+    machine:
+      type: tosca.nodes.Compute
+```
+
+```console
+$ cuvee resolve tea.yaml
+tosca_definitions_version: tosca_simple_yaml_1_3
+topology_template:
+  node_templates:
+    shop:
+      type: tosca.nodes.SoftwareComponent
+      requirements:
+        - host: machine
+    machine:
+      type: tosca.nodes.Compute
+$ cuvee resolve tea.yaml --input cached=true
+...
+        - dependency: cache
+    cache:
+      type: tosca.nodes.SoftwareComponent
+...
+```
+
+Without a mode that requirement would be an error, because its target is absent: [modes](#modes) says what each removes. [The
+tutorial](tutorial.md) goes on slowly from here; this page has all of the rest.
+
+Below is Variability4TOSCA from the beginning: every keyword, kind of element, operator, default condition, mode, option, check and constraint, each with an
 example. The examples are run by a test, and a word without one fails it.
 
 A template is shown first, then examples, each of which stands in it in place of `HERE`. Templates are what stands below `topology_template` of a
@@ -289,8 +337,9 @@ fn page() -> String {
     let mut page = START.to_owned();
     page.push('\n');
     for Chapter { chapter, sections, .. } in &chapters {
-        let titles: Vec<_> = sections.iter().map(|one| one.title.as_str()).collect();
-        writeln!(page, "- [{chapter}](#{}): {}", anchor(chapter), titles.join(", ")).unwrap();
+        let link = |title: &str| format!("[{title}](#{})", anchor(title));
+        let links: Vec<_> = sections.iter().map(|one| link(&one.title)).collect();
+        writeln!(page, "- {}: {}", link(chapter), links.join(", ")).unwrap();
     }
     for Chapter { chapter, sections, kinds } in &chapters {
         write!(page, "\n## {chapter}\n").unwrap();
@@ -408,6 +457,21 @@ fn show_kinds(page: &mut String) {
         writeln!(page, "| {kind} | those of every element{but}{own} | {keynames}{section} |")
             .unwrap();
     }
+}
+
+/// Each heading has an anchor of its own, so links lead where they say.
+#[test]
+fn sections_of_the_language_have_titles_of_their_own() {
+    let page = page();
+    let titles = page.lines().filter_map(|line| line.strip_prefix('#'));
+    let anchors: Vec<_> =
+        titles.map(|title| anchor(title.trim_start_matches('#').trim())).collect();
+    assert_eq!(anchors.iter().collect::<BTreeSet<_>>().len(), anchors.len());
+    let links: Vec<_> =
+        page.split("](#").skip(1).filter_map(|rest| rest.split(')').next()).collect();
+    assert!(links.len() > 80, "{}", links.len());
+    let lost = links.iter().find(|link| !anchors.iter().any(|anchor| anchor == *link));
+    assert_eq!(lost, None);
 }
 
 #[test]

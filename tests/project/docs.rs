@@ -160,6 +160,16 @@ impl Shown<'_> {
     }
 }
 
+/// What tests leave open in what they expect is no text for readers.
+#[test]
+fn pages_have_no_placeholders() {
+    for path in pages() {
+        let page = fs::read_to_string(&path).unwrap();
+        let found = page.lines().find(|line| line.contains("[..]"));
+        assert_eq!(found, None, "{}", path.display());
+    }
+}
+
 #[test]
 fn commands_do_what_is_shown() {
     let mut count = 0;
