@@ -157,6 +157,11 @@ pub mod output {
     }
 }
 
+/// Templates in which everything is written out that their options add.
+pub mod enrich {
+    pub use crate::variability::enriched::{AddedCondition, EnrichedElement, EnrichedTemplate};
+}
+
 /// The technologies of plain templates: which ones rules assign, and how good they are.
 pub mod technology {
     pub use crate::variability::assign::{

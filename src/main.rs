@@ -4,9 +4,9 @@ mod cli;
 
 use cli::args::{Command, CommandLine};
 use cli::{
-    analyze, assign, complete, convert, diff, explain, explain_code, export, graph, import, init,
-    inputs, matrix, misuse, options, packaging, plan, quality, report, reporter::Reporter, resolve,
-    substitute, test, types, validate, variants, watch,
+    analyze, assign, complete, convert, diff, enrich, explain, explain_code, export, graph, import,
+    init, inputs, matrix, misuse, options, packaging, plan, quality, report, reporter::Reporter,
+    resolve, substitute, test, types, validate, variants, watch,
 };
 use std::process::ExitCode;
 
@@ -45,6 +45,7 @@ fn main() -> ExitCode {
         Command::Convert(args) => convert::run(args, &reporter),
         Command::Types(args) => types::run(args, &reporter),
         Command::Assign(args) => assign::run(args, &reporter),
+        Command::Enrich(args) => enrich::run(args, &reporter),
         Command::Quality(args) => quality::run(args, &reporter),
         Command::Validate(args) => validate::run(args, &reporter),
     };

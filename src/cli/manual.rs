@@ -21,6 +21,7 @@ const PURPOSES: &[(&str, &[&str])] = &[
 /// The heading of commands that are rarely used.
 const MORE: &str = "More";
 const RARE: &[&str] = &[
+    "enrich",
     "options",
     "types",
     "assign",
@@ -85,6 +86,10 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         ("cuvee resolve shop --preset prod", "the variant of a preset, on standard output"),
         ("cuvee resolve shop --preset prod -i visitors=9000 -o prod.yaml", "one input otherwise, into a file"),
         ("cuvee resolve shop --inputs choice.yaml --format json", "inputs from a file, the result as JSON"),
+    ]),
+    ("enrich", &[
+        ("cuvee enrich shop", "the template with all conditions written out"),
+        ("cuvee enrich shop --option mode=default --format json", "the conditions that this mode would add, for programs"),
     ]),
     ("options", &[
         ("cuvee options shop", "the options that are set, and where"),

@@ -10,6 +10,7 @@ pub(crate) mod convert;
 mod csv;
 pub(crate) mod diff;
 mod diff_files;
+pub(crate) mod enrich;
 pub(crate) mod explain;
 pub(crate) mod explain_code;
 pub(crate) mod export;

@@ -93,7 +93,7 @@ fn entries<'o, 'a>(out: &'o Out<'a>) -> impl Iterator<Item = (&'o str, &'o Out<'
 fn bare<'o, 'a>(out: &'o Out<'a>) -> &'o Out<'a> {
     match out {
         Out::Cases(cases) if cases.len() == 1 => bare(&cases[0].1),
-        Out::Lifted(_, out) | Out::Below(_, out) => bare(out),
+        Out::Lifted(_, out) | Out::Below(_, out) | Out::Noted(_, out) => bare(out),
         out => out,
     }
 }
@@ -119,7 +119,9 @@ impl<'a> Ways<'_, 'a> {
     fn of(&mut self, out: &Out<'a>, is_short: bool) -> Result<Vec<Way<'a>>, &'static str> {
         let all = match out {
             Out::Source(_) | Out::String(_) | Out::Value(_) => vec![(Formula::TRUE, out.clone())],
-            Out::Lifted(_, out) | Out::Below(_, out) => self.of(out, is_short)?,
+            Out::Lifted(_, out) | Out::Below(_, out) | Out::Noted(_, out) => {
+                self.of(out, is_short)?
+            }
             Out::Later(_) => return Err(UNKNOWN),
             Out::Cases(cases) => {
                 let mut all = Vec::new();
@@ -157,7 +159,7 @@ impl<'a> Ways<'_, 'a> {
 
     /// All ways to write a part that may be missing.
     fn maybe(&mut self, out: &Out<'a>, is_short: bool) -> Result<Vec<MaybeWay<'a>>, &'static str> {
-        if let Out::Lifted(_, out) | Out::Below(_, out) = out {
+        if let Out::Lifted(_, out) | Out::Below(_, out) | Out::Noted(_, out) = out {
             return self.maybe(out, is_short);
         }
         let all = self.of(out, is_short)?.into_iter().map(|(when, out)| (when, Some(out)));

@@ -21,6 +21,7 @@ use crate::validate::{self, Validation};
 use crate::variability::assign::{
     self, AssignedTechnologies, TechnologyQuality, UnsupportedTechnology,
 };
+use crate::variability::enriched::{self, EnrichedTemplate};
 use crate::variability::init;
 use crate::variability::inputs::InputMode;
 use crate::variability::options::Options;
@@ -128,6 +129,25 @@ impl Resolver {
     /// vary.
     pub fn variable_template(&self) -> Result<Answer<String>, Failure> {
         init::variable(&*self.loaded(Extent::Needed)?)
+    }
+
+    /// The template in mode `manual`, in which everything is written out that its options, default
+    /// conditions, pruning and technology rules add. For each choice of inputs it resolves to the
+    /// same.
+    ///
+    /// ```
+    /// let shop = cuvee::Resolver::new("examples/shop");
+    /// let enriched = shop.enrich()?.result;
+    /// assert!(enriched.yaml.contains("mode: manual"));
+    /// assert!(enriched.elements.iter().any(|it| it.element == "node.engine"));
+    /// # Ok::<(), cuvee::Failure>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Errors of the template that do not depend on its inputs, and `invalid-template` for
+    /// conditions that cannot be written out.
+    pub fn enrich(&self) -> Result<Answer<EnrichedTemplate>, Failure> {
+        self.ask(InputMode::Open, enriched::enrich)
     }
 
     /// The effective options of the template, and the files that the options come from.

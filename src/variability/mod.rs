@@ -9,6 +9,7 @@ pub mod clock;
 pub(crate) mod element;
 pub(crate) mod emit;
 pub(crate) mod enrich;
+pub(crate) mod enriched;
 pub(crate) mod expression;
 pub(crate) mod find;
 pub(crate) mod function;

@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 mod conflicts;
+mod enriched;
 mod explore;
 mod generate;
 mod inputs;

@@ -98,6 +98,8 @@ const DOCUMENTS: &[(&str, i32, &str)] = &[
     ("types shop shop.nodes.Service --format json", 0, "types-name"),
     ("types typed.yaml my.Node --format json", 0, "types-name"),
     ("assign plain --format json", 0, "assign"),
+    ("enrich shop --format json", 0, "enrich"),
+    ("enrich odd.yaml --option optimization_topology=min --format json", 0, "enrich"),
     ("quality plain --format json", 0, "quality"),
     ("plan shop --preset prod --format json", 0, "plan"),
     ("plan planned.yaml --format json", 0, "plan"),

@@ -108,6 +108,12 @@ pub(crate) enum Command {
     Types(TypesArgs),
     /// Assign technologies to the nodes of a plain template
     Assign(AssignArgs),
+    /// Write out the conditions that options, default conditions, pruning and technology rules add
+    ///
+    /// The template that is written is in mode `manual`: it no longer depends on defaults of its
+    /// version, and resolves to the same for all inputs. Each added condition has a comment that
+    /// says where it comes from. docs/options.md says more.
+    Enrich(EnrichArgs),
     /// Rate the technologies that a plain template names
     Quality(QualityArgs),
     /// Report everything that is wrong with templates, in all their variants
@@ -832,6 +838,21 @@ pub(crate) enum AssignFormat {
     Human,
     Json,
     Yaml,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EnrichArgs {
+    /// A service template, an archive (CSAR), a directory that holds a template under its usual
+    /// name, or `-` for standard input
+    pub template: PathBuf,
+    #[command(flatten)]
+    pub options: OptionArgs,
+    /// Write the result to this file, all of it or nothing; `-` is standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Format of the output: the template, or what is added to it as data
+    #[arg(long, value_name = "FORMAT", default_value = "yaml")]
+    pub format: ResultFormat,
 }
 
 #[derive(Debug, Args)]

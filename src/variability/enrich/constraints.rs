@@ -10,6 +10,14 @@ use crate::variability::template::Implied;
 use cuvee_sat::formula::Formula;
 use rustc_hash::FxHashMap;
 
+/// What implies an element, together with the element's own conditions.
+pub(crate) struct Implying {
+    /// The element around it whose presence implies it; `None` if nothing else has to be present.
+    pub of: Option<Of>,
+    /// Elements of which one has to be possible by its own conditions, if there are any here.
+    pub restricted_by: Vec<ElementId>,
+}
+
 impl<'a> EnrichContext<'_, '_, 'a> {
     pub(super) fn constraints(&mut self, generated: &Conditions, assertions: &mut Assertions) {
         let graph = self.evaluator.graph;
@@ -37,7 +45,8 @@ impl<'a> EnrichContext<'_, '_, 'a> {
     /// `what implies e ∧ manual(e) ⇒ present(e)`. If e is a fallback for other alternatives, this
     /// does not apply while the conditions of one of these hold.
     fn implied(&mut self, id: ElementId, assertions: &mut Assertions) {
-        let Some(holder) = self.implying(id) else { return };
+        let Some(implying) = self.implying(id) else { return };
+        let holder = self.implies_element(id, &implying);
         let (manual, present) = (self.evaluator.manual(id), self.evaluator.atom(id));
         let others = self.fallbacks.get(&id).into_iter().flatten();
         let others = others.map(|&other| self.evaluator.manual(other));
@@ -45,9 +54,9 @@ impl<'a> EnrichContext<'_, '_, 'a> {
         assertions.push(clause, Origin::Implied(id));
     }
 
-    /// The formula that implies an element together with the element's own conditions; `None` for
-    /// an element that is not implied.
-    fn implying(&mut self, id: ElementId) -> Option<Formula> {
+    /// What implies an element together with the element's own conditions; `None` for an element
+    /// that is not implied.
+    pub(super) fn implying(&self, id: ElementId) -> Option<Implying> {
         let of = match self.implied_by(id) {
             Implied::No => return None,
             Implied::Container => Of::Container,
@@ -55,29 +64,34 @@ impl<'a> EnrichContext<'_, '_, 'a> {
         };
         let graph = self.evaluator.graph;
         let element = graph.element(id);
+        let mut implying = Implying { of: Some(of), restricted_by: Vec::new() };
         match element.kind {
-            ElementKind::Node => Some(Formula::TRUE),
+            ElementKind::Node => implying.of = None,
             ElementKind::Relation if self.options.flag(Flag::RelationEnhancedImplication) => {
                 let relation = &graph.relations[element.slot as usize];
                 let other = if of == Of::Target { Some(relation.source) } else { relation.target };
-                let other =
-                    other.map_or(Formula::TRUE, |node| self.evaluator.manual(graph.node(node).id));
-                let holder = self.evaluator.presence(of, id);
-                Some(self.evaluator.arena.and([holder, other]))
+                implying.restricted_by.extend(other.map(|node| graph.node(node).id));
             }
             ElementKind::Property if self.options.flag(Flag::PropertyEnhancedImplication) => {
                 let consumed = &graph.properties[element.slot as usize].consumed;
                 let is_input = |&id: &ElementId| graph.element(id).kind == ElementKind::Input;
-                consumed.iter().any(is_input).then(|| {
-                    let manual: Vec<_> =
-                        consumed.iter().map(|&id| self.evaluator.manual(id)).collect();
-                    let any = self.evaluator.arena.or(manual);
-                    let holder = self.evaluator.presence(of, id);
-                    self.evaluator.arena.and([holder, any])
-                })
+                implying.restricted_by = consumed.iter().any(is_input).then(|| consumed.clone())?;
             }
-            _ => Some(self.evaluator.presence(of, id)),
+            _ => {}
         }
+        Some(implying)
+    }
+
+    /// The formula that what implies an element does so.
+    fn implies_element(&mut self, id: ElementId, implying: &Implying) -> Formula {
+        let holder = implying.of.map_or(Formula::TRUE, |of| self.evaluator.presence(of, id));
+        if implying.restricted_by.is_empty() {
+            return holder;
+        }
+        let manual = implying.restricted_by.iter().map(|&id| self.evaluator.manual(id));
+        let manual: Vec<_> = manual.collect();
+        let any = self.evaluator.arena.or(manual);
+        self.evaluator.arena.and([holder, any])
     }
 
     pub(super) fn implied_by(&self, id: ElementId) -> Implied {

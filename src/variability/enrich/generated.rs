@@ -181,12 +181,10 @@ impl<'c, 'a> EnrichContext<'c, '_, 'a> {
         let (consistency, semantic) = (by(Aspect::Consistency), by(Aspect::Semantic));
         match kind {
             ElementKind::Import => {}
-            ElementKind::Type => {
-                self.whole(id, Aspect::Consistency, consistency, Of::Container, list)
+            ElementKind::Type => self.whole(id, Aspect::Consistency, consistency, list),
+            ElementKind::Input | ElementKind::Policy | ElementKind::Group => {
+                self.whole(id, Aspect::Semantic, semantic, list)
             }
-            ElementKind::Input => self.whole(id, Aspect::Semantic, semantic, Of::Consumers, list),
-            ElementKind::Policy => self.whole(id, Aspect::Semantic, semantic, Of::Targets, list),
-            ElementKind::Group => self.whole(id, Aspect::Semantic, semantic, Of::Members, list),
             ElementKind::Node
             | ElementKind::Relation
             | ElementKind::Property
@@ -213,10 +211,10 @@ impl<'c, 'a> EnrichContext<'c, '_, 'a> {
         id: ElementId,
         aspect: Aspect,
         by: Option<By>,
-        of: Of,
         list: &mut Vec<(Formula, Origin)>,
     ) {
         if let Some(by) = by {
+            let of = asked_of(self.evaluator.graph.element(id).kind, None);
             list.push((self.evaluator.presence(of, id), Origin::Generic(id, aspect, None, by)));
         }
     }
@@ -256,16 +254,7 @@ impl<'c, 'a> EnrichContext<'c, '_, 'a> {
                 let consumed = &graph.properties[element.slot as usize].consumed;
                 (!consumed.is_empty()).then(|| self.evaluator.any(consumed))
             }
-            _ => {
-                let of = match part {
-                    ModePart::Source => Of::Source,
-                    ModePart::Target => Of::Target,
-                    ModePart::Managed => Of::Managed,
-                    ModePart::Produced => Of::Producers,
-                    _ => Of::Container,
-                };
-                Some(self.evaluator.presence(of, id))
-            }
+            kind => Some(self.evaluator.presence(asked_of(kind, Some(part)), id)),
         }
     }
 }
@@ -275,6 +264,22 @@ fn aspect_of(kind: ElementKind, part: ModePart) -> Aspect {
         (ElementKind::Node, _)
         | (_, ModePart::Managed | ModePart::Scenario | ModePart::Produced) => Aspect::Semantic,
         _ => Aspect::Consistency,
+    }
+}
+
+/// What a generic condition asks for: the part of a mode, or the whole condition of kinds whose
+/// modes have no parts. Alternatives and what is consumed have no question of their own.
+pub(crate) fn asked_of(kind: ElementKind, part: Option<ModePart>) -> Of {
+    match (kind, part) {
+        (ElementKind::Node, Some(part)) => node_part(part).unwrap_or(Of::Itself),
+        (_, Some(ModePart::Source)) => Of::Source,
+        (_, Some(ModePart::Target)) => Of::Target,
+        (_, Some(ModePart::Managed)) => Of::Managed,
+        (_, Some(ModePart::Produced)) | (ElementKind::Output, _) => Of::Producers,
+        (ElementKind::Input, _) => Of::Consumers,
+        (ElementKind::Policy, _) => Of::Targets,
+        (ElementKind::Group, _) => Of::Members,
+        _ => Of::Container,
     }
 }
 

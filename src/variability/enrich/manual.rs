@@ -124,16 +124,16 @@ impl<'e, 'a> EnrichContext<'_, 'e, 'a> {
         for (input, declaration) in inputs.declarations.iter() {
             let Some(id) = self.evaluator.graph.by_identifier(declaration.name) else { continue };
             let condition = self.evaluator.input_condition(input, declaration.span);
-            if let Some(holds) = self.diagnostics.ok(condition) {
-                named.insert(id, (holds, Origin::Input(id, declaration.span)));
-            }
+            // Without a value the element still has this condition.
+            let holds = self.diagnostics.ok(condition).unwrap_or(Formula::TRUE);
+            named.insert(id, (holds, Origin::Input(id, declaration.span)));
         }
         named
     }
 
     /// For each default alternative, the other alternatives of its scope. Reports scopes with
     /// several defaults.
-    fn default_alternatives(&mut self) -> FxHashMap<ElementId, Vec<ElementId>> {
+    pub(super) fn default_alternatives(&mut self) -> FxHashMap<ElementId, Vec<ElementId>> {
         let graph = self.evaluator.graph;
         let is_default = |id: ElementId| graph.element(id).default_alternative() == Some(true);
         let mut scopes: FxHashMap<_, (ElementId, Vec<ElementId>)> = graph

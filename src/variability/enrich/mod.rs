@@ -4,6 +4,7 @@
 //! Specification: "Check Element Presence", "Default Conditions", "Pruning Elements", "Constraints
 //! Options".
 
+mod added;
 mod constraints;
 mod demand;
 mod generated;
@@ -12,7 +13,10 @@ mod manual;
 mod origin;
 mod validate;
 
-pub(crate) use origin::Origin;
+pub(crate) use added::{AddedConditions, added};
+pub(crate) use constraints::Implying;
+pub(crate) use generated::asked_of;
+pub(crate) use origin::{By, Origin};
 pub(crate) use validate::named_expressions;
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
@@ -186,7 +190,12 @@ impl<'a> EnrichContext<'_, '_, 'a> {
             Ok(found) => {
                 list.extend(found.into_iter().map(|(formula, span)| (formula, origin(span))))
             }
-            Err(error) => self.diagnostics.push(error),
+            Err(error) => {
+                // The element has a condition, although its value is not known.
+                let span = self.evaluator.graph.syntax.get(conditions).span();
+                list.push((Formula::TRUE, origin(span)));
+                self.diagnostics.push(error);
+            }
         }
     }
 

@@ -30,7 +30,7 @@ impl<'a> Evaluator<'_, 'a> {
 
     /// Follows the operands from the outermost element to the element whose presence the operator
     /// asks for.
-    pub(super) fn operand_element(
+    pub(crate) fn operand_element(
         &mut self,
         operator: PresenceOperator,
         operand: ExpressionId,
@@ -192,6 +192,12 @@ impl<'a> Evaluator<'_, 'a> {
     /// The condition that a technology manages this artifact: the rule of a present technology
     /// names a type that the artifact has.
     fn managed(&mut self, slot: usize) -> Formula {
+        let managing = self.managing(slot);
+        self.any(&managing)
+    }
+
+    /// The technologies that manage the artifact at this position, if they are present.
+    pub(crate) fn managing(&self, slot: usize) -> Vec<ElementId> {
         let graph = self.graph;
         let artifact = &graph.artifacts[slot];
         let technologies = graph.node(artifact.node).technologies.iter().copied();
@@ -201,8 +207,7 @@ impl<'a> Evaluator<'_, 'a> {
                 .iter()
                 .any(|wanted| has_artifact_type(graph, self.known.types, artifact.id, wanted))
         };
-        let managing: Vec<_> = technologies.filter(manages).collect();
-        self.any(&managing)
+        technologies.filter(manages).collect()
     }
 
     /// The formula that at least one of these elements is present.

@@ -112,6 +112,13 @@ impl<'a> Graph<'a> {
         }
     }
 
+    /// Whether no other element of the same kind in the same container has the name of this one.
+    pub(crate) fn is_named_alone(&self, id: ElementId) -> bool {
+        let element = self.element(id);
+        let named = self.names().get(&(element.container, element.kind, element.name));
+        matches!(named, Some((_, None)))
+    }
+
     /// The table of names, which is built when an expression first names an element.
     fn names(&self) -> &NamesByContainer<'a> {
         self.names.get_or_init(|| {

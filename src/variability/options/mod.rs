@@ -6,6 +6,7 @@
 //! aspect, then kind, then aspect of all kinds, then all. What a release or an edition sets only
 //! `otherwise` gives way to a wider option of the author.
 
+mod explicit;
 mod names;
 mod presets;
 mod settings;
@@ -15,6 +16,7 @@ mod tests;
 #[cfg(test)]
 pub(crate) mod vocabulary;
 
+pub(crate) use explicit::ExplicitOption;
 pub use names::{
     Aspect, AssignPattern, ModePart, Optimization, TechnologiesMode, TopologyMode, parse_mode,
 };

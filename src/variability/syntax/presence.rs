@@ -122,6 +122,12 @@ impl PresenceOperator {
         Some(Self(position as u8))
     }
 
+    /// The operator that asks this about elements of the last of these kinds, each in one before.
+    pub(crate) fn asking(of: Of, path: &[ElementKind]) -> Option<Self> {
+        let asks = |question: &PresenceQuestion| question.of == of && question.path == path;
+        Some(Self(OPERATORS.iter().position(asks)? as u8))
+    }
+
     fn question(self) -> &'static PresenceQuestion {
         &OPERATORS[usize::from(self.0)]
     }

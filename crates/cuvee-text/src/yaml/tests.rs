@@ -1299,3 +1299,21 @@ mod open {
         }
     }
 }
+
+#[test]
+fn new_comments_stand_above_what_they_belong_to() {
+    for (like, expected) in
+        [("a: 1\n", "# why\nb: 2\n# how\nc: 3\n"), ("{a: 1}\n", "{b: 2, c: 3}\n")]
+    {
+        let document = parsed(like);
+        let noted = |note: &'static str, value: i64| {
+            Out::Noted(note.into(), Box::new(Out::Value(value.into())))
+        };
+        let entries = vec![
+            (OutKey::New("b".into()), noted("why", 2)),
+            (OutKey::New("c".into()), noted("how", 3)),
+        ];
+        let written = write_yaml(&Out::Map { entries, like: Some(document.root()) });
+        assert_eq!(written, expected);
+    }
+}

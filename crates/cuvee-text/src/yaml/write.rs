@@ -37,6 +37,9 @@ pub enum Out<'a> {
     /// In a map: a value at the place of these entries, which are left out. Their comments are
     /// written above it.
     Below(Vec<Node<'a>>, Box<Out<'a>>),
+    /// In a map or list in block style: a value with this new comment above its entry or item.
+    /// Flow style has no room for it.
+    Noted(Cow<'a, str>, Box<Out<'a>>),
     /// A map.
     Map {
         /// The entries in the order to be written.
@@ -189,7 +192,9 @@ impl<'i, 'a> From<&'i Out<'a>> for Item<'i, 'a> {
         match out {
             Out::Source(node) => Self::Source(*node),
             Out::Value(value) => Self::Value(value),
-            Out::Lifted(_, value) | Out::Below(_, value) => Self::from(&**value),
+            Out::Lifted(_, value) | Out::Below(_, value) | Out::Noted(_, value) => {
+                Self::from(&**value)
+            }
             _ => Self::Out(out),
         }
     }
@@ -200,9 +205,14 @@ impl<'a> Out<'a> {
     fn lifted(&self) -> Option<Node<'a>> {
         match self {
             Self::Lifted(key, value) => Some(value.lifted().unwrap_or(*key)),
-            Self::Below(_, value) => value.lifted(),
+            Self::Below(_, value) | Self::Noted(_, value) => value.lifted(),
             _ => None,
         }
+    }
+
+    /// The new comment above the value.
+    fn note(&self) -> Option<&str> {
+        if let Self::Noted(note, _) = self { Some(note) } else { None }
     }
 
     /// The entries whose comments are written above the value.
@@ -217,7 +227,8 @@ impl<'a> Out<'a> {
     /// Calls `case` with each alternative of the value, and with what the alternative brings along.
     fn each_case<'i>(&'i self, mut case: impl FnMut(Item<'i, 'a>, Along<'i, 'a>)) {
         let mut one = |out: &'i Self, when| {
-            case(out.into(), Along { lifted: out.lifted(), gone: out.gone(), when });
+            let note = out.note();
+            case(out.into(), Along { lifted: out.lifted(), gone: out.gone(), note, when });
         };
         match self {
             Self::Cases(cases) => cases.iter().for_each(|(when, out)| one(out, Some(*when))),
@@ -233,6 +244,8 @@ pub(super) struct Along<'i, 'a> {
     pub(super) lifted: Option<Node<'a>>,
     /// The entries whose comments are written above it.
     gone: &'i [Node<'a>],
+    /// The new comment above it.
+    note: Option<&'i str>,
     /// The condition under which it is present.
     when: Option<u32>,
 }
@@ -387,7 +400,8 @@ impl<'i, 'a> Item<'i, 'a> {
 }
 
 impl<'a> Node<'a> {
-    fn is_flow(self) -> bool {
+    /// Whether the node is a collection in flow style, that is, in brackets or braces.
+    pub fn is_flow(self) -> bool {
         matches!(self.record().shape, NodeStyle::FlowMap | NodeStyle::FlowList)
     }
 
@@ -574,6 +588,8 @@ struct ValueSpot<'a> {
     lifted: Option<Node<'a>>,
     /// Entries that are left out, whose comments are written above the value.
     gone: &'a [Node<'a>],
+    /// The new comment above the value.
+    note: Option<&'a str>,
 }
 
 impl ValueSpot<'_> {
@@ -684,6 +700,7 @@ impl YamlWriter {
             owner: root.like(),
             lifted: None,
             gone: &[],
+            note: None,
         };
         self.lines_above(spot, root, WrittenBefore::Something);
         let start = self.out.len();
@@ -709,9 +726,10 @@ impl YamlWriter {
             true => WrittenBefore::Something,
             false => parts.before,
         };
-        item.each_entry(|key, value, Along { lifted, gone, when }| {
+        item.each_entry(|key, value, Along { lifted, gone, note, when }| {
             let owner = key.owner();
-            let spot = ValueSpot { column, parent: ValueParent::Key(owner), owner, lifted, gone };
+            let parent = ValueParent::Key(owner);
+            let spot = ValueSpot { column, parent, owner, lifted, gone, note };
             self.is_stuck |= may_be_flow && when.is_some();
             self.begin(&mut parts, when);
             let inline = inline && parts.before == WrittenBefore::Nothing;
@@ -719,8 +737,9 @@ impl YamlWriter {
             self.end(&mut parts, when);
         });
         let list = item.like();
-        item.each_item(|owner, value, Along { lifted, gone, when }| {
-            let spot = ValueSpot { column, parent: ValueParent::List(list), owner, lifted, gone };
+        item.each_item(|owner, value, Along { lifted, gone, note, when }| {
+            let parent = ValueParent::List(list);
+            let spot = ValueSpot { column, parent, owner, lifted, gone, note };
             self.is_stuck |= may_be_flow && when.is_some();
             self.begin(&mut parts, when);
             let inline = inline && parts.before == WrittenBefore::Nothing;
@@ -1152,6 +1171,9 @@ impl YamlWriter {
     /// lines at the top are dropped, which separated it from another entry.
     fn lines_above(&mut self, spot: ValueSpot<'_>, value: Item<'_, '_>, before: WrittenBefore) {
         let start = self.out.len();
+        if let Some(note) = spot.note {
+            self.lines(&format!("# {note}\n"), spot.column, false);
+        }
         for gone in spot.gone {
             for piece in gone.trivia() {
                 let lines = gone.document.slice(piece.start, piece.end);

@@ -190,10 +190,7 @@ impl<'a> Evaluator<'_, 'a> {
     }
 
     /// The position of the expression of this name.
-    pub(in super::super) fn expression_index(
-        &self,
-        operand: ExpressionId,
-    ) -> Result<usize, Diagnostic> {
+    pub(crate) fn expression_index(&self, operand: ExpressionId) -> Result<usize, Diagnostic> {
         let operand = self.expression(operand);
         let name = operand.text().unwrap_or_default();
         self.names.get(name).ok_or_else(|| {
