@@ -63,7 +63,7 @@ fn legend(picture: &PlanPicture) -> Legend {
     for LegendEntry { kind, is_handler, text } in &picture.legend {
         let handler = if *is_handler { " handler" } else { "" };
         let class = format!("step {}{handler} node plain", kind.as_str());
-        legend.add(Sample::Box(class.into()), text);
+        legend.add(Sample::Box(class), text);
     }
     let looks = [(State::Added, "added"), (State::Removed, "removed"), (State::Changed, "changed")];
     for (look, text) in looks {
