@@ -35,18 +35,7 @@ impl Reporter {
 
     /// Whether to show progress: standard error is a terminal, and the messages are for people.
     pub(crate) fn shows_progress(&self) -> bool {
-        self.is_for_people() && io::stderr().is_terminal()
-    }
-
-    /// Whether messages are for people.
-    pub(crate) fn is_for_people(&self) -> bool {
-        !self.quiet && self.format == MessageFormat::Human
-    }
-
-    /// Says something to people after the diagnostics.
-    pub(crate) fn say(&self, text: &str) {
-        // If standard error is closed, nobody reads it.
-        let _ = writeln!(AutoStream::new(io::stderr(), self.color), "note: {text}");
+        !self.quiet && self.format == MessageFormat::Human && io::stderr().is_terminal()
     }
 
     /// Reports a failure, and returns the exit code.

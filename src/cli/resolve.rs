@@ -3,12 +3,12 @@
 use super::args::{ResolveArgs, ResultFormat, WatchArgs};
 use super::read::ReadFiles;
 use super::reporter::Reporter;
-use super::streams::STANDARD_INPUT;
+use super::streams::{self, STANDARD_INPUT};
 use super::{Outcome, format, output, rejected, select, watch};
 use cuvee::diagnostic::{Code, Diagnostic, Severity};
 use cuvee::source::SourceMap;
 use cuvee::source::csar::is_archive;
-use cuvee::{Failure, Resolution};
+use cuvee::{Failure, Resolution, Resolver};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -44,10 +44,10 @@ pub(crate) fn run(args: &ResolveArgs, watch: &WatchArgs, reporter: &Reporter) ->
     if let Some(time) = watch.timeout {
         resolver = resolver.timeout(time);
     }
-    let mut resolution = match resolver.resolve() {
-        Ok(resolution) => resolution,
-        Err(failure) => return failed(&failure, args, reporter),
-    };
+    let mut resolution = resolver.resolve().map_err(|failure| match watch.timeout {
+        Some(_) => failure,
+        None => with_others(failure, args),
+    })?;
     watch::phase("saving");
     let target = args.output.as_deref();
     let file = target.filter(|target| !is_archive(target));
@@ -71,14 +71,26 @@ pub(crate) fn run(args: &ResolveArgs, watch: &WatchArgs, reporter: &Reporter) ->
     Ok(if is_accepted { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Reports why there is no result, and how many errors the template has beside that.
-fn failed(failure: &Failure, args: &ResolveArgs, reporter: &Reporter) -> Outcome {
-    let code = reporter.failed(failure);
+/// A failure that says at its end how many errors the template has beside these.
+fn with_others(mut failure: Failure, args: &ResolveArgs) -> Failure {
+    // Where there is no variant, the template was read, and looking at all variants may take long.
+    const FOUND_LATE: [Code; 5] = [
+        Code::MissingInput,
+        Code::Unproven,
+        Code::Unsatisfiable,
+        Code::AmbiguousTopology,
+        Code::AmbiguousTechnologies,
+    ];
     let template = &args.select.template;
-    if !reporter.is_for_people() || *template == Path::new(STANDARD_INPUT) {
-        return Ok(code);
+    let is_early = |found: &Diagnostic| {
+        found.span.is_some() && !FOUND_LATE.iter().any(|&late| found.code == late)
+    };
+    // A stream can be read only once.
+    let is_stream = *template == Path::new(STANDARD_INPUT) || streams::is_stream(template);
+    if is_stream || !failure.diagnostics.iter().all(is_early) {
+        return failure;
     }
-    let validation = select::template(template)?.validate();
+    let validation = Resolver::new(template).files(ReadFiles::default()).validate();
     let key = |found: &Diagnostic, sources: &SourceMap| {
         (found.code, found.span.map(|span| sources.place(span)))
     };
@@ -87,13 +99,13 @@ fn failed(failure: &Failure, args: &ResolveArgs, reporter: &Reporter) -> Outcome
         failure.diagnostics.iter().map(|found| key(found, &failure.sources)).collect();
     let others = validation.diagnostics.iter().filter(is_error);
     let others = others.filter(|found| !told.contains(&key(found, &validation.sources))).count();
-    let template = template.display();
-    match others {
-        0 => {}
-        1 => reporter.say(&format!("`cuvee validate {template}` tells 1 more error")),
-        _ => reporter.say(&format!("`cuvee validate {template}` tells {others} more errors")),
+    if let Some(last) = failure.diagnostics.last_mut().filter(|_| others > 0) {
+        let noun = if others == 1 { "error" } else { "errors" };
+        let others = format!("`cuvee validate {}` tells {others} more {noun}", template.display());
+        let help = last.help.as_ref().map_or(others.clone(), |help| format!("{help}; {others}"));
+        last.help = Some(help.into());
     }
-    Ok(code)
+    failure
 }
 
 /// The result and the files that it names.

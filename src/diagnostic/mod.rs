@@ -161,7 +161,7 @@ codes! {
     PortableRelationship "portable-relationship" "A requirement definition names no relationship type, or an assignment none of the relationship templates, which is valid, and refused by some orchestrators. Name the type in the definition, and a template in the assignment.";
     PortableRequired "portable-required" "A property is optional here and required by the profile of an orchestrator. Assign it.";
     PortableSchema "portable-schema" "A schema is written as the name of a type, which is valid, and refused by orchestrators that want a map. Write `{ type: ... }`.";
-    Pruned "pruned" "Default conditions or pruning removed nodes that no condition speaks about, because all that uses them is absent. Declare `persistent: true` at a node that has to stay, or give it conditions of its own.";
+    Pruned "pruned" "Default conditions or pruning removed nodes that no condition speaks about, because all that uses them is absent. Declare `persistent: true` at a node that has to stay, and set `expected_incoming_relation_check: false`.";
     RelationSource "relation-source" "A relation is present, but its source node is not. Give the relation the condition of its source, or enable `relation_default_condition`.";
     RelationTarget "relation-target" "A relation is present, but its target node is not. Give the relation the condition of its target, or enable `relation_default_condition`.";
     RequiredTechnology "required-technology" "A managed node needs a technology, and no technology rule fits it. Add a rule or a technology, or declare the node `managed: false`.";

@@ -36,6 +36,10 @@ use std::sync::Arc;
 /// The answer to a question, with warnings.
 type Told<T> = Result<(T, Diagnostics), Diagnostics>;
 
+/// How many nodes a template may have so that a failure says which other inputs help. Of larger
+/// ones, `cuvee explain` says so, which may take long.
+const LOOKED_AROUND: usize = 2_000;
+
 impl Resolver {
     /// Resolves the template to the chosen variant.
     ///
@@ -77,6 +81,9 @@ impl Resolver {
         }
         let resolver = Self { loaded: Some(Arc::clone(loaded)), ..self.clone() };
         let outlook = resolver.interpret(|interpreted| {
+            if interpreted.template.nodes.len() > LOOKED_AROUND {
+                return Err(Diagnostics::default());
+            }
             explain::around(interpreted, &self.choice, &mut (), |space, currents| {
                 Ok(space.outlook(currents))
             })

@@ -102,6 +102,6 @@ fn pruned(graph: &Graph<'_>, nodes: &[(&NodeElement<'_>, String)]) -> Option<Dia
         warning.label(graph.element(node.id).span, label)
     });
     Some(warning.help(
-        "declare `persistent: true` at a node that has to stay, or give it conditions of its own",
+        "a node that has to stay is `persistent: true`, with the option `expected_incoming_relation_check: false`",
     ))
 }

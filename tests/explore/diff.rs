@@ -268,7 +268,7 @@ error[unsatisfiable]: --to huge.yaml: no variant fulfils all conditions: this on
 14 |       - less: [{ variability_input: size }, 9]
    |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ this constraint has to hold
    |
-   = help: with `-i size=1` there is a variant
+   = help: drop or weaken it; other inputs give a variant: `-i size=1`
 
 error: 1 error
 

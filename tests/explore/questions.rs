@@ -1311,7 +1311,7 @@ error[unsatisfiable]: no variant fulfils all conditions: this one cannot hold
 11 |       - implies: [{ variability_input: watched }, { variability_input: cloud }]
    |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ this constraint has to hold
    |
-   = help: with `-i watched=false` there is a variant
+   = help: drop or weaken it; other inputs give a variant: `-i watched=false`
 
 error: 1 error
 

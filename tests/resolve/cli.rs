@@ -179,6 +179,8 @@ Test:
   test          Run variability tests
 
 More:
+  enrich        Write out the conditions that options, default conditions,
+                pruning and technology rules add
   options       Show the variability options in effect, and where each comes
                 from
   types         List the types of a template, or show the effective definition
@@ -516,7 +518,6 @@ error[unknown-keyword]: [..]`condtions`[..]
   = help: [..]`conditions`[..]
 
 error: 1 error
-note: `cuvee validate typo.yaml` tells 1 more error
 
 "#]]);
 }
@@ -680,15 +681,20 @@ fn switches_of_yaml_1_1_are_typed_in_vain() {
     let dir = workplace();
     let rejected = |command: Command, who: &str, typed: &str, meant: bool| {
         command.assert().code(1).stdout_eq(raw("")).stderr_eq(format!(
-            "error[invalid-input]: {who} assigns `backup` a value that does not fit: expected `true` or `false`, got a string `{typed}`\n  --> shop.yaml:10:7\n   |\n10 |       backup:\n   |       ------ declared here\n   |\n   = help: write `{meant}`\n\nerror: 1 error\n"
+            "error[invalid-input]: {who}: expected `true` or `false`, got a string `{typed}`\n  --> shop.yaml:10:7\n   |\n10 |       backup:\n   |       ------ declared here\n   |\n   = help: write `{meant}`\n\nerror: 1 error\n"
         ));
     };
     for (typed, meant) in [("no", false), ("OFF", false), ("n", false), ("Yes", true), ("on", true)]
     {
         let line = format!("resolve shop.yaml -i backup={typed}");
-        rejected(cuvee(&dir, &line), "the call", typed, meant);
+        rejected(cuvee(&dir, &line), &format!("`--input backup={typed}`"), typed, meant);
         let variable = cuvee(&dir, "resolve shop.yaml").env("CUVEE_INPUT_BACKUP", typed);
-        rejected(variable, "the environment variable `CUVEE_INPUT_BACKUP`", typed, meant);
+        rejected(
+            variable,
+            "the environment variable `CUVEE_INPUT_BACKUP` assigns `backup` a value that does not fit",
+            typed,
+            meant,
+        );
     }
     // For other inputs such a word is an ordinary string, and files may use it because of features.
     gives(cuvee(&dir, "resolve shop.yaml -i mode=no"), DEV);
@@ -709,10 +715,9 @@ error[invalid-input]: an input file assigns `inputs`, which is not a declared va
 2 |   mode: prod
   |   ^^^^^^^^^^
   |
-  = help: leave `inputs` out: the names of inputs are to stand at the top of the file
+  = help: leave `inputs` out: the names of inputs are to stand at the top of the file; `cuvee validate shop.yaml` tells 3 more errors
 
 error: 1 error
-note: `cuvee validate shop.yaml` tells 3 more errors
 
 "#]]);
 }
@@ -857,10 +862,10 @@ error: 1 error
 
 "#]]);
     node("      type: App\n      properties:\n        size:1\n").stderr_eq(
-        "error[invalid-template]: [..]\n...\n  = help: put a space behind the colon: `size: 1`\n\nerror: 1 error\n",
+        "error[invalid-template]: [..]\n...\n  = help: put a space behind the colon: `size: 1`[..]\n\nerror: 1 error\n",
     );
     node("      type: App\n      requirements:\n        - host:vm\n").stderr_eq(
-        "error[invalid-template]: [..]\n...\n  = help: put a space behind the colon: `host: vm`\n\nerror: 1 error\n",
+        "error[invalid-template]: [..]\n...\n  = help: put a space behind the colon: `host: vm`[..]\n\nerror: 1 error\n",
     );
 }
 
@@ -876,10 +881,9 @@ error[unknown-keyword]: `till` is not a keyname of a node template
   |       ^^^^
   |
   = note: section 3.8.3.1 of TOSCA Simple Profile 1.3
-  = help: indent it as far as `shop` if it is a node template
+  = help: indent it as far as `shop` if it is a node template; `cuvee validate wrong.yaml` tells 1 more error
 
 error: 1 error
-note: `cuvee validate wrong.yaml` tells 1 more error
 
 "#]]);
     resolved("  till:\n    type: till\n").stderr_eq(str![[r#"
@@ -890,10 +894,9 @@ error[unknown-keyword]: `till` is not a keyname of a topology template
   |   ^^^^
   |
   = note: section 3.9.1 of TOSCA Simple Profile 1.3
-  = help: indent it below `node_templates` if it is a node template
+  = help: indent it below `node_templates` if it is a node template; `cuvee validate wrong.yaml` tells 1 more error
 
 error: 1 error
-note: `cuvee validate wrong.yaml` tells 1 more error
 
 "#]]);
 }
@@ -921,19 +924,18 @@ error[missing-property-container]: property "size@0" of node "vm" is present, bu
 14 |       properties: {size: 1}
    |                    ^^^^
    |
-   = help: `options: {mode: semantic-loose}` would remove what belongs to absent nodes
+   = help: `options: {mode: semantic-loose}` would remove what belongs to absent nodes[..]
 
 error: 2 errors
-note: `cuvee validate first.yaml` tells 2 more errors
 
 "#]]);
     // The options of the call override those of the template.
     cuvee(&dir, "resolve first.yaml --option mode=manual").assert().code(1).stderr_eq(
-        "...\n   = help: `--option mode=semantic-loose` would remove what belongs to absent nodes\n\nerror: 2 errors\n",
+        "...\n   = help: `--option mode=semantic-loose` would remove what belongs to absent nodes[..]\n\nerror: 2 errors\n",
     );
     cuvee(&dir, "resolve first.yaml --option mode=semantic-loose").assert().success();
     cuvee(&dir, "validate first.yaml -i cloud=false").assert().code(1).stderr_eq(
-        "...\n   = help: `options: {mode: semantic-loose}` would remove what belongs to absent nodes\n...\n",
+        "...\n   = help: `options: {mode: semantic-loose}` would remove what belongs to absent nodes[..]\n...\n",
     );
     // The type goes with its node.
     cuvee(&dir, "explain first.yaml vm --option mode=semantic-loose").assert().success();
@@ -947,7 +949,7 @@ note: `cuvee validate first.yaml` tells 2 more errors
     );
     write(&dir, "kept.yaml", &kept);
     cuvee(&dir, "resolve kept.yaml").assert().code(1).stderr_eq(
-        "...\n   = help: give what belongs to absent nodes the conditions of those nodes\n\nerror: 2 errors\n",
+        "...\n   = help: give what belongs to absent nodes the conditions of those nodes[..]\n\nerror: 2 errors\n",
     );
 }
 
@@ -966,10 +968,9 @@ error[invalid-expression]: `backup` is not a condition
 37 |         - backup
    |           ^^^^^^
    |
-   = help: write `{variability_input: backup}`
+   = help: write `{variability_input: backup}`; `cuvee validate wrong.yaml` tells 3 more errors
 
 error: 1 error
-note: `cuvee validate wrong.yaml` tells 3 more errors
 
 "#]]);
     conditions("        get_input: backup\n").stderr_eq(str![[r#"
@@ -979,10 +980,9 @@ error[invalid-expression]: there is no operator `get_input`
 37 |         get_input: backup
    |         ^^^^^^^^^
    |
-   = help: a variant is chosen before functions of TOSCA have values: write `{variability_input: backup}`, which takes an input that `variability` declares
+   = help: a variant is chosen before functions of TOSCA have values: write `{variability_input: backup}`, which takes an input that `variability` declares; `cuvee validate wrong.yaml` tells 3 more errors
 
 error: 1 error
-note: `cuvee validate wrong.yaml` tells 3 more errors
 
 "#]]);
 }
@@ -1017,10 +1017,9 @@ error[expected-hosting]: node "shop" is expected to have a present hosting relat
 12 |         - host:
    |           ---- this one is absent
    |
-   = help: keep one of them, or set the option `expected_hosting_check` to false
+   = help: keep one of them, or set the option `expected_hosting_check` to false; `cuvee validate wrong.yaml` tells 3 more errors
 
 error: 2 errors
-note: `cuvee validate wrong.yaml` tells 3 more errors
 
 "#]]);
     write(
@@ -1069,9 +1068,10 @@ warning[dangling-reference]: output "address@0" refers to node "vm", which is ab
 ...
 18 |     address: {value: {get_attribute: [vm, address]}}
    |                                      ^^^^^^^^^^^^^
+   |
+   = help: `cuvee validate wrong.yaml` tells 2 more errors
 
 error: 3 errors, 1 warning
-note: `cuvee validate wrong.yaml` tells 2 more errors
 
 "#]]);
 }
@@ -1518,7 +1518,6 @@ error[unsatisfiable]: no variant fulfils all conditions: these 6 conflict
    = help: each of them could hold without one of the others: drop or weaken any one
 
 error: 1 error
-note: `cuvee validate hosts.yaml` tells 2 more errors
 
 "#]]);
 }

@@ -206,7 +206,8 @@ fn no_word_of_variability_is_in_a_result() {
                 Err(_) => refused += 1,
                 Ok(resolution) => {
                     let yaml = resolution.to_yaml();
-                    assert!(!yaml.contains(&format!("{word}:")), "{place:?}: {word}\n{yaml}");
+                    let words = yaml.split(|c: char| !c.is_alphanumeric() && c != '_');
+                    assert!(words.clone().all(|it| it != word), "{place:?}: {word}\n{yaml}");
                     removed += 1;
                 }
             }

@@ -24,7 +24,18 @@ fn a_terminal_shows_ten_of_a_kind() {
     let at = tempfile::tempdir().unwrap();
     std::fs::write(at.path().join("template.yaml"), template).unwrap();
     // A terminal of the system, with the command on its other side.
-    let program = "import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)";
+    let program = "\
+import os, pty, sys
+child, terminal = pty.fork()
+if child == 0:
+    os.execv(sys.argv[1], sys.argv[1:])
+try:
+    while part := os.read(terminal, 65536):
+        os.write(1, part)
+except OSError:
+    pass
+os.waitpid(child, 0)
+";
     let terminal = Command::new("python3")
         .args(["-c", program, env!("CARGO_BIN_EXE_cuvee"), "--color", "never", "validate"])
         .arg("template.yaml")

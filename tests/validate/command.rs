@@ -134,6 +134,7 @@ error[invalid-value]: expected an integer, got `no`
   |                                            ^^
   |
   = note: section 3.3.1 of TOSCA Simple Profile 1.3
+  = help: property "port" of node "𝄞" is of the type `integer`, as `Shop` defines
 
 error[unknown-property]: `Shop` has no property `prot`
  --> wrong.yaml:5:48

@@ -358,10 +358,15 @@ fn refused(place: Place, rows: &[Row], listed: bool) -> BTreeSet<usize> {
     let wrong = |found: &&Diagnostic| {
         // A default of another type, or a unit in another case, only leads to a warning.
         found.severity == Severity::Error
-            || found.severity == Severity::Warning && found.message.contains("does not fit")
+            || found.severity == Severity::Warning
+                && (found.message.contains("does not fit")
+                    || found.message.starts_with("`--input "))
     };
     let row = |found: &Diagnostic| {
-        let named = found.message.split('`').find_map(|part| part.strip_prefix('i')?.parse().ok());
+        let named = found.message.split('`').find_map(|part| {
+            let name = part.strip_prefix("--input ").unwrap_or(part).strip_prefix('i')?;
+            name.split('=').next()?.parse().ok()
+        });
         let line = || found.span.map(|span| sources.location(span).line);
         match place {
             Place::Call | Place::Deployment => named,

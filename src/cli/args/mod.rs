@@ -850,9 +850,10 @@ pub(crate) struct EnrichArgs {
     /// Write the result to this file, all of it or nothing; `-` is standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Format of the output: the template, or what is added to it as data
-    #[arg(long, value_name = "FORMAT", default_value = "yaml")]
-    pub format: ResultFormat,
+    /// Format of the output: the template, or what is added to it as data; by default the one that
+    /// the ending of the file names, else `yaml`
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<ResultFormat>,
 }
 
 #[derive(Debug, Args)]

@@ -423,10 +423,12 @@ fn what_an_edition_says_lies_below_the_template_whatever_it_follows() {
     assert_eq!(july("required_hosting_constraint: false"), [(false, 4), (true, 2)]);
 }
 
-/// Options that releases and editions turn on and that follow a wider one, with the versions in
-/// which they are on where nobody says anything, by edition. What an edition does not know is off,
+/// An option that releases and editions turn on, the wider one that it follows, and for each edition
+/// the versions in which it is on where nobody says anything. What an edition does not know is off,
 /// whatever the wider option says.
-const TURNED_ON: [(&str, &str, [Option<&[usize]>; 2]); 10] = [
+type TurnedOn = (&'static str, &'static str, [Option<&'static [usize]>; 2]);
+
+const TURNED_ON: [TurnedOn; 10] = [
     ("hosting_stack_constraint", "constraints", [Some(&[2, 3]); 2]),
     ("technology_constraint", "constraints", [Some(&[2, 3]); 2]),
     ("single_hosting_constraint", "constraints", [None, Some(&[2, 3])]),

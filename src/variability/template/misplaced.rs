@@ -10,24 +10,24 @@ use crate::variability::element::ElementKind;
 use cuvee_text::yaml::Node;
 
 /// A part of a template.
-struct Part {
+struct PlainPart {
     /// The shape of the part; `None` if it is an element, whose words have their own parser.
     shape: Option<&'static Shape>,
     /// The content below its keynames.
     below: &'static [(&'static str, BelowKeyname)],
     /// The parts that other keys name: in older notation, an interface names its operations
     /// directly.
-    others: Option<&'static Part>,
+    others: Option<&'static PlainPart>,
 }
 
 /// The content below a keyname.
 enum BelowKeyname {
     /// One part.
-    One(&'static Part),
+    One(&'static PlainPart),
     /// Parts by name, in a map or in a list of maps.
-    Named(&'static Part),
+    Named(&'static PlainPart),
     /// A list of parts.
-    Listed(&'static Part),
+    Listed(&'static PlainPart),
     /// Values by name. The string is the noun for one of them.
     Values(&'static str),
 }
@@ -35,16 +35,16 @@ enum BelowKeyname {
 use BelowKeyname::{Listed, Named, One, Values};
 
 /// A part with keynames of TOSCA only.
-const fn plain(shape: &'static Shape, below: &'static [(&'static str, BelowKeyname)]) -> Part {
-    Part { shape: Some(shape), below, others: None }
+const fn plain(shape: &'static Shape, below: &'static [(&'static str, BelowKeyname)]) -> PlainPart {
+    PlainPart { shape: Some(shape), below, others: None }
 }
 
 /// An element of variability, or a collection of them.
-const fn element(below: &'static [(&'static str, BelowKeyname)]) -> Part {
-    Part { shape: None, below, others: None }
+const fn element(below: &'static [(&'static str, BelowKeyname)]) -> PlainPart {
+    PlainPart { shape: None, below, others: None }
 }
 
-static SERVICE: Part = element(&[
+static SERVICE: PlainPart = element(&[
     ("repositories", Named(&REPOSITORY)),
     ("data_types", Named(&DATA_TYPE)),
     ("artifact_types", Named(&ARTIFACT_TYPE)),
@@ -56,7 +56,7 @@ static SERVICE: Part = element(&[
     ("policy_types", Named(&POLICY_TYPE)),
     ("topology_template", One(&TOPOLOGY)),
 ]);
-static TOPOLOGY: Part = element(&[
+static TOPOLOGY: PlainPart = element(&[
     ("node_templates", Named(&NODE)),
     ("relationship_templates", Named(&RELATIONSHIP)),
     ("groups", Named(&GROUP)),
@@ -64,28 +64,34 @@ static TOPOLOGY: Part = element(&[
     ("substitution_mappings", One(&SUBSTITUTION)),
     ("workflows", Named(&WORKFLOW)),
 ]);
-static NODE: Part = element(&[
+static NODE: PlainPart = element(&[
     ("attributes", Values("an attribute")),
     ("capabilities", Named(&CAPABILITY_ASSIGNMENT)),
     ("requirements", Named(&REQUIREMENT_ASSIGNMENT)),
     ("interfaces", Named(&INTERFACE)),
     ("node_filter", One(&FILTER)),
 ]);
-static REQUIREMENT_ASSIGNMENT: Part =
+static REQUIREMENT_ASSIGNMENT: PlainPart =
     element(&[("relationship", One(&RELATIONSHIP)), ("node_filter", One(&FILTER))]);
-static RELATIONSHIP: Part =
+static RELATIONSHIP: PlainPart =
     element(&[("attributes", Values("an attribute")), ("interfaces", Named(&INTERFACE))]);
-static GROUP: Part =
+static GROUP: PlainPart =
     element(&[("attributes", Values("an attribute")), ("interfaces", Named(&INTERFACE))]);
-static POLICY: Part = element(&[("triggers", Named(&TRIGGER))]);
+static POLICY: PlainPart = element(&[("triggers", Named(&TRIGGER))]);
 
-static CAPABILITY_ASSIGNMENT: Part = plain(
+static CAPABILITY_ASSIGNMENT: PlainPart = plain(
     &shape::CAPABILITY_ASSIGNMENT,
     &[("properties", Values("a property of a capability")), ("attributes", Values("an attribute"))],
 );
-static FILTER: Part = plain(&shape::FILTER, &[("capabilities", Named(&CAPABILITY_FILTER))]);
-static CAPABILITY_FILTER: Part = plain(&shape::CAPABILITY_FILTER, &[]);
-static INTERFACE: Part = Part {
+static FILTER: PlainPart = plain(
+    &shape::FILTER,
+    &[("properties", Named(&FILTERED)), ("capabilities", Named(&CAPABILITY_FILTER))],
+);
+static CAPABILITY_FILTER: PlainPart =
+    plain(&shape::CAPABILITY_FILTER, &[("properties", Named(&FILTERED))]);
+/// The clauses about a property.
+static FILTERED: PlainPart = plain(&shape::FILTER, &[]);
+static INTERFACE: PlainPart = PlainPart {
     others: Some(&OPERATION),
     ..plain(
         &shape::INTERFACE,
@@ -96,14 +102,14 @@ static INTERFACE: Part = Part {
         ],
     )
 };
-static OPERATION: Part = plain(
+static OPERATION: PlainPart = plain(
     &shape::OPERATION,
     &[("inputs", Values("an input of an operation")), ("implementation", One(&IMPLEMENTATION))],
 );
-static NOTIFICATION: Part =
+static NOTIFICATION: PlainPart =
     plain(&shape::NOTIFICATION, &[("implementation", One(&IMPLEMENTATION))]);
-static IMPLEMENTATION: Part = plain(&shape::IMPLEMENTATION, &[]);
-static SUBSTITUTION: Part = plain(
+static IMPLEMENTATION: PlainPart = plain(&shape::IMPLEMENTATION, &[]);
+static SUBSTITUTION: PlainPart = plain(
     &shape::SUBSTITUTION,
     &[
         ("substitution_filter", One(&FILTER)),
@@ -113,11 +119,11 @@ static SUBSTITUTION: Part = plain(
         ("requirements", Named(&REQUIREMENT_MAPPING)),
     ],
 );
-static PROPERTY_MAPPING: Part = plain(&shape::PROPERTY_MAPPING, &[]);
-static ATTRIBUTE_MAPPING: Part = plain(&shape::ATTRIBUTE_MAPPING, &[]);
-static CAPABILITY_MAPPING: Part = plain(&shape::CAPABILITY_MAPPING, &[]);
-static REQUIREMENT_MAPPING: Part = plain(&shape::REQUIREMENT_MAPPING, &[]);
-static WORKFLOW: Part = plain(
+static PROPERTY_MAPPING: PlainPart = plain(&shape::PROPERTY_MAPPING, &[]);
+static ATTRIBUTE_MAPPING: PlainPart = plain(&shape::ATTRIBUTE_MAPPING, &[]);
+static CAPABILITY_MAPPING: PlainPart = plain(&shape::CAPABILITY_MAPPING, &[]);
+static REQUIREMENT_MAPPING: PlainPart = plain(&shape::REQUIREMENT_MAPPING, &[]);
+static WORKFLOW: PlainPart = plain(
     &shape::WORKFLOW,
     &[
         ("inputs", Named(&PARAMETER)),
@@ -127,9 +133,9 @@ static WORKFLOW: Part = plain(
         ("outputs", Values("an output of a workflow")),
     ],
 );
-static PRECONDITION: Part = plain(&shape::PRECONDITION, &[]);
-static STEP: Part = plain(&shape::STEP, &[("activities", Listed(&ACTIVITY))]);
-static ACTIVITY: Part = plain(
+static PRECONDITION: PlainPart = plain(&shape::PRECONDITION, &[]);
+static STEP: PlainPart = plain(&shape::STEP, &[("activities", Listed(&ACTIVITY))]);
+static ACTIVITY: PlainPart = plain(
     &shape::ACTIVITY,
     &[
         ("delegate", One(&DELEGATE)),
@@ -138,12 +144,13 @@ static ACTIVITY: Part = plain(
         ("inline", One(&INLINE)),
     ],
 );
-static DELEGATE: Part = plain(&shape::DELEGATE, &[("inputs", Values("an input of a workflow"))]);
-static SET_STATE: Part = plain(&shape::SET_STATE, &[]);
-static CALL_OPERATION: Part =
+static DELEGATE: PlainPart =
+    plain(&shape::DELEGATE, &[("inputs", Values("an input of a workflow"))]);
+static SET_STATE: PlainPart = plain(&shape::SET_STATE, &[]);
+static CALL_OPERATION: PlainPart =
     plain(&shape::CALL_OPERATION, &[("inputs", Values("an input of an operation"))]);
-static INLINE: Part = plain(&shape::INLINE, &[("inputs", Values("an input of a workflow"))]);
-static TRIGGER: Part = plain(
+static INLINE: PlainPart = plain(&shape::INLINE, &[("inputs", Values("an input of a workflow"))]);
+static TRIGGER: PlainPart = plain(
     &shape::TRIGGER,
     &[
         ("target_filter", One(&EVENT_FILTER)),
@@ -151,33 +158,34 @@ static TRIGGER: Part = plain(
         ("action", Listed(&ACTIVITY)),
     ],
 );
-static EVENT_FILTER: Part = plain(&shape::EVENT_FILTER, &[]);
-static TRIGGER_CONDITION: Part = plain(&shape::TRIGGER_CONDITION, &[]);
+static EVENT_FILTER: PlainPart = plain(&shape::EVENT_FILTER, &[]);
+static TRIGGER_CONDITION: PlainPart = plain(&shape::TRIGGER_CONDITION, &[]);
 
-static REPOSITORY: Part = plain(&shape::REPOSITORY, &[]);
-static PROPERTY: Part =
+static REPOSITORY: PlainPart = plain(&shape::REPOSITORY, &[]);
+static PROPERTY: PlainPart =
     plain(&shape::PROPERTY, &[("key_schema", One(&SCHEMA)), ("entry_schema", One(&SCHEMA))]);
-static PARAMETER: Part = plain(&shape::PARAMETER, &[]);
-static ATTRIBUTE: Part = plain(&shape::ATTRIBUTE, &[]);
-static SCHEMA: Part = plain(&shape::SCHEMA, &[]);
-static ARTIFACT: Part = plain(&shape::ARTIFACT, &[("properties", Values("a property"))]);
-static CAPABILITY: Part = plain(
+static PARAMETER: PlainPart = plain(&shape::PARAMETER, &[]);
+static ATTRIBUTE: PlainPart = plain(&shape::ATTRIBUTE, &[]);
+static SCHEMA: PlainPart = plain(&shape::SCHEMA, &[]);
+static ARTIFACT: PlainPart = plain(&shape::ARTIFACT, &[("properties", Values("a property"))]);
+static CAPABILITY: PlainPart = plain(
     &shape::CAPABILITY,
     &[("properties", Named(&PROPERTY)), ("attributes", Named(&ATTRIBUTE))],
 );
-static REQUIREMENT: Part = plain(
+static REQUIREMENT: PlainPart = plain(
     &shape::REQUIREMENT,
     &[("relationship", One(&REQUIREMENT_RELATIONSHIP)), ("node_filter", One(&FILTER))],
 );
-static REQUIREMENT_RELATIONSHIP: Part =
+static REQUIREMENT_RELATIONSHIP: PlainPart =
     plain(&shape::REQUIREMENT_RELATIONSHIP, &[("interfaces", Named(&INTERFACE))]);
-static DATA_TYPE: Part = plain(of_type(Family::Data), &[("properties", Named(&PROPERTY))]);
-static ARTIFACT_TYPE: Part = plain(of_type(Family::Artifact), &[("properties", Named(&PROPERTY))]);
-static CAPABILITY_TYPE: Part = plain(
+static DATA_TYPE: PlainPart = plain(of_type(Family::Data), &[("properties", Named(&PROPERTY))]);
+static ARTIFACT_TYPE: PlainPart =
+    plain(of_type(Family::Artifact), &[("properties", Named(&PROPERTY))]);
+static CAPABILITY_TYPE: PlainPart = plain(
     of_type(Family::Capability),
     &[("properties", Named(&PROPERTY)), ("attributes", Named(&ATTRIBUTE))],
 );
-static INTERFACE_TYPE: Part = Part {
+static INTERFACE_TYPE: PlainPart = PlainPart {
     others: Some(&OPERATION),
     ..plain(
         of_type(Family::Interface),
@@ -188,7 +196,7 @@ static INTERFACE_TYPE: Part = Part {
         ],
     )
 };
-static RELATIONSHIP_TYPE: Part = plain(
+static RELATIONSHIP_TYPE: PlainPart = plain(
     of_type(Family::Relationship),
     &[
         ("properties", Named(&PROPERTY)),
@@ -196,7 +204,7 @@ static RELATIONSHIP_TYPE: Part = plain(
         ("interfaces", Named(&INTERFACE)),
     ],
 );
-static NODE_TYPE: Part = plain(
+static NODE_TYPE: PlainPart = plain(
     of_type(Family::Node),
     &[
         ("properties", Named(&PROPERTY)),
@@ -207,7 +215,7 @@ static NODE_TYPE: Part = plain(
         ("artifacts", Named(&ARTIFACT)),
     ],
 );
-static GROUP_TYPE: Part = plain(
+static GROUP_TYPE: PlainPart = plain(
     of_type(Family::Group),
     &[
         ("properties", Named(&PROPERTY)),
@@ -215,7 +223,7 @@ static GROUP_TYPE: Part = plain(
         ("interfaces", Named(&INTERFACE)),
     ],
 );
-static POLICY_TYPE: Part = plain(
+static POLICY_TYPE: PlainPart = plain(
     of_type(Family::Policy),
     &[("properties", Named(&PROPERTY)), ("triggers", Named(&TRIGGER))],
 );
@@ -225,7 +233,7 @@ pub(super) fn words(root: Node<'_>, diagnostics: &mut Diagnostics) {
     SERVICE.check(root, diagnostics);
 }
 
-impl Part {
+impl PlainPart {
     fn check(&self, body: Node<'_>, diagnostics: &mut Diagnostics) {
         for (key, value) in body.entries() {
             let Some(text) = key.text() else { continue };
@@ -254,7 +262,7 @@ impl BelowKeyname {
             Named(part) => named(value).for_each(|(_, body)| part.check(body, diagnostics)),
             Listed(part) => value.items().for_each(|item| part.check(item, diagnostics)),
             Values(what) => {
-                for (_, body) in named(value).filter(|(_, body)| is_read_as_wrapped(*body)) {
+                for (_, body) in named(value).filter(|(_, body)| is_meant(*body)) {
                     let words = body.entries().map(|(key, _)| key);
                     let words =
                         words.filter(|key| key.text().is_some_and(|it| COMMON.contains(&it)));
@@ -263,6 +271,11 @@ impl BelowKeyname {
             }
         }
     }
+}
+
+/// Whether a value looks as if it were wrapped, or defines a parameter.
+fn is_meant(body: Node<'_>) -> bool {
+    is_read_as_wrapped(body) || body.get("type").is_some()
 }
 
 /// The entries of a map, or of the maps in a list.
