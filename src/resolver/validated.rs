@@ -67,7 +67,8 @@ impl Resolver {
         let chosen = inputs.iter().filter_map(|it| Some((&it.name, it.value.clone()?)));
         let resolver = chosen.fold(self.clone(), |it, (name, value)| it.input(name, value));
         let Err(Failure { diagnostics, .. }) = resolver.substitute(query) else { return };
-        if resolver.resolve().is_err() {
+        // Without what `resolve` adds to its errors, which nobody reads here.
+        if resolver.topology().is_err() {
             return;
         }
         let example = inputs.iter().filter(|input| !input.default);
