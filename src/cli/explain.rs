@@ -4,7 +4,7 @@ use super::args::{ExplainArgs, ListFormat};
 use super::reporter::Reporter;
 use super::{Outcome, answered, select, written};
 use cuvee::Resolver;
-use cuvee::explore::{Change, Explanation, Reason, ReasonKind, flag};
+use cuvee::explore::{Change, Explanation, Reason, ReasonKind};
 use cuvee::parts::yaml::write_flow;
 use serde::Serialize;
 use std::collections::HashSet;
@@ -113,7 +113,7 @@ fn sentence(Explanation { element, present, because, change, .. }: &Explanation)
     let causes: Vec<_> = change.iter().filter(is_met).collect();
     let causes = if causes.is_empty() { change.iter().collect() } else { causes };
     let causes: Vec<_> = causes.into_iter().map(now).collect();
-    let to: Vec<_> = change.iter().map(to).collect();
+    let to: Vec<_> = change.iter().map(Change::flag).collect();
     format!(
         "{element} is {is} because {}; to make it {other}: {}",
         causes.join(" and "),
@@ -161,14 +161,6 @@ fn now(change: &Change) -> String {
     }
 }
 
-/// The required value of an input, as on a command line.
-fn to(change: &Change) -> String {
-    match &change.to.value {
-        Some(value) => flag(&change.to.name, value),
-        None => format!("{}: {}", change.to.name, change.to.case),
-    }
-}
-
 /// The changes as on a command line, with the current values.
 fn flags(changes: &[Change]) -> String {
     let from = |change: &Change| match &change.from {
@@ -178,7 +170,7 @@ fn flags(changes: &[Change]) -> String {
     if changes.is_empty() {
         return "none is needed".into();
     }
-    let to: Vec<_> = changes.iter().map(to).collect();
+    let to: Vec<_> = changes.iter().map(Change::flag).collect();
     let from: Vec<_> = changes.iter().map(from).collect();
     format!("{} (now {})", to.join(" "), from.join(", "))
 }

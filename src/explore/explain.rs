@@ -6,7 +6,7 @@
 //! assigned they would be folded to constants.
 
 use super::space::{Default, Space, literal};
-use super::{Assigned, one_line};
+use super::{Assigned, flag, one_line};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
 use crate::variability::choice::Choice;
 use crate::variability::enrich::Origin;
@@ -83,6 +83,16 @@ pub struct Change {
     /// The new value.
     #[serde(flatten)]
     pub to: Arc<Assigned>,
+}
+
+impl Change {
+    /// The new value as on a command line: `-i size=3`; the case of the value, where none is known.
+    pub fn flag(&self) -> String {
+        match &self.to.value {
+            Some(value) => flag(&self.to.name, value),
+            None => format!("{}: {}", self.to.name, self.to.case),
+        }
+    }
 }
 
 /// The value that an input has, and the source of that value.
