@@ -386,6 +386,11 @@ impl<'s, 'a> Space<'s, 'a> {
     /// The reason why no assignment of inputs leads to a variant: a conflict in the template, or
     /// that no variant passes the checks.
     pub(crate) fn void(&self) -> Diagnostic {
+        self.void_with(|| None)
+    }
+
+    /// As [`Space::void`]. If no variant passes the checks, `help` may say what to do about it.
+    pub(crate) fn void_with(&self, help: impl FnOnce() -> Option<String>) -> Diagnostic {
         let problem = Problem { cnf: &self.cnf, objectives: &[], preference: &[] };
         match solve::solve(&problem, &self.prepared.solver.into(), &mut ()) {
             Err(solve::Unsolved::Conflict(conflict)) => variant::unsatisfiable(
@@ -403,7 +408,8 @@ impl<'s, 'a> Space<'s, 'a> {
             Ok(_) | Err(solve::Unsolved::Interrupted) => {
                 let message = "no variant passes all checks, whatever the inputs";
                 let error = Diagnostic::error(Code::Unsatisfiable, message)
-                    .help("`cuvee analyze` says which checks reject which variants");
+                    .help("`cuvee analyze` says which checks reject which variants")
+                    .help_opt(help());
                 self.rejections().into_iter().fold(error, |error, rejection| {
                     let error = if error.span.is_none() { error.at(rejection.span) } else { error };
                     match rejection.span {
@@ -426,11 +432,6 @@ impl<'s, 'a> Space<'s, 'a> {
         let found = check::check(self.graph(), self.prepared.options, &presence);
         let errors = found.0.into_iter().filter(|found| found.severity == Severity::Error);
         errors.take(LISTED).collect()
-    }
-
-    /// Whether it has no variants only because checks reject them.
-    pub(crate) fn is_rejected(&self) -> bool {
-        !self.passes_checks() && self.best_models().solve(&[])
     }
 
     /// Whether there are variants if the condition that the caller asked for is ignored.

@@ -4,6 +4,7 @@
 use super::waiting::Waiting;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::explore::{Assigned, Opened, Space, flags, literal};
+use crate::variability::advice::with_mode;
 use crate::variability::check;
 use crate::variability::choice::Choice;
 use crate::variability::graph::ElementId;
@@ -77,12 +78,12 @@ fn ask(
         present.chain(finding.unless.iter().map(|&id| !literal(id))).collect()
     };
     let Some(found) = space.valid_with(&doubtful.iter().map(happens).collect::<Vec<_>>()) else {
-        let void = space.void();
+        let void = space.void_with(|| {
+            let mode = helpful_mode(choice, prepared)?;
+            Some(format!("with `options: {{mode: {mode}}}` there are variants"))
+        });
         let place = void.span.or(Some(prepared.graph.template.root.span()));
-        let is_rejected = space.is_rejected();
-        let mode = if is_rejected { helpful_mode(choice, prepared) } else { None };
-        let help = mode.map(|mode| format!("with `options: {{mode: {mode}}}` there are variants"));
-        return diagnostics.push(void.at(place).help_opt(help));
+        return diagnostics.push(void.at(place));
     };
     for (finding, inputs) in doubtful.into_iter().zip(found) {
         diagnostics.0.extend(inputs.map(|inputs| in_variant(finding.diagnostic, &inputs)));
@@ -99,8 +100,7 @@ fn ask(
 fn helpful_mode(choice: &Choice, prepared: &Prepared<'_>) -> Option<&'static str> {
     let version = prepared.graph.template.version;
     let has_variants = |mode: &&str| {
-        let mut choice = choice.clone();
-        choice.options.push(("mode".to_owned(), (*mode).to_owned()));
+        let choice = with_mode(choice, mode);
         let interpreted = Interpreted::of(prepared.loaded, &choice)?;
         let prepared = Prepared::of(&interpreted, &choice, InputMode::Open, &mut ())?;
         let opened = Opened::new(&prepared, true, &mut ())?;

@@ -18,7 +18,7 @@ const LEFT_BEHIND: [Code; 6] = [
 
 /// Adds help to the last error about an element of an absent node. The help names a pruning mode in
 /// which the same choice resolves, if there is one.
-pub(super) fn with_mode(
+pub(super) fn with_advice(
     mut errors: Diagnostics,
     version: &str,
     choice: &Choice,
@@ -31,7 +31,7 @@ pub(super) fn with_mode(
         let asked = choice.options.iter().any(|(name, _)| name == MODE);
         // The mode that prunes most is tried first: it also removes what lost its purpose.
         let mut modes = options::modes(version).into_iter().rev();
-        let helps = |mode: &&str| !limit.is_over() && resolves(&with_option(choice, mode));
+        let helps = |mode: &&str| !limit.is_over() && resolves(&with_mode(choice, mode));
         let helps = modes.find(helps).map(|mode| {
             // An option of the call wins over the template, so the help names the place that wins.
             let option = match asked {
@@ -49,7 +49,8 @@ pub(super) fn with_mode(
 
 const MODE: &str = "mode";
 
-fn with_option(choice: &Choice, mode: &str) -> Choice {
+/// The choice with another pruning mode.
+pub(crate) fn with_mode(choice: &Choice, mode: &str) -> Choice {
     let mut choice = choice.clone();
     choice.options.push((MODE.to_owned(), mode.to_owned()));
     choice

@@ -1,7 +1,7 @@
 //! Resolves Variability4TOSCA: turns a template with conditions and a choice of inputs into the
 //! variant of that choice.
 
-mod advice;
+pub(crate) mod advice;
 pub(crate) mod assign;
 pub(crate) mod check;
 pub(crate) mod choice;

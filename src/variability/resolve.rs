@@ -379,7 +379,7 @@ pub(crate) fn advised(
         judged(&prepared, choice, &how, &mut (), Forms::Chosen, |_| ())
             .map(|judged| judged.is_proven())
     };
-    advice::with_mode(errors, version, choice, &how.limit, |choice| {
+    advice::with_advice(errors, version, choice, &how.limit, |choice| {
         resolves(choice).is_ok_and(|is_proven| is_proven)
     })
 }
