@@ -3,8 +3,7 @@
 use super::args::{ResolveArgs, ResultFormat, WatchArgs};
 use super::read::ReadFiles;
 use super::reporter::Reporter;
-use super::streams::{self, STANDARD_INPUT};
-use super::{Outcome, format, output, rejected, select, watch};
+use super::{Outcome, format, output, rejected, select, streams, watch};
 use cuvee::diagnostic::{Code, Diagnostic, Severity};
 use cuvee::source::SourceMap;
 use cuvee::source::csar::is_archive;
@@ -85,9 +84,7 @@ fn with_others(mut failure: Failure, args: &ResolveArgs) -> Failure {
     let is_early = |found: &Diagnostic| {
         found.span.is_some() && !FOUND_LATE.iter().any(|&late| found.code == late)
     };
-    // A stream can be read only once.
-    let is_stream = *template == Path::new(STANDARD_INPUT) || streams::is_stream(template);
-    if is_stream || !failure.diagnostics.iter().all(is_early) {
+    if streams::is_read_once(template) || !failure.diagnostics.iter().all(is_early) {
         return failure;
     }
     let validation = Resolver::new(template).files(ReadFiles::default()).validate();

@@ -94,7 +94,7 @@ pub(super) fn template(path: &Path) -> Result<Resolver, Failure> {
 
 /// The name and the text of a stream, if the path is one. `-` is standard input.
 pub(super) fn stream(path: &Path) -> Result<Option<(String, String)>, Failure> {
-    if path != Path::new(STANDARD_INPUT) && !streams::is_stream(path) {
+    if !streams::is_read_once(path) {
         return Ok(None);
     }
     let name = streams::label(path);

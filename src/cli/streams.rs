@@ -49,6 +49,12 @@ pub(super) fn is_stream(path: &Path) -> bool {
             || path.parent().is_some_and(|parent| descriptors.contains(&parent)))
 }
 
+/// Whether a path in the arguments means standard input or another stream, which can be read only
+/// once.
+pub(super) fn is_read_once(path: &Path) -> bool {
+    path == Path::new(STANDARD_INPUT) || is_stream(path)
+}
+
 /// The name of a template from a stream in messages. Relative names in such a template start in the
 /// working directory.
 pub(super) fn label(path: &Path) -> String {

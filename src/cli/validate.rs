@@ -138,7 +138,7 @@ fn valid(validated: &[(&Path, Validation)]) -> String {
     let valid = of_one.filter(|all| all.iter().all(|(_, validation)| validation.is_valid(false)));
     let names = valid.filter_map(|all| all.first().map(|(template, _)| *template));
     let named = names.map(|template| match template == Path::new(STANDARD_INPUT) {
-        true => "<stdin>".to_owned(),
+        true => streams::label(template),
         false => template.display().to_string(),
     });
     named.map(|template| format!("`{template}` is valid\n")).collect()
