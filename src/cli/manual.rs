@@ -1,6 +1,7 @@
 //! Writes the parts of the help and the manual beside the flags: the commands by purpose, and
 //! examples of their use.
 
+use clap::builder::StyledStr;
 use clap::{Arg, Command};
 use clap_mangen::roff::{Roff, bold, roman};
 use std::fmt::Write;
@@ -245,21 +246,24 @@ fn abridged(command: Command) -> Command {
     let (arguments, flags): (Vec<_>, Vec<_>) = shown.into_iter().partition(|it| it.is_positional());
     let is_choice = |arg: &&Arg| heading(arg.get_id().as_str()) == Some(CHOICE);
     let (choice, own): (Vec<_>, Vec<_>) = flags.into_iter().partition(is_choice);
-    let below = command.get_subcommands().filter(|of| !of.is_hide_set());
-    let below = below.map(|of| (of.get_name().to_owned(), of.get_about().map(ToString::to_string)));
-    let rows = |args: Vec<&Arg>| -> Vec<_> {
-        let help = |arg: &Arg| arg.get_help().map(ToString::to_string);
-        args.into_iter().map(|arg| (spelt(arg), help(arg))).collect()
+    let short = |about: Option<&StyledStr>| {
+        clause(&about.map(ToString::to_string).unwrap_or_default()).to_owned()
     };
-    let parts = [
+    let below = command.get_subcommands().filter(|of| !of.is_hide_set());
+    let below = below.map(|of| (of.get_name().to_owned(), short(of.get_about())));
+    let of_args = |args: Vec<&Arg>| -> Vec<_> {
+        args.into_iter().map(|arg| (spelt(arg), short(arg.get_help()))).collect()
+    };
+    let parts: [(_, Vec<_>); 4] = [
         ("Commands", below.collect()),
-        ("Arguments", rows(arguments)),
-        ("Options", rows(own)),
-        (CHOICE, rows(choice)),
+        ("Arguments", of_args(arguments)),
+        ("Options", of_args(own)),
+        (CHOICE, of_args(choice)),
     ];
     let mut text = String::new();
-    for (heading, rows) in parts.iter().filter(|(_, rows)| !rows.is_empty()) {
-        brief_rows(heading, rows, &mut text);
+    for (heading, part) in parts.iter().filter(|(_, part)| !part.is_empty()) {
+        let widths = part.iter().map(|(name, _)| name.len()).filter(|width| *width <= NAMES);
+        rows(heading, part, widths.max().unwrap_or_default(), &mut text);
     }
     let template = format!("{{about}}\n\n{{usage-heading}} {{usage}}\n\n{text}\n{SEE_MORE}\n");
     command.help_template(template)
@@ -281,16 +285,13 @@ fn spelt(arg: &Arg) -> String {
 /// The widest column of names in a brief help. The description of a longer one begins behind it.
 const NAMES: usize = 30;
 
-/// Writes arguments or commands, each in a few words.
-fn brief_rows(heading: &str, rows: &[(String, Option<String>)], text: &mut String) {
-    let widths = rows.iter().map(|(name, _)| name.len()).filter(|width| *width <= NAMES);
-    let width = widths.max().unwrap_or_default();
+/// Writes arguments or commands below a heading, each with its description.
+fn rows(heading: &str, rows: &[(String, String)], width: usize, text: &mut String) {
     // Writing into a string does not fail.
     let _ = writeln!(text, "{heading}:");
     for (name, about) in rows {
         let taken = width.max(name.len()) + 4;
-        let lines = wrapped(clause(about.as_deref().unwrap_or_default()), WIDTH - taken);
-        let lines = lines.join(&format!("\n{:1$}", "", taken));
+        let lines = wrapped(about, WIDTH - taken).join(&format!("\n{:1$}", "", taken));
         let _ = writeln!(text, "{}", format!("  {name:width$}  {lines}").trim_end());
     }
 }
@@ -324,14 +325,14 @@ fn shown(examples: &[(&str, &str)]) -> String {
 
 /// Lists the commands by purpose. Commands without a purpose come last.
 fn list(command: &Command) -> String {
-    let named: Vec<_> = PURPOSES.iter().flat_map(|(_, names)| *names).collect();
+    let named: Vec<_> = named().collect();
     let others = command.get_subcommands().filter(|of| !of.is_hide_set());
     let others: Vec<_> =
-        others.map(Command::get_name).filter(|name| !named.contains(&name)).collect();
+        others.map(Command::get_name).filter(|name| !named.contains(name)).collect();
     let all = PURPOSES.iter().copied().chain([("Others", &*others)]);
     let mut text = String::new();
     for (purpose, names) in all.filter(|(_, names)| !names.is_empty()) {
-        rows(command, purpose, names, &mut text);
+        commands(command, purpose, names, |about| about, &mut text);
         text.push('\n');
     }
     text.truncate(text.trim_end().len() + 1);
@@ -342,7 +343,7 @@ fn list(command: &Command) -> String {
 fn brief_list(command: &Command) -> String {
     let mut text = String::new();
     for (purpose, names) in PURPOSES.iter().filter(|(purpose, _)| *purpose != MORE) {
-        rows(&abridged_abouts(command), purpose, names, &mut text);
+        commands(command, purpose, names, clause, &mut text);
     }
     let rare = wrapped(&RARE.join(", "), WIDTH - 2).join("\n  ");
     // Writing into a string does not fail.
@@ -350,28 +351,26 @@ fn brief_list(command: &Command) -> String {
     text
 }
 
-fn abridged_abouts(command: &Command) -> Command {
-    command.clone().mut_subcommands(|command| {
-        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
-        command.about(clause(&about).to_owned())
-    })
+/// The commands that have a purpose.
+fn named() -> impl Iterator<Item = &'static str> {
+    PURPOSES.iter().flat_map(|(_, names)| *names).copied()
 }
 
 /// Writes commands of one purpose, with what they do.
-fn rows(command: &Command, purpose: &str, names: &[&str], text: &mut String) {
+fn commands(
+    command: &Command,
+    purpose: &str,
+    names: &[&str],
+    shown: fn(&str) -> &str,
+    text: &mut String,
+) {
     let about = |name: &str| {
         let about = command.find_subcommand(name).and_then(Command::get_about);
         about.map_or_else(|| "Print help for a command".to_owned(), ToString::to_string)
     };
-    let all = PURPOSES.iter().flat_map(|(_, names)| *names);
-    let width = all.map(|name| name.len()).max().unwrap_or_default();
-    // Writing into a string does not fail.
-    let _ = writeln!(text, "{purpose}:");
-    for name in names {
-        let lines =
-            wrapped(&about(name), WIDTH - width - 4).join(&format!("\n{:1$}", "", width + 4));
-        let _ = writeln!(text, "  {name:width$}  {lines}");
-    }
+    let described = names.iter().map(|&name| (name.to_owned(), shown(&about(name)).to_owned()));
+    let width = named().map(str::len).max().unwrap_or_default();
+    rows(purpose, &described.collect::<Vec<_>>(), width, text);
 }
 
 /// Wraps a text into lines that are at most this wide, unless a single word is wider.
