@@ -100,8 +100,8 @@ impl AddedConditions {
     pub(crate) fn written(&self, graph: &Graph<'_>, id: ElementId) -> Option<ExpressionId> {
         let element = graph.element(id);
         let of_rule = || {
-            let is_by_rule = element.by_rule;
-            is_by_rule.then(|| graph.technologies[element.slot as usize].conditions).flatten()
+            let technology = element.by_rule.then(|| &graph.technologies[element.slot as usize])?;
+            technology.conditions
         };
         element.conditions.or_else(of_rule)
     }

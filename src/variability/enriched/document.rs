@@ -151,7 +151,7 @@ impl<'e, 'a> DocumentWriter<'e, 'a> {
             let explicit =
                 known.and_then(|(name, _)| self.options.iter().find(|option| option.name == name));
             listed.extend(explicit.map(|option| option.name));
-            let off = known.and_then(|(_, off)| off).map(|_| Value::from(false));
+            let off = known.filter(|(_, off)| *off).map(|_| Value::from(false));
             let now = explicit.map(value).or(off);
             let is_same = now.as_ref().is_none_or(|now| *now == written.to_value());
             let now = now.filter(|_| !is_same).map_or(Out::Source(written), Out::Value);
@@ -475,14 +475,15 @@ fn written<'a>(condition: &Value) -> Out<'a> {
     }
 }
 
-/// A list of an author with some items in other words and further items; any other node is the only
-/// item.
+/// A list of an author with some items in other words, in ascending order, and further items; any
+/// other node is the only item.
 fn list<'a>(node: Node<'a>, rewritten: &[(usize, Value)], added: &[AddedCondition]) -> Out<'a> {
     let is_list = node.kind() == NodeKind::Sequence;
     let items = node.items().map(|item| (Some(item), item));
     let items = items.chain((!is_list && !node.is_null()).then_some((None, node)));
+    let mut rewritten = rewritten.iter().peekable();
     let items = items.enumerate().map(|(position, (owner, item))| {
-        let words = rewritten.iter().find(|(at, _)| *at == position);
+        let words = rewritten.next_if(|(at, _)| *at == position);
         (owner, words.map_or(Out::Source(item), |(_, value)| written(value)))
     });
     let items = items.chain(added.iter().map(|added| (None, condition(added)))).collect();

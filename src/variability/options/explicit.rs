@@ -42,15 +42,15 @@ impl Options {
         explicit.collect()
     }
 
-    /// The name under which [`Options::explicit`] lists an option that a template sets, and the
-    /// value that it gets if it is not listed: `None` if its value may stay.
-    pub(crate) fn written_name(name: &str) -> Option<(&'static str, Option<&'static str>)> {
+    /// The name under which [`Options::explicit`] lists an option that a template sets, and whether
+    /// the option is turned off if it is not listed.
+    pub(crate) fn written_name(name: &str) -> Option<(&'static str, bool)> {
         let (key, option) = TABLE.find(name)?;
         let off = matches!(
             key,
             OptionKey::Switch(SwitchFamily::DefaultCondition | SwitchFamily::Pruning, ..)
         );
-        Some((&option.name, off.then_some("false")))
+        Some((&option.name, off))
     }
 }
 
