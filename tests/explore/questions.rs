@@ -1316,13 +1316,29 @@ error[unsatisfiable]: no variant fulfils all conditions: this one cannot hold
 error: 1 error
 
 "#]]);
-    shows("explain reasons.yaml -q", "these inputs give a variant\n");
+    cuvee("explain reasons.yaml")
+        .success()
+        .stdout_eq("these inputs give a variant\n")
+        .stderr_eq(str![[r#"
+warning[pruned]: pruning removed nodes that no condition speaks about: "egg", "hen"
+  --> reasons.yaml:23:5
+   |
+23 |     egg: { type: Egg, requirements: [{ from: hen }] }
+   |     ^^^ "egg" went because "hen", its only source, did
+24 |     hen: { type: Hen, requirements: [{ from: egg }] }
+   |     --- "hen" went because "egg", its only source, did
+   |
+   = help: a node that has to stay is `persistent: true`, with the option `expected_incoming_relation_check: false`
+
+warning: 1 warning
+
+"#]]);
     let outlook = json(&told(&cuvee("explain checked.yaml --preset both --format json").success()));
     assert_eq!(outlook["version"], 1);
     assert_eq!(outlook["resolves"], false);
     assert_eq!(outlook["change"][0]["name"], "plain");
     assert_eq!(
-        asks("explain reasons.yaml --format json -q"),
+        json(&told(&cuvee("explain reasons.yaml --format json").success())),
         json(r#"{"version": 1, "resolves": true, "change": null}"#)
     );
 }

@@ -239,8 +239,8 @@ fn mistakes_in_one_long_line_are_told_in_linear_time() {
         nodes.trim_end_matches(',')
     );
     let directory = directory([("shop.json", &text)]);
-    cuvee(directory.path(), "resolve shop.json 2>&1 | tail -2").success().stdout_eq(
-        "error: 20000 errors\nnote: `cuvee validate shop.json` tells 20000 more errors\n",
+    cuvee(directory.path(), "resolve shop.json 2>&1 | tail -3").success().stdout_eq(
+        "  = help: did you mean `conditions`?; `cuvee validate shop.json` tells 20000 more errors\n\nerror: 20000 errors\n",
     );
     cuvee(directory.path(), "validate shop.json --format sarif | grep -c startColumn")
         .success()

@@ -862,10 +862,10 @@ error: 1 error
 
 "#]]);
     node("      type: App\n      properties:\n        size:1\n").stderr_eq(
-        "error[invalid-template]: [..]\n...\n  = help: put a space behind the colon: `size: 1`[..]\n\nerror: 1 error\n",
+        "error[invalid-template]: [..]\n...\n  = help: put a space behind the colon: `size: 1`; `cuvee validate wrong.yaml` tells 1 more error\n\nerror: 1 error\n",
     );
     node("      type: App\n      requirements:\n        - host:vm\n").stderr_eq(
-        "error[invalid-template]: [..]\n...\n  = help: put a space behind the colon: `host: vm`[..]\n\nerror: 1 error\n",
+        "error[invalid-template]: [..]\n...\n  = help: put a space behind the colon: `host: vm`; `cuvee validate wrong.yaml` tells 1 more error\n\nerror: 1 error\n",
     );
 }
 
@@ -924,18 +924,18 @@ error[missing-property-container]: property "size@0" of node "vm" is present, bu
 14 |       properties: {size: 1}
    |                    ^^^^
    |
-   = help: `options: {mode: semantic-loose}` would remove what belongs to absent nodes[..]
+   = help: `options: {mode: semantic-loose}` would remove what belongs to absent nodes; `cuvee validate first.yaml` tells 2 more errors
 
 error: 2 errors
 
 "#]]);
     // The options of the call override those of the template.
     cuvee(&dir, "resolve first.yaml --option mode=manual").assert().code(1).stderr_eq(
-        "...\n   = help: `--option mode=semantic-loose` would remove what belongs to absent nodes[..]\n\nerror: 2 errors\n",
+        "...\n   = help: `--option mode=semantic-loose` would remove what belongs to absent nodes; `cuvee validate first.yaml` tells 2 more errors\n\nerror: 2 errors\n",
     );
     cuvee(&dir, "resolve first.yaml --option mode=semantic-loose").assert().success();
     cuvee(&dir, "validate first.yaml -i cloud=false").assert().code(1).stderr_eq(
-        "...\n   = help: `options: {mode: semantic-loose}` would remove what belongs to absent nodes[..]\n...\n",
+        "...\n   = help: `options: {mode: semantic-loose}` would remove what belongs to absent nodes\n...\n",
     );
     // The type goes with its node.
     cuvee(&dir, "explain first.yaml vm --option mode=semantic-loose").assert().success();
@@ -949,7 +949,7 @@ error: 2 errors
     );
     write(&dir, "kept.yaml", &kept);
     cuvee(&dir, "resolve kept.yaml").assert().code(1).stderr_eq(
-        "...\n   = help: give what belongs to absent nodes the conditions of those nodes[..]\n\nerror: 2 errors\n",
+        "...\n   = help: give what belongs to absent nodes the conditions of those nodes; `cuvee validate kept.yaml` tells 2 more errors\n\nerror: 2 errors\n",
     );
 }
 
