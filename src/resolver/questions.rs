@@ -8,7 +8,7 @@ use crate::explore::matrix::{self, Matrix};
 use crate::explore::outline::Outline;
 use crate::explore::{
     Analysis, Change, Configuration, Count, Explanation, Found, InputsReport, Names, Projection,
-    Query, Space, analyze, explain, flag, types, variants,
+    Query, Space, analyze, explain, types, variants,
 };
 use crate::orchestrate::plan::{
     self, Adaptation, OrderOptions, Plan, PlanQuery, VariantOfPlan, WorkflowOutline,
@@ -90,9 +90,7 @@ impl Resolver {
         });
         match outlook.map(|answer| answer.result) {
             Ok(Ok(change)) => {
-                let flags =
-                    change.iter().filter_map(|it| Some(flag(&it.to.name, it.to.value.as_ref()?)));
-                let flags: Vec<_> = flags.collect();
+                let flags: Vec<_> = change.iter().map(Change::flag).collect();
                 let others = format!("other inputs give a variant: `{}`", flags.join(" "));
                 let help = match &conflict.help {
                     Some(help) => format!("{help}; {others}"),
