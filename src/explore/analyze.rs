@@ -190,8 +190,11 @@ impl Space<'_, '_> {
         let outer_dead = self.outermost(&dead);
         for &id in &outer_dead {
             let message = format!("{} is in no variant", graph.display(id));
-            warnings
-                .push(Diagnostic::warning(Code::DeadElement, message).at(graph.element(id).span));
+            warnings.push(
+                Diagnostic::warning(Code::DeadElement, message)
+                    .at(graph.element(id).span)
+                    .help(format!("`cuvee explain` with `{}` says why", graph.identifier(id))),
+            );
         }
         let nodes = graph.nodes.iter().map(|node| node.id).filter(|id| !fixed.contains(id));
         let nodes: Vec<_> = nodes.map(literal).collect();

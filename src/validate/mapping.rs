@@ -339,6 +339,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                 Diagnostic::warning(Code::SurplusMapping, message)
                     .at(at(*mapping))
                     .label(bound.span(), "how often it occurs is defined here")
+                    .help(format!("remove the mapping, or raise the upper bound of `{name}`"))
             }
             MappingProblem::BoundedRest(mapping) => {
                 let message = format!(

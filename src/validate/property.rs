@@ -69,7 +69,8 @@ impl<'c> Checker<'c, '_> {
             );
             let error = Diagnostic::error(Code::MissingProperty, message)
                 .at(self.graph.element(of.id).span)
-                .section("3.6.10.5");
+                .section("3.6.10.5")
+                .help("assign it under `properties`, or give its definition a `default`");
             self.report_when(
                 of.when,
                 &assigned,

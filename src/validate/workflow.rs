@@ -135,7 +135,8 @@ impl<'a> Checker<'_, 'a> {
             };
             let error = Diagnostic::error(Code::CyclicWorkflow, message)
                 .at(closing(&cycle))
-                .section("7.3.1.1");
+                .section("7.3.1.1")
+                .help("leave this step out of `on_success`");
             self.report_when(&[], &[], error);
         }
         for (step, edges) in steps.iter().zip(&mut edges) {
@@ -180,7 +181,8 @@ impl<'a> Checker<'_, 'a> {
             let message = format!("the workflow `{first}` inlines itself{through}");
             let error = Diagnostic::error(Code::CyclicWorkflow, message)
                 .at(closing(&cycle))
-                .section("3.6.23.4");
+                .section("3.6.23.4")
+                .help("leave this `inline` out");
             self.report_when(&[], &[], error);
         }
     }

@@ -34,6 +34,7 @@ pub(super) fn warnings(prepared: &Prepared<'_>, presence: &Presence) -> Vec<Diag
 /// The warning that a variant has no nodes.
 pub(crate) fn nothing_left() -> Diagnostic {
     Diagnostic::warning(Code::NothingLeft, "no node is left, so the result deploys nothing")
+        .help("weaken the conditions, or declare `persistent: true` at a node that has to stay")
 }
 
 /// The elements about which groups and inputs speak, and not only conditions of their own.

@@ -812,6 +812,8 @@ warning[dead-element]: node "never" is in no variant
    |
 28 |     never: { type: Shop, conditions: { and: [{ variability_input: cloud }, { not: { variability_input: backup } }] } }
    |     ^^^^^
+   |
+   = help: `cuvee explain` with `node.never` says why
 
 warning: 1 warning
 

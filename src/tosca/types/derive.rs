@@ -89,7 +89,8 @@ impl<'a> TypeHierarchy<'a> {
         );
         let error = Diagnostic::error(Code::CyclicType, message)
             .at(outline.place().span())
-            .section(outline.family.section());
+            .section(outline.family.section())
+            .help("let one of them derive from another type");
         self.diagnostics.push(error);
         self.make_root(*first);
     }

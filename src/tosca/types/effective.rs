@@ -276,11 +276,7 @@ impl<'a> Refining<'_, 'a> {
             let untyped = own.schema.kind.is_none() && own.named.value.get("type").is_none();
             let is_read = own.value.is_some() || is_map(own.named) || own.named.value.is_null();
             if untyped && !is_open && is_read {
-                self.missing(
-                    own.named,
-                    &format!("the {noun} `{name}` has no `type`"),
-                    kind.section(),
-                );
+                self.untyped(noun, own.named, kind.section());
             }
             return own.clone();
         };
@@ -423,7 +419,7 @@ impl<'a> Refining<'_, 'a> {
             && is_map(own.named)
             && own.named.value.get("type").is_none()
         {
-            self.missing(own.named, &format!("the capability `{name}` has no `type`"), "3.7.2.1");
+            self.untyped("capability", own.named, "3.7.2.1");
         }
         let given = kind
             .and_then(|kind| self.defined(Family::Capability, kind))
@@ -686,7 +682,7 @@ impl<'a> Refining<'_, 'a> {
             self.missing(own.named, &format!("the artifact `{name}` has no `file`"), "3.6.7.1");
         }
         if own.kind.is_none() && is_new && own.named.value.get("type").is_none() {
-            self.missing(own.named, &format!("the artifact `{name}` has no `type`"), "3.6.7.1");
+            self.untyped("artifact", own.named, "3.6.7.1");
         }
         ArtifactDefinition {
             named: own.named,
@@ -805,11 +801,18 @@ impl<'a> Refining<'_, 'a> {
     }
 
     fn missing(&mut self, named: Named<'a>, message: &str, section: &'static str) {
-        self.diagnostics.push(
-            Diagnostic::error(Code::InvalidDefinition, message)
-                .at(named.key.span())
-                .section(section),
-        );
+        let error = Diagnostic::error(Code::InvalidDefinition, message).at(named.key.span());
+        self.diagnostics.push(error.section(section));
+    }
+
+    /// The error about a part without a type. Whoever writes a name instead of a definition means
+    /// one.
+    fn untyped(&mut self, noun: &str, named: Named<'a>, section: &'static str) {
+        let message = format!("the {noun} `{}` has no `type`", named.name);
+        let error = Diagnostic::error(Code::InvalidDefinition, message).at(named.key.span());
+        let meant = named.value.as_str();
+        let help = meant.map(|meant| format!("write `{}: {{type: {meant}}}`", named.name));
+        self.diagnostics.push(error.section(section).help_opt(help));
     }
 
     fn loosened(

@@ -222,7 +222,9 @@ impl<'c, 'a> Checker<'c, 'a> {
             );
             let error =
                 Diagnostic::error(Code::TooManyRelations, message).at(self.graph.element(id).span);
-            error.section("3.7.3.3").label(at.span(), "how often it occurs is defined here")
+            let error =
+                error.section("3.7.3.3").label(at.span(), "how often it occurs is defined here");
+            error.help("leave an assignment out, or raise the upper bound of `occurrences`")
         });
     }
 
@@ -241,7 +243,8 @@ impl<'c, 'a> Checker<'c, 'a> {
                 format!("the capability `{name}` of {display} can be used {} at most", times(max));
             let error = Diagnostic::error(Code::TooManyRelations, message).section("3.7.2.1");
             let relation = &self.graph.relations[self.graph.element(id).slot as usize].requirement;
-            error.at(relation.target.unwrap_or(relation.declared.key).span())
+            let error = error.at(relation.target.unwrap_or(relation.declared.key).span());
+            error.help("name another target, or raise the upper bound of `occurrences`")
         });
     }
 

@@ -86,7 +86,8 @@ impl PresenceChecker<'_, '_> {
             self.at_most_one(Code::AmbiguousHosting, Some(node.id), &hosting, |graph, present| {
                 let message =
                     format!("{} has more than one hosting relation", graph.display(node.id));
-                let error = error(graph, Code::AmbiguousHosting, node.id, message);
+                let error = error(graph, Code::AmbiguousHosting, node.id, message)
+                    .help(exclusion(Check::AmbiguousHosting));
                 present.iter().take(LISTED).fold(error, |error, &id| {
                     error.label(graph.element(id).span, "this one is present")
                 })
@@ -181,7 +182,7 @@ impl PresenceChecker<'_, '_> {
                     );
                     error(graph, code, first, message)
                         .label(graph.element(last).span, "another is here")
-                        .help_opt(exclusion(check))
+                        .help(exclusion(check))
                 });
             } else if presence.is_some() {
                 let (first, last) = (group[0], group[group.len() - 1]);
@@ -214,6 +215,7 @@ impl PresenceChecker<'_, '_> {
                     id,
                     format!("{} has no present type", graph.display(id)),
                 )
+                .help("weaken the conditions of one of its types")
             });
             self.single(Check::AmbiguousType, Code::AmbiguousType, id, types, "type");
         }
@@ -228,6 +230,7 @@ impl PresenceChecker<'_, '_> {
                 self.any(Code::ExpectedTechnology, node.id, &node.technologies, |graph| {
                     let message = format!("{} has no present technology", graph.display(node.id));
                     error(graph, Code::ExpectedTechnology, node.id, message)
+                        .help("weaken the conditions of one of its technologies")
                 });
             }
             self.single(
@@ -251,6 +254,7 @@ impl PresenceChecker<'_, '_> {
                     id,
                     format!("{} has more than one present {what}", graph.display(id)),
                 )
+                .help(exclusion(check))
             });
         } else if let Judge::Variant(presence) = self.judge
             && presence.is(id)
@@ -266,14 +270,24 @@ impl PresenceChecker<'_, '_> {
     }
 }
 
-/// The help on how to let only one of several elements with the same name be present.
-fn exclusion(check: Check) -> Option<String> {
-    let constraint = match check {
-        Check::AmbiguousProperty => "unique_property_constraint",
-        Check::AmbiguousRelation => "unique_relation_constraint",
-        _ => return None,
+/// The help on how to let only one of several elements be present.
+fn exclusion(check: Check) -> String {
+    let (constraint, names) = match check {
+        Check::AmbiguousInput => ("unique_input_constraint", true),
+        Check::AmbiguousOutput => ("unique_output_constraint", true),
+        Check::AmbiguousProperty => ("unique_property_constraint", true),
+        Check::AmbiguousArtifact => ("unique_artifact_constraint", true),
+        Check::AmbiguousRelation => ("unique_relation_constraint", true),
+        Check::AmbiguousHosting => ("single_hosting_constraint", false),
+        Check::AmbiguousTechnology => ("unique_technology_constraint", false),
+        _ => return "write `conditions` that exclude each other".into(),
     };
-    Some(format!(
-        "write `conditions` that exclude each other, `{constraint}: true` in the options, or another name"
-    ))
+    match names {
+        true => format!(
+            "write `conditions` that exclude each other, `{constraint}: true` in the options, or another name"
+        ),
+        false => format!(
+            "write `conditions` that exclude each other, or `{constraint}: true` in the options"
+        ),
+    }
 }

@@ -29,7 +29,8 @@ impl Mention<'_> {
             self.from.map_or_else(|| "this".to_owned(), |from| graph.display(from).to_string());
         let message = format!("{from} refers to {}, which is absent", graph.display(target));
         let warning = Diagnostic::warning(Code::DanglingReference, message).at(self.span);
-        Some(warning.label(graph.element(target).span, "this is absent"))
+        let warning = warning.label(graph.element(target).span, "this is absent");
+        Some(warning.help("give what refers to it the conditions of what it refers to"))
     }
 }
 
