@@ -162,12 +162,14 @@ pub mod enrich {
     pub use crate::variability::enriched::{AddedCondition, EnrichedElement, EnrichedTemplate};
 }
 
-/// The technologies of plain templates: which ones rules assign, and how good they are.
+/// The technologies of plain templates: which ones rules assign, and how good they are. And what a
+/// technology plugin is asked: see [`Resolver::technology_plugin`].
 pub mod technology {
     pub use crate::variability::assign::{
         AssignedTechnologies, NodeTechnology, TechnologyQuality, TechnologyScenario,
         UnsupportedTechnology,
     };
+    pub use crate::variability::technology::{RequestedNode, RequestedRule, TechnologyRequest};
 }
 
 /// The layers below, for code that builds on one of them. They may change with any version.

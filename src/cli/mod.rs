@@ -28,6 +28,7 @@ pub(crate) mod options;
 pub(crate) mod output;
 pub(crate) mod packaging;
 pub(crate) mod plan;
+mod plugin;
 mod progress;
 pub(crate) mod quality;
 mod read;

@@ -6,10 +6,12 @@ use anstream::adapter::strip_str;
 use anstream::stream::RawStream;
 use anstream::{AutoStream, ColorChoice};
 use cuvee::diagnostic::{Code, Diagnostic};
+use cuvee::operate;
 use std::borrow::Cow;
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::NamedTempFile;
 
@@ -24,6 +26,14 @@ pub(super) const INTERRUPTED: i32 = 130;
 /// The temporary file that is being written. Creating, renaming and removing it requires the lock,
 /// so that an interrupt never happens in between.
 static PENDING: Mutex<Option<PathBuf>> = Mutex::new(None);
+
+/// The process group that ends with the process; 0 if there is none.
+static RUNNING: AtomicU32 = AtomicU32::new(0);
+
+/// Lets this process group end with the process; 0 lets none.
+pub(super) fn end_group_too(group: u32) {
+    RUNNING.store(group, Ordering::SeqCst);
+}
 
 fn pending() -> MutexGuard<'static, Option<PathBuf>> {
     PENDING.lock().unwrap_or_else(PoisonError::into_inner)
@@ -50,8 +60,12 @@ pub(crate) fn refuse_large_files() {
     }
 }
 
-/// Removes the unfinished file and prevents further writing, because the process is about to end.
+/// Ends what runs, removes the unfinished file and prevents further writing, because the process is about to end.
 pub(super) fn leave_nothing_behind() {
+    let group = RUNNING.swap(0, Ordering::SeqCst);
+    if group != 0 {
+        operate::end_group(group);
+    }
     let mut pending = pending();
     discard(&mut pending);
     // The lock is never released, so that no file is created before the end.

@@ -84,10 +84,14 @@ fn with_others(mut failure: Failure, args: &ResolveArgs) -> Failure {
     let is_early = |found: &Diagnostic| {
         found.span.is_some() && !FOUND_LATE.iter().any(|&late| found.code == late)
     };
-    if streams::is_read_once(template) || !failure.diagnostics.iter().all(is_early) {
+    let choose = &args.select.choose;
+    // Plugins are asked once.
+    let is_read_once = streams::is_read_once(template) || !choose.options.plugins.is_empty();
+    if is_read_once || !failure.diagnostics.iter().all(is_early) {
         return failure;
     }
-    let validation = Resolver::new(template).files(ReadFiles::default()).validate();
+    let resolver = select::read_as(Resolver::new(template), choose);
+    let validation = resolver.files(ReadFiles::default()).validate();
     let key = |found: &Diagnostic, sources: &SourceMap| {
         (found.code, found.span.map(|span| sources.place(span)))
     };

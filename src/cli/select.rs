@@ -3,7 +3,7 @@
 use super::args::{ChooseArgs, EvaluateArgs, OptionArgs, SelectArgs};
 use super::streams::{CommandFiles, STANDARD_INPUT, STDIN_FILE};
 use super::watch::WatchedRun;
-use super::{rejected, streams};
+use super::{plugin, rejected, streams};
 use cuvee::diagnostic::{Code, Diagnostic};
 use cuvee::{Failure, Resolver};
 use std::path::{Path, PathBuf};
@@ -32,11 +32,13 @@ pub(super) fn chosen(path: &Path, args: &ChooseArgs) -> Result<Resolver, Failure
     for (name, value) in &args.inputs {
         resolver = resolver.input_text(name, value);
     }
-    resolver = with_options(resolver, &args.options);
-    for (url, path) in &args.mappings {
-        resolver = resolver.map(url, path);
-    }
-    Ok(resolver)
+    Ok(read_as(resolver, args))
+}
+
+/// Adds what the arguments say about reading the template, whatever variant is chosen.
+pub(super) fn read_as(resolver: Resolver, args: &ChooseArgs) -> Resolver {
+    let resolver = with_options(resolver, &args.options);
+    args.mappings.iter().fold(resolver, |resolver, (url, path)| resolver.map(url, path))
 }
 
 /// Adds the evaluation of functions, if the arguments request it.
@@ -62,12 +64,13 @@ pub(super) fn with_deployment(
     resolver
 }
 
-/// Adds the edition and the options in the arguments.
+/// Adds the edition, the options and the plugins in the arguments.
 pub(super) fn with_options(mut resolver: Resolver, args: &OptionArgs) -> Resolver {
     for (name, value) in &args.set {
         resolver = resolver.option(name, value);
     }
-    args.edition.iter().fold(resolver, Resolver::edition)
+    let resolver = args.edition.iter().fold(resolver, Resolver::edition);
+    plugin::added(resolver, args)
 }
 
 /// The resolver for one side of a comparison: adds what `--from` or `--to` names to the choices that

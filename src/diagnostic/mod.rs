@@ -155,6 +155,7 @@ codes! {
     OpenInput "open-input" "A variability input is open, and its values cannot be told apart: an expression does more with it than compare it with constants, or depends on too many combinations. Assign it with `--input` or a preset, or restrict it by `valid_values`.";
     OrchestrationOpen "orchestration-open" "An instance has one orchestration at a time, and another one is open. Continue the open orchestration, or end it.";
     PlanOrder "plan-order" "A workflow that is written by hand leaves out a node of the topology, or begins with a node before another one that it needs is started. Add the missing step, or let the step wait.";
+    Plugin "plugin" "A technology plugin that a template names was not asked, because a template runs nothing by itself, or has no usable answer. Let a command of yours answer with `--plugin NAME=COMMAND`, or write technology rules.";
     PortableArtifact "portable-artifact" "The file of an artifact is an address or lies in a repository, which is valid, but refused by orchestrators that look for it among the files of the template. Add a file to the template, and put the address into a property.";
     PortableMetadata "portable-metadata" "Metadata are strings, which some orchestrators insist on. Write the value in quotes.";
     PortableNode "portable-node" "A requirement definition names no node type, which is valid, and refused by some parsers. Name one, such as `tosca.nodes.Root`.";

@@ -12,7 +12,7 @@ use super::task::{Executor, Signal, Task, TaskEnd, TaskFailure, TaskOutputs};
 use cuvee_text::value::Value;
 use std::fs::{self, File};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 use std::thread;
@@ -113,7 +113,7 @@ fn here(
         TaskOutputs::Standard => Some(File::create(task.directory.join(outputs::FILE))),
         TaskOutputs::File | TaskOutputs::None => None,
     };
-    let answer = answer.transpose().map_err(|why| not_started(program, &why))?;
+    let answer = answer.transpose().map_err(|why| not_started(program, &why))?.map(Stdio::from);
     let input = task.input.clone().map(|bytes| CommandInput { bytes, is_held: false });
     let ran = process::run(command, input, task.timeout, sign, output, answer, &|group| {
         orphans::note(task, group);

@@ -5,6 +5,7 @@
 //!
 //! [`InstanceOperator`] is the entry point. What runs processes is behind [`Executor`].
 
+mod ask;
 mod carry;
 mod check;
 mod event;
@@ -33,6 +34,7 @@ mod untaken;
 mod values;
 mod workshop;
 
+pub use ask::ask;
 pub use check::{CHECK, CheckedNode, HOW, InstanceCheck, checkable};
 pub use event::{RunEvent, RunSummary, StepFailure};
 pub use handover::HandedVariant;
@@ -40,6 +42,7 @@ pub use lease::Lease;
 pub use local::LocalExecutor;
 pub use orchestrator::Orchestrator;
 pub use place::{HostAddress, Provider, Providers, TaskPlace};
+pub use process::end_group;
 pub use runner::{Protocol, Runner, Runners};
 pub use settings::RunSettings;
 pub use task::{Executor, Signal, Task, TaskEnd, TaskFailure, TaskOutputs};

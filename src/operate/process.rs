@@ -4,7 +4,6 @@
 use super::output::StepOutput;
 use super::runner::how_to_install;
 use super::task::TaskFailure;
-use std::fs::File;
 use std::io::{self, PipeReader, Read, Write};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -71,7 +70,7 @@ pub(super) struct CommandInput {
     pub(super) is_held: bool,
 }
 
-/// Runs a command to its end. What it writes goes to `output`; its standard output goes to a file
+/// Runs a command to its end. What it writes goes to `output`; its standard output goes to `answer`
 /// instead, if there is one. `begun` is told the number of its process group.
 ///
 /// # Errors
@@ -82,12 +81,12 @@ pub(super) fn run(
     timeout: Option<Duration>,
     sign: &StopSign,
     output: &mut StepOutput,
-    answer: Option<File>,
+    answer: Option<Stdio>,
     begun: &dyn Fn(u32),
 ) -> io::Result<EndedCommand> {
     let (reader, writer) = io::pipe()?;
     match answer {
-        Some(file) => command.stdout(file),
+        Some(answer) => command.stdout(answer),
         None => command.stdout(writer.try_clone()?),
     };
     command.stderr(writer);
@@ -216,6 +215,11 @@ pub(super) fn separate(command: &mut Command) {
     group::separate(command);
 }
 
+/// Ends a process group at once.
+pub fn end_group(number: u32) {
+    group::end(number);
+}
+
 /// The failure of a step that has nothing to run.
 pub(super) fn no_command() -> TaskFailure {
     TaskFailure::new("the step has no command")
@@ -254,7 +258,12 @@ mod group {
     }
 
     pub(super) fn kill(child: &mut Child) {
-        let _ = of(child).map(|group| kill_process_group(group, Signal::KILL));
+        end(child.id());
+    }
+
+    pub(super) fn end(number: u32) {
+        let group = Pid::from_raw(number.cast_signed());
+        let _ = group.map(|group| kill_process_group(group, Signal::KILL));
     }
 
     /// Whether processes of the group are left, once its leader has ended.
@@ -285,6 +294,8 @@ mod group {
     pub(super) fn kill(child: &mut Child) {
         let _ = child.kill();
     }
+
+    pub(super) fn end(_: u32) {}
 
     pub(super) fn is_alive(_: &Child) -> bool {
         false

@@ -32,6 +32,7 @@ use crate::variability::choice::{Choice, InputSource};
 use crate::variability::clock::Clock;
 use crate::variability::options;
 use crate::variability::resolve::How;
+use crate::variability::technology::TechnologyRequest;
 use cuvee_sat::progress::{Progress, SharedProgress};
 use cuvee_sat::solve::{Limit, SolverKind};
 use cuvee_text::answer::Failure;
@@ -195,6 +196,39 @@ impl Resolver {
     pub fn map(mut self, url: impl AsRef<str>, path: impl Into<PathBuf>) -> Self {
         self.mapping.add(url.as_ref(), path.into());
         self.loaded = None;
+        self
+    }
+
+    /// Lets `answer` stand in for a technology plugin of the template ("Technology Plugin"). A
+    /// template only names plugins; nothing of it is run. `answer` is asked once for each managed
+    /// node that has no technology of its own, in the order of the template, and gives technologies
+    /// for it in JSON, or says why it cannot. `docs/technologies.md` describes the answer.
+    ///
+    /// ```
+    /// let text = "
+    /// tosca_definitions_version: tosca_variability_1_0
+    /// topology_template:
+    ///   variability:
+    ///     options: {mode: semantic-loose, enrich_technologies: true}
+    ///     plugins: {technology: [chooser]}
+    ///   node_templates:
+    ///     shop: {type: Shop, persistent: true}
+    /// ";
+    /// let resolution = cuvee::Resolver::from_text("shop.yaml", text)
+    ///     .technology_plugin("chooser", |request| {
+    ///         assert_eq!(request.node.name, "shop");
+    ///         Ok(r#"{"technologies": [{"technology": "ansible", "weight": 0.8}]}"#.into())
+    ///     })
+    ///     .resolve()?;
+    /// assert!(resolution.to_yaml().contains("Shop~Shop::ansible"));
+    /// # Ok::<(), cuvee::Failure>(())
+    /// ```
+    pub fn technology_plugin(
+        mut self,
+        name: impl Into<String>,
+        answer: impl Fn(&TechnologyRequest) -> Result<String, String> + Send + Sync + 'static,
+    ) -> Self {
+        self.choice.plugins.add(name.into(), answer);
         self
     }
 

@@ -33,7 +33,7 @@ pub struct TechnologyScenario {
 impl TechnologyScenario {
     fn of(rule: &TechnologyRule<'_>) -> Self {
         Self {
-            component: rule.component.to_owned(),
+            component: rule.component.to_string(),
             artifact: rule.artifact.map(str::to_owned),
             hosting: rule.hosting.iter().map(|&host| host.to_owned()).collect(),
         }
@@ -179,7 +179,7 @@ fn rated(
     evaluator.decide(&presence);
     let mut rated = Vec::new();
     for node in &graph.nodes {
-        let candidates = rules.candidates(graph, &prepared.types, node, &MATCHING)?;
+        let candidates = rules.candidates(graph, &prepared.types, node, &[], &MATCHING)?;
         let mut possible = Vec::with_capacity(candidates.len());
         for candidate in candidates {
             if holds(&mut evaluator, node, &candidate)? {

@@ -4,6 +4,7 @@
 use super::clock::Clock;
 use super::function::deployment::DeploymentInputs;
 use super::inputs::{self, Assignment, Declarations};
+use super::technology::TechnologyPlugins;
 use crate::diagnostic::Diagnostics;
 use crate::tosca::load::{Extent, Loaded};
 use crate::tosca::profile;
@@ -83,6 +84,8 @@ pub(crate) struct Choice {
     pub demands: Vec<VariantDemand>,
     /// The clock.
     pub clock: Option<Clock>,
+    /// What answers in place of technology plugins.
+    pub plugins: TechnologyPlugins,
     /// The solver.
     pub solver: SolverKind,
     /// Whether the types of TOSCA's chapter 9 are defined as well.

@@ -13,8 +13,7 @@ const PRESETS: &str = "\
 tosca_definitions_version: tosca_variability_1_0
 topology_template:
   variability:
-    plugins: []
-    options: { type_default_condition: true }
+    options: { type_default_condition: true, technology_required: true }
     inputs:
       size: { type: integer }
       cached: { type: boolean, default: false }
@@ -263,9 +262,9 @@ error[unknown-preset]: --from dve: there is no variability preset `dve`
 
 error: 1 error
 error[unsatisfiable]: --to huge.yaml: no variant fulfils all conditions: this one cannot hold
-  --> shop.yaml:14:9
+  --> shop.yaml:13:9
    |
-14 |       - less: [{ variability_input: size }, 9]
+13 |       - less: [{ variability_input: size }, 9]
    |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ this constraint has to hold
    |
    = help: drop or weaken it; other inputs give a variant: `-i size=1`
@@ -276,12 +275,12 @@ error: 1 error
     );
     diff(&dir, "shop.yaml --to prod -q").code(1).stdout_eq(raw("")).stderr_eq(str![[r#"
 error[missing-input]: without --from: variability input `size` has no value
-  --> shop.yaml:14:37
+  --> shop.yaml:13:37
    |
- 7 |       size: { type: integer }
+ 6 |       size: { type: integer }
    |       ---- it is declared here
 ...
-14 |       - less: [{ variability_input: size }, 9]
+13 |       - less: [{ variability_input: size }, 9]
    |                                     ^^^^
    |
    = help: assign it with `--input size=VALUE` or a preset, or declare its `default`
@@ -319,10 +318,16 @@ fn what_is_wrong_with_both_sides_is_told_once() {
         };
         String::from_utf8(stderr).unwrap().lines().map(message).collect::<Vec<_>>()
     };
-    assert_eq!(told("shop.yaml --from dev --to prod"), ["plugins are never executed"]);
+    assert_eq!(
+        told("shop.yaml --from dev --to prod"),
+        ["option `technology_required` has no effect"]
+    );
     assert_eq!(
         told("shop.yaml --from dev --to prodd"),
-        ["plugins are never executed", "--to prodd: there is no variability preset `prodd`"]
+        [
+            "option `technology_required` has no effect",
+            "--to prodd: there is no variability preset `prodd`"
+        ]
     );
     let [error] = &told("nowhere.yaml --from dev --to prod")[..] else { panic!() };
     assert!(error.starts_with("cannot read `nowhere.yaml`: "), "{error}");

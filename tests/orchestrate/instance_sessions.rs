@@ -7,23 +7,11 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use crate::folders::copy;
-use crate::sessions::{Place, hold, printed};
+use crate::sessions::{Place, hold, run_in_shell};
 use std::path::Path;
-use std::process::Command;
 
-/// The output of a line of a shell, and how it exits where that is not with success.
 fn run(line: &str, directory: &Path) -> String {
-    let own = Path::new(env!("CARGO_BIN_EXE_cuvee")).parent().unwrap();
-    let others = std::env::var("PATH").unwrap();
-    let output = Command::new("sh")
-        .args(["-c", &format!("{{ {line}; }} 2>&1")])
-        .env("PATH", format!("{}:{others}", own.display()))
-        .env("CUVEE_STORE", "store")
-        .env("USER", "ann")
-        .current_dir(directory)
-        .output()
-        .unwrap();
-    steady(&printed(output))
+    steady(&run_in_shell(line, directory, &[("CUVEE_STORE", "store"), ("USER", "ann")]))
 }
 
 /// A text with placeholders for everything that changes from run to run.

@@ -4,7 +4,7 @@
 //! A block of the language `console` has commands behind `$ ` and their output, on standard output
 //! and standard error together. A line of `...` matches any lines; a command without output may
 //! print anything. `exit-1` behind the language says how the commands exit. A block of the language
-//! `yaml` with a name behind it is a file of that name. A block of the language `diff` with a name
+//! `yaml` or `sh` with a name behind it is a file of that name. A block of the language `diff` with a name
 //! says which lines of that file to replace. Everything happens in the order of the page.
 
 #![cfg(feature = "cli")]
@@ -78,7 +78,7 @@ fn steps(page: &str) -> Vec<Step<'_>> {
                 let exit = exit.strip_prefix("exit-").unwrap_or("0").parse().unwrap();
                 steps.extend(commands(&lines, exit).into_iter().map(Step::Run));
             }
-            ("yaml", name) if !name.is_empty() => {
+            ("yaml" | "sh", name) if !name.is_empty() => {
                 let text = lines.iter().map(|line| format!("{line}\n")).collect();
                 steps.push(Step::Write(name, text));
             }

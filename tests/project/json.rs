@@ -263,6 +263,43 @@ const UNSEEN: &[(&str, &[&str])] = &[
     ("substitute-explain", &["least"]),
 ];
 
+/// A node that needs a technology, and a plugin to ask about it.
+const PLUGGED: &str = "\
+tosca_definitions_version: tosca_variability_1_0
+node_types:
+  Shop: { derived_from: tosca.nodes.SoftwareComponent }
+topology_template:
+  variability:
+    options: { mode: semantic-loose, enrich_technologies: true, optimization_technologies: true }
+    plugins: { technology: [chooser] }
+    qualities: [{ technology: ansible, component: Shop, conditions: { not: false } }]
+  node_templates:
+    box: { type: tosca.nodes.Compute, managed: false }
+    shop:
+      type: Shop
+      persistent: true
+      artifacts: { image: { type: tosca.artifacts.Deployment.Image, file: shop.img } }
+      interfaces: { management: { operations: { start: start.sh } } }
+      requirements: [host: box]
+";
+
+/// What the plugin answers.
+const ANSWER: &str = r#"{
+  "version": 1,
+  "technologies": [
+    {
+      "technology": "helm",
+      "hosting": ["tosca.nodes.Compute"],
+      "artifact": "tosca.artifacts.Deployment.Image",
+      "operations": "start",
+      "conditions": { "node_presence": "box" },
+      "weight": 2,
+      "assign": "Shop.Helm",
+      "reason": "the cluster is paid for"
+    }
+  ]
+}"#;
+
 const MISSPELT: &str = "\
 tosca_definitions_version: tosca_simple_yaml_1_3
 topology_template:
@@ -296,6 +333,8 @@ fn workplace() -> TempDir {
         ("typed.yaml", TYPED),
         ("misspelt.yaml", MISSPELT),
         ("planned.yaml", PLANNED),
+        ("plugged.yaml", PLUGGED),
+        ("answer.json", ANSWER),
         ("next.yaml", &PLANNED.replace("\"1\"", "\"2\"")),
         ("plain/template.yaml", template),
         ("plain/qualities.yaml", rules),
@@ -369,6 +408,17 @@ fn documents() -> BTreeMap<&'static str, Vec<(&'static str, Value)>> {
             MESSAGE => of.extend(stderr.lines().map(|text| (line, parsed(text)))),
             _ => of.push((line, parsed(&stdout))),
         }
+    }
+    // A command reads requests of technology plugins, and writes answers.
+    let line = "resolve plugged.yaml --plugin 'chooser=cat >request.json; cat answer.json'";
+    let words = crate::shell::words(line);
+    let output = cuvee(dir.path(), &words.iter().map(String::as_str).collect::<Vec<_>>());
+    assert!(output.status.success(), "{line}: {}", text(output.stderr));
+    for (schema, file) in
+        [("technology-request", "request.json"), ("technology-answer", "answer.json")]
+    {
+        let document = fs::read_to_string(dir.path().join(file)).unwrap();
+        documents.entry(schema).or_default().push((line, parsed(&document)));
     }
     // This model has one of each thing.
     let blog = fs::read_to_string(root().join("tests/instance/wordpress/export.json")).unwrap();

@@ -253,21 +253,25 @@ Options:
   -h, --help              Print help
 
 Choice:
-      --preset <NAME>       Variability preset; repeat it or separate several by commas, later ones
-                            win [env: CUVEE_PRESETS]
-      --inputs <FILE>       File of variability inputs (YAML, JSON or FeatureIDE extended XML), or
-                            `-` for standard input; may be repeated, wins over presets
-  -i, --input <NAME=VALUE>  Variability input, its value read as YAML; may be repeated, wins over
-                            files [env: CUVEE_INPUT_<NAME>]
-      --option <KEY=VALUE>  Variability option; wins over the template's; may be repeated
-      --edition <EDITION>   Revision of the specification that the template follows, such as
-                            `2025-07`; wins over the template's option `edition`
-      --map <URL=PATH>      Local file or directory to read instead of a URL and all URLs below it,
-                            for imports; may be repeated, the longest URL wins
-      --now <DATE>          The present time: an ISO 8601 date, with a time and a zone if they
-                            matter
-      --solver <NAME>       The solver to use instead of the fastest one; every solver finds the
-                            same variant [possible values: varisat, batsat]
+      --preset <NAME>          Variability preset; repeat it or separate several by commas, later
+                               ones win [env: CUVEE_PRESETS]
+      --inputs <FILE>          File of variability inputs (YAML, JSON or FeatureIDE extended XML),
+                               or `-` for standard input; may be repeated, wins over presets
+  -i, --input <NAME=VALUE>     Variability input, its value read as YAML; may be repeated, wins over
+                               files [env: CUVEE_INPUT_<NAME>]
+      --option <KEY=VALUE>     Variability option; wins over the template's; may be repeated
+      --edition <EDITION>      Revision of the specification that the template follows, such as
+                               `2025-07`; wins over the template's option `edition`
+      --plugin <NAME=COMMAND>  Let this command of the shell answer for a technology plugin that the
+                               template names, from standard input to standard output; may be
+                               repeated
+      --plugin-timeout <TIME>  The time that an answer of a plugin may take [default: 10s]
+      --map <URL=PATH>         Local file or directory to read instead of a URL and all URLs below
+                               it, for imports; may be repeated, the longest URL wins
+      --now <DATE>             The present time: an ISO 8601 date, with a time and a zone if they
+                               matter
+      --solver <NAME>          The solver to use instead of the fastest one; every solver finds the
+                               same variant [possible values: varisat, batsat]
 
 Topology inputs:
       --deployment-inputs <FILE>       File of values of topology inputs (YAML or JSON) for
@@ -325,21 +329,25 @@ Options:
   -h, --help                  Print help
 
 Choice:
-      --preset <NAME>       Variability preset; repeat it or separate several by commas, later ones
-                            win [env: CUVEE_PRESETS]
-      --inputs <FILE>       File of variability inputs (YAML, JSON or FeatureIDE extended XML), or
-                            `-` for standard input; may be repeated, wins over presets
-  -i, --input <NAME=VALUE>  Variability input, its value read as YAML; may be repeated, wins over
-                            files [env: CUVEE_INPUT_<NAME>]
-      --option <KEY=VALUE>  Variability option; wins over the template's; may be repeated
-      --edition <EDITION>   Revision of the specification that the template follows, such as
-                            `2025-07`; wins over the template's option `edition`
-      --map <URL=PATH>      Local file or directory to read instead of a URL and all URLs below it,
-                            for imports; may be repeated, the longest URL wins
-      --now <DATE>          The present time: an ISO 8601 date, with a time and a zone if they
-                            matter
-      --solver <NAME>       The solver to use instead of the fastest one; every solver finds the
-                            same variant [possible values: varisat, batsat]
+      --preset <NAME>          Variability preset; repeat it or separate several by commas, later
+                               ones win [env: CUVEE_PRESETS]
+      --inputs <FILE>          File of variability inputs (YAML, JSON or FeatureIDE extended XML),
+                               or `-` for standard input; may be repeated, wins over presets
+  -i, --input <NAME=VALUE>     Variability input, its value read as YAML; may be repeated, wins over
+                               files [env: CUVEE_INPUT_<NAME>]
+      --option <KEY=VALUE>     Variability option; wins over the template's; may be repeated
+      --edition <EDITION>      Revision of the specification that the template follows, such as
+                               `2025-07`; wins over the template's option `edition`
+      --plugin <NAME=COMMAND>  Let this command of the shell answer for a technology plugin that the
+                               template names, from standard input to standard output; may be
+                               repeated
+      --plugin-timeout <TIME>  The time that an answer of a plugin may take [default: 10s]
+      --map <URL=PATH>         Local file or directory to read instead of a URL and all URLs below
+                               it, for imports; may be repeated, the longest URL wins
+      --now <DATE>             The present time: an ISO 8601 date, with a time and a zone if they
+                               matter
+      --solver <NAME>          The solver to use instead of the fastest one; every solver finds the
+                               same variant [possible values: varisat, batsat]
 
 Time:
       --timeout <TIME>  Exit with 1 if there is no answer in this time, such as `30s` or `5m`;
@@ -588,7 +596,8 @@ fn colour_is_as_wished() {
 #[test]
 fn warnings_stand_ahead_of_the_errors_that_end_the_run() {
     let dir = workplace();
-    let template = SHOP.replace("  variability:\n", "  variability:\n    plugins: []\n");
+    let template =
+        SHOP.replace("    options:\n", "    options:\n      technology_required: true\n");
     write(&dir, "inputs.yaml", &template);
     write(
         &dir,
@@ -598,7 +607,7 @@ fn warnings_stand_ahead_of_the_errors_that_end_the_run() {
     write(
         &dir,
         "variant.yaml",
-        &template.replace("    plugins: []\n", "    plugins: []\n    constraints: [false]\n"),
+        &template.replace("    options:\n", "    constraints: [false]\n    options:\n"),
     );
     for (line, error) in [
         ("resolve inputs.yaml --preset prd", "unknown-preset"),
@@ -614,7 +623,7 @@ fn warnings_stand_ahead_of_the_errors_that_end_the_run() {
             .lines()
             .map(|line| serde_json::from_str::<Value>(line).unwrap()["code"].clone())
             .collect();
-        assert_eq!(codes, ["invalid-template", error], "{line}");
+        assert_eq!(codes, ["invalid-option", error], "{line}");
         cuvee(&dir, &format!("{line} -q"))
             .assert()
             .code(1)
@@ -1069,7 +1078,7 @@ warning[dangling-reference]: output "address@0" refers to node "vm", which is ab
 18 |     address: {value: {get_attribute: [vm, address]}}
    |                                      ^^^^^^^^^^^^^
    |
-   = help: `cuvee validate wrong.yaml` tells 2 more errors
+   = help: give what refers to it the conditions of what it refers to; `cuvee validate wrong.yaml` tells 2 more errors
 
 error: 3 errors, 1 warning
 

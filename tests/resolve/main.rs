@@ -13,6 +13,9 @@ mod conformance;
 mod csar;
 mod evaluate;
 mod faithful;
+#[cfg(feature = "cli")]
+#[path = "../shared/folders.rs"]
+mod folders;
 mod imports;
 mod init;
 mod loaded;

@@ -1,15 +1,16 @@
 //! Tests resolving as users see it. Each directory below `tests/resolve/` has templates and a
-//! session of commands, each followed by its output. `UPDATE_DOCS=1` writes the output anew.
+//! session of commands of a shell, each followed by its output. `UPDATE_DOCS=1` writes the output anew.
 
 #![cfg(feature = "cli")]
 
-use super::shown::{Place, hold, run};
+use super::folders::copy;
+use super::shown::{Place, hold, run_in_shell};
 use std::fmt::Write;
 use std::process::{Command, Stdio};
 
 #[test]
 fn sessions_are_as_shown() {
-    hold("resolve", &Place::There, run);
+    hold("resolve", &Place::Copy(copy), |line, directory| run_in_shell(line, directory, &[]));
 }
 
 /// On a terminal, at most ten errors of one kind are shown, and then how many there are.

@@ -93,3 +93,15 @@ pub(crate) fn run(line: &str, directory: &Path) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cuvee"));
     printed(command.args(words).current_dir(directory).output().unwrap()).replace(root, "{root}")
 }
+
+/// The output of a line of a shell, which finds cuvee and has these variables, and how it exits
+/// where that is not with success.
+#[allow(dead_code, reason = "not every test needs a shell")]
+pub(crate) fn run_in_shell(line: &str, directory: &Path, variables: &[(&str, &str)]) -> String {
+    let own = Path::new(env!("CARGO_BIN_EXE_cuvee")).parent().unwrap();
+    let others = std::env::var("PATH").unwrap();
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("{{ {line}; }} 2>&1")]).current_dir(directory);
+    shell.envs(variables.iter().copied()).env("PATH", format!("{}:{others}", own.display()));
+    printed(shell.output().unwrap())
+}

@@ -69,12 +69,12 @@ topology_template:
         - port: { value: 10080, conditions: { variability_input: debug } }
 ";
 
-/// A template with a warning: its plugins are not executed.
+/// A template with a warning: its option has no effect.
 const SUSPICIOUS: &str = "\
 tosca_definitions_version: tosca_variability_1_0
 topology_template:
   variability:
-    plugins: [ shop.js ]
+    options: { technology_required: true }
   node_templates:
     shop:
       type: tosca.nodes.Root
@@ -181,12 +181,12 @@ fn warnings_do_not_count_unless_strict() {
     validate("suspicious.yaml")
         .success()
         .stdout_eq("`suspicious.yaml` is valid\n")
-        .stderr_eq("warning[invalid-template]: [..]\n...\n");
+        .stderr_eq("warning[invalid-option]: [..]\n...\n");
     validate("suspicious.yaml --quiet").success().stdout_eq("").stderr_eq("");
     validate("suspicious.yaml --strict")
         .code(1)
         .stdout_eq("")
-        .stderr_eq("error[invalid-template]: [..]\n...\n");
+        .stderr_eq("error[invalid-option]: [..]\n...\n");
     // A note about something undecidable does not become an error.
     validate("shop.yaml --strict").success().stderr_eq("note[undecidable]: [..]\n...\n");
     let strict = stdout(validate("suspicious.yaml --strict --quiet --format json").code(1));

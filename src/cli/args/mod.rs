@@ -211,6 +211,13 @@ pub(crate) struct OptionArgs {
     /// template's option `edition`
     #[arg(long, value_name = "EDITION")]
     pub edition: Option<String>,
+    /// Let this command of the shell answer for a technology plugin that the template names, from
+    /// standard input to standard output; may be repeated
+    #[arg(long = "plugin", value_name = "NAME=COMMAND", value_parser = plugin)]
+    pub plugins: Vec<(String, String)>,
+    /// The time that an answer of a plugin may take
+    #[arg(long, value_name = "TIME", value_parser = timeout, default_value = "10s", requires = "plugins")]
+    pub plugin_timeout: Duration,
 }
 
 #[derive(Debug, Args)]
@@ -1021,6 +1028,15 @@ fn mapping(text: &str) -> Result<(String, PathBuf), String> {
             Err("a URL and a path are needed, such as `https://example.com/types=vendor/types`"
                 .into())
         }
+    }
+}
+
+fn plugin(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, command)) if !name.is_empty() && !command.trim().is_empty() => {
+            Ok((name.to_owned(), command.to_owned()))
+        }
+        _ => Err("a name and a command are needed, such as `rules.js='node rules.js'`".into()),
     }
 }
 

@@ -141,6 +141,8 @@ mod tests {
         "limit",
         "managed",
         "mappings",
+        "plugins",
+        "plugin_timeout",
         "moved",
         "now",
         "penalty",

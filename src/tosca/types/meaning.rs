@@ -5,6 +5,7 @@
 
 use super::hierarchy::{Parent, TypeHierarchy, TypeId, TypeRef};
 use super::outline::has_management_operation;
+use super::profile;
 use crate::tosca::family::Family;
 use cuvee_text::source::FileId;
 use cuvee_text::yaml::Node;
@@ -60,6 +61,16 @@ impl<'a> TypeHierarchy<'a> {
 
     fn chain_of<'t>(&'t self, meaning: Meaning<'t>) -> impl Iterator<Item = Meaning<'t>> + Clone {
         std::iter::successors(Some(meaning), |meaning| self.parent_meaning(*meaning))
+    }
+
+    /// The name by which the type is defined.
+    pub(crate) fn name_of<'t>(&'t self, meaning: Meaning<'t>) -> &'t str {
+        match meaning {
+            Meaning::Unknown(name) => name,
+            Meaning::Type(id) => self
+                .outline(id)
+                .map_or_else(|| profile::definitions()[id.index()].name, |outline| outline.name),
+        }
     }
 
     /// Whether the type is `ancestor` or derives from it.

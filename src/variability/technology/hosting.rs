@@ -5,6 +5,7 @@ use crate::tosca::types::{Family, TypeHierarchy};
 use crate::variability::graph::{Graph, NodeElement, NodeId, RelationId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::Cell;
+use std::collections::VecDeque;
 
 /// How many paths one rule may have for one node. More are considered a mistake: each is a
 /// variable, and people have to distinguish them.
@@ -83,6 +84,28 @@ impl HostingStacks {
     pub(super) fn are_spent(&self) -> bool {
         self.0.get() == 0
     }
+}
+
+/// The nodes that may host a node directly.
+pub(super) fn direct_hosts(
+    graph: &Graph<'_>,
+    node: &NodeElement<'_>,
+) -> impl Iterator<Item = NodeId> {
+    let relations = node.relations.iter().map(|&id| graph.relation(id));
+    relations.filter(|relation| relation.hosting).filter_map(|relation| relation.target)
+}
+
+/// The nodes that may host a node, directly or through others, the nearest first.
+pub(super) fn hosts_of(graph: &Graph<'_>, node: NodeId) -> Vec<NodeId> {
+    let (mut hosts, mut met) = (Vec::new(), FxHashSet::from_iter([node]));
+    let mut open = VecDeque::from([node]);
+    while let Some(node) = open.pop_front() {
+        for host in direct_hosts(graph, graph.node(node)).filter(|&host| met.insert(host)) {
+            hosts.push(host);
+            open.push_back(host);
+        }
+    }
+    hosts
 }
 
 /// The state of a search: a node, and the number of wanted hosts that were passed.

@@ -7,6 +7,7 @@
 //! without a technology is a candidate as well; its node then needs none.
 
 mod hosting;
+mod plugin;
 mod rules;
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
@@ -17,12 +18,16 @@ use crate::variability::graph::{
 };
 use crate::variability::options::{AssignPattern, Check, Flag, Options};
 use crate::variability::template::TechnologyRule;
+use plugin::AskedPlugins;
+pub(crate) use plugin::{Answers, TechnologyPlugins};
+pub use plugin::{RequestedNode, RequestedRule, TechnologyRequest};
 pub(crate) use rules::{Candidate, Matching, Rules};
 
 /// The name of candidates that mean no technology.
 const NO_TECHNOLOGY: &str = "null";
 
-/// Adds the technologies that rules find for managed nodes, and completes those that authors wrote.
+/// Adds the technologies that rules find for managed nodes and that plugins answer, and completes
+/// those that authors wrote.
 ///
 /// Reports `required-technology` for each managed node that no rule fits. Also reports a node with
 /// so many candidates that this must be a mistake.
@@ -30,10 +35,12 @@ pub(crate) fn assign<'a>(
     mut graph: Graph<'a>,
     types: &TypeHierarchy<'_>,
     rules: &'a [TechnologyRule<'a>],
+    answers: &Answers<'_, 'a>,
     options: &Options,
     diagnostics: &mut Diagnostics,
 ) -> Graph<'a> {
     let rules = Rules::of(rules, types);
+    let mut plugins = AskedPlugins::of(graph.template, answers);
     let matching = Matching::of(options);
     for node in (0..graph.nodes.len() as u32).map(NodeId) {
         let element = graph.node(node);
@@ -43,11 +50,17 @@ pub(crate) fn assign<'a>(
         } else {
             options.flag(Flag::EnrichImplementations)
         };
-        let found = if wanted {
-            rules.candidates(&graph, types, element, &matching)
-        } else {
-            Ok(Vec::new())
+        let candidates = |answered: &[_]| match wanted {
+            true => rules.candidates(&graph, types, element, answered, &matching),
+            false => Ok(Vec::new()),
         };
+        let mut found = candidates(&[]);
+        if let (Ok(fitting), true) = (&found, by_rules && wanted) {
+            let answered = plugins.rules(&graph, types, node, fitting, diagnostics);
+            if !answered.is_empty() {
+                found = candidates(&answered);
+            }
+        }
         let found = diagnostics.ok(found);
         // The error names one node; for the other nodes no candidates can be determined.
         if rules.are_spent() {

@@ -58,7 +58,10 @@ impl<'r, 'a> Rules<'r, 'a> {
         let mut by_component: FxHashMap<Meaning<'_>, Vec<&TechnologyRule<'_>>> =
             FxHashMap::default();
         for rule in rules {
-            by_component.entry(types.meaning(Family::Node, rule.component)).or_default().push(rule);
+            by_component
+                .entry(types.meaning(Family::Node, &rule.component))
+                .or_default()
+                .push(rule);
         }
         Self { by_component, stacks: HostingStacks::default() }
     }
@@ -68,7 +71,7 @@ impl<'r, 'a> Rules<'r, 'a> {
         self.stacks.are_spent()
     }
 
-    /// Every way in which rules fit a node.
+    /// Every way in which rules fit a node: these, and those that plugins answered for it.
     ///
     /// # Errors
     /// If there are too many ways.
@@ -77,14 +80,19 @@ impl<'r, 'a> Rules<'r, 'a> {
         graph: &Graph<'a>,
         types: &TypeHierarchy<'_>,
         node: &NodeElement<'a>,
+        answered: &[&'a TechnologyRule<'a>],
         matching: &Matching,
     ) -> Result<Vec<Candidate<'a>>, Diagnostic> {
         let node_type = type_name(graph, node);
         // The type itself comes first in its chain, so the first component found is the most
         // specific one.
         let chain = types.chain(Family::Node, node_type).zip(0..);
-        let by_distance =
-            chain.filter_map(|(one, steps)| Some((steps, self.by_component.get(&one)?)));
+        let by_distance = chain.filter_map(|(one, steps)| {
+            let rules = self.by_component.get(&one).map_or(&[][..], Vec::as_slice);
+            let answered = if steps == 0 { answered } else { &[] };
+            let has_rules = !rules.is_empty() || !answered.is_empty();
+            has_rules.then(|| (steps, rules.iter().chain(answered)))
+        });
         let mut candidates = Vec::new();
         for (priority, rules) in
             by_distance.take(if matching.specific_only { 1 } else { usize::MAX })
@@ -103,7 +111,7 @@ impl<'r, 'a> Rules<'r, 'a> {
         if matching.by_scenario {
             candidates.sort_by_cached_key(|candidate| {
                 let TechnologyRule { component, artifact, hosting, .. } = candidate.rule;
-                (*component, *artifact, hosting.join("->"))
+                (&**component, *artifact, hosting.join("->"))
             });
         }
         Ok(candidates)
@@ -116,7 +124,7 @@ pub(super) fn retain_best<'a>(candidates: &mut Vec<Candidate<'a>>, types: &TypeH
     let scenario =
         |rule: &'a TechnologyRule<'a>| -> (Meaning<'a>, Option<Meaning<'a>>, &'a [&'a str]) {
             let artifact = rule.artifact.map(|artifact| types.meaning(Family::Artifact, artifact));
-            (types.meaning(Family::Node, rule.component), artifact, &rule.hosting)
+            (types.meaning(Family::Node, &rule.component), artifact, &rule.hosting)
         };
     let mut best: FxHashMap<_, Decimal> = FxHashMap::default();
     for rule in candidates.iter().map(|candidate| candidate.rule) {
@@ -136,7 +144,7 @@ pub(super) fn retain_best<'a>(candidates: &mut Vec<Candidate<'a>>, types: &TypeH
 /// The type that a rule assigns.
 fn assigned(node_type: &str, rule: &TechnologyRule<'_>, pattern: AssignPattern) -> Option<String> {
     let by_pattern = |technology| {
-        let (component, artifact, hosting) = (rule.component, rule.artifact, &rule.hosting[..]);
+        let (component, artifact, hosting) = (&*rule.component, rule.artifact, &rule.hosting[..]);
         AssignedName { node_type, component, artifact, technology, hosting }.assign(pattern)
     };
     rule.assign.map(str::to_owned).or_else(|| rule.technology.as_deref().map(by_pattern))

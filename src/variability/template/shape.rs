@@ -95,23 +95,25 @@ pub(super) static TYPE_SPECIFIC_CONDITIONS: Vocabulary = own(
 );
 pub(super) static TYPE_SPECIFIC_CONDITION: Vocabulary =
     own("a type-specific condition", &[&["conditions", "consistency", "semantic", "properties"]]);
-pub(super) static TECHNOLOGY_RULE: Vocabulary = own(
-    "a technology rule",
-    &[&[
-        "technology",
-        "component",
-        "hosting",
-        "artifact",
-        "operations",
-        "conditions",
-        "weight",
-        "assign",
-        "reason",
-        "details",
-        "name",
-        "description",
-    ]],
-);
+/// The words of a technology rule beside its component.
+const RULE: Words = &[
+    "technology",
+    "hosting",
+    "artifact",
+    "operations",
+    "conditions",
+    "weight",
+    "assign",
+    "reason",
+    "details",
+    "name",
+    "description",
+];
+pub(super) static TECHNOLOGY_RULE: Vocabulary = own("a technology rule", &[&["component"], RULE]);
+pub(super) static PLUGINS: Vocabulary = own("a plugin definition", &[&["technology"]]);
+/// What a technology plugin answers.
+pub(super) static ANSWER: Vocabulary = own("an answer", &[&["version", "technologies"]]);
+pub(super) static ANSWERED_TECHNOLOGY: Vocabulary = own("a technology of an answer", &[RULE]);
 
 /// The vocabulary of an element of this kind.
 pub(super) fn of_kind(kind: ElementKind) -> &'static Vocabulary {

@@ -4,10 +4,11 @@
 use super::conditional::{boolean, invalid};
 use super::entity::{string, weight};
 use super::shape::{self, TYPE_SPECIFIC_CONDITION, TYPE_SPECIFIC_CONDITIONS};
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::Diagnostics;
 use crate::tosca::shape::Reading;
 use cuvee_text::decimal::Decimal;
 use cuvee_text::yaml::{Node, NodeKind};
+use std::borrow::Cow;
 
 /// `topology_template.variability`
 #[derive(Clone, Debug, Default)]
@@ -26,6 +27,8 @@ pub(crate) struct Variability<'a> {
     pub type_specific_conditions: Option<Node<'a>>,
     /// `qualities`: the rules, or the names of their files.
     pub qualities: Option<Node<'a>>,
+    /// `plugins`, `technology`: the names of the plugins, which are strings.
+    pub technology_plugins: Vec<Node<'a>>,
 }
 
 pub(super) fn parse<'a>(node: Node<'a>, diagnostics: &mut Diagnostics) -> Variability<'a> {
@@ -52,15 +55,33 @@ pub(super) fn parse<'a>(node: Node<'a>, diagnostics: &mut Diagnostics) -> Variab
             "options" => variability.options = Some(value),
             "type_specific_conditions" => variability.type_specific_conditions = Some(value),
             "qualities" => variability.qualities = Some(value),
-            "plugins" => diagnostics.push(
-                Diagnostic::warning(Code::InvalidTemplate, "plugins are never executed")
-                    .at(key.span())
-                    .help("write technology rules as `qualities`"),
-            ),
+            "plugins" => variability.technology_plugins = technology_plugins(value, diagnostics),
             _ => diagnostics.0.extend(shape::VARIABILITY.unknown(key, Reading::Strict)),
         }
     }
     variability
+}
+
+/// The names of technology plugins ("Plugin Definition").
+fn technology_plugins<'a>(node: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<Node<'a>> {
+    if node.kind() != NodeKind::Mapping && !node.is_null() {
+        diagnostics.push(invalid(node, "`plugins` has to be a map with `technology`"));
+    }
+    let mut plugins: Vec<Node<'_>> = Vec::new();
+    for (key, value) in node.entries() {
+        match key.text().unwrap_or_default() {
+            "technology" => {
+                let list = value.kind() == NodeKind::Sequence;
+                for name in value.items().chain((!list && !value.is_null()).then_some(value)) {
+                    let named = diagnostics.ok(string(name, "the name of a plugin"));
+                    let is_new = !plugins.iter().any(|plugin| plugin.as_str() == named);
+                    plugins.extend(named.filter(|_| is_new).map(|_| name));
+                }
+            }
+            _ => diagnostics.0.extend(shape::PLUGINS.unknown(key, Reading::Strict)),
+        }
+    }
+    plugins
 }
 
 /// A default condition for the elements of one type ("Type-Specific Default Conditions").
@@ -169,7 +190,7 @@ pub(crate) struct TechnologyRule<'a> {
     /// The technology in lower case; `None` if the components need none.
     pub technology: Option<String>,
     /// The type of the components that the technology can be assigned to.
-    pub component: &'a str,
+    pub component: Cow<'a, str>,
     /// The types of the hosts along the hosting relations; `*` skips any number of hosts.
     pub hosting: Vec<&'a str>,
     /// The type of the artifact that it needs.
@@ -194,7 +215,7 @@ pub(crate) fn parse_rules<'a>(
     let mut rules = Vec::new();
     match node.kind() {
         NodeKind::Sequence => {
-            node.items().for_each(|item| rule(item, None, &mut rules, diagnostics))
+            node.items().for_each(|item| rule(item, None, None, &mut rules, diagnostics))
         }
         NodeKind::Mapping => {
             for (technology, list) in node.entries() {
@@ -205,7 +226,8 @@ pub(crate) fn parse_rules<'a>(
                     );
                 }
                 let technology = technology.text().filter(|_| !technology.is_null());
-                list.items().for_each(|item| rule(item, Some(technology), &mut rules, diagnostics));
+                list.items()
+                    .for_each(|item| rule(item, Some(technology), None, &mut rules, diagnostics));
             }
         }
         NodeKind::Scalar if node.is_null() => {}
@@ -217,14 +239,46 @@ pub(crate) fn parse_rules<'a>(
     rules
 }
 
+/// Parses the answer of a technology plugin: rules for nodes of this type.
+pub(crate) fn parse_answer<'a>(
+    node: Node<'a>,
+    node_type: &str,
+    diagnostics: &mut Diagnostics,
+) -> Vec<TechnologyRule<'a>> {
+    let mut rules = Vec::new();
+    if node.kind() != NodeKind::Mapping {
+        diagnostics.push(invalid(node, "it has to be a map with `technologies`"));
+    }
+    for (key, value) in node.entries() {
+        match key.text().unwrap_or_default() {
+            "technologies" if value.kind() == NodeKind::Sequence => {
+                for item in value.items() {
+                    rule(item, None, Some(node_type), &mut rules, diagnostics);
+                }
+            }
+            "technologies" => diagnostics.push(invalid(value, "`technologies` has to be a list")),
+            "version" if value.text() == Some("1") => {}
+            "version" => diagnostics.push(invalid(value, "`version` has to be 1")),
+            _ => diagnostics.0.extend(shape::ANSWER.unknown(key, Reading::Strict)),
+        }
+    }
+    rules
+}
+
+/// Parses a rule of this technology, or of the one that it names; for this component, or for the
+/// one that it names.
 fn rule<'a>(
     node: Node<'a>,
     technology: Option<Option<&'a str>>,
+    answered_for: Option<&str>,
     rules: &mut Vec<TechnologyRule<'a>>,
     diagnostics: &mut Diagnostics,
 ) {
     let mut technologies: Vec<Option<&str>> = technology.into_iter().collect();
-    let (mut component, mut hosting, mut artifact, mut conditions) = (None, Vec::new(), None, None);
+    let mut component = answered_for.map(|component| Cow::Owned(component.to_owned()));
+    let (mut hosting, mut artifact, mut conditions) = (Vec::new(), None, None);
+    let vocabulary =
+        if answered_for.is_some() { &shape::ANSWERED_TECHNOLOGY } else { &shape::TECHNOLOGY_RULE };
     let (mut value_of, mut assign) = (Decimal::ONE, None);
     let (mut operations, mut reason) = (Vec::new(), None);
     for (key, value) in node.entries() {
@@ -234,7 +288,9 @@ fn rule<'a>(
                 let named = strings(value, "`technology`", diagnostics);
                 technologies = named.into_iter().map(Some).collect();
             }
-            "component" => component = diagnostics.ok(string(value, "`component`")),
+            "component" if answered_for.is_none() => {
+                component = diagnostics.ok(string(value, "`component`")).map(Cow::Borrowed)
+            }
             "hosting" => hosting = strings(value, "`hosting`", diagnostics),
             "artifact" => artifact = diagnostics.ok(string(value, "`artifact`")),
             "conditions" => conditions = Some(value),
@@ -243,20 +299,19 @@ fn rule<'a>(
             "operations" => operations = strings(value, "`operations`", diagnostics),
             "reason" => reason = value.text(),
             "details" | "name" | "description" => {}
-            _ => diagnostics.0.extend(shape::TECHNOLOGY_RULE.unknown(key, Reading::Strict)),
+            _ => diagnostics.0.extend(vocabulary.unknown(key, Reading::Strict)),
         }
     }
     let (Some(component), false) = (component, technologies.is_empty()) else {
-        diagnostics.push(invalid(
-            node,
-            "a technology rule has to be a map with `technology` and `component`",
-        ));
+        let keys = if answered_for.is_some() { "" } else { " and `component`" };
+        let message = format!("{} has to be a map with `technology`{keys}", vocabulary.what);
+        diagnostics.push(invalid(node, message));
         return;
     };
     rules.extend(technologies.into_iter().map(|technology| TechnologyRule {
         node,
         technology: technology.map(str::to_lowercase),
-        component,
+        component: component.clone(),
         hosting: hosting.clone(),
         artifact,
         operations: operations.clone(),
