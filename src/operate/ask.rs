@@ -13,7 +13,7 @@ use std::time::Duration;
 const LARGEST: u64 = 16 << 20;
 
 /// Runs a command of the shell with `question` as its standard input, and gives what it writes to
-/// its standard output. `begun` is told the number of its process group: see [`end_group`].
+/// its standard output. `begun` is told the number of its process group: see [`end_group`](super::end_group).
 ///
 /// # Errors
 /// Why there is no answer: the command cannot be started, fails, takes longer than `limit`, or
