@@ -1,7 +1,7 @@
 //! Finds comparisons of a variability input that have the same result for all of its values.
 
 use super::checker::Checker;
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Advice, Code, Diagnostic};
 use crate::tosca::value::Primitive;
 use crate::variability::graph::ElementId;
 use crate::variability::inputs::Declaration;
@@ -49,6 +49,43 @@ impl<'a> Checker<'_, 'a> {
             }
             _ => {}
         }
+    }
+
+    /// Warns of a comparison of constants of which one is the name of an input: it compares this
+    /// text, and not the value of the input.
+    pub(super) fn constant_comparison(
+        &self,
+        operator: ValueOperator,
+        operand: ExpressionId,
+        when: &[ElementId],
+    ) {
+        use ValueOperator as Op;
+        let compares = matches!(
+            operator,
+            Op::Equal
+                | Op::Greater
+                | Op::GreaterOrEqual
+                | Op::Less
+                | Op::LessOrEqual
+                | Op::InRange
+                | Op::ValidValues
+        );
+        let declarations = &self.prepared.inputs.declarations;
+        let mut items = self.graph.syntax.items(operand).iter().filter(|_| compares);
+        let named = items.find_map(|item| {
+            let node = self.scalar(item)?;
+            let name = node.as_str().filter(|name| declarations.id(name).is_some())?;
+            Some((node, name))
+        });
+        let Some((node, name)) = named else { return };
+        let message = format!(
+            "`{}` compares the text `{name}` here, not the variability input",
+            operator.keyword()
+        );
+        let warning = Diagnostic::warning(Code::ImpossibleComparison, message).at(node.span());
+        let meant = format!("{{variability_input: {name}}}");
+        let help = Advice::from(format!("write `{meant}`")).instead(name, meant);
+        self.report_when(when, &[], warning.help(help));
     }
 
     /// The declaration of the input that an expression asks for.

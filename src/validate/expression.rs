@@ -115,6 +115,9 @@ impl<'a> Checker<'_, 'a> {
     ) -> Option<Value> {
         let constant = self.constant(operand, when);
         let constant = constant.filter(|_| operator != ValueOperator::Weekday);
+        if constant.is_some() {
+            self.constant_comparison(operator, operand, when);
+        }
         let wrong = match constant.map(|operands| operator.apply(&operands, None)) {
             Some(Ok(value)) => return Some(value),
             Some(Err(error)) => Some(error.message),

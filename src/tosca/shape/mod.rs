@@ -164,6 +164,12 @@ impl Vocabulary {
         closest(text, self.names().chain(self.everywhere.iter().copied().flatten().copied()))
     }
 
+    /// The word that other languages call `text`.
+    fn of_other_languages(&self, text: &str) -> Option<&'static str> {
+        let is_condition = matches!(text, "if" | "when" | "only_if" | "enabled");
+        Some("conditions").filter(|meant| is_condition && self.is_added(meant))
+    }
+
     /// The error for an unknown key, which would otherwise silently have no effect.
     pub(crate) fn unknown(&self, key: Node<'_>, reading: Reading) -> Option<Diagnostic> {
         let text = &*key.key_text();
@@ -185,7 +191,8 @@ impl Vocabulary {
         let error = Diagnostic::error(Code::UnknownKeyword, message)
             .at(key.span())
             .help(format!("known are {}", self.names().collect::<Vec<_>>().join(", ")));
-        let meant = meant.filter(|_| !misplaced).map(|meant| Advice::did_you_mean(text, meant));
+        let meant = meant.filter(|_| !misplaced).or_else(|| self.of_other_languages(text));
+        let meant = meant.map(|meant| Advice::did_you_mean(text, meant));
         let error = error.help_opt(meant);
         Some(match self.section {
             Some(section) => error.section(section),

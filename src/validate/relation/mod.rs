@@ -15,7 +15,7 @@ mod template;
 mod tests;
 
 use super::checker::Checker;
-use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean};
+use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean, listed};
 use crate::tosca::requirement::AssignedCount;
 use crate::tosca::{Family, Occurrences, RequirementDefinition, TypeId};
 use crate::variability::graph::{ElementId, RelationElement};
@@ -119,8 +119,11 @@ impl<'c, 'a> Checker<'c, 'a> {
             Code::UnknownDefinition,
             format!("`{owner}` has no requirement `{}`", element.name),
         );
-        let known = self.types.effective(source).requirements.keys().copied();
-        let help = did_you_mean(element.name, known);
+        let known = || self.types.effective(source).requirements.keys().copied();
+        let list =
+            || format!("it has {}; a type that derives from it can have more", listed(known()));
+        let help =
+            did_you_mean(element.name, known()).or_else(|| known().next().map(|_| list().into()));
         self.report_when(when, &[], error.at(element.span).section("3.8.2").help_opt(help));
     }
 

@@ -7,8 +7,8 @@ use crate::tosca::grammar::Grammar;
 use crate::tosca::sensitive::{is_sensitive_name, said_sensitive};
 use crate::tosca::shape::PARAMETER;
 use crate::tosca::value::{
-    Clause, NoDataTypes, Primitive, Schema, UndecidedReason, check_schema, check_value, concealed,
-    same,
+    Clause, NoDataTypes, Operator, Primitive, Schema, UndecidedReason, check_schema, check_value,
+    concealed, same,
 };
 use crate::variability::syntax::ExpressionOperator;
 use cuvee_text::source::Span;
@@ -357,6 +357,9 @@ fn unknown_keyword(key: Node<'_>, written: &str) -> Diagnostic {
         || KEYWORDS.into_iter().chain(FeatureKeyword::ALL.iter().map(|keyword| keyword.as_str()));
     let help = match closest(written, known().chain(TOLERATED)) {
         Some(name) => Advice::did_you_mean(written, name),
+        None if Operator::from_keyname(written).is_some() => {
+            format!("it is a constraint: `constraints: [{{{written}: ...}}]`").into()
+        }
         None => format!("a variability input has {}", listed(known())).into(),
     };
     Diagnostic::error(
