@@ -12,45 +12,87 @@ pub(crate) struct SubstitutionCase {
     pub sizes: &'static [usize],
     /// How many milliseconds it may take at its first size.
     pub goal: Option<u32>,
+    /// Whether there are too few targets, so that the answer is an error.
+    pub is_impossible: bool,
 }
 
-pub(crate) const CASES: [SubstitutionCase; 7] = [
+pub(crate) const CASES: [SubstitutionCase; 11] = [
     SubstitutionCase {
         name: "nodes, 50 candidates of 20 nodes each",
         make: candidates,
         sizes: &[1_000, 2_000],
         goal: Some(500),
+        is_impossible: false,
     },
-    SubstitutionCase { name: "templates in templates", make: deep, sizes: &[64], goal: None },
+    SubstitutionCase {
+        name: "templates in templates",
+        make: deep,
+        sizes: &[64],
+        goal: None,
+        is_impossible: false,
+    },
     SubstitutionCase {
         name: "templates in templates, two for each",
         make: wide_and_deep,
         sizes: &[32, 64],
         goal: None,
+        is_impossible: false,
     },
     SubstitutionCase {
         name: "open relations, 1,000 targets of 50 types",
         make: open_by_type,
         sizes: &[10_000, 20_000],
         goal: Some(2_000),
+        is_impossible: false,
     },
     SubstitutionCase {
         name: "open relations, 1,000 targets",
         make: open_unbounded,
         sizes: &[10_000, 20_000],
         goal: Some(2_000),
+        is_impossible: false,
     },
     SubstitutionCase {
         name: "open relations, a tenth as many targets for 11 each",
         make: open_bounded,
-        sizes: &[250, 500],
-        goal: None,
+        sizes: &[10_000, 20_000],
+        goal: Some(2_000),
+        is_impossible: false,
+    },
+    SubstitutionCase {
+        name: "open relations, a place for each",
+        make: |size| places(size, size),
+        sizes: &[500, 1_000],
+        goal: Some(200),
+        is_impossible: false,
+    },
+    SubstitutionCase {
+        name: "open relations, one place too few",
+        make: |size| places(size, size - 1),
+        sizes: &[500, 1_000],
+        goal: Some(200),
+        is_impossible: true,
+    },
+    SubstitutionCase {
+        name: "open relations, ten places for each",
+        make: |size| places(size, size * 10),
+        sizes: &[1_000, 2_000],
+        goal: Some(2_000),
+        is_impossible: false,
+    },
+    SubstitutionCase {
+        name: "open relations, a place for every tenth",
+        make: |size| places(size, size / 10),
+        sizes: &[10_000, 20_000],
+        goal: Some(2_000),
+        is_impossible: true,
     },
     SubstitutionCase {
         name: "mappings of one requirement",
         make: mappings,
         sizes: &[10_000, 20_000],
         goal: None,
+        is_impossible: false,
     },
 ];
 
@@ -68,6 +110,9 @@ node_types:
   Scarce:
     derived_from: tosca.nodes.Root
     capabilities: {service: {type: Service, occurrences: [0, 11]}}
+  Single:
+    derived_from: tosca.nodes.Root
+    capabilities: {service: {type: Service, occurrences: [0, 1]}}
   Client:
     derived_from: tosca.nodes.Root
     properties: {size: {type: integer, default: 1}}
@@ -190,6 +235,11 @@ fn open(size: usize, servers: usize, server: &str) -> (Resolver, SubstitutionQue
         writeln!(nodes, "    n{at}: {{type: Asking}}").ok();
     }
     asked(&nodes, Vec::new(), "")
+}
+
+/// Nodes that each need one of the places, and servers with one place each.
+fn places(size: usize, places: usize) -> (Resolver, SubstitutionQuery) {
+    open(size, places, "Single")
 }
 
 fn open_unbounded(size: usize) -> (Resolver, SubstitutionQuery) {

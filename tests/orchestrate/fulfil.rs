@@ -1,11 +1,12 @@
 //! Tests of fulfilling what a template leaves open, from its own nodes and from an inventory: cases
 //! worked out by hand, and random ones compared with trying everything.
 
-#![expect(clippy::unwrap_used)]
+#![expect(clippy::unwrap_used, clippy::panic)]
 
 use cuvee::deploy::fulfil::Inventory;
 use cuvee::diagnostic::Diagnostic;
 use cuvee::{Failure, Resolver};
+use std::time::Duration;
 
 const TYPES: &str = "
 capability_types:
@@ -155,6 +156,70 @@ fn what_is_scarce_is_shared_out() {
         refused(both, &site),
         "app.yaml:30:5: error[unfulfilled-requirement]: 2 requirements or selections compete, and the nodes that fit are not enough: `a.service`, `b.service`
   app.yaml:31:5: competes with it"
+    );
+}
+
+/// Nodes that each need one place, and servers with one place each.
+fn rivals(clients: usize, servers: usize) -> String {
+    let clients = (0..clients).map(|at| format!("    client{at}: {{type: Client}}\n"));
+    let servers = (0..servers).map(|at| format!("    server{at}: {{type: Scarce}}\n"));
+    ["  node_templates:\n".to_owned()].into_iter().chain(servers).chain(clients).collect()
+}
+
+/// As many places as are needed, one too few, and ten times as many of one as of the other.
+#[test]
+fn many_places_are_shared_out() {
+    let fulfilled = |clients, servers| {
+        let resolver = Resolver::from_text("app.yaml", template(&rivals(clients, servers)));
+        resolver.timeout(Duration::from_secs(60)).fulfil(&Inventory::default())
+    };
+    for (clients, servers) in [(500, 500), (500, 501), (300, 3000)] {
+        let found = fulfilled(clients, servers).unwrap();
+        let leads = |at: usize| {
+            let line = format!(
+                "    client{at}: {{type: Client, requirements: [{{service: server{at}}}]}}\n"
+            );
+            found.to_yaml().contains(&line)
+        };
+        assert!((0..clients).all(leads), "{clients} {servers}");
+        assert_eq!(found.warnings().len(), 32);
+    }
+    for (clients, servers) in [(500, 499), (3000, 300)] {
+        let failure = fulfilled(clients, servers).unwrap_err();
+        let [error] = &*failure.diagnostics else { panic!("{failure:?}") };
+        let competing = servers + 1;
+        assert_eq!(
+            error.message,
+            format!(
+                "{competing} requirements or selections compete, and the nodes that fit are not enough: {} and {} more",
+                (0..12).map(|at| format!("`client{at}.service`")).collect::<Vec<_>>().join(", "),
+                competing - 12
+            )
+        );
+        assert_eq!(error.labels.len(), 11 + 12);
+    }
+}
+
+/// Only those that compete are named, and what they compete for: neither those with places enough
+/// nor those that can go elsewhere.
+#[test]
+fn only_competitors_are_named() {
+    let body = "  node_templates:
+    first: {type: Client}
+    a: {type: Picky}
+    middle: {type: Client}
+    b: {type: Picky}
+    last: {type: Client}
+    server1: {type: Scarce, properties: {tier: 1}}
+    server2: {type: Scarce}
+    server3: {type: Scarce}
+    server4: {type: Scarce}
+";
+    assert_eq!(
+        refused(body, &Inventory::default()),
+        "app.yaml:31:5: error[unfulfilled-requirement]: 2 requirements or selections compete, and the nodes that fit are not enough: `a.service`, `b.service`
+  app.yaml:33:5: competes with it
+  app.yaml:35:5: the capability `service` of `server1` can be used once more"
     );
 }
 

@@ -7,6 +7,8 @@
 
 mod filters;
 mod inventory;
+mod network;
+mod sharing;
 mod slots;
 mod solve;
 mod subject;
@@ -27,10 +29,11 @@ use crate::tosca::{TypeId, Types};
 use cuvee_sat::solve::SolverSettings;
 use cuvee_text::yaml::OutNode;
 use filters::FilterTexts;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use slots::{OpenDemands, SlotDemand, slots};
 use solve::{FulfilOptions, Solved, solved};
-use targets::{Fitting, FulfilOption, FulfilTargets};
+use std::rc::Rc;
+use targets::{DemandOptions, Fitting, FulfilOption, FulfilTargets};
 use told::Teller;
 
 /// The input of a fulfilment.
@@ -119,11 +122,12 @@ pub(crate) fn fulfil(
     let selectable: Vec<Fitting<usize>> =
         slots.selections.iter().map(|selection| targets.selectable(selection)).collect();
     let fitting: Vec<_> = slots.demands.iter().map(|demand| targets.fitting(demand)).collect();
-    let demands = slots.demands.iter().zip(&fitting);
     let most = slots.most();
+    let mut usable = UsableOptions { targets: &targets, known: FxHashMap::default() };
+    let demands = slots.demands.iter().zip(&fitting);
     let options = FulfilOptions {
         demands: demands
-            .map(|(demand, fitting)| usable(demand, most(demand), &fitting.options, &targets))
+            .map(|(demand, fitting)| usable.of(demand, most(demand), fitting))
             .collect(),
         selections: selectable.iter().map(|fitting| fitting.options.clone()).collect(),
     };
@@ -142,43 +146,72 @@ pub(crate) fn fulfil(
     }
 }
 
-/// The options of a demand that a best solution may contain, and one more, which shows whether
-/// another solution is as good. Options after that many targets of the template with unbounded
-/// capabilities are left out. A node is its own target only if nothing else fits.
-fn usable(
-    demand: &SlotDemand<'_>,
-    most: Option<usize>,
-    options: &[FulfilOption],
-    targets: &FulfilTargets<'_, '_>,
-) -> Vec<FulfilOption> {
-    let node = |option: &FulfilOption| targets.all[option.target].node;
-    let is_free =
-        |option: &&FulfilOption| node(option).is_none_or(|node| !demand.taken.contains(&node));
-    let others = options.iter().filter(is_free);
-    let others: Vec<_> = others.filter(|option| node(option) != Some(demand.source)).collect();
-    if others.is_empty() {
-        return options.iter().filter(is_free).cloned().collect();
+/// Finds the options of demands that a best solution may contain. Most demands with the same wish
+/// have the same.
+struct UsableOptions<'f, 'q, 't> {
+    targets: &'f FulfilTargets<'q, 't>,
+    known: FxHashMap<(*const Fitting<FulfilOption>, Option<usize>), Rc<DemandOptions>>,
+}
+
+impl UsableOptions<'_, '_, '_> {
+    /// The options that a best solution may contain, and one more, which shows whether another
+    /// solution is as good. `most` is the number of relations.
+    fn of(
+        &mut self,
+        demand: &SlotDemand<'_>,
+        most: Option<usize>,
+        fitting: &Rc<Fitting<FulfilOption>>,
+    ) -> Rc<DemandOptions> {
+        let enough = most.map(|most| most.saturating_add(1));
+        let is_its_own = |node: &NodeIndex| fitting.nodes.contains(node);
+        let find = || Rc::new(DemandOptions::of(self.find(demand, enough, &fitting.options)));
+        if is_its_own(&demand.source) || demand.taken.iter().any(is_its_own) {
+            return find();
+        }
+        let key = (Rc::as_ptr(fitting), enough);
+        if let Some(known) = self.known.get(&key) {
+            return Rc::clone(known);
+        }
+        let found = find();
+        self.known.insert(key, Rc::clone(&found));
+        found
     }
-    let enough = most.map(|most| most.saturating_add(1));
-    let mut unbounded = FxHashSet::default();
-    let mut kept = Vec::new();
-    for option in others {
-        if enough.is_some_and(|enough| unbounded.len() >= enough) {
-            break;
+
+    /// Options after that many targets of the template with unbounded capabilities are left out. A
+    /// node is its own target only if nothing else fits.
+    fn find(
+        &self,
+        demand: &SlotDemand<'_>,
+        enough: Option<usize>,
+        options: &[FulfilOption],
+    ) -> Vec<FulfilOption> {
+        let node = |option: &FulfilOption| self.targets.all[option.target].node;
+        let is_free =
+            |option: &&FulfilOption| node(option).is_none_or(|node| !demand.taken.contains(&node));
+        let mut others = options.iter().filter(is_free);
+        if others.all(|option| node(option) == Some(demand.source)) {
+            return options.iter().filter(is_free).cloned().collect();
         }
-        // Further capabilities of a target after an unbounded one are not needed.
-        if unbounded.contains(&option.target) {
-            continue;
+        let mut unbounded = FxHashSet::default();
+        let mut kept = Vec::new();
+        for option in options.iter().filter(is_free) {
+            if enough.is_some_and(|enough| unbounded.len() >= enough) {
+                break;
+            }
+            // Further capabilities of a target after an unbounded one are not needed.
+            if node(option) == Some(demand.source) || unbounded.contains(&option.target) {
+                continue;
+            }
+            let target = &self.targets.all[option.target];
+            if target.stored.is_none() && target.left(&option.capability).is_none() {
+                unbounded.insert(option.target);
+            }
+            if target.left(&option.capability) != Some(0) {
+                kept.push(option.clone());
+            }
         }
-        let target = &targets.all[option.target];
-        if target.stored.is_none() && target.left(&option.capability).is_none() {
-            unbounded.insert(option.target);
-        }
-        if target.left(&option.capability) != Some(0) {
-            kept.push(option.clone());
-        }
+        kept
     }
-    kept
 }
 
 fn fulfilment(
@@ -202,7 +235,7 @@ fn fulfilment(
                 requirement: demand.wish.requirement.clone(),
                 assignment: *assignment,
                 target,
-                capability: (!option.is_only).then(|| option.capability.clone()),
+                capability: (!option.is_only).then(|| option.capability.to_string()),
             });
         }
         for (assignment, open) in demand.open(&slots) {
@@ -210,11 +243,11 @@ fn fulfilment(
         }
     }
     // A relation to an inventory node leads to the node that it was selected for.
+    let selected = found.selected.iter().map(|&(node, stored)| (FoundNode::Stored(stored), node));
+    let selected: FxHashMap<_, _> = selected.collect();
     for relation in &mut found.relations {
-        let selected = found.selected.iter();
-        let mut same = selected.filter(|(_, stored)| FoundNode::Stored(*stored) == relation.target);
-        if let Some((node, _)) = same.next() {
-            relation.target = FoundNode::Own(*node);
+        if let Some(&node) = selected.get(&relation.target) {
+            relation.target = FoundNode::Own(node);
         }
     }
     found

@@ -50,6 +50,11 @@ pub(super) struct SlotDemand<'q> {
 }
 
 impl SlotDemand<'_> {
+    /// Whether another demand is for the same requirement of the same node.
+    pub(super) fn is_beside(&self, other: &Self) -> bool {
+        (self.source, &self.wish.requirement) == (other.source, &other.wish.requirement)
+    }
+
     /// How many relations are mandatory.
     pub(super) fn mandatory(&self) -> usize {
         let all = self.assigned.iter().map(|(_, occurs)| occurs.min);

@@ -7,8 +7,9 @@
 //! says that a node is passed over. Among equally good solutions this takes the nodes that are
 //! declared first.
 
+use super::sharing::{SharedPlaces, share};
 use super::slots::{OpenDemands, SlotDemand};
-use super::targets::{FulfilOption, FulfilTargets};
+use super::targets::{DemandOptions, FulfilOption, FulfilTargets};
 use super::uses::fitting;
 use super::{FulfilQuestion, inventory::node_type};
 use crate::topology::NodeIndex;
@@ -18,6 +19,7 @@ use cuvee_sat::solve::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// The reason of a clause.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -29,7 +31,7 @@ pub(super) enum FulfilReason {
     /// Relations of one requirement at one node lead to different nodes.
     Different(NodeIndex, String),
     /// The number of relations to this capability of a target is bounded.
-    Capacity(usize, String),
+    Capacity(usize, Rc<str>),
     /// A node of the inventory is selected at most once.
     Once(usize),
     /// A node that is taken from the inventory counts as used.
@@ -49,7 +51,7 @@ pub(super) struct Solved {
 
 /// The subject of a choice. The first demand of a requirement at a node stands for all of that
 /// requirement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Chooser {
     Selection(usize),
     Demand(usize),
@@ -72,17 +74,19 @@ pub(super) enum NotSolved {
 /// The options of each selection and each demand.
 pub(super) struct FulfilOptions {
     pub selections: Vec<Vec<usize>>,
-    pub demands: Vec<Vec<FulfilOption>>,
+    pub demands: Vec<Rc<DemandOptions>>,
 }
 
 /// How many other solutions are reported at most.
-const TOLD: usize = 32;
+pub(super) const TOLD: usize = 32;
 
 struct Solving<'s, 'q, 't> {
     question: &'s FulfilQuestion<'q, 'q, 't>,
     slots: &'s OpenDemands<'q>,
     targets: &'s FulfilTargets<'q, 't>,
     options: &'s FulfilOptions,
+    /// What is decided already.
+    shared: SharedPlaces,
     clauses: BoundedClauses,
     reasons: Vec<FulfilReason>,
     known: FxHashMap<FulfilReason, OriginId>,
@@ -102,11 +106,13 @@ pub(super) fn solved<'q, 't>(
     options: &FulfilOptions,
     settings: &SolverSettings,
 ) -> Result<Solved, NotSolved> {
+    let shared = share(slots, targets, options, &settings.limit)?;
     let mut solving = Solving {
         question,
         slots,
         targets,
         options,
+        shared,
         clauses: BoundedClauses::default(),
         reasons: Vec::new(),
         known: FxHashMap::default(),
@@ -118,7 +124,9 @@ pub(super) fn solved<'q, 't>(
     solving.variables();
     (0..slots.selections.len()).for_each(|index| solving.selection(index));
     for (index, demand) in slots.demands.iter().enumerate() {
-        solving.demand(index, demand);
+        if solving.shared.fulfilled[index].is_none() {
+            solving.demand(index, demand);
+        }
     }
     solving.different();
     solving.capacities();
@@ -143,7 +151,12 @@ impl<'q> Solving<'_, 'q, '_> {
         };
         let (selections, demands) = (&self.options.selections, &self.options.demands);
         self.selected = selections.iter().map(|options| fresh(options.len())).collect();
-        self.taken = demands.iter().map(|options| fresh(options.len())).collect();
+        let open =
+            demands.iter().zip(&self.shared.fulfilled).map(|(options, decided)| match decided {
+                Some(_) => 0,
+                None => options.options.len(),
+            });
+        self.taken = open.map(fresh).collect();
     }
 
     fn selection(&mut self, index: usize) {
@@ -159,10 +172,8 @@ impl<'q> Solving<'_, 'q, '_> {
     fn demand(&mut self, index: usize, demand: &SlotDemand<'q>) {
         let origin = self.origin(FulfilReason::Demand(index));
         let literals = self.taken[index].clone();
-        let targets: FxHashSet<usize> =
-            self.options.demands[index].iter().map(|option| option.target).collect();
         let mandatory = demand.mandatory();
-        let most = demand.most().unwrap_or(usize::MAX).min(targets.len());
+        let most = demand.most().unwrap_or(usize::MAX).min(self.options.demands[index].targets);
         if mandatory > 0 {
             let enough = self.clauses.at_least(&literals, mandatory);
             self.clauses.assert(&enough.into_iter().collect::<Vec<_>>(), origin);
@@ -180,13 +191,12 @@ impl<'q> Solving<'_, 'q, '_> {
         let mut next = 0;
         while let Some(demand) = self.slots.demands.get(next) {
             let rest = &self.slots.demands[next..];
-            let is_same = |other: &&SlotDemand<'_>| {
-                (other.source, &other.wish.requirement) == (demand.source, &demand.wish.requirement)
-            };
-            let range = next..next + rest.iter().take_while(is_same).count();
+            let beside = rest.iter().take_while(|other| other.is_beside(demand));
+            let range = next..next + beside.count();
             let mut by_target: BTreeMap<usize, Vec<Lit>> = BTreeMap::new();
             for index in range.clone() {
-                for (option, &taken) in self.options.demands[index].iter().zip(&self.taken[index]) {
+                let options = &self.options.demands[index].options;
+                for (option, &taken) in options.iter().zip(&self.taken[index]) {
                     by_target.entry(option.target).or_default().push(taken);
                 }
             }
@@ -219,7 +229,7 @@ impl<'q> Solving<'_, 'q, '_> {
     fn capacities(&mut self) {
         let mut uses: FxHashMap<(usize, &str), Vec<Lit>> = FxHashMap::default();
         for (options, taken) in self.options.demands.iter().zip(&self.taken) {
-            for (option, &taken) in options.iter().zip(taken) {
+            for (option, &taken) in options.options.iter().zip(taken) {
                 uses.entry((option.target, &option.capability)).or_default().push(taken);
             }
         }
@@ -245,7 +255,7 @@ impl<'q> Solving<'_, 'q, '_> {
             uses.into_iter().filter_map(|(key, uses)| Some((key, left(key)?, uses))).collect();
         bounded.sort_unstable();
         for ((target, capability), left, literals) in bounded {
-            let origin = self.origin(FulfilReason::Capacity(target, capability.to_owned()));
+            let origin = self.origin(FulfilReason::Capacity(target, capability.into()));
             let left = usize::try_from(left).unwrap_or(usize::MAX);
             self.clauses.at_most(&literals, left, origin);
         }
@@ -262,7 +272,7 @@ impl<'q> Solving<'_, 'q, '_> {
         }
         let mut using = selecting.clone();
         for (options, taken) in self.options.demands.iter().zip(&self.taken) {
-            for (option, &taken) in options.iter().zip(taken) {
+            for (option, &taken) in options.options.iter().zip(taken) {
                 let target = &self.targets.all[option.target];
                 if target.stored.is_some() {
                     self.objectives[2].terms.push((taken, 1));
@@ -310,13 +320,20 @@ impl<'q> Solving<'_, 'q, '_> {
             let chosen = options.iter().zip(own).find(|(_, literal)| is_taken(literal));
             chosen.map_or(0, |(&target, _)| target)
         });
-        let fulfilled = self.options.demands.iter().zip(&self.taken).map(|(options, own)| {
-            let taken = options.iter().zip(own).filter(|(_, literal)| is_taken(literal));
+        let selected = selected.collect();
+        let SharedPlaces { fulfilled, mut ambiguous, is_proven } = self.shared;
+        let of_solver = self.options.demands.iter().zip(&self.taken).map(|(options, own)| {
+            let taken = options.options.iter().zip(own).filter(|(_, literal)| is_taken(literal));
             taken.map(|(option, _)| option.clone()).collect()
         });
-        let (selected, fulfilled) = (selected.collect(), fulfilled.collect());
-        let is_proven = solution.is_proven();
-        let ambiguous = if is_proven { others(self.choosers, &mut solution) } else { Vec::new() };
+        let fulfilled = fulfilled.into_iter().zip(of_solver);
+        let fulfilled = fulfilled.map(|(shared, own)| shared.unwrap_or(own)).collect();
+        let is_proven = is_proven && solution.is_proven();
+        if is_proven {
+            ambiguous.extend(others(self.choosers, &mut solution));
+            ambiguous.sort_by_key(|(chooser, _)| *chooser);
+            ambiguous.truncate(TOLD);
+        }
         Ok(Solved { selected, fulfilled, ambiguous, is_proven })
     }
 }

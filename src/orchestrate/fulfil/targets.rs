@@ -14,7 +14,7 @@ use crate::tosca::fit::RequirementFit;
 use crate::tosca::value::DataTypes;
 use crate::tosca::{RequirementDefinition, TypeId};
 use cuvee_text::source::Span;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
 /// A node that can be a target.
@@ -50,9 +50,25 @@ pub(super) struct FulfilOption {
     /// The position of the target.
     pub target: usize,
     /// The capability that the relation leads to.
-    pub capability: String,
+    pub capability: Rc<str>,
     /// Whether no other capability of the target fits.
     pub is_only: bool,
+}
+
+/// The options of a demand that its relations can take.
+#[derive(Debug, Default)]
+pub(super) struct DemandOptions {
+    pub options: Vec<FulfilOption>,
+    /// The number of their targets.
+    pub targets: usize,
+}
+
+impl DemandOptions {
+    /// Some options, in the order of their targets.
+    pub(super) fn of(options: Vec<FulfilOption>) -> Self {
+        let targets = options.chunk_by(|one, other| one.target == other.target).count();
+        Self { options, targets }
+    }
 }
 
 /// The reason why a node does not fit.
@@ -72,12 +88,14 @@ impl Unfit {
 #[derive(Debug)]
 pub(super) struct Fitting<T> {
     pub options: Vec<T>,
+    /// The nodes of the template among the options.
+    pub nodes: FxHashSet<NodeIndex>,
     pub unfit: Vec<Unfit>,
 }
 
 impl<T> Default for Fitting<T> {
     fn default() -> Self {
-        Self { options: Vec::new(), unfit: Vec::new() }
+        Self { options: Vec::new(), nodes: FxHashSet::default(), unfit: Vec::new() }
     }
 }
 
@@ -190,7 +208,7 @@ impl<'q, 't> FulfilTargets<'q, 't> {
             Some(node) => self.by_type.get(&node).cloned().unwrap_or_default(),
             None => (0..self.all.len()).collect(),
         };
-        let mut capabilities: FxHashMap<TypeId, Vec<String>> = FxHashMap::default();
+        let mut capabilities: FxHashMap<TypeId, Vec<Rc<str>>> = FxHashMap::default();
         let mut found = Fitting::default();
         for position in candidates {
             let target = &self.all[position];
@@ -199,7 +217,7 @@ impl<'q, 't> FulfilTargets<'q, 't> {
             };
             let names = capabilities.entry(kind).or_insert_with(|| {
                 let fitting = fit.capabilities(kind).unwrap_or_default();
-                fitting.into_iter().map(|(name, _)| name.to_owned()).collect()
+                fitting.into_iter().map(|(name, _)| name.into()).collect()
             });
             if names.is_empty() {
                 continue;
@@ -210,11 +228,14 @@ impl<'q, 't> FulfilTargets<'q, 't> {
             ];
             match verdicts.into_iter().flatten().find_map(refused) {
                 Some(reason) => found.unfit.push(Unfit { target: position, reason }),
-                None => found.options.extend(names.iter().map(|name| FulfilOption {
-                    target: position,
-                    capability: name.clone(),
-                    is_only: names.len() == 1,
-                })),
+                None => {
+                    found.nodes.extend(target.node);
+                    found.options.extend(names.iter().map(|name| FulfilOption {
+                        target: position,
+                        capability: Rc::clone(name),
+                        is_only: names.len() == 1,
+                    }));
+                }
             }
         }
         found

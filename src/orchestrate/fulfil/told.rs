@@ -5,10 +5,9 @@ use super::FulfilQuestion;
 use super::slots::{OpenDemands, SlotDemand};
 use super::solve::{Chooser, FulfilOptions, FulfilReason, NotSolved, Solved};
 use super::targets::{Fitting, FulfilOption, FulfilTargets, Unfit};
-use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, listed};
+use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, LISTED, listed};
 use crate::topology::NodeIndex;
 use cuvee_text::source::Span;
-use rustc_hash::FxHashSet;
 use std::rc::Rc;
 
 /// How many nodes that do not fit a message names at most.
@@ -38,10 +37,10 @@ impl Teller<'_, '_, '_> {
         for (index, fitting) in fitting.iter().enumerate() {
             let demand = &self.slots.demands[index];
             let of_demand = &options.demands[index];
-            let there: FxHashSet<usize> = of_demand.iter().map(|option| option.target).collect();
-            if there.len() < demand.mandatory() {
-                let error = self.not_fulfilled(index, there.len());
-                let full = fitting.options.iter().filter(|option| !of_demand.contains(option));
+            if of_demand.targets < demand.mandatory() {
+                let error = self.not_fulfilled(index, of_demand.targets);
+                let left = &of_demand.options;
+                let full = fitting.options.iter().filter(|option| !left.contains(option));
                 let full: Vec<_> =
                     full.filter_map(|option| self.exhausted(demand, option)).collect();
                 let unfit: Vec<_> = fitting.unfit.iter().cloned().chain(full).collect();
@@ -158,13 +157,18 @@ impl Teller<'_, '_, '_> {
             ),
         };
         let error = Diagnostic::error(code, message).at(wanting.first().map(|(_, at)| *at));
-        let rest = wanting.iter().skip(1);
+        let rest = wanting.iter().take(LISTED).skip(1);
         let error = rest.fold(error, |error, (_, at)| error.label(*at, "competes with it"));
         let bounds: Vec<_> = reasons.iter().filter_map(|reason| self.bound(reason)).collect();
-        let error = bounds.iter().fold(error, |error, (bound, at)| error.label(*at, bound.clone()));
-        let unplaced = bounds.iter().filter(|(_, at)| at.is_detached());
-        let unplaced: Vec<_> = unplaced.map(|(bound, _)| &**bound).collect();
-        if unplaced.is_empty() { error } else { error.help(unplaced.join("; ")) }
+        let (unplaced, placed): (Vec<_>, Vec<_>) =
+            bounds.into_iter().partition(|(_, at)| at.is_detached());
+        let placed = placed.into_iter().take(LISTED);
+        let error = placed.fold(error, |error, (bound, at)| error.label(at, bound));
+        let more = unplaced.len().saturating_sub(LISTED);
+        let unplaced = unplaced.into_iter().take(LISTED).map(|(bound, _)| bound);
+        let more = (more > 0).then(|| format!("and {more} more such bounds"));
+        let help: Vec<_> = unplaced.chain(more).collect();
+        if help.is_empty() { error } else { error.help(help.join("; ")) }
     }
 
     /// The bound that is too small, in words, and its place.

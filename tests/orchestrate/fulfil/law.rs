@@ -3,7 +3,7 @@
 //! is taken.
 
 use super::{inventory, template};
-use cuvee::Resolver;
+use cuvee::{Failure, Resolver};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -42,6 +42,16 @@ fn problem() -> impl Strategy<Value = Problem> {
     let select = (0_i64..3, 0_usize..3).prop_map(|(tier, users)| Open::Select { tier, users });
     let open = prop_oneof![3 => relations, 1 => select];
     (servers(), servers(), prop::collection::vec(open, 1..4))
+        .prop_map(|(own, stored, open)| Problem { own, stored, open })
+}
+
+/// Many nodes with one relation each, for few places.
+fn rivals() -> impl Strategy<Value = Problem> {
+    let one = (0_i64..3, prop::bool::weighted(0.7)).prop_map(|(tier, is_mandatory)| {
+        let mandatory = usize::from(is_mandatory);
+        Open::Relations { tier, mandatory, optional: 1 - mandatory }
+    });
+    (servers(), servers(), prop::collection::vec(one, 1..7))
         .prop_map(|(own, stored, open)| Problem { own, stored, open })
 }
 
@@ -163,6 +173,11 @@ impl Problem {
         best
     }
 
+    /// The problem with these open nodes only.
+    fn of(&self, open: &[usize]) -> Self {
+        Self { open: open.iter().map(|&at| self.open[at].clone()).collect(), ..self.clone() }
+    }
+
     /// The order of preference: selected nodes come first, then requirements as they are declared;
     /// within each, the server that comes first.
     fn preference(&self, chosen: &[Vec<usize>]) -> Vec<bool> {
@@ -178,9 +193,31 @@ impl Problem {
     }
 }
 
+/// Relations that are said to compete are too many, and would not be without any one of them.
+fn compete(problem: &Problem, failure: &Failure) -> Result<(), TestCaseError> {
+    for error in &failure.diagnostics {
+        let is_named = |at: &usize| {
+            let (node, relation) = (format!("`open{at}`"), format!("`open{at}.service`"));
+            error.message.contains(&node) || error.message.contains(&relation)
+        };
+        let named: Vec<_> = (0..problem.open.len()).filter(is_named).collect();
+        prop_assert!(problem.of(&named).best().is_empty(), "{error:?}");
+        // Selections may be too many only because of the relations to selected nodes.
+        let is_selected = |&at: &usize| matches!(problem.open[at], Open::Select { .. });
+        if !error.message.contains("compete") || named.iter().any(is_selected) {
+            continue;
+        }
+        for out in &named {
+            let rest: Vec<_> = named.iter().copied().filter(|one| one != out).collect();
+            prop_assert!(!problem.of(&rest).best().is_empty(), "{out} {error:?}");
+        }
+    }
+    Ok(())
+}
+
 proptest! {
     #[test]
-    fn fulfilment_is_the_best_of_all(problem in problem()) {
+    fn fulfilment_is_the_best_of_all(problem in prop_oneof![problem(), rivals()]) {
         let site = inventory(&format!(
             "  node_templates:\n    nothing: {{type: tosca.nodes.Root}}\n{}",
             written(&problem.stored, "stored")
@@ -190,7 +227,7 @@ proptest! {
         let best = problem.best();
         let Some(expected) = best.first() else {
             prop_assert!(answer.is_err(), "{text}");
-            return Ok(());
+            return compete(&problem, &answer.unwrap_err());
         };
         let answer = match answer {
             Ok(answer) => answer,
