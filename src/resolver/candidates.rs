@@ -9,10 +9,12 @@ use crate::orchestrate::substitute::candidate::{
 use crate::orchestrate::substitute::view::TemplateView;
 use crate::tosca::Types;
 use crate::tosca::function::function_in;
+use crate::validate::wrong_mappings;
 use crate::variability::choice::{Choice, InputSource};
 use crate::variability::inputs::InputMode;
 use crate::variability::options::Flag;
 use crate::variability::prepared::{Interpreted, Prepared};
+use crate::variability::presence::Presence;
 use crate::variability::resolve::{self, How, VariantDocuments};
 use cuvee_text::decimal::Decimal;
 use cuvee_text::value::Value;
@@ -96,9 +98,17 @@ impl<'a> CandidateSearch<'_, '_, 'a> {
         chosen.presets.extend(preset.clone());
         let assigned = inputs.iter().cloned();
         chosen.inputs.extend(assigned.map(|(name, value)| InputSource::Value(name, value)));
+        let mut wrong = Vec::new();
+        let mut look = |prepared: &Prepared<'_>, presence: &Presence| {
+            wrong = wrong_mappings(&chosen, prepared, presence);
+        };
         let (documents, Diagnostics(warnings)) =
-            resolve::documents(self.interpreted, &chosen, self.how)
+            resolve::documents(self.interpreted, &chosen, self.how, &mut look)
                 .map_err(|errors| self.refusal(&errors))?;
+        if let Some(error) = wrong.into_iter().min_by_key(|error| error.span) {
+            let at = error.span.unwrap_or_else(|| self.template.substitution.node.span());
+            return Err(Refusal::new(3, error.message, at));
+        }
         let VariantDocuments { written, weights, least_weight, .. } = documents;
         let view = TemplateView::of(written, self.types);
         let sum = |is_facade: bool| {

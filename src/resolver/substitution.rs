@@ -198,7 +198,7 @@ impl Resolver {
             types: &types,
         };
         catalogue.unknown_inputs()?;
-        let (documents, more) = resolve::documents(&interpreted, &own, &how)?;
+        let (documents, more) = resolve::documents(&interpreted, &own, &how, &mut |_, _| {})?;
         warnings.0.extend(more.0);
         let roots = candidates.iter().map(|(candidate, _)| Out::Source(candidate.template.root));
         left_out(broken, roots.chain([documents.written.clone()]), &types, &mut warnings)?;

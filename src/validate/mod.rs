@@ -45,11 +45,13 @@ use crate::variability::choice::Choice;
 use crate::variability::graph::VARIABILITY_GROUPS;
 use crate::variability::inputs::InputMode;
 use crate::variability::prepared::{Interpreted, Prepared};
+use crate::variability::presence::Presence;
 use crate::variability::resolve::{self, How};
 use checker::Checker;
 use cuvee_sat::progress::Progress;
 use cuvee_text::answer::Failure;
 use cuvee_text::source::SourceMap;
+use cuvee_text::yaml::Document;
 
 pub(crate) use v1_0::validate_definitions;
 
@@ -147,6 +149,27 @@ fn in_order(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
     diagnostics
 }
 
+/// The errors in the substitution mapping of a variant.
+pub(crate) fn wrong_mappings(
+    choice: &Choice,
+    prepared: &Prepared<'_>,
+    presence: &Presence,
+) -> Vec<Diagnostic> {
+    let whole = prepared.documents.iter().map(|&file| prepared.loaded.whole(file));
+    let documents: Vec<_> = whole.filter_map(Result::ok).collect();
+    let types = types_of(choice, prepared, &documents);
+    Checker::new(prepared, &types, Some(presence), &documents).wrong_mappings()
+}
+
+fn types_of<'p>(
+    choice: &Choice,
+    prepared: &'p Prepared<'_>,
+    documents: &[&'p Document],
+) -> Types<'p> {
+    let documents = choice.beside_profiles(documents, prepared.sources());
+    Types::linked(documents, &prepared.links, &VARIABILITY_GROUPS)
+}
+
 fn check_all(
     choice: &Choice,
     prepared: &Prepared<'_>,
@@ -157,11 +180,7 @@ fn check_all(
     progress.phase("checking types");
     let whole = prepared.documents.iter().map(|&file| prepared.loaded.whole(file));
     let documents: Vec<_> = whole.filter_map(|document| diagnostics.ok(document)).collect();
-    let types = Types::linked(
-        choice.beside_profiles(&documents, prepared.sources()),
-        &prepared.links,
-        &VARIABILITY_GROUPS,
-    );
+    let types = types_of(choice, prepared, &documents);
     diagnostics.0.append(&mut types.validate().0);
     import::check(&documents, &types, diagnostics);
     let presence = if one { variant(prepared, choice, diagnostics, progress) } else { None };
@@ -195,7 +214,7 @@ fn variant(
     choice: &Choice,
     diagnostics: &mut Diagnostics,
     progress: &mut dyn Progress,
-) -> Option<crate::variability::presence::Presence> {
+) -> Option<Presence> {
     diagnostics.0.extend(prepared.violations.0.iter().cloned());
     let mut evaluator = prepared.evaluator();
     let found = resolve::find(prepared, &mut evaluator, &How::default(), progress);

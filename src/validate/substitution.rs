@@ -2,7 +2,7 @@
 
 use super::activity::Workflows;
 use super::checker::Checker;
-use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, Severity, did_you_mean};
 use crate::tosca::substitution::{self, Substitution, SubstitutionMapping};
 use crate::tosca::types::schemas;
 use crate::tosca::value::{PropertyDefinition, check_assignments, check_value};
@@ -26,6 +26,30 @@ impl<'c, 'a> Checker<'c, 'a> {
             Ok(kind) => self.substitutes(&substitution, kind, workflows),
             Err(error) => self.report_when(&[], &[], error),
         }
+    }
+
+    /// The errors in the substitution mapping alone. A node type that only the substituted template
+    /// knows is none of them.
+    pub(super) fn wrong_mappings(self) -> Vec<Diagnostic> {
+        let topology = self.graph.template.root.get("topology_template");
+        let Some(node) = topology.and_then(|topology| topology.get("substitution_mappings")) else {
+            return Vec::new();
+        };
+        self.substitution(&self.workflows());
+        self.check_functions();
+        let at = |node: Node<'_>| Some(node.span());
+        let node_type = node.get("node_type").and_then(at);
+        let is_wrong = |found: &Diagnostic| {
+            let is_within = found.span.is_some_and(|span| {
+                span.file == node.span().file
+                    && (node.span().start..=node.span().end).contains(&span.start)
+            });
+            found.severity == Severity::Error
+                && is_within
+                && !(found.code == Code::UnknownType && found.span == node_type)
+        };
+        let found = self.findings.into_inner().into_iter().map(|finding| finding.diagnostic);
+        found.filter(is_wrong).collect()
     }
 
     fn substitutes(
@@ -106,7 +130,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// Checks a mapping of a property to an input: the input exists, and its type accepts the
-    /// value.
+    /// value. Where the topology has no such input, a variability input is meant.
     fn input_mapping(&self, name: Node<'a>, definition: &PropertyDefinition<'c>) {
         let text = name.text().unwrap_or_default();
         let inputs: Vec<_> = self
@@ -115,6 +139,10 @@ impl<'c, 'a> Checker<'c, 'a> {
             .iter()
             .filter(|input| input.parameter.declared.name == text)
             .collect();
+        let variability = self.graph.template.variability.inputs;
+        if inputs.is_empty() && variability.is_some_and(|inputs| inputs.get(text).is_some()) {
+            return;
+        }
         let ids: Vec<_> = inputs.iter().map(|input| input.id).collect();
         let known = self.graph.inputs.iter().map(|input| input.parameter.declared.name);
         self.mapped_to(name, &ids, "input", known, "3.8.8.1");

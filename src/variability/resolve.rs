@@ -162,6 +162,7 @@ pub(crate) fn documents<'i>(
     interpreted: &'i Interpreted<'_>,
     choice: &Choice,
     how: &How,
+    look: &mut dyn FnMut(&Prepared<'_>, &Presence),
 ) -> Result<(VariantDocuments<'i>, Diagnostics), Diagnostics> {
     let progress = &mut how.progress.clone();
     let prepared = Prepared::of(interpreted, choice, InputMode::Closed, progress)?;
@@ -170,6 +171,7 @@ pub(crate) fn documents<'i>(
         let deployment = choice.deployment_inputs(prepared.loaded)?;
         let mut evaluator = prepared.evaluator();
         let variant = decide(&prepared, &mut evaluator, how, progress, &mut warnings)?;
+        look(&prepared, &variant.presence);
         let mut emit = |deployment| {
             let emitted =
                 emitted(&prepared, choice, deployment, &mut evaluator, &variant.presence)?;
