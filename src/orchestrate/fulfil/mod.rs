@@ -18,6 +18,7 @@ mod uses;
 mod write;
 
 pub use inventory::{Inventory, InventoryCapability, InventoryNode};
+pub(crate) use slots::assigned_count;
 pub(crate) use subject::NodeSubject;
 pub(crate) use uses::{capability_bound, capability_uses, fitting};
 pub(crate) use write::write;

@@ -13,7 +13,7 @@ use cuvee_text::value::Value;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// How many relations an assignment stands for.
-pub(super) fn assigned_count(relation: &TopologyRelation) -> AssignedCount {
+pub(crate) fn assigned_count(relation: &TopologyRelation) -> AssignedCount {
     let [occurrences, count, optional] =
         [&relation.occurrences, &relation.count, &relation.optional]
             .map(|said| said.as_ref().map(|said| &said.value));

@@ -3,6 +3,7 @@
 //! In each round all nodes that are to be substituted get a template ([`candidate`], [`choose`])
 //! and are replaced by its nodes ([`flatten`]), until no such node is left.
 
+mod bounds;
 pub(crate) mod candidate;
 mod choose;
 mod explain;
@@ -21,7 +22,7 @@ pub use explain::{
     ExplainedRunnerUp, ExplainedSelection, ExplainedSubstitution, SubstitutionExplanation, human,
 };
 
-use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::orchestrate::fulfil::{self, FulfilQuestion, Inventory};
 use crate::orchestrate::tree::{entries, key_name, like, set, within_topology};
 use crate::topology::{Topology, TopologyNode, type_named};
@@ -312,6 +313,7 @@ fn fulfilled<'a>(
             let mut mapped = fitting.flat_map(|template| &template.substitution.requirements);
             mapped.any(|mapping| mapping.named.name == requirement)
         },
+    bounds::keep_bounds(&values, types)?;
     };
     let (found, more) = fulfil::fulfil(&question, solver)?;
     warnings.0.extend(more.0);
@@ -363,13 +365,8 @@ fn overused(
         let Some(bound) = bound.filter(|bound| uses.of(target, capability) > Some(*bound)) else {
             continue;
         };
-        let name = &node.name;
-        let message = format!(
-            "the capability `{capability}` of node \"{name}\" can be used {bound} times at most"
-        );
-        let error = Diagnostic::error(Code::TooManyRelations, message).at(at).section("3.7.2.1");
         let defined = own.map_or(part.named.key.span(), |own| own.span);
-        let error = error.label(defined, "the capability is here");
+        let error = bounds::used_too_often(capability, &node.name, bound, at, defined);
         if !errors.0.contains(&error) {
             errors.push(error);
         }

@@ -1,0 +1,122 @@
+//! Refuses nodes to be substituted that have too few or too many relations. Once they are
+//! substituted nobody sees that: their types and relations are gone.
+
+use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
+use crate::orchestrate::fulfil::{assigned_count, capability_bound, fitting};
+use crate::topology::{Topology, TopologyNode, TopologyRelation, type_named};
+use crate::tosca::mapping::CountBounds;
+use crate::tosca::requirement::{AssignedCount, bounds};
+use crate::tosca::{Family, RequirementDefinition, TypeId, Types};
+use cuvee_text::source::Span;
+use rustc_hash::FxHashMap;
+
+/// Checks the requirements of nodes to be substituted, and capabilities at either end of their
+/// relations.
+///
+/// # Errors
+/// `too-many-relations` and `incompatible-requirement`.
+pub(super) fn keep_bounds(topology: &Topology, types: &Types<'_>) -> Result<(), Diagnostics> {
+    let mut errors = Diagnostics::default();
+    for node in topology.nodes.iter().filter(|node| is_substituted(node) && node.copy.is_none()) {
+        let Some(kind) = kind_of(types, node) else { continue };
+        let mut assigned: FxHashMap<&str, Vec<&TopologyRelation>> = FxHashMap::default();
+        let relations = node.relations.iter().map(|&id| topology.relation(id));
+        for relation in relations.filter(|relation| assigned_count(relation).max != Some(0)) {
+            assigned.entry(&relation.name).or_default().push(relation);
+        }
+        for (name, part) in types.effective(kind).requirements.iter() {
+            if let Some(assigned) = assigned.get(*name) {
+                errors.0.extend(wrongly_often(node, &part.definition, assigned));
+            }
+        }
+    }
+    errors.0.extend(overused(topology, types));
+    if errors.has_errors() { Err(errors) } else { Ok(()) }
+}
+
+/// The error that a requirement is assigned too often or not often enough.
+fn wrongly_often(
+    node: &TopologyNode,
+    definition: &RequirementDefinition<'_>,
+    assigned: &[&TopologyRelation],
+) -> Option<Diagnostic> {
+    let CountBounds { min: least, max } = bounds(definition);
+    let (name, most) = (definition.named.name, max.unwrap_or(u64::MAX));
+    let mut all = 0_u64;
+    let beyond = assigned.iter().find(|relation| {
+        let AssignedCount { min, max } = assigned_count(relation);
+        all = all.saturating_add(max.unwrap_or(min.max(1)));
+        all > most
+    });
+    let certain = assigned.iter().map(|relation| assigned_count(relation).min);
+    let certain = certain.fold(0, u64::saturating_add);
+    let (code, message, at) = if let Some(relation) = beyond {
+        let most = times(most);
+        let message =
+            format!("the requirement `{name}` occurs {most} at most, and is assigned more often");
+        (Code::TooManyRelations, message, relation.span)
+    } else if certain < least {
+        let (node, certain, least) = (&node.name, times(certain), times(least));
+        let message = format!(
+            "node \"{node}\" assigns the requirement `{name}` {certain} for certain, and it occurs {least} at least"
+        );
+        (Code::IncompatibleRequirement, message, assigned.first()?.span)
+    } else {
+        return None;
+    };
+    let defined = definition.occurrences.map_or(definition.named.key, |said| said.node).span();
+    let error = Diagnostic::error(code, message).at(at).section("3.7.3.3");
+    Some(error.label(defined, "how often it occurs is defined here"))
+}
+
+/// The errors that a capability is used more often than it can be, by or through a node to be
+/// substituted.
+fn overused(topology: &Topology, types: &Types<'_>) -> Vec<Diagnostic> {
+    let mut uses: FxHashMap<_, u64> = FxHashMap::default();
+    let mut errors = Vec::new();
+    for relation in &topology.relations {
+        let Some(id) = relation.target else { continue };
+        let (source, target) = (topology.node(relation.source), topology.node(id));
+        let kinds = (kind_of(types, source), kind_of(types, target));
+        let (Some(source_kind), Some(kind)) = kinds else { continue };
+        let Some(&name) = fitting(types, relation, source_kind, kind).first() else { continue };
+        let Some(part) = types.effective(kind).capabilities.get(name) else { continue };
+        let own = target.capabilities.iter().find(|own| own.name == name);
+        let Some(bound) = capability_bound(own, &part.definition) else { continue };
+        let used = uses.entry((id, name)).or_default();
+        *used = used.saturating_add(assigned_count(relation).min.max(1));
+        if *used > bound && (is_substituted(source) || is_substituted(target)) {
+            let defined = own.map_or(part.named.key.span(), |own| own.span);
+            errors.push(used_too_often(name, &target.name, bound, relation.span, defined));
+        }
+    }
+    errors
+}
+
+/// The error that a capability is used more often than it can be.
+pub(super) fn used_too_often(
+    capability: &str,
+    node: &str,
+    bound: u64,
+    at: Span,
+    defined: Span,
+) -> Diagnostic {
+    let most = times(bound);
+    let message =
+        format!("the capability `{capability}` of node \"{node}\" can be used {most} at most");
+    let error = Diagnostic::error(Code::TooManyRelations, message).at(at).section("3.7.2.1");
+    error.label(defined, "the capability is here")
+}
+
+fn is_substituted(node: &TopologyNode) -> bool {
+    let mut directives = node.directives.iter();
+    directives.any(|it| matches!(&*it.value, "substitute" | "substitutable"))
+}
+
+fn kind_of(types: &Types<'_>, node: &TopologyNode) -> Option<TypeId> {
+    type_named(types, Family::Node, node.described.type_name.as_ref()?)
+}
+
+fn times(count: u64) -> String {
+    if count == 1 { "once".to_owned() } else { format!("{count} times") }
+}
