@@ -103,14 +103,12 @@ pub(crate) enum MappingProblem {
     Surplus(usize),
     /// A mapping takes all entries that are left, and its target takes fewer.
     BoundedRest(usize),
-    /// A mapping stands for no entry.
-    Nothing(usize),
 }
 
 impl MappingProblem {
     /// Whether the problem is not a mistake but only has no effect.
     pub(crate) fn is_harmless(&self) -> bool {
-        matches!(self, Self::Surplus(_) | Self::BoundedRest(_) | Self::Nothing(_))
+        matches!(self, Self::Surplus(_) | Self::BoundedRest(_))
     }
 }
 
@@ -236,26 +234,17 @@ impl RequirementMappings {
     }
 
     fn share_problems(&self, problems: &mut Vec<MappingProblem>) {
-        let mut rest = false;
-        for (position, mapping) in self.mappings.iter().enumerate() {
-            match mapping.share {
-                MappingShare::Times(0) => problems.push(MappingProblem::Nothing(position)),
-                _ if rest => problems.push(MappingProblem::BehindRest(position)),
-                _ => {}
-            }
-            rest |= mapping.share == MappingShare::Rest;
-        }
-        let Some(position) =
-            self.mappings.iter().position(|mapping| mapping.share == MappingShare::Rest).filter(
-                |_| {
-                    let runs = self.runs(self.most());
-                    total(&runs) < self.most()
-                },
-            )
-        else {
+        let mut mappings = self.mappings.iter();
+        let Some(rest) = mappings.position(|mapping| mapping.share == MappingShare::Rest) else {
             return;
         };
-        problems.push(MappingProblem::BoundedRest(position));
+        let behind = mappings.zip(rest + 1..).filter(|(it, _)| it.share != MappingShare::Times(0));
+        problems.extend(behind.map(|(_, position)| MappingProblem::BehindRest(position)));
+        let runs = self.runs(self.most());
+        // If it takes none, it does not lack any.
+        if total(&runs) < self.most() && runs.iter().any(|run| run.mapping == rest) {
+            problems.push(MappingProblem::BoundedRest(rest));
+        }
     }
 
     /// Reports the first mapping with an entry that has no relation even at the upper bound.
@@ -488,7 +477,7 @@ mod tests {
         let grouped =
             of((3, None), &[MappingShare::Times(1), MappingShare::Times(0)], &[(0, u64::MAX)]);
         assert_eq!(grouped.perform(5, 3), [0]);
-        assert_eq!(grouped.problems(), [MappingProblem::Nothing(1)]);
+        assert_eq!(grouped.problems(), []);
         let beside = of((3, None), &[MappingShare::One, MappingShare::Times(0)], &[(0, u64::MAX)]);
         assert_eq!(beside.perform(5, 3), [0; 5]);
     }
@@ -509,6 +498,8 @@ mod tests {
         assert_eq!(rest.problems(), [MappingProblem::BehindRest(3)]);
         let bounded = of((3, None), &[MappingShare::Rest], &[(0, 2)]);
         assert_eq!(bounded.problems(), [MappingProblem::BoundedRest(0)]);
+        let full = of((3, None), &[MappingShare::One, MappingShare::Rest], &[(0, 1)]);
+        assert_eq!(full.problems(), []);
     }
 
     #[test]

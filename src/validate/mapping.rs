@@ -349,10 +349,6 @@ impl<'c, 'a> Checker<'c, 'a> {
                     .at(at(*mapping))
                     .label(bound.span(), "how often it occurs is defined here")
             }
-            MappingProblem::Nothing(mapping) => {
-                Diagnostic::warning(Code::SurplusMapping, "a group of no mappings has no effect")
-                    .at(at(*mapping))
-            }
         };
         diagnostic.section(SECTION)
     }

@@ -43,3 +43,4 @@ mod plan_formats;
 mod plan_laws;
 mod substitute;
 mod substitute_laws;
+mod substitute_relations;

@@ -391,8 +391,7 @@ impl<'a> Judging<'_, '_, '_, 'a> {
                 ),
                 MappingProblem::BehindRest(at)
                 | MappingProblem::Surplus(at)
-                | MappingProblem::BoundedRest(at)
-                | MappingProblem::Nothing(at) => {
+                | MappingProblem::BoundedRest(at) => {
                     (at, format!("an earlier mapping of `{name}` takes all remaining relations"))
                 }
             };

@@ -9,6 +9,7 @@ use super::view::{TemplateView, ViewedNode, ViewedRequirement, entry};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::orchestrate::tree::{MapEntries, entries, key_name, like, set, set_open};
 use crate::tosca::Types;
+use crate::tosca::requirement::bounds;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Node, Out, OutKey, OutNode};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -327,14 +328,26 @@ impl<'a> Flattening<'_, '_, 'a> {
         let mut rest: Vec<_> = waiting.into_iter().collect();
         rest.sort_by_key(|(name, _)| *name);
         for (name, queue) in rest {
+            let open = self.left_by(inner, name, queue.len() as u64);
             for relation in queue {
                 let mut body = self.outer_relationship(relation, None);
                 lead(&mut body, &relation.target, relation.capability.as_deref());
-                let entry = (OutKey::New(name.to_owned().into()), written(None, body));
-                all.push((None, Out::Map { entries: vec![entry], like: None }));
+                all.push((None, named(name, written(None, body))));
             }
+            all.extend(open.map(|open| (None, open)));
         }
         (!all.is_empty()).then_some(all)
+    }
+
+    /// An assignment for what a requirement without any lacks beside the relations that are mapped
+    /// onto it: it has to have as many as its type says.
+    fn left_by(&self, inner: &ViewedNode<'_>, name: &str, mapped: u64) -> Option<Out<'a>> {
+        let part = self.types.effective(inner.kind?).requirements.get(name)?;
+        let lacks = bounds(&part.definition).min.checked_sub(mapped).filter(|lacks| *lacks > 0)?;
+        let is_assigned = inner.of_name(name).next().is_some();
+        let count = Out::Value(Value::from(i64::try_from(lacks).unwrap_or(i64::MAX)));
+        let body = Out::Map { entries: vec![(OutKey::New("count".into()), count)], like: None };
+        (mapped > 0 && !is_assigned).then(|| named(name, body))
     }
 
     /// A mapped assignment, with its target.
@@ -455,7 +468,10 @@ impl<'a> Flattening<'_, '_, 'a> {
         let node = &self.outer.nodes[candidate.node];
         let mut all: FxHashMap<&str, MappedRelations<'_, 'a>> = FxHashMap::default();
         for requirement in &candidate.fit.requirements {
-            for (slot, &assignment) in requirement.slots.iter().enumerate() {
+            // What is mapped onto one requirement fills it in the order of the mappings.
+            let mut slots: Vec<_> = requirement.slots.iter().enumerate().collect();
+            slots.sort_by_key(|(slot, _)| requirement.taken.get(*slot));
+            for (slot, &assignment) in slots {
                 let outer = &node.assignments[assignment];
                 let Some(target) = &outer.target else { continue };
                 let taken = requirement.taken.get(slot).map(|&it| &requirement.mappings[it]);
@@ -562,11 +578,7 @@ fn comments_of<'a>(node: &ViewedNode<'a>) -> Vec<Node<'a>> {
 
 /// Writes into the metadata of a node what it substitutes, and the nodes that contained that one.
 fn substituting(all: &mut MapEntries<'_>, outer: &ViewedNode<'_>) {
-    let said = |name: &str| {
-        let said = entry(&entry(&outer.body, "metadata")?, name)?;
-        OutNode::root(&said).text().map(|text| text.into_owned())
-    };
-    let around: Vec<_> = ["within", "substitutes"].into_iter().filter_map(said).collect();
+    let around = outer.substitutes();
     let text = |name: &str, value: String| {
         (OutKey::New(name.to_owned().into()), Out::String(value.into()))
     };
@@ -616,6 +628,12 @@ fn written<'a>(old: Option<&Out<'a>>, mut body: MapEntries<'a>) -> Out<'a> {
         Some(old) => like(old, body),
         None => Out::Map { entries: body, like: None },
     }
+}
+
+/// An assignment of a requirement that has none yet.
+fn named<'a>(requirement: &str, body: Out<'a>) -> Out<'a> {
+    let entry = (OutKey::New(requirement.to_owned().into()), body);
+    Out::Map { entries: vec![entry], like: None }
 }
 
 /// An assignment with another body.

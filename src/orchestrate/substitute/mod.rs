@@ -36,6 +36,7 @@ use flatten::{ChosenCandidate, flatten};
 use known::KnownChoices;
 use round::{Round, RoundChoice};
 use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use view::{TemplateView, ViewedRequirement};
 
@@ -142,9 +143,10 @@ pub(crate) fn substitute<'a>(
     let mut told = SubstitutionExplanation::default();
     let mut ways: FxHashMap<String, Vec<FileId>> = FxHashMap::default();
     let mut used = Vec::new();
-    let mut scopes = TemplateScopes::default();
     let known = KnownChoices::default();
-    unknown(settings.chosen, &TemplateView::of(document.clone(), settings.types))?;
+    let view = TemplateView::of(document.clone(), settings.types);
+    unknown(settings.chosen, &view)?;
+    let mut scopes = TemplateScopes::of(&view);
     let FulfilledDocument { mut document, mut values, .. } =
         fulfilled(document, evaluated, &scopes, catalogue, settings, &mut warnings, &mut told)?;
     let (outer, mut nested) = (settings.nests.then(|| document.clone()), Vec::new());
@@ -273,13 +275,27 @@ struct TemplateScopes {
 }
 
 impl TemplateScopes {
+    /// The scopes of a template in which nodes were substituted before: their metadata say which.
+    fn of(view: &TemplateView<'_>) -> Self {
+        let mut by_path: BTreeMap<Vec<String>, Vec<&String>> = BTreeMap::default();
+        for node in &view.nodes {
+            let path = node.substitutes();
+            if !path.is_empty() {
+                by_path.entry(path).or_default().push(&node.name);
+            }
+        }
+        let mut scopes = Self::default();
+        by_path.into_values().for_each(|names| scopes.add(names.into_iter()));
+        scopes
+    }
+
     /// Adds the nodes of a further template.
     fn add<'n>(&mut self, names: impl Iterator<Item = &'n String>) {
         self.last += 1;
         self.by_node.extend(names.map(|name| (name.clone(), self.last)));
     }
 
-    fn of(&self, name: &str) -> u32 {
+    fn scope(&self, name: &str) -> u32 {
         self.by_node.get(name).copied().unwrap_or(0)
     }
 }
@@ -297,6 +313,7 @@ fn fulfilled<'a>(
     let SubstitutionSettings { types, solver, .. } = *settings;
     let written = evaluated.as_ref().unwrap_or(&document);
     let values = Topology::read(written, &|_| false);
+    bounds::keep_bounds(&values, types)?;
     let Some(inventory) = settings.inventory else {
         return Ok(FulfilledDocument { document, values, cost: FulfilmentCost::default() });
     };
@@ -305,7 +322,7 @@ fn fulfilled<'a>(
         topology: &values,
         types,
         inventory,
-        scope: &|name| scopes.of(name),
+        scope: &|name| scopes.scope(name),
         leaves: &|kind, requirement| {
             let fitting = catalogue.templates().iter().filter(|template| {
                 template.kind.is_some_and(|of| candidate::is_a(types, of, kind))
@@ -313,7 +330,6 @@ fn fulfilled<'a>(
             let mut mapped = fitting.flat_map(|template| &template.substitution.requirements);
             mapped.any(|mapping| mapping.named.name == requirement)
         },
-    bounds::keep_bounds(&values, types)?;
     };
     let (found, more) = fulfil::fulfil(&question, solver)?;
     warnings.0.extend(more.0);

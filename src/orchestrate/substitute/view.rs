@@ -158,6 +158,15 @@ impl<'a> ViewedNode<'a> {
         entry(&entry(&self.body, "properties")?, name)
     }
 
+    /// The names of what the node substitutes, outermost first, as its metadata say.
+    pub(crate) fn substitutes(&self) -> Vec<String> {
+        let said = |name: &&str| {
+            let said = entry(&entry(&self.body, "metadata")?, name)?;
+            OutNode::root(&said).text().map(|text| text.into_owned())
+        };
+        ["within", "substitutes"].iter().filter_map(said).collect()
+    }
+
     /// The assignments of a requirement.
     pub(crate) fn of_name<'s>(
         &'s self,
