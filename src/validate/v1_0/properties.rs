@@ -1,7 +1,7 @@
 //! Checks properties against their schemas (statements C17, C18 and C20).
 
 use super::checker::DefinitionsChecker;
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::tosca::v1_0::definitions::{DefinedComponent, EntityTemplate, EntityType, SaidText};
 use crate::tosca::v1_0::{ComponentId, ExpectedProperties, property_steps};
 use crate::tosca::xml_schema::{SchemaPath, SchemaValueType};
@@ -95,14 +95,25 @@ impl<'d> DefinitionsChecker<'_, 'd> {
                     declared.name,
                     declared.namespace
                 );
-                let error = Diagnostic::error(Code::InvalidTemplate, message).at(root.span());
-                self.say(error.label(declared.span, "declared here"), section);
+                // Tools that write keys of Winery do not care for the namespace.
+                let is_warning = *declared.namespace != *name.namespace && self.has_keys(type_id);
+                let severity = if is_warning { Severity::Warning } else { Severity::Error };
+                let found = Diagnostic::error(Code::InvalidTemplate, message).at(root.span());
+                let found = found.with_severity(severity).label(declared.span, "declared here");
+                self.say(found, section);
                 return;
             }
         }
         for found in schemas.set.check(root, schemas.value_type(expected)) {
             self.say(found, section);
         }
+    }
+
+    /// Whether keys of Winery define the properties of templates of a type, beside a schema or alone.
+    fn has_keys(&self, type_id: ComponentId) -> bool {
+        let mut all = self.library.ancestry(type_id).map(|id| self.schemas.own(id));
+        let own = all.find(|own| own.defined.is_some() || own.keyed.is_some());
+        own.is_some_and(|own| own.keyed.is_some())
     }
 
     /// The type of the property that a path leads to; reports paths that lead nowhere.
