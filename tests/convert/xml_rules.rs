@@ -332,3 +332,34 @@ fn places_in_archives_begin_with_the_archive() {
         found.diagnostics.iter().map(|it| found.sources.place(it.span.unwrap())).collect();
     assert_eq!(places, ["shop.csar:/Definitions/a.tosca:2:30"]);
 }
+
+/// A file in another encoding than UTF-8 is refused at a place, alone and in a repository (X4).
+#[test]
+fn other_encodings_are_refused_at_a_place() {
+    let text = "<?xml version=\"1.0\"?>\n<Definitions xmlns=\"http://docs.oasis-open.org/tosca/ns/2011/12\" id=\"d\" targetNamespace=\"urn:d\">\n  <NodeType name=\"Caf\u{e9}\"/>\n</Definitions>\n";
+    let units = || text.encode_utf16();
+    let latin: Vec<u8> = text.chars().map(|c| u8::try_from(c).unwrap()).collect();
+    let cases = [
+        (units().flat_map(u16::to_le_bytes).collect(), "1:1 the file is written in UTF-16"),
+        (
+            [0xFEFF].into_iter().chain(units()).flat_map(u16::to_be_bytes).collect(),
+            "1:1 the file is written in UTF-16",
+        ),
+        (
+            text.chars().flat_map(|c| u32::from(c).to_le_bytes()).collect(),
+            "1:1 the file is written in UTF-32",
+        ),
+        (vec![0x4C, 0x6F, 0xA7, 0x94, 0x93, 0x40], "1:1 the file is written in EBCDIC"),
+        (latin, "3:22 the file is not UTF-8: the byte E9 starts no character"),
+    ];
+    for (bytes, expected) in cases {
+        let files = || MemoryFiles::from([("all/nodetypes/d.tosca", bytes.clone())]);
+        for named in ["all/nodetypes/d.tosca", "all"] {
+            let found = Resolver::new(named).files(files()).validate();
+            let [wrong] = &found.diagnostics[..] else { panic!("{:?}", found.diagnostics) };
+            let told = format!("{} {}", found.sources.place(wrong.span.unwrap()), wrong.message);
+            let expected = format!("all/nodetypes/d.tosca:{expected}");
+            assert!(told.starts_with(&expected), "{named}: {told}, not {expected}");
+        }
+    }
+}

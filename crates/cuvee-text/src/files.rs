@@ -1,11 +1,12 @@
 //! Reads and parses each file only once, however often it is asked for.
 
 use super::diagnostic::{Advice, CodeName, Diagnostic, closest};
-use super::source::{FileId, FileSystem, SourceMap, normalize};
+use super::source::{FileId, FileSystem, SourceMap, Span, normalize};
 use super::yaml::{self, Document, Job, Keep, Limits};
 use elsa::sync::FrozenMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::string::FromUtf8Error;
 use std::sync::{Arc, OnceLock};
 
 /// The files that were read so far. Files are only added, so that references into it stay valid as
@@ -75,8 +76,14 @@ impl Files {
         if let Some(read) = self.by_path.get(&normal) {
             return read.clone();
         }
-        let bytes = read_bytes(system, path).and_then(|bytes| decode(path, bytes));
-        let read = bytes.map(|text| self.sources.add_from(system, path, text));
+        let read = read_bytes(system, path).and_then(|bytes| match String::from_utf8(bytes) {
+            Ok(text) => Ok(self.sources.add_from(system, path, text)),
+            Err(why) => {
+                let (text, at, wrong) = undecoded(&why);
+                let file = self.sources.add_from(system, path, text);
+                Err(wrong.at(Span { file, start: at, end: at }))
+            }
+        });
         self.by_path.insert(normal, Box::new(read)).clone()
     }
 
@@ -190,13 +197,60 @@ fn neighbour(system: &dyn FileSystem, path: &Path) -> Option<Advice> {
 /// # Errors
 /// Returns a diagnostic `syntax` where they are not UTF-8.
 pub fn decode(path: &Path, bytes: Vec<u8>) -> Result<Arc<str>, Diagnostic> {
-    match String::from_utf8(bytes) {
-        Ok(text) => Ok(text.into()),
-        Err(why) => {
-            let at = why.utf8_error().valid_up_to();
-            let message =
-                format!("`{}` is not UTF-8: byte {at} starts no character", path.display());
-            Err(Diagnostic::error(CodeName::SYNTAX, message).help("save the file as UTF-8"))
-        }
+    String::from_utf8(bytes).map(Arc::from).map_err(|why| {
+        let (_, _, mut wrong) = undecoded(&why);
+        wrong.message = format!("`{}`: {}", path.display(), wrong.message);
+        wrong
+    })
+}
+
+/// The beginnings of files in other encodings than UTF-8, whether they have a byte order mark or
+/// begin like a document of XML. Longer ones come before those that they begin with.
+const ENCODINGS: [(&[u8], &str); 9] = [
+    (&[0xFF, 0xFE, 0, 0], UTF_32),
+    (&[0, 0, 0xFE, 0xFF], UTF_32),
+    (&[b'<', 0, 0, 0], UTF_32),
+    (&[0, 0, 0, b'<'], UTF_32),
+    (&[0xFF, 0xFE], UTF_16),
+    (&[0xFE, 0xFF], UTF_16),
+    (&[b'<', 0], UTF_16),
+    (&[0, b'<'], UTF_16),
+    (&[0x4C, 0x6F, 0xA7, 0x94], "EBCDIC"),
+];
+
+const UTF_16: &str = "UTF-16";
+const UTF_32: &str = "UTF-32";
+
+/// The encoding of a file, if its first bytes show that it is another one than UTF-8.
+pub fn other_encoding(bytes: &[u8]) -> Option<&'static str> {
+    ENCODINGS.iter().find(|(start, _)| bytes.starts_with(start)).map(|(_, name)| *name)
+}
+
+/// The text of a file in UTF-16, as far as it can be read.
+pub fn text_of_utf_16(bytes: &[u8]) -> Option<String> {
+    if other_encoding(bytes) != Some(UTF_16) {
+        return None;
     }
+    let is_big = matches!(bytes, [0xFE, ..] | [0, ..]);
+    let unit = |pair: &[u8]| match (pair, is_big) {
+        (&[high, low], true) | (&[low, high], false) => u16::from_be_bytes([high, low]),
+        _ => u16::from(b'?'),
+    };
+    let units: Vec<_> = bytes.chunks(2).map(unit).collect();
+    Some(String::from_utf16_lossy(&units).trim_start_matches('\u{feff}').to_owned())
+}
+
+/// A text to show of bytes that are not UTF-8, the place in it where they are wrong, and the error.
+fn undecoded(why: &FromUtf8Error) -> (String, u32, Diagnostic) {
+    let (bytes, at) = (why.as_bytes(), why.utf8_error().valid_up_to());
+    let error = |message: String| Diagnostic::error(CodeName::SYNTAX, message);
+    if let Some(encoding) = other_encoding(bytes) {
+        let wrong = error(format!("the file is written in {encoding}, not in UTF-8"));
+        let text = text_of_utf_16(bytes).unwrap_or_default();
+        return (text, 0, wrong.help("save it as UTF-8, and if it names its encoding, as that"));
+    }
+    let text = String::from_utf8_lossy(bytes).into_owned();
+    let byte = bytes.get(at).copied().unwrap_or_default();
+    let wrong = error(format!("the file is not UTF-8: the byte {byte:02X} starts no character"));
+    (text, u32::try_from(at).unwrap_or(u32::MAX), wrong.help("save the file as UTF-8"))
 }

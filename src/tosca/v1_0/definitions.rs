@@ -14,6 +14,8 @@ pub(crate) struct Definitions<'d> {
     /// The XML schemas in its `Types`.
     pub schemas: Vec<XmlElement<'d>>,
     pub components: Vec<DefinedComponent<'d>>,
+    /// What elements that others put among the components name in theirs.
+    pub named_elsewhere: Vec<(ComponentKind, ComponentName<'d>)>,
 }
 
 /// A text and its place.

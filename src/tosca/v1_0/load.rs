@@ -10,7 +10,7 @@ use crate::tosca::csar::{
     is_pattern, matches_pattern,
 };
 use crate::tosca::xml_schema::XML_SCHEMA;
-use cuvee_text::files::{Files, read_bytes};
+use cuvee_text::files::{Files, other_encoding, read_bytes, text_of_utf_16};
 use cuvee_text::source::{FileId, FileSystem, SourceMap, Span, normalize};
 use cuvee_text::xml::{self, XmlDocument, XmlElement, XmlLimits};
 use memchr::memmem;
@@ -67,14 +67,23 @@ pub(crate) fn load(system: &Arc<dyn FileSystem + Send>, path: &Path) -> Option<L
     all(&system, &root)
 }
 
+/// Whether a file is XML, in whatever encoding.
 fn is_xml(bytes: &[u8]) -> bool {
     let start = bytes.get(..bytes.len().min(START)).unwrap_or_default();
-    xml::is_xml(&String::from_utf8_lossy(start))
+    match other_encoding(start) {
+        Some(_) => text_of_utf_16(start).is_none_or(|text| xml::is_xml(&text)),
+        None => xml::is_xml(&String::from_utf8_lossy(start)),
+    }
 }
 
 /// Whether a file is meant to contain definitions.
 fn is_meant(system: &dyn FileSystem, path: &Path) -> bool {
     let Ok(bytes) = read_bytes(system, path) else { return false };
+    // Of a file in an encoding that cannot be read, only its name says what it is.
+    if other_encoding(&bytes).is_some() && text_of_utf_16(&bytes).is_none() {
+        return path.extension().is_some_and(|it| it.eq_ignore_ascii_case("tosca"));
+    }
+    let bytes = text_of_utf_16(&bytes).map_or(bytes, String::into_bytes);
     is_xml(&bytes)
         && memmem::find(&bytes, TOSCA.as_bytes()).is_some()
         && memmem::find(&bytes, DEFINITIONS.name.as_bytes()).is_some()

@@ -30,11 +30,14 @@ pub(crate) fn read<'d>(
     }
     let target_namespace = text(root, "targetNamespace").map(|said| said.text).unwrap_or_default();
     let mut reader = DefinitionsReader { found, target_namespace };
-    let mut components = Vec::new();
+    let (mut components, mut named_elsewhere) = (Vec::new(), Vec::new());
     for element in root.elements().filter(|element| element.name().namespace == TOSCA) {
         let kind =
             ComponentKind::ALL.into_iter().find(|kind| kind.element() == element.name().local);
-        components.extend(kind.and_then(|kind| reader.component(kind, element)));
+        match kind {
+            Some(kind) => components.extend(reader.component(kind, element)),
+            None => named_elsewhere.extend(reader.named_within(element)),
+        }
     }
     Some(Definitions {
         file: document.file(),
@@ -42,6 +45,7 @@ pub(crate) fn read<'d>(
         imports: imports(root).collect(),
         schemas: schemas(root).collect(),
         components,
+        named_elsewhere,
         target_namespace: reader.target_namespace,
     })
 }
@@ -255,7 +259,31 @@ struct DefinitionsReader<'f, 'd> {
     target_namespace: Cow<'d, str>,
 }
 
+/// The elements of templates with the attributes that name components.
+const NAMING: [(&str, &str, ComponentKind); 8] = [
+    ("NodeTemplate", "type", ComponentKind::NodeType),
+    ("RelationshipTemplate", "type", ComponentKind::RelationshipType),
+    ("Requirement", "type", ComponentKind::RequirementType),
+    ("Capability", "type", ComponentKind::CapabilityType),
+    ("Policy", "policyType", ComponentKind::PolicyType),
+    ("Policy", "policyRef", ComponentKind::PolicyTemplate),
+    ("DeploymentArtifact", "artifactType", ComponentKind::ArtifactType),
+    ("DeploymentArtifact", "artifactRef", ComponentKind::ArtifactTemplate),
+];
+
 impl<'d> DefinitionsReader<'_, 'd> {
+    /// The components that templates within an element name.
+    fn named_within(&mut self, element: XmlElement<'d>) -> Vec<(ComponentKind, ComponentName<'d>)> {
+        let mut named = Vec::new();
+        for part in element.subtree().filter(|part| part.name().namespace == TOSCA) {
+            let local = part.name().local;
+            for (_, attribute, kind) in NAMING.into_iter().filter(|(name, ..)| *name == local) {
+                named.extend(self.reference(part, attribute).map(|name| (kind, name)));
+            }
+        }
+        named
+    }
+
     /// The component name in an attribute (statement Q1).
     fn reference(&mut self, element: XmlElement<'d>, attribute: &str) -> Option<ComponentName<'d>> {
         let attribute = element.attribute(attribute)?;

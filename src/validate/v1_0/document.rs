@@ -3,7 +3,7 @@
 use super::checker::DefinitionsChecker;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::tosca::v1_0::definitions::SaidText;
-use crate::tosca::v1_0::{TOSCA, WINERY};
+use crate::tosca::v1_0::{DefinitionsExtent, TOSCA, WINERY};
 use crate::tosca::xml_schema::XML_SCHEMA;
 use cuvee_text::xml::{XmlAttribute, XmlElement};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -20,6 +20,7 @@ impl DefinitionsChecker<'_, '_> {
         for document in 0..self.library.documents.len() {
             self.extensions(document);
             self.imports(document);
+            self.named_elsewhere(document);
         }
         self.clashes();
     }
@@ -76,6 +77,18 @@ impl DefinitionsChecker<'_, '_> {
                     format!("the imported document has the namespace {target}, not `{said}`");
                 self.error(Code::InvalidValue, at, "4.2", message);
             }
+        }
+    }
+
+    /// Reports missing imports of a document that stands by itself, for what elements that others
+    /// put among the components name, such as the rules of Winery.
+    fn named_elsewhere(&mut self, document: usize) {
+        let library = self.library;
+        if library.loaded.extent != DefinitionsExtent::File {
+            return;
+        }
+        for (kind, name) in &library.documents[document].named_elsewhere {
+            self.named(*kind, document, Some(name), "4.2");
         }
     }
 
