@@ -75,7 +75,12 @@ pub(crate) static MAPPINGS: &[MappingRow] = &[
     ("InputParameters", As("`inputs`")),
     ("InputParameter", As("`inputs`")),
     ("InputParameter/@type", As("`type`")),
-    ("InputParameter/@required", As("`required`")),
+    (
+        "InputParameter/@required",
+        As(
+            "`required` of workflows; of operations, where nothing may wait for a value, metadata `xml`",
+        ),
+    ),
     ("OutputParameters", As("`outputs` of operations, and attributes")),
     ("OutputParameter", As("`outputs` of operations, and attributes")),
     ("OutputParameter/@type", Told),

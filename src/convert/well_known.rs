@@ -62,6 +62,12 @@ pub(super) const XML_PROPERTY: &str = "xml";
 /// substitution mappings do not contain them.
 pub(super) const EXPORTED: &str = "exported_as";
 
+/// Metadata of a document whose namespace YAML reserves.
+pub(super) const TARGET_NAMESPACE: &str = "target_namespace";
+
+/// Metadata of a type: its former namespace and name, if its file or its name are others.
+pub(super) const TARGET_NAME: &str = "target_name";
+
 /// The operations of the lifecycle, in both formats.
 const OPERATIONS: [(&str, &str); 5] = [
     ("install", "create"),

@@ -33,6 +33,7 @@ impl Resolver {
             let PlainVariant { document, topology, inputs } = variant;
             let settings = ToXmlSettings {
                 leaves_out: query.leaves_out,
+                is_single: query.is_single,
                 is_opentosca: query.dialect == ConversionDialect::OpenTosca,
                 recorded: if query.records_inputs { inputs } else { Vec::new() },
                 counterparts,
@@ -67,8 +68,10 @@ fn written(
     converted: ConvertedXml,
     is_single: bool,
 ) -> Result<Conversion, Diagnostics> {
-    let ConvertedXml { id, text, mut losses, located } = converted;
-    let mut files = vec![(Path::new(DEFINITIONS).join(format!("{id}.tosca")), text.into_bytes())];
+    let ConvertedXml { id, text, others, mut losses, located } = converted;
+    let documents = std::iter::once((format!("{id}.tosca"), text)).chain(others);
+    let documents = documents.map(|(name, text)| (Path::new(DEFINITIONS).join(name), text.into()));
+    let mut files: Vec<(_, Vec<u8>)> = documents.collect();
     let package = loaded.package();
     for (name, path) in located {
         if is_single {

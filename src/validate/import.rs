@@ -6,6 +6,7 @@ use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
 use crate::tosca::import::ImportDefinition;
 use crate::tosca::import::is_profile;
 use crate::tosca::shape::{self, REPOSITORY, Reading, Vocabulary};
+use crate::tosca::types::profile::is_reserved;
 use crate::tosca::types::schemas::Schemas;
 use crate::tosca::value::{Schema, check_value};
 use crate::tosca::{Family, Types, profile};
@@ -15,9 +16,6 @@ use crate::variability::template::shape::IMPORT;
 use cuvee_text::source::FileId;
 use cuvee_text::yaml::{Document, Node, NodeKind};
 use rustc_hash::FxHashMap;
-
-/// The URI that is reserved for TOSCA, with everything below it.
-const RESERVED_URI: &str = "http://docs.oasis-open.org/tosca";
 
 /// The data type of credentials for a repository.
 const CREDENTIAL: &str = "tosca.datatypes.Credential";
@@ -263,11 +261,6 @@ impl Checking<'_, '_> {
             self.namespace(Some(uri).filter(|_| !is_profile(import.file)));
         }
     }
-}
-
-fn is_reserved(uri: &str) -> bool {
-    uri.strip_prefix(RESERVED_URI)
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '#', '?']))
 }
 
 /// Whether a text may be a URL or a network address: it consists of characters that RFC 3986

@@ -163,6 +163,7 @@ impl XmlConverter<'_, '_> {
         parts: &ServiceParts,
     ) -> Option<XmlPart> {
         let element = self.properties_element(node_type);
+        let space = element.as_ref().filter(|it| it.is_keyed).map(|it| it.name.namespace.clone());
         let targets = self.input_targets(parts);
         let mut root = element.map(|it| XmlPart::new(self.prefixes.name(&it.name)));
         let mut mappings = Vec::new();
@@ -192,7 +193,7 @@ impl XmlConverter<'_, '_> {
             let known = self.variant.topology.inputs.iter().find(|it| it.name == input);
             if let (Some(root), Some(value)) = (&mut root, known.and_then(|it| it.default.as_ref()))
             {
-                self.property(root, (owner, property), &value.value, 0);
+                self.property(root, (owner, property), &value.value, (space.as_deref(), 0));
             }
         }
         mapped_properties(root.filter(|root| !root.is_bare()), mappings)

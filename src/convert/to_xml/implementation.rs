@@ -3,6 +3,7 @@
 use super::names::{QualifiedName, as_name, unique};
 use super::part::XmlPart;
 use super::said::{SaidMap, SaidValue, entries, step};
+use super::schema::takes_metadata;
 use super::{LocatedFile, XmlConverter};
 use crate::convert::well_known::{self, artifact_template_name};
 use crate::tosca::types::Part;
@@ -10,6 +11,7 @@ use crate::tosca::xml_schema::XML_SCHEMA;
 use crate::tosca::{Family, OperationDefinition, TypeId, profile};
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
+use cuvee_text::yaml::Node;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -25,6 +27,8 @@ pub(super) struct ImplementedType {
     artifacts: Vec<XmlPart>,
     /// The artifacts of the type that implement operations, by name.
     used: FxHashMap<String, ArtifactTemplateName>,
+    /// Whether metadata record the implementation, which then may be empty.
+    is_known: bool,
 }
 
 /// An operation of an interface, as types define it.
@@ -34,7 +38,15 @@ pub(super) struct WrittenOperation {
     is_inherited: bool,
     /// Whether the type itself adds or refines the operation.
     is_new: bool,
+    /// Whether it did so in definitions.
+    was_said: bool,
     inputs: SaidValue,
+}
+
+/// An operation of a type in definitions.
+struct FormerOperation {
+    was_said: bool,
+    inputs: Value,
 }
 
 /// The name space of implementations among the taken names.
@@ -101,6 +113,7 @@ impl<'t> XmlConverter<'_, 't> {
         id: Option<TypeId>,
     ) -> ImplementedType {
         let known = id.and_then(|id| self.metadata_name(id, "implementation"));
+        let is_known = known.is_some();
         let wanted = known.unwrap_or_else(|| QualifiedName {
             namespace: of.namespace.clone(),
             local: format!("{}Implementation", of.local),
@@ -109,11 +122,22 @@ impl<'t> XmlConverter<'_, 't> {
         let is_taken = |local: &str| self.taken.contains(&(IMPLEMENTATIONS, name(local)));
         let name = name(&unique(&wanted.local, is_taken));
         let (operations, artifacts, used) = (Vec::new(), Vec::new(), FxHashMap::default());
-        ImplementedType { of, name, is_node, operations, artifacts, used }
+        ImplementedType { of, name, is_node, operations, artifacts, used, is_known }
     }
 
+    /// Adds an implementation, or its parts to the one of the same type: both ends of a relationship
+    /// have interfaces.
     fn add_implementation(&mut self, implemented: ImplementedType) {
-        if !implemented.operations.is_empty() || !implemented.artifacts.is_empty() {
+        let is_there = |known: &&mut ImplementedType| {
+            (&known.of, known.is_node) == (&implemented.of, implemented.is_node)
+        };
+        // The other end has been converted just before.
+        if let Some(known) = self.implemented.last_mut().filter(is_there) {
+            known.operations.extend(implemented.operations);
+        } else if implemented.is_known
+            || !implemented.operations.is_empty()
+            || !implemented.artifacts.is_empty()
+        {
             self.taken.insert((IMPLEMENTATIONS, implemented.name.clone()));
             self.implemented.push(implemented);
         }
@@ -131,12 +155,15 @@ impl<'t> XmlConverter<'_, 't> {
             let place = |part: &Part<'_, OperationDefinition<'_>>| part.definition.named.key.span();
             let inputs = part.definition.inputs.iter().map(|input| input.named);
             let inputs = inputs.map(|input| (Arc::from(input.name), input.value.to_value()));
+            let inputs = || Value::Map(inputs.collect());
+            let former = self.former_operation(id, interface, name);
             WrittenOperation {
                 name: (*name).to_owned(),
                 is_inherited: before.is_some(),
                 is_new: before.is_none_or(|before| place(before) != place(part)),
+                was_said: former.as_ref().is_some_and(|former| former.was_said),
                 inputs: SaidValue {
-                    value: Value::Map(inputs.collect()),
+                    value: former.map_or_else(inputs, |former| former.inputs),
                     path: format!(
                         "{}.interfaces{}{}.inputs",
                         self.path_of(id),
@@ -150,10 +177,28 @@ impl<'t> XmlConverter<'_, 't> {
         defined.collect()
     }
 
+    /// An operation as it was in definitions, where one replaces an inherited one with its inputs:
+    /// what the type of the interface says that was made for it.
+    fn former_operation(
+        &self,
+        id: TypeId,
+        interface: &str,
+        operation: &str,
+    ) -> Option<FormerOperation> {
+        let types = self.variant.types;
+        let said = types.definition(id).value.get("interfaces")?.get(interface)?;
+        let kind = said.get("type").filter(|_| self.were_definitions);
+        let kind = types.definition(self.find(Family::Interface, kind)?).value;
+        let own = kind.get("operations").and_then(|all| all.get(operation));
+        let inputs = own.and_then(|own| own.get("inputs"));
+        let inputs = inputs.map_or_else(|| Value::Map([].into()), Node::to_value);
+        Some(FormerOperation { was_said: own.is_some(), inputs })
+    }
+
     pub(super) fn interface(
         &mut self,
         id: TypeId,
-        (name, said, artifacts): (&str, &SaidValue, Option<&SaidValue>),
+        (key, said, artifacts): (&str, &SaidValue, Option<&SaidValue>),
         known: Vec<WrittenOperation>,
         implemented: &mut ImplementedType,
     ) -> Option<XmlPart> {
@@ -172,9 +217,9 @@ impl<'t> XmlConverter<'_, 't> {
         };
         let own: BTreeSet<String> = operations.iter().map(|(name, _)| name.clone()).collect();
         let all = own.iter().chain(known.iter().map(|known| &known.name));
-        let is_lifecycle = implemented.is_node && is_lifecycle(name, all.map(|name| &**name));
-        let said_uri = self.metadata_text(id, &format!("interface.{name}"));
-        let uri = self.uri_of(name, is_lifecycle, said_uri);
+        let is_lifecycle = implemented.is_node && is_lifecycle(key, all.map(|name| &**name));
+        let said_uri = self.metadata_text(id, &format!("interface.{key}"));
+        let uri = self.uri_of(key, is_lifecycle, said_uri);
         let called = |name: &str| called(name, is_lifecycle);
         if is_lifecycle {
             body.take("type");
@@ -182,10 +227,9 @@ impl<'t> XmlConverter<'_, 't> {
         let mut interface = XmlPart::new("Interface").with("name", uri);
         for (name, said) in &operations {
             let known = known.iter().find(|known| known.name == *name);
-            let said = (said, known, artifacts);
-            let operation = self.operation(id, (uri, &called(name)), said, implemented);
-            let (said, ..) = said;
-            let is_inherited = known.is_some_and(|known| known.is_inherited);
+            let of = (uri, &*called(name), &*format!("{key}.{name}"));
+            let operation = self.operation(id, of, (said, known, artifacts), implemented);
+            let is_inherited = known.is_some_and(|known| known.is_inherited && !known.was_said);
             if !(is_inherited && said_uri.is_none() && says_implementation_only(&said.value)) {
                 interface.push(operation);
             }
@@ -193,16 +237,17 @@ impl<'t> XmlConverter<'_, 't> {
         // If roots were added to definitions, the lifecycle interface contains only the operations
         // that the definitions declare.
         let says_all = is_lifecycle && self.has_added_roots && !own.is_empty();
-        let is_left =
-            |known: &&WrittenOperation| known.is_new && !says_all && !own.contains(&known.name);
+        let is_left = |known: &&WrittenOperation| {
+            (known.is_new || known.was_said) && !says_all && !own.contains(&known.name)
+        };
         for known in known.iter().filter(is_left) {
             let mut operation = XmlPart::new("Operation").with("name", called(&known.name));
             let inputs = self.parameters(&known.inputs);
             operation.push_in("InputParameters", inputs);
             interface.push(operation);
         }
-        for (key, said) in body.rest() {
-            let path = format!("interfaces{}{}", step(name), step(&key));
+        for (part, said) in body.rest() {
+            let path = format!("interfaces{}{}", step(key), step(&part));
             self.keep(&path, &said, "interfaces of TOSCA 1.0 have operations only");
         }
         (!interface.is_empty()).then_some(interface)
@@ -234,7 +279,7 @@ impl<'t> XmlConverter<'_, 't> {
     fn operation(
         &mut self,
         id: TypeId,
-        (interface, name): (&str, &str),
+        (interface, name, key): (&str, &str, &str),
         (said, known, artifacts): (&SaidValue, Option<&WrittenOperation>, Option<&SaidValue>),
         implemented: &mut ImplementedType,
     ) -> XmlPart {
@@ -271,7 +316,8 @@ impl<'t> XmlConverter<'_, 't> {
             self.keep("outputs", &outputs, why);
         }
         if let Some(by) = by {
-            self.implementation_of(id, (interface, name), (&by, artifacts), implemented);
+            let of = (interface, name, key);
+            self.implementation_of(id, of, (&by, artifacts), implemented);
         }
         self.keep_rest(body, "operations of TOSCA 1.0 have parameters only");
         part
@@ -292,6 +338,7 @@ impl<'t> XmlConverter<'_, 't> {
                 self.keep(&format!("inputs{}", step(name)), &said, why);
                 continue;
             };
+            let is_required = takes_metadata(&mut body, ("xml", "required"));
             let written = written_type(&kind, &mut body);
             let of = super::schema::parameter_type(&kind);
             parameter.set("type", written.as_deref().or(of).unwrap_or("xs:string"));
@@ -300,7 +347,8 @@ impl<'t> XmlConverter<'_, 't> {
                 let why = "XML Schema has no such type";
                 self.keep(&format!("inputs{}.type", step(name)), &kept, why);
             }
-            if body.take("required").is_some_and(|it| it.value == Value::Bool(false)) {
+            let said = body.take("required");
+            if !is_required && said.is_some_and(|it| it.value == Value::Bool(false)) {
                 parameter.set("required", "no");
             }
             for (key, said) in body.rest() {
@@ -313,11 +361,11 @@ impl<'t> XmlConverter<'_, 't> {
     }
 
     /// Converts the implementation of an operation: the name of an artifact, a file, or an artifact
-    /// in place.
+    /// in place. Metadata record the former names of that one by the key of the operation.
     fn implementation_of(
         &mut self,
         id: TypeId,
-        (interface, operation): (&str, &str),
+        (interface, operation, key): (&str, &str, &str),
         (said, artifacts): (&SaidValue, Option<&SaidValue>),
         implemented: &mut ImplementedType,
     ) {
@@ -346,7 +394,14 @@ impl<'t> XmlConverter<'_, 't> {
                     }
                     artifact
                 }
-                None => self.artifact(&primary, (&wanted, None), "implementation"),
+                None => {
+                    let former = |what: &str| self.metadata_text(id, &format!("{what}.{key}"));
+                    let template = former("artifact");
+                    if let Some(name) = former("artifact_name") {
+                        by.set("name", name);
+                    }
+                    self.artifact(&primary, (&wanted, template), "implementation")
+                }
             };
             by.set("interfaceName", interface);
             by.set("operationName", operation);
@@ -419,24 +474,23 @@ impl<'t> XmlConverter<'_, 't> {
         // Templates that were made of definitions are as many as there were names, so the name is
         // part of the key.
         let called = if self.were_definitions { Some(known.unwrap_or(wanted)) } else { known };
-        let key = (file.clone(), type_name.to_owned(), called.map(str::to_owned));
-        if properties.is_none()
-            && let Some(known) = self.files.get(&key)
-        {
+        let is_shared = properties.is_none() || called.is_some();
+        let called = called.map(str::to_owned);
+        let key = (file.clone(), type_name.to_owned(), called, properties.clone());
+        if let Some(known) = self.files.get(&key).filter(|_| is_shared) {
             return known.clone();
         }
-        let id = self.ids.take(known.unwrap_or(wanted));
+        let name = self.template_name(known, wanted);
         let mut template =
-            XmlPart::new("ArtifactTemplate").with("id", &*id).with("type", type_name);
-        if properties.is_none() {
-            let name = QualifiedName { namespace: self.target.clone(), local: id.clone() };
-            self.files.insert(key, self.prefixes.name(&name));
-        }
+            XmlPart::new("ArtifactTemplate").with("id", &*name.local).with("type", type_name);
         template.push_some(properties);
         let reference = XmlPart::new("ArtifactReference").with("reference", file);
         template.push_in("ArtifactReferences", vec![reference]);
-        self.templates.push(template);
-        self.prefixes.name(&QualifiedName { namespace: self.target.clone(), local: id })
+        let name = self.add_template(&name, template);
+        if is_shared {
+            self.files.insert(key, name.clone());
+        }
+        name
     }
 
     /// The name of a file from the root of the archive, to which the file is added. A file that is

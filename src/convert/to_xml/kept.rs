@@ -1,7 +1,7 @@
 //! Reads the written document back: whatever differs from the original is kept in extensions and
 //! reported.
 
-use super::names::EXTENSION;
+use super::names::{EXTENSION, QualifiedName};
 use super::one_document::TypesInOne;
 use super::part::XmlPart;
 use super::said::{entries, step};
@@ -9,10 +9,11 @@ use super::{ConvertedVariant, XmlConverter};
 use crate::convert::loss::{Loss, LossKind};
 use crate::convert::patch::{self, Patch};
 use crate::convert::to_yaml::{ToYamlSettings, to_yaml};
+use crate::convert::well_known::TARGET_NAME;
 use crate::diagnostic::Diagnostics;
 use crate::topology::diff::{self, Change, Edit};
 use crate::tosca::v1_0::{self, Library, PropertySchemas};
-use crate::tosca::{Family, profile};
+use crate::tosca::{Family, TypeId, profile};
 use cuvee_text::source::{FileId, FileSystem, MemoryFiles, Span};
 use cuvee_text::value::{ReplacedPart, Value};
 use cuvee_text::yaml::write_flow;
@@ -23,9 +24,6 @@ use std::sync::Arc;
 
 /// The entries of a map.
 type ValueEntries = Vec<(Arc<str>, Value)>;
-
-/// The name of the document while it is read back.
-const WRITTEN: &str = "written.tosca";
 
 /// The sections of elements, and the names of their parts in paths.
 const PARTS: [(&str, &str); 5] = [
@@ -38,8 +36,13 @@ const PARTS: [(&str, &str); 5] = [
 
 impl XmlConverter<'_, '_> {
     /// Reads the written document back, reports the differences, and keeps them.
-    pub(super) fn verify(&mut self, root: &mut XmlPart, text: &str) {
-        let Some(back) = read_back(text) else { return };
+    pub(super) fn verify(
+        &mut self,
+        root: &mut XmlPart,
+        main: &(String, String),
+        others: &[(String, String)],
+    ) {
+        let Some(back) = read_back(main, others) else { return };
         let original = self.original();
         let [was, is] = [&original, &back].map(normal);
         // A part that comes back although XML has no notation of its own for it is neither kept nor
@@ -104,12 +107,27 @@ impl XmlConverter<'_, '_> {
             }
             let value = definition.value.to_value();
             let value = in_one.definition(&value, of, definition.family);
+            let value = self.with_target_name(id, in_one.name(id), value);
             let section = sections.entry(definition.family.keyword()).or_default();
             section.push((in_one.name(id).into(), self.with_names(&value, of)));
         }
         let sections = sections.into_iter();
         all.extend(sections.map(|(section, of)| (section.into(), Value::Map(of.into()))));
         self.with_names(&Value::Map(all.into()), *file)
+    }
+
+    /// A type with the metadata that record its namespace and name in XML, where reading back adds
+    /// them.
+    fn with_target_name(&self, id: TypeId, in_one: &str, value: Value) -> Value {
+        let is_other = |it: &&QualifiedName| it.namespace != self.target || it.local != in_one;
+        let Some(name) = self.names.get(&id).filter(is_other) else { return value };
+        let record = (TARGET_NAME.into(), format!("{{{}}}{}", name.namespace, name.local).into());
+        let metadata = entries(&value).find(|(key, _)| &**key == "metadata");
+        let metadata = metadata.into_iter().flat_map(|(_, metadata)| entries(metadata));
+        let metadata = metadata.filter(|(key, _)| &**key != TARGET_NAME).cloned();
+        let metadata = Value::Map(metadata.chain([record]).collect());
+        let others = entries(&value).filter(|(key, _)| &**key != "metadata").cloned();
+        Value::Map(others.chain([("metadata".into(), metadata)]).collect())
     }
 
     /// A value of a file, with file names relative to the root.
@@ -186,10 +204,11 @@ impl XmlConverter<'_, '_> {
     }
 }
 
-/// The template that results from reading a document back.
-fn read_back(text: &str) -> Option<Value> {
-    let files: Arc<dyn FileSystem + Send> = Arc::new(MemoryFiles::from([(WRITTEN, text)]));
-    let loaded = v1_0::load(&files, Path::new(WRITTEN))?;
+/// The template that results from reading a document back, with those that it imports.
+fn read_back(main: &(String, String), others: &[(String, String)]) -> Option<Value> {
+    let files: MemoryFiles = std::iter::once(main).chain(others).cloned().collect();
+    let files: Arc<dyn FileSystem + Send> = Arc::new(files);
+    let loaded = v1_0::load(&files, Path::new(&main.0))?;
     let mut ignored = Diagnostics::default();
     let library = Library::of(&loaded, &mut ignored);
     let schemas = PropertySchemas::of(&library, &mut ignored);

@@ -5,6 +5,7 @@
 //! one. The remaining keys have no counterpart: they are kept as an extension of the element, which
 //! others may ignore, and reported.
 
+mod beside;
 mod boundary;
 mod implementation;
 mod kept;
@@ -21,11 +22,13 @@ mod values;
 
 use super::loss::{Loss, LossKind, Losses};
 use super::to_yaml::TypeCounterparts;
+use super::well_known::{TARGET_NAME, TARGET_NAMESPACE};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::topology::{RelationIndex, Topology};
 use crate::tosca::profile::NAMESPACE as PROFILE;
 use crate::tosca::v1_0::TOSCA;
 use crate::tosca::{Family, TypeDefinition, TypeId, Types, canonical_definitions, profile};
+use beside::OtherTemplates;
 use cuvee_text::source::{FileId, Span};
 use cuvee_text::value::Value;
 use cuvee_text::xml::{XmlLimits, XmlTree, parse};
@@ -38,7 +41,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use said::{SaidMap, SaidValue};
 use schema::DefinedSchemas;
 use service::{KnownIds, UndefinedType, known_ids};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::PathBuf;
 use std::rc::Rc;
 
@@ -47,6 +50,8 @@ use std::rc::Rc;
 pub(crate) struct ToXmlSettings {
     /// Whether parts without a counterpart are dropped instead of kept as extensions.
     pub leaves_out: bool,
+    /// Whether the result is a single document.
+    pub is_single: bool,
     /// Whether the result follows the conventions of OpenTOSCA.
     pub is_opentosca: bool,
     /// The inputs that led to the variant, if they are to be recorded.
@@ -80,6 +85,8 @@ pub(crate) struct ConvertedXml {
     /// The id of the definitions.
     pub id: String,
     pub text: String,
+    /// Documents of templates of other namespaces, by their names beside the definitions.
+    pub others: Vec<(String, String)>,
     pub losses: Losses,
     /// The files and directories that the definitions name, by these names.
     pub located: BTreeMap<String, PathBuf>,
@@ -123,11 +130,12 @@ pub(crate) fn to_xml(
         let at = Span { file: variant.file, start: 0, end: 0 };
         return Err(Diagnostic::error(Code::InvalidTemplate, message).at(at));
     }
-    let draft = draft(&root, &converter.prefixes);
-    converter.verify(&mut root, &draft);
+    let others = converter.other_documents(&mut root, &id);
+    let main = (format!("{id}.tosca"), draft(&root, &converter.prefixes));
+    converter.verify(&mut root, &main, &others);
     let text = written(&root, &converter.prefixes);
     let losses = converter.losses.ordered();
-    Ok(ConvertedXml { id, text, losses, located: converter.located })
+    Ok(ConvertedXml { id, text, others, losses, located: converter.located })
 }
 
 /// The document with the namespace declarations that it needs.
@@ -165,17 +173,22 @@ pub(super) struct XmlConverter<'s, 't> {
     open: VecDeque<TypeId>,
     /// The capability types of requirement types, by the names of the latter.
     required: BTreeMap<QualifiedName, Option<TypeId>>,
+    /// The requirement types that others have to derive from, because they are those of
+    /// requirements that these replace.
+    narrowed: BTreeMap<QualifiedName, BTreeSet<QualifiedName>>,
     /// The capability types of requirement types that keep a former name.
     required_as: FxHashMap<QualifiedName, Option<TypeId>>,
     schemas: DefinedSchemas,
     /// The artifact templates and policy templates.
     templates: Vec<XmlPart>,
+    /// Those of other namespaces than the definitions. They have the namespace of their document.
+    other_templates: BTreeMap<String, OtherTemplates>,
     /// The names of policy templates with a former name, by that name and their content.
     policy_templates: FxHashMap<(String, XmlPart), String>,
     /// The implementations of types.
     implemented: Vec<ImplementedType>,
-    /// The artifact templates, by file, type and former name.
-    files: FxHashMap<(String, String, Option<String>), String>,
+    /// The artifact templates, by file, type, former name and properties.
+    files: FxHashMap<(String, String, Option<String>, Option<XmlPart>), String>,
     /// The files that the definitions name, by their names in the archive.
     located: BTreeMap<String, PathBuf>,
     /// The names of files from the root, where another file refers to them by a different name.
@@ -202,7 +215,8 @@ impl<'s, 't> XmlConverter<'s, 't> {
         let document = SaidMap::of_value(String::new(), variant.document, None);
         let metadata = document.clone().take("metadata").map(|metadata| metadata.map());
         let of_metadata = |key: &str| metadata.clone().and_then(|mut it| it.take_text(key));
-        let target = document.clone().take_text("namespace").unwrap_or_else(|| {
+        let said = document.clone().take_text("namespace");
+        let target = said.or_else(|| of_metadata(TARGET_NAMESPACE)).unwrap_or_else(|| {
             let name = of_metadata("template_name").unwrap_or_else(|| "service".into());
             format!("{NAMELESS}{}", as_name(&name))
         });
@@ -218,9 +232,11 @@ impl<'s, 't> XmlConverter<'s, 't> {
             taken: FxHashSet::default(),
             open: VecDeque::new(),
             required: BTreeMap::new(),
+            narrowed: BTreeMap::new(),
             required_as: FxHashMap::default(),
             schemas: DefinedSchemas::default(),
             templates: Vec::new(),
+            other_templates: BTreeMap::new(),
             policy_templates: FxHashMap::default(),
             implemented: Vec::new(),
             files: FxHashMap::default(),
@@ -357,7 +373,9 @@ impl<'s, 't> XmlConverter<'s, 't> {
         if profile::is_built_in(file) {
             return PROFILE.to_owned();
         }
-        let own = node.document().root().get("namespace").and_then(Node::as_str);
+        let root = node.document().root();
+        let reserved = || root.get("metadata")?.get(TARGET_NAMESPACE);
+        let own = root.get("namespace").or_else(reserved).and_then(Node::as_str);
         own.map_or_else(|| self.target.clone(), str::to_owned)
     }
 
@@ -373,14 +391,19 @@ impl<'s, 't> XmlConverter<'s, 't> {
             local: as_name(local),
         });
         let name = given.or_else(|| well_known(definition)).unwrap_or_else(|| {
-            let namespace = self.namespace_of(definition.key.span().file, definition.key);
+            let former = self.metadata_name(id, TARGET_NAME);
+            let namespace = match &former {
+                Some(former) => former.namespace.clone(),
+                None => self.namespace_of(definition.key.span().file, definition.key),
+            };
+            let wanted = former.map_or_else(|| as_name(definition.name), |former| former.local);
             let name = |local: &str| QualifiedName {
                 namespace: namespace.clone(),
                 local: local.to_owned(),
             };
             let family = definition.family.keyword();
             let is_taken = |local: &str| self.taken.contains(&(family, name(local)));
-            name(&unique(&as_name(definition.name), is_taken))
+            name(&unique(&wanted, is_taken))
         });
         self.taken.insert((definition.family.keyword(), name.clone()));
         self.names.insert(id, name.clone());

@@ -1,6 +1,6 @@
 //! Assigns names in XML: namespaces and their prefixes, names of types, ids.
 
-use crate::tosca::v1_0::TOSCA;
+use crate::tosca::v1_0::{TOSCA, WINERY};
 use crate::tosca::xml_schema::XML_SCHEMA;
 use cuvee_text::xml::is_unprefixed_name;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,11 +13,23 @@ pub(super) const EXTENSION_PREFIX: &str = "v";
 /// The prefix of the namespace of XML Schema.
 pub(super) const SCHEMA_PREFIX: &str = "xs";
 
+/// The prefix of the namespace of Winery.
+pub(super) const WINERY_PREFIX: &str = "winery";
+
 /// A name in a namespace.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct QualifiedName {
     pub namespace: String,
     pub local: String,
+}
+
+impl QualifiedName {
+    /// Reads `{namespace}name`.
+    pub(super) fn read(text: &str) -> Option<Self> {
+        let (namespace, local) = text.strip_prefix('{')?.split_once('}')?;
+        let is_name = as_name(local) == local && !namespace.is_empty();
+        is_name.then(|| Self { namespace: namespace.to_owned(), local: local.to_owned() })
+    }
 }
 
 /// A text as a name without a colon; characters that a name cannot have become `_`.
@@ -53,10 +65,11 @@ impl Prefixes {
             let fixed = match namespace {
                 EXTENSION => Some(EXTENSION_PREFIX),
                 XML_SCHEMA => Some(SCHEMA_PREFIX),
+                WINERY => Some(WINERY_PREFIX),
                 _ => None,
             };
             let taken = |prefix: &str| {
-                matches!(prefix, EXTENSION_PREFIX | SCHEMA_PREFIX)
+                matches!(prefix, EXTENSION_PREFIX | SCHEMA_PREFIX | WINERY_PREFIX)
                     || self.known.values().any(|known| known == prefix)
             };
             let last = namespace.trim_end_matches(['/', '#']).rsplit(['/', ':', '#']).next();

@@ -144,6 +144,9 @@ impl<'c, 's, 't> TypesInOne<'c, 's, 't> {
             "valid_source_types" => self.all(value, file, Family::Node),
             "valid_target_types" => self.all(value, file, Family::Capability),
             "operations" => self.each(value, file, NamedThere::default()),
+            "implementation" | "primary" => {
+                self.within(value, file, NamedThere::of(Family::Artifact))
+            }
             _ if there.kind == Some(Family::Interface) => {
                 self.within(value, file, NamedThere::default())
             }

@@ -105,11 +105,15 @@ impl XmlPart {
         self.name == name
     }
 
+    /// The attributes by name.
+    pub(super) fn attributes(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.attributes.iter().map(|(name, value)| (&**name, &**value))
+    }
+
     /// Whether another element has the same `name` attribute.
     pub(super) fn is_named_as(&self, other: &Self) -> bool {
         let name = |part: &Self| {
-            let mut all = part.attributes.iter();
-            all.find(|(name, _)| name == "name").map(|(_, value)| value.clone())
+            part.attributes().find(|(name, _)| *name == "name").map(|(_, value)| value.to_owned())
         };
         name(self) == name(other)
     }

@@ -1,7 +1,6 @@
 //! Converts policies and workflows with plans.
 
 use super::XmlConverter;
-use super::names::QualifiedName;
 use super::part::XmlPart;
 use super::said::{SaidMap, SaidValue, entries, step};
 use crate::topology::{NodeIndex, TopologyElement};
@@ -126,9 +125,9 @@ impl XmlConverter<'_, '_> {
         if let Some(made) = key.as_ref().and_then(|key| self.policy_templates.get(key)) {
             return Some(made.clone());
         }
-        let local = self.ids.take(known.map_or(name, |known| known));
-        self.templates.push(template.with("id", &*local));
-        let made = self.prefixes.name(&QualifiedName { namespace: self.target.clone(), local });
+        let named = self.template_name(known.map(|known| &**known), name);
+        let template = template.with("id", &*named.local);
+        let made = self.add_template(&named, template);
         if let Some(key) = key {
             self.policy_templates.insert(key, made.clone());
         }

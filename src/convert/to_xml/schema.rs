@@ -6,6 +6,7 @@ use super::said::{SaidMap, SaidValue, entries};
 use super::{XmlConverter, construct_of};
 use crate::convert::loss::LossKind;
 use crate::convert::well_known::{self, XML_PROPERTY, XML_TYPE};
+use crate::tosca::v1_0::WINERY;
 use crate::tosca::value::Schema;
 use crate::tosca::xml_schema::{BuiltInType, XML_SCHEMA};
 use crate::tosca::{Family, PropertyDefinition, TypeId, TypeRef, profile};
@@ -25,6 +26,8 @@ pub(super) struct DefinedSchemas {
     taken_elements: FxHashSet<QualifiedName>,
     /// The element that holds the properties of a type; `None` if the type defines none itself.
     elements: FxHashMap<TypeId, Option<PropertiesElement>>,
+    /// The definitions of properties by keys of Winery, beside a schema or alone.
+    keys: FxHashMap<TypeId, XmlPart>,
     /// The schema types of data types.
     data: FxHashMap<TypeId, QualifiedName>,
     /// The fields of properties, by the type that first defines them.
@@ -55,6 +58,8 @@ struct SchemaSpace {
 pub(super) struct PropertiesElement {
     pub name: QualifiedName,
     of: Option<QualifiedName>,
+    /// Whether keys of Winery alone define the properties.
+    pub is_keyed: bool,
 }
 
 /// The form in which values are written.
@@ -138,7 +143,8 @@ impl DefinedSchemas {
     /// All schemas, one for each namespace.
     pub(super) fn take(&mut self) -> Vec<XmlPart> {
         let spaces = std::mem::take(&mut self.spaces);
-        let schemas = spaces.into_iter().map(|(namespace, space)| {
+        let spaces = spaces.into_iter().filter(|(_, space)| !space.parts.is_empty());
+        let schemas = spaces.map(|(namespace, space)| {
             let mut schema = XmlPart::new("xs:schema")
                 .with("elementFormDefault", "qualified")
                 .with("targetNamespace", &*namespace);
@@ -171,6 +177,16 @@ impl DefinedSchemas {
 
     fn add(&mut self, namespace: &str, part: XmlPart) {
         self.spaces.entry(namespace.to_owned()).or_default().parts.push(part);
+    }
+
+    /// The definition of a type's properties by keys of Winery.
+    pub(super) fn keys(&mut self, id: TypeId) -> Option<XmlPart> {
+        self.keys.remove(&id)
+    }
+
+    /// The namespace of the elements for the properties that a type itself defines.
+    pub(super) fn space(&self, id: TypeId) -> Option<&str> {
+        self.elements.get(&id)?.as_ref().map(|element| &*element.name.namespace)
     }
 
     /// The field of a property, as defined by its owner.
@@ -219,34 +235,74 @@ impl<'t> XmlConverter<'_, 't> {
         if definition.properties.is_empty() || self.has_fragments(id) {
             return None;
         }
-        let QualifiedName { namespace, local } = self.type_name(id);
-        let base = inherited.and_then(|inherited| inherited.of.clone());
-        let fields = self.fields(id, &namespace, &definition.properties);
+        let type_name = self.type_name(id);
+        let said = self.metadata_name(id, "properties_element");
+        let keys = self.metadata_name(id, "properties_keys");
+        let may_be_keyed = keys.is_some() && said.is_none();
+        let wanted = said.or_else(|| keys.clone()).unwrap_or_else(|| type_name.clone());
+        let namespace = wanted.namespace.clone();
+        let base = inherited.and_then(|it| it.of.clone()).filter(|_| !may_be_keyed);
+        let fields = self.fields(id, &namespace, &definition.properties, base.is_some());
         if fields.is_empty() {
             return None;
         }
-        let known = self.metadata_name(id, "properties_element");
-        let wanted = known.unwrap_or_else(|| QualifiedName {
-            namespace: namespace.clone(),
-            local: local.clone(),
-        });
-        // A schema only defines elements of its own namespace, so an element of another one needs a
-        // named type.
-        let has_name = self.is_extended(id) || wanted.namespace != namespace;
-        let of = has_name.then(|| self.schemas.free(&namespace, &format!("{local}Properties")));
-        let complex = self.complex(&namespace, base.as_ref(), fields);
+        let keys = keys.and_then(|name| self.keys(&name, &fields));
         let name = self.schemas.free_element(wanted);
+        let is_keyed = may_be_keyed && keys.is_some();
+        self.schemas.keys.extend(keys.map(|keys| (id, keys)));
+        if is_keyed {
+            return Some(PropertiesElement { name, of: None, is_keyed });
+        }
+        let of = self
+            .is_extended(id)
+            .then(|| self.schemas.free(&namespace, &format!("{}Properties", type_name.local)));
+        let complex = self.complex(&namespace, base.as_ref(), fields);
         let mut element = XmlPart::new("xs:element").with("name", &*name.local);
         match &of {
             Some(of) => {
                 self.schemas.add(&namespace, complex.with("name", &*of.local));
                 element.set("type", self.prefixes.name(of));
-                self.name_schema(&name.namespace, &of.namespace);
             }
             None => element.push(complex),
         }
-        self.schemas.add(&name.namespace, element);
-        Some(PropertiesElement { name, of })
+        self.schemas.add(&namespace, element);
+        Some(PropertiesElement { name, of, is_keyed })
+    }
+
+    /// Properties as keys of Winery, if all of them are elements that have nothing but a built-in
+    /// type, and perhaps a default.
+    fn keys(&mut self, name: &QualifiedName, fields: &[XmlPart]) -> Option<XmlPart> {
+        let prefix = self.prefixes.of(WINERY).to_owned();
+        let part =
+            |name: &str, text: &str| XmlPart::new(format!("{prefix}:{name}")).with_text(text);
+        let mut all = XmlPart::new(format!("{prefix}:PropertiesDefinition"))
+            .with("elementname", &*name.local)
+            .with("namespace", &*name.namespace);
+        for field in fields {
+            let mut key = XmlPart::new(format!("{prefix}:properties"));
+            let (mut is_required, mut default) = (true, None);
+            if !field.is("xs:element") || !field.is_empty() {
+                return None;
+            }
+            for (attribute, value) in field.attributes() {
+                match attribute {
+                    "name" => key.push(part("key", value)),
+                    "type" => {
+                        let local = value.strip_prefix("xs:")?;
+                        key.push(part("type", &format!("xsd:{local}")));
+                    }
+                    "minOccurs" => is_required = false,
+                    "default" => default = Some(part("defaultValue", value)),
+                    _ => return None,
+                }
+            }
+            if is_required {
+                key.push(part("required", "true"));
+            }
+            key.push_some(default);
+            all.push(key);
+        }
+        Some(all)
     }
 
     /// Whether the properties of a type are a fragment of XML without a schema.
@@ -302,18 +358,20 @@ impl<'t> XmlConverter<'_, 't> {
         }
     }
 
-    /// The elements for the properties that a type defines. A refinement of an inherited property
-    /// cannot be expressed.
+    /// The elements for the properties that a type defines. Where they extend those of another type,
+    /// a refinement of an inherited property cannot be expressed.
     fn fields(
         &mut self,
         id: TypeId,
         namespace: &str,
         properties: &[PropertyDefinition<'t>],
+        extends: bool,
     ) -> Vec<XmlPart> {
         let types = self.variant.types;
         let mut fields = Vec::new();
         let mut taken: FxHashSet<String> = FxHashSet::default();
-        let inherited = types.parent(id).map(|parent| &types.effective(parent).properties);
+        let inherited = types.parent(id).filter(|_| extends);
+        let inherited = inherited.map(|parent| &types.effective(parent).properties);
         let base = self.path_of(id);
         for property in properties {
             let name = property.named.name;
@@ -348,7 +406,8 @@ impl<'t> XmlConverter<'_, 't> {
     ) -> (XmlPart, Option<&'static BuiltInType>) {
         let written = self.written_form(namespace, &property.schema);
         let is_list = matches!(written.form, ValueForm::List(_));
-        let is_attribute = matches!(written.form, ValueForm::Text(..)) && was_attribute(&mut said);
+        let is_attribute = matches!(written.form, ValueForm::Text(..))
+            && takes_metadata(&mut said, ("xml", "attribute"));
         let mut element = XmlPart::new(if is_attribute { ATTRIBUTE } else { "xs:element" });
         let old = SaidValue { value: name.into(), path: said.path.clone(), span: said.span };
         self.named(&mut element, "name", field, &old);
@@ -609,7 +668,7 @@ impl<'t> XmlConverter<'_, 't> {
                 let base = parent.filter(|&parent| !self.is_opaque(parent));
                 let base = base.map(|parent| self.data_type(parent, &ValueForm::Parts(parent)));
                 said.take("properties");
-                let fields = self.fields(id, &namespace, &definition.properties);
+                let fields = self.fields(id, &namespace, &definition.properties, base.is_some());
                 let mut part = XmlPart::default();
                 self.annotate(&mut part, &mut said);
                 let complex = self.complex(&namespace, base.as_ref(), fields);
@@ -642,14 +701,15 @@ pub(super) fn parameter_type(name: &str) -> Option<&'static str> {
 /// The element that defines an attribute in a schema.
 const ATTRIBUTE: &str = "xs:attribute";
 
-/// Whether metadata record that a property was an attribute; the record is taken.
-fn was_attribute(said: &mut SaidMap) -> bool {
+/// Whether metadata say this of a property or a parameter, such as that it was an attribute; the
+/// entry is taken.
+pub(super) fn takes_metadata(said: &mut SaidMap, (name, text): (&str, &str)) -> bool {
     let metadata = said.clone().take("metadata");
     let mut all = metadata.iter().flat_map(|it| entries(&it.value));
-    let is_said = all.any(|(key, value)| &**key == "xml" && value.as_str() == Some("attribute"));
+    let is_said = all.any(|(key, value)| &**key == name && value.as_str() == Some(text));
     if is_said {
         let left = metadata.iter().flat_map(|it| entries(&it.value));
-        let left: Vec<_> = left.filter(|(key, _)| &**key != "xml").cloned().collect();
+        let left: Vec<_> = left.filter(|(key, _)| &**key != name).cloned().collect();
         said.replace("metadata", left);
     }
     is_said

@@ -6,7 +6,8 @@ use super::part::XmlPart;
 use super::policies::NodePolicies;
 use super::said::{SaidMap, SaidValue, entries, step};
 use crate::convert::loss::{Loss, LossKind};
-use crate::topology::{NodeIndex, RelationIndex, Topology, type_named};
+use crate::convert::well_known::TARGET_NAMESPACE;
+use crate::topology::{NodeIndex, RelationIndex, Topology, TopologyNode, type_named};
 use crate::tosca::fit::RequirementFit;
 use crate::tosca::shape::type_sections;
 use crate::tosca::{Family, TypeId};
@@ -15,9 +16,24 @@ use cuvee_text::value::Value;
 use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// Prefixes of node metadata that record former ids of parts.
 const IDS: [&str; 3] = ["requirement.", "capability.", "artifact."];
+
+/// Metadata of a template that are no tags of its service template.
+const SAID_ELSEWHERE: [&str; 7] = [
+    "template_name",
+    "definitions_id",
+    "definitions_name",
+    "name",
+    "other_definitions_ids",
+    "other_definitions_names",
+    TARGET_NAMESPACE,
+];
+
+/// Metadata of a node: its former id, where YAML reserves that name.
+const ID: &str = "id";
 
 /// The reason why keynames of a node template have no counterpart.
 const NODES: &str = "node templates of TOSCA 1.0 have no such thing";
@@ -73,7 +89,8 @@ impl<'t> XmlConverter<'_, 't> {
         let (name, definitions) = (text("template_name"), text("definitions_id"));
         // Nodes take their ids first, so they keep their names.
         let nodes = self.variant.topology.nodes.iter();
-        let nodes: Vec<_> = nodes.map(|node| self.ids.take(&node.name)).collect();
+        let nodes = nodes.map(|node| self.ids.take(former_id(node).unwrap_or(&node.name)));
+        let nodes: Vec<_> = nodes.collect();
         let name = name.unwrap_or_else(|| "service".into());
         let id = self.ids.take(&name);
         let said = SaidValue {
@@ -87,8 +104,7 @@ impl<'t> XmlConverter<'_, 't> {
         if let Some(name) = text("name") {
             service.set("name", name);
         }
-        let said_elsewhere = ["template_name", "definitions_id", "definitions_name", "name"];
-        let mut tags = self.tags(metadata.clone(), |name| !said_elsewhere.contains(&name));
+        let mut tags = self.tags(metadata.clone(), |name| !SAID_ELSEWHERE.contains(&name));
         for (input, value) in &self.settings.recorded {
             let name = format!("variability.{input}");
             let value =
@@ -293,7 +309,8 @@ impl<'t> XmlConverter<'_, 't> {
         let mut said = SaidValue { span: Some(node.span), ..said };
         said.path = format!("node.{name}");
         let mut part = XmlPart::new("NodeTemplate");
-        let old = SaidValue { value: name.into(), ..said.clone() };
+        let former = former_id(node).unwrap_or(name);
+        let old = SaidValue { value: former.into(), ..said.clone() };
         let id = parts.nodes[at].clone();
         self.named(&mut part, "id", &id, &old);
         let mut body = said.map();
@@ -377,6 +394,7 @@ impl<'t> XmlConverter<'_, 't> {
     /// Definitions of the undefined node types.
     pub(super) fn undefined_types(&mut self) -> Vec<XmlPart> {
         let kind = self.requirement_type(None);
+        let kind = self.prefixes.name(&kind);
         let undefined = std::mem::take(&mut self.undefined).into_values();
         let types = undefined.map(|UndefinedType { name, requirements }| {
             let mut part = XmlPart::new("NodeType").with("name", name.local);
@@ -396,7 +414,7 @@ impl<'t> XmlConverter<'_, 't> {
     /// Converts the metadata of an element that cannot have tags.
     fn element_metadata(&mut self, part: &mut XmlPart, body: &mut SaidMap) {
         let Some(metadata) = body.take("metadata") else { return };
-        let is_id = |key: &str| IDS.iter().any(|of| key.starts_with(of));
+        let is_id = |key: &str| key == ID || IDS.iter().any(|of| key.starts_with(of));
         let mut left = Vec::new();
         for (key, value) in entries(&metadata.value) {
             match value.as_str() {
@@ -483,13 +501,14 @@ impl<'t> XmlConverter<'_, 't> {
     /// The type of a requirement of nodes of a type.
     fn type_of_requirement(&mut self, id: Option<TypeId>, name: &str) -> String {
         let types = self.variant.types;
-        match id.and_then(|id| types.effective(id).requirements.get(name)) {
+        let kind = match id.and_then(|id| types.effective(id).requirements.get(name)) {
             Some(part) => {
                 let capability = self.capability_of(part.definition.capability);
                 self.named_requirement_type(part.owner, name, capability)
             }
             None => self.requirement_type(None),
-        }
+        };
+        self.prefixes.name(&kind)
     }
 
     /// The relationship template of a relation.
@@ -572,6 +591,24 @@ impl<'t> XmlConverter<'_, 't> {
         said.or_else(defined).or_else(|| self.root(Family::Relationship))
     }
 
+    /// Whether definitions said nothing of a capability: reading them supplied inputs for its values.
+    fn is_supplied(
+        &self,
+        node: NodeIndex,
+        name: &str,
+        said: &SaidValue,
+        parts: &ServiceParts,
+    ) -> bool {
+        let is_input = |value: &Value| super::values::called_input(value).is_some();
+        let all_inputs = |entry: &(Arc<str>, Value)| {
+            &*entry.0 == "properties" && entries(&entry.1).all(|(_, it)| is_input(it))
+        };
+        self.were_definitions
+            && !parts.capabilities.contains_key(&(node, name.to_owned()))
+            && !self.known_ids.contains_key(&(node, &*format!("capability.{name}")))
+            && entries(&said.value).all(all_inputs)
+    }
+
     /// The capabilities that a node assigns, and those that relations or mappings refer to.
     fn capabilities(
         &mut self,
@@ -591,6 +628,9 @@ impl<'t> XmlConverter<'_, 't> {
                     said,
                     "its node type defines no such capability",
                 );
+            } else if self.is_supplied(node, name, said, parts) {
+                let why = "its values are inputs, and definitions do not say that it is there";
+                self.keep(&format!("capabilities{}", step(name)), said, why);
             } else {
                 self.capability_id(parts, node, name);
             }
@@ -624,6 +664,11 @@ impl<'t> XmlConverter<'_, 't> {
         }
         made
     }
+}
+
+/// The former id of a node.
+fn former_id(node: &TopologyNode) -> Option<&str> {
+    node.described.metadata.iter().find(|said| said.name == ID)?.value.value.as_str()
 }
 
 /// The former ids of parts of nodes, by node and metadata key.

@@ -4,7 +4,7 @@ use super::names::{QualifiedName, as_name};
 use super::part::XmlPart;
 use super::said::{SaidMap, SaidValue, entries, step};
 use super::{PROFILE, XmlConverter, well_known};
-use crate::convert::well_known::state_type_name;
+use crate::convert::well_known::{TARGET_NAME, state_type_name};
 use crate::tosca::{Family, Occurrences, TypeDefinition, TypeId, TypeRef, profile};
 use cuvee_text::value::Value;
 use cuvee_text::yaml::Node;
@@ -20,7 +20,7 @@ const KINDS: [(Family, &str); 5] = [
 ];
 
 /// Metadata of types that are not written as tags, because reading the type back restores them.
-const NO_TAGS: [&str; 9] = [
+const NO_TAGS: [&str; 10] = [
     "abstract",
     "final",
     "policy_language",
@@ -30,10 +30,11 @@ const NO_TAGS: [&str; 9] = [
     "properties_element",
     "properties_type",
     "properties_keys",
+    TARGET_NAME,
 ];
 
 /// Prefixes of further such metadata.
-const NO_TAGS_OF: [&str; 3] = ["requirement_type.", "interface.", "artifact."];
+const NO_TAGS_OF: [&str; 4] = ["requirement_type.", "interface.", "artifact.", "artifact_name."];
 
 /// The reason why keynames of types have no counterpart.
 const UNKNOWN: &str = "types of TOSCA 1.0 have no such thing";
@@ -138,9 +139,13 @@ impl<'t> XmlConverter<'_, 't> {
         let name = self.type_name(id);
         let mut part = XmlPart::new(kind);
         let local = as_name(definition.name);
+        let is_former = self.metadata_name(id, TARGET_NAME).is_some_and(|former| former == name);
         let old = SaidValue {
             // The well-known name of a type is its name, too.
-            value: if local == name.local || name.namespace != PROFILE && self.is_silent {
+            value: if is_former
+                || local == name.local
+                || name.namespace != PROFILE && self.is_silent
+            {
                 name.local.as_str().into()
             } else {
                 definition.name.into()
@@ -179,8 +184,11 @@ impl<'t> XmlConverter<'_, 't> {
         }
         said.take("properties");
         if let Some(own) = self.own_properties(id) {
-            let name = self.prefixes.name(&own.name);
-            part.push(XmlPart::new("PropertiesDefinition").with("element", name));
+            if !own.is_keyed {
+                let name = self.prefixes.name(&own.name);
+                part.push(XmlPart::new("PropertiesDefinition").with("element", name));
+            }
+            part.push_some(self.schemas.keys(id));
         }
         part
     }
@@ -242,9 +250,10 @@ impl<'t> XmlConverter<'_, 't> {
             return None;
         }
         let kind = self.named_requirement_type(id, name, capability);
+        self.narrow(id, name, &kind);
         let mut part = XmlPart::new("RequirementDefinition");
         part.set("name", name);
-        part.set("requirementType", kind);
+        part.set("requirementType", self.prefixes.name(&kind));
         bounds.write(&mut part);
         said.take("capability");
         said.take("occurrences");
@@ -295,10 +304,7 @@ impl<'t> XmlConverter<'_, 't> {
 
     /// A qualified name in the metadata of a type: `{namespace}name`.
     pub(super) fn metadata_name(&self, id: TypeId, key: &str) -> Option<QualifiedName> {
-        let said = self.metadata_text(id, key)?;
-        let (namespace, local) = said.strip_prefix('{')?.split_once('}')?;
-        let is_name = as_name(local) == local && !namespace.is_empty();
-        is_name.then(|| QualifiedName { namespace: namespace.into(), local: local.into() })
+        QualifiedName::read(self.metadata_text(id, key)?)
     }
 
     /// The name of the type of a requirement that a type defines: its former name, or one derived
@@ -308,7 +314,7 @@ impl<'t> XmlConverter<'_, 't> {
         owner: TypeId,
         requirement: &str,
         capability: Option<TypeId>,
-    ) -> String {
+    ) -> QualifiedName {
         let known = self.metadata_name(owner, &format!("requirement_type.{requirement}"));
         let known = known.filter(|name| match self.required_as.get(name) {
             Some(of) => *of == capability,
@@ -319,17 +325,68 @@ impl<'t> XmlConverter<'_, 't> {
         };
         self.required_as.insert(name.clone(), Some(capability));
         self.required.entry(name.clone()).or_insert(Some(capability));
-        self.prefixes.name(&name)
+        name
     }
 
     /// The name of the requirement type for a capability type.
-    pub(super) fn requirement_type(&mut self, capability: Option<TypeId>) -> String {
+    pub(super) fn requirement_type(&mut self, capability: Option<TypeId>) -> QualifiedName {
         let capability = capability.or_else(|| self.root(Family::Capability));
-        let Some(capability) = capability else { return String::new() };
-        let QualifiedName { namespace, local } = self.type_name(capability);
-        let name = QualifiedName { namespace, local: format!("{local}Requirement") };
-        self.required.entry(name.clone()).or_insert(Some(capability));
-        self.prefixes.name(&name)
+        let (namespace, local) = match capability {
+            Some(capability) => {
+                let QualifiedName { namespace, local } = self.type_name(capability);
+                (namespace, format!("{local}Requirement"))
+            }
+            None => (self.target.clone(), "Requirement".to_owned()),
+        };
+        let name = QualifiedName { namespace, local };
+        self.required.entry(name.clone()).or_insert(capability);
+        name
+    }
+
+    /// Records that the type of a requirement derives from that of the one it replaces.
+    fn narrow(&mut self, id: TypeId, requirement: &str, kind: &QualifiedName) {
+        let types = self.variant.types;
+        let before =
+            types.parent(id).and_then(|id| types.effective(id).requirements.get(requirement));
+        let Some(before) = before else { return };
+        let capability = self.capability_of(before.definition.capability);
+        let parent = self.named_requirement_type(before.owner, requirement, capability);
+        if parent != *kind {
+            self.narrowed.entry(kind.clone()).or_default().insert(parent);
+        }
+    }
+
+    /// The requirement type that one derives from: the one whose requirements it replaces, or else,
+    /// if it has no former name, that for the parent of its capability type.
+    fn parent_of_requirement_type(
+        &mut self,
+        name: &QualifiedName,
+        capability: TypeId,
+    ) -> Option<QualifiedName> {
+        if let Some(all) = self.narrowed.get(name) {
+            let is_nearest =
+                |one: &&QualifiedName| all.iter().all(|it| it == *one || self.narrows(one, it));
+            return all.iter().find(is_nearest).or_else(|| all.first()).cloned();
+        }
+        if self.required_as.contains_key(name) {
+            return None;
+        }
+        let parent = self.written_parent(capability)?;
+        Some(self.requirement_type(Some(parent)))
+    }
+
+    /// Whether a requirement type derives from another one because of requirements it replaces.
+    fn narrows(&self, one: &QualifiedName, other: &QualifiedName) -> bool {
+        let (mut open, mut seen) = (vec![one], FxHashSet::default());
+        while let Some(name) = open.pop() {
+            if name == other {
+                return true;
+            }
+            if seen.insert(name) {
+                open.extend(self.narrowed.get(name).into_iter().flatten());
+            }
+        }
+        false
     }
 
     fn requirement_type_of(&mut self, name: &QualifiedName, capability: TypeId) -> XmlPart {
@@ -337,10 +394,13 @@ impl<'t> XmlConverter<'_, 't> {
         if name.namespace != self.target {
             part.set("targetNamespace", &*name.namespace);
         }
-        let asked = self.prefixed(capability);
-        part.set("requiredCapabilityType", asked);
-        if let Some(parent) = self.written_parent(capability) {
-            let parent = self.requirement_type(Some(parent));
+        // Definitions whose types derive from no root ask for none either.
+        if !self.has_added_roots || self.root(Family::Capability) != Some(capability) {
+            let asked = self.prefixed(capability);
+            part.set("requiredCapabilityType", asked);
+        }
+        if let Some(parent) = self.parent_of_requirement_type(name, capability) {
+            let parent = self.prefixes.name(&parent);
             part.push(XmlPart::new("DerivedFrom").with("typeRef", parent));
         }
         part

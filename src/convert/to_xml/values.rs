@@ -26,6 +26,8 @@ impl<'t> XmlConverter<'_, 't> {
     ) -> Option<XmlPart> {
         let said = said?;
         let element = id.and_then(|id| self.properties_element(id));
+        let space = element.as_ref().filter(|it| it.is_keyed).map(|it| it.name.namespace.clone());
+        let space = space.as_deref();
         let types = self.variant.types;
         let mut left: Vec<_> = entries(&said.value).collect();
         let mut root = element.map(|element| XmlPart::new(self.prefixes.name(&element.name)));
@@ -42,7 +44,7 @@ impl<'t> XmlConverter<'_, 't> {
             for (&name, _) in parts.iter() {
                 let Some(at) = left.iter().position(|(key, _)| **key == *name) else { continue };
                 let (owner, property) = first_definition(parts, name)?;
-                if self.property(root, (owner, property), &left[at].1, 0).is_some() {
+                if self.property(root, (owner, property), &left[at].1, (space, 0)).is_some() {
                     left.remove(at);
                 }
             }
@@ -63,15 +65,16 @@ impl<'t> XmlConverter<'_, 't> {
     }
 
     /// Adds the value of a property to the element that holds the properties, as elements or as an
-    /// attribute. `None` if the value cannot be expressed.
+    /// attribute. The elements have the given namespace, or else that of the schema with the
+    /// property. `None` if the value cannot be expressed.
     pub(super) fn property(
         &mut self,
         to: &mut XmlPart,
         (owner, property): (TypeId, &PropertyDefinition<'t>),
         value: &Value,
-        depth: usize,
+        (namespace, depth): (Option<&str>, usize),
     ) -> Option<()> {
-        let namespace = self.schema_of(owner);
+        let namespace = namespace.map_or_else(|| self.schema_of(owner), str::to_owned);
         let field = self.schemas.field(owner, property.named.name);
         let form = self.form(&namespace, &property.schema).narrowed(field.built_in);
         if field.is_attribute {
@@ -89,7 +92,10 @@ impl<'t> XmlConverter<'_, 't> {
         let definition = self.variant.types.definition(id);
         match definition.family {
             Family::Data => self.namespace_of(definition.key.span().file, definition.key),
-            _ => self.type_name(id).namespace,
+            _ => match self.schemas.space(id) {
+                Some(space) => space.to_owned(),
+                None => self.type_name(id).namespace,
+            },
         }
     }
 
@@ -125,7 +131,7 @@ impl<'t> XmlConverter<'_, 't> {
                         continue;
                     };
                     let (owner, property) = first_definition(parts, name)?;
-                    self.property(&mut element, (owner, property), value, depth + 1)?;
+                    self.property(&mut element, (owner, property), value, (None, depth + 1))?;
                 }
                 Some(vec![element])
             }

@@ -4,16 +4,16 @@ use super::super::layout::YamlMap;
 use super::super::loss::LossKind;
 use super::super::well_known::EXPORTED;
 use super::YamlConverter;
-use super::names::{FileKey, as_name, unique};
+use super::names::{FileKey, as_name, node_name, unique};
 use super::place;
-use super::types::{outputs, parameters};
+use super::types::{ParameterOwner, outputs, parameters};
 use crate::tosca::v1_0::ComponentId;
 use crate::tosca::v1_0::definitions::{
     ComponentKind, DefinedService, ExposedFeature, FeatureKind, NodeFeature,
 };
 use cuvee_text::value::Value;
 use cuvee_text::xml::XmlElement;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The types of plans that are normative workflows in YAML, by how they end, with the names of
 /// these workflows.
@@ -74,12 +74,36 @@ impl<'d> YamlConverter<'_, 'd> {
                     self.lose(element, &below, construct, why, LossKind::Lost);
                     continue;
                 }
-                mapped.put(&said.text, vec![Value::from(node), (&*own.name.text).into()]);
+                let node = Value::from(&*node_name(node));
+                mapped.put(&said.text, vec![node, (&*own.name.text).into()]);
             }
             mappings.put_map(plural(kind), mapped);
         }
         mappings.put_map("interfaces", interfaces);
         Some(mappings)
+    }
+
+    /// The ids of open requirements that a service template shows as ones of its node type that need
+    /// not be fulfilled. In YAML, requirements without occurrences have to be.
+    pub(super) fn optional_requirements(
+        &self,
+        id: ComponentId,
+        service: &DefinedService<'d>,
+    ) -> FxHashSet<String> {
+        let name = service.substitutable.as_ref();
+        let Some(of) = self.find(ComponentKind::NodeType, id, name) else {
+            return FxHashSet::default();
+        };
+        let kind = FeatureKind::Requirement;
+        let shown = service.boundary.iter().flat_map(|boundary| &boundary.requirements);
+        let optional = shown.filter_map(|feature| {
+            let (_, own) = exposed(service, kind, feature)?;
+            let said = feature.name.as_ref().unwrap_or(&own.name);
+            let mut defined = self.library.effective_features(of, kind);
+            let (_, defined) = defined.find(|(_, it)| it.name.text == said.text)?;
+            (defined.lower.value == Some(0)).then(|| own.id.text.to_string())
+        });
+        optional.collect()
     }
 
     /// The plans as workflows.
@@ -131,7 +155,7 @@ impl<'d> YamlConverter<'_, 'd> {
             self.lose(plan, &below, construct, why, LossKind::KeptAsExtension);
         }
         workflow.put_map("metadata", metadata);
-        workflow.put_map("inputs", parameters(plan));
+        workflow.put_map("inputs", parameters(plan, ParameterOwner::Plan));
         let known = ENDINGS.iter().find(|(part, _)| language.contains(part));
         let ending = known.map_or("xml", |(_, ending)| ending);
         let model = place::child(plan, "PlanModel").and_then(place::foreign);

@@ -6,7 +6,7 @@ use super::super::loss::LossKind;
 use super::super::well_known::{EXPORTED, lifecycle_operation};
 use super::YamlConverter;
 use super::boundary::ConvertedWorkflows;
-use super::names::{TypeName, as_name, unique};
+use super::names::{TypeName, as_name, node_name, unique};
 use super::types::{ConvertedInterface, key_of};
 use crate::tosca::v1_0::ComponentId;
 use crate::tosca::v1_0::definitions::{
@@ -180,7 +180,8 @@ impl<'d> YamlConverter<'_, 'd> {
         let name = node.template.type_name.as_ref();
         let (_, called, inputs) =
             self.operation_of_type(self.find(ComponentKind::NodeType, id, name), by)?;
-        Ok(OperationStep { called, inputs, node: node.id.text.to_string(), relationship: None })
+        let node = node_name(&node.id.text).into_owned();
+        Ok(OperationStep { called, inputs, node, relationship: None })
     }
 
     /// A step for an operation of a relationship.
@@ -213,7 +214,7 @@ impl<'d> YamlConverter<'_, 'd> {
         let kind = self.find(ComponentKind::RelationshipType, id, name);
         let (is_at_target, called, inputs) = self.operation_of_type(kind, by)?;
         let host = if is_at_target { "TARGET" } else { "SOURCE" };
-        let node = node.id.text.to_string();
+        let node = node_name(&node.id.text).into_owned();
         Ok(OperationStep { called, inputs, node, relationship: Some((requirement, host)) })
     }
 
@@ -236,7 +237,7 @@ impl<'d> YamlConverter<'_, 'd> {
                 let mut own = self.own_operations(owner, known).into_iter();
                 if let Some(own) = own.find(|own| own.name == operation) {
                     let called = format!("{}.{}", known.key, called(known, operation));
-                    return Ok((known.is_at_target, called, own.inputs));
+                    return Ok((known.is_at_target, called, own.asked));
                 }
             }
         }

@@ -14,8 +14,10 @@ use super::values::PropertyHolder;
 use crate::diagnostic::Diagnostics;
 use crate::tosca::v1_0::definitions::{
     ArtifactUse, ComponentContent, ComponentKind, ComponentName, DefinedNode, EntityTemplate,
+    TypeImplementation,
 };
 use crate::tosca::v1_0::{ComponentId, Library};
+use cuvee_text::value::Value;
 use cuvee_text::xml::XmlElement;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
@@ -112,7 +114,8 @@ pub(super) struct ImplementedOperation {
     /// The key of the interface.
     pub interface: String,
     pub operation: String,
-    pub artifact: String,
+    /// The name of the artifact, or the artifact itself.
+    pub artifact: Value,
 }
 
 /// The implementation of a type.
@@ -173,6 +176,9 @@ impl<'c, 'd> YamlConverter<'c, 'd> {
         let mut seen: FxHashSet<(String, String)> = FxHashSet::default();
         for by in library.ancestry(chosen).collect::<Vec<_>>() {
             let Some(said) = library.implementation(by) else { continue };
+            if by != chosen {
+                self.joined_implementation(chosen, by, said);
+            }
             for artifact in &said.implementation_artifacts {
                 let operations = self.operations_of(interfaces, artifact);
                 let new: Vec<_> =
@@ -183,21 +189,19 @@ impl<'c, 'd> YamlConverter<'c, 'd> {
                     self.lose(artifact.element, "", construct, why, LossKind::Lost);
                     continue;
                 }
-                let name = match is_of_nodes {
-                    true => self.artifact(by, artifact, file, &mut own),
-                    false => self.bare_artifact(by, artifact, file),
+                let made = match is_of_nodes {
+                    true => self.artifact(by, artifact, file, &mut own).map(Value::from),
+                    false => self.placed_artifact(by, artifact, file, &new, &mut own),
                 };
-                let Some(name) = name else { continue };
-                for (interface, operation) in new {
-                    let artifact = name.clone();
-                    converted.operations.push(ImplementedOperation {
-                        interface,
-                        operation,
-                        artifact,
-                    });
-                }
+                let Some(made) = made else { continue };
+                converted.operations.extend(new.into_iter().map(|(interface, operation)| {
+                    ImplementedOperation { interface, operation, artifact: made.clone() }
+                }));
             }
-            for artifact in &said.deployment_artifacts {
+        }
+        for by in library.ancestry(chosen).collect::<Vec<_>>() {
+            let deployed = library.implementation(by).map(|said| &said.deployment_artifacts);
+            for artifact in deployed.into_iter().flatten() {
                 let wanted = self.artifact_name(artifact);
                 if own.names.contains_key(&wanted) && by != chosen {
                     let construct = format!("artifact `{wanted}`");
@@ -211,6 +215,29 @@ impl<'c, 'd> YamlConverter<'c, 'd> {
         converted.artifacts = own.artifacts;
         metadata.append(own.metadata);
         converted
+    }
+
+    /// Reports an implementation whose artifacts become those of one that derives from it.
+    fn joined_implementation(
+        &mut self,
+        into: ComponentId,
+        id: ComponentId,
+        said: &TypeImplementation<'d>,
+    ) {
+        let [into_element, element] = [into, id].map(|id| self.library.component(id).element);
+        let why =
+            format!("its artifacts are those of `{}`, which derives from it", self.text_name(into));
+        self.lose(element, "", self.called(id), why, LossKind::Lost);
+        for (container, artifacts) in [
+            ("ImplementationArtifacts", &said.implementation_artifacts),
+            ("DeploymentArtifacts", &said.deployment_artifacts),
+        ] {
+            if !artifacts.is_empty() {
+                let construct = format!("the artifacts of `{}`", self.text_name(id));
+                let why = "implementations of YAML do not derive";
+                self.lose(into_element, container, construct, why, LossKind::Supplied);
+            }
+        }
     }
 
     /// The operations that an artifact implements, by the key of the interface and the name in
@@ -297,15 +324,33 @@ impl<'c, 'd> YamlConverter<'c, 'd> {
         }
         let name = unique(&wanted, |name| own.names.contains_key(name));
         let path = self.artifact_file(artifact, said, &name, file)?;
+        if artifact.name.is_none() {
+            let construct = format!("the name `{name}` of an artifact");
+            let why = "artifacts of YAML have names";
+            self.lose(artifact.element, "@name", construct, why, LossKind::Supplied);
+        }
         own.names.insert(name.clone(), template);
         if let Some(template) = template {
             own.first_of.entry(template).or_insert_with(|| name.clone());
         }
-        let called = template.map(|id| self.library.component(id).name.text.to_string());
+        let called = template.map(|id| self.recorded_name(id));
         let usual = artifact_template_name(own.owner, &name);
         if let Some(called) = called.filter(|called| *called != usual) {
             own.metadata.put(&format!("artifact.{name}"), called);
         }
+        let body = self.artifact_body(from, artifact, (said, path), file);
+        own.artifacts.put(&name, body);
+        Some(name)
+    }
+
+    /// The definition of an artifact with this file.
+    fn artifact_body(
+        &mut self,
+        from: ComponentId,
+        artifact: &ArtifactUse<'d>,
+        (said, path): (Option<(ComponentId, &EntityTemplate<'d>)>, String),
+        file: FileKey,
+    ) -> YamlMap {
         let kind = ComponentKind::ArtifactType;
         let mut body = YamlMap::default();
         let type_name = match said {
@@ -329,28 +374,35 @@ impl<'c, 'd> YamlConverter<'c, 'd> {
         {
             let element = self.library.component(id).element;
             let root = said.properties;
-            let holder = PropertyHolder { type_id, element, root, input: None, object: None };
+            let (input, object) = (None, None);
+            let holder = PropertyHolder { type_id, element, root, input, object, below: "" };
             body.put_map("properties", self.properties(holder));
         }
-        own.artifacts.put(&name, body);
-        Some(name)
+        body
     }
 
-    /// The file that implements an operation of a relationship, because relationship types have no
-    /// artifacts.
-    fn bare_artifact(
+    /// The artifact of operations of a relationship, which stands where it is used, because
+    /// relationship types have no artifacts that operations could name.
+    fn placed_artifact(
         &mut self,
         from: ComponentId,
         artifact: &ArtifactUse<'d>,
         file: FileKey,
-    ) -> Option<String> {
+        operations: &[(String, String)],
+        own: &mut OwnArtifacts<'_>,
+    ) -> Option<Value> {
         let name = self.artifact_name(artifact);
         let said = self.artifact_template(from, artifact);
         let path = self.artifact_file(artifact, said, &name, file)?;
-        let construct = format!("everything of artifact `{name}` but its file");
-        let why = "relationship types of YAML have no artifacts";
-        self.lose(artifact.element, "", construct, why, LossKind::Lost);
-        Some(path)
+        let template = said.map(|(id, _)| self.recorded_name(id));
+        for (interface, operation) in operations {
+            let key = |what| format!("{what}.{interface}.{operation}");
+            own.metadata.put_some(&key("artifact"), template.as_deref());
+            let name = artifact.name.as_ref().map(|name| &*name.text);
+            own.metadata.put_some(&key("artifact_name"), name);
+        }
+        let body = self.artifact_body(from, artifact, (said, path), file);
+        Some(YamlMap::default().with("primary", body).into())
     }
 
     /// The template of an artifact.

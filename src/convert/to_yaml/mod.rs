@@ -20,7 +20,9 @@ mod values;
 
 use super::layout::{self, YamlMap};
 use super::loss::{Loss, LossKind, Losses};
+use super::well_known::TARGET_NAMESPACE;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::tosca::profile;
 use crate::tosca::shape::type_sections;
 use crate::tosca::v1_0::definitions::{ComponentContent, ComponentKind, ComponentName};
 use crate::tosca::v1_0::{ComponentId, Library, PropertySchemas};
@@ -91,6 +93,7 @@ pub(crate) fn to_yaml<'d>(
         inputs: YamlMap::default(),
         reserved: FxHashSet::default(),
         shown: ShownProperties::default(),
+        optional: FxHashSet::default(),
         with_fragments: FxHashSet::default(),
         fragments: FxHashSet::default(),
     };
@@ -122,6 +125,8 @@ struct YamlConverter<'c, 'd> {
     /// The names of inputs that texts or property mappings use.
     reserved: FxHashSet<String>,
     shown: ShownProperties<'d>,
+    /// The ids of open requirements that need not be fulfilled.
+    optional: FxHashSet<String>,
     /// The types without a schema whose templates have properties anyway.
     with_fragments: FxHashSet<ComponentId>,
     /// The places of elements that are kept as fragments of XML.
@@ -140,6 +145,7 @@ impl<'d> YamlConverter<'_, 'd> {
             self.links = self.service_links(id, service);
             self.reserved = self.named_inputs(service);
             self.shown = self.shown_properties(id, service);
+            self.optional = self.optional_requirements(id, service);
         }
         for id in self.scope.converted.clone() {
             if is_converted_type(library.component(id).kind) {
@@ -163,10 +169,9 @@ impl<'d> YamlConverter<'_, 'd> {
         let mut sections = std::mem::take(&mut self.sections);
         let is_one = service.is_some() || self.is_single;
         if is_one {
-            let own = FileKey::Types(0);
-            if sections.contains_key(&own) && service.is_some() {
-                self.names.need(FileKey::Service, own);
-            }
+            // Types that the service template does not use belong to the library as well.
+            let files = sections.keys().filter(|_| service.is_some());
+            files.for_each(|file| self.names.need(FileKey::Service, *file));
             let types = sections.remove(&FileKey::Service).unwrap_or_default();
             let others = std::mem::take(&mut others);
             let document = self.document(FileKey::Service, service, (types, others), topology);
@@ -200,11 +205,15 @@ impl<'d> YamlConverter<'_, 'd> {
             (FileKey::Types(space), None) => Some(&*self.names.spaces[space].uri),
             (FileKey::Service, None) => self.names.spaces.first().map(|space| &*space.uri),
         };
-        document.put_some("namespace", namespace.filter(|namespace| is_uri(namespace)));
+        let namespace = namespace.filter(|namespace| !namespace.is_empty());
+        let reserved = namespace.filter(|namespace| profile::is_reserved(namespace));
+        document.put_some("namespace", namespace.filter(|_| reserved.is_none()));
         if let Some(id) = service {
             document.put_some("description", self.description(self.library.component(id).element));
         }
-        document.put_map("metadata", self.document_metadata(key, service, others));
+        let mut metadata = self.document_metadata(key, service, others);
+        metadata.put_some(TARGET_NAMESPACE, reserved);
+        document.put_map("metadata", metadata);
         let is_service = key == FileKey::Service;
         let file = |stem: &str| match is_service {
             true => format!("types/{stem}.yaml"),
@@ -287,6 +296,17 @@ impl<'d> YamlConverter<'_, 'd> {
         &self.library.component(id).name.text
     }
 
+    /// The name by which metadata record a component, with its namespace if that is not the one of
+    /// the service template.
+    fn recorded_name(&self, id: ComponentId) -> String {
+        let component = self.library.component(id);
+        let own = self.scope.service.map(|id| &self.library.component(id).namespace);
+        match own == Some(&component.namespace) {
+            true => component.name.text.to_string(),
+            false => format!("{{{}}}{}", component.namespace, component.name.text),
+        }
+    }
+
     /// The component that a name in the document of another component refers to.
     fn find(
         &self,
@@ -367,11 +387,6 @@ impl<'d> YamlConverter<'_, 'd> {
     fn section(&mut self, file: FileKey, section: &'static str) -> &mut YamlMap {
         self.sections.entry(file).or_default().entry(section).or_default()
     }
-}
-
-/// Whether a namespace can be used in YAML, where it must be a URI.
-fn is_uri(namespace: &str) -> bool {
-    !namespace.is_empty()
 }
 
 /// A usage error, without a place.

@@ -7,6 +7,7 @@ use crate::tosca::profile;
 use crate::tosca::v1_0::definitions::{ComponentKind, DefinedComponent};
 use crate::tosca::v1_0::{ComponentId, Library};
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A file of the output.
@@ -121,7 +122,11 @@ impl TypeNames {
 
     /// Takes a free name in a section of a file.
     pub(super) fn free(&mut self, file: FileKey, section: &'static str, wanted: &str) -> String {
-        let is_taken = |name: &str| self.taken.contains(&(file, section, name.to_owned()));
+        let normative = profile::normative().root().get(section);
+        let is_taken = |name: &str| {
+            normative.is_some_and(|known| known.get(name).is_some())
+                || self.taken.contains(&(file, section, name.to_owned()))
+        };
         let name = unique(wanted, is_taken);
         self.taken.insert((file, section, name.clone()));
         name
@@ -140,6 +145,15 @@ impl TypeNames {
         name: &str,
     ) -> Option<String> {
         counterpart(kind, namespace, name, &self.given)
+    }
+
+    /// The namespace of a file.
+    pub(super) fn namespace(&self, file: FileKey) -> Option<&str> {
+        let space = match file {
+            FileKey::Types(space) => space,
+            FileKey::Service => 0,
+        };
+        self.spaces.get(space).map(|space| &*space.uri)
     }
 
     /// The file that defines a type, unless the type has a counterpart.
@@ -236,6 +250,14 @@ pub(super) fn as_name(text: &str) -> String {
     let is_of_names = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
     let name: String = text.chars().map(|c| if is_of_names(c) { c } else { '_' }).collect();
     if name.is_empty() { "unnamed".to_owned() } else { name }
+}
+
+/// The name of a node. One that means something in functions gets a blank, which no id in XML has.
+pub(super) fn node_name(id: &str) -> Cow<'_, str> {
+    match profile::RESERVED_NAMES.contains(&id) {
+        true => Cow::Owned(format!("{id} node")),
+        false => Cow::Borrowed(id),
+    }
 }
 
 /// A free name: the wanted one, or one with a number.

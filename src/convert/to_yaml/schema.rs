@@ -47,11 +47,15 @@ impl<'c> YamlConverter<'c, '_> {
             properties.put(XML_PROPERTY, fragment_definition());
             return properties;
         };
-        let inherited = self.inherited_parts(id);
+        let inherited = self.extended_parts(id);
+        self.tell_unwanted(id, &parts, &inherited);
         let name = self.text_name(id).to_owned();
         let owner = SchemaOwner { component: id, file, name: &name };
         for part in &parts {
-            if !inherited.iter().any(|known| is_same(known, part)) {
+            if inherited.iter().any(|known| is_same(known, part)) {
+                // The schema of the type says it, too.
+                self.is_required(part, owner);
+            } else {
                 let definition = self.part_definition(part, owner);
                 properties.put(part.name, definition);
             }
@@ -59,14 +63,53 @@ impl<'c> YamlConverter<'c, '_> {
         properties
     }
 
-    /// The properties that a type inherits.
-    fn inherited_parts(&self, id: ComponentId) -> Vec<ValuePart<'c>> {
-        let Some(parent) = self.library.parent(id) else { return Vec::new() };
+    /// The properties that the schema of a type extends: those of the nearest ancestor with any.
+    /// Keys extend nothing, and are not extended.
+    fn extended_parts(&self, id: ComponentId) -> Vec<ValuePart<'c>> {
+        if self.schemas.own(id).defined.is_none() {
+            return Vec::new();
+        }
+        let mut before = self.library.ancestry(id).skip(1).map(|of| self.schemas.own(of));
+        let nearest = before.find(|own| own.defined.is_some() || own.keyed.is_some());
+        nearest.and_then(|own| own.defined).map_or_else(Vec::new, |it| self.parts_of(it))
+    }
+
+    /// The properties that a type inherits in YAML: those of all its ancestors, the nearest first.
+    pub(super) fn inherited_parts(&self, id: ComponentId) -> Vec<ValuePart<'c>> {
+        let mut all: Vec<ValuePart<'c>> = Vec::new();
+        for of in self.library.ancestry(id).skip(1) {
+            let own = self.schemas.own(of);
+            let expected = own.defined.or(own.keyed.map(ExpectedProperties::Element));
+            for part in expected.map_or_else(Vec::new, |it| self.parts_of(it)) {
+                if !all.iter().any(|known| known.name == part.name) {
+                    all.push(part);
+                }
+            }
+        }
+        all
+    }
+
+    fn parts_of(&self, expected: ExpectedProperties) -> Vec<ValuePart<'c>> {
         let schemas = self.schemas;
-        let expected = schemas.expected(self.library, parent);
         match schemas.set.shape(schemas.value_type(expected)) {
             ValueShape::Parts(parts) => parts,
             ValueShape::Opaque | ValueShape::Text(..) => Vec::new(),
+        }
+    }
+
+    /// Reports properties of an ancestor that the schema of a type leaves out.
+    fn tell_unwanted(
+        &mut self,
+        id: ComponentId,
+        own: &[ValuePart<'_>],
+        inherited: &[ValuePart<'_>],
+    ) {
+        let element = self.library.component(id).element;
+        for part in inherited.iter().filter(|part| !own.iter().any(|it| it.name == part.name)) {
+            let construct = format!("`{}` of `{}`", part.name, self.text_name(id));
+            let why = "types of YAML have the properties of those that they derive from";
+            let below = format!("PropertiesDefinition/{}", part.name);
+            self.lose(element, &below, construct, why, LossKind::Supplied);
         }
     }
 

@@ -4,7 +4,7 @@
 use super::super::layout::YamlMap;
 use super::super::loss::LossKind;
 use super::YamlConverter;
-use super::names::{as_name, unique};
+use super::names::{as_name, node_name, unique};
 use super::place;
 use super::values::{AskedValue, PropertyHolder, named_input};
 use crate::tosca::v1_0::definitions::{
@@ -15,6 +15,7 @@ use crate::tosca::xml_schema::{ValuePart, ValueShape};
 use cuvee_text::value::Value;
 use cuvee_text::xml::XmlElement;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::borrow::Cow;
 
 /// The result of converting property mappings.
 #[derive(Default)]
@@ -48,7 +49,7 @@ struct ShownTarget<'s, 'd> {
     type_id: ComponentId,
     root: Option<XmlElement<'d>>,
     /// The arguments by which functions refer to the owner.
-    path: Vec<&'s str>,
+    path: Vec<Cow<'s, str>>,
 }
 
 /// A property mapping without errors.
@@ -353,7 +354,7 @@ impl FoundMapping<'_, '_> {
 
     /// The output that exposes the value of the property.
     fn output(&self) -> YamlMap {
-        let path = self.target.path.iter().copied();
+        let path = self.target.path.iter().map(|step| &**step);
         let path = path.chain([self.property.trim_start_matches('@')]).map(Value::from);
         let value = YamlMap::default().with("get_property", path.collect::<Vec<_>>());
         YamlMap::default().with("value", value)
@@ -366,17 +367,17 @@ impl FoundMapping<'_, '_> {
 fn named_target<'s, 'd>(
     service: &'s DefinedService<'d>,
     wanted: &str,
-) -> Result<Option<(ComponentKind, &'s str, &'s EntityTemplate<'d>, Vec<&'s str>)>, String> {
+) -> Result<Option<(ComponentKind, &'s str, &'s EntityTemplate<'d>, Vec<Cow<'s, str>>)>, String> {
     for node in &service.nodes {
         let id = &*node.id.text;
         if id == wanted {
-            return Ok(Some((ComponentKind::NodeType, id, &node.template, vec![id])));
+            return Ok(Some((ComponentKind::NodeType, id, &node.template, vec![node_name(id)])));
         }
         if node.requirements.iter().any(|it| it.id.text == wanted) {
             return Err("requirements of YAML have no properties".to_owned());
         }
         if let Some(own) = node.capabilities.iter().find(|it| it.id.text == wanted) {
-            let path = vec![id, &*own.name.text];
+            let path = vec![node_name(id), Cow::Borrowed(&*own.name.text)];
             let kind = ComponentKind::CapabilityType;
             return Ok(Some((kind, &own.id.text, &own.template, path)));
         }
@@ -384,7 +385,7 @@ fn named_target<'s, 'd>(
     let known = service.relationships.iter().find(|it| it.id.text == wanted);
     Ok(known.map(|known| {
         let id = &*known.id.text;
-        (ComponentKind::RelationshipType, id, &known.template, vec![id])
+        (ComponentKind::RelationshipType, id, &known.template, vec![Cow::Borrowed(id)])
     }))
 }
 

@@ -8,7 +8,7 @@ use super::place;
 use super::restore::{EXTENSION, declares_kept};
 use crate::tosca::v1_0::definitions::ComponentKind;
 use crate::tosca::v1_0::{ComponentId, ExpectedProperties, TOSCA, WINERY};
-use crate::tosca::xml_schema::XML_SCHEMA;
+use crate::tosca::xml_schema::{BuiltInType, XML_SCHEMA};
 use cuvee_text::source::Span;
 use cuvee_text::xml::{XmlAttribute, XmlDocument, XmlElement, XmlNode};
 use rustc_hash::FxHashSet;
@@ -22,6 +22,9 @@ pub(super) const FOREIGN: &str = "YAML has no place for content of other namespa
 
 /// The reason for the loss of unused components.
 const UNUSED: &str = "nothing that is converted uses it";
+
+/// The reason for the loss of requirement types without requirements.
+const UNASKED: &str = "requirements have no types in YAML, and no node type has one of it";
 
 /// Elements with content of other namespaces, which is converted where the element is.
 const HOLDERS: [&str; 8] = [
@@ -49,8 +52,11 @@ impl<'d> YamlConverter<'_, 'd> {
         for id in self.scope.converted.clone() {
             let element = self.library.component(id).element;
             if self.is_unused(id) {
-                let construct = self.called(id);
-                self.lose(element, "", construct, UNUSED, LossKind::Lost);
+                let why = match self.library.component(id).kind {
+                    ComponentKind::RequirementType => UNASKED,
+                    _ => UNUSED,
+                };
+                self.lose(element, "", self.called(id), why, LossKind::Lost);
             } else if !self.is_elsewhere(id) {
                 self.sweep_component(element, &table);
             }
@@ -115,7 +121,8 @@ impl<'d> YamlConverter<'_, 'd> {
         is_written && alike.next() == Some(document)
     }
 
-    fn called(&self, id: ComponentId) -> String {
+    /// A component in messages.
+    pub(super) fn called(&self, id: ComponentId) -> String {
         format!("{} `{}`", self.library.component(id).kind.what(), self.text_name(id))
     }
 
@@ -125,6 +132,7 @@ impl<'d> YamlConverter<'_, 'd> {
             self.library.component(id).kind,
             ComponentKind::ArtifactTemplate
                 | ComponentKind::PolicyTemplate
+                | ComponentKind::RequirementType
                 | ComponentKind::NodeTypeImplementation
                 | ComponentKind::RelationshipTypeImplementation
         );
@@ -209,7 +217,10 @@ impl<'d> YamlConverter<'_, 'd> {
             let name = child.name();
             if name.namespace != TOSCA {
                 let is_keys = name.namespace == WINERY && name.local == "PropertiesDefinition";
-                if is_keys {
+                if is_keys && around == "RequirementType" {
+                    let why = "requirements of YAML have no properties";
+                    self.lose(child, "", "`PropertiesDefinition`", why, LossKind::Lost);
+                } else if is_keys {
                     self.sweep_keys(child);
                 } else if !HOLDERS.contains(&around) {
                     foreign.add(name.namespace, child.span());
@@ -245,8 +256,12 @@ impl<'d> YamlConverter<'_, 'd> {
         const KNOWN: [&str; 4] = ["key", "type", "defaultValue", "required"];
         for part in keys.elements().flat_map(XmlElement::elements) {
             let name = part.name().local;
+            let text = part.text();
             if !KNOWN.contains(&name) {
                 self.lose(part, "", format!("`{name}` of a key"), UNKNOWN, LossKind::Lost);
+            } else if name == "type" && !is_built_in(text.trim()) {
+                let construct = format!("the type `{}` of a key", text.trim());
+                self.lose(part, "", construct, "values of unknown types are texts", LossKind::Lost);
             }
         }
     }
@@ -402,6 +417,11 @@ impl<'d> ForeignContent<'d> {
             found.1 = span;
         }
     }
+}
+
+/// Whether the type of a key is one of XML Schema, whatever its prefix.
+fn is_built_in(name: &str) -> bool {
+    BuiltInType::named(name.rsplit(':').next().unwrap_or(name)).is_some()
 }
 
 /// Whether the documentation of an element becomes a description.

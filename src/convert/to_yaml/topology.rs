@@ -3,9 +3,10 @@
 use super::super::layout::YamlMap;
 use super::super::loss::LossKind;
 use super::YamlConverter;
-use super::names::{FileKey, unique};
+use super::names::{FileKey, node_name, unique};
 use super::place;
 use super::values::PropertyHolder;
+use crate::tosca::profile::RESERVED_NAMES;
 use crate::tosca::v1_0::ComponentId;
 use crate::tosca::v1_0::definitions::{
     ComponentContent, ComponentKind, DefinedNode, DefinedRelationship, DefinedService,
@@ -21,7 +22,7 @@ impl<'d> YamlConverter<'_, 'd> {
         let mut nodes = YamlMap::default();
         for (at, node) in service.nodes.iter().enumerate() {
             let template = self.node(id, service, at, node);
-            nodes.put(&node.id.text, template);
+            nodes.put(&node_name(&node.id.text), template);
         }
         let mut relationships = YamlMap::default();
         for relationship in &service.relationships {
@@ -75,6 +76,7 @@ impl<'d> YamlConverter<'_, 'd> {
                 root: node.template.properties,
                 input: Some(&node.id.text),
                 object: Some(&node.id.text),
+                below: "",
             };
             template.put_map("properties", self.properties(holder));
         } else {
@@ -98,6 +100,8 @@ impl<'d> YamlConverter<'_, 'd> {
     fn node_metadata(&self, node: &DefinedNode<'d>) -> YamlMap {
         let mut metadata = YamlMap::default();
         metadata.put_some("name", place::attribute(node.element, "name"));
+        let id = &*node.id.text;
+        metadata.put_some("id", (node_name(id) != id).then_some(id));
         for kind in FeatureKind::ALL {
             let all = match kind {
                 FeatureKind::Requirement => &node.requirements,
@@ -136,6 +140,7 @@ impl<'d> YamlConverter<'_, 'd> {
                 root: capability.template.properties,
                 input: Some(&input),
                 object: Some(&capability.id.text),
+                below: "",
             };
             let properties = self.properties(holder);
             if !properties.is_empty() {
@@ -143,7 +148,42 @@ impl<'d> YamlConverter<'_, 'd> {
                 capabilities.put(&capability.name.text, said);
             }
         }
+        self.unsaid_capabilities(id, node, &mut capabilities);
         capabilities
+    }
+
+    /// Supplies the properties of capabilities that a node has by its type, without saying so.
+    fn unsaid_capabilities(
+        &mut self,
+        id: ComponentId,
+        node: &DefinedNode<'d>,
+        capabilities: &mut YamlMap,
+    ) {
+        let library = self.library;
+        let node_type = node.template.type_name.as_ref();
+        let Some(of) = self.find(ComponentKind::NodeType, id, node_type) else { return };
+        for (owner, defined) in library.effective_features(of, FeatureKind::Capability) {
+            let name = &*defined.name.text;
+            let said = defined.type_name.as_ref();
+            let kind = self.find(ComponentKind::CapabilityType, owner, said);
+            let is_said = node.capabilities.iter().any(|it| it.name.text == name);
+            // Types of the profile have defaults.
+            let is_open = |id: &ComponentId| !is_said && self.names.file_of(*id).is_some();
+            let Some(type_id) = kind.filter(is_open) else { continue };
+            let input = format!("{}_{name}", node.id.text);
+            let holder = PropertyHolder {
+                type_id,
+                element: node.element,
+                root: None,
+                input: Some(&input),
+                object: None,
+                below: &format!("Capabilities/Capability[{name}]/"),
+            };
+            let properties = self.properties(holder);
+            if !properties.is_empty() {
+                capabilities.put(name, YamlMap::default().with("properties", properties));
+            }
+        }
     }
 
     /// Reports a requirement or capability with another type than its definition has.
@@ -201,7 +241,10 @@ impl<'d> YamlConverter<'_, 'd> {
             }
             if is_open {
                 let name = requirement.template.type_name.as_ref();
-                let open = self.open_requirement(id, name);
+                let mut open = self.open_requirement(id, name);
+                if self.optional.contains(&*requirement.id.text) {
+                    open.put("occurrences", vec![Value::from(0_i64), Value::from(1_i64)]);
+                }
                 assignments.push(YamlMap::default().with(&requirement.name.text, open).into());
             }
         }
@@ -245,6 +288,7 @@ impl<'d> YamlConverter<'_, 'd> {
                 root: said.template.properties,
                 input: Some(&said.id.text),
                 object: Some(&said.id.text),
+                below: "",
             };
             template.put_map("properties", self.properties(holder));
         } else {
@@ -259,7 +303,7 @@ impl<'d> YamlConverter<'_, 'd> {
         let mut all = Vec::new();
         for node in &service.nodes {
             for policy in &node.policies {
-                let target = vec![Value::from(&*node.id.text)];
+                let target = vec![Value::from(&*node_name(&node.id.text))];
                 all.push(self.policy(id, policy, &node.id.text, Some(target), &mut names));
             }
         }
@@ -282,7 +326,8 @@ impl<'d> YamlConverter<'_, 'd> {
         let said = policy.name.as_ref().map(|name| name.text.to_string());
         let local = policy.type_name.as_ref().map(|name| name.local.to_string());
         let wanted = said.clone().or(local).unwrap_or_default();
-        let name = unique(&wanted, |name| names.contains(name));
+        let is_taken = |name: &str| names.contains(name) || RESERVED_NAMES.contains(&name);
+        let name = unique(&wanted, is_taken);
         names.insert(name.clone());
         let mut body = YamlMap::default();
         let template = self.find(ComponentKind::PolicyTemplate, id, policy.template.as_ref());
@@ -299,7 +344,7 @@ impl<'d> YamlConverter<'_, 'd> {
         body.put_some("description", self.description(policy.element));
         let mut metadata = YamlMap::default();
         metadata.put_some("name", said.filter(|said| *said != name));
-        metadata.put_some("template", template.map(|id| self.text_name(id).to_owned()));
+        metadata.put_some("template", template.map(|id| self.recorded_name(id)));
         body.put_map("metadata", metadata);
         let own = place::foreign(policy.element);
         if let Some(own) = own {
@@ -313,8 +358,8 @@ impl<'d> YamlConverter<'_, 'd> {
                 None => (policy.element, None),
             };
             let input = format!("{of}_{name}");
-            let holder =
-                PropertyHolder { type_id, element, root, input: Some(&input), object: None };
+            let input = Some(&*input);
+            let holder = PropertyHolder { type_id, element, root, input, object: None, below: "" };
             body.put_map("properties", self.properties(holder));
         }
         body.put_some("targets", targets);
@@ -324,7 +369,8 @@ impl<'d> YamlConverter<'_, 'd> {
 }
 
 fn assignment(service: &DefinedService<'_>, link: &super::relations::LinkedRequirement) -> Value {
-    let mut body = YamlMap::default().with("node", &*service.nodes[link.node].id.text);
+    let node = node_name(&service.nodes[link.node].id.text);
+    let mut body = YamlMap::default().with("node", &*node);
     body.put_some("capability", link.capability.as_deref());
     let relationship = &service.relationships[link.relationship];
     body.put("relationship", &*relationship.id.text);

@@ -2,15 +2,15 @@
 
 use super::super::layout::YamlMap;
 use super::super::loss::LossKind;
-use super::super::well_known::{self, STANDARD, lifecycle_operation};
+use super::super::well_known::{self, STANDARD, TARGET_NAME, lifecycle_operation};
 use super::YamlConverter;
 use super::implementation::ImplementedOperation;
 use super::names::{FileKey, TypeName, as_name, unique};
 use super::place;
-use crate::tosca::v1_0::ComponentId;
 use crate::tosca::v1_0::definitions::{
     Bound, ComponentKind, EntityType, FeatureDefinition, TypeInterface,
 };
+use crate::tosca::v1_0::{ComponentId, ExpectedProperties};
 use crate::tosca::xml_schema::ValueShape;
 use cuvee_text::value::Value;
 use cuvee_text::xml::XmlElement;
@@ -27,10 +27,21 @@ pub(super) struct ConvertedInterface {
     pub said_by: Vec<ComponentId>,
 }
 
+/// What takes parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ParameterOwner {
+    /// A plan, or a workflow in its place: who starts it gives values.
+    Plan,
+    /// An operation. Plans give it values, so definitions of YAML must not require them.
+    Operation,
+}
+
 /// An operation as a type declares it.
 pub(super) struct OwnOperation {
     pub name: String,
     pub inputs: YamlMap,
+    /// The inputs of a workflow that calls the operation.
+    pub asked: YamlMap,
     pub outputs: YamlMap,
 }
 
@@ -56,13 +67,20 @@ impl<'d> YamlConverter<'_, 'd> {
         let root = well_known::root_of(component.kind).map(str::to_owned);
         let mut body = YamlMap::default();
         body.put_some("derived_from", parent.or(root));
-        let metadata = self.type_metadata(id, said, component.element);
+        let mut metadata = self.type_metadata(id, said, component.element);
+        let is_renamed = name != component.name.text
+            || self.names.namespace(file) != Some(&*component.namespace);
+        if is_renamed {
+            let original = format!("{{{}}}{}", component.namespace, component.name.text);
+            metadata.put(TARGET_NAME, original);
+        }
         body.put_some("description", self.description(component.element));
         let place = body;
         let mut body = YamlMap::default();
         body.put_map("properties", self.property_definitions(id, file));
-        let mut attributes = self.state(component.element, file, &name);
+        let mut attributes = self.state(id, file, &name);
         attributes.append(self.output_attributes(id, said));
+        self.tell_inputs(said);
         body.put_map("attributes", attributes);
         let mut more = YamlMap::default();
         match component.kind {
@@ -80,7 +98,6 @@ impl<'d> YamlConverter<'_, 'd> {
             _ => {}
         }
         let mut all = place;
-        let mut metadata = metadata;
         metadata.append(more);
         all.put_map("metadata", metadata);
         all.append(body);
@@ -89,10 +106,17 @@ impl<'d> YamlConverter<'_, 'd> {
 
     /// The attribute for the states of instances. Attribute definitions have no constraints, so the
     /// values get a data type.
-    fn state(&mut self, element: XmlElement<'d>, file: FileKey, name: &str) -> YamlMap {
+    fn state(&mut self, id: ComponentId, file: FileKey, name: &str) -> YamlMap {
+        let library = self.library;
         let mut attributes = YamlMap::default();
-        let states = states(element);
-        if !states.is_empty() {
+        let states_of = |id| states(library.component(id).element);
+        let states = states_of(id);
+        if !states.is_empty() && library.ancestry(id).skip(1).any(|id| !states_of(id).is_empty()) {
+            let construct = format!("the list of states of `{name}`");
+            let why = "an attribute that is inherited cannot have more values";
+            let element = library.component(id).element;
+            self.lose(element, "InstanceStates", construct, why, LossKind::Lost);
+        } else if !states.is_empty() {
             let data_type = self.names.free(file, "data_types", &well_known::state_type_name(name));
             let constraint = YamlMap::default().with("valid_values", states);
             let body = YamlMap::default().with("derived_from", "string");
@@ -142,29 +166,53 @@ impl<'d> YamlConverter<'_, 'd> {
         metadata
     }
 
-    /// Records the name of the properties element, if it is not that of the type.
-    fn properties_name(&self, id: ComponentId, said: &EntityType<'d>, metadata: &mut YamlMap) {
+    /// Records the element that keys of Winery name, and that of the schema if it is not called
+    /// like the type.
+    fn properties_name(&mut self, id: ComponentId, said: &EntityType<'d>, metadata: &mut YamlMap) {
         let component = self.library.component(id);
-        if let Some(keys) = &said.keys {
+        let has_keys = said.keys.is_some() && self.keys_count(id);
+        if let Some(keys) = said.keys.as_ref().filter(|_| has_keys) {
             let [namespace, local] = [&keys.namespace, &keys.element]
                 .map(|said| said.as_ref().map(|said| &*said.text).unwrap_or_default());
-            metadata.put("properties_element", format!("{{{namespace}}}{local}"));
-            metadata.put("properties_keys", "winery");
+            metadata.put("properties_keys", format!("{{{namespace}}}{local}"));
         }
         let Some(definition) = &said.properties else { return };
-        let said = [
-            ("properties_element", &definition.element),
-            ("properties_type", &definition.type_name),
-        ];
-        for (key, name) in said {
-            let Some(name) = name else { continue };
+        if let Some(name) = &definition.element {
             let namespace = name.namespace.as_deref().unwrap_or_default();
             let is_alike =
                 (namespace, &*name.local) == (&*component.namespace, &*component.name.text);
-            if (key == "properties_type" || !is_alike) && !metadata.has(key) {
-                metadata.put(key, format!("{{{namespace}}}{}", name.local));
+            if !is_alike || has_keys {
+                metadata.put("properties_element", format!("{{{namespace}}}{}", name.local));
             }
         }
+        if let Some(name) = &definition.type_name {
+            let construct =
+                format!("that properties of `{}` are any `{}`", component.name.text, name.local);
+            let why = "they are an element that is called like the type";
+            self.lose(
+                component.element,
+                "PropertiesDefinition/@type",
+                construct,
+                why,
+                LossKind::Lost,
+            );
+        }
+    }
+
+    /// Whether the keys of a type say what its schema says, if it has both.
+    fn keys_count(&mut self, id: ComponentId) -> bool {
+        let (own, set) = (self.schemas.own(id), &self.schemas.set);
+        let (Some(defined), Some(keyed)) = (own.defined, own.keyed) else { return true };
+        let [defined, keyed] = [defined, ExpectedProperties::Element(keyed)]
+            .map(|expected| self.schemas.value_type(expected));
+        let are_alike = set.differ(defined, keyed) != Some(true);
+        if !are_alike {
+            let construct = format!("the keys of `{}`", self.text_name(id));
+            let why = "its schema says otherwise, and counts";
+            let element = self.library.component(id).element;
+            self.lose(element, "PropertiesDefinition", construct, why, LossKind::Lost);
+        }
+        are_alike
     }
 
     fn node_type(
@@ -241,9 +289,11 @@ impl<'d> YamlConverter<'_, 'd> {
                 let wanted = library.entity_type(of)?.required_capability.as_ref()?;
                 Some((of, wanted))
             });
+            self.chosen.used.insert(type_id);
             if let Some((of, wanted)) = wanting {
                 let kind = ComponentKind::CapabilityType;
                 capability = self.type_name(kind, of, Some(wanted), file);
+                self.inherited_capability(type_id, of);
             }
             let component = library.component(type_id);
             let name = format!("{{{}}}{}", component.namespace, component.name.text);
@@ -252,6 +302,19 @@ impl<'d> YamlConverter<'_, 'd> {
         let capability = capability.unwrap_or_else(|| "tosca.capabilities.Root".to_owned());
         let definition = YamlMap::default().with("capability", capability);
         definition.with("occurrences", occurrences(said.lower, said.upper))
+    }
+
+    /// Reports a requirement type that asks for the capability of the type it derives from.
+    fn inherited_capability(&mut self, id: ComponentId, said_by: ComponentId) {
+        if id == said_by {
+            return;
+        }
+        let [construct, why] = [
+            format!("what `{}` asks for", self.text_name(id)),
+            format!("`{}`, from which it derives, says it", self.text_name(said_by)),
+        ];
+        let element = self.library.component(id).element;
+        self.lose(element, "@requiredCapabilityType", construct, why, LossKind::Supplied);
     }
 
     fn relationship_type(
@@ -369,7 +432,7 @@ impl<'d> YamlConverter<'_, 'd> {
                 operation.put_map("inputs", own.inputs);
                 operation.put_map("outputs", own.outputs);
                 let by = implemented.iter().find(|it| it.operation == name);
-                operation.put_some("implementation", by.map(|it| &*it.artifact));
+                operation.put_some("implementation", by.map(|it| it.artifact.clone()));
                 operations.put(&name, operation);
             }
         } else if let Some(&nearest) = interface.said_by.last() {
@@ -380,13 +443,13 @@ impl<'d> YamlConverter<'_, 'd> {
                     continue;
                 }
                 let mut operation = YamlMap::default().with("outputs", own.outputs);
-                operation.put_some("implementation", by.map(|it| &*it.artifact));
+                operation.put_some("implementation", by.map(|it| it.artifact.clone()));
                 operations.put(&own.name, operation);
             }
         }
         for by in implemented {
             if !operations.has(&by.operation) {
-                let operation = YamlMap::default().with("implementation", &*by.artifact);
+                let operation = YamlMap::default().with("implementation", by.artifact.clone());
                 operations.put(&by.operation, operation);
             }
         }
@@ -425,6 +488,19 @@ impl<'d> YamlConverter<'_, 'd> {
         attributes
     }
 
+    /// Reports inputs of operations that nothing in YAML requires.
+    fn tell_inputs(&mut self, said: &EntityType<'d>) {
+        let all = said.interfaces.iter().chain(&said.target_interfaces);
+        for operation in all.flat_map(|interface| &interface.operations) {
+            for parameter in input_parameters(operation.element).filter(|it| is_required(*it)) {
+                let construct = "that an operation requires an input";
+                let why =
+                    "plans of TOSCA 1.0 give it a value, and types of YAML cannot wait for one";
+                self.lose(parameter, "@required", construct, why, LossKind::KeptAsExtension);
+            }
+        }
+    }
+
     /// The names of attributes that a type already has: those that reflect properties, those added
     /// to its ancestors, and those of every node.
     fn known_attributes(&self, id: ComponentId) -> FxHashSet<String> {
@@ -461,7 +537,8 @@ impl<'d> YamlConverter<'_, 'd> {
         let operations = own.flat_map(|own| place::children(own, "Operation"));
         let own = operations.map(|it| OwnOperation {
             name: place::attribute(it, "name").unwrap_or_default(),
-            inputs: parameters(it),
+            inputs: parameters(it, ParameterOwner::Operation),
+            asked: parameters(it, ParameterOwner::Plan),
             outputs: output_mappings(it),
         });
         own.collect()
@@ -521,17 +598,25 @@ pub(super) fn key_of(name: &str) -> String {
     as_name(last.unwrap_or_default()).replace(['-', '.'], "_")
 }
 
-/// The inputs of an operation.
-pub(super) fn parameters(operation: XmlElement<'_>) -> YamlMap {
+/// The inputs of an operation or a plan.
+pub(super) fn parameters(of: XmlElement<'_>, owner: ParameterOwner) -> YamlMap {
     let mut inputs = YamlMap::default();
-    let all = place::child(operation, "InputParameters");
-    for parameter in all.into_iter().flat_map(|all| place::children(all, "InputParameter")) {
+    for parameter in input_parameters(of) {
         let name = place::attribute(parameter, "name").unwrap_or_default();
         if !inputs.has(&name) {
-            inputs.put(&name, parameter_definition(parameter));
+            inputs.put(&name, parameter_definition(parameter, owner));
         }
     }
     inputs
+}
+
+fn input_parameters(of: XmlElement<'_>) -> impl Iterator<Item = XmlElement<'_>> {
+    let all = place::child(of, "InputParameters").into_iter();
+    all.flat_map(|all| place::children(all, "InputParameter"))
+}
+
+fn is_required(parameter: XmlElement<'_>) -> bool {
+    place::attribute(parameter, "required").is_none_or(|it| it != "no")
 }
 
 /// The outputs of an operation or a plan: their names, and their types as written.
@@ -554,15 +639,16 @@ fn output_mappings(operation: XmlElement<'_>) -> YamlMap {
 }
 
 /// The type of a parameter, and whether it is required.
-fn parameter_definition(parameter: XmlElement<'_>) -> YamlMap {
+fn parameter_definition(parameter: XmlElement<'_>, owner: ParameterOwner) -> YamlMap {
     let written = place::attribute(parameter, "type").unwrap_or_default();
     let counterpart = well_known::parameter_type(&written);
-    let is_required = place::attribute(parameter, "required").is_none_or(|it| it != "no");
+    let is_later = is_required(parameter) && owner == ParameterOwner::Operation;
     let definition = YamlMap::default().with("type", counterpart.type_name);
-    let mut definition = definition.with("required", is_required);
-    if !counterpart.is_usual {
-        definition.put("metadata", YamlMap::default().with("xsd", written));
-    }
+    let mut definition = definition.with("required", is_required(parameter) && !is_later);
+    let mut metadata = YamlMap::default();
+    metadata.put_some("xml", is_later.then_some("required"));
+    metadata.put_some("xsd", (!counterpart.is_usual).then_some(written));
+    definition.put_map("metadata", metadata);
     definition
 }
 

@@ -32,6 +32,8 @@ pub(super) struct PropertyHolder<'h, 'd> {
     pub input: Option<&'h str>,
     /// The id by which property mappings refer to the template.
     pub object: Option<&'h str>,
+    /// The path from the element to the one that would contain `Properties`.
+    pub below: &'h str,
 }
 
 /// A property whose value is requested.
@@ -93,7 +95,11 @@ impl<'d> YamlConverter<'_, 'd> {
         let shape = schemas.set.shape(schemas.value_type(expected));
         let mut properties = YamlMap::default();
         match shape {
-            ValueShape::Parts(parts) => self.parts(&parts, holder, &mut properties),
+            ValueShape::Parts(parts) => {
+                self.tell_empty(holder);
+                self.parts(&parts, holder, &mut properties);
+                self.inherited(&parts, holder, &mut properties);
+            }
             ValueShape::Opaque | ValueShape::Text(..) => {
                 if let Some(root) = holder.root {
                     properties.put(XML_PROPERTY, self.fragment(root));
@@ -118,8 +124,7 @@ impl<'d> YamlConverter<'_, 'd> {
         values: &mut YamlMap,
     ) {
         for part in parts {
-            let input = holder.input.map(|input| format!("{input}_{}", as_name(part.name)));
-            let asked = AskedValue { part: *part, owner: holder.type_id, input };
+            let asked = asked(*part, holder);
             let value = match (self.shown.target(holder.object, part), holder.root) {
                 (Some(shown), _) => self.value_shown(&shown, &asked, holder),
                 (None, Some(root)) => self.part_value(&asked, root),
@@ -137,6 +142,34 @@ impl<'d> YamlConverter<'_, 'd> {
         }
         if let Some(root) = holder.root {
             self.rest(root, parts);
+        }
+    }
+
+    /// Reports an element of properties that has none.
+    fn tell_empty(&mut self, holder: PropertyHolder<'_, 'd>) {
+        let is_empty = |it: &XmlElement<'d>| {
+            it.elements().next().is_none() && it.attributes().next().is_none()
+        };
+        if let Some(root) = holder.root.filter(is_empty) {
+            let construct = format!("`{}` without properties", root.name().local);
+            self.lose(root, "", construct, "YAML has only properties with values", LossKind::Lost);
+        }
+    }
+
+    /// Supplies values of properties that only an ancestor of the type defines.
+    fn inherited(
+        &mut self,
+        known: &[ValuePart<'_>],
+        holder: PropertyHolder<'_, 'd>,
+        values: &mut YamlMap,
+    ) {
+        let mut inherited = self.inherited_parts(holder.type_id);
+        inherited.retain(|part| part.is_required && !known.iter().any(|it| it.name == part.name));
+        for part in inherited {
+            let asked = asked(part, holder);
+            if let Some(value) = self.supplied(&asked, holder) {
+                values.put(part.name, value);
+            }
         }
     }
 
@@ -179,6 +212,7 @@ impl<'d> YamlConverter<'_, 'd> {
                     root: Some(element),
                     input: asked.input.as_deref(),
                     object: None,
+                    below: "",
                 };
                 self.parts(&parts, holder, &mut values);
                 values.into()
@@ -233,7 +267,7 @@ impl<'d> YamlConverter<'_, 'd> {
         self.input(&name, asked);
         let (below, name_of) = match holder.root {
             Some(_) => (asked.part.name.to_owned(), asked.part.name),
-            None => (format!("Properties/{}", asked.part.name), asked.part.name),
+            None => (format!("{}Properties/{}", holder.below, asked.part.name), asked.part.name),
         };
         self.lose(
             holder.root.unwrap_or(holder.element),
@@ -314,6 +348,12 @@ impl<'d> YamlConverter<'_, 'd> {
             }
         }
     }
+}
+
+/// A property whose value a template has or needs.
+fn asked<'a>(part: ValuePart<'a>, holder: PropertyHolder<'_, '_>) -> AskedValue<'a> {
+    let input = holder.input.map(|input| format!("{input}_{}", as_name(part.name)));
+    AskedValue { part, owner: holder.type_id, input }
 }
 
 /// The name of the input that a text refers to.

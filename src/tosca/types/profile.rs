@@ -11,6 +11,12 @@ use std::sync::{Arc, OnceLock};
 /// The namespace of the normative types (section 3.1).
 pub const NAMESPACE: &str = "http://docs.oasis-open.org/tosca/ns/simple/yaml/1.3";
 
+/// The URI that is reserved for TOSCA, with everything below it (section 3.1.3.1).
+const RESERVED: &str = "http://docs.oasis-open.org/tosca";
+
+/// The names that functions have for what surrounds them (section 4.1).
+pub(crate) const RESERVED_NAMES: [&str; 4] = ["SELF", "CONTAINER", "SOURCE", "TARGET"];
+
 /// The name of the profile as a version and in an import (section 3.1).
 pub const ALIAS: &str = "tosca_simple_yaml_1_3";
 
@@ -31,6 +37,12 @@ static NON_NORMATIVE: Profile = Profile::new(BuiltInFile::new(
     "tosca_simple_1_3_non_normative.yaml",
     include_str!("../../../presets/profiles/tosca_simple_1_3_non_normative.yaml"),
 ));
+
+/// Whether a namespace is reserved for TOSCA.
+pub(crate) fn is_reserved(uri: &str) -> bool {
+    uri.strip_prefix(RESERVED)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '#', '?']))
+}
 
 impl Profile {
     const fn new(file: BuiltInFile) -> Self {

@@ -4,6 +4,7 @@ use super::conditional::{Conditional, Declared, boolean, invalid};
 use super::plain;
 use super::shape::{self, COMMON};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::tosca::profile::RESERVED_NAMES;
 use crate::tosca::shape::{Reading, Vocabulary};
 use crate::variability::element::ElementKind;
 use cuvee_text::decimal::Decimal;
@@ -297,11 +298,9 @@ fn no_map(value: Node<'_>, message: String) -> Diagnostic {
     invalid(value, message).help_opt(value.text().and_then(missing_blank))
 }
 
-pub(super) const RESERVED: [&str; 4] = ["SELF", "CONTAINER", "SOURCE", "TARGET"];
-
 fn reserve(key: Node<'_>, what: &str, diagnostics: &mut Diagnostics) {
     let name = key.text().unwrap_or_default();
-    if RESERVED.contains(&name) {
+    if RESERVED_NAMES.contains(&name) {
         let message = format!("{what} must not be named `{name}`");
         diagnostics.push(
             Diagnostic::error(Code::ReservedName, message)

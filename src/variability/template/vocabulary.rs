@@ -1,10 +1,10 @@
 //! Lists the words of templates for the reference of the language: `docs/language.md`.
 
-use super::entity::RESERVED;
 use super::shape::{
     COMMON, TECHNOLOGY_RULE, TOPOLOGY, TYPE_SPECIFIC_CONDITION, TYPE_SPECIFIC_CONDITIONS,
     VARIABILITY, of_kind,
 };
+use crate::tosca::profile::RESERVED_NAMES;
 use crate::tosca::shape::Vocabulary;
 use crate::variability::element::ElementKind;
 
@@ -26,7 +26,7 @@ pub(crate) fn words() -> Vec<String> {
         let particular = added(of_kind(kind)).filter(|word| !COMMON.contains(word));
         words.extend(particular.map(|word| format!("{kind} {word}")));
     }
-    words.extend(RESERVED.iter().map(|name| format!("name {name}")));
+    words.extend(RESERVED_NAMES.iter().map(|name| format!("name {name}")));
     words
 }
 
