@@ -15,7 +15,7 @@ use super::{FulfilQuestion, inventory::node_type};
 use crate::topology::NodeIndex;
 use cuvee_sat::formula::{Atom, Lit, OriginId};
 use cuvee_sat::solve::{
-    BoundedClauses, Objective, Problem, Solution, SolverSettings, Unsolved, solve,
+    BoundedClauses, Limit, Objective, Problem, Solution, SolverSettings, Unsolved, solve,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
@@ -80,6 +80,9 @@ pub(super) struct FulfilOptions {
 /// How many other solutions are reported at most.
 pub(super) const TOLD: usize = 32;
 
+/// How many choices may become clauses before the limit counts.
+const UNTIMED: usize = 100_000;
+
 struct Solving<'s, 'q, 't> {
     question: &'s FulfilQuestion<'q, 'q, 't>,
     slots: &'s OpenDemands<'q>,
@@ -96,6 +99,8 @@ struct Solving<'s, 'q, 't> {
     /// For each demand and option, the literal that the option is taken.
     taken: Vec<Vec<Lit>>,
     objectives: [Objective; 3],
+    /// The limit for the making of clauses; `None` if there are few.
+    limit: Option<&'s Limit>,
 }
 
 /// Finds the best solution.
@@ -120,17 +125,21 @@ pub(super) fn solved<'q, 't>(
         choosers: Vec::new(),
         taken: Vec::new(),
         objectives: Default::default(),
+        limit: None,
     };
     solving.variables();
+    let choices: usize = solving.taken.iter().map(Vec::len).sum();
+    solving.limit = (choices > UNTIMED).then_some(&settings.limit);
     (0..slots.selections.len()).for_each(|index| solving.selection(index));
     for (index, demand) in slots.demands.iter().enumerate() {
         if solving.shared.fulfilled[index].is_none() {
+            solving.in_time()?;
             solving.demand(index, demand);
         }
     }
-    solving.different();
-    solving.capacities();
-    solving.inventory();
+    solving.different()?;
+    solving.capacities()?;
+    solving.inventory()?;
     solving.solve(settings)
 }
 
@@ -142,6 +151,12 @@ impl<'q> Solving<'_, 'q, '_> {
             reasons.push(reason.clone());
             next
         })
+    }
+
+    /// Interrupts the making of clauses once the limit is reached.
+    fn in_time(&self) -> Result<(), NotSolved> {
+        let is_over = self.limit.is_some_and(Limit::is_over);
+        if is_over { Err(NotSolved::Interrupted) } else { Ok(()) }
     }
 
     /// Adds a variable for each choice, in the order in which solutions prefer them.
@@ -186,10 +201,11 @@ impl<'q> Solving<'_, 'q, '_> {
     }
 
     /// Requires that relations of one requirement at one node lead to different nodes.
-    fn different(&mut self) {
+    fn different(&mut self) -> Result<(), NotSolved> {
         let mut choosers: Vec<ChooserTargets> = Vec::new();
         let mut next = 0;
         while let Some(demand) = self.slots.demands.get(next) {
+            self.in_time()?;
             let rest = &self.slots.demands[next..];
             let beside = rest.iter().take_while(|other| other.is_beside(demand));
             let range = next..next + beside.count();
@@ -209,6 +225,7 @@ impl<'q> Solving<'_, 'q, '_> {
             next = range.end;
         }
         self.choosers.append(&mut choosers);
+        Ok(())
     }
 
     /// The atom that none of these literals is true, of which at most one may be.
@@ -226,7 +243,7 @@ impl<'q> Solving<'_, 'q, '_> {
     }
 
     /// Bounds the relations to each capability, including those to selected nodes.
-    fn capacities(&mut self) {
+    fn capacities(&mut self) -> Result<(), NotSolved> {
         let mut uses: FxHashMap<(usize, &str), Vec<Lit>> = FxHashMap::default();
         for (options, taken) in self.options.demands.iter().zip(&self.taken) {
             for (option, &taken) in options.options.iter().zip(taken) {
@@ -257,13 +274,15 @@ impl<'q> Solving<'_, 'q, '_> {
         for ((target, capability), left, literals) in bounded {
             let origin = self.origin(FulfilReason::Capacity(target, capability.into()));
             let left = usize::try_from(left).unwrap_or(usize::MAX);
+            self.in_time()?;
             self.clauses.at_most(&literals, left, origin);
         }
+        Ok(())
     }
 
     /// Requires that each node of the inventory is selected at most once. Prefers few used nodes,
     /// and few relations to them.
-    fn inventory(&mut self) {
+    fn inventory(&mut self) -> Result<(), NotSolved> {
         let mut selecting: FxHashMap<usize, Vec<Lit>> = FxHashMap::default();
         for (options, selected) in self.options.selections.iter().zip(&self.selected) {
             for (&target, &selected) in options.iter().zip(selected) {
@@ -292,10 +311,12 @@ impl<'q> Solving<'_, 'q, '_> {
         using.sort_unstable();
         let origin = self.origin(FulfilReason::Used);
         for (_, literals) in using {
+            self.in_time()?;
             let used = self.clauses.fresh().positive();
             literals.iter().for_each(|&literal| self.clauses.assert(&[!literal, used], origin));
             self.objectives[1].terms.push((used, 1));
         }
+        Ok(())
     }
 
     fn solve(self, settings: &SolverSettings) -> Result<Solved, NotSolved> {
