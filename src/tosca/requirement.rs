@@ -6,6 +6,11 @@ use super::types::RequirementDefinition;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Node, Scalar};
 
+/// How often something occurs, in words.
+pub(crate) fn times(count: u64) -> String {
+    if count == 1 { "once".to_owned() } else { format!("{count} times") }
+}
+
 /// The number of relations that an assignment stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AssignedCount {

@@ -6,7 +6,7 @@ use crate::diagnostic::{Cite, Code, Diagnostic};
 use crate::tosca::mapping::{
     MappedRequirement, MappingProblem, OpenSlots, RequirementMappings, SlotCounts,
 };
-use crate::tosca::requirement::{AssignedCount, bounds};
+use crate::tosca::requirement::{AssignedCount, bounds, times};
 use crate::tosca::substitution::{MappingTarget, Substitution, SubstitutionMapping};
 use crate::tosca::{EffectiveType, Family, RequirementDefinition, TypeId};
 use crate::variability::graph::{ElementId, NodeElement, RelationElement, Target};
@@ -485,8 +485,4 @@ fn selects(node: &NodeElement<'_>) -> bool {
     let directives = node.template.declared.value.get("directives");
     let mut directives = directives.into_iter().flat_map(Node::items);
     directives.any(|directive| matches!(directive.text(), Some("select" | "selectable")))
-}
-
-fn times(count: u64) -> String {
-    if count == 1 { "once".to_owned() } else { format!("{count} times") }
 }

@@ -5,7 +5,7 @@ use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
 use crate::orchestrate::fulfil::{assigned_count, capability_bound, fitting};
 use crate::topology::{Topology, TopologyNode, TopologyRelation, type_named};
 use crate::tosca::mapping::CountBounds;
-use crate::tosca::requirement::{AssignedCount, bounds};
+use crate::tosca::requirement::{AssignedCount, bounds, times};
 use crate::tosca::{Family, RequirementDefinition, TypeId, Types};
 use cuvee_text::source::Span;
 use rustc_hash::FxHashMap;
@@ -115,8 +115,4 @@ fn is_substituted(node: &TopologyNode) -> bool {
 
 fn kind_of(types: &Types<'_>, node: &TopologyNode) -> Option<TypeId> {
     type_named(types, Family::Node, node.described.type_name.as_ref()?)
-}
-
-fn times(count: u64) -> String {
-    if count == 1 { "once".to_owned() } else { format!("{count} times") }
 }

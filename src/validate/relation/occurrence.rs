@@ -9,7 +9,7 @@
 use super::super::checker::Checker;
 use super::{AssignmentCase, bounds, own_count};
 use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
-use crate::tosca::requirement::AssignedCount;
+use crate::tosca::requirement::{AssignedCount, times};
 use crate::tosca::substitution::{MappingTarget, substitution};
 use crate::tosca::{Family, Occurrences, RequirementDefinition};
 use crate::variability::graph::{ElementId, NodeElement, RelationId};
@@ -310,8 +310,4 @@ impl<'c, 'a> Checker<'c, 'a> {
     pub(in crate::validate) fn is_unconditional(&self, id: ElementId) -> bool {
         self.graph.element(id).conditions.is_none()
     }
-}
-
-fn times(count: u64) -> String {
-    if count == 1 { "once".to_owned() } else { format!("{count} times") }
 }
