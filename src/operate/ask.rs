@@ -46,17 +46,11 @@ pub fn ask(
     let answer = answer.recv_timeout(GRACE).unwrap_or_else(|_| {
         Err(format!("a process that `{command}` began keeps its standard output open"))
     });
-    let why = match ended {
-        CommandEnd::Code(0) => return answer,
-        // A command cannot go on if its answer is too long.
-        CommandEnd::Code(_) | CommandEnd::Signal(_) if answer.is_err() => return answer,
-        CommandEnd::Code(code) => format!("`{command}` ended with exit code {code}"),
-        CommandEnd::Signal(signal) => format!("the signal {signal} ended `{command}`"),
-        CommandEnd::TimedOut(limit) => {
-            format!("`{command}` took longer than {} s, and was ended", limit.as_secs_f64())
-        }
-        CommandEnd::Stopped => format!("`{command}` was ended with the run"),
-    };
+    let Some(why) = ended.failure(&format!("`{command}`")) else { return answer };
+    // A command cannot go on if its answer is too long.
+    if answer.is_err() && matches!(ended, CommandEnd::Code(_) | CommandEnd::Signal(_)) {
+        return answer;
+    }
     let last = said.finish().tail.pop().map(|line| format!("; its last line: {line}"));
     Err(format!("{why}{}", last.unwrap_or_default()))
 }

@@ -122,26 +122,16 @@ fn here(
 }
 
 fn judged(end: &CommandEnd) -> Result<(), TaskFailure> {
-    match end {
-        CommandEnd::Code(0) => Ok(()),
-        CommandEnd::Code(code) => {
-            let failure = TaskFailure::new(format!("it ended with exit code {code}"));
-            Err(TaskFailure { exit_code: Some(*code), ..failure })
-        }
-        CommandEnd::Signal(signal) => {
-            Err(TaskFailure::new(format!("the signal {signal} ended it")))
-        }
-        CommandEnd::TimedOut(limit) => {
-            let message = format!("it took longer than {} s, and was ended", limit.as_secs_f64());
-            Err(TaskFailure::new(message).help(
-                "give it more time: `timeout` of the operation's implementation, or `--step-timeout`",
-            ))
-        }
-        CommandEnd::Stopped => {
-            let stopped = TaskFailure::new("it was ended with the run");
-            Err(TaskFailure { is_stopped: true, ..stopped })
-        }
-    }
+    let Some(why) = end.failure("it") else { return Ok(()) };
+    let failure = TaskFailure::new(why);
+    Err(match end {
+        CommandEnd::Code(code) => TaskFailure { exit_code: Some(*code), ..failure },
+        CommandEnd::Signal(_) => failure,
+        CommandEnd::TimedOut(_) => failure.help(
+            "give it more time: `timeout` of the operation's implementation, or `--step-timeout`",
+        ),
+        CommandEnd::Stopped => TaskFailure { is_stopped: true, ..failure },
+    })
 }
 
 /// The outputs of the task.

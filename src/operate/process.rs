@@ -33,6 +33,21 @@ pub(super) enum CommandEnd {
     Stopped,
 }
 
+impl CommandEnd {
+    /// Why the command, which is called `subject` here, was of no avail; `None` if it succeeded.
+    pub(super) fn failure(&self, subject: &str) -> Option<String> {
+        Some(match self {
+            Self::Code(0) => return None,
+            Self::Code(code) => format!("{subject} ended with exit code {code}"),
+            Self::Signal(signal) => format!("the signal {signal} ended {subject}"),
+            Self::TimedOut(limit) => {
+                format!("{subject} took longer than {} s, and was ended", limit.as_secs_f64())
+            }
+            Self::Stopped => format!("{subject} was ended with the run"),
+        })
+    }
+}
+
 /// How a command ended, and what it left behind.
 #[derive(Clone, Debug)]
 pub(super) struct EndedCommand {
