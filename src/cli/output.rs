@@ -60,7 +60,8 @@ pub(crate) fn refuse_large_files() {
     }
 }
 
-/// Ends what runs, removes the unfinished file and prevents further writing, because the process is about to end.
+/// Ends what runs, removes the unfinished file and prevents further writing, because the process is
+/// about to end.
 pub(super) fn leave_nothing_behind() {
     let group = RUNNING.swap(0, Ordering::SeqCst);
     if group != 0 {

@@ -60,7 +60,7 @@ impl<'a> Checker<'_, 'a> {
         when: &[ElementId],
     ) {
         use ValueOperator as Op;
-        let compares = matches!(
+        if !matches!(
             operator,
             Op::Equal
                 | Op::Greater
@@ -69,9 +69,11 @@ impl<'a> Checker<'_, 'a> {
                 | Op::LessOrEqual
                 | Op::InRange
                 | Op::ValidValues
-        );
+        ) {
+            return;
+        }
         let declarations = &self.prepared.inputs.declarations;
-        let mut items = self.graph.syntax.items(operand).iter().filter(|_| compares);
+        let mut items = self.graph.syntax.items(operand).iter();
         let named = items.find_map(|item| {
             let node = self.scalar(item)?;
             let name = node.as_str().filter(|name| declarations.id(name).is_some())?;

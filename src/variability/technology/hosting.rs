@@ -87,12 +87,11 @@ impl HostingStacks {
 }
 
 /// The nodes that may host a node directly.
-pub(super) fn direct_hosts(
-    graph: &Graph<'_>,
-    node: &NodeElement<'_>,
+pub(super) fn direct_hosts<'g, 'a>(
+    graph: &'g Graph<'a>,
+    node: &'g NodeElement<'a>,
 ) -> impl Iterator<Item = NodeId> {
-    let relations = node.relations.iter().map(|&id| graph.relation(id));
-    relations.filter(|relation| relation.hosting).filter_map(|relation| relation.target)
+    graph.hosting(node).filter_map(|relation| relation.target)
 }
 
 /// The nodes that may host a node, directly or through others, the nearest first.
