@@ -8,11 +8,11 @@ use super::expression::Evaluator;
 use super::graph::{self, Graph};
 use super::inputs::{self, Declarations, InputMode, Inputs, VariabilityPresets};
 use super::options::{self, Check, Flag, Options};
-use super::technology::{self, TechnologyPlugins, TechnologyRequest};
+use super::technology::{self, AnsweredRules};
 use super::template::{
     self, Import, ImportedTopology, ServiceTemplate, TechnologyRule, TypeSpecificConditions,
 };
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
+use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::tosca::load::{Imported, Loaded};
 use crate::tosca::types::TypeHierarchy;
 use crate::tosca::types::scope::Links;
@@ -42,8 +42,8 @@ pub(crate) struct Interpreted<'l> {
     /// The template merged with the topologies of these files, and the diagnostics about the merge.
     /// Each file has the positions of the imports that lead to it.
     importing: FrozenMap<Vec<Leading>, Box<(ServiceTemplate<'l>, Diagnostics)>>,
-    /// The answers of technology plugins as rules, with the diagnostics about them, by requests.
-    answered: FrozenMap<String, Box<(Vec<TechnologyRule<'l>>, Diagnostics)>>,
+    /// The answers of technology plugins, as rules.
+    answered: AnsweredRules<'l>,
     warnings: Diagnostics,
 }
 
@@ -163,52 +163,6 @@ impl<'l> Interpreted<'l> {
         Ok(rules)
     }
 
-    /// What a technology plugin answers to a request, as rules.
-    fn answered(
-        &self,
-        plugins: &TechnologyPlugins,
-        plugin: Node<'_>,
-        request: &TechnologyRequest,
-        diagnostics: &mut Diagnostics,
-    ) -> &[TechnologyRule<'l>] {
-        let TechnologyRequest { plugin: name, node, .. } = request;
-        let wrong = |does: &str, why: &str| {
-            let node = &node.name;
-            let message =
-                format!("the technology plugin `{name}` {does} for node \"{node}\": {why}");
-            Diagnostic::error(Code::Plugin, message).at(plugin.span())
-        };
-        let unasked = || {
-            let message = format!("the technology plugin `{name}` was not asked");
-            let help = format!(
-                "a template runs nothing by itself: `--plugin {name}=COMMAND` lets a command answer"
-            );
-            Diagnostic::warning(Code::Plugin, message).at(plugin.span()).help(help)
-        };
-        let json = request.to_json();
-        let (rules, found) = self.answered.insert_with(json.clone(), || {
-            let text = match plugins.ask(request, json) {
-                Some(Ok(text)) => text,
-                Some(Err(why)) => return Box::new((Vec::new(), wrong("fails", &why).into())),
-                None => return Box::new((Vec::new(), unasked().into())),
-            };
-            let mut found = Diagnostics::default();
-            let answer = self.loaded.inline(&format!("<plugin {name}>"), &text);
-            let read = |answer: &'l Document| {
-                template::parse_answer(answer.root(), &node.r#type, &mut found)
-            };
-            let rules = answer.map(read).map_err(|error| found.push(error)).unwrap_or_default();
-            let as_wrong = |error: Diagnostic| {
-                let place = error.span.unwrap_or(Span::DETACHED);
-                let help = "docs/technologies.md of cuvee describes the answer";
-                wrong("answers wrongly", &error.message).label(place, "this answer").help(help)
-            };
-            Box::new((rules, Diagnostics(found.0.into_iter().map(as_wrong).collect())))
-        });
-        diagnostics.0.extend(found.0.iter().cloned());
-        rules
-    }
-
     /// The variability presets of the template.
     pub(crate) fn presets(&self) -> VariabilityPresets<'l> {
         // Mistakes in presets are reported where inputs are assigned.
@@ -307,7 +261,7 @@ impl<'p> Prepared<'p> {
         let graph = phases.phase(|diagnostics| graph::build(template, &types, diagnostics))?;
         let plugins = &choice.plugins;
         let answers = |plugin: Node<'_>, request: &_, diagnostics: &mut _| {
-            interpreted.answered(plugins, plugin, request, diagnostics)
+            interpreted.answered.of(loaded, plugins, (plugin, request), diagnostics)
         };
         let graph = phases.phase(|diagnostics| {
             diagnostics.0.append(&mut plugins.unnamed(template).0);

@@ -19,7 +19,7 @@ use crate::variability::graph::{
 use crate::variability::options::{AssignPattern, Check, Flag, Options};
 use crate::variability::template::TechnologyRule;
 use plugin::AskedPlugins;
-pub(crate) use plugin::{Answers, TechnologyPlugins};
+pub(crate) use plugin::{AnsweredRules, Answers, TechnologyPlugins};
 pub use plugin::{RequestedNode, RequestedRule, TechnologyRequest};
 pub(crate) use rules::{Candidate, Matching, Rules};
 

@@ -7,11 +7,14 @@
 use super::Candidate;
 use super::hosting::hosts_of;
 use crate::diagnostic::{Advice, Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::tosca::load::Loaded;
 use crate::tosca::types::{Family, TypeHierarchy};
 use crate::variability::graph::{Graph, NodeElement, NodeId};
-use crate::variability::template::{ServiceTemplate, TechnologyRule};
+use crate::variability::template::{ServiceTemplate, TechnologyRule, parse_answer};
+use cuvee_text::source::Span;
 use cuvee_text::value::Value;
-use cuvee_text::yaml::Node;
+use cuvee_text::yaml::{Document, Node};
+use elsa::sync::FrozenMap;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -157,6 +160,61 @@ impl fmt::Debug for TechnologyPlugins {
     }
 }
 
+/// The answers of plugins as rules, with the diagnostics about them, by requests.
+#[derive(Default)]
+pub(crate) struct AnsweredRules<'l>(FrozenMap<String, Box<(Vec<TechnologyRule<'l>>, Diagnostics)>>);
+
+impl<'l> AnsweredRules<'l> {
+    /// What a plugin answers to a request.
+    pub(crate) fn of(
+        &self,
+        loaded: &'l Loaded,
+        plugins: &TechnologyPlugins,
+        (plugin, request): (Node<'_>, &TechnologyRequest),
+        diagnostics: &mut Diagnostics,
+    ) -> &[TechnologyRule<'l>] {
+        let (name, json) = (&request.plugin, request.to_json());
+        let (rules, found) = self.0.insert_with(json.clone(), || {
+            let text = match plugins.ask(request, json) {
+                Some(Ok(text)) => text,
+                Some(Err(why)) => {
+                    return Box::new((Vec::new(), wrong(plugin, request, "fails", &why).into()));
+                }
+                None => return Box::new((Vec::new(), unasked(plugin, name).into())),
+            };
+            let mut found = Diagnostics::default();
+            let answer = loaded.answer(&format!("<plugin {name}>"), &text, plugin.span());
+            let read = |answer: &'l Document| {
+                parse_answer(answer.root(), &request.node.r#type, &mut found)
+            };
+            let rules = answer.map(read).map_err(|error| found.push(error)).unwrap_or_default();
+            let as_wrong = |error: Diagnostic| {
+                let place = error.span.unwrap_or(Span::DETACHED);
+                wrong(plugin, request, "answers wrongly", &error.message)
+                    .label(place, "this answer")
+                    .help("docs/technologies.md of cuvee describes the answer")
+            };
+            Box::new((rules, Diagnostics(found.0.into_iter().map(as_wrong).collect())))
+        });
+        diagnostics.0.extend(found.0.iter().cloned());
+        rules
+    }
+}
+
+fn wrong(plugin: Node<'_>, request: &TechnologyRequest, does: &str, why: &str) -> Diagnostic {
+    let (name, node) = (&request.plugin, &request.node.name);
+    let message = format!("the technology plugin `{name}` {does} for node \"{node}\": {why}");
+    Diagnostic::error(Code::Plugin, message).at(plugin.span())
+}
+
+fn unasked(plugin: Node<'_>, name: &str) -> Diagnostic {
+    let message = format!("the technology plugin `{name}` was not asked");
+    let help = format!(
+        "a template runs nothing by itself: `--plugin {name}=COMMAND` lets a command answer"
+    );
+    Diagnostic::warning(Code::Plugin, message).at(plugin.span()).help(help)
+}
+
 /// Gives the rules that a plugin answers a request with.
 pub(crate) type Answers<'p, 'a> =
     dyn Fn(Node<'a>, &TechnologyRequest, &mut Diagnostics) -> &'a [TechnologyRule<'a>] + 'p;
@@ -208,10 +266,10 @@ impl<'p, 'a> AskedPlugins<'p, 'a> {
     }
 }
 
-fn requested(
-    graph: &Graph<'_>,
+fn requested<'a>(
+    graph: &Graph<'a>,
     types: &TypeHierarchy<'_>,
-    node: &NodeElement<'_>,
+    node: &NodeElement<'a>,
 ) -> RequestedNode {
     let r#type = super::type_name(graph, node);
     let derived = types.chain(Family::Node, r#type).skip(1);
