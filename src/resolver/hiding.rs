@@ -8,15 +8,26 @@ use crate::tosca::sensitive::is_sensitive_name;
 use crate::variability::inputs::InputMode;
 use cuvee_text::diagnostic::Diagnostic;
 use cuvee_text::source::{FileId, SourceMap, Span};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 
 /// For each file the ranges of lines that excerpts may show.
 type ShownLines = FxHashMap<FileId, Vec<Range<u32>>>;
 
 impl Resolver {
+    /// Makes diagnostics ready for a caller: answers are told where they were asked for, nothing is
+    /// told twice, and excerpts show no secrets.
+    pub(super) fn make_ready(&self, loaded: &Loaded, diagnostics: &mut Vec<Diagnostic>) {
+        loaded.place_at_askers(diagnostics);
+        let mut told = FxHashSet::default();
+        let news: Vec<bool> = diagnostics.iter().map(|found| told.insert(found)).collect();
+        let mut news = news.into_iter();
+        diagnostics.retain(|_| news.next() != Some(false));
+        self.hide_secrets(loaded, diagnostics);
+    }
+
     /// Hides secrets from the excerpts of diagnostics.
-    pub(super) fn hide_secrets(&self, loaded: &Loaded, diagnostics: &[Diagnostic]) {
+    fn hide_secrets(&self, loaded: &Loaded, diagnostics: &[Diagnostic]) {
         let sources = loaded.sources();
         let shown = shown_lines(diagnostics, sources);
         if shown.is_empty() || self.reveals_secrets {

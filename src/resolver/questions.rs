@@ -58,12 +58,12 @@ impl Resolver {
         progress.phase("reading");
         let loaded = self.loaded(self.choice.extent())?;
         let resolution = resolve::resolve(&loaded, &self.choice, &how, progress);
-        let resolution = resolution.map_err(|failure| self.blamed(failure, &loaded, &how));
-        let found = match &resolution {
-            Ok(resolution) => resolution.warnings(),
-            Err(failure) => &failure.diagnostics,
+        let mut resolution = resolution.map_err(|failure| self.blamed(failure, &loaded, &how));
+        let found = match &mut resolution {
+            Ok(resolution) => &mut resolution.warnings,
+            Err(failure) => &mut failure.diagnostics,
         };
-        self.hide_secrets(&loaded, found);
+        self.make_ready(&loaded, found);
         how.leave(loaded);
         resolution
     }
@@ -286,8 +286,8 @@ impl Resolver {
         order: &OrderOptions,
     ) -> Result<Answer<Plan>, Failure> {
         let loaded = self.loaded(Extent::Whole)?;
-        let failed = |Diagnostics(diagnostics)| {
-            self.hide_secrets(&loaded, &diagnostics);
+        let failed = |Diagnostics(mut diagnostics)| {
+            self.make_ready(&loaded, &mut diagnostics);
             Failure { diagnostics, sources: loaded.sources().clone() }
         };
         let variant = |resolver: &Self, loaded: &Loaded| {
@@ -571,11 +571,11 @@ impl Resolver {
         let is_library = library.is_some();
         match library.unwrap_or_else(|| self.loaded(Extent::WithVersion2)) {
             Ok(loaded) => {
-                let diagnostics = match is_library {
+                let mut diagnostics = match is_library {
                     true => validate::validate_library(&loaded, &self.choice, progress),
                     false => validate::validate(&loaded, &self.choice, progress),
                 };
-                self.hide_secrets(&loaded, &diagnostics);
+                self.make_ready(&loaded, &mut diagnostics);
                 Validation { diagnostics, sources: loaded.sources().clone() }
             }
             Err(Failure { diagnostics, sources }) => Validation { diagnostics, sources },
@@ -808,9 +808,9 @@ impl Resolver {
         ask: impl FnOnce(&Loaded) -> Told<T>,
     ) -> Result<Answer<T>, Failure> {
         let loaded = self.loaded(extent)?;
-        let told = ask(&loaded);
-        let (Ok((_, Diagnostics(found))) | Err(Diagnostics(found))) = &told;
-        self.hide_secrets(&loaded, found);
+        let mut told = ask(&loaded);
+        let (Ok((_, Diagnostics(found))) | Err(Diagnostics(found))) = &mut told;
+        self.make_ready(&loaded, found);
         let sources = loaded.sources().clone();
         match told {
             Ok((result, Diagnostics(warnings))) => Ok(Answer { result, warnings, sources }),

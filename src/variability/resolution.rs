@@ -74,7 +74,7 @@ pub struct Resolution {
     pub(super) package: Package,
     pub(super) optima: Vec<Optimum>,
     pub(super) sources: SourceMap,
-    pub(super) warnings: Vec<Diagnostic>,
+    pub(crate) warnings: Vec<Diagnostic>,
 }
 
 impl Resolution {

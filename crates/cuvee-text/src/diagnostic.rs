@@ -129,7 +129,7 @@ pub struct Advice {
 }
 
 /// A word, and the word that was most likely meant.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Replacement {
     written: String,
     meant: String,
@@ -179,7 +179,7 @@ pub struct Fix {
 }
 
 /// A related place, and a message about it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Label {
     /// The place.
@@ -197,7 +197,7 @@ pub struct Label {
 /// assert_eq!(error.one_line(&SourceMap::default()), "error[unknown-type]: there is no type `prd`");
 /// assert_eq!(error.help.as_deref(), Some("did you mean `prod`?"));
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Diagnostic {
     /// The kind of the diagnostic.

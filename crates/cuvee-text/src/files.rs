@@ -116,7 +116,7 @@ impl Files {
     /// As [`Files::whole`].
     pub fn inline(&self, name: &str, text: &str) -> Result<&Document, Diagnostic> {
         let add = || Box::new(self.sources.add(name, text));
-        self.whole(*self.inline.insert_with(text.to_owned(), add))
+        self.whole(*self.inline.insert_with(format!("{name}\0{text}"), add))
     }
 
     /// Parses files on all cores, unless they are parsed already. Each comes with a filter `keep`

@@ -15,6 +15,7 @@ use cuvee_text::files::{self, DocumentReading, Files, read_bytes};
 use cuvee_text::source::{FileId, FileSystem, SourceFile, SourceMap, Span, is_yaml, normalize};
 use cuvee_text::xml::is_xml;
 use cuvee_text::yaml::{Document, Keep};
+use elsa::sync::FrozenMap;
 use memchr::memmem;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -56,6 +57,8 @@ pub(crate) struct Loaded {
     library: Vec<FileId>,
     /// Warnings about the files that come with the template.
     warnings: Diagnostics,
+    /// Where answers of callers were asked for.
+    askers: FrozenMap<FileId, Box<Span>>,
 }
 
 impl Loaded {
@@ -85,6 +88,7 @@ impl Loaded {
                 base,
                 library,
                 warnings,
+                askers: FrozenMap::default(),
             }),
             Err(Diagnostics(diagnostics)) => {
                 Err(Failure { diagnostics, sources: files.sources().clone() })
@@ -130,6 +134,7 @@ impl Loaded {
             base: directory.to_owned(),
             library,
             warnings: diagnostics,
+            askers: FrozenMap::default(),
         })
     }
 
@@ -152,6 +157,7 @@ impl Loaded {
                 base: path.parent().unwrap_or(path).to_owned(),
                 library: library.collect(),
                 warnings: Diagnostics::default(),
+                askers: FrozenMap::default(),
                 ..*self
             }
         })
@@ -219,6 +225,7 @@ impl Loaded {
             base,
             library,
             warnings,
+            askers: FrozenMap::default(),
             ..*self
         }
     }
@@ -234,6 +241,7 @@ impl Loaded {
             base: self.base.clone(),
             library: self.library.clone(),
             warnings: self.warnings.clone(),
+            askers: FrozenMap::default(),
             ..*self
         }
     }
@@ -385,6 +393,31 @@ impl Loaded {
     /// `syntax` where the text cannot be parsed.
     pub(crate) fn inline(&self, name: &str, text: &str) -> Result<&Document, Diagnostic> {
         self.files.inline(name, text)
+    }
+
+    /// Parses the answer of a caller to what is asked for at this place.
+    ///
+    /// # Errors
+    /// As [`Loaded::inline`].
+    pub(crate) fn answer(
+        &self,
+        name: &str,
+        text: &str,
+        asker: Span,
+    ) -> Result<&Document, Diagnostic> {
+        let answer = self.inline(name, text)?;
+        self.askers.insert(answer.file(), Box::new(asker));
+        Ok(answer)
+    }
+
+    /// Moves diagnostics about answers of callers to where these were asked for.
+    pub(crate) fn place_at_askers(&self, diagnostics: &mut [Diagnostic]) {
+        for found in diagnostics {
+            let Some(span) = found.span else { continue };
+            if let Some(&asker) = self.askers.get(&span.file) {
+                *found = found.clone().at(asker).label(span, "this answer");
+            }
+        }
     }
 }
 
