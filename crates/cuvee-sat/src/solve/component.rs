@@ -5,7 +5,7 @@ use super::lexicographic::lexicographic_minimum;
 use super::optimize;
 use super::propagate::Propagation;
 use super::solver::{Recorded, SatSolver};
-use super::{Interrupted, SolverSettings, Technique, Techniques};
+use super::{Interrupted, Limit, SolverSettings, Technique, Techniques, UNTIMED};
 use crate::formula::{Cnf, Lit, Var};
 
 /// A component with its solver. The solver allows only models that are optimal for the objectives
@@ -13,6 +13,7 @@ use crate::formula::{Cnf, Lit, Var};
 pub(super) struct ComponentSolver {
     solver: Recorded,
     techniques: Techniques,
+    limit: Limit,
     /// Whether to look for a good model first, because there may be no time to prove the best one.
     improves: bool,
     /// The values of its variables in the best model so far.
@@ -35,7 +36,10 @@ impl ComponentSolver {
             solver.new_var();
         });
         let mut literals = Vec::new();
-        for &clause in &component.clauses {
+        for (done, &clause) in component.clauses.iter().enumerate() {
+            if (done + 1).is_multiple_of(UNTIMED) && settings.limit.is_over() {
+                return Err(Interrupted);
+            }
             literals.clear();
             let residue = fixed.residue(cnf.clause(clause).literals).into_iter().flatten();
             literals.extend(residue.filter_map(|literal| components.inner(literal)));
@@ -50,7 +54,8 @@ impl ComponentSolver {
         let model = model(&solver, component.vars as usize);
         let techniques = settings.techniques;
         let improves = techniques.has(Technique::Greedy) || settings.limit.is_set();
-        Ok(found.then_some(Self { solver, techniques, improves, model, finished: true }))
+        let limit = settings.limit.clone();
+        Ok(found.then_some(Self { solver, techniques, limit, improves, model, finished: true }))
     }
 
     /// Whether the model is proven to be the best, and is the preferred one among the best.
@@ -83,7 +88,8 @@ impl ComponentSolver {
         if !self.finished {
             return (0, self.cost(terms));
         }
-        if self.improves {
+        // Each of these goes through all clauses before the solver is asked.
+        if self.improves && !self.limit.is_over() {
             self.improve(terms);
             bounds(0, self.cost(terms));
         }
@@ -118,7 +124,9 @@ impl ComponentSolver {
 
     /// Takes the model in which these literals are lexicographically least.
     pub(super) fn prefer(&mut self, preference: &[Lit]) {
-        self.finished = self.finished && lexicographic_minimum(preference, &mut self.solver);
+        self.finished = self.finished
+            && !self.limit.is_over()
+            && lexicographic_minimum(preference, &mut self.solver);
         if self.finished {
             self.model = model(&self.solver, self.model.len());
         }

@@ -180,7 +180,13 @@ pub fn solve(
     if let Some(clause) = propagation.conflict {
         return Err(conflict(&propagation, &[clause]));
     }
+    let in_time = || match cnf.len() > UNTIMED && settings.limit.is_over() {
+        true => Err(Unsolved::Interrupted),
+        false => Ok(()),
+    };
+    in_time()?;
     let components = Components::of(cnf, &propagation, settings.techniques);
+    in_time()?;
     let mut parts = Vec::with_capacity(components.components.len());
     for component in &components.components {
         match ComponentSolver::start(cnf, &components, &propagation, component, settings) {
@@ -199,6 +205,9 @@ pub fn solve(
     solution.prefer(problem.preference);
     Ok(solution)
 }
+
+/// How many clauses may be prepared before the limit counts.
+const UNTIMED: usize = 100_000;
 
 /// Reports costs as numbers of 64 bits, which saturate.
 fn bounds(lower: u128, upper: u128) -> Bounds {
