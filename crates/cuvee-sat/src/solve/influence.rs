@@ -51,8 +51,9 @@ impl InfluenceQuestion<'_> {
 const IN_VAIN: u32 = 2;
 /// How many passes of walking there are at most.
 const PASSES: u32 = 24;
-/// How many literals the copies made at a time may have.
-const COPIED: usize = 2_000_000;
+/// How many literals the copies made at a time may have at least. Each answer is about all copies, so
+/// they are not much larger than the clauses themselves.
+const COPIED: usize = 50_000;
 
 /// Finds what each factor influences, where all variables follow from inputs.
 struct Behind<'q> {
@@ -113,10 +114,11 @@ impl<'q> Behind<'q> {
 
     /// Asks the solver about all variables behind a factor that were not seen to be influenced.
     fn prove(&mut self, kind: SolverKind, progress: &mut dyn Progress) {
+        let most = self.question.cnf.literals().max(COPIED);
         let mut factor = 0;
         while factor < self.found.len() {
             let mut copies = Copies::new(self.question.cnf, kind);
-            while factor < self.found.len() && copies.literals < COPIED {
+            while factor < self.found.len() && copies.literals < most {
                 let cases = &self.question.factors[factor];
                 let mut inputs: Vec<Var> = cases.iter().map(|literal| literal.var()).collect();
                 inputs.retain(|&var| self.circuit.is_input(var));
