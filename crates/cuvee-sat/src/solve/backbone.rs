@@ -3,9 +3,9 @@
 //!
 //! Both searches start from a few models that are as different from each other as possible. These
 //! show most of the literals that can differ. Where models can be found by walking, so do the
-//! neighbours of each model that is found. Then the solver is asked for a model in which *any* of
-//! the remaining literals differs. Either it shows something new, or its one answer proves all the
-//! rest.
+//! neighbours of each model that is found. Then the solver is asked for each of the remaining
+//! literals, and where several in a row cannot differ, for a model in which *any* of them does:
+//! either it shows something new, or its one answer proves all the rest.
 //!
 //! # References
 //!
@@ -81,27 +81,60 @@ pub fn backbone_beside(
 /// Finds the literals that are true in no model. There must be a model.
 ///
 /// Propagation guesses a model in which as many of the literals as possible are true, so that few
-/// models show all literals that can be true. One question to the solver proves the rest.
+/// models show all literals that can be true. Those that are left are asked for one by one.
 pub fn impossible(open: Vec<Lit>, models: &mut Models) -> Vec<Lit> {
     impossible_beside(&mut Samples::default(), open, models)
 }
 
 /// Does the same as [`impossible`], given some models that are known already.
 fn impossible_beside(samples: &mut Samples, mut open: Vec<Lit>, models: &mut Models) -> Vec<Lit> {
+    let all = open.clone();
     let mut show = |open: &mut Vec<Lit>, models: &Models| {
         open.retain(|&literal| !models.is_true(literal));
         let new = samples.see(models);
         open.retain(|&literal| !samples.show_since(new, literal));
     };
-    while !open.is_empty() {
+    let mut before = usize::MAX;
+    while !open.is_empty() && before - open.len() >= MANY {
+        before = open.len();
         models.solve_toward(&open);
         show(&mut open, models);
-        if open.is_empty() || !models.solve_any(&open, &[]) {
-            break;
-        }
-        show(&mut open, models);
     }
-    open
+    let never: FxHashSet<_> = never(open, models, &mut show).into_iter().collect();
+    all.into_iter().filter(|literal| never.contains(literal)).collect()
+}
+
+/// How many literals a model has to show so that it was worth finding one that shows many.
+const MANY: usize = 16;
+
+/// How many literals in a row may be asked for in vain before one question is about all others.
+const ALONE: usize = 8;
+
+/// Finds the literals that are true in no model, and asks for each by itself. That is quick where
+/// most can be true, but not two together. `show` removes what the last model shows.
+pub(super) fn never(
+    mut open: Vec<Lit>,
+    models: &mut Models,
+    show: &mut dyn FnMut(&mut Vec<Lit>, &Models),
+) -> Vec<Lit> {
+    let (mut never, mut in_vain) = (Vec::new(), 0);
+    while let Some(literal) = open.pop() {
+        if models.solve(&[literal]) {
+            show(&mut open, models);
+            in_vain = 0;
+            continue;
+        }
+        never.push(literal);
+        in_vain += 1;
+        if in_vain == ALONE && !open.is_empty() {
+            match models.solve_any(&open, &[]) {
+                true => show(&mut open, models),
+                false => never.append(&mut open),
+            }
+            in_vain = 0;
+        }
+    }
+    never
 }
 
 /// Finds the sets of candidates that have the same value in each model, including those whose value

@@ -4,10 +4,10 @@
 //! a constraint that can is one to blame. The search first walks through models: a neighbour of a
 //! model in which exactly one constraint fails shows that this one can fail alone. For the other
 //! constraints, clauses demand that at most one constraint fails. Propagation proves that some
-//! cannot fail. For the rest, a solver is asked for a model in which any of them fails, until there
-//! is none.
+//! cannot fail. For each of the rest, a solver is asked for a model in which it fails.
 
 use super::SolverKind;
+use super::backbone::never;
 use super::circuit::Circuit;
 use super::models::Models;
 use super::propagator::Propagator;
@@ -68,15 +68,14 @@ impl ConstraintQuestion<'_> {
                 self.walk(walk, &mut may_fail);
             }
         }
-        let mut open = self.not_seen_to_hold(&mut models.propagator(), &may_fail);
+        let open = self.not_seen_to_hold(&mut models.propagator(), &may_fail);
         self.at_most_one_fails(&mut models);
         progress.counted("questions", open.len());
-        while !open.is_empty() && models.solve_any(&open, &[]) {
-            let (shown, rest): (Vec<Lit>, Vec<Lit>) =
-                open.iter().partition(|&&failed| models.is_true(failed));
-            open = rest;
-            may_fail.extend(shown);
-        }
+        // Each is asked for by itself: that it fails makes all others hold at once. A solver that
+        // may choose which one fails decides on the others first.
+        let holding: FxHashSet<_> =
+            never(open.clone(), &mut models, &mut |_, _| {}).into_iter().collect();
+        may_fail.extend(open.into_iter().filter(|failed| !holding.contains(failed)));
         progress.counted("searches", models.searches());
         let fails = |own: &&(u32, Lit)| may_fail.contains(&!own.1);
         let origins: FxHashSet<u32> =
