@@ -16,10 +16,17 @@ pub(crate) struct SubstitutionCase {
     pub is_impossible: bool,
 }
 
-pub(crate) const CASES: [SubstitutionCase; 11] = [
+pub(crate) const CASES: [SubstitutionCase; 12] = [
     SubstitutionCase {
         name: "nodes, 50 candidates of 20 nodes each",
-        make: candidates,
+        make: |size| candidates(size, 50),
+        sizes: &[1_000, 2_000],
+        goal: Some(500),
+        is_impossible: false,
+    },
+    SubstitutionCase {
+        name: "candidates of 20 nodes each",
+        make: |size| candidates(1, size),
         sizes: &[1_000, 2_000],
         goal: Some(500),
         is_impossible: false,
@@ -145,7 +152,7 @@ fn asked(
 }
 
 /// Nodes of one type that each need one of ten servers, and templates for that type.
-fn candidates(size: usize) -> (Resolver, SubstitutionQuery) {
+fn candidates(size: usize, templates: usize) -> (Resolver, SubstitutionQuery) {
     let mut nodes: String =
         (0..10).map(|at| format!("    server{at}: {{type: Server}}\n")).collect();
     for node in 0..size {
@@ -167,7 +174,7 @@ fn candidates(size: usize) -> (Resolver, SubstitutionQuery) {
         }
         (format!("catalogue{index:02}.yaml"), text)
     };
-    asked(&nodes, (0..50).map(template).collect(), "")
+    asked(&nodes, (0..templates).map(template).collect(), "")
 }
 
 /// A chain of substitutions: the template for a node has a node of the next type, with `choices`
