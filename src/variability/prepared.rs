@@ -272,9 +272,9 @@ impl<'p> Prepared<'p> {
         let (wrong, mut unused): (Vec<_>, Vec<_>) =
             named.into_iter().partition(|found| found.severity == Severity::Error);
         phases.warnings.0.append(&mut unused);
-        let sources = loaded.sources();
-        progress.counted("files", sources.files().count());
-        progress.counted("bytes", sources.files().map(|file| file.text().len()).sum());
+        let texts = documents.iter().map(|&file| loaded.sources().file(file).text());
+        progress.counted("files", documents.len());
+        progress.counted("bytes", texts.map(|text| text.len()).sum());
         progress.counted("elements", graph.elements.len());
         Ok(Self {
             loaded,
