@@ -160,7 +160,7 @@ fn candidates(size: usize, templates: usize) -> (Resolver, SubstitutionQuery) {
         writeln!(nodes, "    client{node}: {{type: Client, directives: [substitute], properties: {{size: {node}}}, requirements: [{{service: server{server}}}]}}").ok();
     }
     let template = |index: usize| {
-        let parts = if index == 25 { 19 } else { 20 };
+        let parts = if index == templates / 2 { 19 } else { 20 };
         let mut text = format!(
             "{HEAD}  inputs:\n    size: {{type: integer}}\n  substitution_mappings:\n    node_type: Client\n    capabilities: {{service: [part0, service]}}\n    requirements:\n      - service: [part0, service]\n  node_templates:\n    part0: {{type: Part, properties: {{size: {{get_input: size}}}}}}\n"
         );
