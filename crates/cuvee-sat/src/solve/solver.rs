@@ -189,6 +189,9 @@ impl Batsat {
     }
 
     fn answer(&mut self, assumptions: &[Lit], decisions: Option<u64>) -> Option<bool> {
+        if self.solver.cb().limit.is_over() {
+            return None;
+        }
         self.solver.cb_mut().left.set(decisions);
         let assumptions: Vec<_> = assumptions.iter().map(|&literal| to_batsat(literal)).collect();
         let answer = self.solver.solve_limited(&assumptions);
@@ -218,7 +221,7 @@ impl SatSolver for Batsat {
     }
 
     fn search(&mut self, assumptions: &[Lit]) -> Option<bool> {
-        if self.solver.cb().limit.is_over() { None } else { self.answer(assumptions, None) }
+        self.answer(assumptions, None)
     }
 
     fn attempt(&mut self, assumptions: &[Lit]) -> Option<bool> {
