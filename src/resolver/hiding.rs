@@ -43,19 +43,22 @@ impl Resolver {
             secret_spans(document, &types, &is_asked, &mut |span| sources.hide(span));
         }
         let known: Vec<_> = types.documents().iter().map(|document| document.file()).collect();
-        let others =
-            diagnostics.iter().filter(|it| it.span.is_some_and(|at| !known.contains(&at.file)));
-        hide_named(sources, others);
+        let is_elsewhere = |it: &&Diagnostic| places(it).any(|at| !known.contains(&at.file));
+        hide_named(sources, diagnostics.iter().filter(is_elsewhere));
     }
+}
+
+/// The places whose lines the excerpt of a diagnostic shows.
+fn places(diagnostic: &Diagnostic) -> impl Iterator<Item = Span> + '_ {
+    diagnostic.span.into_iter().chain(diagnostic.labels.iter().map(|label| label.span))
 }
 
 /// The lines that the excerpts of diagnostics may show. What is between two places is shown, too.
 fn shown_lines(diagnostics: &[Diagnostic], sources: &SourceMap) -> ShownLines {
     let mut shown = ShownLines::default();
     for diagnostic in diagnostics {
-        let labels = diagnostic.labels.iter().map(|label| label.span);
         let mut own: FxHashMap<FileId, Range<u32>> = FxHashMap::default();
-        for span in diagnostic.span.into_iter().chain(labels) {
+        for span in places(diagnostic) {
             let line = sources.line_range(span);
             let (start, end) = (line.start as u32, (line.end as u32).max(span.end));
             let range = own.entry(span.file).or_insert(start..end);
@@ -75,8 +78,7 @@ pub(super) fn hide_named<'d>(
     diagnostics: impl IntoIterator<Item = &'d Diagnostic>,
 ) {
     for diagnostic in diagnostics {
-        let labels = diagnostic.labels.iter().map(|label| label.span);
-        for span in diagnostic.span.into_iter().chain(labels) {
+        for span in places(diagnostic) {
             let line = sources.line_range(span);
             let text = sources.line(span);
             let is_of_name = |c: char| c.is_alphanumeric() || "_-".contains(c);
