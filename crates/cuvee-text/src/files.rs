@@ -19,8 +19,10 @@ pub struct Files {
     documents: FrozenMap<FileId, Box<Parsed>>,
     /// A function that every parsed document goes through.
     reading: Option<DocumentReading>,
-    /// The documents that are in no file, by their texts.
+    /// The documents that are in no file, by their names and texts.
     inline: FrozenMap<String, Box<FileId>>,
+    /// For documents that are answers, where they were asked for.
+    askers: FrozenMap<FileId, Box<Span>>,
 }
 
 /// A function that checks or changes a document after it was parsed.
@@ -117,6 +119,26 @@ impl Files {
     pub fn inline(&self, name: &str, text: &str) -> Result<&Document, Diagnostic> {
         let add = || Box::new(self.sources.add(name, text));
         self.whole(*self.inline.insert_with(format!("{name}\0{text}"), add))
+    }
+
+    /// Parses a text that answers what is asked for at a place in a file.
+    ///
+    /// # Errors
+    /// As [`Files::inline`].
+    pub fn answer(&self, name: &str, text: &str, asker: Span) -> Result<&Document, Diagnostic> {
+        let answer = self.inline(name, text)?;
+        self.askers.insert(answer.file(), Box::new(asker));
+        Ok(answer)
+    }
+
+    /// Moves diagnostics about answers to where these were asked for.
+    pub fn place_at_askers(&self, diagnostics: &mut [Diagnostic]) {
+        for found in diagnostics {
+            let Some(span) = found.span else { continue };
+            if let Some(&asker) = self.askers.get(&span.file) {
+                *found = found.clone().at(asker).label(span, "this answer");
+            }
+        }
     }
 
     /// Parses files on all cores, unless they are parsed already. Each comes with a filter `keep`

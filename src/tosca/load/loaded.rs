@@ -15,7 +15,6 @@ use cuvee_text::files::{self, DocumentReading, Files, read_bytes};
 use cuvee_text::source::{FileId, FileSystem, SourceFile, SourceMap, Span, is_yaml, normalize};
 use cuvee_text::xml::is_xml;
 use cuvee_text::yaml::{Document, Keep};
-use elsa::sync::FrozenMap;
 use memchr::memmem;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -57,8 +56,6 @@ pub(crate) struct Loaded {
     library: Vec<FileId>,
     /// Warnings about the files that come with the template.
     warnings: Diagnostics,
-    /// Where answers of callers were asked for.
-    askers: FrozenMap<FileId, Box<Span>>,
 }
 
 impl Loaded {
@@ -88,7 +85,6 @@ impl Loaded {
                 base,
                 library,
                 warnings,
-                askers: FrozenMap::default(),
             }),
             Err(Diagnostics(diagnostics)) => {
                 Err(Failure { diagnostics, sources: files.sources().clone() })
@@ -134,7 +130,6 @@ impl Loaded {
             base: directory.to_owned(),
             library,
             warnings: diagnostics,
-            askers: FrozenMap::default(),
         })
     }
 
@@ -157,7 +152,6 @@ impl Loaded {
                 base: path.parent().unwrap_or(path).to_owned(),
                 library: library.collect(),
                 warnings: Diagnostics::default(),
-                askers: FrozenMap::default(),
                 ..*self
             }
         })
@@ -225,7 +219,6 @@ impl Loaded {
             base,
             library,
             warnings,
-            askers: FrozenMap::default(),
             ..*self
         }
     }
@@ -241,7 +234,6 @@ impl Loaded {
             base: self.base.clone(),
             library: self.library.clone(),
             warnings: self.warnings.clone(),
-            askers: FrozenMap::default(),
             ..*self
         }
     }
@@ -405,19 +397,12 @@ impl Loaded {
         text: &str,
         asker: Span,
     ) -> Result<&Document, Diagnostic> {
-        let answer = self.inline(name, text)?;
-        self.askers.insert(answer.file(), Box::new(asker));
-        Ok(answer)
+        self.files.answer(name, text, asker)
     }
 
     /// Moves diagnostics about answers of callers to where these were asked for.
     pub(crate) fn place_at_askers(&self, diagnostics: &mut [Diagnostic]) {
-        for found in diagnostics {
-            let Some(span) = found.span else { continue };
-            if let Some(&asker) = self.askers.get(&span.file) {
-                *found = found.clone().at(asker).label(span, "this answer");
-            }
-        }
+        self.files.place_at_askers(diagnostics);
     }
 }
 
