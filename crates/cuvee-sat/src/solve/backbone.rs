@@ -78,7 +78,7 @@ pub fn backbone_beside(
     Some(Backbone { always: among(|literal| !literal), never: among(|literal| literal) })
 }
 
-/// Finds the literals that are true in no model. There must be a model.
+/// Finds the literals that are true in no model, in no certain order. There must be a model.
 ///
 /// Propagation guesses a model in which as many of the literals as possible are true, so that few
 /// models show all literals that can be true. Those that are left are asked for one by one.
@@ -88,7 +88,6 @@ pub fn impossible(open: Vec<Lit>, models: &mut Models) -> Vec<Lit> {
 
 /// Does the same as [`impossible`], given some models that are known already.
 fn impossible_beside(samples: &mut Samples, mut open: Vec<Lit>, models: &mut Models) -> Vec<Lit> {
-    let all = open.clone();
     let mut show = |open: &mut Vec<Lit>, models: &Models| {
         open.retain(|&literal| !models.is_true(literal));
         let new = samples.see(models);
@@ -100,8 +99,7 @@ fn impossible_beside(samples: &mut Samples, mut open: Vec<Lit>, models: &mut Mod
         models.solve_toward(&open);
         show(&mut open, models);
     }
-    let never: FxHashSet<_> = never(open, models, &mut show).into_iter().collect();
-    all.into_iter().filter(|literal| never.contains(literal)).collect()
+    never(open, models, &mut show)
 }
 
 /// How many literals a model has to show so that it was worth finding one that shows many.

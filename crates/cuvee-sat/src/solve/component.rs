@@ -88,7 +88,7 @@ impl ComponentSolver {
         if !self.finished {
             return (0, self.cost(terms));
         }
-        // Each of these goes through all clauses before the solver is asked.
+        // Looking for a good model goes through all clauses before the solver is asked.
         if self.improves && !self.limit.is_over() {
             self.improve(terms);
             bounds(0, self.cost(terms));

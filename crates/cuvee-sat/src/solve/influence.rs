@@ -51,8 +51,8 @@ impl InfluenceQuestion<'_> {
 const IN_VAIN: u32 = 2;
 /// How many passes of walking there are at most.
 const PASSES: u32 = 24;
-/// How many literals the copies made at a time may have at least. Each answer is about all copies, so
-/// they are not much larger than the clauses themselves.
+/// The copies made at a time may have as many literals as the clauses themselves, or this many where
+/// that is more. Each answer is about all copies, so larger ones would cost more than they save.
 const COPIED: usize = 50_000;
 
 /// Finds what each factor influences, where all variables follow from inputs.
