@@ -7,6 +7,7 @@ use super::solve::{Chooser, FulfilOptions, FulfilReason, NotSolved, Solved};
 use super::targets::{Fitting, FulfilOption, FulfilTargets, Unfit};
 use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, LISTED, listed};
 use crate::topology::NodeIndex;
+use crate::tosca::requirement::times;
 use cuvee_text::source::Span;
 use std::rc::Rc;
 
@@ -176,10 +177,7 @@ impl Teller<'_, '_, '_> {
         let (target, message) = match reason {
             FulfilReason::Capacity(target, capability) => {
                 let target = &self.targets.all[*target];
-                let left = match target.left(capability).unwrap_or(0) {
-                    1 => "once".to_owned(),
-                    left => format!("{left} times"),
-                };
+                let left = times(target.left(capability).unwrap_or(0));
                 let name = target.name;
                 (
                     target,
