@@ -328,7 +328,7 @@ impl<'s, 'a> Space<'s, 'a> {
 
     /// A solver whose models are the best variant of each assignment, whether it is valid or not.
     pub(super) fn best_models(&self) -> Models {
-        Models::new(self.determinised.vars, self.best_clauses(), self.prepared.solver)
+        Models::new(self.determinised.vars, self.best_clauses(), self.prepared.settings())
     }
 
     /// A solver whose models are the valid variants.
@@ -571,7 +571,7 @@ fn determinise(
     let preference = variant::preference(&prepared.graph, prepared.options);
     let problem = Problem { cnf, objectives, preference: &preference };
     let question = Question { problem: &problem, inputs, unique: &unique };
-    solve::determinise(&question, prepared.solver, MAX_CONTEXTS).ok_or_else(|| {
+    solve::determinise(&question, prepared.settings(), MAX_CONTEXTS).ok_or_else(|| {
         let message =
             format!("the best variant depends on inputs in more than {MAX_CONTEXTS} ways");
         Diagnostic::error(Code::OpenInput, message)

@@ -17,10 +17,11 @@ use crate::report::{self, ReportQuery, ReportedInstance};
 use crate::topology::Topology;
 use crate::tosca::load::{Extent, Loaded, TemplateLocation};
 use crate::tosca::{DefinedTypes, TypeReport, TypesReport, v1_0};
-use crate::validate::{self, Validation};
+use crate::validate::{self, Stage, StageDiagnostics, StagedValidation, Validation};
 use crate::variability::assign::{
     self, AssignedTechnologies, TechnologyQuality, UnsupportedTechnology,
 };
+use crate::variability::choice::Choice;
 use crate::variability::enriched::{self, EnrichedTemplate};
 use crate::variability::init;
 use crate::variability::inputs::InputMode;
@@ -563,22 +564,53 @@ impl Resolver {
     /// assert!(validation.is_valid(false), "{:#?}", validation.diagnostics);
     /// ```
     pub fn validate(&self) -> Validation {
+        let StagedValidation { all, sources, .. } = self.validate_as(&self.choice, Stage::Variants);
+        Validation { diagnostics: all, sources }
+    }
+
+    /// Validates the template as [`Resolver::validate`] does, but only as far as a stage, and until
+    /// the time or the flag at which runs of this resolver stop.
+    ///
+    /// ```
+    /// use cuvee::validate::Stage;
+    /// let stop = std::sync::Arc::new(true.into());
+    /// let stopped = cuvee::Resolver::new("examples/shop").stop_when(stop);
+    /// assert!(stopped.validate_until(Stage::Variants).variants().is_none());
+    /// ```
+    pub fn validate_until(&self, stage: Stage) -> StagedValidation {
+        let choice = Choice { limit: self.how().limit, ..self.choice.clone() };
+        self.validate_as(&choice, stage)
+    }
+
+    fn validate_as(&self, choice: &Choice, until: Stage) -> StagedValidation {
+        let of_text = |Validation { diagnostics, sources }| StagedValidation {
+            text: Some(diagnostics.clone()),
+            variants: (until == Stage::Variants).then(Vec::new),
+            all: diagnostics,
+            sources,
+        };
         if let Some(validation) = self.validate_definitions() {
-            return validation;
+            return of_text(validation);
         }
         let progress = &mut self.progress.clone();
         let library = self.library();
         let is_library = library.is_some();
         match library.unwrap_or_else(|| self.loaded(Extent::WithVersion2)) {
             Ok(loaded) => {
-                let mut diagnostics = match is_library {
-                    true => validate::validate_library(&loaded, &self.choice, progress),
-                    false => validate::validate(&loaded, &self.choice, progress),
+                let found = match is_library {
+                    true => validate::validate_library(&loaded, choice, until, progress),
+                    false => validate::validate(&loaded, choice, until, progress),
                 };
-                self.make_ready(&loaded, &mut diagnostics);
-                Validation { diagnostics, sources: loaded.sources().clone() }
+                let mut all = found.all();
+                self.make_ready(&loaded, &mut all);
+                let mut found = found.in_order();
+                for list in found.text.iter_mut().chain(&mut found.variants) {
+                    loaded.place_at_askers(list);
+                }
+                let (StageDiagnostics { text, variants }, sources) = (found, loaded.sources());
+                StagedValidation { text, variants, all, sources: sources.clone() }
             }
-            Err(Failure { diagnostics, sources }) => Validation { diagnostics, sources },
+            Err(failure) => of_text(failure.into()),
         }
     }
 

@@ -25,24 +25,21 @@ pub(super) struct Finding {
 impl Finding {
     /// Whether the finding depends on more than the presence of one element, so that possibly no
     /// variant has it.
-    fn is_doubtful(&self) -> bool {
+    pub(super) fn is_doubtful(&self) -> bool {
         self.when.len() > 1 || !self.unless.is_empty()
     }
 }
 
-/// Reports the findings that some variant has. If a finding depends on a combination of elements,
-/// the message names inputs that lead to such a variant.
+/// Reports the doubtful findings that some variant has. If a finding depends on a combination of
+/// elements, the message names inputs that lead to such a variant.
 pub(super) fn in_all_variants(
     choice: &Choice,
     prepared: &Prepared<'_>,
-    findings: Vec<Finding>,
+    mut doubtful: Vec<Finding>,
     waiting: &Waiting<'_, '_>,
     diagnostics: &mut Diagnostics,
     progress: &mut dyn Progress,
 ) {
-    let (mut doubtful, certain): (Vec<_>, Vec<_>) =
-        findings.into_iter().partition(Finding::is_doubtful);
-    diagnostics.0.extend(certain.into_iter().map(|finding| finding.diagnostic));
     check::mentions(&prepared.graph, &mut |mention| {
         if let Some(diagnostic) = mention.dangles(&prepared.graph) {
             let when = mention.from.into_iter().collect();
@@ -51,6 +48,9 @@ pub(super) fn in_all_variants(
     });
     let space = Opened::new(prepared, true, progress)
         .and_then(|opened| Space::new(prepared, opened, progress));
+    if choice.limit.is_over() {
+        return;
+    }
     progress.phase("looking for wrong variants");
     match space {
         Ok(space) => ask(choice, prepared, &space, doubtful, waiting, diagnostics),
@@ -77,7 +77,11 @@ fn ask(
         let present = finding.when.iter().map(|&id| literal(id));
         present.chain(finding.unless.iter().map(|&id| !literal(id))).collect()
     };
-    let Some(found) = space.valid_with(&doubtful.iter().map(happens).collect::<Vec<_>>()) else {
+    let found = space.valid_with(&doubtful.iter().map(happens).collect::<Vec<_>>());
+    if choice.limit.is_over() {
+        return;
+    }
+    let Some(found) = found else {
         let void = space.void_with(|| {
             let mode = helpful_mode(choice, prepared)?;
             Some(format!("with `options: {{mode: {mode}}}` there are variants"))

@@ -52,6 +52,7 @@ use cuvee_sat::progress::Progress;
 use cuvee_text::answer::Failure;
 use cuvee_text::source::SourceMap;
 use cuvee_text::yaml::Document;
+use finding::Finding;
 
 pub(crate) use v1_0::validate_definitions;
 
@@ -91,6 +92,84 @@ impl Validation {
     }
 }
 
+/// How far a template is validated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Only what the text says: syntax, keynames, names, types and values.
+    Text,
+    /// Also what only some variants have, which a solver has to find.
+    Variants,
+}
+
+/// The result of a validation in stages, which ends early where it is stopped.
+///
+/// ```
+/// use cuvee::validate::Stage;
+/// let shop = cuvee::Resolver::new("examples/shop");
+/// let staged = shop.validate_until(Stage::Text);
+/// assert!(staged.text().is_some() && staged.variants().is_none());
+/// let all = shop.validate_until(Stage::Variants).into_validation();
+/// assert_eq!(all.unwrap().diagnostics, shop.validate().diagnostics);
+/// ```
+#[derive(Clone, Debug)]
+pub struct StagedValidation {
+    pub(crate) text: Option<Vec<Diagnostic>>,
+    pub(crate) variants: Option<Vec<Diagnostic>>,
+    pub(crate) all: Vec<Diagnostic>,
+    pub(crate) sources: SourceMap,
+}
+
+impl StagedValidation {
+    /// What the text says, in the order of the files; `None` where the run was stopped before.
+    pub fn text(&self) -> Option<&[Diagnostic]> {
+        self.text.as_deref()
+    }
+
+    /// What variants add to that; `None` where they were not looked at, or the run was stopped.
+    pub fn variants(&self) -> Option<&[Diagnostic]> {
+        self.variants.as_deref()
+    }
+
+    /// The files that were read.
+    pub fn sources(&self) -> &SourceMap {
+        &self.sources
+    }
+
+    /// What [`Resolver::validate`](crate::Resolver::validate) says; `None` where the variants were
+    /// not looked at, or the run was stopped.
+    pub fn into_validation(self) -> Option<Validation> {
+        self.variants
+            .is_some()
+            .then_some(Validation { diagnostics: self.all, sources: self.sources })
+    }
+}
+
+/// The diagnostics of stages, in no certain order and with duplicates. A stage that was not reached
+/// has none.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct StageDiagnostics {
+    pub text: Option<Vec<Diagnostic>>,
+    pub variants: Option<Vec<Diagnostic>>,
+}
+
+impl StageDiagnostics {
+    /// What is known of both; a stage that one of them lacks is missing.
+    fn and(self, other: Self) -> Self {
+        let both = |one: Option<Vec<_>>, other: Option<Vec<_>>| Some([one?, other?].concat());
+        Self { text: both(self.text, other.text), variants: both(self.variants, other.variants) }
+    }
+
+    /// The diagnostics of all stages, in order.
+    pub(crate) fn all(&self) -> Vec<Diagnostic> {
+        in_order(self.text.iter().chain(&self.variants).flatten().cloned().collect())
+    }
+
+    /// The diagnostics of each stage, in order.
+    pub(crate) fn in_order(self) -> Self {
+        Self { text: self.text.map(in_order), variants: self.variants.map(in_order) }
+    }
+}
+
 /// The errors of a file that cannot be read are the result of its validation.
 impl From<Failure> for Validation {
     fn from(failure: Failure) -> Self {
@@ -98,24 +177,31 @@ impl From<Failure> for Validation {
     }
 }
 
-/// Validates a template in all its variants, or only in the chosen one.
+/// Validates a template in all its variants, or only in the chosen one, as far as this stage. Where
+/// the limit of the choice is reached, stages are missing.
 pub(crate) fn validate(
     loaded: &Loaded,
     choice: &Choice,
+    until: Stage,
     progress: &mut dyn Progress,
-) -> Vec<Diagnostic> {
+) -> StageDiagnostics {
     let one = choice.is_of_one_variant();
     let mode = if one { InputMode::Closed } else { InputMode::Open };
     let choice = choice.tolerant();
     progress.phase("interpreting");
     let validated = Interpreted::of(loaded, &choice).and_then(|interpreted| {
         let prepared = Prepared::of(&interpreted, &choice, mode, progress)?;
-        let mut diagnostics = prepared.warnings.clone();
-        check_all(&choice, &prepared, one, &mut diagnostics, progress);
-        Ok(diagnostics)
+        let mut text = prepared.warnings.clone();
+        let variants = check_all(&choice, &prepared, one, until, &mut text, progress);
+        Ok((text, variants))
     });
-    let Diagnostics(diagnostics) = validated.unwrap_or_else(|errors| errors);
-    in_order(diagnostics)
+    let (text, variants) = validated.unwrap_or_else(|errors| (errors, Diagnostics::default()));
+    let is_over = choice.limit.is_over();
+    let is_proven = until == Stage::Variants && !is_over;
+    StageDiagnostics {
+        text: (!is_over).then_some(text.0),
+        variants: is_proven.then_some(variants.0),
+    }
 }
 
 /// Validates a library without a template: its types, and each of its topologies together with the
@@ -123,13 +209,14 @@ pub(crate) fn validate(
 pub(crate) fn validate_library(
     loaded: &Loaded,
     choice: &Choice,
+    until: Stage,
     progress: &mut dyn Progress,
-) -> Vec<Diagnostic> {
-    let mut diagnostics = validate(loaded, choice, progress);
+) -> StageDiagnostics {
+    let mut diagnostics = validate(loaded, choice, until, progress);
     for template in loaded.templates() {
-        diagnostics.extend(validate(&template, choice, progress));
+        diagnostics = diagnostics.and(validate(&template, choice, until, progress));
     }
-    in_order(diagnostics)
+    diagnostics
 }
 
 /// Sorts diagnostics by file and place, and removes duplicates.
@@ -170,22 +257,27 @@ fn types_of<'p>(
     Types::linked(documents, &prepared.links, &VARIABILITY_GROUPS)
 }
 
+/// Checks types and elements. What needs no proof goes to `text`; what does, as far as this stage,
+/// is returned.
 fn check_all(
     choice: &Choice,
     prepared: &Prepared<'_>,
     one: bool,
-    diagnostics: &mut Diagnostics,
+    until: Stage,
+    text: &mut Diagnostics,
     progress: &mut dyn Progress,
-) {
+) -> Diagnostics {
+    let mut proven = Diagnostics::default();
     progress.phase("checking types");
     let whole = prepared.documents.iter().map(|&file| prepared.loaded.whole(file));
-    let documents: Vec<_> = whole.filter_map(|document| diagnostics.ok(document)).collect();
+    let documents: Vec<_> = whole.filter_map(|document| text.ok(document)).collect();
     let types = types_of(choice, prepared, &documents);
-    diagnostics.0.append(&mut types.validate().0);
-    import::check(&documents, &types, diagnostics);
-    let presence = if one { variant(prepared, choice, diagnostics, progress) } else { None };
-    if one && presence.is_none() {
-        return;
+    text.0.append(&mut types.validate().0);
+    import::check(&documents, &types, text);
+    let wants_one = one && until == Stage::Variants;
+    let presence = wants_one.then(|| variant(prepared, choice, &mut proven, progress)).flatten();
+    if one && presence.is_none() || choice.limit.is_over() {
+        return proven;
     }
     progress.phase("checking");
     let checker = Checker::new(prepared, &types, presence.as_ref(), &documents);
@@ -195,16 +287,19 @@ fn check_all(
     }
     let waiting = checker.waiting();
     let findings = checker.findings.into_inner();
-    match &presence {
-        Some(_) => {
-            diagnostics.0.extend(findings.into_iter().map(|finding| finding.diagnostic));
-            let cycles = waiting.shortest();
-            diagnostics.0.extend(cycles.iter().map(|cycle| waiting.warning(cycle, &[])));
-        }
-        None => {
-            finding::in_all_variants(choice, prepared, findings, &waiting, diagnostics, progress)
-        }
+    if presence.is_some() {
+        proven.0.extend(findings.into_iter().map(|finding| finding.diagnostic));
+        let cycles = waiting.shortest();
+        proven.0.extend(cycles.iter().map(|cycle| waiting.warning(cycle, &[])));
+        return proven;
     }
+    let (doubtful, certain): (Vec<_>, Vec<_>) =
+        findings.into_iter().partition(Finding::is_doubtful);
+    text.0.extend(certain.into_iter().map(|finding| finding.diagnostic));
+    if until == Stage::Variants && !choice.limit.is_over() {
+        finding::in_all_variants(choice, prepared, doubtful, &waiting, &mut proven, progress);
+    }
+    proven
 }
 
 /// The presence of elements in the variant of the inputs, with the diagnostics of its checks;
@@ -217,7 +312,8 @@ fn variant(
 ) -> Option<Presence> {
     diagnostics.0.extend(prepared.violations.0.iter().cloned());
     let mut evaluator = prepared.evaluator();
-    let found = resolve::find(prepared, &mut evaluator, &How::default(), progress);
+    let how = How { limit: choice.limit.clone(), ..How::default() };
+    let found = resolve::find(prepared, &mut evaluator, &how, progress);
     let presence = diagnostics.all_ok(found)?.presence;
     let found = check::check(&prepared.graph, prepared.options, &presence);
     let version = prepared.graph.template.version;

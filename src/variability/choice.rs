@@ -8,7 +8,7 @@ use super::technology::TechnologyPlugins;
 use crate::diagnostic::Diagnostics;
 use crate::tosca::load::{Extent, Loaded};
 use crate::tosca::profile;
-use cuvee_sat::solve::SolverKind;
+use cuvee_sat::solve::{Limit, SolverKind};
 use cuvee_text::source::{SourceMap, Span};
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{self, Document, Limits, Node};
@@ -88,6 +88,8 @@ pub(crate) struct Choice {
     pub plugins: TechnologyPlugins,
     /// The solver.
     pub solver: SolverKind,
+    /// When validating ends early.
+    pub limit: Limit,
     /// Whether the types of TOSCA's chapter 9 are defined as well.
     pub non_normative: bool,
     /// Whether validating also notes what is valid but refused by orchestrators.

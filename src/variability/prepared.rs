@@ -18,7 +18,7 @@ use crate::tosca::types::TypeHierarchy;
 use crate::tosca::types::scope::Links;
 use cuvee_sat::formula::Formula;
 use cuvee_sat::progress::Progress;
-use cuvee_sat::solve::SolverKind;
+use cuvee_sat::solve::{Limit, SolverKind, SolverSettings};
 use cuvee_text::source::{FileId, SourceMap, Span};
 use cuvee_text::yaml::{Document, Node};
 use elsa::sync::FrozenMap;
@@ -200,6 +200,8 @@ pub(crate) struct Prepared<'p> {
     pub now: Option<Clock>,
     /// The solver.
     pub solver: SolverKind,
+    /// When the run ends early.
+    pub limit: Limit,
     /// Library, imports and template, in the order in which their types take precedence.
     pub documents: Vec<FileId>,
     /// The imports between the documents.
@@ -291,6 +293,7 @@ impl<'p> Prepared<'p> {
             demands: choice.demands.clone(),
             now: choice.clock.clone(),
             solver: choice.solver,
+            limit: choice.limit.clone(),
             documents: [loaded.library(), &*imported, &[loaded.template()]].concat(),
             links,
             warnings: Diagnostics::default(),
@@ -314,6 +317,11 @@ impl<'p> Prepared<'p> {
     /// An evaluator of expressions.
     pub(crate) fn evaluator(&self) -> Evaluator<'_, 'p> {
         Evaluator::new(&self.graph, &self.types, &self.inputs, self.now.as_ref())
+    }
+
+    /// The solver, and when it ends early.
+    pub(crate) fn settings(&self) -> SolverSettings {
+        SolverSettings { limit: self.limit.clone(), ..self.solver.into() }
     }
 
     /// The files that were read.

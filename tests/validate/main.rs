@@ -9,6 +9,7 @@
 
 mod command;
 mod diagnostics;
+mod stages;
 mod types;
 mod valid;
 mod values;

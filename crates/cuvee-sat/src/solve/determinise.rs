@@ -45,7 +45,7 @@ use super::gates::Gates;
 use super::lexicographic::lexicographic_minimum;
 use super::propagate::Propagation;
 use super::solver::{Recorded, SatSolver};
-use super::{Interrupted, Objective, Problem, Solution, SolverKind, SolverSettings, solve};
+use super::{Interrupted, Objective, Problem, Solution, SolverSettings, solve};
 use crate::formula::{Atom, Cnf, Lit, Var};
 
 /// The input of [`determinise`].
@@ -127,7 +127,7 @@ pub struct Determinised {
 }
 
 /// Determinises a problem: makes clauses that leave only the best model for each assignment of the
-/// inputs. `None` where more than `effort` contexts occur.
+/// inputs. `None` where more than `effort` contexts occur, or the limit of the settings is reached.
 ///
 /// ```
 /// use cuvee_sat::formula::{Arena, Atom, Encoder, OriginId, Var};
@@ -144,12 +144,12 @@ pub struct Determinised {
 /// ```
 pub fn determinise(
     question: &Question<'_>,
-    kind: SolverKind,
+    settings: impl Into<SolverSettings>,
     effort: usize,
 ) -> Option<Determinised> {
     let gates =
         |clauses: &[Vec<Lit>]| Gates::of(question.problem.cnf.vars(), clauses, question.inputs);
-    determinise_beside(question, gates, kind, effort)
+    determinise_beside(question, gates, &settings.into(), effort)
 }
 
 /// Determinises a problem, given gates, all of which follow from inputs. A solver is asked about
@@ -157,7 +157,7 @@ pub fn determinise(
 fn determinise_beside(
     question: &Question<'_>,
     gates: impl FnOnce(&[Vec<Lit>]) -> Gates,
-    kind: SolverKind,
+    settings: &SolverSettings,
     effort: usize,
 ) -> Option<Determinised> {
     let cnf = question.problem.cnf;
@@ -171,7 +171,7 @@ fn determinise_beside(
     let known = gates(&clauses).gates.into_iter().map(|gate| gate.var);
     let known: Vec<Var> = question.inputs.iter().copied().chain(known).collect();
     determinised.gates = known.len() - question.inputs.len();
-    let mut twins = Twins::new(cnf.vars(), &clauses, &fixed, &known, kind);
+    let mut twins = Twins::new(cnf.vars(), &clauses, &fixed, &known, settings);
     determinised.asked = twins.differences.len();
     let undetermined = twins.undetermined();
     let blocks = ChoiceBlocks::of(cnf.vars(), &undetermined, &clauses);
@@ -192,12 +192,13 @@ fn determinise_beside(
             let block = &blocks.blocks[block];
             let context =
                 block.context(&clauses, &blocks.of_var, &|literal| twins.is_true(literal));
-            let best = block.best(question, &clauses, &context, kind)?;
+            let best = block.best(question, &clauses, &context, settings)?;
             let lemma = Lemma { context: context.reason, best };
             lemma.add(&mut determinised, &mut twins);
         }
     }
-    Some(determinised)
+    // A search that was stopped finds no pair that differs.
+    (!settings.limit.is_over()).then_some(determinised)
 }
 
 /// Two copies of the clauses, which share the inputs and the variables known to follow from them.
@@ -216,12 +217,12 @@ impl Twins {
         clauses: &[Vec<Lit>],
         fixed: &Propagation,
         known: &[Var],
-        kind: SolverKind,
+        settings: &SolverSettings,
     ) -> Self {
         let mut shared: Vec<bool> =
             (0..vars as u32).map(|var| fixed.value(Var(var).positive()).is_some()).collect();
         known.iter().for_each(|var| shared[var.index()] = true);
-        let mut solver = Recorded::new(kind.start());
+        let mut solver = Recorded::new(settings.solver.start_within(&settings.limit));
         let mut copies: Vec<[Lit; 2]> =
             (0..vars).map(|_| [solver.new_var().positive(); 2]).collect();
         let mut differences = BTreeMap::new();
@@ -398,7 +399,7 @@ impl ChoiceBlock {
         question: &Question<'_>,
         clauses: &[Vec<Lit>],
         context: &BlockContext,
-        kind: SolverKind,
+        settings: &SolverSettings,
     ) -> Option<Best> {
         let local: BTreeMap<Var, Var> = self.vars.iter().copied().zip((0..).map(Var)).collect();
         let inner = |literal: Lit| {
@@ -421,7 +422,7 @@ impl ChoiceBlock {
         let objectives: Vec<_> = problem.objectives.iter().map(objective).collect();
         let preference: Vec<_> = problem.preference.iter().filter_map(atom).collect();
         let own = Problem { cnf: &cnf, objectives: &objectives, preference: &preference };
-        let mut solution = solve(&own, &kind.into(), &mut ()).ok()?;
+        let mut solution = solve(&own, settings, &mut ()).ok()?;
         let value = |&var: &Var| {
             var.positive()
                 .negate_if(!local.get(&var).is_some_and(|own| solution.is_true(Atom(own.0))))
@@ -432,7 +433,7 @@ impl ChoiceBlock {
             let unique =
                 Unique { atoms: unique.atoms.iter().filter_map(atom).collect(), ..*unique };
             if !unique.atoms.is_empty()
-                && unique.disagreement(&own, &mut solution, &kind.into()) != Ok(None)
+                && unique.disagreement(&own, &mut solution, settings) != Ok(None)
             {
                 ambiguous.push(index);
             }
@@ -469,6 +470,7 @@ impl Lemma {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::SolverKind;
     use super::super::tests::{KINDS, clauses, holds};
     use super::*;
 
@@ -504,7 +506,7 @@ mod tests {
             for &kind in KINDS {
                 let [with, without] = [
                     determinise(&question, kind, 1000),
-                    determinise_beside(&question, |_| Gates::default(), kind, 1000),
+                    determinise_beside(&question, |_| Gates::default(), &kind.into(), 1000),
                 ].map(Option::unwrap);
                 prop_assert_eq!((with.vars, with.lemmas, with.ambiguous), (without.vars, without.lemmas, without.ambiguous));
             }

@@ -1,6 +1,6 @@
 //! Answers one question after the other about the same clauses.
 
-use super::SolverKind;
+use super::SolverSettings;
 use super::equivalence::Equivalences;
 use super::lexicographic::lexicographic_minimum;
 use super::propagate::Propagation;
@@ -25,13 +25,16 @@ pub struct Models {
 }
 
 impl Models {
-    /// Starts a solver for clauses over the first `vars` variables.
+    /// Starts a solver for clauses over the first `vars` variables. Where its settings have a limit,
+    /// all questions after that are answered as if there were no model.
     pub fn new<'c>(
         vars: usize,
         clauses: impl Iterator<Item = &'c [Lit]>,
-        kind: SolverKind,
+        settings: impl Into<SolverSettings>,
     ) -> Self {
-        let mut models = Self { solver: Recorded::new(kind.start()) };
+        let settings = settings.into();
+        let solver = settings.solver.start_within(&settings.limit);
+        let mut models = Self { solver: Recorded::new(solver) };
         models.cover(vars);
         for clause in clauses {
             models.cover_literals(clause);
@@ -41,8 +44,8 @@ impl Models {
     }
 
     /// Starts a solver for clauses with origins, which are ignored.
-    pub fn of(cnf: &Cnf, kind: SolverKind) -> Self {
-        Self::new(cnf.vars(), cnf.clauses().map(|clause| clause.literals), kind)
+    pub fn of(cnf: &Cnf, settings: impl Into<SolverSettings>) -> Self {
+        Self::new(cnf.vars(), cnf.clauses().map(|clause| clause.literals), settings)
     }
 
     /// Whether there is a model in which all assumptions are true.

@@ -22,6 +22,7 @@ mod key;
 mod node;
 mod parse;
 mod quote;
+mod repair;
 mod replace;
 mod scalar;
 
@@ -35,6 +36,7 @@ pub use json::write_json;
 pub use node::{Document, Node, NodeIdentity, NodeKind, Scalar};
 pub use parse::missing_blank;
 pub use parse::{Job, Keep, Limits, parse, parse_all, parse_filtered};
+pub use repair::{RepairEdit, Repaired, repair};
 pub use replace::with_strings;
 pub use scalar::switch;
 pub use view::{OutEntry, OutNode};
