@@ -58,6 +58,7 @@
 mod convert;
 pub mod diagnostic;
 mod draw;
+pub mod editor;
 mod exchange;
 pub mod explore;
 #[cfg(feature = "cli")]

@@ -38,6 +38,8 @@ fn main() -> ExitCode {
         Command::Diff(args) => diff::run(args, arguments.messages.color, &reporter),
         Command::Completions(args) => packaging::completions(args),
         Command::Complete(args) => return complete::run(args),
+        #[cfg(feature = "lsp")]
+        Command::Lsp(args) => cli::lsp::run(args),
         Command::Man(args) => packaging::man(args),
         Command::Export(args) => export::run(args),
         Command::Import(args) => import::run(args),

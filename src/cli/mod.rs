@@ -21,6 +21,8 @@ pub(crate) mod init;
 pub(crate) mod inputs;
 pub(crate) mod instance;
 mod junit;
+#[cfg(feature = "lsp")]
+pub(crate) mod lsp;
 mod manual;
 pub(crate) mod matrix;
 pub(crate) mod misuse;

@@ -6,6 +6,7 @@ mod candidates;
 mod conversion;
 mod converted;
 mod demands;
+mod edited;
 mod fulfilled;
 mod hiding;
 mod instances;

@@ -12,6 +12,7 @@ pub mod decimal;
 pub mod diagnostic;
 pub mod files;
 pub mod mounted;
+pub mod overlay;
 #[cfg(feature = "render")]
 pub mod render;
 pub mod source;

@@ -84,6 +84,12 @@ pub(crate) enum Command {
     /// Compare two variants of a template, or two plain templates
     #[command(override_usage = DIFF_USAGE)]
     Diff(DiffArgs),
+    /// Serve an editor: what is wrong as it is typed, over the Language Server Protocol
+    ///
+    /// The editor starts the command and speaks with it over standard input and output.
+    /// docs/editors.md says how each editor is told to.
+    #[cfg(feature = "lsp")]
+    Lsp(LspArgs),
     /// Print the script that completes command lines in a shell
     Completions(CompletionsArgs),
     /// Print the words that may stand at the cursor
@@ -910,6 +916,18 @@ pub(crate) struct ValidateArgs {
     /// Format of the findings; all but human go to standard output, as one document
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub format: FindingsFormat,
+}
+
+/// The language server has no arguments: the editor says everything over the protocol.
+#[cfg(feature = "lsp")]
+#[derive(Debug, Args)]
+pub(crate) struct LspArgs {
+    /// Compute for a server on standard input
+    #[arg(long, hide = true)]
+    pub worker: bool,
+    /// Speak over standard input and output, which is so anyway; many editors say it
+    #[arg(long, hide = true)]
+    pub stdio: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

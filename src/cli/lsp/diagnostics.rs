@@ -1,0 +1,177 @@
+//! Writes diagnostics as the protocol has them.
+
+use super::place::{range, uri_of};
+use super::protocol::{Encoding, Range};
+use cuvee::diagnostic::{Code, Diagnostic, Severity};
+use cuvee::source::{SourceMap, Span};
+use cuvee::validate::StagedValidation;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// What was found in each file, by its path.
+pub(super) type Found = BTreeMap<PathBuf, Vec<Finding>>;
+
+/// A diagnostic as it is published.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Finding {
+    pub range: Range,
+    pub severity: u8,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code_description: Option<CodeDescription>,
+    pub source: String,
+    pub message: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub related_information: Vec<Value>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<u8>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<FindingData>,
+}
+
+impl Finding {
+    /// A warning of the server itself, about a text as a whole.
+    pub(super) fn note(message: &str) -> Self {
+        Self {
+            range: Range::default(),
+            severity: 2,
+            code: None,
+            code_description: None,
+            source: "cuvee".to_owned(),
+            message: message.to_owned(),
+            related_information: Vec::new(),
+            tags: Vec::new(),
+            data: None,
+        }
+    }
+}
+
+/// Where a code is explained.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct CodeDescription {
+    pub href: String,
+}
+
+/// What removes a diagnostic.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct FindingData {
+    pub range: Range,
+    pub new_text: String,
+    pub title: String,
+}
+
+/// What a worker found in a template.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct Report {
+    /// The files that were read.
+    pub files: Vec<PathBuf>,
+    /// All that was found.
+    pub found: Found,
+    /// What of it only variants have, if they were looked at.
+    pub variants: Option<Found>,
+    /// Whether some file could not be parsed.
+    pub is_broken: bool,
+}
+
+/// The report of what a text says; `None` if the run was stopped.
+pub(super) fn of_text(staged: &StagedValidation, encoding: Encoding) -> Option<Value> {
+    let writer = Writer { sources: staged.sources(), encoding };
+    let text = staged.text()?;
+    let is_broken = text.iter().any(|found| found.code == Code::Syntax);
+    let report =
+        Report { files: writer.files(), found: writer.by_file(text), variants: None, is_broken };
+    serde_json::to_value(report).ok()
+}
+
+/// The report of what all variants have; `None` if the run was stopped.
+pub(super) fn of_variants(staged: StagedValidation, encoding: Encoding) -> Option<Value> {
+    let sources = staged.sources().clone();
+    let writer = Writer { sources: &sources, encoding };
+    let variants = writer.by_file(staged.variants()?);
+    let all = staged.into_validation()?;
+    let found = writer.by_file(&all.diagnostics);
+    let report =
+        Report { files: writer.files(), found, variants: Some(variants), is_broken: false };
+    serde_json::to_value(report).ok()
+}
+
+struct Writer<'s> {
+    sources: &'s SourceMap,
+    encoding: Encoding,
+}
+
+impl Writer<'_> {
+    fn files(&self) -> Vec<PathBuf> {
+        self.sources.files().map(|file| file.path().to_owned()).collect()
+    }
+
+    fn by_file(&self, found: &[Diagnostic]) -> Found {
+        let mut by_file = Found::new();
+        let first = self.sources.files().next().map(|file| file.path().to_owned());
+        for found in found {
+            let path = match found.span {
+                // A built-in file is not open in an editor, and nobody can change it.
+                Some(span) if span.file.is_built_in() => continue,
+                Some(span) => Some(self.sources.file(span.file).path().to_owned()),
+                // What has no place is about the template.
+                None => first.clone(),
+            };
+            if let Some(path) = path {
+                by_file.entry(path).or_default().push(self.finding(found));
+            }
+        }
+        by_file
+    }
+
+    fn finding(&self, found: &Diagnostic) -> Finding {
+        let start = Range::default();
+        let range = found.span.map_or(start, |span| self.range(span));
+        let fix = found.fix(self.sources).map(|fix| FindingData {
+            range: self.range(fix.span),
+            title: format!("Replace by `{}`", fix.replacement),
+            new_text: fix.replacement,
+        });
+        let help = found.help.as_deref().filter(|_| fix.is_none());
+        let rule = found.rule.as_ref().map(|rule| format!("({rule})"));
+        let message = [Some(found.message.as_str()), help, rule.as_deref()];
+        let message: Vec<_> = message.into_iter().flatten().collect();
+        Finding {
+            range,
+            severity: match found.severity {
+                Severity::Error => 1,
+                Severity::Warning => 2,
+                _ => 3,
+            },
+            code: Some(found.code.as_str().to_owned()),
+            code_description: Some(CodeDescription {
+                href: format!("cuvee:/codes/{}", found.code),
+            }),
+            source: "cuvee".to_owned(),
+            message: message.join("\n"),
+            related_information: found.labels.iter().filter_map(|it| self.related(it)).collect(),
+            // The editor shows as unnecessary what no variant has.
+            tags: if found.code == Code::DeadElement { vec![1] } else { Vec::new() },
+            data: fix,
+        }
+    }
+
+    fn related(&self, label: &cuvee::diagnostic::Label) -> Option<Value> {
+        let file = self.sources.file(label.span.file);
+        let is_there = !label.span.file.is_built_in();
+        is_there.then(|| {
+            json!({
+                "location": { "uri": uri_of(file.path()), "range": self.range(label.span) },
+                "message": label.message,
+            })
+        })
+    }
+
+    fn range(&self, span: Span) -> Range {
+        range(self.sources, span, self.encoding)
+    }
+}

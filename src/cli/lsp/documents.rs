@@ -1,0 +1,137 @@
+//! Holds what is open in the editor.
+
+use super::place::offset;
+use super::protocol::{Change, Encoding, Position, Range};
+use std::sync::Arc;
+
+/// A document that is open.
+pub(super) struct OpenDocument {
+    /// The address by which the editor calls it.
+    pub uri: String,
+    pub version: i32,
+    pub text: Arc<str>,
+    /// The offset behind the last change.
+    pub typed_at: usize,
+}
+
+impl OpenDocument {
+    /// Applies a change.
+    pub(super) fn apply(&mut self, change: &Change, encoding: Encoding) {
+        let Some(range) = change.range else {
+            self.typed_at = 0;
+            self.text = change.text.as_str().into();
+            return;
+        };
+        let start = offset(&self.text, range.start, encoding);
+        let end = offset(&self.text, range.end, encoding).max(start);
+        let mut text = self.text.to_string();
+        text.replace_range(start..end, &change.text);
+        self.typed_at = start + change.text.len();
+        self.text = text.into();
+    }
+
+    /// Whether this is a file of TOSCA.
+    pub(super) fn is_tosca(&self) -> bool {
+        memchr::memmem::find(self.text.as_bytes(), b"tosca_definitions_version").is_some()
+            || self.is_definitions()
+    }
+
+    /// Whether this is a file of TOSCA 1.0.
+    fn is_definitions(&self) -> bool {
+        const NAMESPACE: &[u8] = b"http://docs.oasis-open.org/tosca/ns/2011/12";
+        self.text.trim_start().starts_with('<')
+            && memchr::memmem::find(self.text.as_bytes(), NAMESPACE).is_some()
+    }
+
+    /// Whether the file has more than types, so that it is judged by itself.
+    pub(super) fn is_template(&self) -> bool {
+        self.text.lines().any(|line| line.starts_with("topology_template"))
+    }
+}
+
+/// Where a range is after a change of the text; `None` if the change touches it.
+pub(super) fn moved(range: Range, change: &Change, encoding: Encoding) -> Option<Range> {
+    let changed = change.range?;
+    if range.end < changed.start {
+        return Some(range);
+    }
+    if range.start <= changed.end {
+        return None;
+    }
+    let last = change.text.rsplit('\n').next().unwrap_or_default();
+    let length = match encoding {
+        Encoding::Utf8 => last.len(),
+        Encoding::Utf16 => last.encode_utf16().count(),
+    };
+    let length = u32::try_from(length).ok()?;
+    let added = u32::try_from(memchr::memchr_iter(b'\n', change.text.as_bytes()).count()).ok()?;
+    let place = |position: Position| {
+        let line = position.line - changed.end.line + changed.start.line + added;
+        if position.line > changed.end.line {
+            return Position { line, ..position };
+        }
+        let before = if added == 0 { changed.start.character } else { 0 };
+        let character = position.character - changed.end.character + before + length;
+        Position { line, character }
+    };
+    Some(Range { start: place(range.start), end: place(range.end) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn document(text: &str) -> OpenDocument {
+        OpenDocument { uri: String::new(), version: 0, text: text.into(), typed_at: 0 }
+    }
+
+    /// A position of an offset, the slow way.
+    fn position(text: &str, at: usize, encoding: Encoding) -> Position {
+        let before = &text[..at];
+        let line = before.rsplit('\n').next().unwrap();
+        let character = match encoding {
+            Encoding::Utf8 => line.len(),
+            Encoding::Utf16 => line.encode_utf16().count(),
+        };
+        Position { line: before.matches('\n').count() as u32, character: character as u32 }
+    }
+
+    fn boundary(text: &str, share: f64) -> usize {
+        let mut at = (text.len() as f64 * share) as usize;
+        while !text.is_char_boundary(at) {
+            at -= 1;
+        }
+        at
+    }
+
+    proptest! {
+        /// Changes of ranges lead to the same text as changes of strings, and text that a change
+        /// does not touch is found again.
+        #[test]
+        fn changes_are_those_of_the_text(
+            text in "[a\u{e9}\u{1F375}\n :]{0,40}", new in "[b\u{e9}\u{1F375}\n]{0,6}",
+            places in prop::array::uniform4(0.0..=1.0_f64), bytes: bool,
+        ) {
+            let encoding = if bytes { Encoding::Utf8 } else { Encoding::Utf16 };
+            let mut at = places.map(|share| boundary(&text, share));
+            at[..2].sort_unstable();
+            at[2..].sort_unstable();
+            let range = |text: &str, start, end| Range {
+                start: position(text, start, encoding), end: position(text, end, encoding),
+            };
+            let change = Change { range: Some(range(&text, at[0], at[1])), text: new.clone() };
+            let mut opened = document(&text);
+            opened.apply(&change, encoding);
+            let mut expected = text.clone();
+            expected.replace_range(at[0]..at[1], &new);
+            prop_assert_eq!(&*opened.text, &*expected);
+            if let Some(moved) = moved(range(&text, at[2], at[3]), &change, encoding) {
+                let [start, end] = [moved.start, moved.end].map(|it| offset(&expected, it, encoding));
+                prop_assert_eq!(&expected[start..end], &text[at[2]..at[3]]);
+            } else {
+                prop_assert!(at[2] <= at[1] && at[0] <= at[3]);
+            }
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! The parts of the protocol that the server reads, and the names and numbers that it writes.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Files changed outside of the editor.
+pub(super) const WATCHED: &str = "workspace/didChangeWatchedFiles";
+
+/// Why a request has no result.
+#[derive(Clone, Copy)]
+pub(super) enum ErrorKind {
+    Parse,
+    InvalidRequest,
+    MethodNotFound,
+    InvalidParams,
+    Internal,
+    NotInitialized,
+    ContentModified,
+    Cancelled,
+    /// What was asked for cannot be done, as the message says.
+    Failed,
+}
+
+impl ErrorKind {
+    pub(super) fn code(self) -> i32 {
+        match self {
+            Self::Parse => -32_700,
+            Self::InvalidRequest => -32_600,
+            Self::MethodNotFound => -32_601,
+            Self::InvalidParams => -32_602,
+            Self::Internal => -32_603,
+            Self::NotInitialized => -32_002,
+            Self::Cancelled => -32_800,
+            Self::ContentModified => -32_801,
+            Self::Failed => -32_803,
+        }
+    }
+}
+
+/// How columns are counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Encoding {
+    #[serde(rename = "utf-8")]
+    Utf8,
+    #[default]
+    #[serde(rename = "utf-16")]
+    Utf16,
+}
+
+impl Encoding {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Utf8 => "utf-8",
+            Self::Utf16 => "utf-16",
+        }
+    }
+}
+
+/// A place in a text; lines and columns count from zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(super) struct Position {
+    pub line: u32,
+    pub character: u32,
+}
+
+/// A range of a text, without its end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(super) struct Range {
+    pub start: Position,
+    pub end: Position,
+}
+
+/// What of `initialize` is looked at.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Initialize {
+    #[serde(default)]
+    pub process_id: Option<u32>,
+    #[serde(default)]
+    pub capabilities: Value,
+}
+
+impl Initialize {
+    /// How columns are counted: by bytes if the editor offers that.
+    pub(super) fn encoding(&self) -> Encoding {
+        let offered = self.capabilities.pointer("/general/positionEncodings");
+        let mut offered = offered.and_then(Value::as_array).into_iter().flatten();
+        if offered.any(|one| one == Encoding::Utf8.name()) {
+            Encoding::Utf8
+        } else {
+            Encoding::Utf16
+        }
+    }
+
+    /// Whether the editor says that it can do something.
+    pub(super) fn offers(&self, pointer: &str) -> bool {
+        self.capabilities.pointer(pointer).and_then(Value::as_bool).unwrap_or_default()
+    }
+}
+
+#[derive(Deserialize)]
+pub(super) struct DocumentId {
+    pub uri: String,
+}
+
+#[derive(Deserialize)]
+pub(super) struct DocumentVersion {
+    pub uri: String,
+    pub version: i32,
+}
+
+#[derive(Deserialize)]
+pub(super) struct DocumentText {
+    pub uri: String,
+    pub version: i32,
+    pub text: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Opened {
+    pub text_document: DocumentText,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Changed {
+    pub text_document: DocumentVersion,
+    pub content_changes: Vec<Change>,
+}
+
+/// A change of a document: of a range, or of all of it.
+#[derive(Deserialize)]
+pub(super) struct Change {
+    pub range: Option<Range>,
+    pub text: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct OfDocument {
+    pub text_document: DocumentId,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct CodeActions {
+    pub text_document: DocumentId,
+    pub range: Range,
+}
+
+#[derive(Deserialize)]
+pub(super) struct WatchedFiles {
+    pub changes: Vec<DocumentId>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Cancelled {
+    pub id: lsp_server::RequestId,
+}

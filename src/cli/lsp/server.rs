@@ -1,0 +1,624 @@
+//! The loop of the server: it holds documents, hands work to workers, and publishes what they find.
+
+use super::connection::{self, Incoming, params, refused};
+use super::diagnostics::{Finding, Report};
+use super::documents::OpenDocument;
+use super::place::{path_of, uri_of};
+use super::protocol::{
+    self, Cancelled, Changed, CodeActions, Encoding, ErrorKind, Initialize, OfDocument, Opened,
+    Range, WatchedFiles,
+};
+use super::root::Root;
+use super::worker::{FromWorker, Run, Task, ToWorker};
+use super::workers::{FromWorkers, WorkerKind, WorkerProcess};
+use lsp_server::{Message, Notification, Request, RequestId, Response};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, BufReader};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
+
+/// How long nobody types before variants are looked at.
+const IDLE: Duration = Duration::from_millis(300);
+
+/// How long a worker may go on with what was stopped, before it is ended.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How often the server looks whether the editor is still there.
+const LOOK: Duration = Duration::from_secs(2);
+
+/// What happens to the server.
+enum Event {
+    Client(Incoming),
+    /// The editor is gone.
+    Closed,
+    Worker(FromWorkers),
+}
+
+impl From<FromWorkers> for Event {
+    fn from(said: FromWorkers) -> Self {
+        Self::Worker(said)
+    }
+}
+
+/// What a run was started for.
+enum Purpose {
+    Text(PathBuf),
+    Variants(PathBuf),
+    Request(RequestId),
+}
+
+/// How the session goes on.
+enum Flow {
+    On,
+    /// It ends; whether the editor said goodbye before.
+    End(bool),
+}
+
+/// Serves the editor on standard input and output. Returns whether it said goodbye.
+///
+/// # Errors
+/// Where a worker cannot be started.
+pub(super) fn serve() -> io::Result<bool> {
+    let (to, from) = channel();
+    let events = to.clone();
+    std::thread::Builder::new().spawn(move || {
+        let mut input = BufReader::new(io::stdin());
+        while let Ok(Some(incoming)) = connection::read(&mut input) {
+            if events.send(Event::Client(incoming)).is_err() {
+                return;
+            }
+        }
+        let _ = events.send(Event::Closed);
+    })?;
+    let mut server = Server::new(to)?;
+    server.serve(&from)
+}
+
+struct Server {
+    to: Sender<Event>,
+    encoding: Encoding,
+    /// The process of the editor.
+    editor: Option<u32>,
+    is_initialized: bool,
+    is_shut_down: bool,
+    documents: BTreeMap<PathBuf, OpenDocument>,
+    roots: BTreeMap<PathBuf, Root>,
+    /// What was last published of each file.
+    published: BTreeMap<PathBuf, Vec<Finding>>,
+    text: WorkerProcess,
+    variants: WorkerProcess,
+    runs: BTreeMap<u64, Purpose>,
+    next_run: u64,
+    /// The run of variants that was stopped, and when.
+    stopped: Option<(u64, Instant)>,
+}
+
+impl Server {
+    fn new(to: Sender<Event>) -> io::Result<Self> {
+        let (encoding, texts) = (Encoding::default(), BTreeMap::new());
+        let start = |kind| WorkerProcess::start(kind, 0, &to, encoding, &texts);
+        Ok(Self {
+            text: start(WorkerKind::Text)?,
+            variants: start(WorkerKind::Variants)?,
+            to,
+            encoding,
+            editor: None,
+            is_initialized: false,
+            is_shut_down: false,
+            documents: BTreeMap::new(),
+            roots: BTreeMap::new(),
+            published: BTreeMap::new(),
+            runs: BTreeMap::new(),
+            next_run: 0,
+            stopped: None,
+        })
+    }
+
+    fn serve(&mut self, events: &Receiver<Event>) -> io::Result<bool> {
+        loop {
+            let event = match events.recv_timeout(self.wait()) {
+                Ok(event) => event,
+                Err(RecvTimeoutError::Timeout) => {
+                    self.look_at_variants();
+                    self.end_what_goes_on()?;
+                    if self.editor.is_some_and(is_gone) {
+                        return Ok(self.is_shut_down);
+                    }
+                    continue;
+                }
+                Err(RecvTimeoutError::Disconnected) => return Ok(self.is_shut_down),
+            };
+            match event {
+                Event::Client(Incoming::Message(message)) => {
+                    if let Flow::End(said_goodbye) = self.message(message) {
+                        return Ok(said_goodbye);
+                    }
+                }
+                Event::Client(Incoming::Wrong(response)) => {
+                    let _ = connection::write_value(&response, &mut io::stdout().lock());
+                }
+                Event::Closed => return Ok(self.is_shut_down),
+                Event::Worker(FromWorkers::Said(said)) => self.said(said),
+                Event::Worker(FromWorkers::Gone(kind, number)) => self.gone(kind, number)?,
+            }
+            self.look_at_variants();
+        }
+    }
+
+    /// How long there is nothing to do if nothing happens.
+    fn wait(&self) -> Duration {
+        let due = self.roots.values().filter_map(|root| root.is_due).map(|due| due + IDLE);
+        let ended = self.stopped.map(|(_, since)| since + PATIENCE);
+        let next = due.chain(ended).min();
+        next.map_or(LOOK, |next| next.saturating_duration_since(Instant::now()).min(LOOK))
+    }
+
+    // Messages of the editor.
+
+    fn message(&mut self, message: Message) -> Flow {
+        match message {
+            Message::Request(request) => self.request(request),
+            Message::Notification(Notification { method, .. }) if method == "exit" => {
+                return Flow::End(self.is_shut_down);
+            }
+            Message::Notification(notification) if self.is_initialized => {
+                self.notification(notification);
+            }
+            Message::Notification(_) | Message::Response(_) => {}
+        }
+        Flow::On
+    }
+
+    fn request(&mut self, request: Request) {
+        let Request { id, method, params: given } = request;
+        match &*method {
+            "initialize" if !self.is_initialized => self.initialize(id, given),
+            _ if !self.is_initialized => {
+                let why = "the first request is `initialize`";
+                write(&refused(id, ErrorKind::NotInitialized, why));
+            }
+            "shutdown" => {
+                self.is_shut_down = true;
+                write(&Response::new_ok(id, Value::Null).into());
+            }
+            _ if self.is_shut_down => {
+                write(&refused(id, ErrorKind::InvalidRequest, "the server was shut down"));
+            }
+            "textDocument/codeAction" => match params::<CodeActions>(given) {
+                Ok(asked) => write(&Response::new_ok(id, self.code_actions(&asked)).into()),
+                Err(why) => write(&refused(id, ErrorKind::InvalidParams, &why)),
+            },
+            method if super::ask::METHODS.contains(&method) => self.ask(id, method, given),
+            _ => {
+                let why = format!("there is no `{method}`");
+                write(&refused(id, ErrorKind::MethodNotFound, &why));
+            }
+        }
+    }
+
+    fn initialize(&mut self, id: RequestId, given: Value) {
+        let initialize = match params::<Initialize>(given) {
+            Ok(initialize) => initialize,
+            Err(why) => return write(&refused(id, ErrorKind::InvalidParams, &why)),
+        };
+        self.is_initialized = true;
+        self.encoding = initialize.encoding();
+        self.editor = initialize.process_id;
+        self.tell_both(&ToWorker::Encoding(self.encoding));
+        let mut capabilities = super::ask::capabilities();
+        let own = json!({
+            "positionEncoding": self.encoding.name(),
+            "textDocumentSync": { "openClose": true, "change": 2, "save": false },
+            "codeActionProvider": { "codeActionKinds": ["quickfix"] },
+        });
+        if let (Value::Object(all), Value::Object(own)) = (&mut capabilities, own) {
+            all.extend(own);
+        }
+        let server = json!({ "name": "cuvee", "version": env!("CARGO_PKG_VERSION") });
+        let result = json!({ "capabilities": capabilities, "serverInfo": server });
+        write(&Response::new_ok(id, result).into());
+        if initialize.offers("/workspace/didChangeWatchedFiles/dynamicRegistration") {
+            write(&connection::watches(0));
+        }
+    }
+
+    fn notification(&mut self, notification: Notification) {
+        let Notification { method, params: given } = notification;
+        // What is wrong with a notification, nobody can be told.
+        match &*method {
+            "textDocument/didOpen" => drop(params(given).map(|opened| self.open(opened))),
+            "textDocument/didChange" => drop(params(given).map(|changed| self.change(&changed))),
+            "textDocument/didClose" => drop(params(given).map(|closed| self.close(&closed))),
+            "$/cancelRequest" => drop(params(given).map(|cancelled| self.cancel(&cancelled))),
+            protocol::WATCHED => drop(params(given).map(|watched| self.watched(&watched))),
+            _ => {}
+        }
+    }
+
+    // Documents.
+
+    fn open(&mut self, Opened { text_document: opened }: Opened) {
+        let Some(path) = path_of(&opened.uri) else { return };
+        let text: Arc<str> = opened.text.into();
+        self.tell_both(&ToWorker::Text(path.clone(), Some(Arc::clone(&text))));
+        let (uri, version) = (opened.uri, opened.version);
+        let document = OpenDocument { uri, version, text, typed_at: 0 };
+        self.documents.insert(path.clone(), document);
+        self.changed(&path);
+    }
+
+    fn change(&mut self, changed: &Changed) {
+        let Some(path) = path_of(&changed.text_document.uri) else { return };
+        let Some(document) = self.documents.get_mut(&path) else { return };
+        for change in &changed.content_changes {
+            document.apply(change, self.encoding);
+            for root in self.roots.values_mut() {
+                root.change(&path, change, self.encoding);
+            }
+        }
+        document.version = changed.text_document.version;
+        let text = Arc::clone(&document.text);
+        self.tell_both(&ToWorker::Text(path.clone(), Some(text)));
+        self.changed(&path);
+    }
+
+    fn close(&mut self, closed: &OfDocument) {
+        let Some(path) = path_of(&closed.text_document.uri) else { return };
+        if self.documents.remove(&path).is_none() {
+            return;
+        }
+        self.tell_both(&ToWorker::Text(path.clone(), None));
+        self.changed(&path);
+    }
+
+    fn watched(&mut self, watched: &WatchedFiles) {
+        let paths: BTreeSet<_> =
+            watched.changes.iter().filter_map(|change| path_of(&change.uri)).collect();
+        for path in paths {
+            // The text of an open file is that of the editor.
+            if !self.documents.contains_key(&path) {
+                let about = path.clone();
+                let missing = |root: &Root| root.is_broken || root.text.is_none();
+                let roots = self.roots.iter().filter(|(_, root)| root.has(&about) || missing(root));
+                let roots: Vec<_> = roots.map(|(root, _)| root.clone()).collect();
+                // A new file may be one that an import has missed.
+                let all: Vec<_> = self.roots.keys().cloned().collect();
+                let roots = if path.exists() && roots.is_empty() { all } else { roots };
+                roots.iter().for_each(|root| self.judge(root, None));
+            }
+        }
+    }
+
+    /// Judges what belongs to a file again, as its text is another one.
+    fn changed(&mut self, path: &Path) {
+        self.choose_roots();
+        let near = self.documents.get(path).map(|document| (path.to_owned(), document.typed_at));
+        let roots = self.roots.iter().filter(|(root, known)| *root == path || known.has(path));
+        let roots: Vec<_> = roots.map(|(root, _)| root.clone()).collect();
+        for root in &roots {
+            self.judge(root, near.clone());
+        }
+        if roots.is_empty() {
+            self.publish(path);
+        }
+    }
+
+    /// Templates are judged by themselves, and so are libraries that no open template reads.
+    fn choose_roots(&mut self) {
+        let is_covered = |path: &PathBuf| {
+            let others = self.roots.iter().filter(|(root, _)| *root != path);
+            let mut others = others.filter(|(root, _)| self.documents.contains_key(*root));
+            others.any(|(_, root)| root.files.contains(path))
+        };
+        let wanted = self.documents.iter().filter(|(path, document)| {
+            document.is_tosca() && (document.is_template() || !is_covered(path))
+        });
+        let wanted: BTreeSet<PathBuf> = wanted.map(|(path, _)| path.clone()).collect();
+        let gone: Vec<_> =
+            self.roots.keys().filter(|root| !wanted.contains(*root)).cloned().collect();
+        for root in gone {
+            self.stop(&root);
+            let Some(known) = self.roots.remove(&root) else { continue };
+            let files: BTreeSet<_> = known.found_in().cloned().collect();
+            files.iter().for_each(|file| self.publish(file));
+        }
+        for root in wanted {
+            self.roots.entry(root).or_default();
+        }
+    }
+
+    // Runs.
+
+    /// Lets a worker find out what the text of a template says.
+    fn judge(&mut self, root: &Path, near: Option<(PathBuf, usize)>) {
+        self.stop(root);
+        let run = self.start(root, Purpose::Text(root.to_owned()), Task::Text(near));
+        if let Some(known) = self.roots.get_mut(root) {
+            (known.text, known.proven) = (None, None);
+            known.text_run = Some(run);
+            known.is_due = None;
+        }
+    }
+
+    /// Stops what is computed of a template.
+    fn stop(&mut self, root: &Path) {
+        let Some(known) = self.roots.get_mut(root) else { return };
+        let (text, variants) = (known.text_run.take(), known.variants_run.take());
+        if let Some(id) = text {
+            self.runs.remove(&id);
+            self.text.tell(&ToWorker::Stop(id));
+        }
+        if let Some(id) = variants {
+            self.runs.remove(&id);
+            self.variants.tell(&ToWorker::Stop(id));
+            self.stopped.get_or_insert((id, Instant::now()));
+        }
+    }
+
+    fn start(&mut self, root: &Path, purpose: Purpose, task: Task) -> u64 {
+        self.next_run += 1;
+        let id = self.next_run;
+        let worker = match purpose {
+            Purpose::Variants(_) => &mut self.variants,
+            Purpose::Text(_) | Purpose::Request(_) => &mut self.text,
+        };
+        self.runs.insert(id, purpose);
+        worker.tell(&ToWorker::Run(Run { id, root: root.to_owned(), task }));
+        id
+    }
+
+    /// Looks at variants of what was not typed in for a while.
+    fn look_at_variants(&mut self) {
+        let now = Instant::now();
+        let is_due = |root: &Root| root.is_due.is_some_and(|due| now >= due + IDLE);
+        let due: Vec<_> =
+            self.roots.iter().filter(|(_, root)| is_due(root)).map(|(it, _)| it.clone()).collect();
+        for root in due {
+            let run = self.start(&root, Purpose::Variants(root.clone()), Task::Variants);
+            if let Some(known) = self.roots.get_mut(&root) {
+                (known.is_due, known.variants_run) = (None, Some(run));
+            }
+        }
+    }
+
+    /// Ends a worker that goes on with what was stopped.
+    fn end_what_goes_on(&mut self) -> io::Result<()> {
+        let is_late = self.stopped.is_some_and(|(_, since)| since.elapsed() >= PATIENCE);
+        if !is_late {
+            return Ok(());
+        }
+        self.stopped = None;
+        self.variants.restart(&self.to, self.encoding, &texts(&self.documents))?;
+        // What waited behind it was lost with it.
+        for root in self.roots.values_mut() {
+            if let Some(run) = root.variants_run.take() {
+                self.runs.remove(&run);
+                root.is_due = Some(Instant::now());
+            }
+        }
+        Ok(())
+    }
+
+    fn said(&mut self, FromWorker { id, result }: FromWorker) {
+        if self.stopped.is_some_and(|(stopped, _)| stopped <= id) {
+            self.stopped = None;
+        }
+        let Some(purpose) = self.runs.remove(&id) else { return };
+        let report = |result: Option<Result<Value, String>>| -> Option<Report> {
+            serde_json::from_value(result?.ok()?).ok()
+        };
+        match purpose {
+            Purpose::Request(request) => match result {
+                Some(Ok(result)) => write(&Response::new_ok(request, result).into()),
+                Some(Err(why)) => write(&refused(request, ErrorKind::Failed, &why)),
+                None => write(&refused(request, ErrorKind::ContentModified, "the text changed")),
+            },
+            Purpose::Text(root) => {
+                let Some(report) = report(result) else { return };
+                self.found_text(&root, report);
+            }
+            Purpose::Variants(root) => {
+                let Some(report) = report(result) else { return };
+                if let Some(known) = self.roots.get_mut(&root) {
+                    let before: BTreeSet<_> = known.found_in().cloned().collect();
+                    known.set_variants(report);
+                    let mut files: BTreeSet<_> = known.found_in().cloned().collect();
+                    // That nothing was found is news as well.
+                    files.insert(root);
+                    before.union(&files).for_each(|file| self.publish(file));
+                }
+            }
+        }
+    }
+
+    fn found_text(&mut self, root: &Path, report: Report) {
+        let Some(known) = self.roots.get_mut(root) else { return };
+        let mut files: BTreeSet<_> = known.found_in().cloned().collect();
+        files.extend(known.files.iter().cloned());
+        known.set_text(report);
+        known.is_due = (!known.is_broken).then(Instant::now);
+        files.extend(known.files.iter().chain(known.found_in()).cloned());
+        files.insert(root.to_owned());
+        self.choose_roots();
+        // What was published of closed files has to go as well.
+        let shown = |file: &&PathBuf| {
+            self.documents.contains_key(*file) || self.published.contains_key(*file)
+        };
+        let found = self.roots.get(root);
+        let is_found =
+            |file: &PathBuf| found.is_some_and(|root| root.found_in().any(|it| it == file));
+        let files: Vec<_> =
+            files.iter().filter(|file| shown(file) || is_found(file)).cloned().collect();
+        files.iter().for_each(|file| self.publish(file));
+    }
+
+    /// Starts a worker again that ended. What it was about is not tried again before the text
+    /// changes.
+    fn gone(&mut self, kind: WorkerKind, number: u32) -> io::Result<()> {
+        let worker = match kind {
+            WorkerKind::Text => &mut self.text,
+            WorkerKind::Variants => &mut self.variants,
+        };
+        if !worker.is(number) {
+            return Ok(());
+        }
+        worker.restart(&self.to, self.encoding, &texts(&self.documents))?;
+        let is_lost = |purpose: &Purpose| match purpose {
+            Purpose::Variants(_) => kind == WorkerKind::Variants,
+            Purpose::Text(_) | Purpose::Request(_) => kind == WorkerKind::Text,
+        };
+        let lost = self.runs.extract_if(.., |_, purpose| is_lost(purpose));
+        for purpose in lost.map(|(_, purpose)| purpose).collect::<Vec<_>>() {
+            let why = "cuvee ended at this text, and goes on with the next change";
+            match purpose {
+                Purpose::Request(id) => write(&refused(id, ErrorKind::Internal, why)),
+                Purpose::Text(root) => {
+                    let report = ended(&root, why);
+                    self.found_text(&root, report);
+                }
+                Purpose::Variants(root) => {
+                    if let Some(known) = self.roots.get_mut(&root) {
+                        known.variants_run = None;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    // What is published.
+
+    /// Publishes what was found in a file, unless a run is about to say more. Every version of an
+    /// open file is published.
+    fn publish(&mut self, path: &Path) {
+        let about =
+            self.roots.iter().filter(|(root, known)| *root == path || known.files.contains(path));
+        let about: Vec<_> = about.map(|(_, root)| root).collect();
+        if about.iter().any(|root| root.text_run.is_some()) {
+            return;
+        }
+        let mut all: Vec<Finding> = Vec::new();
+        for finding in about.iter().flat_map(|root| root.shown(path)) {
+            if !all.contains(&finding) {
+                all.push(finding);
+            }
+        }
+        let document = self.documents.get(path);
+        let uri = document.map_or_else(|| uri_of(path), |document| document.uri.clone());
+        let mut params = json!({ "uri": uri, "diagnostics": all });
+        if let (Some(document), Value::Object(params)) = (document, &mut params) {
+            params.insert("version".to_owned(), document.version.into());
+        }
+        let is_news = document.is_some() || self.published.get(path) != Some(&all);
+        match all.is_empty() && document.is_none() {
+            true => drop(self.published.remove(path)),
+            false => drop(self.published.insert(path.to_owned(), all)),
+        }
+        if is_news {
+            let method = "textDocument/publishDiagnostics".to_owned();
+            write(&Notification { method, params }.into());
+        }
+    }
+
+    // Requests.
+
+    /// The repairs of what was published in a range.
+    fn code_actions(&self, asked: &CodeActions) -> Value {
+        let uri = &asked.text_document.uri;
+        let Some(path) = path_of(uri) else { return json!([]) };
+        let is_current = |root: &Root| root.text_run.is_none();
+        let found = self.published.get(&path).into_iter().flatten();
+        let touches =
+            |range: Range| range.start <= asked.range.end && asked.range.start <= range.end;
+        let action = |finding: &Finding| {
+            let fix = finding.data.as_ref().filter(|_| touches(finding.range))?;
+            let edit = json!({ "range": fix.range, "newText": fix.new_text });
+            Some(json!({
+                "title": fix.title,
+                "kind": "quickfix",
+                "isPreferred": true,
+                "diagnostics": [finding],
+                "edit": { "changes": { uri: [edit] } },
+            }))
+        };
+        // Of a text that changed since, the places are not known.
+        let is_known = self.roots.values().filter(|root| root.has(&path)).all(is_current);
+        Value::Array(found.filter(|_| is_known).filter_map(action).collect())
+    }
+
+    /// Lets a worker answer a request.
+    fn ask(&mut self, id: RequestId, method: &str, given: Value) {
+        let uri = given.pointer("/textDocument/uri").and_then(Value::as_str).map(str::to_owned);
+        let file = uri.as_deref().and_then(path_of);
+        let is_open = |path: &PathBuf| self.documents.contains_key(path);
+        let Some(file) = file.filter(is_open) else {
+            return write(&Response::new_ok(id, Value::Null).into());
+        };
+        let reads = |(_, root): &(&PathBuf, &Root)| root.files.contains(&file);
+        let root = match self.roots.contains_key(&file) {
+            true => file.clone(),
+            false => {
+                self.roots.iter().find(reads).map_or_else(|| file.clone(), |(it, _)| it.clone())
+            }
+        };
+        let task = Task::Ask { method: method.to_owned(), file, params: given };
+        self.start(&root, Purpose::Request(id), task);
+    }
+
+    fn cancel(&mut self, cancelled: &Cancelled) {
+        let is_it =
+            |purpose: &Purpose| matches!(purpose, Purpose::Request(id) if *id == cancelled.id);
+        let run = self.runs.iter().find(|(_, purpose)| is_it(purpose)).map(|(id, _)| *id);
+        if let Some(run) = run {
+            self.runs.remove(&run);
+            self.text.tell(&ToWorker::Stop(run));
+            write(&refused(
+                cancelled.id.clone(),
+                ErrorKind::Cancelled,
+                "the request was cancelled",
+            ));
+        }
+    }
+
+    fn tell_both(&mut self, message: &ToWorker) {
+        self.text.tell(message);
+        self.variants.tell(message);
+    }
+}
+
+/// The texts of what is open.
+fn texts(documents: &BTreeMap<PathBuf, OpenDocument>) -> BTreeMap<PathBuf, Arc<str>> {
+    documents.iter().map(|(path, document)| (path.clone(), Arc::clone(&document.text))).collect()
+}
+
+/// A report of a template at which a worker ended.
+fn ended(root: &Path, why: &str) -> Report {
+    let finding = Finding::note(why);
+    Report {
+        files: vec![root.to_owned()],
+        found: BTreeMap::from([(root.to_owned(), vec![finding])]),
+        variants: None,
+        is_broken: true,
+    }
+}
+
+/// Whether a process is no longer there.
+#[cfg(unix)]
+fn is_gone(process: u32) -> bool {
+    let pid = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw);
+    pid.is_some_and(|pid| rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::SRCH))
+}
+
+/// Where processes cannot be asked for, the end of standard input says that the editor is gone.
+#[cfg(not(unix))]
+fn is_gone(_process: u32) -> bool {
+    false
+}
+
+/// Writes a message. An editor that is gone is noticed where it is read.
+fn write(message: &Message) {
+    let _ = connection::write(message, &mut io::stdout().lock());
+}

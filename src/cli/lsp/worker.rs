@@ -1,0 +1,235 @@
+//! Computes, in a process of its own. Messages between a server and its workers are lines of JSON.
+
+use super::ask;
+use super::diagnostics;
+use super::protocol::Encoding;
+use cuvee::Resolver;
+use cuvee::editor::{Analysis, Overlay};
+use cuvee::source::OsFiles;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::{BTreeMap, VecDeque};
+use std::io::{BufRead, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+
+/// How much stack the thread that computes has. Recursion is bounded, so only what is touched of it
+/// takes memory.
+const STACK: usize = 256 << 20;
+
+/// What a server says to a worker.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum ToWorker {
+    /// How columns are counted.
+    Encoding(Encoding),
+    /// The text of an open file; none for a file that was closed.
+    Text(PathBuf, Option<Arc<str>>),
+    /// Something to compute.
+    Run(Run),
+    /// The result is not needed any more.
+    Stop(u64),
+}
+
+/// Something to compute about a template.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Run {
+    pub id: u64,
+    pub root: PathBuf,
+    pub task: Task,
+}
+
+/// What is to be computed.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum Task {
+    /// What the text says; with the file in which somebody types, and the offset.
+    Text(Option<(PathBuf, usize)>),
+    /// What validating says.
+    Variants,
+    /// The answer to a request about a file.
+    Ask { method: String, file: PathBuf, params: Value },
+}
+
+/// What a worker says to its server.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct FromWorker {
+    pub id: u64,
+    /// What was computed; an error is for people. There is neither where the run was stopped.
+    pub result: Option<Result<Value, String>>,
+}
+
+/// What is to be done, and what was stopped.
+#[derive(Default)]
+struct Queue {
+    messages: VecDeque<ToWorker>,
+    /// The run that is computed now, with the flag that stops it.
+    running: Option<(u64, Arc<AtomicBool>)>,
+}
+
+impl Queue {
+    fn push(&mut self, message: ToWorker) {
+        match message {
+            ToWorker::Stop(id) => {
+                if let Some((running, stop)) = &self.running
+                    && *running == id
+                {
+                    stop.store(true, Ordering::Relaxed);
+                }
+                self.messages
+                    .retain(|message| !matches!(message, ToWorker::Run(run) if run.id == id));
+            }
+            message => self.messages.push_back(message),
+        }
+    }
+}
+
+/// The queue, which one thread fills and another one empties.
+#[derive(Default)]
+struct Shared {
+    queue: Mutex<Queue>,
+    filled: Condvar,
+}
+
+impl Shared {
+    fn push(&self, message: ToWorker) {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner).push(message);
+        self.filled.notify_one();
+    }
+
+    /// The next message. A run gets a flag that stops it.
+    fn next(&self) -> (ToWorker, Arc<AtomicBool>) {
+        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        queue.running = None;
+        loop {
+            if let Some(message) = queue.messages.pop_front() {
+                let stop = Arc::new(AtomicBool::new(false));
+                if let ToWorker::Run(run) = &message {
+                    queue.running = Some((run.id, Arc::clone(&stop)));
+                }
+                return (message, stop);
+            }
+            queue = self.filled.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+/// Computes what the server on standard input asks for, until it is gone.
+pub(super) fn run() {
+    let shared = Arc::new(Shared::default());
+    let queue = Arc::clone(&shared);
+    let computing = std::thread::Builder::new().stack_size(STACK).spawn(move || {
+        let mut worker = Worker { queue, encoding: Encoding::default(), texts: BTreeMap::new() };
+        let mut next = None;
+        loop {
+            next = worker.handle(next);
+        }
+    });
+    if computing.is_err() {
+        return;
+    }
+    for line in std::io::stdin().lock().lines() {
+        match line.map(|line| serde_json::from_str(&line)) {
+            Ok(Ok(message)) => shared.push(message),
+            Ok(Err(_)) => {}
+            Err(_) => break,
+        }
+    }
+    // The server is gone: whatever is computed now, nobody reads it.
+    std::process::exit(0);
+}
+
+type Next = (ToWorker, Arc<AtomicBool>);
+
+struct Worker {
+    queue: Arc<Shared>,
+    encoding: Encoding,
+    /// What is open, over the saved files.
+    texts: BTreeMap<PathBuf, Arc<str>>,
+}
+
+impl Worker {
+    /// Handles a message, and returns the next one if that was already taken.
+    fn handle(&mut self, next: Option<Next>) -> Option<Next> {
+        let (message, stop) = next.unwrap_or_else(|| self.queue.next());
+        match message {
+            ToWorker::Encoding(encoding) => self.encoding = encoding,
+            ToWorker::Text(path, Some(text)) => drop(self.texts.insert(path, text)),
+            ToWorker::Text(path, None) => drop(self.texts.remove(&path)),
+            ToWorker::Stop(_) => {}
+            ToWorker::Run(Run { id, root, task }) => match task {
+                Task::Ask { method, file, params } => {
+                    return self.answer(&root, Asked { id, method, file, params });
+                }
+                Task::Text(near) => {
+                    let near = near.as_ref().map(|(path, offset)| (path.as_path(), *offset));
+                    let staged = self.resolver(&root).stop_when(stop).validate_typed(near);
+                    say(id, diagnostics::of_text(&staged, self.encoding).map(Ok));
+                }
+                Task::Variants => {
+                    let resolver = self.resolver(&root).stop_when(stop);
+                    let staged = resolver.validate_until(cuvee::validate::Stage::Variants);
+                    say(id, diagnostics::of_variants(staged, self.encoding).map(Ok));
+                }
+            },
+        }
+        None
+    }
+
+    fn resolver(&self, root: &Path) -> Resolver {
+        let texts = self.texts.iter().map(|(path, text)| (path.clone(), Arc::clone(text)));
+        Resolver::new(root).files(Overlay::new(Arc::new(OsFiles), texts))
+    }
+
+    /// Answers a request, and those that follow as long as no text changes and they are about the
+    /// same template.
+    fn answer(&self, root: &Path, asked: Asked) -> Option<Next> {
+        let near = ask::offset(&asked.params, self.text(&asked.file).as_deref(), self.encoding);
+        let near = near.map(|offset| (asked.file.clone(), offset));
+        let near = near.as_ref().map(|(path, offset)| (path.as_path(), *offset));
+        self.resolver(root).analysis(near, |analysis| {
+            self.say_answer(analysis, &asked);
+            loop {
+                let (message, stop) = self.queue.next();
+                match message {
+                    ToWorker::Run(Run {
+                        id,
+                        root: other,
+                        task: Task::Ask { method, file, params },
+                    }) if other == root && !analysis.is_repaired() => {
+                        self.say_answer(analysis, &Asked { id, method, file, params });
+                    }
+                    message => return Some((message, stop)),
+                }
+            }
+        })
+    }
+
+    fn say_answer(&self, analysis: &Analysis<'_>, asked: &Asked) {
+        let Asked { id, method, file, params } = asked;
+        let text = self.text(file);
+        let answer = ask::answer(analysis, method, file, text.as_deref(), params, self.encoding);
+        say(*id, Some(answer));
+    }
+
+    fn text(&self, file: &Path) -> Option<Arc<str>> {
+        self.texts.get(file).cloned()
+    }
+}
+
+struct Asked {
+    id: u64,
+    method: String,
+    file: PathBuf,
+    params: Value,
+}
+
+fn say(id: u64, result: Option<Result<Value, String>>) {
+    let Ok(mut line) = serde_json::to_string(&FromWorker { id, result }) else { return };
+    line.push('\n');
+    let mut out = std::io::stdout().lock();
+    if out.write_all(line.as_bytes()).and_then(|()| out.flush()).is_err() {
+        std::process::exit(0);
+    }
+}

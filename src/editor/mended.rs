@@ -1,0 +1,186 @@
+//! Reads a template of which some files may be broken at the place where somebody types.
+
+use crate::diagnostic::{Code, Diagnostic};
+use crate::tosca::load::{Extent, Loaded, Mapping, TemplateLocation};
+use cuvee_text::answer::Failure;
+use cuvee_text::overlay::Overlay;
+use cuvee_text::source::{FileId, FileSystem, SourceMap, Span};
+use cuvee_text::yaml::{self, Limits, Repaired, repair};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// How many broken files are repaired at most.
+const FILES: usize = 8;
+
+/// A file that was repaired.
+pub(crate) struct MendedFile {
+    path: PathBuf,
+    /// The text as somebody typed it.
+    typed: Arc<str>,
+    /// What it was read as.
+    pub repaired: Repaired,
+}
+
+/// A template that was read, with files in place of those that do not parse.
+pub(crate) struct Mended {
+    /// The files; `None` where not even repaired ones can be read.
+    pub loaded: Option<Arc<Loaded>>,
+    /// The repaired files.
+    pub files: Vec<MendedFile>,
+    /// What is wrong with files that cannot be read.
+    pub failure: Option<Failure>,
+}
+
+impl Mended {
+    /// Reads a template. Files that do not parse are repaired; `near` is the file and the offset at
+    /// which somebody types.
+    pub(crate) fn open(
+        location: &TemplateLocation,
+        files: &Arc<dyn FileSystem + Send>,
+        mapping: &Mapping,
+        near: Option<(&Path, usize)>,
+    ) -> Self {
+        let mut mended = Self { loaded: None, files: Vec::new(), failure: None };
+        for _ in 0..=FILES {
+            let (location, files) = (mended.location(location), mended.over(files));
+            match Loaded::open(&location, files, mapping.clone(), Extent::WithVersion2) {
+                Ok(loaded) => {
+                    mended.loaded = Some(Arc::new(loaded));
+                    mended.failure = None;
+                    return mended;
+                }
+                Err(failure) => {
+                    let is_mended = mended.mend(&failure, near);
+                    mended.failure = Some(failure);
+                    if !is_mended {
+                        return mended;
+                    }
+                }
+            }
+        }
+        mended
+    }
+
+    /// The location with the repaired text, if it is that of a text in memory.
+    fn location(&self, location: &TemplateLocation) -> TemplateLocation {
+        match location {
+            TemplateLocation::Text { name, text } => {
+                let mended = self.files.iter().find(|file| file.path == *name);
+                let text = mended.map_or(text.clone(), |file| file.repaired.text.as_str().into());
+                TemplateLocation::Text { name: name.clone(), text }
+            }
+            path @ TemplateLocation::Path(_) => path.clone(),
+        }
+    }
+
+    /// The files with the repaired texts over them.
+    fn over(&self, files: &Arc<dyn FileSystem + Send>) -> Arc<dyn FileSystem + Send> {
+        if self.files.is_empty() {
+            return Arc::clone(files);
+        }
+        let text = |file: &MendedFile| (file.path.clone(), file.repaired.text.as_str().into());
+        Arc::new(Overlay::new(Arc::clone(files), self.files.iter().map(text)))
+    }
+
+    /// Repairs the files in which a failure says that the syntax is wrong.
+    fn mend(&mut self, failure: &Failure, near: Option<(&Path, usize)>) -> bool {
+        let is_syntax = |found: &&Diagnostic| found.code == Code::Syntax;
+        let before = self.files.len();
+        for found in failure.diagnostics.iter().filter(is_syntax) {
+            let Some(span) = found.span else { continue };
+            let file = failure.sources.file(span.file);
+            if self.files.iter().any(|mended| mended.path == file.path()) {
+                continue;
+            }
+            let near = near.filter(|(path, _)| *path == file.path());
+            let offset = near.map_or(span.start as usize, |(_, offset)| offset);
+            if let Some(repaired) = repair(file.text(), offset, &Limits::default()) {
+                let (path, typed) = (file.path().to_owned(), Arc::clone(file.text()));
+                self.files.push(MendedFile { path, typed, repaired });
+            }
+        }
+        self.files.len() > before
+    }
+
+    /// The repaired file of a path.
+    pub(crate) fn file(&self, path: &Path) -> Option<&MendedFile> {
+        self.files.iter().find(|file| file.path == path)
+    }
+
+    /// The files that were read, with the texts that somebody typed; ids stay the same.
+    pub(crate) fn sources(&self) -> SourceMap {
+        let sources = match (&self.loaded, &self.failure) {
+            (Some(loaded), _) => loaded.sources().clone(),
+            (None, Some(failure)) => return failure.sources.clone(),
+            (None, None) => SourceMap::default(),
+        };
+        if self.files.is_empty() {
+            return sources;
+        }
+        let typed = SourceMap::default();
+        for file in sources.files() {
+            let mended = self.file(file.path());
+            typed.add(file.path(), mended.map_or(file.text(), |mended| &mended.typed).clone());
+        }
+        typed
+    }
+
+    /// What was found in the repaired files, at the places that somebody typed; without what is in
+    /// repaired lines. `of` says which file has an id.
+    pub(crate) fn in_typed(&self, found: Vec<Diagnostic>, sources: &SourceMap) -> Vec<Diagnostic> {
+        if self.files.is_empty() {
+            return found;
+        }
+        let mended = |span: Span| self.file(sources.file(span.file).path());
+        let place = |mut found: Diagnostic| {
+            if let Some(span) = &mut found.span
+                && let Some(file) = mended(*span)
+            {
+                *span = file.typed_span(*span)?;
+            }
+            found.labels.retain_mut(|label| match mended(label.span) {
+                Some(file) => match file.typed_span(label.span) {
+                    Some(span) => {
+                        label.span = span;
+                        true
+                    }
+                    None => false,
+                },
+                None => true,
+            });
+            Some(found)
+        };
+        found.into_iter().filter_map(place).collect()
+    }
+
+    /// What parsing the typed texts says.
+    pub(crate) fn syntax(&self, sources: &SourceMap) -> Vec<Diagnostic> {
+        let id = |wanted: &MendedFile| {
+            let position = sources.files().position(|file| file.path() == wanted.path)?;
+            Some(FileId::new(u32::try_from(position).ok()?))
+        };
+        let wrong = |file: &MendedFile| {
+            yaml::parse(id(file)?, Arc::clone(&file.typed), &Limits::default()).err()
+        };
+        self.files.iter().filter_map(wrong).collect()
+    }
+}
+
+impl MendedFile {
+    /// The place in the typed text of a span in the repaired one; `None` in a repaired line.
+    pub(crate) fn typed_span(&self, span: Span) -> Option<Span> {
+        let [start, end] = [span.start, span.end].map(|at| self.repaired.original(at as usize));
+        let is_repaired = self.repaired.edits.iter().any(|edit| {
+            let line = self.line_around(edit.range.start);
+            start <= line.end && line.start <= end
+        });
+        let [start, end] = [u32::try_from(start).ok()?, u32::try_from(end).ok()?];
+        (!is_repaired).then_some(Span { start, end, ..span })
+    }
+
+    fn line_around(&self, at: usize) -> std::ops::Range<usize> {
+        let (before, behind) = self.typed.split_at(at.min(self.typed.len()));
+        let start = before.rfind('\n').map_or(0, |end| end + 1);
+        start..before.len() + behind.find('\n').unwrap_or(behind.len())
+    }
+}

@@ -1,0 +1,16 @@
+//! Tests the language server as editors meet it: a client speaks the protocol with the command.
+
+#![cfg(feature = "lsp")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on fails"
+)]
+
+mod client;
+mod findings;
+#[path = "../shared/folders.rs"]
+mod folders;
+mod protocol;
+mod typing;

@@ -1,0 +1,110 @@
+//! Types an example character by character, and takes back what was typed.
+
+use crate::client::{Client, lines};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{Config, TestRunner};
+use serde_json::{Value, json};
+use tempfile::tempdir;
+
+const SHOP: &str = include_str!("../../examples/shop/variable-service-template.yaml");
+
+/// A position of an offset in code units of UTF-16.
+fn position(text: &str, at: usize) -> Value {
+    let before = &text[..at];
+    let line = before.rsplit('\n').next().unwrap();
+    json!({ "line": before.matches('\n').count(), "character": line.encode_utf16().count() })
+}
+
+fn edit(text: &str, start: usize, end: usize, new: &str) -> Value {
+    json!([{ "range": { "start": position(text, start), "end": position(text, end) }, "text": new }])
+}
+
+/// Every character of a part of the shop is typed, each version is answered, and in the end there
+/// is what there is of the whole text.
+#[test]
+fn every_version_is_answered() {
+    let folder = tempdir().unwrap();
+    let mut client = Client::new(folder.path());
+    client.open_as("whole.yaml", SHOP, 1);
+    let expected = lines(&client.published("whole.yaml", 1));
+    client.close("whole.yaml");
+    let start = SHOP.find("  node_templates:").unwrap();
+    let mut text = SHOP[..start].to_owned();
+    client.open("t.yaml", &text);
+    client.published("t.yaml", 1);
+    let (mut version, mut rest) = (1, &SHOP[start..]);
+    while let Some(next) = rest.chars().next() {
+        // Later lines come at once, so that the test does not take minutes.
+        let typed = if version < 400 {
+            next.len_utf8()
+        } else {
+            rest.find('\n').map_or(rest.len(), |it| it + 1)
+        };
+        version += 1;
+        let change = edit(&text, text.len(), text.len(), &rest[..typed]);
+        client.change("t.yaml", version, change);
+        text.push_str(&rest[..typed]);
+        rest = &rest[typed..];
+        client.published("t.yaml", version);
+    }
+    assert_eq!(text, SHOP);
+    version += 1;
+    client.change("t.yaml", version, json!([]));
+    let last = client.published("t.yaml", version);
+    assert_eq!(lines(&last), expected);
+    client.shut_down();
+}
+
+/// Whatever is typed, pasted and taken back, the server has the text of the editor: in the end it
+/// finds what it finds in that text when it is opened.
+#[test]
+fn random_changes_lead_to_the_same_text() {
+    let folder = tempdir().unwrap();
+    let mut client = Client::new(folder.path());
+    let mut runner = TestRunner::new(Config { failure_persistence: None, ..Config::default() });
+    let edits = prop::collection::vec(
+        (0.0..1.0_f64, 0..30_usize, "[a-z{}\\[\\]:\"' \n\u{e4}\u{1F375}-]{0,8}"),
+        1..20,
+    );
+    for number in 0..8 {
+        let edits = edits.new_tree(&mut runner).unwrap().current();
+        let name = format!("t{number}.yaml");
+        client.open(&name, SHOP);
+        let expected = lines(&client.published(&name, 1));
+        let mut text = SHOP.to_owned();
+        let (mut version, mut before) = (1, Vec::new());
+        for (share, length, new) in edits {
+            let mut start = (text.len() as f64 * share) as usize;
+            while !text.is_char_boundary(start) {
+                start -= 1;
+            }
+            let end =
+                text[start..].char_indices().nth(length).map_or(text.len(), |(at, _)| start + at);
+            version += 1;
+            client.change(&name, version, edit(&text, start, end, &new));
+            before.push(text.clone());
+            text.replace_range(start..end, &new);
+        }
+        let last = lines(&client.published(&name, version));
+        let copy = format!("copy{number}.yaml");
+        client.open(&copy, &text);
+        let opened = lines(&client.published(&copy, 1));
+        // Where the cursor is decides how a broken text is repaired, not what is wrong with it.
+        let syntax = |lines: &[String]| -> Vec<String> {
+            lines.iter().filter(|it| it.contains(" syntax: ")).cloned().collect()
+        };
+        assert_eq!(syntax(&last), syntax(&opened));
+        if syntax(&last).is_empty() {
+            assert_eq!(last, opened);
+        }
+        // Undo leads back to the shop.
+        version += 1;
+        client.replace(&name, version, &before[0]);
+        let whole = lines(&client.published(&name, version));
+        assert_eq!(whole, expected);
+        client.close(&name);
+        client.close(&copy);
+    }
+    client.shut_down();
+}
