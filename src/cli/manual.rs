@@ -16,6 +16,7 @@ const PURPOSES: &[(&str, &[&str])] = &[
     ("Compare and show", &["diff", "matrix", "graph", "report"]),
     ("Deploy", &["plan", "instance", "substitute"]),
     ("Test", &["test"]),
+    ("Edit", &["lsp"]),
     (MORE, RARE),
 ];
 
@@ -119,6 +120,7 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         ("cuvee test shop", "all cases below a directory"),
         ("cuvee test shop --filter prod --format junit", "some of the cases, for a build server"),
     ]),
+    ("lsp", &[("cuvee lsp", "as an editor calls it; see docs/editors.md")]),
     ("explain-code", &[
         ("cuvee explain-code unsatisfiable", "one code"),
         ("cuvee explain-code", "all codes, a line each"),

@@ -3,7 +3,7 @@
 use crate::diagnostic::{Code, Diagnostic};
 use crate::tosca::load::{Extent, Loaded, Mapping, TemplateLocation};
 use cuvee_text::answer::Failure;
-use cuvee_text::overlay::Overlay;
+use cuvee_text::overlay::OverlayFiles;
 use cuvee_text::source::{FileId, FileSystem, SourceMap, Span};
 use cuvee_text::yaml::{self, Limits, Repaired, repair};
 use std::path::{Path, PathBuf};
@@ -79,7 +79,7 @@ impl Mended {
             return Arc::clone(files);
         }
         let text = |file: &MendedFile| (file.path.clone(), file.repaired.text.as_str().into());
-        Arc::new(Overlay::new(Arc::clone(files), self.files.iter().map(text)))
+        Arc::new(OverlayFiles::new(Arc::clone(files), self.files.iter().map(text)))
     }
 
     /// Repairs the files in which a failure says that the syntax is wrong.

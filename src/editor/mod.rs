@@ -1,11 +1,11 @@
 //! Answers what an editor asks about a template that is being typed.
 //!
-//! A text that is being typed is mostly broken, so nothing here fails: an [`Analysis`] has whatever
+//! A text that is being typed is mostly broken, so nothing here fails: an [`TemplateAnalysis`] has whatever
 //! can be known. What is public may change with any version.
 
 mod mended;
 
-pub use cuvee_text::overlay::Overlay;
+pub use cuvee_text::overlay::OverlayFiles;
 
 pub(crate) use mended::Mended;
 
@@ -21,7 +21,7 @@ use cuvee_text::yaml::Document;
 ///
 /// It borrows from what was read, so it is handed to a function: see
 /// [`Resolver::analysis`](crate::Resolver::analysis).
-pub struct Analysis<'a> {
+pub struct TemplateAnalysis<'a> {
     mended: &'a Mended,
     documents: Vec<&'a Document>,
     types: Option<&'a Types<'a>>,
@@ -30,7 +30,7 @@ pub struct Analysis<'a> {
     sources: SourceMap,
 }
 
-impl Analysis<'_> {
+impl TemplateAnalysis<'_> {
     /// Whether there are trees of the files that were read.
     pub fn has_documents(&self) -> bool {
         !self.documents.is_empty()
@@ -61,11 +61,16 @@ impl Analysis<'_> {
 pub(crate) fn analyse<R>(
     mended: &Mended,
     choice: &Choice,
-    ask: impl FnOnce(&Analysis<'_>) -> R,
+    ask: impl FnOnce(&TemplateAnalysis<'_>) -> R,
 ) -> R {
     let sources = mended.sources();
-    let nothing =
-        |sources| Analysis { mended, documents: Vec::new(), types: None, prepared: None, sources };
+    let nothing = |sources| TemplateAnalysis {
+        mended,
+        documents: Vec::new(),
+        types: None,
+        prepared: None,
+        sources,
+    };
     let Some(loaded) = &mended.loaded else { return ask(&nothing(sources)) };
     let choice = choice.tolerant();
     let whole = |file: &FileId| loaded.whole(*file).ok();
@@ -74,17 +79,17 @@ pub(crate) fn analyse<R>(
             .chain(loaded.library().iter().copied())
             .filter_map(|file| whole(&file))
             .collect();
-        return ask(&Analysis { documents, ..nothing(sources) });
+        return ask(&TemplateAnalysis { documents, ..nothing(sources) });
     };
     let prepared = Prepared::of(&interpreted, &choice, InputMode::Open, &mut ());
     let Ok(prepared) = prepared else {
         let documents = whole(&loaded.template()).into_iter().collect();
-        return ask(&Analysis { documents, ..nothing(sources) });
+        return ask(&TemplateAnalysis { documents, ..nothing(sources) });
     };
     let documents: Vec<_> = prepared.documents.iter().filter_map(whole).collect();
     let all = choice.beside_profiles(&documents, prepared.sources());
     let types = Types::linked(all, &prepared.links, &VARIABILITY_GROUPS);
-    ask(&Analysis {
+    ask(&TemplateAnalysis {
         documents,
         types: Some(&types),
         prepared: Some(&prepared),

@@ -1,7 +1,7 @@
 //! Answers what editors ask, about templates that are being typed.
 
 use super::Resolver;
-use crate::editor::{self, Analysis, Mended};
+use crate::editor::{self, Mended, TemplateAnalysis};
 use crate::validate::{self, Stage, StageDiagnostics, StagedValidation};
 use crate::variability::choice::Choice;
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::path::Path;
 impl Resolver {
     /// Analyses a template that may be broken where somebody types, and calls `ask` with what is
     /// known. Files that do not parse are repaired; `near` is the file in which somebody types, and
-    /// the offset. This never fails: parts of the [`Analysis`] may be missing.
+    /// the offset. This never fails: parts of the [`TemplateAnalysis`] may be missing.
     ///
     /// ```
     /// use cuvee::source::MemoryFiles;
@@ -20,7 +20,7 @@ impl Resolver {
     pub fn analysis<R>(
         &self,
         near: Option<(&Path, usize)>,
-        ask: impl FnOnce(&Analysis<'_>) -> R,
+        ask: impl FnOnce(&TemplateAnalysis<'_>) -> R,
     ) -> R {
         editor::analyse(&self.mended(near), &self.choice, ask)
     }

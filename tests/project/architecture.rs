@@ -16,7 +16,7 @@ const GROUND: [&str; 2] = ["cuvee_text", "diagnostic"];
 
 /// The wings, each with the wings that it may use beside itself and [`GROUND`]. Cargo already
 /// ensures that `cuvee_text` and `cuvee_sat` use none of the other crates here.
-const WINGS: [(&str, &[&str]); 15] = [
+const WINGS: [(&str, &[&str]); 16] = [
     ("diagnostic", &[]),
     ("tosca", &[]),
     ("topology", &["tosca"]),
@@ -31,6 +31,7 @@ const WINGS: [(&str, &[&str]); 15] = [
         "report",
         &["cuvee_sat", "tosca", "topology", "variability", "explore", "orchestrate", "draw"],
     ),
+    ("editor", &["tosca", "variability", "explore", "validate"]),
     ("resolver", BELOW_THE_WAY_IN),
     ("operate", &["tosca", "topology", "orchestrate", "resolver"]),
     ("testing", &["tosca", "topology", "variability", "resolver"]),
@@ -49,6 +50,7 @@ const BELOW_THE_WAY_IN: &[&str] = &[
     "draw",
     "exchange",
     "report",
+    "editor",
 ];
 
 /// The crates of the workspace: where their source is, and the names by which paths refer to them.

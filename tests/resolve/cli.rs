@@ -178,6 +178,10 @@ Deploy:
 Test:
   test          Run variability tests
 
+Edit:
+  lsp           Serve an editor: what is wrong as it is typed, over the Language
+                Server Protocol
+
 More:
   enrich        Write out the conditions that options, default conditions,
                 pruning and technology rules add

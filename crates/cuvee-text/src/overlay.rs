@@ -10,22 +10,22 @@ use std::sync::Arc;
 /// A file system in which some files have other texts, or are there although they were never saved.
 ///
 /// ```
-/// use cuvee_text::overlay::Overlay;
+/// use cuvee_text::overlay::OverlayFiles;
 /// use cuvee_text::source::{FileSystem, MemoryFiles};
 /// use std::sync::Arc;
 /// let saved = MemoryFiles::from([("shop.yaml", "a: 1"), ("types.yaml", "b: 1")]);
-/// let files = Overlay::new(Arc::new(saved), [("shop.yaml".into(), "a: 2".into())]);
+/// let files = OverlayFiles::new(Arc::new(saved), [("shop.yaml".into(), "a: 2".into())]);
 /// assert_eq!(files.read("./shop.yaml".as_ref()).unwrap(), b"a: 2");
 /// assert_eq!(files.read("types.yaml".as_ref()).unwrap(), b"b: 1");
 /// ```
 #[derive(Clone)]
-pub struct Overlay {
+pub struct OverlayFiles {
     files: Arc<dyn FileSystem + Send>,
     /// The texts by normalised paths.
     texts: BTreeMap<PathBuf, Arc<str>>,
 }
 
-impl Overlay {
+impl OverlayFiles {
     /// Shows these texts over other files.
     pub fn new(
         files: Arc<dyn FileSystem + Send>,
@@ -41,7 +41,7 @@ impl Overlay {
     }
 }
 
-impl FileSystem for Overlay {
+impl FileSystem for OverlayFiles {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
         match self.text(path) {
             Some(text) => Ok(text.as_bytes().to_vec()),
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn new_files_are_in_their_directories() {
         let saved = MemoryFiles::from([("lib/a.yaml", "a")]);
-        let files = Overlay::new(
+        let files = OverlayFiles::new(
             Arc::new(saved),
             [("lib/b.yaml".into(), "b".into()), ("new/c.yaml".into(), "cd".into())],
         );

@@ -2,7 +2,7 @@
 
 use super::place;
 use super::protocol::{Encoding, Position};
-use cuvee::editor::Analysis;
+use cuvee::editor::TemplateAnalysis;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -25,7 +25,7 @@ pub(super) fn offset(params: &Value, text: Option<&str>, encoding: Encoding) -> 
 /// # Errors
 /// Why what was asked for cannot be done, for people.
 pub(super) fn answer(
-    _analysis: &Analysis<'_>,
+    _analysis: &TemplateAnalysis<'_>,
     _method: &str,
     _file: &Path,
     _text: Option<&str>,

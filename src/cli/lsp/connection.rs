@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::io::{self, BufRead, Write};
 
 /// What comes from the editor.
-pub(super) enum Incoming {
+pub(super) enum ClientMessage {
     Message(Message),
     /// Something that is no message, with the response that says so.
     Wrong(Value),
@@ -19,7 +19,7 @@ const MOST: usize = 1 << 30;
 ///
 /// # Errors
 /// Where the stream cannot be read, or where the next message starts cannot be known.
-pub(super) fn read(from: &mut impl BufRead) -> io::Result<Option<Incoming>> {
+pub(super) fn read(from: &mut impl BufRead) -> io::Result<Option<ClientMessage>> {
     let mut length = None;
     loop {
         let mut line = String::new();
@@ -47,19 +47,19 @@ pub(super) fn read(from: &mut impl BufRead) -> io::Result<Option<Incoming>> {
     Ok(Some(parse(&body)))
 }
 
-fn parse(body: &[u8]) -> Incoming {
+fn parse(body: &[u8]) -> ClientMessage {
     let value: Value = match serde_json::from_slice(body) {
         Ok(value) => value,
         Err(error) => {
-            return Incoming::Wrong(wrong(Value::Null, ErrorKind::Parse, &error.to_string()));
+            return ClientMessage::Wrong(wrong(Value::Null, ErrorKind::Parse, &error.to_string()));
         }
     };
     let id = value.get("id").cloned().unwrap_or_default();
     match serde_json::from_value(value) {
-        Ok(message) => Incoming::Message(message),
+        Ok(message) => ClientMessage::Message(message),
         Err(_) => {
             let why = "this is no request, response or notification";
-            Incoming::Wrong(wrong(id, ErrorKind::InvalidRequest, why))
+            ClientMessage::Wrong(wrong(id, ErrorKind::InvalidRequest, why))
         }
     }
 }

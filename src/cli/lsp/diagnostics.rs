@@ -11,12 +11,12 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// What was found in each file, by its path.
-pub(super) type Found = BTreeMap<PathBuf, Vec<Finding>>;
+pub(super) type FoundByFile = BTreeMap<PathBuf, Vec<PublishedFinding>>;
 
 /// A diagnostic as it is published.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Finding {
+pub(super) struct PublishedFinding {
     pub range: Range,
     pub severity: u8,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -33,7 +33,7 @@ pub(super) struct Finding {
     pub data: Option<FindingData>,
 }
 
-impl Finding {
+impl PublishedFinding {
     /// A warning of the server itself, about a text as a whole.
     pub(super) fn note(message: &str) -> Self {
         Self {
@@ -67,13 +67,13 @@ pub(super) struct FindingData {
 
 /// What a worker found in a template.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Report {
+pub(super) struct WorkerReport {
     /// The files that were read.
     pub files: Vec<PathBuf>,
     /// All that was found.
-    pub found: Found,
+    pub found: FoundByFile,
     /// What of it only variants have, if they were looked at.
-    pub variants: Option<Found>,
+    pub variants: Option<FoundByFile>,
     /// Whether some file could not be parsed.
     pub is_broken: bool,
 }
@@ -83,8 +83,12 @@ pub(super) fn of_text(staged: &StagedValidation, encoding: Encoding) -> Option<V
     let writer = Writer { sources: staged.sources(), encoding };
     let text = staged.text()?;
     let is_broken = text.iter().any(|found| found.code == Code::Syntax);
-    let report =
-        Report { files: writer.files(), found: writer.by_file(text), variants: None, is_broken };
+    let report = WorkerReport {
+        files: writer.files(),
+        found: writer.by_file(text),
+        variants: None,
+        is_broken,
+    };
     serde_json::to_value(report).ok()
 }
 
@@ -96,7 +100,7 @@ pub(super) fn of_variants(staged: StagedValidation, encoding: Encoding) -> Optio
     let all = staged.into_validation()?;
     let found = writer.by_file(&all.diagnostics);
     let report =
-        Report { files: writer.files(), found, variants: Some(variants), is_broken: false };
+        WorkerReport { files: writer.files(), found, variants: Some(variants), is_broken: false };
     serde_json::to_value(report).ok()
 }
 
@@ -110,8 +114,8 @@ impl Writer<'_> {
         self.sources.files().map(|file| file.path().to_owned()).collect()
     }
 
-    fn by_file(&self, found: &[Diagnostic]) -> Found {
-        let mut by_file = Found::new();
+    fn by_file(&self, found: &[Diagnostic]) -> FoundByFile {
+        let mut by_file = FoundByFile::new();
         let first = self.sources.files().next().map(|file| file.path().to_owned());
         for found in found {
             let path = match found.span {
@@ -128,7 +132,7 @@ impl Writer<'_> {
         by_file
     }
 
-    fn finding(&self, found: &Diagnostic) -> Finding {
+    fn finding(&self, found: &Diagnostic) -> PublishedFinding {
         let start = Range::default();
         let range = found.span.map_or(start, |span| self.range(span));
         let fix = found.fix(self.sources).map(|fix| FindingData {
@@ -140,7 +144,7 @@ impl Writer<'_> {
         let rule = found.rule.as_ref().map(|rule| format!("({rule})"));
         let message = [Some(found.message.as_str()), help, rule.as_deref()];
         let message: Vec<_> = message.into_iter().flatten().collect();
-        Finding {
+        PublishedFinding {
             range,
             severity: match found.severity {
                 Severity::Error => 1,

@@ -1,11 +1,11 @@
 //! Holds what is open in the editor.
 
 use super::place::offset;
-use super::protocol::{Change, Encoding, Position, Range};
+use super::protocol::{Encoding, Position, Range, TextChange};
 use std::sync::Arc;
 
 /// A document that is open.
-pub(super) struct OpenDocument {
+pub(super) struct EditedDocument {
     /// The address by which the editor calls it.
     pub uri: String,
     pub version: i32,
@@ -14,9 +14,9 @@ pub(super) struct OpenDocument {
     pub typed_at: usize,
 }
 
-impl OpenDocument {
+impl EditedDocument {
     /// Applies a change.
-    pub(super) fn apply(&mut self, change: &Change, encoding: Encoding) {
+    pub(super) fn apply(&mut self, change: &TextChange, encoding: Encoding) {
         let Some(range) = change.range else {
             self.typed_at = 0;
             self.text = change.text.as_str().into();
@@ -50,7 +50,7 @@ impl OpenDocument {
 }
 
 /// Where a range is after a change of the text; `None` if the change touches it.
-pub(super) fn moved(range: Range, change: &Change, encoding: Encoding) -> Option<Range> {
+pub(super) fn moved(range: Range, change: &TextChange, encoding: Encoding) -> Option<Range> {
     let changed = change.range?;
     if range.end < changed.start {
         return Some(range);
@@ -82,8 +82,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn document(text: &str) -> OpenDocument {
-        OpenDocument { uri: String::new(), version: 0, text: text.into(), typed_at: 0 }
+    fn document(text: &str) -> EditedDocument {
+        EditedDocument { uri: String::new(), version: 0, text: text.into(), typed_at: 0 }
     }
 
     /// A position of an offset, the slow way.
@@ -120,7 +120,7 @@ mod tests {
             let range = |text: &str, start, end| Range {
                 start: position(text, start, encoding), end: position(text, end, encoding),
             };
-            let change = Change { range: Some(range(&text, at[0], at[1])), text: new.clone() };
+            let change = TextChange { range: Some(range(&text, at[0], at[1])), text: new.clone() };
             let mut opened = document(&text);
             opened.apply(&change, encoding);
             let mut expected = text.clone();

@@ -118,7 +118,7 @@ pub(super) struct DocumentText {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Opened {
+pub(super) struct OpenedDocument {
     pub text_document: DocumentText,
 }
 
@@ -126,12 +126,12 @@ pub(super) struct Opened {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Changed {
     pub text_document: DocumentVersion,
-    pub content_changes: Vec<Change>,
+    pub content_changes: Vec<TextChange>,
 }
 
 /// A change of a document: of a range, or of all of it.
 #[derive(Deserialize)]
-pub(super) struct Change {
+pub(super) struct TextChange {
     pub range: Option<Range>,
     pub text: String,
 }

@@ -1,23 +1,23 @@
 //! Holds what is known of each template that is judged.
 
-use super::diagnostics::{Finding, Found, Report};
+use super::diagnostics::{FoundByFile, PublishedFinding, WorkerReport};
 use super::documents::moved;
-use super::protocol::{Change, Encoding};
+use super::protocol::{Encoding, TextChange};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// A template, or a library that no open template imports.
 #[derive(Default)]
-pub(super) struct Root {
+pub(super) struct JudgedRoot {
     /// The files that it was read from; none as long as it was not read.
     pub files: BTreeSet<PathBuf>,
     /// What its text says; `None` where that is not known of the text as it is now.
-    pub text: Option<Found>,
+    pub text: Option<FoundByFile>,
     /// What only variants have, as far as it is known, at places of the text as it is now.
-    pub variants: Found,
+    pub variants: FoundByFile,
     /// Everything, if the variants were looked at since the last change.
-    pub proven: Option<Found>,
+    pub proven: Option<FoundByFile>,
     /// The run that finds out what the text says.
     pub text_run: Option<u64>,
     /// The run that looks at variants.
@@ -28,21 +28,22 @@ pub(super) struct Root {
     pub is_broken: bool,
 }
 
-impl Root {
+impl JudgedRoot {
     /// Whether a file belongs to the template. Of one that was never read, any file may.
     pub(super) fn has(&self, path: &Path) -> bool {
         self.files.is_empty() || self.files.contains(path)
     }
 
     /// What is to be shown of a file.
-    pub(super) fn shown(&self, path: &Path) -> Vec<Finding> {
+    pub(super) fn shown(&self, path: &Path) -> Vec<PublishedFinding> {
         if let Some(proven) = &self.proven {
             return proven.get(path).cloned().unwrap_or_default();
         }
         let text = self.text.as_ref().and_then(|found| found.get(path));
         let mut shown = text.cloned().unwrap_or_default();
         for finding in self.variants.get(path).into_iter().flatten() {
-            let is_same = |it: &Finding| (it.range, &it.code) == (finding.range, &finding.code);
+            let is_same =
+                |it: &PublishedFinding| (it.range, &it.code) == (finding.range, &finding.code);
             if !shown.iter().any(is_same) {
                 shown.push(finding.clone());
             }
@@ -57,21 +58,21 @@ impl Root {
     }
 
     /// Takes over what the text says.
-    pub(super) fn set_text(&mut self, report: Report) {
+    pub(super) fn set_text(&mut self, report: WorkerReport) {
         (self.text_run, self.is_broken) = (None, report.is_broken);
         self.files = report.files.into_iter().collect();
         self.text = Some(report.found);
     }
 
     /// Takes over what variants have.
-    pub(super) fn set_variants(&mut self, report: Report) {
+    pub(super) fn set_variants(&mut self, report: WorkerReport) {
         self.variants_run = None;
         self.variants = report.variants.unwrap_or_default();
         self.proven = Some(report.found);
     }
 
     /// Moves what variants have, as the text of a file changes.
-    pub(super) fn change(&mut self, path: &Path, change: &Change, encoding: Encoding) {
+    pub(super) fn change(&mut self, path: &Path, change: &TextChange, encoding: Encoding) {
         if let Some(found) = self.variants.get_mut(path) {
             found.retain_mut(|finding| match moved(finding.range, change, encoding) {
                 Some(range) => {

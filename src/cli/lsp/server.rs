@@ -1,15 +1,15 @@
 //! The loop of the server: it holds documents, hands work to workers, and publishes what they find.
 
-use super::connection::{self, Incoming, params, refused};
-use super::diagnostics::{Finding, Report};
-use super::documents::OpenDocument;
+use super::connection::{self, ClientMessage, params, refused};
+use super::diagnostics::{PublishedFinding, WorkerReport};
+use super::documents::EditedDocument;
 use super::place::{path_of, uri_of};
 use super::protocol::{
-    self, Cancelled, Changed, CodeActions, Encoding, ErrorKind, Initialize, OfDocument, Opened,
-    Range, WatchedFiles,
+    self, Cancelled, Changed, CodeActions, Encoding, ErrorKind, Initialize, OfDocument,
+    OpenedDocument, Range, WatchedFiles,
 };
-use super::root::Root;
-use super::worker::{FromWorker, Run, Task, ToWorker};
+use super::root::JudgedRoot;
+use super::worker::{FromWorker, ToWorker, WorkerRun, WorkerTask};
 use super::workers::{FromWorkers, WorkerKind, WorkerProcess};
 use lsp_server::{Message, Notification, Request, RequestId, Response};
 use serde_json::{Value, json};
@@ -30,14 +30,14 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const LOOK: Duration = Duration::from_secs(2);
 
 /// What happens to the server.
-enum Event {
-    Client(Incoming),
+enum ServerEvent {
+    Client(ClientMessage),
     /// The editor is gone.
     Closed,
     Worker(FromWorkers),
 }
 
-impl From<FromWorkers> for Event {
+impl From<FromWorkers> for ServerEvent {
     fn from(said: FromWorkers) -> Self {
         Self::Worker(said)
     }
@@ -51,7 +51,7 @@ enum Purpose {
 }
 
 /// How the session goes on.
-enum Flow {
+enum SessionFlow {
     On,
     /// It ends; whether the editor said goodbye before.
     End(bool),
@@ -67,27 +67,27 @@ pub(super) fn serve() -> io::Result<bool> {
     std::thread::Builder::new().spawn(move || {
         let mut input = BufReader::new(io::stdin());
         while let Ok(Some(incoming)) = connection::read(&mut input) {
-            if events.send(Event::Client(incoming)).is_err() {
+            if events.send(ServerEvent::Client(incoming)).is_err() {
                 return;
             }
         }
-        let _ = events.send(Event::Closed);
+        let _ = events.send(ServerEvent::Closed);
     })?;
     let mut server = Server::new(to)?;
     server.serve(&from)
 }
 
 struct Server {
-    to: Sender<Event>,
+    to: Sender<ServerEvent>,
     encoding: Encoding,
     /// The process of the editor.
     editor: Option<u32>,
     is_initialized: bool,
     is_shut_down: bool,
-    documents: BTreeMap<PathBuf, OpenDocument>,
-    roots: BTreeMap<PathBuf, Root>,
+    documents: BTreeMap<PathBuf, EditedDocument>,
+    roots: BTreeMap<PathBuf, JudgedRoot>,
     /// What was last published of each file.
-    published: BTreeMap<PathBuf, Vec<Finding>>,
+    published: BTreeMap<PathBuf, Vec<PublishedFinding>>,
     text: WorkerProcess,
     variants: WorkerProcess,
     runs: BTreeMap<u64, Purpose>,
@@ -97,7 +97,7 @@ struct Server {
 }
 
 impl Server {
-    fn new(to: Sender<Event>) -> io::Result<Self> {
+    fn new(to: Sender<ServerEvent>) -> io::Result<Self> {
         let (encoding, texts) = (Encoding::default(), BTreeMap::new());
         let start = |kind| WorkerProcess::start(kind, 0, &to, encoding, &texts);
         Ok(Self {
@@ -117,7 +117,7 @@ impl Server {
         })
     }
 
-    fn serve(&mut self, events: &Receiver<Event>) -> io::Result<bool> {
+    fn serve(&mut self, events: &Receiver<ServerEvent>) -> io::Result<bool> {
         loop {
             let event = match events.recv_timeout(self.wait()) {
                 Ok(event) => event,
@@ -132,17 +132,18 @@ impl Server {
                 Err(RecvTimeoutError::Disconnected) => return Ok(self.is_shut_down),
             };
             match event {
-                Event::Client(Incoming::Message(message)) => {
-                    if let Flow::End(said_goodbye) = self.message(message) {
+                ServerEvent::Client(ClientMessage::Message(message)) => {
+                    if let SessionFlow::End(said_goodbye) = self.message(message) {
                         return Ok(said_goodbye);
                     }
                 }
-                Event::Client(Incoming::Wrong(response)) => {
+                ServerEvent::Client(ClientMessage::Wrong(response)) => {
                     let _ = connection::write_value(&response, &mut io::stdout().lock());
                 }
-                Event::Closed => return Ok(self.is_shut_down),
-                Event::Worker(FromWorkers::Said(said)) => self.said(said),
-                Event::Worker(FromWorkers::Gone(kind, number)) => self.gone(kind, number)?,
+                // Who never said hello need not say goodbye.
+                ServerEvent::Closed => return Ok(self.is_shut_down || !self.is_initialized),
+                ServerEvent::Worker(FromWorkers::Said(said)) => self.said(said),
+                ServerEvent::Worker(FromWorkers::Gone(kind, number)) => self.gone(kind, number)?,
             }
             self.look_at_variants();
         }
@@ -158,18 +159,18 @@ impl Server {
 
     // Messages of the editor.
 
-    fn message(&mut self, message: Message) -> Flow {
+    fn message(&mut self, message: Message) -> SessionFlow {
         match message {
             Message::Request(request) => self.request(request),
             Message::Notification(Notification { method, .. }) if method == "exit" => {
-                return Flow::End(self.is_shut_down);
+                return SessionFlow::End(self.is_shut_down);
             }
             Message::Notification(notification) if self.is_initialized => {
                 self.notification(notification);
             }
             Message::Notification(_) | Message::Response(_) => {}
         }
-        Flow::On
+        SessionFlow::On
     }
 
     fn request(&mut self, request: Request) {
@@ -240,12 +241,12 @@ impl Server {
 
     // Documents.
 
-    fn open(&mut self, Opened { text_document: opened }: Opened) {
+    fn open(&mut self, OpenedDocument { text_document: opened }: OpenedDocument) {
         let Some(path) = path_of(&opened.uri) else { return };
         let text: Arc<str> = opened.text.into();
         self.tell_both(&ToWorker::Text(path.clone(), Some(Arc::clone(&text))));
         let (uri, version) = (opened.uri, opened.version);
-        let document = OpenDocument { uri, version, text, typed_at: 0 };
+        let document = EditedDocument { uri, version, text, typed_at: 0 };
         self.documents.insert(path.clone(), document);
         self.changed(&path);
     }
@@ -281,7 +282,7 @@ impl Server {
             // The text of an open file is that of the editor.
             if !self.documents.contains_key(&path) {
                 let about = path.clone();
-                let missing = |root: &Root| root.is_broken || root.text.is_none();
+                let missing = |root: &JudgedRoot| root.is_broken || root.text.is_none();
                 let roots = self.roots.iter().filter(|(_, root)| root.has(&about) || missing(root));
                 let roots: Vec<_> = roots.map(|(root, _)| root.clone()).collect();
                 // A new file may be one that an import has missed.
@@ -335,7 +336,7 @@ impl Server {
     /// Lets a worker find out what the text of a template says.
     fn judge(&mut self, root: &Path, near: Option<(PathBuf, usize)>) {
         self.stop(root);
-        let run = self.start(root, Purpose::Text(root.to_owned()), Task::Text(near));
+        let run = self.start(root, Purpose::Text(root.to_owned()), WorkerTask::Text(near));
         if let Some(known) = self.roots.get_mut(root) {
             (known.text, known.proven) = (None, None);
             known.text_run = Some(run);
@@ -358,7 +359,7 @@ impl Server {
         }
     }
 
-    fn start(&mut self, root: &Path, purpose: Purpose, task: Task) -> u64 {
+    fn start(&mut self, root: &Path, purpose: Purpose, task: WorkerTask) -> u64 {
         self.next_run += 1;
         let id = self.next_run;
         let worker = match purpose {
@@ -366,18 +367,18 @@ impl Server {
             Purpose::Text(_) | Purpose::Request(_) => &mut self.text,
         };
         self.runs.insert(id, purpose);
-        worker.tell(&ToWorker::Run(Run { id, root: root.to_owned(), task }));
+        worker.tell(&ToWorker::Run(WorkerRun { id, root: root.to_owned(), task }));
         id
     }
 
     /// Looks at variants of what was not typed in for a while.
     fn look_at_variants(&mut self) {
         let now = Instant::now();
-        let is_due = |root: &Root| root.is_due.is_some_and(|due| now >= due + IDLE);
+        let is_due = |root: &JudgedRoot| root.is_due.is_some_and(|due| now >= due + IDLE);
         let due: Vec<_> =
             self.roots.iter().filter(|(_, root)| is_due(root)).map(|(it, _)| it.clone()).collect();
         for root in due {
-            let run = self.start(&root, Purpose::Variants(root.clone()), Task::Variants);
+            let run = self.start(&root, Purpose::Variants(root.clone()), WorkerTask::Variants);
             if let Some(known) = self.roots.get_mut(&root) {
                 (known.is_due, known.variants_run) = (None, Some(run));
             }
@@ -407,7 +408,7 @@ impl Server {
             self.stopped = None;
         }
         let Some(purpose) = self.runs.remove(&id) else { return };
-        let report = |result: Option<Result<Value, String>>| -> Option<Report> {
+        let report = |result: Option<Result<Value, String>>| -> Option<WorkerReport> {
             serde_json::from_value(result?.ok()?).ok()
         };
         match purpose {
@@ -434,7 +435,7 @@ impl Server {
         }
     }
 
-    fn found_text(&mut self, root: &Path, report: Report) {
+    fn found_text(&mut self, root: &Path, report: WorkerReport) {
         let Some(known) = self.roots.get_mut(root) else { return };
         let mut files: BTreeSet<_> = known.found_in().cloned().collect();
         files.extend(known.files.iter().cloned());
@@ -500,7 +501,7 @@ impl Server {
         if about.iter().any(|root| root.text_run.is_some()) {
             return;
         }
-        let mut all: Vec<Finding> = Vec::new();
+        let mut all: Vec<PublishedFinding> = Vec::new();
         for finding in about.iter().flat_map(|root| root.shown(path)) {
             if !all.contains(&finding) {
                 all.push(finding);
@@ -529,11 +530,11 @@ impl Server {
     fn code_actions(&self, asked: &CodeActions) -> Value {
         let uri = &asked.text_document.uri;
         let Some(path) = path_of(uri) else { return json!([]) };
-        let is_current = |root: &Root| root.text_run.is_none();
+        let is_current = |root: &JudgedRoot| root.text_run.is_none();
         let found = self.published.get(&path).into_iter().flatten();
         let touches =
             |range: Range| range.start <= asked.range.end && asked.range.start <= range.end;
-        let action = |finding: &Finding| {
+        let action = |finding: &PublishedFinding| {
             let fix = finding.data.as_ref().filter(|_| touches(finding.range))?;
             let edit = json!({ "range": fix.range, "newText": fix.new_text });
             Some(json!({
@@ -557,14 +558,14 @@ impl Server {
         let Some(file) = file.filter(is_open) else {
             return write(&Response::new_ok(id, Value::Null).into());
         };
-        let reads = |(_, root): &(&PathBuf, &Root)| root.files.contains(&file);
+        let reads = |(_, root): &(&PathBuf, &JudgedRoot)| root.files.contains(&file);
         let root = match self.roots.contains_key(&file) {
             true => file.clone(),
             false => {
                 self.roots.iter().find(reads).map_or_else(|| file.clone(), |(it, _)| it.clone())
             }
         };
-        let task = Task::Ask { method: method.to_owned(), file, params: given };
+        let task = WorkerTask::Ask { method: method.to_owned(), file, params: given };
         self.start(&root, Purpose::Request(id), task);
     }
 
@@ -590,14 +591,14 @@ impl Server {
 }
 
 /// The texts of what is open.
-fn texts(documents: &BTreeMap<PathBuf, OpenDocument>) -> BTreeMap<PathBuf, Arc<str>> {
+fn texts(documents: &BTreeMap<PathBuf, EditedDocument>) -> BTreeMap<PathBuf, Arc<str>> {
     documents.iter().map(|(path, document)| (path.clone(), Arc::clone(&document.text))).collect()
 }
 
 /// A report of a template at which a worker ended.
-fn ended(root: &Path, why: &str) -> Report {
-    let finding = Finding::note(why);
-    Report {
+fn ended(root: &Path, why: &str) -> WorkerReport {
+    let finding = PublishedFinding::note(why);
+    WorkerReport {
         files: vec![root.to_owned()],
         found: BTreeMap::from([(root.to_owned(), vec![finding])]),
         variants: None,

@@ -4,7 +4,7 @@ use super::ask;
 use super::diagnostics;
 use super::protocol::Encoding;
 use cuvee::Resolver;
-use cuvee::editor::{Analysis, Overlay};
+use cuvee::editor::{OverlayFiles, TemplateAnalysis};
 use cuvee::source::OsFiles;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -27,23 +27,23 @@ pub(super) enum ToWorker {
     /// The text of an open file; none for a file that was closed.
     Text(PathBuf, Option<Arc<str>>),
     /// Something to compute.
-    Run(Run),
+    Run(WorkerRun),
     /// The result is not needed any more.
     Stop(u64),
 }
 
 /// Something to compute about a template.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Run {
+pub(super) struct WorkerRun {
     pub id: u64,
     pub root: PathBuf,
-    pub task: Task,
+    pub task: WorkerTask,
 }
 
 /// What is to be computed.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) enum Task {
+pub(super) enum WorkerTask {
     /// What the text says; with the file in which somebody types, and the offset.
     Text(Option<(PathBuf, usize)>),
     /// What validating says.
@@ -87,12 +87,12 @@ impl Queue {
 
 /// The queue, which one thread fills and another one empties.
 #[derive(Default)]
-struct Shared {
+struct SharedQueue {
     queue: Mutex<Queue>,
     filled: Condvar,
 }
 
-impl Shared {
+impl SharedQueue {
     fn push(&self, message: ToWorker) {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner).push(message);
         self.filled.notify_one();
@@ -117,7 +117,7 @@ impl Shared {
 
 /// Computes what the server on standard input asks for, until it is gone.
 pub(super) fn run() {
-    let shared = Arc::new(Shared::default());
+    let shared = Arc::new(SharedQueue::default());
     let queue = Arc::clone(&shared);
     let computing = std::thread::Builder::new().stack_size(STACK).spawn(move || {
         let mut worker = Worker { queue, encoding: Encoding::default(), texts: BTreeMap::new() };
@@ -143,7 +143,7 @@ pub(super) fn run() {
 type Next = (ToWorker, Arc<AtomicBool>);
 
 struct Worker {
-    queue: Arc<Shared>,
+    queue: Arc<SharedQueue>,
     encoding: Encoding,
     /// What is open, over the saved files.
     texts: BTreeMap<PathBuf, Arc<str>>,
@@ -158,16 +158,16 @@ impl Worker {
             ToWorker::Text(path, Some(text)) => drop(self.texts.insert(path, text)),
             ToWorker::Text(path, None) => drop(self.texts.remove(&path)),
             ToWorker::Stop(_) => {}
-            ToWorker::Run(Run { id, root, task }) => match task {
-                Task::Ask { method, file, params } => {
-                    return self.answer(&root, Asked { id, method, file, params });
+            ToWorker::Run(WorkerRun { id, root, task }) => match task {
+                WorkerTask::Ask { method, file, params } => {
+                    return self.answer(&root, AskedQuestion { id, method, file, params });
                 }
-                Task::Text(near) => {
+                WorkerTask::Text(near) => {
                     let near = near.as_ref().map(|(path, offset)| (path.as_path(), *offset));
                     let staged = self.resolver(&root).stop_when(stop).validate_typed(near);
                     say(id, diagnostics::of_text(&staged, self.encoding).map(Ok));
                 }
-                Task::Variants => {
+                WorkerTask::Variants => {
                     let resolver = self.resolver(&root).stop_when(stop);
                     let staged = resolver.validate_until(cuvee::validate::Stage::Variants);
                     say(id, diagnostics::of_variants(staged, self.encoding).map(Ok));
@@ -179,12 +179,12 @@ impl Worker {
 
     fn resolver(&self, root: &Path) -> Resolver {
         let texts = self.texts.iter().map(|(path, text)| (path.clone(), Arc::clone(text)));
-        Resolver::new(root).files(Overlay::new(Arc::new(OsFiles), texts))
+        Resolver::new(root).files(OverlayFiles::new(Arc::new(OsFiles), texts))
     }
 
     /// Answers a request, and those that follow as long as no text changes and they are about the
     /// same template.
-    fn answer(&self, root: &Path, asked: Asked) -> Option<Next> {
+    fn answer(&self, root: &Path, asked: AskedQuestion) -> Option<Next> {
         let near = ask::offset(&asked.params, self.text(&asked.file).as_deref(), self.encoding);
         let near = near.map(|offset| (asked.file.clone(), offset));
         let near = near.as_ref().map(|(path, offset)| (path.as_path(), *offset));
@@ -193,12 +193,12 @@ impl Worker {
             loop {
                 let (message, stop) = self.queue.next();
                 match message {
-                    ToWorker::Run(Run {
+                    ToWorker::Run(WorkerRun {
                         id,
                         root: other,
-                        task: Task::Ask { method, file, params },
+                        task: WorkerTask::Ask { method, file, params },
                     }) if other == root && !analysis.is_repaired() => {
-                        self.say_answer(analysis, &Asked { id, method, file, params });
+                        self.say_answer(analysis, &AskedQuestion { id, method, file, params });
                     }
                     message => return Some((message, stop)),
                 }
@@ -206,8 +206,8 @@ impl Worker {
         })
     }
 
-    fn say_answer(&self, analysis: &Analysis<'_>, asked: &Asked) {
-        let Asked { id, method, file, params } = asked;
+    fn say_answer(&self, analysis: &TemplateAnalysis<'_>, asked: &AskedQuestion) {
+        let AskedQuestion { id, method, file, params } = asked;
         let text = self.text(file);
         let answer = ask::answer(analysis, method, file, text.as_deref(), params, self.encoding);
         say(*id, Some(answer));
@@ -218,7 +218,7 @@ impl Worker {
     }
 }
 
-struct Asked {
+struct AskedQuestion {
     id: u64,
     method: String,
     file: PathBuf,

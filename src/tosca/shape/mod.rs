@@ -149,7 +149,7 @@ impl Vocabulary {
     }
 
     /// The keynames and words.
-    fn names(&self) -> impl Iterator<Item = &'static str> + Clone + use<> {
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> + Clone + use<> {
         let words = self.words.iter().copied().flatten().copied();
         self.keynames.iter().map(|keyname| keyname.name).chain(words)
     }

@@ -71,12 +71,12 @@ pub(crate) static ARTIFACT: Vocabulary = of(&shape::ARTIFACT, &[&COMMON]);
 pub(crate) static GROUP: Vocabulary = of(&shape::GROUP, &[WITHOUT_ALTERNATIVES]);
 pub(crate) static POLICY: Vocabulary = of(&shape::POLICY, &[WITHOUT_ALTERNATIVES]);
 
-pub(super) static TYPE: Vocabulary = own("a type assignment", &[&COMMON]);
+pub(crate) static TYPE: Vocabulary = own("a type assignment", &[&COMMON]);
 pub(super) static PROPERTY: Vocabulary =
     own("a wrapped property", &[&["value", "expression"], &COMMON]);
 pub(super) static TECHNOLOGY: Vocabulary =
     own("a technology", &[&["weight", "assign", "artifact"], &COMMON]);
-pub(super) static VARIABILITY: Vocabulary = own(
+pub(crate) static VARIABILITY: Vocabulary = own(
     "a variability definition",
     &[&[
         "inputs",

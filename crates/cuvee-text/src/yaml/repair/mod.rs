@@ -4,7 +4,7 @@ mod open;
 
 use super::parse::{Limits, parse};
 use crate::source::FileId;
-use open::Open;
+use open::OpenParts;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -63,27 +63,27 @@ impl Repaired {
 /// assert_eq!(repaired.original(19), 18);
 /// ```
 pub fn repair(text: &str, offset: usize, limits: &Limits) -> Option<Repaired> {
-    let mut attempt = Attempt::new(text, limits);
+    let mut attempt = RepairAttempt::new(text, limits);
     if attempt.parses(&[]) {
         return Some(attempt.finish());
     }
     let cursor = attempt.line_of(offset);
     let mut progress = attempt.repair_line(cursor, cursor);
     for _ in 0..PLACES {
-        if progress == Progress::Done {
+        if progress == RepairProgress::Done {
             return Some(attempt.finish());
         }
         progress = attempt.repair_from(attempt.first_broken());
-        if progress == Progress::None {
+        if progress == RepairProgress::None {
             return None;
         }
     }
-    (progress == Progress::Done).then(|| attempt.finish())
+    (progress == RepairProgress::Done).then(|| attempt.finish())
 }
 
 /// What a repair led to.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Progress {
+enum RepairProgress {
     /// The text parses.
     Done,
     /// The text parses further than before.
@@ -93,9 +93,9 @@ enum Progress {
 }
 
 /// Lines with other contents.
-type Change = Vec<(usize, String)>;
+type LineChange = Vec<(usize, String)>;
 
-struct Attempt<'t> {
+struct RepairAttempt<'t> {
     limits: &'t Limits,
     /// The text, if it is not changed.
     text: &'t str,
@@ -105,7 +105,7 @@ struct Attempt<'t> {
     starts: Vec<usize>,
 }
 
-impl<'t> Attempt<'t> {
+impl<'t> RepairAttempt<'t> {
     fn new(text: &'t str, limits: &'t Limits) -> Self {
         let (mut lines, mut starts, mut at) = (Vec::new(), Vec::new(), 0);
         for line in text.split('\n') {
@@ -151,26 +151,26 @@ impl<'t> Attempt<'t> {
 
     /// Tries what may repair a line, the least first. Where the text is broken elsewhere, too, the
     /// first change stays with which the text up to the line `until` is not.
-    fn repair_line(&mut self, line: usize, until: usize) -> Progress {
+    fn repair_line(&mut self, line: usize, until: usize) -> RepairProgress {
         let is_broken = self.is_broken_until(until, &[]);
         let mut helps = None;
         for change in self.changes(line) {
             if self.parses(&change) {
                 self.apply(change);
-                return Progress::Done;
+                return RepairProgress::Done;
             }
             if is_broken && helps.is_none() && !self.is_broken_until(until, &change) {
                 helps = Some(change);
             }
         }
-        let Some(change) = helps else { return Progress::None };
+        let Some(change) = helps else { return RepairProgress::None };
         self.apply(change);
-        Progress::Further
+        RepairProgress::Further
     }
 
     /// Whether the text up to a line does not parse, even if its brackets and quotes are closed.
     fn is_broken_until(&self, line: usize, change: &[(usize, String)]) -> bool {
-        let (mut text, mut open) = (String::new(), Open::default());
+        let (mut text, mut open) = (String::new(), OpenParts::default());
         for (index, content) in self.lines.iter().enumerate().take(line + 1) {
             let changed = change.iter().find(|(changed, _)| *changed == index);
             let content = changed.map_or(&**content, |(_, content)| content);
@@ -186,24 +186,24 @@ impl<'t> Attempt<'t> {
 
     /// Repairs the line in which parsing fails, or where what is open there began, or else blanks
     /// the line.
-    fn repair_from(&mut self, line: usize) -> Progress {
+    fn repair_from(&mut self, line: usize) -> RepairProgress {
         let (begun, above) = (self.begun(line), line.saturating_sub(1));
         for at in [line, begun, above] {
             match self.repair_line(at, line) {
-                Progress::None => {}
+                RepairProgress::None => {}
                 helped => return helped,
             }
         }
         if self.lines.get(line).is_none_or(|line| line.trim().is_empty()) {
-            return Progress::None;
+            return RepairProgress::None;
         }
         self.apply(vec![(line, String::new())]);
-        if self.parses(&[]) { Progress::Done } else { Progress::Further }
+        if self.parses(&[]) { RepairProgress::Done } else { RepairProgress::Further }
     }
 
     /// The line since which something is open where this line starts; this line if nothing is.
     fn begun(&self, line: usize) -> usize {
-        let (mut open, mut begun) = (Open::default(), line);
+        let (mut open, mut begun) = (OpenParts::default(), line);
         for (index, content) in self.lines.iter().enumerate().take(line) {
             let was_open = open.is_any();
             open.read(content);
@@ -217,10 +217,10 @@ impl<'t> Attempt<'t> {
     }
 
     /// What may repair a line, in the order in which it is tried.
-    fn changes(&self, line: usize) -> Vec<Change> {
+    fn changes(&self, line: usize) -> Vec<LineChange> {
         let Some(content) = self.lines.get(line) else { return Vec::new() };
         let content = content.trim_end();
-        let mut before = Open::default();
+        let mut before = OpenParts::default();
         self.lines.iter().take(line).for_each(|line| before.read(line));
         let mut open = before.clone();
         open.read(content);
@@ -236,7 +236,7 @@ impl<'t> Attempt<'t> {
         contents.push(format!("{:indent$}{}", "", closing(&open.brackets)));
         contents.push(format!("{:indent$}{}", "", closing(&before.brackets)));
         contents.push(String::new());
-        let mut changes: Vec<Change> =
+        let mut changes: Vec<LineChange> =
             contents.into_iter().map(|content| vec![(line, content)]).collect();
         let below = self.lines.iter().enumerate().skip(line + 1);
         let below = below.take_while(|(_, line)| {
@@ -248,7 +248,7 @@ impl<'t> Attempt<'t> {
     }
 
     /// The content of a line with what may be missing at its end.
-    fn completed(&self, content: &str, open: &Open, before: &Open) -> Vec<String> {
+    fn completed(&self, content: &str, open: &OpenParts, before: &OpenParts) -> Vec<String> {
         let quoted = |content: &str| match open.quote {
             Some(quote) => {
                 let escapes = content.len() - content.trim_end_matches('\\').len();
@@ -285,7 +285,7 @@ impl<'t> Attempt<'t> {
         vec![column, column + 2]
     }
 
-    fn apply(&mut self, change: Change) {
+    fn apply(&mut self, change: LineChange) {
         for (line, content) in change {
             if let Some(line) = self.lines.get_mut(line) {
                 *line = Cow::Owned(content);

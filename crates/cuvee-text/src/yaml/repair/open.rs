@@ -3,7 +3,7 @@
 
 /// What is open behind a part of a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Open {
+pub(super) struct OpenParts {
     /// The brackets that close what is open, the innermost last.
     pub brackets: Vec<char>,
     /// The quote that is open.
@@ -12,7 +12,7 @@ pub(super) struct Open {
     block: Option<usize>,
 }
 
-impl Open {
+impl OpenParts {
     /// Whether a bracket or a quote is open.
     pub(super) fn is_any(&self) -> bool {
         self.quote.is_some() || !self.brackets.is_empty()
@@ -32,18 +32,18 @@ impl Open {
         while let Some((at, c)) = rest.next() {
             let next = rest.peek().map(|&(_, c)| c);
             match reader.read(c, next, at, line) {
-                Step::On => {}
-                Step::Twice => {
+                ReadingStep::On => {}
+                ReadingStep::Twice => {
                     rest.next();
                 }
-                Step::End => break,
+                ReadingStep::End => break,
             }
         }
     }
 }
 
 /// How to go on after a character.
-enum Step {
+enum ReadingStep {
     On,
     /// The next character belongs to this one.
     Twice,
@@ -52,7 +52,7 @@ enum Step {
 }
 
 struct LineReader<'o> {
-    open: &'o mut Open,
+    open: &'o mut OpenParts,
     /// Whether a node may start here.
     starts: bool,
     /// Whether the character before is a blank.
@@ -62,7 +62,7 @@ struct LineReader<'o> {
 }
 
 impl LineReader<'_> {
-    fn read(&mut self, c: char, next: Option<char>, at: usize, line: &str) -> Step {
+    fn read(&mut self, c: char, next: Option<char>, at: usize, line: &str) -> ReadingStep {
         if let Some(quote) = self.open.quote {
             return self.in_quotes(quote, c, next);
         }
@@ -71,7 +71,7 @@ impl LineReader<'_> {
         let before_blank = next.is_none_or(char::is_whitespace);
         match c {
             ' ' | '\t' => {}
-            '#' if after_blank => return Step::End,
+            '#' if after_blank => return ReadingStep::End,
             '"' | '\'' if self.starts => {
                 self.open.quote = Some(c);
                 self.starts = false;
@@ -89,25 +89,25 @@ impl LineReader<'_> {
             '-' | '?' if before_blank && self.starts => self.column = at + 2,
             '|' | '>' if self.starts && !in_flow && is_header(line, at) => {
                 self.open.block = Some(self.column);
-                return Step::End;
+                return ReadingStep::End;
             }
             // An anchor or a tag stands before its node.
             '&' | '!' if self.starts => {}
             _ if self.starts && is_behind_mark(line, at) => {}
             _ => self.starts = false,
         }
-        Step::On
+        ReadingStep::On
     }
 
-    fn in_quotes(&mut self, quote: char, c: char, next: Option<char>) -> Step {
+    fn in_quotes(&mut self, quote: char, c: char, next: Option<char>) -> ReadingStep {
         match c {
-            '\\' if quote == '"' => return Step::Twice,
-            '\'' if quote == '\'' && next == Some('\'') => return Step::Twice,
+            '\\' if quote == '"' => return ReadingStep::Twice,
+            '\'' if quote == '\'' && next == Some('\'') => return ReadingStep::Twice,
             _ if c == quote => self.open.quote = None,
             _ => {}
         }
         self.after_blank = false;
-        Step::On
+        ReadingStep::On
     }
 }
 
