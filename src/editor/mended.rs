@@ -178,6 +178,13 @@ impl MendedFile {
         (!is_repaired).then_some(Span { start, end, ..span })
     }
 
+    /// The offset in the repaired text of one in the typed text.
+    pub(crate) fn read_offset(&self, offset: usize) -> usize {
+        let before = self.repaired.edits.iter().take_while(|edit| edit.range.start < offset);
+        before
+            .fold(offset, |at, edit| (at + edit.replacement.len()).saturating_sub(edit.range.len()))
+    }
+
     fn line_around(&self, at: usize) -> std::ops::Range<usize> {
         let (before, behind) = self.typed.split_at(at.min(self.typed.len()));
         let start = before.rfind('\n').map_or(0, |end| end + 1);

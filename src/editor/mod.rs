@@ -3,9 +3,17 @@
 //! A text that is being typed is mostly broken, so nothing here fails: an [`TemplateAnalysis`] has whatever
 //! can be known. What is public may change with any version.
 
+mod completion;
+mod grammar;
 mod mended;
+mod outline;
+mod symbols;
+mod walk;
 
+pub use completion::{Completion, Suggestion, SuggestionKind, complete};
 pub use cuvee_text::overlay::OverlayFiles;
+pub use outline::OutlineEntry;
+pub use symbols::SymbolPlace;
 
 pub(crate) use mended::Mended;
 
@@ -14,8 +22,12 @@ use crate::variability::choice::Choice;
 use crate::variability::graph::VARIABILITY_GROUPS;
 use crate::variability::inputs::InputMode;
 use crate::variability::prepared::{Interpreted, Prepared};
-use cuvee_text::source::{FileId, SourceMap};
-use cuvee_text::yaml::Document;
+use cuvee_text::source::{FileId, SourceMap, Span};
+use cuvee_text::yaml::{Document, Node};
+use grammar::Content;
+use std::cell::OnceCell;
+use std::path::Path;
+use symbols::Symbols;
 
 /// What is known of a template. Each part is missing where nothing can be said.
 ///
@@ -24,8 +36,12 @@ use cuvee_text::yaml::Document;
 pub struct TemplateAnalysis<'a> {
     mended: &'a Mended,
     documents: Vec<&'a Document>,
+    /// What was read of files, and what it holds.
+    roots: Vec<(Node<'a>, Content)>,
     types: Option<&'a Types<'a>>,
     prepared: Option<&'a Prepared<'a>>,
+    /// The names, once they were asked for.
+    symbols: OnceCell<Symbols>,
     /// The texts as they were typed.
     sources: SourceMap,
 }
@@ -46,6 +62,11 @@ impl TemplateAnalysis<'_> {
         self.prepared.is_some()
     }
 
+    /// Whether the names of the template are known.
+    pub fn has_symbols(&self) -> bool {
+        !self.symbols().by_key.is_empty()
+    }
+
     /// Whether some file did not parse, and was repaired.
     pub fn is_repaired(&self) -> bool {
         !self.mended.files.is_empty()
@@ -54,6 +75,46 @@ impl TemplateAnalysis<'_> {
     /// The files that were read, as they were typed.
     pub fn sources(&self) -> &SourceMap {
         &self.sources
+    }
+}
+
+impl TemplateAnalysis<'_> {
+    fn symbols(&self) -> &Symbols {
+        self.symbols.get_or_init(|| Symbols::of(self))
+    }
+
+    /// The file of a path.
+    fn file(&self, path: &Path) -> Option<FileId> {
+        let position = self.sources.files().position(|file| file.path() == path)?;
+        Some(FileId::new(u32::try_from(position).ok()?))
+    }
+
+    /// The texts as they were read: broken ones are repaired.
+    fn read(&self) -> Option<&SourceMap> {
+        self.mended.loaded.as_ref().map(|loaded| loaded.sources())
+    }
+
+    /// The place in the text that was read of an offset in the one that was typed.
+    fn read_span(&self, path: &Path, offset: usize) -> Option<Span> {
+        let file = self.file(path)?;
+        let offset = match self.mended.file(path) {
+            Some(mended) => mended.read_offset(offset),
+            None => offset,
+        };
+        let start = u32::try_from(offset).ok()?;
+        Some(Span { file, start, end: start })
+    }
+
+    /// The place in the typed text of a span in the text that was read; `None` in repaired lines,
+    /// and in files that nobody can change.
+    fn typed_span(&self, span: Span) -> Option<Span> {
+        if span.file.is_built_in() {
+            return None;
+        }
+        match self.mended.file(self.sources.get(span.file)?.path()) {
+            Some(mended) => mended.typed_span(span),
+            None => Some(span),
+        }
     }
 }
 
@@ -67,8 +128,10 @@ pub(crate) fn analyse<R>(
     let nothing = |sources| TemplateAnalysis {
         mended,
         documents: Vec::new(),
+        roots: Vec::new(),
         types: None,
         prepared: None,
+        symbols: OnceCell::new(),
         sources,
     };
     let Some(loaded) = &mended.loaded else { return ask(&nothing(sources)) };
@@ -89,8 +152,22 @@ pub(crate) fn analyse<R>(
     let documents: Vec<_> = prepared.documents.iter().filter_map(whole).collect();
     let all = choice.beside_profiles(&documents, prepared.sources());
     let types = Types::linked(all, &prepared.links, &VARIABILITY_GROUPS);
+    let [rules, conditions] = interpreted.beside();
+    let service = documents.iter().map(|it| (it.root(), Content::Map(&grammar::SERVICE)));
+    let rules = rules.into_iter().map(|root| (root, Content::Rules));
+    // A file of conditions may repeat the keyword, and may be a list.
+    let conditions = conditions.into_iter().flat_map(|root| {
+        let root = root.get("type_specific_conditions").unwrap_or(root);
+        root.items().chain([root]).map(|it| (it, Content::Map(&grammar::TYPE_SPECIFIC)))
+    });
+    // Rules that stand in the template are a part of it.
+    let is_elsewhere = |(root, _): &(Node<'_>, Content)| {
+        !documents.iter().any(|document| document.file() == root.span().file)
+    };
+    let roots = service.chain(rules.chain(conditions).filter(is_elsewhere)).collect();
     ask(&TemplateAnalysis {
-        documents,
+        roots,
+        documents: documents.clone(),
         types: Some(&types),
         prepared: Some(&prepared),
         ..nothing(mended.sources())

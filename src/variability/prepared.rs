@@ -151,6 +151,17 @@ impl<'l> Interpreted<'l> {
         Ok(ImportedTopology { root: root.unwrap_or(self.template.root), conditions })
     }
 
+    /// The roots of files with technology rules, and of those with type-specific conditions, as far
+    /// as they can be read.
+    pub(crate) fn beside(&self) -> [Vec<Node<'l>>; 2] {
+        let variability = &self.template.variability;
+        [
+            referenced(self.loaded, variability.qualities, &RULE_FILES),
+            referenced(self.loaded, variability.type_specific_conditions, &CONDITION_FILES),
+        ]
+        .map(Result::unwrap_or_default)
+    }
+
     fn rules(&self, phases: &mut Phases) -> Result<&[TechnologyRule<'l>], Diagnostics> {
         let roots = referenced(self.loaded, self.template.variability.qualities, &RULE_FILES);
         let roots = phases.or_else(roots, || Ok(Vec::new()))?;

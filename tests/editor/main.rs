@@ -8,9 +8,12 @@
     reason = "a test that cannot go on fails"
 )]
 
+mod asks;
 mod client;
 mod findings;
 #[path = "../shared/folders.rs"]
 mod folders;
+mod names;
 mod protocol;
+mod suggestions;
 mod typing;

@@ -1,17 +1,35 @@
 //! Answers requests about a place in a file.
 
-use super::place;
-use super::protocol::{Encoding, Position};
-use cuvee::editor::TemplateAnalysis;
-use serde_json::{Value, json};
+use super::place::{self, uri_of};
+use super::protocol::{Encoding, Position, Range};
+use cuvee::editor::{Completion, SuggestionKind, TemplateAnalysis, complete};
+use cuvee::source::{SourceMap, Span};
+use serde_json::{Map, Value, json};
 use std::path::Path;
 
 /// The requests that are answered.
-pub(super) const METHODS: &[&str] = &[];
+pub(super) const METHODS: &[&str] = &[
+    "textDocument/completion",
+    "textDocument/definition",
+    "textDocument/references",
+    "textDocument/documentHighlight",
+    "textDocument/prepareRename",
+    "textDocument/rename",
+    "textDocument/documentSymbol",
+    "textDocument/hover",
+];
 
 /// What the server says that it can answer.
 pub(super) fn capabilities() -> Value {
-    json!({})
+    json!({
+        "completionProvider": { "triggerCharacters": [" ", "[", "{"] },
+        "definitionProvider": true,
+        "referencesProvider": true,
+        "documentHighlightProvider": true,
+        "renameProvider": { "prepareProvider": true },
+        "documentSymbolProvider": true,
+        "hoverProvider": true,
+    })
 }
 
 /// The offset that a request is about.
@@ -20,17 +38,138 @@ pub(super) fn offset(params: &Value, text: Option<&str>, encoding: Encoding) -> 
     Some(place::offset(text?, position, encoding))
 }
 
-/// Answers a request.
-///
-/// # Errors
-/// Why what was asked for cannot be done, for people.
-pub(super) fn answer(
-    _analysis: &TemplateAnalysis<'_>,
-    _method: &str,
-    _file: &Path,
-    _text: Option<&str>,
-    _params: &Value,
-    _encoding: Encoding,
-) -> Result<Value, String> {
-    Ok(Value::Null)
+/// A request about a file, with what is known of its template.
+pub(super) struct Question<'q, 'a> {
+    pub analysis: &'q TemplateAnalysis<'a>,
+    pub file: &'q Path,
+    pub text: &'q str,
+    pub params: &'q Value,
+    pub encoding: Encoding,
+}
+
+impl Question<'_, '_> {
+    /// Answers the question.
+    ///
+    /// # Errors
+    /// Why what was asked for cannot be done, for people.
+    pub(super) fn answer(&self, method: &str) -> Result<Value, String> {
+        if method == "textDocument/documentSymbol" {
+            return Ok(self.symbols());
+        }
+        let offset = offset(self.params, Some(self.text), self.encoding);
+        let offset = offset.ok_or("the request has no position")?;
+        match method {
+            "textDocument/completion" => Ok(self.completion(offset)),
+            "textDocument/definition" => Ok(self.locations(offset, |defines| defines)),
+            "textDocument/references" => {
+                let wanted = self.params.pointer("/context/includeDeclaration");
+                let all = wanted.and_then(Value::as_bool).unwrap_or(true);
+                Ok(self.locations(offset, |defines| all || !defines))
+            }
+            "textDocument/documentHighlight" => Ok(self.highlights(offset)),
+            "textDocument/prepareRename" => {
+                let (span, name) = self.analysis.renamable(self.file, offset)?;
+                Ok(json!({ "range": self.range(span), "placeholder": name }))
+            }
+            "textDocument/rename" => self.rename(offset),
+            "textDocument/hover" => Ok(self.hover(offset)),
+            _ => Ok(Value::Null),
+        }
+    }
+
+    fn completion(&self, offset: usize) -> Value {
+        let Completion { range, suggestions, .. } =
+            complete(self.analysis, self.file, self.text, offset);
+        let sources = SourceMap::default();
+        let file = sources.add(self.file, self.text);
+        let number = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        let span = Span { file, start: number(range.start), end: number(range.end) };
+        let range = place::range(&sources, span, self.encoding);
+        let item = |it: &cuvee::editor::Suggestion| {
+            let kind = match it.kind {
+                SuggestionKind::Type => 7,
+                SuggestionKind::Name => 6,
+                SuggestionKind::Member => 5,
+                SuggestionKind::Operator => 3,
+                SuggestionKind::Value => 12,
+                _ => 10,
+            };
+            let mut item = json!({
+                "label": it.label,
+                "kind": kind,
+                "textEdit": { "range": range, "newText": it.insert },
+            });
+            if let (Some(detail), Value::Object(item)) = (&it.detail, &mut item) {
+                item.insert("detail".to_owned(), detail.as_str().into());
+            }
+            item
+        };
+        let items: Vec<_> = suggestions.iter().map(item).collect();
+        json!({ "isIncomplete": false, "items": items })
+    }
+
+    fn locations(&self, offset: usize, is_wanted: impl Fn(bool) -> bool) -> Value {
+        let places = self.analysis.places(self.file, offset);
+        let places = places.iter().filter(|place| is_wanted(place.defines));
+        let location = |span: Span| json!({ "uri": self.uri(span), "range": self.range(span) });
+        places.map(|place| location(place.span)).collect()
+    }
+
+    fn highlights(&self, offset: usize) -> Value {
+        let places = self.analysis.places(self.file, offset);
+        let here = places.iter().filter(|place| self.path(place.span) == self.file);
+        let highlight = |defines: bool, span: Span| json!({ "range": self.range(span), "kind": if defines { 3 } else { 2 } });
+        here.map(|place| highlight(place.defines, place.span)).collect()
+    }
+
+    fn rename(&self, offset: usize) -> Result<Value, String> {
+        let new = self.params.get("newName").and_then(Value::as_str).unwrap_or_default();
+        let mut changes: Map<String, Value> = Map::new();
+        for (span, text) in self.analysis.rename(self.file, offset, new)? {
+            let edit = json!({ "range": self.range(span), "newText": text });
+            let edits = changes.entry(self.uri(span)).or_insert_with(|| json!([]));
+            edits.as_array_mut().into_iter().for_each(|edits| edits.push(edit.clone()));
+        }
+        Ok(json!({ "changes": changes }))
+    }
+
+    fn hover(&self, offset: usize) -> Value {
+        match self.analysis.description(self.file, offset) {
+            Some((span, text)) => json!({
+                "contents": { "kind": "markdown", "value": text },
+                "range": self.range(span),
+            }),
+            None => Value::Null,
+        }
+    }
+
+    fn symbols(&self) -> Value {
+        let symbols = self.analysis.outline(self.file);
+        self.tree(&symbols)
+    }
+
+    fn tree(&self, symbols: &[cuvee::editor::OutlineEntry]) -> Value {
+        let entry = |it: &cuvee::editor::OutlineEntry| {
+            json!({
+                "name": it.name,
+                "kind": if it.parts.is_empty() { 13 } else { 19 },
+                "range": self.range(it.span),
+                "selectionRange": self.range(it.name_span),
+                "children": self.tree(&it.parts),
+            })
+        };
+        symbols.iter().map(entry).collect()
+    }
+
+    fn path(&self, span: Span) -> &Path {
+        self.analysis.sources().file(span.file).path()
+    }
+
+    fn uri(&self, span: Span) -> String {
+        uri_of(self.path(span))
+    }
+
+    fn range(&self, span: Span) -> Range {
+        place::range(self.analysis.sources(), span, self.encoding)
+    }
 }

@@ -208,9 +208,10 @@ impl Worker {
 
     fn say_answer(&self, analysis: &TemplateAnalysis<'_>, asked: &AskedQuestion) {
         let AskedQuestion { id, method, file, params } = asked;
-        let text = self.text(file);
-        let answer = ask::answer(analysis, method, file, text.as_deref(), params, self.encoding);
-        say(*id, Some(answer));
+        let text = self.text(file).unwrap_or_default();
+        let (text, encoding) = (&*text, self.encoding);
+        let question = ask::Question { analysis, file, text, params, encoding };
+        say(*id, Some(question.answer(method)));
     }
 
     fn text(&self, file: &Path) -> Option<Arc<str>> {

@@ -19,6 +19,17 @@ pub(crate) use feature_ide::{from_feature_ide, input_name};
 pub(crate) use features::{FeatureKeyword, FeatureRule, check_assigned, check_features};
 pub(crate) use preset::VariabilityPresets;
 
+/// The keynames of a variability input.
+pub(crate) fn input_keywords() -> impl Iterator<Item = &'static str> {
+    let features = FeatureKeyword::ALL.iter().map(|keyword| keyword.as_str());
+    declaration::KEYWORDS.into_iter().chain(features)
+}
+
+/// The keynames of a variability preset.
+pub(crate) fn preset_keywords() -> impl Iterator<Item = &'static str> {
+    preset::KEYWORDS.into_iter()
+}
+
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, listed};
 use cuvee_text::yaml::{Node, NodeKind};
 

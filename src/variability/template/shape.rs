@@ -89,7 +89,7 @@ pub(crate) static VARIABILITY: Vocabulary = own(
         "plugins",
     ]],
 );
-pub(super) static TYPE_SPECIFIC_CONDITIONS: Vocabulary = own(
+pub(crate) static TYPE_SPECIFIC_CONDITIONS: Vocabulary = own(
     "type-specific conditions",
     &[&["node_types", "relationship_types", "artifact_types", "group_types", "policy_types"]],
 );
@@ -109,7 +109,7 @@ const RULE: Words = &[
     "name",
     "description",
 ];
-pub(super) static TECHNOLOGY_RULE: Vocabulary = own("a technology rule", &[&["component"], RULE]);
+pub(crate) static TECHNOLOGY_RULE: Vocabulary = own("a technology rule", &[&["component"], RULE]);
 pub(super) static PLUGINS: Vocabulary = own("a plugin definition", &[&["technology"]]);
 /// What a technology plugin answers.
 pub(super) static ANSWER: Vocabulary = own("an answer", &[&["version", "technologies"]]);

@@ -1,0 +1,346 @@
+//! Says what may be written at a place.
+
+use super::TemplateAnalysis;
+use super::grammar::{Content, MemberKind, NameFamily};
+use super::symbols::SymbolKey;
+use super::walk::{TypedEntity, Word, WordRole, member_of, walk};
+use crate::tosca::types::profile;
+use crate::tosca::{Family, TypeId, TypeRef};
+use crate::variability::options;
+use crate::variability::syntax::ExpressionOperator;
+use crate::variability::template::PLAIN_VERSION;
+use cuvee_text::source::FileId;
+use cuvee_text::yaml::{Limits, Node, parse, repair};
+use std::ops::Range;
+
+/// The word that stands at the cursor while what is around it is read.
+const MARKER: &str = "cuvee__here";
+
+/// What kind of word a suggestion is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum SuggestionKind {
+    /// A keyname.
+    Keyname,
+    /// The name of a type.
+    Type,
+    /// The name of something in a template.
+    Name,
+    /// The name of a part of a type.
+    Member,
+    /// The keyword of an operator.
+    Operator,
+    /// An option of variability.
+    Option,
+    /// A value.
+    Value,
+}
+
+/// A word that may be written at a place.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct Suggestion {
+    /// The word.
+    pub label: String,
+    /// What it is.
+    pub kind: SuggestionKind,
+    /// The text to write, which has a colon behind a key.
+    pub insert: String,
+    /// What it is, in a few words.
+    pub detail: Option<String>,
+}
+
+/// What may be written at a place of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Completion {
+    /// The bytes that are replaced: the word at the place.
+    pub range: Range<usize>,
+    /// The words, each once.
+    pub suggestions: Vec<Suggestion>,
+}
+
+/// Says what may be written at an offset of a text, by what is known of its template.
+///
+/// ```
+/// use cuvee::source::MemoryFiles;
+/// let text = "tosca_definitions_version: tosca_simple_yaml_1_3\ntopology_template:\n  node_templates:\n    box: { type: tosca.nodes.Comp\n";
+/// let resolver = cuvee::Resolver::new("t.yaml").files(MemoryFiles::from([("t.yaml", text)]));
+/// let found = resolver.analysis(None, |analysis| {
+///     cuvee::editor::complete(analysis, "t.yaml".as_ref(), text, text.len() - 1)
+/// });
+/// assert!(found.suggestions.iter().any(|it| it.label == "tosca.nodes.Compute"));
+/// ```
+pub fn complete(
+    analysis: &TemplateAnalysis<'_>,
+    path: &std::path::Path,
+    text: &str,
+    offset: usize,
+) -> Completion {
+    let range = word_around(text, offset);
+    let mut completion = Completion { range: range.clone(), suggestions: Vec::new() };
+    let (Some(before), Some(behind)) = (text.get(..range.start), text.get(range.end..)) else {
+        return completion;
+    };
+    let marked = format!("{before}{MARKER}{behind}");
+    let Some(repaired) = repair(&marked, range.start + MARKER.len(), &Limits::default()) else {
+        return completion;
+    };
+    let Ok(document) = parse(FileId::DETACHED, repaired.text.into(), &Limits::default()) else {
+        return completion;
+    };
+    let file = analysis.file(path);
+    let is_plain = document.root().get("tosca_definitions_version").and_then(Node::as_str)
+        == Some(PLAIN_VERSION);
+    let has_colon = behind.trim_start_matches([' ', '"', '\'']).starts_with(':');
+    let mut words = Suggesting { analysis, file, is_plain, has_colon, found: Vec::new() };
+    walk(document.root(), &mut |word| {
+        if word.node.text() == Some(MARKER) {
+            words.suggest(word);
+        }
+    });
+    completion.suggestions = words.found;
+    completion.suggestions.sort();
+    completion.suggestions.dedup_by(|one, other| one.label == other.label);
+    completion
+}
+
+/// The bytes of the word at an offset.
+fn word_around(text: &str, offset: usize) -> Range<usize> {
+    let is_inner = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let offset = offset.min(text.len());
+    let (Some(before), Some(behind)) = (text.get(..offset), text.get(offset..)) else {
+        return offset..offset;
+    };
+    let start = before.trim_end_matches(is_inner).len();
+    // The dash of an item is no part of the word behind it.
+    let own = before.get(start..).unwrap_or_default();
+    let start = start + (own.len() - own.trim_start_matches('-').len());
+    let end = offset + (behind.len() - behind.trim_start_matches(is_inner).len());
+    start..end
+}
+
+struct Suggesting<'s, 'a> {
+    analysis: &'s TemplateAnalysis<'a>,
+    file: Option<FileId>,
+    is_plain: bool,
+    /// Whether a colon stands behind the word already.
+    has_colon: bool,
+    found: Vec<Suggestion>,
+}
+
+impl Suggesting<'_, '_> {
+    fn suggest(&mut self, word: Word<'_>) {
+        match word.role {
+            WordRole::Keyname(grammar) => {
+                for name in grammar.names(self.is_plain) {
+                    if !is_there(word.map, name) {
+                        let is_value = matches!(
+                            grammar.below(name),
+                            Content::Map(_) | Content::Defined(..) | Content::Named(..)
+                        );
+                        self.add_key(name, SuggestionKind::Keyname, None, !is_value);
+                    }
+                }
+            }
+            WordRole::Names(families) => match member_of(families) {
+                Some(kind) => self.members(kind, word),
+                None => families.iter().for_each(|family| self.names(*family, word)),
+            },
+            WordRole::Operator if !self.is_plain => {
+                for keyword in ExpressionOperator::keywords() {
+                    self.add_key(keyword, SuggestionKind::Operator, None, true);
+                }
+            }
+            WordRole::OptionName => {
+                for option in options::known().filter(|option| !is_there(word.map, option.name)) {
+                    let detail = option.description.to_owned();
+                    self.add_key(option.name, SuggestionKind::Option, Some(detail), true);
+                }
+            }
+            WordRole::OptionValue => {
+                let name = word.key.and_then(Node::text);
+                let known = options::known().find(|option| Some(option.name) == name);
+                for value in known.into_iter().flat_map(|option| option.values) {
+                    self.add(value, SuggestionKind::Value, None);
+                }
+            }
+            WordRole::OneOf(words) => {
+                words.iter().for_each(|word| self.add(word, SuggestionKind::Value, None));
+            }
+            WordRole::Truth => {
+                ["true", "false"].iter().for_each(|it| self.add(it, SuggestionKind::Value, None));
+            }
+            WordRole::Version => {
+                let versions = options::versions().chain([PLAIN_VERSION]);
+                versions.for_each(|version| self.add(version, SuggestionKind::Value, None));
+            }
+            // Names that are defined here are new ones.
+            WordRole::Defines(_) | WordRole::Operator => {}
+        }
+    }
+
+    fn add(&mut self, label: &str, kind: SuggestionKind, detail: Option<String>) {
+        let (label, insert) = (label.to_owned(), label.to_owned());
+        self.found.push(Suggestion { label, kind, insert, detail });
+    }
+
+    /// Adds a key; behind its colon is room for a value, if it has one in the same line.
+    fn add_key(
+        &mut self,
+        label: &str,
+        kind: SuggestionKind,
+        detail: Option<String>,
+        has_value: bool,
+    ) {
+        let end = match (self.has_colon, has_value) {
+            (true, _) => "",
+            (false, true) => ": ",
+            (false, false) => ":",
+        };
+        let insert = format!("{label}{end}");
+        self.found.push(Suggestion { label: label.to_owned(), kind, insert, detail });
+    }
+
+    fn names(&mut self, family: NameFamily, word: Word<'_>) {
+        if let NameFamily::Type(family) = family {
+            return self.types(family, word);
+        }
+        let symbols = self.analysis.symbols();
+        let own = symbols.by_key.iter().filter_map(|(key, symbol)| match key {
+            SymbolKey::Named(of, name) if *of == family => Some((name.to_string(), symbol)),
+            _ => None,
+        });
+        let names: Vec<_> = own.map(|(name, _)| name).collect();
+        for name in names {
+            if word.is_key && is_there(word.map, &name) {
+                continue;
+            }
+            if family == NameFamily::Node && !self.fits(&name, word) {
+                continue;
+            }
+            match word.is_key {
+                true => self.add_key(&name, SuggestionKind::Name, None, true),
+                false => self.add(&name, SuggestionKind::Name, None),
+            }
+        }
+    }
+
+    fn types(&mut self, family: Family, word: Word<'_>) {
+        let Some(types) = self.analysis.types else { return };
+        if family == Family::Data {
+            for name in ["string", "integer", "float", "boolean", "timestamp", "map", "list"] {
+                if profile::primitive(name).is_some() || matches!(name, "map" | "list") {
+                    self.add(name, SuggestionKind::Type, None);
+                }
+            }
+        }
+        for id in types.ids() {
+            let definition = types.definition(id);
+            let name = definition.name;
+            let is_visible = || types.find_in(self.file, family, name) == Some(id);
+            if definition.family != family || !is_visible() {
+                continue;
+            }
+            let detail = definition.description.and_then(Node::as_str).map(str::to_owned);
+            match word.is_key {
+                true => self.add_key(name, SuggestionKind::Type, detail, true),
+                false => self.add(name, SuggestionKind::Type, detail),
+            }
+        }
+    }
+
+    /// The type of an element that has one type only.
+    fn type_of(&self, entity: TypedEntity<'_>) -> Option<TypeId> {
+        let name = entity.body.get("type")?;
+        let name = name.as_str().or_else(|| {
+            let mut items = name.items();
+            let only = items.next().filter(|_| items.next().is_none())?;
+            only.as_str().or_else(|| only.entries().next()?.0.text())
+        })?;
+        self.analysis.types?.find_in(self.file, entity.family, name)
+    }
+
+    fn members(&mut self, kind: MemberKind, word: Word<'_>) {
+        let id = word.typed.and_then(|entity| self.type_of(entity));
+        let (Some(id), Some(types)) = (id, self.analysis.types) else { return };
+        let effective = types.effective(id);
+        let names: Vec<&str> = match kind {
+            MemberKind::Property => effective.properties.keys().copied().collect(),
+            MemberKind::Attribute => {
+                effective.attributes.keys().chain(effective.properties.keys()).copied().collect()
+            }
+            MemberKind::Capability => effective.capabilities.keys().copied().collect(),
+            MemberKind::Requirement => effective.requirements.keys().copied().collect(),
+            MemberKind::Interface => effective.interfaces.keys().copied().collect(),
+        };
+        for name in names {
+            // A requirement may be assigned several times.
+            let is_new = kind == MemberKind::Requirement || !is_there(word.map, name);
+            if is_new {
+                let detail =
+                    effective.properties.get(name).filter(|_| kind == MemberKind::Property);
+                let detail = detail.and_then(|it| it.named.value.get("type")?.as_str());
+                self.add_key(name, SuggestionKind::Member, detail.map(str::to_owned), true);
+            }
+        }
+    }
+
+    /// Whether a node can be the target of the requirement around a word; where that is not known,
+    /// it may be.
+    fn fits(&self, node: &str, word: Word<'_>) -> bool {
+        let requirement = || {
+            let entity = word.typed?;
+            let types = self.analysis.types?;
+            let effective = types.effective(self.type_of(entity)?);
+            // The key is that of the requirement, or `node` below it.
+            let key = word.key?.text()?;
+            let name = if key == "node" { self.requirement_around(entity, word)? } else { key };
+            let definition = &effective.requirements.get(name)?.definition;
+            let target = self.node_type(node)?;
+            let wanted = |name: Option<Node<'_>>, family| {
+                let name = name?;
+                types.find_in(Some(name.span().file), family, name.text()?)
+            };
+            let derives = |one: TypeId, from: TypeId| {
+                types.may_derive(TypeRef::Defined(one), TypeRef::Defined(from))
+            };
+            let is_kind =
+                wanted(definition.node, Family::Node).is_none_or(|it| derives(target, it));
+            let offers = wanted(definition.capability, Family::Capability).is_none_or(|wanted| {
+                let effective = types.effective(target);
+                effective.is_open
+                    || effective.capabilities.values().any(|capability| {
+                        let kind = capability.definition.kind.and_then(|kind| {
+                            types.find_in(Some(kind.span().file), Family::Capability, kind.text()?)
+                        });
+                        kind.is_none_or(|kind| derives(kind, wanted))
+                    })
+            });
+            Some(is_kind && offers)
+        };
+        requirement().unwrap_or(true)
+    }
+
+    /// The name of the requirement whose map a word is in.
+    fn requirement_around<'n>(&self, entity: TypedEntity<'n>, word: Word<'n>) -> Option<&'n str> {
+        let map = word.map?;
+        let requirements = entity.body.get("requirements")?;
+        let entries = requirements.items().flat_map(Node::entries).chain(requirements.entries());
+        let mut around = entries.filter(|(_, value)| value.span() == map.span());
+        around.next()?.0.text()
+    }
+
+    /// The type of a node template.
+    fn node_type(&self, name: &str) -> Option<TypeId> {
+        let nodes = &self.analysis.prepared?.graph.nodes;
+        let node = nodes.iter().find(|node| node.template.declared.name == name)?;
+        self.type_of(TypedEntity { family: Family::Node, body: node.template.declared.value })
+    }
+}
+
+/// Whether a map, or a list of maps, has a key already.
+fn is_there(map: Option<Node<'_>>, name: &str) -> bool {
+    let Some(map) = map else { return false };
+    map.get(name).is_some() || map.items().any(|item| item.get(name).is_some())
+}

@@ -1,0 +1,491 @@
+//! Says what may stand where in a file: which keynames a map has, and which names are defined or
+//! named by what is in it. Completing and following names read this one table.
+
+use crate::tosca::Family;
+use crate::tosca::shape::{self, STATUS, Shape, Vocabulary};
+use crate::variability::inputs::FeatureKeyword;
+use crate::variability::template::shape as variable;
+
+/// What a name is a name of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum NameFamily {
+    Type(Family),
+    Node,
+    Relationship,
+    Group,
+    Policy,
+    Input,
+    Output,
+    Workflow,
+    Repository,
+    VariabilityInput,
+    Preset,
+    Expression,
+    /// A part that the type of the element around it has.
+    Member(MemberKind),
+}
+
+/// A part of a type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum MemberKind {
+    Property,
+    Attribute,
+    Capability,
+    Requirement,
+    Interface,
+}
+
+/// What a node holds.
+#[derive(Clone, Copy)]
+pub(crate) enum Content {
+    /// A map with keynames.
+    Map(&'static MapGrammar),
+    /// A map with names for keys, or a list of maps with one entry each. The keys define names.
+    Defined(NameFamily, &'static Content),
+    /// The same, but the keys are names that are defined elsewhere.
+    Named(&'static [NameFamily], &'static Content),
+    /// A list, or its only item.
+    List(&'static Content),
+    /// A name that is defined elsewhere; also in a list before the name of a part.
+    Name(&'static [NameFamily]),
+    /// The same, or a map that says more.
+    NameOr(&'static [NameFamily], &'static Content),
+    /// A name, or alternatives of it.
+    Alternatives(&'static [NameFamily], &'static MapGrammar),
+    /// A variability condition or expression.
+    Condition,
+    /// A value, in which functions may name inputs.
+    Value,
+    /// One of these words.
+    Words(&'static [&'static str]),
+    /// True or false.
+    Truth,
+    /// Technology rules: a list, or lists by technologies.
+    Rules,
+    /// Options of variability.
+    Options,
+    /// The version of the definitions.
+    Version,
+    /// Nothing is known of it.
+    Any,
+}
+
+/// A map with keynames.
+pub(crate) struct MapGrammar {
+    /// The keynames.
+    pub keys: Keys,
+    /// The family of the type that the map has, if it is an element with a type.
+    pub typed: Option<Family>,
+    /// What is below them, where something is known of it.
+    below: &'static [(&'static str, Content)],
+}
+
+/// The keynames of a map.
+pub(crate) enum Keys {
+    /// Those of a shape.
+    Of(&'static Shape),
+    /// Those of a vocabulary, of which plain templates have only the keynames of TOSCA.
+    Words(&'static Vocabulary),
+    /// Those of variability inputs.
+    Inputs,
+    /// Those of variability presets.
+    Presets,
+}
+
+impl MapGrammar {
+    /// What is below a keyname.
+    pub(crate) fn below(&self, key: &str) -> Content {
+        if matches!(self.keys, Keys::Inputs) && FeatureKeyword::from_keyword(key).is_some() {
+            return List(&Name(&[NameFamily::VariabilityInput]));
+        }
+        let known = self.below.iter().chain(self.common()).find(|(name, _)| *name == key);
+        known.map_or(Content::Any, |&(_, content)| content)
+    }
+
+    /// What is below the words of conditional elements.
+    fn common(&self) -> &'static [(&'static str, Content)] {
+        match self.keys {
+            Keys::Words(_) => COMMON,
+            Keys::Of(_) | Keys::Inputs | Keys::Presets => &[],
+        }
+    }
+
+    /// The same, for an element that has a type of this family.
+    const fn typed_as(self, family: Family) -> Self {
+        Self { typed: Some(family), ..self }
+    }
+
+    /// The keynames that a map has.
+    pub(crate) fn names(&self, is_plain: bool) -> Vec<&'static str> {
+        match &self.keys {
+            Keys::Of(shape) => shape.names().collect(),
+            Keys::Words(vocabulary) if is_plain => vocabulary.of_tosca().names().collect(),
+            Keys::Words(vocabulary) => vocabulary.names().collect(),
+            Keys::Inputs => crate::variability::inputs::input_keywords().collect(),
+            Keys::Presets => crate::variability::inputs::preset_keywords().collect(),
+        }
+    }
+}
+
+const COMMON: &[(&str, Content)] = &[
+    ("conditions", Content::Condition),
+    ("implies", Content::List(&Content::Condition)),
+    ("default_alternative", Content::Truth),
+    ("default_condition", Content::Truth),
+    ("default_consistency_condition", Content::Truth),
+    ("default_semantic_condition", Content::Truth),
+    ("pruning", Content::Truth),
+    ("consistency_pruning", Content::Truth),
+    ("semantic_pruning", Content::Truth),
+    ("persistent", Content::Truth),
+    ("managed", Content::Truth),
+    ("expression", Content::Condition),
+];
+
+const fn of(shape: &'static Shape, below: &'static [(&'static str, Content)]) -> MapGrammar {
+    MapGrammar { keys: Keys::Of(shape), typed: None, below }
+}
+
+const fn with(words: &'static Vocabulary, below: &'static [(&'static str, Content)]) -> MapGrammar {
+    MapGrammar { keys: Keys::Words(words), typed: None, below }
+}
+
+use Content::{Alternatives, Any, Defined, List, Map, Name, NameOr, Named, Truth, Value, Words};
+use NameFamily::Member;
+
+const DATA: &[NameFamily] = &[NameFamily::Type(Family::Data)];
+const ARTIFACTS: &[NameFamily] = &[NameFamily::Type(Family::Artifact)];
+const CAPABILITIES: &[NameFamily] = &[NameFamily::Type(Family::Capability)];
+const RELATIONSHIPS: &[NameFamily] = &[NameFamily::Type(Family::Relationship)];
+const INTERFACES: &[NameFamily] = &[NameFamily::Type(Family::Interface)];
+const NODES: &[NameFamily] = &[NameFamily::Type(Family::Node)];
+const GROUPS: &[NameFamily] = &[NameFamily::Type(Family::Group)];
+const POLICIES: &[NameFamily] = &[NameFamily::Type(Family::Policy)];
+const NODE_TEMPLATES: &[NameFamily] = &[NameFamily::Node];
+
+/// The file as a whole.
+pub(crate) static SERVICE: MapGrammar = with(
+    &variable::SERVICE,
+    &[
+        ("tosca_definitions_version", Content::Version),
+        ("imports", List(&NameOr(&[], &Map(&IMPORT)))),
+        ("repositories", Defined(NameFamily::Repository, &Map(&REPOSITORY))),
+        ("data_types", Defined(NameFamily::Type(Family::Data), &Map(&DATA_TYPE))),
+        ("artifact_types", Defined(NameFamily::Type(Family::Artifact), &Map(&ARTIFACT_TYPE))),
+        ("capability_types", Defined(NameFamily::Type(Family::Capability), &Map(&CAPABILITY_TYPE))),
+        (
+            "relationship_types",
+            Defined(NameFamily::Type(Family::Relationship), &Map(&RELATIONSHIP_TYPE)),
+        ),
+        ("interface_types", Defined(NameFamily::Type(Family::Interface), &Map(&INTERFACE_TYPE))),
+        ("node_types", Defined(NameFamily::Type(Family::Node), &Map(&NODE_TYPE))),
+        ("group_types", Defined(NameFamily::Type(Family::Group), &Map(&GROUP_TYPE))),
+        ("policy_types", Defined(NameFamily::Type(Family::Policy), &Map(&POLICY_TYPE))),
+        ("topology_template", Map(&TOPOLOGY)),
+    ],
+);
+
+static IMPORT: MapGrammar =
+    with(&variable::IMPORT, &[("repository", Name(&[NameFamily::Repository]))]);
+static REPOSITORY: MapGrammar = of(&shape::REPOSITORY, &[]);
+
+const PROPERTIES: Content = Named(&[], &Map(&PROPERTY));
+const ATTRIBUTES: Content = Named(&[], &Map(&ATTRIBUTE));
+const INTERFACE_DEFINITIONS: Content = Named(&[], &Map(&INTERFACE));
+
+static PROPERTY: MapGrammar = of(&shape::PROPERTY, &OF_PROPERTY);
+static ATTRIBUTE: MapGrammar = of(&shape::ATTRIBUTE, &OF_PROPERTY);
+static SCHEMA: MapGrammar = of(&shape::SCHEMA, &OF_PROPERTY);
+static OF_PROPERTY: [(&str, Content); 7] = [
+    ("type", Name(DATA)),
+    ("required", Truth),
+    ("status", Words(&STATUS)),
+    ("default", Value),
+    ("value", Value),
+    ("key_schema", NameOr(DATA, &Map(&SCHEMA))),
+    ("entry_schema", NameOr(DATA, &Map(&SCHEMA))),
+];
+
+static INTERFACE: MapGrammar = of(
+    &shape::INTERFACE,
+    &[
+        ("type", Name(INTERFACES)),
+        ("inputs", PROPERTIES),
+        ("operations", Named(&[], &Map(&OPERATION))),
+        ("notifications", Named(&[], &Map(&NOTIFICATION))),
+    ],
+);
+static OPERATION: MapGrammar = of(
+    &shape::OPERATION,
+    &[("inputs", Value), ("implementation", NameOr(&[], &Map(&IMPLEMENTATION)))],
+);
+static NOTIFICATION: MapGrammar =
+    of(&shape::NOTIFICATION, &[("implementation", NameOr(&[], &Map(&IMPLEMENTATION)))]);
+static IMPLEMENTATION: MapGrammar = of(&shape::IMPLEMENTATION, &[]);
+
+static DATA_TYPE: MapGrammar = of(
+    shape::of_type(Family::Data),
+    &[
+        ("derived_from", Name(DATA)),
+        ("properties", PROPERTIES),
+        ("key_schema", NameOr(DATA, &Map(&SCHEMA))),
+        ("entry_schema", NameOr(DATA, &Map(&SCHEMA))),
+    ],
+);
+static ARTIFACT_TYPE: MapGrammar = of(
+    shape::of_type(Family::Artifact),
+    &[("derived_from", Name(ARTIFACTS)), ("properties", PROPERTIES)],
+);
+static CAPABILITY_TYPE: MapGrammar = of(
+    shape::of_type(Family::Capability),
+    &[
+        ("derived_from", Name(CAPABILITIES)),
+        ("properties", PROPERTIES),
+        ("attributes", ATTRIBUTES),
+        ("valid_source_types", List(&Name(NODES))),
+    ],
+);
+static RELATIONSHIP_TYPE: MapGrammar = of(
+    shape::of_type(Family::Relationship),
+    &[
+        ("derived_from", Name(RELATIONSHIPS)),
+        ("properties", PROPERTIES),
+        ("attributes", ATTRIBUTES),
+        ("interfaces", INTERFACE_DEFINITIONS),
+        (
+            "valid_target_types",
+            List(&Name(&[NameFamily::Type(Family::Capability), NameFamily::Type(Family::Node)])),
+        ),
+    ],
+);
+static INTERFACE_TYPE: MapGrammar = of(
+    shape::of_type(Family::Interface),
+    &[
+        ("derived_from", Name(INTERFACES)),
+        ("inputs", PROPERTIES),
+        ("operations", Named(&[], &Map(&OPERATION))),
+        ("notifications", Named(&[], &Map(&NOTIFICATION))),
+    ],
+);
+static NODE_TYPE: MapGrammar = of(
+    shape::of_type(Family::Node),
+    &[
+        ("derived_from", Name(NODES)),
+        ("properties", PROPERTIES),
+        ("attributes", ATTRIBUTES),
+        ("capabilities", CAPABILITY_DEFINITIONS),
+        ("requirements", REQUIREMENT_DEFINITIONS),
+        ("interfaces", INTERFACE_DEFINITIONS),
+        ("artifacts", Named(&[], &NameOr(&[], &Map(&ARTIFACT)))),
+    ],
+);
+static GROUP_TYPE: MapGrammar = of(
+    shape::of_type(Family::Group),
+    &[
+        ("derived_from", Name(GROUPS)),
+        ("properties", PROPERTIES),
+        ("attributes", ATTRIBUTES),
+        ("members", List(&Name(NODES))),
+        ("capabilities", CAPABILITY_DEFINITIONS),
+        ("requirements", REQUIREMENT_DEFINITIONS),
+        ("interfaces", INTERFACE_DEFINITIONS),
+    ],
+);
+static POLICY_TYPE: MapGrammar = of(
+    shape::of_type(Family::Policy),
+    &[
+        ("derived_from", Name(POLICIES)),
+        ("properties", PROPERTIES),
+        (
+            "targets",
+            List(&Name(&[NameFamily::Type(Family::Node), NameFamily::Type(Family::Group)])),
+        ),
+    ],
+);
+
+const CAPABILITY_DEFINITIONS: Content = Named(&[], &NameOr(CAPABILITIES, &Map(&CAPABILITY)));
+static CAPABILITY: MapGrammar = of(
+    &shape::CAPABILITY,
+    &[
+        ("type", Name(CAPABILITIES)),
+        ("properties", PROPERTIES),
+        ("attributes", ATTRIBUTES),
+        ("valid_source_types", List(&Name(NODES))),
+    ],
+);
+const REQUIREMENT_DEFINITIONS: Content =
+    Named(&[], &NameOr(CAPABILITIES, &Map(&REQUIREMENT_DEFINITION)));
+static REQUIREMENT_DEFINITION: MapGrammar = of(
+    &shape::REQUIREMENT,
+    &[
+        ("capability", Name(CAPABILITIES)),
+        ("node", Name(NODES)),
+        ("relationship", NameOr(RELATIONSHIPS, &Map(&REQUIREMENT_RELATIONSHIP))),
+    ],
+);
+static REQUIREMENT_RELATIONSHIP: MapGrammar = of(
+    &shape::REQUIREMENT_RELATIONSHIP,
+    &[("type", Name(RELATIONSHIPS)), ("interfaces", INTERFACE_DEFINITIONS)],
+);
+
+static TOPOLOGY: MapGrammar = with(
+    &variable::TOPOLOGY,
+    &[
+        ("inputs", Defined(NameFamily::Input, &Map(&PARAMETER))),
+        ("node_templates", Defined(NameFamily::Node, &Map(&NODE))),
+        ("relationship_templates", Defined(NameFamily::Relationship, &Map(&RELATIONSHIP))),
+        ("groups", Defined(NameFamily::Group, &Map(&GROUP))),
+        ("policies", Defined(NameFamily::Policy, &Map(&POLICY))),
+        ("outputs", Defined(NameFamily::Output, &Map(&PARAMETER))),
+        ("substitution_mappings", Map(&SUBSTITUTION)),
+        ("workflows", Defined(NameFamily::Workflow, &Map(&WORKFLOW))),
+        ("variability", Map(&VARIABILITY)),
+    ],
+);
+static PARAMETER: MapGrammar = with(&variable::PARAMETER, &OF_PROPERTY);
+static SUBSTITUTION: MapGrammar = of(&shape::SUBSTITUTION, &[("node_type", Name(NODES))]);
+
+/// An assignment to a property: a value, or in a list what `PROPERTY` of variability says.
+const ASSIGNED: &Content = &Value;
+
+static NODE: MapGrammar = with(
+    &variable::NODE,
+    &[
+        ("type", Alternatives(NODES, &TYPE)),
+        ("copy", Name(NODE_TEMPLATES)),
+        ("properties", Named(&[Member(MemberKind::Property)], ASSIGNED)),
+        ("attributes", Named(&[Member(MemberKind::Attribute)], &Value)),
+        (
+            "requirements",
+            Named(&[Member(MemberKind::Requirement)], &NameOr(TARGETS, &Map(&REQUIREMENT))),
+        ),
+        ("capabilities", Named(&[Member(MemberKind::Capability)], &Map(&CAPABILITY_ASSIGNMENT))),
+        ("interfaces", Named(&[Member(MemberKind::Interface)], &Map(&INTERFACE))),
+        ("artifacts", Named(&[], &NameOr(&[], &Map(&ARTIFACT)))),
+        ("directives", List(&Words(&["substitute", "select"]))),
+    ],
+)
+.typed_as(Family::Node);
+const TARGETS: &[NameFamily] = &[NameFamily::Node, NameFamily::Type(Family::Node)];
+static TYPE: MapGrammar = with(&variable::TYPE, &[]);
+static CAPABILITY_ASSIGNMENT: MapGrammar = of(
+    &shape::CAPABILITY_ASSIGNMENT,
+    &[("properties", Named(&[], &Value)), ("attributes", Named(&[], &Value))],
+);
+static ARTIFACT: MapGrammar = with(
+    &variable::ARTIFACT,
+    &[
+        ("type", Name(ARTIFACTS)),
+        ("repository", Name(&[NameFamily::Repository])),
+        ("properties", Named(&[], &Value)),
+    ],
+);
+static REQUIREMENT: MapGrammar = with(
+    &variable::REQUIREMENT,
+    &[
+        ("node", Name(TARGETS)),
+        ("capability", Any),
+        (
+            "relationship",
+            NameOr(
+                &[NameFamily::Relationship, NameFamily::Type(Family::Relationship)],
+                &Map(&RELATIONSHIP_IN_PLACE),
+            ),
+        ),
+    ],
+);
+static RELATIONSHIP_IN_PLACE: MapGrammar = with(
+    &variable::RELATIONSHIP_IN_PLACE,
+    &[
+        ("type", Name(RELATIONSHIPS)),
+        ("properties", Named(&[Member(MemberKind::Property)], ASSIGNED)),
+    ],
+)
+.typed_as(Family::Relationship);
+static RELATIONSHIP: MapGrammar = with(
+    &variable::RELATIONSHIP,
+    &[
+        ("type", Name(RELATIONSHIPS)),
+        ("copy", Name(&[NameFamily::Relationship])),
+        ("properties", Named(&[Member(MemberKind::Property)], ASSIGNED)),
+        ("attributes", Named(&[Member(MemberKind::Attribute)], &Value)),
+    ],
+)
+.typed_as(Family::Relationship);
+static GROUP: MapGrammar = with(
+    &variable::GROUP,
+    &[
+        ("type", Alternatives(GROUPS, &TYPE)),
+        ("members", List(&Name(NODE_TEMPLATES))),
+        ("properties", Named(&[Member(MemberKind::Property)], ASSIGNED)),
+        ("attributes", Named(&[Member(MemberKind::Attribute)], &Value)),
+    ],
+)
+.typed_as(Family::Group);
+static POLICY: MapGrammar = with(
+    &variable::POLICY,
+    &[
+        ("type", Alternatives(POLICIES, &TYPE)),
+        ("targets", List(&Name(&[NameFamily::Node, NameFamily::Group]))),
+        ("properties", Named(&[Member(MemberKind::Property)], ASSIGNED)),
+    ],
+)
+.typed_as(Family::Policy);
+static WORKFLOW: MapGrammar = of(
+    &shape::WORKFLOW,
+    &[
+        ("inputs", PROPERTIES),
+        ("preconditions", List(&Map(&PRECONDITION))),
+        ("steps", Named(&[], &Map(&STEP))),
+    ],
+);
+const STEP_TARGET: Content = Name(&[NameFamily::Node, NameFamily::Group]);
+static PRECONDITION: MapGrammar = of(&shape::PRECONDITION, &[("target", STEP_TARGET)]);
+static STEP: MapGrammar = of(&shape::STEP, &[("target", STEP_TARGET)]);
+
+static VARIABILITY: MapGrammar = with(
+    &variable::VARIABILITY,
+    &[
+        ("inputs", Defined(NameFamily::VariabilityInput, &Map(&VARIABILITY_INPUT))),
+        ("presets", Defined(NameFamily::Preset, &Map(&PRESET))),
+        ("expressions", Defined(NameFamily::Expression, &Content::Condition)),
+        ("constraints", List(&Content::Condition)),
+        ("options", Content::Options),
+        ("qualities", Content::Rules),
+        ("type_specific_conditions", Map(&TYPE_SPECIFIC)),
+    ],
+);
+/// A technology rule.
+pub(crate) static RULE: MapGrammar = with(
+    &variable::TECHNOLOGY_RULE,
+    &[
+        ("component", Name(NODES)),
+        ("hosting", List(&Name(NODES))),
+        ("artifact", Name(ARTIFACTS)),
+        ("assign", Name(NODES)),
+    ],
+);
+/// Conditions of all elements of a type.
+pub(crate) static TYPE_SPECIFIC: MapGrammar = with(
+    &variable::TYPE_SPECIFIC_CONDITIONS,
+    &[
+        ("node_types", Named(NODES, &Value)),
+        ("relationship_types", Named(RELATIONSHIPS, &Value)),
+        ("artifact_types", Named(ARTIFACTS, &Value)),
+        ("group_types", Named(GROUPS, &Value)),
+        ("policy_types", Named(POLICIES, &Value)),
+    ],
+);
+static VARIABILITY_INPUT: MapGrammar = MapGrammar {
+    keys: Keys::Inputs,
+    typed: None,
+    below: &[
+        ("type", Words(&["boolean", "integer", "float", "string"])),
+        ("default_expression", Content::Condition),
+    ],
+};
+static PRESET: MapGrammar = MapGrammar {
+    keys: Keys::Presets,
+    typed: None,
+    below: &[("inputs", Named(&[NameFamily::VariabilityInput], &Any))],
+};

@@ -1,0 +1,133 @@
+//! Lists what a file defines, and describes what stands at a place.
+
+use super::TemplateAnalysis;
+use super::symbols::SymbolKey;
+use super::walk::{WordRole, walk};
+use crate::tosca::{TypeId, Types};
+use crate::variability::options;
+use cuvee_text::source::Span;
+use cuvee_text::yaml::{Node, NodeKind};
+use std::fmt::Write;
+use std::path::Path;
+
+/// How deep an outline goes.
+const DEPTH: usize = 6;
+
+/// A part of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OutlineEntry {
+    /// Its key.
+    pub name: String,
+    /// The key with what is below it.
+    pub span: Span,
+    /// The key.
+    pub name_span: Span,
+    /// The parts of it.
+    pub parts: Vec<OutlineEntry>,
+}
+
+impl TemplateAnalysis<'_> {
+    /// The maps of a file by their keys, as far as their lines are not broken.
+    pub fn outline(&self, path: &Path) -> Vec<OutlineEntry> {
+        let file = self.file(path);
+        let document = self.documents.iter().find(|it| Some(it.file()) == file);
+        document.map_or_else(Vec::new, |document| self.entries(document.root(), 0))
+    }
+
+    fn entries(&self, node: Node<'_>, depth: usize) -> Vec<OutlineEntry> {
+        if depth > DEPTH {
+            return Vec::new();
+        }
+        let entry = |(key, value): (Node<'_>, Node<'_>)| {
+            let name_span = self.typed_span(key.span())?;
+            // What is below may have broken lines; it still belongs to the key.
+            let end = self.typed_span(value.span()).map_or(name_span.end, |it| it.end);
+            let span = Span { end: end.max(name_span.end), ..name_span };
+            let parts = match value.kind() {
+                NodeKind::Scalar => Vec::new(),
+                NodeKind::Mapping => self.entries(value, depth + 1),
+                NodeKind::Sequence => {
+                    value.items().flat_map(|item| self.entries(item, depth + 2)).collect()
+                }
+            };
+            Some(OutlineEntry { name: key.text()?.to_owned(), span, name_span, parts })
+        };
+        // Merged keys stand elsewhere.
+        let is_own = |(key, _): &(Node<'_>, Node<'_>)| {
+            let (key, map) = (key.span(), node.span());
+            map.start <= key.start && key.end <= map.end
+        };
+        node.entries().filter(is_own).filter_map(entry).collect()
+    }
+
+    /// What stands at an offset of a file, described in Markdown, with its place.
+    pub fn description(&self, path: &Path, offset: usize) -> Option<(Span, String)> {
+        let at = self.read_span(path, offset)?;
+        let document = self.documents.iter().find(|it| it.file() == at.file)?;
+        let mut found = None;
+        walk(document.root(), &mut |word| {
+            let span = word.node.span();
+            if span.file == at.file && (span.start..=span.end).contains(&at.start) {
+                found = Some(word);
+            }
+        });
+        let word = found?;
+        let text = match word.role {
+            WordRole::OptionName => {
+                let option = options::known().find(|it| Some(it.name) == word.node.text())?;
+                format!(
+                    "**{}**: {}\n\nvalues: {}",
+                    option.name,
+                    option.description,
+                    option.values.join(", ")
+                )
+            }
+            WordRole::Names(_) | WordRole::Defines(_) => {
+                let (key, name) = self.symbol_at(at)?;
+                match key {
+                    SymbolKey::Type(id) => describe_type(self.types?, *id),
+                    SymbolKey::Named(..) => format!("**{name}**"),
+                }
+            }
+            _ => return None,
+        };
+        Some((self.typed_span(word.node.span())?, text))
+    }
+}
+
+/// A type with its parents and what it effectively has.
+fn describe_type(types: &Types<'_>, id: TypeId) -> String {
+    let definition = types.definition(id);
+    let parents: Vec<_> = types.chain(id).skip(1).map(|id| types.definition(id).name).collect();
+    let mut text = format!("**{}** ({})", definition.name, definition.family.noun());
+    if let Some(description) = definition.description.and_then(Node::as_str) {
+        let _ = write!(text, "\n\n{}", description.trim());
+    }
+    if !parents.is_empty() {
+        let _ = write!(text, "\n\nderives from {}", parents.join(", "));
+    }
+    let effective = types.effective(id);
+    let mut list = |what: &str, parts: Vec<(&str, TypeId)>| {
+        for (index, (name, owner)) in parts.iter().enumerate() {
+            let heading = if index == 0 { format!("\n\n{what}:") } else { String::new() };
+            let owner = if *owner == id {
+                String::new()
+            } else {
+                format!(" (of {})", types.definition(*owner).name)
+            };
+            let _ = write!(text, "{heading}\n- `{name}`{owner}");
+        }
+    };
+    list("properties", effective.properties.values().map(|it| (it.named.name, it.owner)).collect());
+    list("attributes", effective.attributes.values().map(|it| (it.named.name, it.owner)).collect());
+    list(
+        "capabilities",
+        effective.capabilities.values().map(|it| (it.named.name, it.owner)).collect(),
+    );
+    list(
+        "requirements",
+        effective.requirements.values().map(|it| (it.named.name, it.owner)).collect(),
+    );
+    text
+}

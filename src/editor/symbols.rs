@@ -1,0 +1,225 @@
+//! Finds where names are defined and used, across files.
+
+use super::TemplateAnalysis;
+use super::grammar::NameFamily;
+use super::walk::{Word, WordRole, walk_as};
+use crate::tosca::types::profile;
+use crate::tosca::{Family, TypeId};
+use cuvee_text::source::Span;
+use cuvee_text::yaml::{Node, Scalar};
+use rustc_hash::FxHashMap;
+use std::path::Path;
+
+/// A name, told from all others.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum SymbolKey {
+    Type(TypeId),
+    Named(NameFamily, Box<str>),
+}
+
+/// A name with the places where it stands.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Symbol {
+    /// The keys that define it.
+    pub definitions: Vec<Span>,
+    /// The words that name it.
+    pub uses: Vec<Span>,
+    /// The name itself.
+    pub name: Box<str>,
+}
+
+/// All names of a template and its types.
+#[derive(Default)]
+pub(crate) struct Symbols {
+    pub by_key: FxHashMap<SymbolKey, Symbol>,
+}
+
+/// A place where a name stands, as it was typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct SymbolPlace {
+    /// The place.
+    pub span: Span,
+    /// Whether the name is defined there.
+    pub defines: bool,
+}
+
+impl Symbols {
+    /// Collects the names of the documents of an analysis.
+    pub(crate) fn of(analysis: &TemplateAnalysis<'_>) -> Self {
+        let mut symbols = Self::default();
+        for &(root, content) in &analysis.roots {
+            walk_as(root, content, &mut |word| symbols.define(analysis, word));
+        }
+        for &(root, content) in &analysis.roots {
+            walk_as(root, content, &mut |word| {
+                if let Some(key) = named(analysis, &symbols, word)
+                    && let Some(span) = inner(analysis, word.node)
+                {
+                    symbols.by_key.entry(key).or_default().uses.push(span);
+                }
+            });
+        }
+        symbols
+    }
+
+    fn define(&mut self, analysis: &TemplateAnalysis<'_>, word: Word<'_>) {
+        let WordRole::Defines(family) = word.role else { return };
+        let (Some(key), Some(span)) =
+            (defined(analysis, family, word.node), inner(analysis, word.node))
+        else {
+            return;
+        };
+        let symbol = self.by_key.entry(key).or_default();
+        symbol.definitions.push(span);
+        symbol.name = word.node.text().unwrap_or_default().into();
+    }
+
+    /// The symbol of which a place is at an offset.
+    fn at(&self, file: Span) -> Option<(&SymbolKey, &Symbol, Span)> {
+        let is_there =
+            |span: &&Span| span.file == file.file && (span.start..=span.end).contains(&file.start);
+        self.by_key.iter().find_map(|(key, symbol)| {
+            let all = symbol.definitions.iter().chain(&symbol.uses);
+            Some((key, symbol, *all.into_iter().find(is_there)?))
+        })
+    }
+}
+
+fn defined(
+    analysis: &TemplateAnalysis<'_>,
+    family: NameFamily,
+    node: Node<'_>,
+) -> Option<SymbolKey> {
+    let text = node.text()?;
+    match family {
+        NameFamily::Type(family) => type_named(analysis, family, node).map(SymbolKey::Type),
+        family => Some(SymbolKey::Named(family, text.into())),
+    }
+}
+
+fn type_named(analysis: &TemplateAnalysis<'_>, family: Family, node: Node<'_>) -> Option<TypeId> {
+    analysis.types?.find_in(Some(node.span().file), family, node.text()?)
+}
+
+/// The name that a word means.
+fn named(analysis: &TemplateAnalysis<'_>, symbols: &Symbols, word: Word<'_>) -> Option<SymbolKey> {
+    let WordRole::Names(families) = word.role else { return None };
+    let means = |family: &NameFamily| match defined(analysis, *family, word.node)? {
+        key @ SymbolKey::Type(_) => Some(key),
+        key => symbols.by_key.contains_key(&key).then_some(key),
+    };
+    families.iter().find_map(means)
+}
+
+/// The place of the text of a scalar, without quotes; none where it is written otherwise.
+fn inner(analysis: &TemplateAnalysis<'_>, node: Node<'_>) -> Option<Span> {
+    let (span, text) = (node.span(), node.text()?);
+    let written = analysis.read()?.snippet(span);
+    if written == text {
+        return Some(span);
+    }
+    let quoted = written.get(1..written.len().checked_sub(1)?)?;
+    (quoted == text).then_some(Span { start: span.start + 1, end: span.end - 1, ..span })
+}
+
+impl TemplateAnalysis<'_> {
+    /// All places of the name at an offset of a file, in order.
+    pub fn places(&self, path: &Path, offset: usize) -> Vec<SymbolPlace> {
+        let found = self.at(path, offset).map(|(_, symbol, _)| self.places_of(symbol));
+        found.unwrap_or_default()
+    }
+
+    /// What can be renamed at an offset: the place of the name, and the name.
+    ///
+    /// # Errors
+    /// Why nothing can be renamed there.
+    pub fn renamable(&self, path: &Path, offset: usize) -> Result<(Span, String), String> {
+        let nothing = "there is no name of a type, a template, an input or the like here";
+        let (key, symbol, span) = self.at(path, offset).ok_or(nothing)?;
+        if let SymbolKey::Type(id) = key
+            && let Some(types) = self.types
+        {
+            let definition = types.definition(*id);
+            if profile::is_built_in(definition.key.span().file) {
+                let name = definition.name;
+                return Err(format!("`{name}` is a type of TOSCA, so its name stays"));
+            }
+        }
+        if symbol.definitions.is_empty() {
+            return Err("this name is not defined in a file that can be changed".to_owned());
+        }
+        let span = self.typed_span(span).ok_or("the line is broken")?;
+        Ok((span, symbol.name.to_string()))
+    }
+
+    /// The changes that rename what is at an offset: places, each with its new text.
+    ///
+    /// # Errors
+    /// Why it cannot be renamed, or not so.
+    pub fn rename(
+        &self,
+        path: &Path,
+        offset: usize,
+        new: &str,
+    ) -> Result<Vec<(Span, String)>, String> {
+        self.renamable(path, offset)?;
+        let Some((key, symbol, _)) = self.at(path, offset) else { return Ok(Vec::new()) };
+        if !is_plain_name(new) {
+            return Err(format!("`{new}` cannot be a name: use letters, digits, `_`, `-` and `.`"));
+        }
+        let is_taken = |(other, it): (&SymbolKey, &Symbol)| {
+            *it.name == *new && family_of(self, other) == family_of(self, key)
+        };
+        if self.symbols().by_key.iter().any(is_taken) {
+            return Err(format!("there is a `{new}` already"));
+        }
+        let mut changes = Vec::new();
+        for SymbolPlace { span, .. } in self.places_of(symbol) {
+            let written = self.sources.snippet(span);
+            // The name of an imported type may stand behind a prefix.
+            let Some(prefix) = written.strip_suffix(&*symbol.name) else {
+                return Err(format!("`{written}` is another name of it, which cannot be changed"));
+            };
+            changes.push((span, format!("{prefix}{new}")));
+        }
+        Ok(changes)
+    }
+
+    /// The name at a place of the text that was read.
+    pub(crate) fn symbol_at(&self, at: Span) -> Option<(&SymbolKey, &str)> {
+        let (key, symbol, _) = self.symbols().at(at)?;
+        Some((key, &symbol.name))
+    }
+
+    fn at(&self, path: &Path, offset: usize) -> Option<(&SymbolKey, &Symbol, Span)> {
+        self.symbols().at(self.read_span(path, offset)?)
+    }
+
+    fn places_of(&self, symbol: &Symbol) -> Vec<SymbolPlace> {
+        let places = |spans: &[Span], defines: bool| -> Vec<SymbolPlace> {
+            let typed = spans.iter().filter_map(|&span| self.typed_span(span));
+            typed.map(|span| SymbolPlace { span, defines }).collect()
+        };
+        let mut all = places(&symbol.definitions, true);
+        all.extend(places(&symbol.uses, false));
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+}
+
+fn family_of(analysis: &TemplateAnalysis<'_>, key: &SymbolKey) -> Option<NameFamily> {
+    match key {
+        SymbolKey::Type(id) => Some(NameFamily::Type(analysis.types?.definition(*id).family)),
+        SymbolKey::Named(family, _) => Some(*family),
+    }
+}
+
+/// Whether a text is a name wherever it stands, without quotes.
+fn is_plain_name(text: &str) -> bool {
+    let is_inner = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    text.starts_with(|c: char| c.is_alphabetic() || c == '_')
+        && text.chars().all(is_inner)
+        && matches!(Scalar::plain(text), Scalar::String(_))
+}

@@ -1,0 +1,144 @@
+//! Tests requests over the protocol, whose results are read by its types.
+
+use crate::client::Client;
+use serde_json::{Value, json};
+use tempfile::tempdir;
+
+const TYPES: &str = "tosca_definitions_version: tosca_simple_yaml_1_3
+node_types:
+  Shop:
+    derived_from: tosca.nodes.Root
+    description: Sells tea
+    properties: {port: {type: integer}}
+";
+
+const SHOP: &str = "tosca_definitions_version: tosca_simple_yaml_1_3
+imports: [types.yaml]
+topology_template:
+  node_templates:
+    shop:
+      type: Shop
+      properties: {port: 80}
+    other: {type: Shop, properties: {port: 81}}
+";
+
+fn session() -> (tempfile::TempDir, Client) {
+    let folder = tempdir().unwrap();
+    std::fs::write(folder.path().join("types.yaml"), TYPES).unwrap();
+    let mut client = Client::new(folder.path());
+    client.open("shop.yaml", SHOP);
+    assert_eq!(client.published("shop.yaml", 1), []);
+    (folder, client)
+}
+
+fn at(client: &Client, line: u32, character: u32) -> Value {
+    json!({ "textDocument": { "uri": client.uri("shop.yaml") }, "position": { "line": line, "character": character } })
+}
+
+fn with(mut params: Value, key: &str, value: Value) -> Value {
+    params[key] = value;
+    params
+}
+
+#[test]
+fn definitions_references_and_highlights() {
+    let (_folder, mut client) = session();
+    let place = at(&client, 5, 13);
+    let definition = client.request("textDocument/definition", place.clone()).unwrap();
+    let typed: Vec<gen_lsp_types::Location> = serde_json::from_value(definition.clone()).unwrap();
+    assert_eq!((typed.len(), typed[0].range.start.line), (1, 2));
+    assert_eq!(definition[0]["uri"], client.uri("types.yaml"));
+    for (all, count) in [(true, 3), (false, 2)] {
+        let params = with(place.clone(), "context", json!({ "includeDeclaration": all }));
+        let found = client.request("textDocument/references", params).unwrap();
+        assert_eq!(found.as_array().unwrap().len(), count, "{found}");
+    }
+    let marked = client.request("textDocument/documentHighlight", place).unwrap();
+    let typed: Vec<gen_lsp_types::DocumentHighlight> = serde_json::from_value(marked).unwrap();
+    assert_eq!(typed.len(), 2);
+    client.shut_down();
+}
+
+#[test]
+fn renaming_changes_all_files() {
+    let (_folder, mut client) = session();
+    let place = at(&client, 5, 13);
+    let prepared = client.request("textDocument/prepareRename", place.clone()).unwrap();
+    assert_eq!(prepared["placeholder"], "Shop");
+    let edit = client
+        .request("textDocument/rename", with(place.clone(), "newName", json!("Store")))
+        .unwrap();
+    let _: gen_lsp_types::WorkspaceEdit = serde_json::from_value(edit.clone()).unwrap();
+    assert_eq!(edit["changes"][client.uri("shop.yaml")].as_array().unwrap().len(), 2);
+    assert_eq!(edit["changes"][client.uri("types.yaml")].as_array().unwrap().len(), 1);
+    let wrong = client
+        .request("textDocument/rename", with(place, "newName", json!("no name")))
+        .unwrap_err();
+    assert!(wrong["message"].as_str().unwrap().contains("cannot be a name"), "{wrong}");
+    let nothing = at(&client, 0, 3);
+    assert!(client.request("textDocument/prepareRename", nothing).is_err());
+    client.shut_down();
+}
+
+#[test]
+fn completion_hover_and_symbols() {
+    let (_folder, mut client) = session();
+    let place = at(&client, 5, 14);
+    let list = client.request("textDocument/completion", place.clone()).unwrap();
+    let typed: gen_lsp_types::CompletionList = serde_json::from_value(list.clone()).unwrap();
+    assert!(!typed.is_incomplete);
+    let item = list["items"].as_array().unwrap().iter().find(|it| it["label"] == "Shop").unwrap();
+    assert_eq!(
+        item["textEdit"]["range"],
+        json!({ "start": { "line": 5, "character": 12 }, "end": { "line": 5, "character": 16 } })
+    );
+    assert_eq!(item["detail"], "Sells tea");
+    let hover = client.request("textDocument/hover", place).unwrap();
+    let _: gen_lsp_types::Hover = serde_json::from_value(hover.clone()).unwrap();
+    let text = hover["contents"]["value"].as_str().unwrap();
+    assert!(
+        text.contains("Sells tea")
+            && text.contains("- `port`")
+            && text.contains("tosca.nodes.Root"),
+        "{text}"
+    );
+    let document = json!({ "textDocument": { "uri": client.uri("shop.yaml") } });
+    let symbols = client.request("textDocument/documentSymbol", document).unwrap();
+    let typed: Vec<gen_lsp_types::DocumentSymbol> = serde_json::from_value(symbols).unwrap();
+    assert_eq!(typed.last().unwrap().name, "topology_template");
+    client.shut_down();
+}
+
+/// Requests are answered where the text is broken at the cursor, and in files that nobody opened.
+#[test]
+fn broken_text_and_unknown_files() {
+    let (_folder, mut client) = session();
+    client.replace(
+        "shop.yaml",
+        2,
+        &SHOP.replace("other: {type: Shop, properties: {port: 81}}", "other: {type: \"Sh"),
+    );
+    let list = client.request("textDocument/completion", at(&client, 7, 22)).unwrap();
+    assert!(list["items"].as_array().unwrap().iter().any(|it| it["label"] == "Shop"), "{list}");
+    let definition = client.request("textDocument/definition", at(&client, 5, 13)).unwrap();
+    assert_eq!(definition.as_array().unwrap().len(), 1);
+    let elsewhere = json!({ "textDocument": { "uri": "untitled:1" }, "position": { "line": 0, "character": 0 } });
+    assert_eq!(client.request("textDocument/hover", elsewhere), Ok(Value::Null));
+    client.shut_down();
+}
+
+#[test]
+fn what_is_cancelled_is_answered() {
+    let (_folder, mut client) = session();
+    let place = at(&client, 5, 13);
+    let ids: Vec<_> =
+        (0..50).map(|_| client.send("textDocument/completion", place.clone())).collect();
+    for id in &ids {
+        client.notify("$/cancelRequest", json!({ "id": id }));
+    }
+    let answers: Vec<_> = ids.iter().map(|&id| client.answer(id)).collect();
+    let cancelled = answers.iter().filter(|it| it.as_ref().is_err_and(|it| it["code"] == -32_800));
+    assert!(cancelled.count() > 0);
+    assert!(client.request("textDocument/hover", place).unwrap().is_object());
+    client.shut_down();
+}

@@ -1,0 +1,191 @@
+//! Tests what is offered at a cursor, which fixtures have as `|`.
+
+use cuvee::Resolver;
+use cuvee::editor::{Completion, complete};
+use cuvee::options;
+use cuvee::source::MemoryFiles;
+use std::collections::BTreeSet;
+
+const TYPES: &str = "tosca_definitions_version: tosca_simple_yaml_1_3
+node_types:
+  Db:
+    derived_from: tosca.nodes.Root
+    capabilities: {data: Data}
+  Shop:
+    derived_from: tosca.nodes.Root
+    properties: {port: {type: integer}, name: {type: string}}
+    requirements:
+      - db: {capability: Data, node: Db}
+capability_types:
+  Data: {derived_from: tosca.capabilities.Root}
+";
+
+const HEAD: &str = "tosca_definitions_version: tosca_variability_1_0
+imports: [types.yaml]
+topology_template:
+  variability:
+    inputs: {big: {type: boolean, default: false}}
+    presets: {large: {inputs: {big: true}}}
+    expressions: {grown: {variability_input: big}}
+  inputs: {region: {type: string}}
+";
+
+fn at_cursor(text: &str) -> (String, Completion) {
+    let offset = text.find('|').unwrap();
+    let text = text.replacen('|', "", 1);
+    let files = MemoryFiles::from([("types.yaml", TYPES.to_owned()), ("t.yaml", text.clone())]);
+    let near = Some(("t.yaml".as_ref(), offset));
+    let resolver = Resolver::new("t.yaml").files(files);
+    let completion =
+        resolver.analysis(near, |analysis| complete(analysis, "t.yaml".as_ref(), &text, offset));
+    (text, completion)
+}
+
+fn labels(text: &str) -> Vec<String> {
+    at_cursor(text).1.suggestions.into_iter().map(|it| it.label).collect()
+}
+
+/// Whether all of these are offered, and none of those behind `!`.
+fn offers(rest: &str, wanted: &[&str]) {
+    let offered = labels(&format!("{HEAD}{rest}"));
+    for word in wanted {
+        match word.strip_prefix('!') {
+            Some(word) => assert!(!offered.iter().any(|it| it == word), "{word} at {rest}"),
+            None => assert!(offered.iter().any(|it| it == word), "{word} at {rest}: {offered:?}"),
+        }
+    }
+}
+
+#[test]
+fn keynames_are_offered() {
+    offers(
+        "  node_templates:\n    a:\n      type: Shop\n      |\n",
+        &["properties", "conditions", "weight", "!type"],
+    );
+    offers("  node_templates:\n    a:\n      |\n", &["type", "requirements"]);
+    offers(
+        "  node_templates:\n    a:\n      type: Shop\n      req|\n    b: {type: Db}\n",
+        &["requirements"],
+    );
+    offers("  node_templates:\n    a: {type: Shop, |}\n", &["properties", "!type"]);
+    offers("  node_templates:\n    a: {type: Shop, |\n", &["properties"]);
+    offers("  |\n  node_templates: {}\n", &["groups", "outputs", "!node_templates", "!inputs"]);
+    offers("  node_templates: {}\n|\n", &["node_types", "description", "!imports"]);
+    offers("  node_templates:\n    a:\n\t|\n", &[]);
+}
+
+#[test]
+fn types_are_offered() {
+    offers(
+        "  node_templates:\n    a:\n      type: |\n",
+        &["Shop", "Db", "tosca.nodes.Compute", "!Data"],
+    );
+    offers("  node_templates:\n    a: {type: \"Sh|\n", &["Shop"]);
+    offers("  node_templates: {}\nnode_types:\n  Own: {derived_from: |}\n", &["Shop", "Own"]);
+    offers(
+        "  node_templates: {}\nnode_types:\n  Own:\n    properties:\n      p: {type: |\n",
+        &["integer", "tosca.datatypes.Credential"],
+    );
+}
+
+#[test]
+fn names_are_offered() {
+    let nodes = "  node_templates:\n    db: {type: Db}\n    other: {type: Shop}\n    a:\n      type: Shop\n";
+    offers(&format!("{nodes}      requirements:\n        - db: |\n"), &["db", "Db", "!other"]);
+    offers(&format!("{nodes}      requirements:\n        - db: {{node: |}}\n"), &["db", "!other"]);
+    offers(&format!("{nodes}      requirements:\n        - |\n"), &["db", "dependency"]);
+    offers(&format!("{nodes}      properties:\n        |\n"), &["port", "name"]);
+    offers(&format!("{nodes}      properties:\n        port: 1\n        |\n"), &["name", "!port"]);
+    offers(&format!("{nodes}      properties: {{port: {{get_input: |}}}}\n"), &["region", "!big"]);
+    offers(&format!("{nodes}      conditions: {{variability_input: |}}\n"), &["big", "!region"]);
+    offers(&format!("{nodes}      conditions: {{node_presence: |}}\n"), &["db", "other", "!big"]);
+    offers(&format!("{nodes}      conditions: {{logic_expression: |}}\n"), &["grown"]);
+    offers(
+        &format!("{nodes}  groups:\n    g: {{type: tosca.groups.Root, members: [|]}}\n"),
+        &["db", "other"],
+    );
+    offers(
+        &format!("{nodes}  policies:\n    - p: {{type: tosca.policies.Root, targets: [|]}}\n"),
+        &["db"],
+    );
+}
+
+#[test]
+fn operators_options_and_words_are_offered() {
+    let condition = "  node_templates:\n    a: {type: Shop, conditions: {|}}\n";
+    let operators = "variability_input and or not node_presence has_source equal greater";
+    offers(condition, &operators.split(' ').collect::<Vec<_>>());
+    let text = HEAD.replace("    presets:", "    options: {|}\n    presets:");
+    let offered = labels(&text);
+    for option in options::known() {
+        assert!(offered.iter().any(|it| it == option.name), "{}", option.name);
+    }
+    for option in options::known() {
+        let text = HEAD
+            .replace("    presets:", &format!("    options: {{{}: |}}\n    presets:", option.name));
+        let offered = labels(&text);
+        for value in option.values {
+            assert!(offered.iter().any(|it| it == value), "{}: {value}", option.name);
+        }
+    }
+    assert!(labels("tosca_definitions_version: |\n").contains(&"tosca_variability_1_0".to_owned()));
+    offers("  node_templates:\n    a: {type: Shop, persistent: |}\n", &["true", "false"]);
+    let plain = "tosca_definitions_version: tosca_simple_yaml_1_3\ntopology_template:\n  |\n";
+    let offered = labels(plain);
+    assert!(
+        offered.contains(&"node_templates".to_owned())
+            && !offered.contains(&"variability".to_owned())
+    );
+}
+
+/// What is offered is never unknown where it is written.
+#[test]
+fn what_is_offered_is_known() {
+    let node = "  node_templates:\n    db: {type: Db}\n    a:\n      type: Shop\n      properties: {port: 1, name: x}\n";
+    let cursors = [
+        format!("{node}      |\n"),
+        format!("{node}      conditions: {{|}}\n"),
+        format!("{node}      requirements:\n        - |\n"),
+        format!("{node}      requirements:\n        - db: |\n"),
+        format!("{node}      artifacts:\n        - one: {{file: a.sh, |}}\n"),
+        format!("{node}    b: {{type: |}}\n"),
+        format!("{node}  |\n"),
+        format!("{node}  groups:\n    g:\n      type: tosca.groups.Root\n      |\n"),
+        format!("{node}  policies:\n    - p:\n        type: tosca.policies.Root\n        |\n"),
+        format!("{node}  inputs2:\n    x: {{|}}\n").replace("inputs2", "outputs"),
+        format!("{node}node_types:\n  Own:\n    derived_from: Shop\n    |\n"),
+        format!("{node}node_types:\n  Own:\n    properties:\n      p: {{type: string, |}}\n"),
+        format!("{node}capability_types:\n  Own:\n    |\n"),
+        format!("{node}relationship_types:\n  Own:\n    |\n"),
+        format!("{node}|\n"),
+    ];
+    let mut tried = 0;
+    for cursor in cursors {
+        let (text, Completion { range, suggestions, .. }) = at_cursor(&format!("{HEAD}{cursor}"));
+        assert!(!suggestions.is_empty(), "{cursor}");
+        for suggestion in suggestions {
+            let mut written = text.clone();
+            written.replace_range(range.clone(), &suggestion.insert);
+            let files =
+                MemoryFiles::from([("types.yaml", TYPES.to_owned()), ("t.yaml", written.clone())]);
+            let validation = Resolver::new("t.yaml").files(files).validate();
+            let is_wrong = |code: &str| {
+                ["unknown-keyword", "unknown-type", "unknown-input", "syntax", "unknown-element"]
+                    .contains(&code)
+            };
+            let words: BTreeSet<_> = validation
+                .diagnostics
+                .iter()
+                .filter(|it| is_wrong(it.code.as_str()))
+                .filter(|it| {
+                    it.message.contains(&format!("`{}`", suggestion.label))
+                        || it.code.as_str() == "syntax"
+                })
+                .map(|it| format!("{} {}", it.code, it.message))
+                .collect();
+            assert!(words.is_empty(), "{} at {cursor}: {words:?}\n{written}", suggestion.label);
+            tried += 1;
+        }
+    }
+    assert!(tried > 150, "{tried}");
+}
