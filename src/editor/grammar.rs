@@ -56,6 +56,8 @@ pub(crate) enum Content {
     Condition,
     /// A value, in which functions may name inputs.
     Value,
+    /// A value that is assigned; or a map that says more, as variability lets lists of them say.
+    Assigned,
     /// One of these words.
     Words(&'static [&'static str]),
     /// True or false.
@@ -300,6 +302,7 @@ static POLICY_TYPE: MapGrammar = of(
             "targets",
             List(&Name(&[NameFamily::Type(Family::Node), NameFamily::Type(Family::Group)])),
         ),
+        ("triggers", TRIGGERS),
     ],
 );
 
@@ -343,10 +346,27 @@ static TOPOLOGY: MapGrammar = with(
     ],
 );
 static PARAMETER: MapGrammar = with(&variable::PARAMETER, &OF_PROPERTY);
-static SUBSTITUTION: MapGrammar = of(&shape::SUBSTITUTION, &[("node_type", Name(NODES))]);
+static SUBSTITUTION: MapGrammar = of(
+    &shape::SUBSTITUTION,
+    &[
+        ("node_type", Name(NODES)),
+        ("substitution_filter", Map(&FILTER)),
+        ("properties", Named(&[], &Map(&PROPERTY_MAPPING))),
+        ("attributes", Named(&[], &Map(&ATTRIBUTE_MAPPING))),
+        ("capabilities", Named(&[], &Map(&CAPABILITY_MAPPING))),
+        ("requirements", Named(&[], &Map(&REQUIREMENT_MAPPING))),
+    ],
+);
+static PROPERTY_MAPPING: MapGrammar = of(&shape::PROPERTY_MAPPING, &[("mapping", MAPPED)]);
+static ATTRIBUTE_MAPPING: MapGrammar = of(&shape::ATTRIBUTE_MAPPING, &[("mapping", MAPPED)]);
+static CAPABILITY_MAPPING: MapGrammar = of(&shape::CAPABILITY_MAPPING, &[("mapping", MAPPED)]);
+static REQUIREMENT_MAPPING: MapGrammar = of(&shape::REQUIREMENT_MAPPING, &[("mapping", MAPPED)]);
+/// What is mapped: an input, or a node with the name of a part of it.
+const MAPPED: Content = Name(&[NameFamily::Node, NameFamily::Input]);
 
-/// An assignment to a property: a value, or in a list what `PROPERTY` of variability says.
-const ASSIGNED: &Content = &Value;
+const ASSIGNED: &Content = &Content::Assigned;
+/// A property with conditions.
+pub(crate) static WRAPPED: MapGrammar = with(&variable::PROPERTY, &[("value", Value)]);
 
 static NODE: MapGrammar = with(
     &variable::NODE,
@@ -363,10 +383,16 @@ static NODE: MapGrammar = with(
         ("interfaces", Named(&[Member(MemberKind::Interface)], &Map(&INTERFACE))),
         ("artifacts", Named(&[], &NameOr(&[], &Map(&ARTIFACT)))),
         ("directives", List(&Words(&["substitute", "select"]))),
+        ("node_filter", Map(&FILTER)),
+        ("technology", Alternatives(&[], &TECHNOLOGY)),
     ],
 )
 .typed_as(Family::Node);
 const TARGETS: &[NameFamily] = &[NameFamily::Node, NameFamily::Type(Family::Node)];
+static TECHNOLOGY: MapGrammar = with(&variable::TECHNOLOGY, &[]);
+static FILTER: MapGrammar =
+    of(&shape::FILTER, &[("capabilities", Named(&[], &Map(&CAPABILITY_FILTER)))]);
+static CAPABILITY_FILTER: MapGrammar = of(&shape::CAPABILITY_FILTER, &[]);
 static TYPE: MapGrammar = with(&variable::TYPE, &[]);
 static CAPABILITY_ASSIGNMENT: MapGrammar = of(
     &shape::CAPABILITY_ASSIGNMENT,
@@ -385,6 +411,7 @@ static REQUIREMENT: MapGrammar = with(
     &[
         ("node", Name(TARGETS)),
         ("capability", Any),
+        ("node_filter", Map(&FILTER)),
         (
             "relationship",
             NameOr(
@@ -427,6 +454,7 @@ static POLICY: MapGrammar = with(
     &[
         ("type", Alternatives(POLICIES, &TYPE)),
         ("targets", List(&Name(&[NameFamily::Node, NameFamily::Group]))),
+        ("triggers", TRIGGERS),
         ("properties", Named(&[Member(MemberKind::Property)], ASSIGNED)),
     ],
 )
@@ -441,7 +469,32 @@ static WORKFLOW: MapGrammar = of(
 );
 const STEP_TARGET: Content = Name(&[NameFamily::Node, NameFamily::Group]);
 static PRECONDITION: MapGrammar = of(&shape::PRECONDITION, &[("target", STEP_TARGET)]);
-static STEP: MapGrammar = of(&shape::STEP, &[("target", STEP_TARGET)]);
+static STEP: MapGrammar =
+    of(&shape::STEP, &[("target", STEP_TARGET), ("activities", List(&Map(&ACTIVITY)))]);
+static ACTIVITY: MapGrammar = of(
+    &shape::ACTIVITY,
+    &[
+        ("delegate", NameOr(&[NameFamily::Workflow], &Map(&DELEGATE))),
+        ("inline", NameOr(&[NameFamily::Workflow], &Map(&INLINE))),
+        ("call_operation", NameOr(&[], &Map(&CALL_OPERATION))),
+    ],
+);
+static DELEGATE: MapGrammar =
+    of(&shape::DELEGATE, &[("workflow", Name(&[NameFamily::Workflow])), ("inputs", Value)]);
+static INLINE: MapGrammar =
+    of(&shape::INLINE, &[("workflow", Name(&[NameFamily::Workflow])), ("inputs", Value)]);
+static CALL_OPERATION: MapGrammar = of(&shape::CALL_OPERATION, &[("inputs", Value)]);
+const TRIGGERS: Content = Named(&[], &Map(&TRIGGER));
+static TRIGGER: MapGrammar = of(
+    &shape::TRIGGER,
+    &[
+        ("target_filter", Map(&EVENT_FILTER)),
+        ("condition", Map(&TRIGGER_CONDITION)),
+        ("action", List(&Map(&ACTIVITY))),
+    ],
+);
+static EVENT_FILTER: MapGrammar = of(&shape::EVENT_FILTER, &[("node", Name(TARGETS))]);
+static TRIGGER_CONDITION: MapGrammar = of(&shape::TRIGGER_CONDITION, &[]);
 
 static VARIABILITY: MapGrammar = with(
     &variable::VARIABILITY,
@@ -469,13 +522,16 @@ pub(crate) static RULE: MapGrammar = with(
 pub(crate) static TYPE_SPECIFIC: MapGrammar = with(
     &variable::TYPE_SPECIFIC_CONDITIONS,
     &[
-        ("node_types", Named(NODES, &Value)),
-        ("relationship_types", Named(RELATIONSHIPS, &Value)),
-        ("artifact_types", Named(ARTIFACTS, &Value)),
-        ("group_types", Named(GROUPS, &Value)),
-        ("policy_types", Named(POLICIES, &Value)),
+        ("node_types", Named(NODES, OF_TYPE)),
+        ("relationship_types", Named(RELATIONSHIPS, OF_TYPE)),
+        ("artifact_types", Named(ARTIFACTS, OF_TYPE)),
+        ("group_types", Named(GROUPS, OF_TYPE)),
+        ("policy_types", Named(POLICIES, OF_TYPE)),
     ],
 );
+const OF_TYPE: &Content = &List(&Map(&TYPE_SPECIFIC_CONDITION));
+static TYPE_SPECIFIC_CONDITION: MapGrammar =
+    with(&variable::TYPE_SPECIFIC_CONDITION, &[("consistency", Truth), ("semantic", Truth)]);
 static VARIABILITY_INPUT: MapGrammar = MapGrammar {
     keys: Keys::Inputs,
     typed: None,

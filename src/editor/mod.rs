@@ -8,6 +8,8 @@ mod grammar;
 mod mended;
 mod outline;
 mod symbols;
+#[cfg(test)]
+mod tests;
 mod walk;
 
 pub use completion::{Completion, Suggestion, SuggestionKind, complete};

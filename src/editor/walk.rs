@@ -1,6 +1,6 @@
 //! Walks through a file by its grammar, and says of each word what it is.
 
-use super::grammar::{Content, MapGrammar, MemberKind, NameFamily, RULE, SERVICE};
+use super::grammar::{Content, MapGrammar, MemberKind, NameFamily, RULE, SERVICE, WRAPPED};
 use crate::tosca::Family;
 use crate::variability::element::ElementKind;
 use crate::variability::syntax::{ExpressionOperator, PresenceOperator};
@@ -88,7 +88,9 @@ impl<'n> WordWalker<'_, 'n> {
                 self.named(node, WordRole::Names(families), *below, around);
             }
             // One item may stand without a list.
-            Content::List(below) if is_scalar => self.content(node, *below, around),
+            Content::List(below) if node.kind() != NodeKind::Sequence => {
+                self.content(node, *below, around);
+            }
             Content::List(below) => {
                 node.items().for_each(|item| self.content(item, *below, around));
             }
@@ -111,6 +113,8 @@ impl<'n> WordWalker<'_, 'n> {
             }
             Content::Condition => self.condition(node, around),
             Content::Value => self.value(node, around),
+            Content::Assigned if is_wrapped(node) => self.map(node, &WRAPPED, around),
+            Content::Assigned => self.value(node, around),
             Content::Options => self.options(node, around),
             Content::Rules => {
                 let lists = node.entries().map(|(_, list)| list);
@@ -262,6 +266,15 @@ impl<'n> WordWalker<'_, 'n> {
             }
         }
     }
+}
+
+/// Whether all keys of a map say more of a property, or are about to be written.
+fn is_wrapped(node: Node<'_>) -> bool {
+    let names = WRAPPED.names(false);
+    let is_word = |(key, value): (Node<'_>, Node<'_>)| {
+        value.is_null() || key.text().is_some_and(|key| names.contains(&key))
+    };
+    node.entries().next().is_some() && node.entries().all(is_word)
 }
 
 /// What the first operand of a presence operator names.

@@ -75,14 +75,17 @@ fn names_of_examples_are_renamed_and_back() {
         let template = copy.join("variable-service-template.yaml");
         let nothing = Texts::new();
         let before = (findings(&template, &nothing), results(&template, &nothing));
-        let offsets = names(&template, &template);
-        // All names of small templates, and some of the large one, which take longer.
-        let step = (offsets.len() / 25).max(1);
-        for at in offsets.into_iter().step_by(step) {
+        let library = std::fs::read_dir(copy.join("lib")).into_iter().flatten();
+        let files = library.map(|it| it.unwrap().path()).filter(|it| it.is_file());
+        let mut places = Vec::new();
+        for file in files.chain([template.clone()]) {
+            places.extend(names(&template, &file).into_iter().map(|at| (file.clone(), at)));
+        }
+        for (file, at) in places {
             let rename = |texts: &Texts, at: usize, new: &str| {
                 resolver(&template, texts).analysis(None, |analysis| {
-                    let (_, name) = analysis.renamable(&template, at).unwrap();
-                    let changes = analysis.rename(&template, at, new).unwrap();
+                    let (_, name) = analysis.renamable(&file, at).unwrap();
+                    let changes = analysis.rename(&file, at, new).unwrap();
                     (name, changed(analysis.sources(), texts, &changes))
                 })
             };

@@ -72,9 +72,9 @@ pub(crate) static GROUP: Vocabulary = of(&shape::GROUP, &[WITHOUT_ALTERNATIVES])
 pub(crate) static POLICY: Vocabulary = of(&shape::POLICY, &[WITHOUT_ALTERNATIVES]);
 
 pub(crate) static TYPE: Vocabulary = own("a type assignment", &[&COMMON]);
-pub(super) static PROPERTY: Vocabulary =
+pub(crate) static PROPERTY: Vocabulary =
     own("a wrapped property", &[&["value", "expression"], &COMMON]);
-pub(super) static TECHNOLOGY: Vocabulary =
+pub(crate) static TECHNOLOGY: Vocabulary =
     own("a technology", &[&["weight", "assign", "artifact"], &COMMON]);
 pub(crate) static VARIABILITY: Vocabulary = own(
     "a variability definition",
@@ -93,7 +93,7 @@ pub(crate) static TYPE_SPECIFIC_CONDITIONS: Vocabulary = own(
     "type-specific conditions",
     &[&["node_types", "relationship_types", "artifact_types", "group_types", "policy_types"]],
 );
-pub(super) static TYPE_SPECIFIC_CONDITION: Vocabulary =
+pub(crate) static TYPE_SPECIFIC_CONDITION: Vocabulary =
     own("a type-specific condition", &[&["conditions", "consistency", "semantic", "properties"]]);
 /// The words of a technology rule beside its component.
 const RULE: Words = &[

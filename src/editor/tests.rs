@@ -1,0 +1,100 @@
+//! Tests that the grammar has every word of the language.
+
+use super::grammar::{Content, MapGrammar, SERVICE};
+use crate::tosca::shape::{self, Holds};
+use crate::variability::template::vocabulary;
+use std::collections::BTreeSet;
+
+/// The keynames that are offered somewhere.
+fn offered() -> BTreeSet<&'static str> {
+    let (mut found, mut seen, mut open) = (BTreeSet::new(), Vec::new(), vec![&SERVICE]);
+    while let Some(grammar) = open.pop() {
+        if seen.iter().any(|it| std::ptr::eq(*it, grammar)) {
+            continue;
+        }
+        seen.push(grammar);
+        for name in grammar.names(false) {
+            found.insert(name);
+            add(grammar.below(name), &mut open);
+        }
+    }
+    found
+}
+
+fn add(content: Content, open: &mut Vec<&'static MapGrammar>) {
+    match content {
+        Content::Map(grammar) | Content::Alternatives(_, grammar) => open.push(grammar),
+        Content::Defined(_, below) | Content::Named(_, below) | Content::NameOr(_, below) => {
+            add(*below, open);
+        }
+        Content::List(below) => add(*below, open),
+        Content::Rules => open.push(&super::grammar::RULE),
+        Content::Assigned => open.push(&super::grammar::WRAPPED),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_word_of_variability_is_offered() {
+    let offered = offered();
+    let words = vocabulary::words();
+    let keynames =
+        words.iter().filter(|word| !word.starts_with("kind ") && !word.starts_with("name "));
+    let missing: Vec<_> =
+        keynames.filter(|word| !offered.contains(word.rsplit(' ').next().unwrap())).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+#[test]
+fn every_keyname_of_tosca_is_offered() {
+    let offered = offered();
+    let shapes = [
+        &shape::ACTIVITY,
+        &shape::ARTIFACT,
+        &shape::ATTRIBUTE,
+        &shape::CALL_OPERATION,
+        &shape::CAPABILITY,
+        &shape::CAPABILITY_FILTER,
+        &shape::DELEGATE,
+        &shape::EVENT_FILTER,
+        &shape::FILTER,
+        &shape::IMPLEMENTATION,
+        &shape::IMPORT,
+        &shape::INLINE,
+        &shape::INTERFACE,
+        &shape::NOTIFICATION,
+        &shape::OPERATION,
+        &shape::PARAMETER,
+        &shape::PRECONDITION,
+        &shape::PROPERTY,
+        &shape::REPOSITORY,
+        &shape::REQUIREMENT,
+        &shape::REQUIREMENT_RELATIONSHIP,
+        &shape::SCHEMA,
+        &shape::SET_STATE,
+        &shape::STEP,
+        &shape::TRIGGER,
+        &shape::TRIGGER_CONDITION,
+        &shape::WORKFLOW,
+        &shape::SERVICE,
+        &shape::REQUIREMENT_MAPPING,
+        &shape::SUBSTITUTION,
+        &shape::CAPABILITY_ASSIGNMENT,
+    ];
+    let mut open: Vec<_> = shapes.to_vec();
+    open.extend(crate::tosca::Family::ALL.map(shape::of_type));
+    let mut names = BTreeSet::new();
+    while let Some(shape) = open.pop() {
+        for keyname in shape.keynames {
+            let is_new = names.insert((shape.what, keyname.name));
+            match keyname.holds {
+                Holds::One(inner) | Holds::Named(_, inner) | Holds::Listed(_, inner) if is_new => {
+                    open.push(inner);
+                }
+                _ => {}
+            }
+        }
+    }
+    let missing: Vec<_> = names.iter().filter(|(_, name)| !offered.contains(name)).collect();
+    assert!(missing.is_empty() && names.len() > 200, "{missing:?}");
+}
