@@ -176,7 +176,7 @@ impl Suggesting<'_, '_> {
                 versions.for_each(|version| self.add(version, SuggestionKind::Value, None));
             }
             // Names that are defined here are new ones.
-            WordRole::Defines(_) | WordRole::Operator => {}
+            WordRole::Defines(_) | WordRole::Operator | WordRole::FileName => {}
         }
     }
 

@@ -58,6 +58,10 @@ pub(crate) enum Content {
     Value,
     /// A value that is assigned; or a map that says more, as variability lets lists of them say.
     Assigned,
+    /// The path of a file, or a map that says more.
+    FileOr(&'static MapGrammar),
+    /// The path of a file.
+    File,
     /// One of these words.
     Words(&'static [&'static str]),
     /// True or false.
@@ -170,7 +174,7 @@ pub(crate) static SERVICE: MapGrammar = with(
     &variable::SERVICE,
     &[
         ("tosca_definitions_version", Content::Version),
-        ("imports", List(&NameOr(&[], &Map(&IMPORT)))),
+        ("imports", List(&Content::FileOr(&IMPORT))),
         ("repositories", Defined(NameFamily::Repository, &Map(&REPOSITORY))),
         ("data_types", Defined(NameFamily::Type(Family::Data), &Map(&DATA_TYPE))),
         ("artifact_types", Defined(NameFamily::Type(Family::Artifact), &Map(&ARTIFACT_TYPE))),
@@ -187,8 +191,10 @@ pub(crate) static SERVICE: MapGrammar = with(
     ],
 );
 
-static IMPORT: MapGrammar =
-    with(&variable::IMPORT, &[("repository", Name(&[NameFamily::Repository]))]);
+static IMPORT: MapGrammar = with(
+    &variable::IMPORT,
+    &[("file", Content::File), ("repository", Name(&[NameFamily::Repository]))],
+);
 static REPOSITORY: MapGrammar = of(&shape::REPOSITORY, &[]);
 
 const PROPERTIES: Content = Named(&[], &Map(&PROPERTY));
@@ -278,7 +284,7 @@ static NODE_TYPE: MapGrammar = of(
         ("capabilities", CAPABILITY_DEFINITIONS),
         ("requirements", REQUIREMENT_DEFINITIONS),
         ("interfaces", INTERFACE_DEFINITIONS),
-        ("artifacts", Named(&[], &NameOr(&[], &Map(&ARTIFACT)))),
+        ("artifacts", Named(&[], &Content::FileOr(&ARTIFACT))),
     ],
 );
 static GROUP_TYPE: MapGrammar = of(
@@ -381,7 +387,7 @@ static NODE: MapGrammar = with(
         ),
         ("capabilities", Named(&[Member(MemberKind::Capability)], &Map(&CAPABILITY_ASSIGNMENT))),
         ("interfaces", Named(&[Member(MemberKind::Interface)], &Map(&INTERFACE))),
-        ("artifacts", Named(&[], &NameOr(&[], &Map(&ARTIFACT)))),
+        ("artifacts", Named(&[], &Content::FileOr(&ARTIFACT))),
         ("directives", List(&Words(&["substitute", "select"]))),
         ("node_filter", Map(&FILTER)),
         ("technology", Alternatives(&[], &TECHNOLOGY)),
@@ -402,6 +408,7 @@ static ARTIFACT: MapGrammar = with(
     &variable::ARTIFACT,
     &[
         ("type", Name(ARTIFACTS)),
+        ("file", Content::File),
         ("repository", Name(&[NameFamily::Repository])),
         ("properties", Named(&[], &Value)),
     ],

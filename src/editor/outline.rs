@@ -5,10 +5,10 @@ use super::symbols::SymbolKey;
 use super::walk::{WordRole, walk};
 use crate::tosca::{TypeId, Types};
 use crate::variability::options;
-use cuvee_text::source::Span;
+use cuvee_text::source::{Span, normalize};
 use cuvee_text::yaml::{Node, NodeKind};
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// How deep an outline goes.
 const DEPTH: usize = 6;
@@ -59,6 +59,52 @@ impl TemplateAnalysis<'_> {
             map.start <= key.start && key.end <= map.end
         };
         node.entries().filter(is_own).filter_map(entry).collect()
+    }
+
+    /// The parts of a file around an offset, the outermost first.
+    pub fn around(&self, path: &Path, offset: usize) -> Vec<Span> {
+        let Some(at) = self.read_span(path, offset) else { return Vec::new() };
+        let document = self.documents.iter().find(|it| it.file() == at.file);
+        let mut found = Vec::new();
+        let mut next = document.map(|document| document.root());
+        while let Some(node) = next {
+            found.push(node.span());
+            let is_around = |part: &Node<'_>| {
+                let span = part.span();
+                let is_inner = node.span().start <= span.start && span.end <= node.span().end;
+                is_inner && (span.start..=span.end).contains(&at.start)
+            };
+            let parts = node.entries().flat_map(|(key, value)| {
+                let entry = Span { end: value.span().end.max(key.span().end), ..key.span() };
+                [(key, None), (value, Some(entry))]
+            });
+            let inner = parts.chain(node.items().map(|item| (item, None)));
+            let inner = inner.filter(|(part, _)| is_around(part)).last();
+            if let Some((_, Some(entry))) = inner {
+                found.push(entry);
+            }
+            next = inner.map(|(part, _)| part);
+        }
+        found.dedup();
+        found.into_iter().filter_map(|span| self.typed_span(span)).collect()
+    }
+
+    /// The files that a file names by their paths: those of imports and artifacts, each with the
+    /// place of the name and the path that is meant.
+    pub fn links(&self, path: &Path) -> Vec<(Span, PathBuf)> {
+        let (file, mut found) = (self.file(path), Vec::new());
+        let Some(document) = self.documents.iter().find(|it| Some(it.file()) == file) else {
+            return found;
+        };
+        let directory = path.parent().unwrap_or(path);
+        walk(document.root(), &mut |word| {
+            let is_file = matches!(word.role, WordRole::FileName);
+            let name = word.node.text().filter(|name| is_file && !name.contains("://"));
+            if let (Some(name), Some(span)) = (name, self.typed_span(word.node.span())) {
+                found.push((span, normalize(&directory.join(name))));
+            }
+        });
+        found
     }
 
     /// What stands at an offset of a file, described in Markdown, with its place.

@@ -23,7 +23,9 @@ fn offered() -> BTreeSet<&'static str> {
 
 fn add(content: Content, open: &mut Vec<&'static MapGrammar>) {
     match content {
-        Content::Map(grammar) | Content::Alternatives(_, grammar) => open.push(grammar),
+        Content::Map(grammar) | Content::Alternatives(_, grammar) | Content::FileOr(grammar) => {
+            open.push(grammar);
+        }
         Content::Defined(_, below) | Content::Named(_, below) | Content::NameOr(_, below) => {
             add(*below, open);
         }

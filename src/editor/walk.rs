@@ -25,6 +25,8 @@ pub(crate) enum WordRole {
     OneOf(&'static [&'static str]),
     Truth,
     Version,
+    /// The path of a file.
+    FileName,
 }
 
 /// A word, with what is around it.
@@ -112,6 +114,10 @@ impl<'n> WordWalker<'_, 'n> {
                 self.alternatives(node, families, grammar, around);
             }
             Content::Condition => self.condition(node, around),
+            Content::File | Content::FileOr(_) if is_scalar => {
+                self.word(node, WordRole::FileName, false, around);
+            }
+            Content::FileOr(grammar) => self.map(node, grammar, around),
             Content::Value => self.value(node, around),
             Content::Assigned if is_wrapped(node) => self.map(node, &WRAPPED, around),
             Content::Assigned => self.value(node, around),

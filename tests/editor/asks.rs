@@ -109,6 +109,26 @@ fn completion_hover_and_symbols() {
     client.shut_down();
 }
 
+#[test]
+fn folds_selections_and_links() {
+    let (_folder, mut client) = session();
+    let document = json!({ "textDocument": { "uri": client.uri("shop.yaml") } });
+    let folds = client.request("textDocument/foldingRange", document.clone()).unwrap();
+    let typed: Vec<gen_lsp_types::FoldingRange> = serde_json::from_value(folds).unwrap();
+    let lines: Vec<_> = typed.iter().map(|it| (it.start_line, it.end_line)).collect();
+    assert_eq!(lines, [(2, 7), (3, 7), (4, 6)]);
+    let positions = with(document.clone(), "positions", json!([{ "line": 5, "character": 13 }]));
+    let found = client.request("textDocument/selectionRange", positions).unwrap();
+    let _: Vec<gen_lsp_types::SelectionRange> = serde_json::from_value(found.clone()).unwrap();
+    assert_eq!(found[0]["range"]["start"], json!({ "line": 5, "character": 12 }));
+    assert_eq!(found[0]["parent"]["range"]["start"], json!({ "line": 5, "character": 6 }));
+    let links = client.request("textDocument/documentLink", document).unwrap();
+    let typed: Vec<gen_lsp_types::DocumentLink> = serde_json::from_value(links.clone()).unwrap();
+    assert_eq!(typed.len(), 1);
+    assert_eq!(links[0]["target"], client.uri("types.yaml"));
+    client.shut_down();
+}
+
 /// Requests are answered where the text is broken at the cursor, and in files that nobody opened.
 #[test]
 fn broken_text_and_unknown_files() {

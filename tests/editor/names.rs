@@ -159,7 +159,7 @@ fn an_analysis_has_what_there_is() {
     };
     let shop = "tosca_definitions_version: tosca_simple_yaml_1_3\ntopology_template: {node_templates: {shop: {type: tosca.nodes.Root}}}\n";
     assert_eq!(parts(shop), [true; 4]);
-    assert_eq!(parts(&shop.replace("1_3", "9_9"))[0], true, "an unknown version");
+    assert!(parts(&shop.replace("1_3", "9_9"))[0], "an unknown version");
     assert_eq!(
         parts(&shop.replace("shop: {", "shop: [")),
         [true, true, true, false],

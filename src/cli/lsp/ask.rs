@@ -17,6 +17,9 @@ pub(super) const METHODS: &[&str] = &[
     "textDocument/rename",
     "textDocument/documentSymbol",
     "textDocument/hover",
+    "textDocument/foldingRange",
+    "textDocument/selectionRange",
+    "textDocument/documentLink",
 ];
 
 /// What the server says that it can answer.
@@ -29,6 +32,9 @@ pub(super) fn capabilities() -> Value {
         "renameProvider": { "prepareProvider": true },
         "documentSymbolProvider": true,
         "hoverProvider": true,
+        "foldingRangeProvider": true,
+        "selectionRangeProvider": true,
+        "documentLinkProvider": {},
     })
 }
 
@@ -53,8 +59,12 @@ impl Question<'_, '_> {
     /// # Errors
     /// Why what was asked for cannot be done, for people.
     pub(super) fn answer(&self, method: &str) -> Result<Value, String> {
-        if method == "textDocument/documentSymbol" {
-            return Ok(self.symbols());
+        match method {
+            "textDocument/documentSymbol" => return Ok(self.symbols()),
+            "textDocument/foldingRange" => return Ok(self.folds()),
+            "textDocument/selectionRange" => return Ok(self.selections()),
+            "textDocument/documentLink" => return Ok(self.links()),
+            _ => {}
         }
         let offset = offset(self.params, Some(self.text), self.encoding);
         let offset = offset.ok_or("the request has no position")?;
@@ -159,6 +169,48 @@ impl Question<'_, '_> {
             })
         };
         symbols.iter().map(entry).collect()
+    }
+
+    /// The parts of a file that take several lines.
+    fn folds(&self) -> Value {
+        let mut folds = Vec::new();
+        let mut open = self.analysis.outline(self.file);
+        while let Some(mut part) = open.pop() {
+            let range = self.range(part.span);
+            if range.start.line < range.end.line {
+                folds.push((range.start.line, range.end.line));
+            }
+            open.append(&mut part.parts);
+        }
+        folds.sort_unstable();
+        folds.dedup();
+        let fold = |(start, end)| json!({ "startLine": start, "endLine": end });
+        folds.into_iter().map(fold).collect()
+    }
+
+    /// For each position, the parts of the file around it, the innermost first.
+    fn selections(&self) -> Value {
+        let positions = self.params.get("positions").and_then(Value::as_array);
+        let selection = |position: &Value| {
+            let position: Position = serde_json::from_value(position.clone()).ok()?;
+            let offset = place::offset(self.text, position, self.encoding);
+            let nothing = Range { start: position, end: position };
+            let around = self.analysis.around(self.file, offset);
+            let ranges = around.iter().map(|&span| self.range(span));
+            let parent = ranges.fold(Value::Null, |parent, range| match parent {
+                Value::Null => json!({ "range": range }),
+                parent => json!({ "range": range, "parent": parent }),
+            });
+            Some(if parent.is_null() { json!({ "range": nothing }) } else { parent })
+        };
+        positions.into_iter().flatten().filter_map(selection).collect()
+    }
+
+    /// The files that imports and artifacts name, where they are.
+    fn links(&self) -> Value {
+        let links = self.analysis.links(self.file);
+        let link = |(span, path): &(Span, std::path::PathBuf)| json!({ "range": self.range(*span), "target": uri_of(path) });
+        links.iter().filter(|(_, path)| path.is_file()).map(link).collect()
     }
 
     fn path(&self, span: Span) -> &Path {
