@@ -1,7 +1,7 @@
 //! Says what may be written at a place.
 
 use super::TemplateAnalysis;
-use super::grammar::{Content, MemberKind, NameFamily};
+use super::grammar::{HeldContent, MemberKind, NameFamily};
 use super::symbols::SymbolKey;
 use super::walk::{TypedEntity, Word, WordRole, member_of, walk};
 use crate::tosca::types::profile;
@@ -53,7 +53,7 @@ pub struct Suggestion {
 /// What may be written at a place of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Completion {
+pub struct CompletedWord {
     /// The bytes that are replaced: the word at the place.
     pub range: Range<usize>,
     /// The words, each once.
@@ -76,9 +76,9 @@ pub fn complete(
     path: &std::path::Path,
     text: &str,
     offset: usize,
-) -> Completion {
+) -> CompletedWord {
     let range = word_around(text, offset);
-    let mut completion = Completion { range: range.clone(), suggestions: Vec::new() };
+    let mut completion = CompletedWord { range: range.clone(), suggestions: Vec::new() };
     let (Some(before), Some(behind)) = (text.get(..range.start), text.get(range.end..)) else {
         return completion;
     };
@@ -137,7 +137,7 @@ impl Suggesting<'_, '_> {
                     if !is_there(word.map, name) {
                         let is_value = matches!(
                             grammar.below(name),
-                            Content::Map(_) | Content::Defined(..) | Content::Named(..)
+                            HeldContent::Map(_) | HeldContent::Defined(..) | HeldContent::Named(..)
                         );
                         self.add_key(name, SuggestionKind::Keyname, None, !is_value);
                     }

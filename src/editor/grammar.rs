@@ -37,19 +37,19 @@ pub(crate) enum MemberKind {
 
 /// What a node holds.
 #[derive(Clone, Copy)]
-pub(crate) enum Content {
+pub(crate) enum HeldContent {
     /// A map with keynames.
     Map(&'static MapGrammar),
     /// A map with names for keys, or a list of maps with one entry each. The keys define names.
-    Defined(NameFamily, &'static Content),
+    Defined(NameFamily, &'static HeldContent),
     /// The same, but the keys are names that are defined elsewhere.
-    Named(&'static [NameFamily], &'static Content),
+    Named(&'static [NameFamily], &'static HeldContent),
     /// A list, or its only item.
-    List(&'static Content),
+    List(&'static HeldContent),
     /// A name that is defined elsewhere; also in a list before the name of a part.
     Name(&'static [NameFamily]),
     /// The same, or a map that says more.
-    NameOr(&'static [NameFamily], &'static Content),
+    NameOr(&'static [NameFamily], &'static HeldContent),
     /// A name, or alternatives of it.
     Alternatives(&'static [NameFamily], &'static MapGrammar),
     /// A variability condition or expression.
@@ -79,15 +79,15 @@ pub(crate) enum Content {
 /// A map with keynames.
 pub(crate) struct MapGrammar {
     /// The keynames.
-    pub keys: Keys,
+    pub keys: MapKeys,
     /// The family of the type that the map has, if it is an element with a type.
     pub typed: Option<Family>,
     /// What is below them, where something is known of it.
-    below: &'static [(&'static str, Content)],
+    below: &'static [(&'static str, HeldContent)],
 }
 
 /// The keynames of a map.
-pub(crate) enum Keys {
+pub(crate) enum MapKeys {
     /// Those of a shape.
     Of(&'static Shape),
     /// Those of a vocabulary, of which plain templates have only the keynames of TOSCA.
@@ -100,19 +100,19 @@ pub(crate) enum Keys {
 
 impl MapGrammar {
     /// What is below a keyname.
-    pub(crate) fn below(&self, key: &str) -> Content {
-        if matches!(self.keys, Keys::Inputs) && FeatureKeyword::from_keyword(key).is_some() {
+    pub(crate) fn below(&self, key: &str) -> HeldContent {
+        if matches!(self.keys, MapKeys::Inputs) && FeatureKeyword::from_keyword(key).is_some() {
             return List(&Name(&[NameFamily::VariabilityInput]));
         }
         let known = self.below.iter().chain(self.common()).find(|(name, _)| *name == key);
-        known.map_or(Content::Any, |&(_, content)| content)
+        known.map_or(HeldContent::Any, |&(_, content)| content)
     }
 
     /// What is below the words of conditional elements.
-    fn common(&self) -> &'static [(&'static str, Content)] {
+    fn common(&self) -> &'static [(&'static str, HeldContent)] {
         match self.keys {
-            Keys::Words(_) => COMMON,
-            Keys::Of(_) | Keys::Inputs | Keys::Presets => &[],
+            MapKeys::Words(_) => COMMON,
+            MapKeys::Of(_) | MapKeys::Inputs | MapKeys::Presets => &[],
         }
     }
 
@@ -124,39 +124,44 @@ impl MapGrammar {
     /// The keynames that a map has.
     pub(crate) fn names(&self, is_plain: bool) -> Vec<&'static str> {
         match &self.keys {
-            Keys::Of(shape) => shape.names().collect(),
-            Keys::Words(vocabulary) if is_plain => vocabulary.of_tosca().names().collect(),
-            Keys::Words(vocabulary) => vocabulary.names().collect(),
-            Keys::Inputs => crate::variability::inputs::input_keywords().collect(),
-            Keys::Presets => crate::variability::inputs::preset_keywords().collect(),
+            MapKeys::Of(shape) => shape.names().collect(),
+            MapKeys::Words(vocabulary) if is_plain => vocabulary.of_tosca().names().collect(),
+            MapKeys::Words(vocabulary) => vocabulary.names().collect(),
+            MapKeys::Inputs => crate::variability::inputs::input_keywords().collect(),
+            MapKeys::Presets => crate::variability::inputs::preset_keywords().collect(),
         }
     }
 }
 
-const COMMON: &[(&str, Content)] = &[
-    ("conditions", Content::Condition),
-    ("implies", Content::List(&Content::Condition)),
-    ("default_alternative", Content::Truth),
-    ("default_condition", Content::Truth),
-    ("default_consistency_condition", Content::Truth),
-    ("default_semantic_condition", Content::Truth),
-    ("pruning", Content::Truth),
-    ("consistency_pruning", Content::Truth),
-    ("semantic_pruning", Content::Truth),
-    ("persistent", Content::Truth),
-    ("managed", Content::Truth),
-    ("expression", Content::Condition),
+const COMMON: &[(&str, HeldContent)] = &[
+    ("conditions", HeldContent::Condition),
+    ("implies", HeldContent::List(&HeldContent::Condition)),
+    ("default_alternative", HeldContent::Truth),
+    ("default_condition", HeldContent::Truth),
+    ("default_consistency_condition", HeldContent::Truth),
+    ("default_semantic_condition", HeldContent::Truth),
+    ("pruning", HeldContent::Truth),
+    ("consistency_pruning", HeldContent::Truth),
+    ("semantic_pruning", HeldContent::Truth),
+    ("persistent", HeldContent::Truth),
+    ("managed", HeldContent::Truth),
+    ("expression", HeldContent::Condition),
 ];
 
-const fn of(shape: &'static Shape, below: &'static [(&'static str, Content)]) -> MapGrammar {
-    MapGrammar { keys: Keys::Of(shape), typed: None, below }
+const fn of(shape: &'static Shape, below: &'static [(&'static str, HeldContent)]) -> MapGrammar {
+    MapGrammar { keys: MapKeys::Of(shape), typed: None, below }
 }
 
-const fn with(words: &'static Vocabulary, below: &'static [(&'static str, Content)]) -> MapGrammar {
-    MapGrammar { keys: Keys::Words(words), typed: None, below }
+const fn with(
+    words: &'static Vocabulary,
+    below: &'static [(&'static str, HeldContent)],
+) -> MapGrammar {
+    MapGrammar { keys: MapKeys::Words(words), typed: None, below }
 }
 
-use Content::{Alternatives, Any, Defined, List, Map, Name, NameOr, Named, Truth, Value, Words};
+use HeldContent::{
+    Alternatives, Any, Defined, List, Map, Name, NameOr, Named, Truth, Value, Words,
+};
 use NameFamily::Member;
 
 const DATA: &[NameFamily] = &[NameFamily::Type(Family::Data)];
@@ -173,8 +178,8 @@ const NODE_TEMPLATES: &[NameFamily] = &[NameFamily::Node];
 pub(crate) static SERVICE: MapGrammar = with(
     &variable::SERVICE,
     &[
-        ("tosca_definitions_version", Content::Version),
-        ("imports", List(&Content::FileOr(&IMPORT))),
+        ("tosca_definitions_version", HeldContent::Version),
+        ("imports", List(&HeldContent::FileOr(&IMPORT))),
         ("repositories", Defined(NameFamily::Repository, &Map(&REPOSITORY))),
         ("data_types", Defined(NameFamily::Type(Family::Data), &Map(&DATA_TYPE))),
         ("artifact_types", Defined(NameFamily::Type(Family::Artifact), &Map(&ARTIFACT_TYPE))),
@@ -193,18 +198,18 @@ pub(crate) static SERVICE: MapGrammar = with(
 
 static IMPORT: MapGrammar = with(
     &variable::IMPORT,
-    &[("file", Content::File), ("repository", Name(&[NameFamily::Repository]))],
+    &[("file", HeldContent::File), ("repository", Name(&[NameFamily::Repository]))],
 );
 static REPOSITORY: MapGrammar = of(&shape::REPOSITORY, &[]);
 
-const PROPERTIES: Content = Named(&[], &Map(&PROPERTY));
-const ATTRIBUTES: Content = Named(&[], &Map(&ATTRIBUTE));
-const INTERFACE_DEFINITIONS: Content = Named(&[], &Map(&INTERFACE));
+const PROPERTIES: HeldContent = Named(&[], &Map(&PROPERTY));
+const ATTRIBUTES: HeldContent = Named(&[], &Map(&ATTRIBUTE));
+const INTERFACE_DEFINITIONS: HeldContent = Named(&[], &Map(&INTERFACE));
 
 static PROPERTY: MapGrammar = of(&shape::PROPERTY, &OF_PROPERTY);
 static ATTRIBUTE: MapGrammar = of(&shape::ATTRIBUTE, &OF_PROPERTY);
 static SCHEMA: MapGrammar = of(&shape::SCHEMA, &OF_PROPERTY);
-static OF_PROPERTY: [(&str, Content); 7] = [
+static OF_PROPERTY: [(&str, HeldContent); 7] = [
     ("type", Name(DATA)),
     ("required", Truth),
     ("status", Words(&STATUS)),
@@ -284,7 +289,7 @@ static NODE_TYPE: MapGrammar = of(
         ("capabilities", CAPABILITY_DEFINITIONS),
         ("requirements", REQUIREMENT_DEFINITIONS),
         ("interfaces", INTERFACE_DEFINITIONS),
-        ("artifacts", Named(&[], &Content::FileOr(&ARTIFACT))),
+        ("artifacts", Named(&[], &HeldContent::FileOr(&ARTIFACT))),
     ],
 );
 static GROUP_TYPE: MapGrammar = of(
@@ -312,7 +317,7 @@ static POLICY_TYPE: MapGrammar = of(
     ],
 );
 
-const CAPABILITY_DEFINITIONS: Content = Named(&[], &NameOr(CAPABILITIES, &Map(&CAPABILITY)));
+const CAPABILITY_DEFINITIONS: HeldContent = Named(&[], &NameOr(CAPABILITIES, &Map(&CAPABILITY)));
 static CAPABILITY: MapGrammar = of(
     &shape::CAPABILITY,
     &[
@@ -322,7 +327,7 @@ static CAPABILITY: MapGrammar = of(
         ("valid_source_types", List(&Name(NODES))),
     ],
 );
-const REQUIREMENT_DEFINITIONS: Content =
+const REQUIREMENT_DEFINITIONS: HeldContent =
     Named(&[], &NameOr(CAPABILITIES, &Map(&REQUIREMENT_DEFINITION)));
 static REQUIREMENT_DEFINITION: MapGrammar = of(
     &shape::REQUIREMENT,
@@ -368,9 +373,9 @@ static ATTRIBUTE_MAPPING: MapGrammar = of(&shape::ATTRIBUTE_MAPPING, &[("mapping
 static CAPABILITY_MAPPING: MapGrammar = of(&shape::CAPABILITY_MAPPING, &[("mapping", MAPPED)]);
 static REQUIREMENT_MAPPING: MapGrammar = of(&shape::REQUIREMENT_MAPPING, &[("mapping", MAPPED)]);
 /// What is mapped: an input, or a node with the name of a part of it.
-const MAPPED: Content = Name(&[NameFamily::Node, NameFamily::Input]);
+const MAPPED: HeldContent = Name(&[NameFamily::Node, NameFamily::Input]);
 
-const ASSIGNED: &Content = &Content::Assigned;
+const ASSIGNED: &HeldContent = &HeldContent::Assigned;
 /// A property with conditions.
 pub(crate) static WRAPPED: MapGrammar = with(&variable::PROPERTY, &[("value", Value)]);
 
@@ -387,7 +392,7 @@ static NODE: MapGrammar = with(
         ),
         ("capabilities", Named(&[Member(MemberKind::Capability)], &Map(&CAPABILITY_ASSIGNMENT))),
         ("interfaces", Named(&[Member(MemberKind::Interface)], &Map(&INTERFACE))),
-        ("artifacts", Named(&[], &Content::FileOr(&ARTIFACT))),
+        ("artifacts", Named(&[], &HeldContent::FileOr(&ARTIFACT))),
         ("directives", List(&Words(&["substitute", "select"]))),
         ("node_filter", Map(&FILTER)),
         ("technology", Alternatives(&[], &TECHNOLOGY)),
@@ -408,7 +413,7 @@ static ARTIFACT: MapGrammar = with(
     &variable::ARTIFACT,
     &[
         ("type", Name(ARTIFACTS)),
-        ("file", Content::File),
+        ("file", HeldContent::File),
         ("repository", Name(&[NameFamily::Repository])),
         ("properties", Named(&[], &Value)),
     ],
@@ -474,7 +479,7 @@ static WORKFLOW: MapGrammar = of(
         ("steps", Named(&[], &Map(&STEP))),
     ],
 );
-const STEP_TARGET: Content = Name(&[NameFamily::Node, NameFamily::Group]);
+const STEP_TARGET: HeldContent = Name(&[NameFamily::Node, NameFamily::Group]);
 static PRECONDITION: MapGrammar = of(&shape::PRECONDITION, &[("target", STEP_TARGET)]);
 static STEP: MapGrammar =
     of(&shape::STEP, &[("target", STEP_TARGET), ("activities", List(&Map(&ACTIVITY)))]);
@@ -491,7 +496,7 @@ static DELEGATE: MapGrammar =
 static INLINE: MapGrammar =
     of(&shape::INLINE, &[("workflow", Name(&[NameFamily::Workflow])), ("inputs", Value)]);
 static CALL_OPERATION: MapGrammar = of(&shape::CALL_OPERATION, &[("inputs", Value)]);
-const TRIGGERS: Content = Named(&[], &Map(&TRIGGER));
+const TRIGGERS: HeldContent = Named(&[], &Map(&TRIGGER));
 static TRIGGER: MapGrammar = of(
     &shape::TRIGGER,
     &[
@@ -508,10 +513,10 @@ static VARIABILITY: MapGrammar = with(
     &[
         ("inputs", Defined(NameFamily::VariabilityInput, &Map(&VARIABILITY_INPUT))),
         ("presets", Defined(NameFamily::Preset, &Map(&PRESET))),
-        ("expressions", Defined(NameFamily::Expression, &Content::Condition)),
-        ("constraints", List(&Content::Condition)),
-        ("options", Content::Options),
-        ("qualities", Content::Rules),
+        ("expressions", Defined(NameFamily::Expression, &HeldContent::Condition)),
+        ("constraints", List(&HeldContent::Condition)),
+        ("options", HeldContent::Options),
+        ("qualities", HeldContent::Rules),
         ("type_specific_conditions", Map(&TYPE_SPECIFIC)),
     ],
 );
@@ -536,19 +541,19 @@ pub(crate) static TYPE_SPECIFIC: MapGrammar = with(
         ("policy_types", Named(POLICIES, OF_TYPE)),
     ],
 );
-const OF_TYPE: &Content = &List(&Map(&TYPE_SPECIFIC_CONDITION));
+const OF_TYPE: &HeldContent = &List(&Map(&TYPE_SPECIFIC_CONDITION));
 static TYPE_SPECIFIC_CONDITION: MapGrammar =
     with(&variable::TYPE_SPECIFIC_CONDITION, &[("consistency", Truth), ("semantic", Truth)]);
 static VARIABILITY_INPUT: MapGrammar = MapGrammar {
-    keys: Keys::Inputs,
+    keys: MapKeys::Inputs,
     typed: None,
     below: &[
         ("type", Words(&["boolean", "integer", "float", "string"])),
-        ("default_expression", Content::Condition),
+        ("default_expression", HeldContent::Condition),
     ],
 };
 static PRESET: MapGrammar = MapGrammar {
-    keys: Keys::Presets,
+    keys: MapKeys::Presets,
     typed: None,
     below: &[("inputs", Named(&[NameFamily::VariabilityInput], &Any))],
 };

@@ -12,7 +12,7 @@ mod symbols;
 mod tests;
 mod walk;
 
-pub use completion::{Completion, Suggestion, SuggestionKind, complete};
+pub use completion::{CompletedWord, Suggestion, SuggestionKind, complete};
 pub use cuvee_text::overlay::OverlayFiles;
 pub use outline::OutlineEntry;
 pub use symbols::SymbolPlace;
@@ -26,7 +26,7 @@ use crate::variability::inputs::InputMode;
 use crate::variability::prepared::{Interpreted, Prepared};
 use cuvee_text::source::{FileId, SourceMap, Span};
 use cuvee_text::yaml::{Document, Node};
-use grammar::Content;
+use grammar::HeldContent;
 use std::cell::OnceCell;
 use std::path::Path;
 use symbols::Symbols;
@@ -39,7 +39,7 @@ pub struct TemplateAnalysis<'a> {
     mended: &'a Mended,
     documents: Vec<&'a Document>,
     /// What was read of files, and what it holds.
-    roots: Vec<(Node<'a>, Content)>,
+    roots: Vec<(Node<'a>, HeldContent)>,
     types: Option<&'a Types<'a>>,
     prepared: Option<&'a Prepared<'a>>,
     /// The names, once they were asked for.
@@ -155,15 +155,15 @@ pub(crate) fn analyse<R>(
     let all = choice.beside_profiles(&documents, prepared.sources());
     let types = Types::linked(all, &prepared.links, &VARIABILITY_GROUPS);
     let [rules, conditions] = interpreted.beside();
-    let service = documents.iter().map(|it| (it.root(), Content::Map(&grammar::SERVICE)));
-    let rules = rules.into_iter().map(|root| (root, Content::Rules));
+    let service = documents.iter().map(|it| (it.root(), HeldContent::Map(&grammar::SERVICE)));
+    let rules = rules.into_iter().map(|root| (root, HeldContent::Rules));
     // A file of conditions may repeat the keyword, and may be a list.
     let conditions = conditions.into_iter().flat_map(|root| {
         let root = root.get("type_specific_conditions").unwrap_or(root);
-        root.items().chain([root]).map(|it| (it, Content::Map(&grammar::TYPE_SPECIFIC)))
+        root.items().chain([root]).map(|it| (it, HeldContent::Map(&grammar::TYPE_SPECIFIC)))
     });
     // Rules that stand in the template are a part of it.
-    let is_elsewhere = |(root, _): &(Node<'_>, Content)| {
+    let is_elsewhere = |(root, _): &(Node<'_>, HeldContent)| {
         !documents.iter().any(|document| document.file() == root.span().file)
     };
     let roots = service.chain(rules.chain(conditions).filter(is_elsewhere)).collect();

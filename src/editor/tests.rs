@@ -1,6 +1,6 @@
 //! Tests that the grammar has every word of the language.
 
-use super::grammar::{Content, MapGrammar, SERVICE};
+use super::grammar::{HeldContent, MapGrammar, SERVICE};
 use crate::tosca::shape::{self, Holds};
 use crate::variability::template::vocabulary;
 use std::collections::BTreeSet;
@@ -21,17 +21,21 @@ fn offered() -> BTreeSet<&'static str> {
     found
 }
 
-fn add(content: Content, open: &mut Vec<&'static MapGrammar>) {
+fn add(content: HeldContent, open: &mut Vec<&'static MapGrammar>) {
     match content {
-        Content::Map(grammar) | Content::Alternatives(_, grammar) | Content::FileOr(grammar) => {
+        HeldContent::Map(grammar)
+        | HeldContent::Alternatives(_, grammar)
+        | HeldContent::FileOr(grammar) => {
             open.push(grammar);
         }
-        Content::Defined(_, below) | Content::Named(_, below) | Content::NameOr(_, below) => {
+        HeldContent::Defined(_, below)
+        | HeldContent::Named(_, below)
+        | HeldContent::NameOr(_, below) => {
             add(*below, open);
         }
-        Content::List(below) => add(*below, open),
-        Content::Rules => open.push(&super::grammar::RULE),
-        Content::Assigned => open.push(&super::grammar::WRAPPED),
+        HeldContent::List(below) => add(*below, open),
+        HeldContent::Rules => open.push(&super::grammar::RULE),
+        HeldContent::Assigned => open.push(&super::grammar::WRAPPED),
         _ => {}
     }
 }

@@ -1,6 +1,6 @@
 //! Walks through a file by its grammar, and says of each word what it is.
 
-use super::grammar::{Content, MapGrammar, MemberKind, NameFamily, RULE, SERVICE, WRAPPED};
+use super::grammar::{HeldContent, MapGrammar, MemberKind, NameFamily, RULE, SERVICE, WRAPPED};
 use crate::tosca::Family;
 use crate::variability::element::ElementKind;
 use crate::variability::syntax::{ExpressionOperator, PresenceOperator};
@@ -53,17 +53,17 @@ pub(crate) struct TypedEntity<'n> {
 
 /// Says of each word of a service template what it is.
 pub(crate) fn walk<'n>(root: Node<'n>, visit: &mut dyn FnMut(Word<'n>)) {
-    walk_as(root, Content::Map(&SERVICE), visit);
+    walk_as(root, HeldContent::Map(&SERVICE), visit);
 }
 
 /// Says of each word of a file that holds this what it is.
-pub(crate) fn walk_as<'n>(root: Node<'n>, content: Content, visit: &mut dyn FnMut(Word<'n>)) {
-    let around = Around { map: None, key: None, typed: None };
+pub(crate) fn walk_as<'n>(root: Node<'n>, content: HeldContent, visit: &mut dyn FnMut(Word<'n>)) {
+    let around = WordSurroundings { map: None, key: None, typed: None };
     WordWalker { visit }.content(root, content, around);
 }
 
 #[derive(Clone, Copy)]
-struct Around<'n> {
+struct WordSurroundings<'n> {
     map: Option<Node<'n>>,
     key: Option<Node<'n>>,
     typed: Option<TypedEntity<'n>>,
@@ -74,55 +74,55 @@ struct WordWalker<'v, 'n> {
 }
 
 impl<'n> WordWalker<'_, 'n> {
-    fn word(&mut self, node: Node<'n>, role: WordRole, is_key: bool, around: Around<'n>) {
-        let Around { map, key, typed } = around;
+    fn word(&mut self, node: Node<'n>, role: WordRole, is_key: bool, around: WordSurroundings<'n>) {
+        let WordSurroundings { map, key, typed } = around;
         (self.visit)(Word { node, role, map, key, typed, is_key });
     }
 
-    fn content(&mut self, node: Node<'n>, content: Content, around: Around<'n>) {
+    fn content(&mut self, node: Node<'n>, content: HeldContent, around: WordSurroundings<'n>) {
         let is_scalar = node.kind() == NodeKind::Scalar;
         match content {
-            Content::Map(grammar) => self.map(node, grammar, around),
-            Content::Defined(family, below) => {
+            HeldContent::Map(grammar) => self.map(node, grammar, around),
+            HeldContent::Defined(family, below) => {
                 self.named(node, WordRole::Defines(family), *below, around);
             }
-            Content::Named(families, below) => {
+            HeldContent::Named(families, below) => {
                 self.named(node, WordRole::Names(families), *below, around);
             }
             // One item may stand without a list.
-            Content::List(below) if node.kind() != NodeKind::Sequence => {
+            HeldContent::List(below) if node.kind() != NodeKind::Sequence => {
                 self.content(node, *below, around);
             }
-            Content::List(below) => {
+            HeldContent::List(below) => {
                 node.items().for_each(|item| self.content(item, *below, around));
             }
-            Content::Name(families) if is_scalar => {
+            HeldContent::Name(families) if is_scalar => {
                 self.word(node, WordRole::Names(families), false, around);
             }
             // Of a part of an element, the first name is that of the element.
-            Content::Name(families) => {
+            HeldContent::Name(families) => {
                 let first = node.items().next().filter(|item| item.kind() == NodeKind::Scalar);
                 if let Some(first) = first {
                     self.word(first, WordRole::Names(families), false, around);
                 }
             }
-            Content::NameOr(families, _) if is_scalar => {
+            HeldContent::NameOr(families, _) if is_scalar => {
                 self.word(node, WordRole::Names(families), false, around);
             }
-            Content::NameOr(_, below) => self.content(node, *below, around),
-            Content::Alternatives(families, grammar) => {
+            HeldContent::NameOr(_, below) => self.content(node, *below, around),
+            HeldContent::Alternatives(families, grammar) => {
                 self.alternatives(node, families, grammar, around);
             }
-            Content::Condition => self.condition(node, around),
-            Content::File | Content::FileOr(_) if is_scalar => {
+            HeldContent::Condition => self.condition(node, around),
+            HeldContent::File | HeldContent::FileOr(_) if is_scalar => {
                 self.word(node, WordRole::FileName, false, around);
             }
-            Content::FileOr(grammar) => self.map(node, grammar, around),
-            Content::Value => self.value(node, around),
-            Content::Assigned if is_wrapped(node) => self.map(node, &WRAPPED, around),
-            Content::Assigned => self.value(node, around),
-            Content::Options => self.options(node, around),
-            Content::Rules => {
+            HeldContent::FileOr(grammar) => self.map(node, grammar, around),
+            HeldContent::Value => self.value(node, around),
+            HeldContent::Assigned if is_wrapped(node) => self.map(node, &WRAPPED, around),
+            HeldContent::Assigned => self.value(node, around),
+            HeldContent::Options => self.options(node, around),
+            HeldContent::Rules => {
                 let lists = node.entries().map(|(_, list)| list);
                 for item in lists.chain([node]).flat_map(Node::items) {
                     // Names of files with rules may stand in their place.
@@ -131,42 +131,49 @@ impl<'n> WordWalker<'_, 'n> {
                     }
                 }
             }
-            Content::Words(words) if is_scalar => {
+            HeldContent::Words(words) if is_scalar => {
                 self.word(node, WordRole::OneOf(words), false, around);
             }
-            Content::Truth if is_scalar => self.word(node, WordRole::Truth, false, around),
-            Content::Version if is_scalar => self.word(node, WordRole::Version, false, around),
+            HeldContent::Truth if is_scalar => self.word(node, WordRole::Truth, false, around),
+            HeldContent::Version if is_scalar => self.word(node, WordRole::Version, false, around),
             _ => {}
         }
     }
 
-    fn map(&mut self, node: Node<'n>, grammar: &'static MapGrammar, around: Around<'n>) {
+    fn map(&mut self, node: Node<'n>, grammar: &'static MapGrammar, around: WordSurroundings<'n>) {
         let typed = grammar.typed.map(|family| TypedEntity { family, body: node });
-        let around = Around { map: Some(node), key: around.key, typed: typed.or(around.typed) };
+        let around =
+            WordSurroundings { map: Some(node), key: around.key, typed: typed.or(around.typed) };
         if node.kind() == NodeKind::Scalar {
             return self.word(node, WordRole::Keyname(grammar), true, around);
         }
         for (key, value) in node.entries() {
             self.word(key, WordRole::Keyname(grammar), true, around);
-            let below = key.text().map_or(Content::Any, |key| grammar.below(key));
-            self.content(value, below, Around { key: Some(key), ..around });
+            let below = key.text().map_or(HeldContent::Any, |key| grammar.below(key));
+            self.content(value, below, WordSurroundings { key: Some(key), ..around });
         }
     }
 
     /// A map with names for keys, or a list of maps with one entry each.
-    fn named(&mut self, node: Node<'n>, role: WordRole, below: Content, around: Around<'n>) {
+    fn named(
+        &mut self,
+        node: Node<'n>,
+        role: WordRole,
+        below: HeldContent,
+        around: WordSurroundings<'n>,
+    ) {
         if node.kind() == NodeKind::Scalar {
-            return self.word(node, role, true, Around { map: Some(node), ..around });
+            return self.word(node, role, true, WordSurroundings { map: Some(node), ..around });
         }
         let maps = node.items().chain((node.kind() == NodeKind::Mapping).then_some(node));
         for map in maps {
-            let own = Around { map: Some(node), ..around };
+            let own = WordSurroundings { map: Some(node), ..around };
             if map.kind() == NodeKind::Scalar {
                 self.word(map, role, true, own);
             }
             for (key, value) in map.entries() {
                 self.word(key, role, true, own);
-                self.content(value, below, Around { key: Some(key), ..around });
+                self.content(value, below, WordSurroundings { key: Some(key), ..around });
             }
         }
     }
@@ -176,7 +183,7 @@ impl<'n> WordWalker<'_, 'n> {
         node: Node<'n>,
         families: &'static [NameFamily],
         grammar: &'static MapGrammar,
-        around: Around<'n>,
+        around: WordSurroundings<'n>,
     ) {
         let role = WordRole::Names(families);
         let all = node.items().chain((node.kind() != NodeKind::Sequence).then_some(node));
@@ -185,14 +192,14 @@ impl<'n> WordWalker<'_, 'n> {
                 self.word(one, role, false, around);
             }
             for (key, value) in one.entries() {
-                self.word(key, role, true, Around { map: Some(one), ..around });
-                self.map(value, grammar, Around { key: Some(key), ..around });
+                self.word(key, role, true, WordSurroundings { map: Some(one), ..around });
+                self.map(value, grammar, WordSurroundings { key: Some(key), ..around });
             }
         }
     }
 
-    fn condition(&mut self, node: Node<'n>, around: Around<'n>) {
-        let own = Around { map: Some(node), ..around };
+    fn condition(&mut self, node: Node<'n>, around: WordSurroundings<'n>) {
+        let own = WordSurroundings { map: Some(node), ..around };
         if node.kind() == NodeKind::Scalar {
             return self.word(node, WordRole::Operator, true, own);
         }
@@ -200,7 +207,7 @@ impl<'n> WordWalker<'_, 'n> {
         for (key, operand) in node.entries() {
             self.word(key, WordRole::Operator, true, own);
             let operator = key.text().and_then(ExpressionOperator::from_keyword);
-            self.operand(operator, operand, Around { key: Some(key), ..around });
+            self.operand(operator, operand, WordSurroundings { key: Some(key), ..around });
         }
     }
 
@@ -208,7 +215,7 @@ impl<'n> WordWalker<'_, 'n> {
         &mut self,
         operator: Option<ExpressionOperator>,
         operand: Node<'n>,
-        around: Around<'n>,
+        around: WordSurroundings<'n>,
     ) {
         let names: &[NameFamily] = match operator {
             Some(ExpressionOperator::Input) => &[NameFamily::VariabilityInput],
@@ -225,7 +232,7 @@ impl<'n> WordWalker<'_, 'n> {
     }
 
     /// Operands that may be values.
-    fn operands(&mut self, node: Node<'n>, around: Around<'n>) {
+    fn operands(&mut self, node: Node<'n>, around: WordSurroundings<'n>) {
         node.items().for_each(|item| self.operands(item, around));
         if node.kind() == NodeKind::Mapping {
             self.condition(node, around);
@@ -233,10 +240,10 @@ impl<'n> WordWalker<'_, 'n> {
     }
 
     /// A value, in which functions name inputs and nodes, and conditions may be beside it.
-    fn value(&mut self, node: Node<'n>, around: Around<'n>) {
+    fn value(&mut self, node: Node<'n>, around: WordSurroundings<'n>) {
         node.items().for_each(|item| self.value(item, around));
         for (key, value) in node.entries() {
-            let own = Around { map: Some(node), key: Some(key), ..around };
+            let own = WordSurroundings { map: Some(node), key: Some(key), ..around };
             let names: &[NameFamily] = match key.text() {
                 Some("get_input") => &[NameFamily::Input],
                 Some(
@@ -259,15 +266,15 @@ impl<'n> WordWalker<'_, 'n> {
         }
     }
 
-    fn options(&mut self, node: Node<'n>, around: Around<'n>) {
-        let around = Around { map: Some(node), ..around };
+    fn options(&mut self, node: Node<'n>, around: WordSurroundings<'n>) {
+        let around = WordSurroundings { map: Some(node), ..around };
         if node.kind() == NodeKind::Scalar {
             return self.word(node, WordRole::OptionName, true, around);
         }
         for (key, value) in node.entries() {
             self.word(key, WordRole::OptionName, true, around);
             if value.kind() == NodeKind::Scalar {
-                let around = Around { key: Some(key), ..around };
+                let around = WordSurroundings { key: Some(key), ..around };
                 self.word(value, WordRole::OptionValue, false, around);
             }
         }

@@ -1,7 +1,7 @@
 //! Tests what is offered at a cursor, which fixtures have as `|`.
 
 use cuvee::Resolver;
-use cuvee::editor::{Completion, complete};
+use cuvee::editor::{CompletedWord, complete};
 use cuvee::options;
 use cuvee::source::MemoryFiles;
 use std::collections::BTreeSet;
@@ -30,7 +30,7 @@ topology_template:
   inputs: {region: {type: string}}
 ";
 
-fn at_cursor(text: &str) -> (String, Completion) {
+fn at_cursor(text: &str) -> (String, CompletedWord) {
     let offset = text.find('|').unwrap();
     let text = text.replacen('|', "", 1);
     let files = MemoryFiles::from([("types.yaml", TYPES.to_owned()), ("t.yaml", text.clone())]);
@@ -161,7 +161,8 @@ fn what_is_offered_is_known() {
     ];
     let mut tried = 0;
     for cursor in cursors {
-        let (text, Completion { range, suggestions, .. }) = at_cursor(&format!("{HEAD}{cursor}"));
+        let (text, CompletedWord { range, suggestions, .. }) =
+            at_cursor(&format!("{HEAD}{cursor}"));
         assert!(!suggestions.is_empty(), "{cursor}");
         for suggestion in suggestions {
             let mut written = text.clone();

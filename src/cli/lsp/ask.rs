@@ -2,7 +2,7 @@
 
 use super::place::{self, uri_of};
 use super::protocol::{Encoding, Position, Range};
-use cuvee::editor::{Completion, SuggestionKind, TemplateAnalysis, complete};
+use cuvee::editor::{CompletedWord, SuggestionKind, TemplateAnalysis, complete};
 use cuvee::source::{SourceMap, Span};
 use serde_json::{Map, Value, json};
 use std::path::Path;
@@ -45,7 +45,7 @@ pub(super) fn offset(params: &Value, text: Option<&str>, encoding: Encoding) -> 
 }
 
 /// A request about a file, with what is known of its template.
-pub(super) struct Question<'q, 'a> {
+pub(super) struct PlaceQuestion<'q, 'a> {
     pub analysis: &'q TemplateAnalysis<'a>,
     pub file: &'q Path,
     pub text: &'q str,
@@ -53,7 +53,7 @@ pub(super) struct Question<'q, 'a> {
     pub encoding: Encoding,
 }
 
-impl Question<'_, '_> {
+impl PlaceQuestion<'_, '_> {
     /// Answers the question.
     ///
     /// # Errors
@@ -88,7 +88,7 @@ impl Question<'_, '_> {
     }
 
     fn completion(&self, offset: usize) -> Value {
-        let Completion { range, suggestions, .. } =
+        let CompletedWord { range, suggestions, .. } =
             complete(self.analysis, self.file, self.text, offset);
         let sources = SourceMap::default();
         let file = sources.add(self.file, self.text);

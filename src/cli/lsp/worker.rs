@@ -210,7 +210,7 @@ impl Worker {
         let AskedQuestion { id, method, file, params } = asked;
         let text = self.text(file).unwrap_or_default();
         let (text, encoding) = (&*text, self.encoding);
-        let question = ask::Question { analysis, file, text, params, encoding };
+        let question = ask::PlaceQuestion { analysis, file, text, params, encoding };
         say(*id, Some(question.answer(method)));
     }
 

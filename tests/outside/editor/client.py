@@ -1,0 +1,92 @@
+"""The language server as a typed client of others meets it: pytest client.py, with CUVEE as the path of the command.
+
+Needs `pip install pytest-lsp==1.0.1 pygls==2.1.1`. The client reads every message by the types of the protocol, and fails where one does not fit.
+"""
+
+import asyncio
+import os
+from pathlib import Path
+
+import pytest
+import pytest_lsp
+from lsprotocol import types
+from pytest_lsp import ClientServerConfig, LanguageClient
+
+CUVEE = os.environ.get("CUVEE", "cuvee")
+SHOP = Path(__file__).parents[3] / "examples/shop/variable-service-template.yaml"
+
+
+@pytest_lsp.fixture(config=ClientServerConfig(server_command=[CUVEE, "lsp"]))
+async def client(lsp_client: LanguageClient):
+    capabilities = pytest_lsp.client_capabilities("visual-studio-code")
+    await lsp_client.initialize_session(types.InitializeParams(capabilities=capabilities, root_uri=SHOP.parent.as_uri()))
+    yield
+    await lsp_client.shutdown_session()
+
+
+def opened(client: LanguageClient, text: str) -> str:
+    uri = SHOP.as_uri()
+    document = types.TextDocumentItem(uri=uri, language_id="yaml", version=1, text=text)
+    client.text_document_did_open(types.DidOpenTextDocumentParams(text_document=document))
+    return uri
+
+
+def place(text: str, word: str) -> types.Position:
+    at = text.index(word)
+    before = text[:at].split("\n")
+    return types.Position(line=len(before) - 1, character=len(before[-1]) + 1)
+
+
+async def published(client: LanguageClient, uri: str, wanted) -> list[types.Diagnostic]:
+    for _ in range(600):
+        found = client.diagnostics.get(uri)
+        if found is not None and wanted(found):
+            return list(found)
+        await asyncio.sleep(0.05)
+    raise AssertionError(f"nothing of the kind was published: {client.diagnostics.get(uri)}")
+
+
+@pytest.mark.asyncio
+async def test_a_mistake_and_its_repair(client: LanguageClient):
+    text = SHOP.read_text().replace("type: shop.nodes.Cache", "type: shop.nodes.Cach")
+    uri = opened(client, text)
+    found = await published(client, uri, bool)
+    assert [it.code for it in found] == ["unknown-type"]
+    document = types.TextDocumentIdentifier(uri=uri)
+    params = types.CodeActionParams(text_document=document, range=found[0].range, context=types.CodeActionContext(diagnostics=found))
+    actions = await client.text_document_code_action_async(params)
+    edit = actions[0].edit.changes[uri][0]
+    assert edit.new_text == "shop.nodes.Cache"
+    change = types.TextDocumentContentChangePartial(range=edit.range, text=edit.new_text)
+    version = types.VersionedTextDocumentIdentifier(uri=uri, version=2)
+    client.text_document_did_change(types.DidChangeTextDocumentParams(text_document=version, content_changes=[change]))
+    await published(client, uri, lambda it: not it)
+
+
+@pytest.mark.asyncio
+async def test_names(client: LanguageClient):
+    text = SHOP.read_text()
+    uri = opened(client, text)
+    document, position = types.TextDocumentIdentifier(uri=uri), place(text, "shop.nodes.Cache")
+    definition = await client.text_document_definition_async(types.DefinitionParams(text_document=document, position=position))
+    assert definition[0].uri.endswith("/lib/types.yaml")
+    edit = await client.text_document_rename_async(types.RenameParams(text_document=document, position=position, new_name="shop.nodes.Fridge"))
+    assert len(edit.changes) == 2
+    context = types.ReferenceContext(include_declaration=True)
+    params = types.ReferenceParams(text_document=document, position=position, context=context)
+    assert len(await client.text_document_references_async(params)) == sum(map(len, edit.changes.values()))
+    hover = await client.text_document_hover_async(types.HoverParams(text_document=document, position=position))
+    assert "node type" in hover.contents.value
+
+
+@pytest.mark.asyncio
+async def test_what_may_be_written(client: LanguageClient):
+    text = SHOP.read_text()
+    uri = opened(client, text)
+    document, position = types.TextDocumentIdentifier(uri=uri), place(text, "shop.nodes.Cache")
+    result = await client.text_document_completion_async(types.CompletionParams(text_document=document, position=position))
+    assert "shop.nodes.Database" in [it.label for it in result.items]
+    symbols = await client.text_document_document_symbol_async(types.DocumentSymbolParams(text_document=document))
+    assert "topology_template" in [it.name for it in symbols]
+    folds = await client.text_document_folding_range_async(types.FoldingRangeParams(text_document=document))
+    assert len(folds) > 20
