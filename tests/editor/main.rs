@@ -13,6 +13,7 @@ mod client;
 mod findings;
 #[path = "../shared/folders.rs"]
 mod folders;
+mod latency;
 mod names;
 mod protocol;
 mod suggestions;

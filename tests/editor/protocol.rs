@@ -129,6 +129,29 @@ fn a_worker_that_ends_is_started_again() {
     client.shut_down();
 }
 
+/// A worker that no longer answers is ended, and what waited behind it is done by another one.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_worker_that_hangs_is_ended() {
+    let folder = tempdir().unwrap();
+    let mut client = Client::new(folder.path());
+    client.open("t.yaml", SHOP);
+    assert_eq!(client.published("t.yaml", 1), []);
+    client.published("t.yaml", 1);
+    for worker in workers(client.process()) {
+        let stop = std::process::Command::new("kill").args(["-STOP", &worker.to_string()]).status();
+        assert!(stop.unwrap().success());
+    }
+    client.replace("t.yaml", 2, &SHOP.replace("Root", "Ro"));
+    let place = json!({ "line": 3, "character": 20 });
+    let params = json!({ "textDocument": { "uri": client.uri("t.yaml") }, "position": place });
+    let asked = client.send("textDocument/hover", params);
+    client.replace("t.yaml", 3, &SHOP.replace("Root", "Rot"));
+    assert_eq!(client.published("t.yaml", 3).len(), 1);
+    assert_eq!(client.answer(asked).unwrap_err()["code"], -32_801);
+    client.shut_down();
+}
+
 /// The processes of a server end with it, however it ends.
 #[cfg(target_os = "linux")]
 #[test]

@@ -92,8 +92,8 @@ struct Server {
     variants: WorkerProcess,
     runs: BTreeMap<u64, Purpose>,
     next_run: u64,
-    /// The run of variants that was stopped, and when.
-    stopped: Option<(u64, Instant)>,
+    /// The runs that were stopped and not answered yet, and since when.
+    stopped: BTreeMap<u64, (WorkerKind, Instant)>,
 }
 
 impl Server {
@@ -113,7 +113,7 @@ impl Server {
             published: BTreeMap::new(),
             runs: BTreeMap::new(),
             next_run: 0,
-            stopped: None,
+            stopped: BTreeMap::new(),
         })
     }
 
@@ -122,8 +122,7 @@ impl Server {
             let event = match events.recv_timeout(self.wait()) {
                 Ok(event) => event,
                 Err(RecvTimeoutError::Timeout) => {
-                    self.look_at_variants();
-                    self.end_what_goes_on()?;
+                    self.look_around()?;
                     if self.editor.is_some_and(is_gone) {
                         return Ok(self.is_shut_down);
                     }
@@ -145,14 +144,20 @@ impl Server {
                 ServerEvent::Worker(FromWorkers::Said(said)) => self.said(said),
                 ServerEvent::Worker(FromWorkers::Gone(kind, number)) => self.gone(kind, number)?,
             }
-            self.look_at_variants();
+            self.look_around()?;
         }
+    }
+
+    /// Does what is due.
+    fn look_around(&mut self) -> io::Result<()> {
+        self.look_at_variants();
+        self.end_what_goes_on()
     }
 
     /// How long there is nothing to do if nothing happens.
     fn wait(&self) -> Duration {
         let due = self.roots.values().filter_map(|root| root.is_due).map(|due| due + IDLE);
-        let ended = self.stopped.map(|(_, since)| since + PATIENCE);
+        let ended = self.stopped.values().map(|(_, since)| *since + PATIENCE);
         let next = due.chain(ended).min();
         next.map_or(LOOK, |next| next.saturating_duration_since(Instant::now()).min(LOOK))
     }
@@ -351,11 +356,12 @@ impl Server {
         if let Some(id) = text {
             self.runs.remove(&id);
             self.text.tell(&ToWorker::Stop(id));
+            self.stopped.insert(id, (WorkerKind::Text, Instant::now()));
         }
         if let Some(id) = variants {
             self.runs.remove(&id);
             self.variants.tell(&ToWorker::Stop(id));
-            self.stopped.get_or_insert((id, Instant::now()));
+            self.stopped.insert(id, (WorkerKind::Variants, Instant::now()));
         }
     }
 
@@ -385,28 +391,53 @@ impl Server {
         }
     }
 
-    /// Ends a worker that goes on with what was stopped.
+    /// Ends workers that go on with what was stopped, and starts again what waited behind it.
     fn end_what_goes_on(&mut self) -> io::Result<()> {
-        let is_late = self.stopped.is_some_and(|(_, since)| since.elapsed() >= PATIENCE);
-        if !is_late {
-            return Ok(());
-        }
-        self.stopped = None;
-        self.variants.restart(&self.to, self.encoding, &texts(&self.documents))?;
-        // What waited behind it was lost with it.
-        for root in self.roots.values_mut() {
-            if let Some(run) = root.variants_run.take() {
-                self.runs.remove(&run);
-                root.is_due = Some(Instant::now());
+        for kind in [WorkerKind::Text, WorkerKind::Variants] {
+            let is_late =
+                |(of, since): &(WorkerKind, Instant)| *of == kind && since.elapsed() >= PATIENCE;
+            if !self.stopped.values().any(is_late) {
+                continue;
+            }
+            for purpose in self.restart(kind)? {
+                match purpose {
+                    Purpose::Request(id) => {
+                        let why = "cuvee was busy with another text";
+                        write(&refused(id, ErrorKind::ContentModified, why));
+                    }
+                    Purpose::Text(root) => self.judge(&root, None),
+                    Purpose::Variants(root) => {
+                        if let Some(known) = self.roots.get_mut(&root) {
+                            (known.variants_run, known.is_due) = (None, Some(Instant::now()));
+                        }
+                    }
+                }
             }
         }
         Ok(())
     }
 
+    /// Starts a worker again, and returns what it has not answered.
+    fn restart(&mut self, kind: WorkerKind) -> io::Result<Vec<Purpose>> {
+        let worker = match kind {
+            WorkerKind::Text => &mut self.text,
+            WorkerKind::Variants => &mut self.variants,
+        };
+        worker.restart(&self.to, self.encoding, &texts(&self.documents))?;
+        self.stopped.retain(|_, (of, _)| *of != kind);
+        let is_lost = |purpose: &Purpose| match purpose {
+            Purpose::Variants(_) => kind == WorkerKind::Variants,
+            Purpose::Text(_) | Purpose::Request(_) => kind == WorkerKind::Text,
+        };
+        let runs = std::mem::take(&mut self.runs);
+        let (lost, left) = runs.into_iter().partition(|(_, purpose)| is_lost(purpose));
+        self.runs = left;
+        let lost: BTreeMap<u64, Purpose> = lost;
+        Ok(lost.into_values().collect())
+    }
+
     fn said(&mut self, FromWorker { id, result }: FromWorker) {
-        if self.stopped.is_some_and(|(stopped, _)| stopped <= id) {
-            self.stopped = None;
-        }
+        self.stopped.remove(&id);
         let Some(purpose) = self.runs.remove(&id) else { return };
         let report = |result: Option<Result<Value, String>>| -> Option<WorkerReport> {
             serde_json::from_value(result?.ok()?).ok()
@@ -460,19 +491,13 @@ impl Server {
     /// changes.
     fn gone(&mut self, kind: WorkerKind, number: u32) -> io::Result<()> {
         let worker = match kind {
-            WorkerKind::Text => &mut self.text,
-            WorkerKind::Variants => &mut self.variants,
+            WorkerKind::Text => &self.text,
+            WorkerKind::Variants => &self.variants,
         };
         if !worker.is(number) {
             return Ok(());
         }
-        worker.restart(&self.to, self.encoding, &texts(&self.documents))?;
-        let is_lost = |purpose: &Purpose| match purpose {
-            Purpose::Variants(_) => kind == WorkerKind::Variants,
-            Purpose::Text(_) | Purpose::Request(_) => kind == WorkerKind::Text,
-        };
-        let lost = self.runs.extract_if(.., |_, purpose| is_lost(purpose));
-        for purpose in lost.map(|(_, purpose)| purpose).collect::<Vec<_>>() {
+        for purpose in self.restart(kind)? {
             let why = "cuvee ended at this text, and goes on with the next change";
             match purpose {
                 Purpose::Request(id) => write(&refused(id, ErrorKind::Internal, why)),

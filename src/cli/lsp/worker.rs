@@ -77,8 +77,13 @@ impl Queue {
                 {
                     stop.store(true, Ordering::Relaxed);
                 }
-                self.messages
-                    .retain(|message| !matches!(message, ToWorker::Run(run) if run.id == id));
+                let is_it =
+                    |message: &ToWorker| matches!(message, ToWorker::Run(run) if run.id == id);
+                if let Some(waiting) = self.messages.iter().position(is_it) {
+                    self.messages.remove(waiting);
+                    // Every run is answered, so that the server knows what goes on.
+                    say(id, None);
+                }
             }
             message => self.messages.push_back(message),
         }

@@ -1,0 +1,122 @@
+//! Measures the language server: how long it takes from a change to what is published of it, from
+//! the start to the first answer, and how much memory its processes have after many changes.
+//!
+//! `cargo bench --bench lsp` measures 1,000 changes of each text; a number behind `--` says how
+//! many.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    dead_code,
+    reason = "a measurement that cannot go on has failed, and the client of the tests can do more"
+)]
+
+#[path = "../tests/editor/client.rs"]
+mod client;
+#[path = "../tests/shared/folders.rs"]
+mod folders;
+
+use client::Client;
+use serde_json::json;
+use std::fmt::Write;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+fn main() {
+    let given = std::env::args().skip(1).find_map(|argument| argument.parse().ok());
+    let changes: usize = given.unwrap_or(1_000);
+    println!("{:<22} {:>9} {:>9} {:>9} {:>9}", "text", "first", "median", "p95", "memory");
+    let folder = tempfile::tempdir().unwrap();
+    let shop = folder.path().join("shop");
+    folders::copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/shop"), &shop);
+    row("shop", &shop, "variable-service-template.yaml", changes);
+    let large = folder.path().join("large");
+    std::fs::create_dir(&large).unwrap();
+    std::fs::write(large.join("t.yaml"), nodes(3_000)).unwrap();
+    row("3,000 nodes", &large, "t.yaml", changes);
+    let typed = folder.path().join("typed");
+    std::fs::create_dir(&typed).unwrap();
+    std::fs::write(typed.join("types.yaml"), types(6_000_000)).unwrap();
+    std::fs::write(typed.join("t.yaml"), using_types(20)).unwrap();
+    row("6 MB of types", &typed, "t.yaml", changes);
+}
+
+/// Measures one text: each change adds a comment at the end or takes it away.
+fn row(what: &str, folder: &Path, name: &str, changes: usize) {
+    let start = Instant::now();
+    let mut client = Client::new(folder);
+    let text = client.open_saved(name);
+    client.published(name, 1);
+    let first = start.elapsed();
+    let line = text.matches('\n').count();
+    let mut times: Vec<Duration> = Vec::new();
+    for version in 2..changes + 2 {
+        let (end, new) = if version % 2 == 0 { (0, "#") } else { (1, "") };
+        let range = json!({ "start": { "line": line, "character": 0 }, "end": { "line": line, "character": end } });
+        let version = i32::try_from(version).unwrap();
+        let start = Instant::now();
+        client.change(name, version, json!([{ "range": range, "text": new }]));
+        client.published(name, version);
+        times.push(start.elapsed());
+    }
+    times.sort_unstable();
+    let ms = |time: Duration| format!("{:.1} ms", time.as_secs_f64() * 1e3);
+    let share = |part: usize| times.get(times.len() * part / 100).copied().unwrap_or_default();
+    let (median, p95) = (ms(share(50)), ms(share(95)));
+    println!("{what:<22} {:>9} {median:>9} {p95:>9} {:>6} MB", ms(first), memory(&client));
+    client.shut_down();
+}
+
+/// The memory of the server and its workers in megabytes.
+fn memory(client: &Client) -> u64 {
+    let of = |process: &str| {
+        let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        line.and_then(|it| it.split_whitespace().next()?.parse::<u64>().ok()).unwrap_or_default()
+    };
+    let id = client.process().to_string();
+    let tasks = std::fs::read_dir(format!("/proc/{id}/task")).into_iter().flatten().flatten();
+    let children = tasks.map(|it| std::fs::read_to_string(it.path().join("children")));
+    let children: String = children.map(Result::unwrap_or_default).collect();
+    (of(&id) + children.split_whitespace().map(of).sum::<u64>()) / 1024
+}
+
+fn nodes(count: usize) -> String {
+    let mut text = String::from(
+        "tosca_definitions_version: tosca_variability_1_0\ntopology_template:\n  variability:\n    options: {mode: semantic-loose}\n    inputs:\n",
+    );
+    for input in 0..20 {
+        writeln!(text, "      input{input}: {{type: boolean, default: false}}").unwrap();
+    }
+    text.push_str("  node_templates:\n");
+    for node in 0..count {
+        let (input, target) = (node % 20, (node * 7 + 1) % count);
+        writeln!(text, "    node{node}:\n      type: tosca.nodes.Root\n      metadata: {{owner: \"the people of node {node}\", note: \"what is said of it takes some space\"}}\n      conditions: {{variability_input: input{input}}}\n      requirements:\n        - dependency: node{target}").unwrap();
+    }
+    text
+}
+
+fn types(bytes: usize) -> String {
+    let mut text = String::from("tosca_definitions_version: tosca_simple_yaml_1_3\nnode_types:\n");
+    let mut number = 0;
+    while text.len() < bytes {
+        writeln!(text, "  kind.Number{number}:\n    derived_from: tosca.nodes.Root\n    description: The kind of number {number}\n    properties:\n      port: {{type: integer, default: {number}}}\n      name: {{type: string, required: false}}\n    requirements:\n      - peer: {{capability: tosca.capabilities.Node}}").unwrap();
+        number += 1;
+    }
+    text
+}
+
+fn using_types(count: usize) -> String {
+    let mut text = String::from(
+        "tosca_definitions_version: tosca_simple_yaml_1_3\nimports: [types.yaml]\ntopology_template:\n  node_templates:\n",
+    );
+    for node in 0..count {
+        writeln!(
+            text,
+            "    node{node}: {{type: kind.Number{}, properties: {{port: {node}}}}}",
+            node * 7
+        )
+        .unwrap();
+    }
+    text
+}
