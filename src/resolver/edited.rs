@@ -1,6 +1,7 @@
 //! Answers what editors ask, about templates that are being typed.
 
-use super::Resolver;
+use super::{Resolver, hiding};
+use crate::diagnostic::{Code, Diagnostic};
 use crate::editor::{self, Mended, TemplateAnalysis};
 use crate::validate::{self, Stage, StageDiagnostics, StagedValidation};
 use crate::variability::choice::Choice;
@@ -48,9 +49,7 @@ impl Resolver {
     /// ```
     pub fn validate_typed(&self, near: Option<(&Path, usize)>) -> StagedValidation {
         let whole = self.validate_until(Stage::Text);
-        let is_syntax = |list: &[crate::diagnostic::Diagnostic]| {
-            list.iter().any(|found| found.code == crate::diagnostic::Code::Syntax)
-        };
+        let is_syntax = |list: &[Diagnostic]| list.iter().any(|found| found.code == Code::Syntax);
         if !whole.text().is_some_and(is_syntax) {
             return whole;
         }
@@ -66,6 +65,9 @@ impl Resolver {
         text.extend(mended.syntax(&sources));
         let found = StageDiagnostics { text: Some(text), variants: None }.in_order();
         let all = found.all();
+        if !self.reveals_secrets {
+            hiding::hide_named(&sources, &all);
+        }
         StagedValidation { text: found.text, variants: None, all, sources }
     }
 
