@@ -66,8 +66,11 @@ impl YamlConverter<'_, '_> {
     fn name_parts_of(&mut self, id: ComponentId) {
         let own = self.own_parts(id);
         let mut seen = FxHashSet::default();
+        let set = &self.schemas.set;
         let is_strange = own.iter().any(|part| {
-            !seen.insert(part.name) || self.added.has(id, added::PROPERTIES, part.name)
+            !seen.insert(part.name)
+                || self.added.has(id, added::PROPERTIES, part.name)
+                || is_call(set, part)
         });
         if !is_strange || self.part_names.of.contains_key(&id) {
             return;
@@ -90,8 +93,11 @@ impl YamlConverter<'_, '_> {
             if names.contains_key(&key_of(part)) {
                 continue;
             }
-            let is_taken =
-                |name: &str| taken.contains(name) || self.added.has(id, added::PROPERTIES, name);
+            let is_taken = |name: &str| {
+                taken.contains(name)
+                    || self.added.has(id, added::PROPERTIES, name)
+                    || name == part.name && is_call(set, part)
+            };
             let name = unique(part.name, is_taken);
             taken.insert(name.clone());
             names.insert(key_of(part), name);
@@ -101,8 +107,7 @@ impl YamlConverter<'_, '_> {
     }
 }
 
-/// The names of the properties of a data type. A value with one property must not look like the
-/// call of a function.
+/// The names of the properties of a data type.
 pub(super) fn names_inside<'p>(set: &SchemaSet<'_>, parts: &[ValuePart<'p>]) -> Vec<Cow<'p, str>> {
     let mut seen = FxHashSet::default();
     let is_strange = |part: &ValuePart<'p>| is_call(set, part);
@@ -128,7 +133,7 @@ pub(super) fn names_inside<'p>(set: &SchemaSet<'_>, parts: &[ValuePart<'p>]) -> 
     named.collect()
 }
 
-/// Whether a value with this part alone calls a function in YAML.
+/// Whether a map with this part is, or could be taken for, the call of a function in YAML.
 fn is_call(set: &SchemaSet<'_>, part: &ValuePart<'_>) -> bool {
     if Function::named(part.name).is_none() {
         return false;
