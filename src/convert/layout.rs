@@ -43,7 +43,7 @@ fn written(document: &Value, at_once: usize) -> String {
     let like = |key| style.as_ref().map(Document::root).and_then(|root| root.get(key));
     let layout = YamlLayout { map: like("map"), list: like("list") };
     let mut text = String::new();
-    for DocumentPart { keys, value } in parts(document, at_once) {
+    for LaidOutPart { keys, value } in parts(document, at_once) {
         let part = write_yaml(&layout.document(&value));
         // The lines of keys that parts before have written.
         let written: usize = part.split_inclusive('\n').take(keys).map(str::len).sum();
@@ -53,15 +53,15 @@ fn written(document: &Value, at_once: usize) -> String {
 }
 
 /// A part of a document, as a document of its own.
-struct DocumentPart {
+struct LaidOutPart {
     /// How many keys around its entries parts before have as well.
     keys: usize,
     value: Value,
 }
 
 /// The parts of a document: those of the topology are apart if one is large.
-fn parts(document: &Value, at_once: usize) -> Vec<DocumentPart> {
-    let whole = |value: &Value| vec![DocumentPart { keys: 0, value: value.clone() }];
+fn parts(document: &Value, at_once: usize) -> Vec<LaidOutPart> {
+    let whole = |value: &Value| vec![LaidOutPart { keys: 0, value: value.clone() }];
     let Value::Map(entries) = document else { return whole(document) };
     let sections = |value: &Value| match value {
         Value::Map(sections) => Some(Arc::clone(sections)),
@@ -80,7 +80,7 @@ fn parts(document: &Value, at_once: usize) -> Vec<DocumentPart> {
     }
     let map = |entries: &[(Arc<str>, Value)]| Value::Map(entries.into());
     let within = |key: &str, value: Value| Value::Map([(key.into(), value)].into());
-    let mut parts = vec![DocumentPart { keys: 0, value: map(&entries[..at]) }];
+    let mut parts = vec![LaidOutPart { keys: 0, value: map(&entries[..at]) }];
     for (number, section) in sections.iter().enumerate() {
         let above = usize::from(number > 0);
         match &section.1 {
@@ -88,16 +88,16 @@ fn parts(document: &Value, at_once: usize) -> Vec<DocumentPart> {
                 for (number, some) in entries.chunks(at_once).enumerate() {
                     let value = within(TOPOLOGY, within(&section.0, map(some)));
                     let keys = if number > 0 { 2 } else { above };
-                    parts.push(DocumentPart { keys, value });
+                    parts.push(LaidOutPart { keys, value });
                 }
             }
             _ => {
                 let value = within(TOPOLOGY, map(std::slice::from_ref(section)));
-                parts.push(DocumentPart { keys: above, value });
+                parts.push(LaidOutPart { keys: above, value });
             }
         }
     }
-    parts.push(DocumentPart { keys: 0, value: map(&entries[at + 1..]) });
+    parts.push(LaidOutPart { keys: 0, value: map(&entries[at + 1..]) });
     parts.retain(|part| !matches!(&part.value, Value::Map(entries) if entries.is_empty()));
     parts
 }
