@@ -287,3 +287,22 @@ pub(super) fn state_type_name(name: &str) -> String {
 pub(super) fn artifact_template_name(owner: &str, artifact: &str) -> String {
     format!("{owner}_{artifact}")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_come_back() {
+        for name in ["since", "abstract", "tag.since", "tag.abstract", "interface.run", "name", ""]
+        {
+            for is_known in [is_of_type as fn(&str) -> bool, is_of_service] {
+                let key = tag_key(name, is_known);
+                assert_eq!(tag_name(&key, is_known), name);
+                assert!(!is_known(&key), "{key}");
+            }
+        }
+        // A template of YAML may have such keys as well.
+        assert_eq!(tag_name("tag.since", is_of_type), "tag.since");
+    }
+}

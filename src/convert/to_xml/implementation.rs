@@ -285,8 +285,11 @@ impl<'t> XmlConverter<'_, 't> {
         (interface, name): (&str, &str),
         is_lifecycle: bool,
     ) -> String {
-        let key = format!("operation_name.{interface}.{name}");
-        let former = self.variant.types.chain(of).find_map(|id| self.metadata_text(id, &key));
+        let former = || {
+            let key = format!("operation_name.{interface}.{name}");
+            self.variant.types.chain(of).find_map(|id| self.metadata_text(id, &key))
+        };
+        let former = self.has_former_names.then(former).flatten();
         let part = self.variant.types.effective(of).interfaces.get(interface);
         let is_taken =
             |name: &str| part.is_some_and(|it| it.definition.operations.contains_key(name));

@@ -201,6 +201,8 @@ pub(super) struct XmlConverter<'s, 't> {
     links: NodeLinks,
     /// The former ids of parts of nodes.
     known_ids: Rc<KnownIds<'s>>,
+    /// Whether metadata of types record former names of requirements, capabilities or operations.
+    has_former_names: bool,
     /// Whether the part being converted is well known, so that nothing is reported.
     is_silent: bool,
     /// Whether the template was made from definitions.
@@ -246,6 +248,7 @@ impl<'s, 't> XmlConverter<'s, 't> {
             joined: Vec::new(),
             links: NodeLinks::default(),
             known_ids: Rc::new(known_ids(variant.topology)),
+            has_former_names: types::has_former_names(variant.types),
             is_silent: false,
             were_definitions: of_metadata("definitions_id").is_some(),
             has_added_roots: false,

@@ -6,7 +6,7 @@ use super::said::{SaidMap, SaidValue, entries, step};
 use super::{PROFILE, XmlConverter, well_known};
 use crate::convert::well_known::{TARGET_NAME, is_of_type, state_type_name};
 use crate::tosca::v1_0::definitions::FeatureKind;
-use crate::tosca::{Family, Occurrences, TypeDefinition, TypeId, TypeRef, profile};
+use crate::tosca::{Family, Occurrences, TypeDefinition, TypeId, TypeRef, Types, profile};
 use cuvee_text::value::Value;
 use cuvee_text::yaml::Node;
 use rustc_hash::FxHashSet;
@@ -283,6 +283,9 @@ impl<'t> XmlConverter<'_, 't> {
         kind: FeatureKind,
         name: &'n str,
     ) -> &'n str {
+        if !self.has_former_names {
+            return name;
+        }
         let types = self.variant.types;
         let key = format!("{}_name.{name}", kind.what());
         let former = types.chain(id).find_map(|id| self.metadata_text(id, &key));
@@ -494,6 +497,20 @@ impl<'t> XmlConverter<'_, 't> {
             part.push_in("AppliesTo", references);
         }
     }
+}
+
+/// The beginnings of metadata that record former names.
+const FORMER_NAMES: [&str; 3] = ["requirement_name.", "capability_name.", "operation_name."];
+
+/// Whether metadata of any type record former names.
+pub(super) fn has_former_names(types: &Types<'_>) -> bool {
+    let own = types.ids().map(|id| types.definition(id));
+    let own = own.filter(|of| !profile::is_built_in(of.key.span().file));
+    let mut metadata = own.filter_map(|of| of.value.get("metadata"));
+    metadata.any(|metadata| {
+        let mut keys = metadata.entries().filter_map(|(key, _)| key.text());
+        keys.any(|key| FORMER_NAMES.iter().any(|of| key.starts_with(of)))
+    })
 }
 
 fn entries_of(said: Option<&SaidValue>) -> impl Iterator<Item = &(std::sync::Arc<str>, Value)> {

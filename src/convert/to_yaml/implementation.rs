@@ -133,9 +133,9 @@ pub(super) struct OwnArtifacts<'o> {
     names: FxHashMap<String, Option<ComponentId>>,
     /// The types of the artifacts, by name.
     types: FxHashMap<String, Option<ComponentId>>,
-    /// The artifacts that the type of the owner has, by name, each with its type: another artifact
-    /// of that name has to be of a type that derives from it.
-    inherited: FxHashMap<String, Option<ComponentId>>,
+    /// The type of the node that has them: an artifact with the name of one of its artifacts has to
+    /// be of a type that derives from the type of that one.
+    node_type: Option<ComponentId>,
     /// The name of the first artifact of each template.
     first_of: FxHashMap<ComponentId, String>,
     /// Whether those that implement operations are there. An artifact of theirs that is deployed as
@@ -149,10 +149,10 @@ pub(super) struct OwnArtifacts<'o> {
 impl<'o> OwnArtifacts<'o> {
     fn of(owner: &'o str) -> Self {
         let (names, first_of) = (FxHashMap::default(), FxHashMap::default());
-        let (types, inherited) = (FxHashMap::default(), FxHashMap::default());
+        let (types, node_type) = (FxHashMap::default(), None);
         let (artifacts, metadata) = (YamlMap::default(), YamlMap::default());
         let is_implemented = false;
-        Self { owner, names, types, inherited, first_of, is_implemented, artifacts, metadata }
+        Self { owner, names, types, node_type, first_of, is_implemented, artifacts, metadata }
     }
 
     /// The known artifact that another use of a template refers to, with the same name or without a
@@ -308,13 +308,7 @@ impl<'c, 'd> YamlConverter<'c, 'd> {
     ) -> OwnArtifacts<'o> {
         let mut own = OwnArtifacts::of(&node.id.text);
         let name = node.template.type_name.as_ref();
-        let of =
-            self.find(ComponentKind::NodeType, id, name).filter(|_| !node.artifacts.is_empty());
-        for of in of.into_iter().flat_map(|of| self.library.ancestry(of)) {
-            for (name, kind) in self.type_artifacts.get(&of).into_iter().flatten() {
-                own.inherited.entry(name.clone()).or_insert(*kind);
-            }
-        }
+        own.node_type = self.find(ComponentKind::NodeType, id, name);
         for artifact in &node.artifacts {
             self.artifact(id, artifact, FileKey::Service, &mut own);
         }
@@ -344,11 +338,13 @@ impl<'c, 'd> YamlConverter<'c, 'd> {
             return Some(known);
         }
         let kind = self.artifact_type(from, artifact, said);
-        let is_other = |name: &str| match own.inherited.get(name) {
-            Some(Some(inherited)) => {
-                !kind.is_some_and(|kind| self.library.derives(kind, *inherited))
-            }
-            Some(None) | None => false,
+        let inherited = |name: &str| {
+            let mut of = own.node_type.into_iter().flat_map(|of| self.library.ancestry(of));
+            of.find_map(|of| self.type_artifacts.get(&of)?.get(name).copied()).flatten()
+        };
+        let is_other = |name: &str| {
+            let is_it = |of| kind.is_some_and(|kind| self.library.derives(kind, of));
+            inherited(name).is_some_and(|of| !is_it(of))
         };
         let name = unique(&wanted, |name| own.names.contains_key(name) || is_other(name));
         let path = self.artifact_file(artifact, said, &name, file)?;

@@ -5,7 +5,7 @@ usage: libraries.py CUVEE [COUNT] [SEED]    (needs lxml)
 
 COUNT libraries over several namespaces are made, each as one document (which becomes an archive, or one document again), as an
 archive with a document a namespace, or as a repository with a file a component, and one repository in Winery's style with
-several hundred files. What is valid has to be
+several hundred files. Some names mean something else in YAML. What is valid has to be
 valid in YAML, and in XML again. lxml reads what there was and what came back into components by kind, namespace and name, each
 as values by paths; a path whose value differs has to lie under the path of an entry in a report of the two conversions."""
 import json
