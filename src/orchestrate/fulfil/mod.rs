@@ -92,6 +92,11 @@ pub(crate) struct Fulfilment {
 }
 
 impl Fulfilment {
+    /// Whether nothing was found, and nothing stays open.
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.selected.is_empty() && self.relations.is_empty() && self.open.is_empty()
+    }
+
     /// The nodes of the inventory that are used.
     pub(crate) fn stored(&self) -> FxHashSet<usize> {
         let selected = self.selected.iter().map(|(_, stored)| *stored);
