@@ -25,11 +25,81 @@ const SECTIONS: [&str; 7] = [
     "workflows",
 ];
 
+/// The key of the part of a document that has these sections.
+const TOPOLOGY: &str = "topology_template";
+
+/// How many entries of a section are laid out at once. A layout takes several times the memory of its
+/// text.
+const AT_ONCE: usize = 1_000;
+
 /// Writes a document as YAML.
 pub(super) fn write(document: &Value) -> String {
+    written(document, AT_ONCE)
+}
+
+/// Writes a document part by part, with at most this many entries of a section at once.
+fn written(document: &Value, at_once: usize) -> String {
     let style = parse(FileId::DETACHED, STYLE.into(), &Limits::default()).ok();
     let like = |key| style.as_ref().map(Document::root).and_then(|root| root.get(key));
-    write_yaml(&YamlLayout { map: like("map"), list: like("list") }.document(document))
+    let layout = YamlLayout { map: like("map"), list: like("list") };
+    let mut text = String::new();
+    for LaidOutPart { keys, value } in parts(document, at_once) {
+        let part = write_yaml(&layout.document(&value));
+        // The lines of keys that parts before have written.
+        let written: usize = part.split_inclusive('\n').take(keys).map(str::len).sum();
+        text.push_str(part.get(written..).unwrap_or_default());
+    }
+    text
+}
+
+/// A part of a document, as a document of its own.
+struct LaidOutPart {
+    /// How many keys around its entries parts before have as well.
+    keys: usize,
+    value: Value,
+}
+
+/// The parts of a document: those of the topology are apart if one is large.
+fn parts(document: &Value, at_once: usize) -> Vec<LaidOutPart> {
+    let whole = |value: &Value| vec![LaidOutPart { keys: 0, value: value.clone() }];
+    let Value::Map(entries) = document else { return whole(document) };
+    let sections = |value: &Value| match value {
+        Value::Map(sections) => Some(Arc::clone(sections)),
+        _ => None,
+    };
+    let is_large = |(_, value): &(Arc<str>, Value)| match value {
+        Value::Map(entries) => entries.len() > at_once,
+        _ => false,
+    };
+    let topology = entries.iter().position(|(key, _)| **key == *TOPOLOGY);
+    let Some((at, sections)) = topology.and_then(|at| Some((at, sections(&entries[at].1)?))) else {
+        return whole(document);
+    };
+    if !sections.iter().any(is_large) {
+        return whole(document);
+    }
+    let map = |entries: &[(Arc<str>, Value)]| Value::Map(entries.into());
+    let within = |key: &str, value: Value| Value::Map([(key.into(), value)].into());
+    let mut parts = vec![LaidOutPart { keys: 0, value: map(&entries[..at]) }];
+    for (number, section) in sections.iter().enumerate() {
+        let above = usize::from(number > 0);
+        match &section.1 {
+            Value::Map(entries) if is_large(section) => {
+                for (number, some) in entries.chunks(at_once).enumerate() {
+                    let value = within(TOPOLOGY, within(&section.0, map(some)));
+                    let keys = if number > 0 { 2 } else { above };
+                    parts.push(LaidOutPart { keys, value });
+                }
+            }
+            _ => {
+                let value = within(TOPOLOGY, map(std::slice::from_ref(section)));
+                parts.push(LaidOutPart { keys: above, value });
+            }
+        }
+    }
+    parts.push(LaidOutPart { keys: 0, value: map(&entries[at + 1..]) });
+    parts.retain(|part| !matches!(&part.value, Value::Map(entries) if entries.is_empty()));
+    parts
 }
 
 struct YamlLayout<'s> {
@@ -210,5 +280,24 @@ impl YamlMap {
 impl From<YamlMap> for Value {
     fn from(map: YamlMap) -> Self {
         Self::Map(map.entries.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_make_the_whole() {
+        let text = "a: 1\ntopology_template:\n  description: |+\n    long\n\n    text\n\n  inputs:\n    one: {type: string}\n    two: {type: string}\n  node_templates:\n    \"null\": {type: T, properties: {a: \"x\\n\\n\", b: [1, 2]}}\n    b: {type: T}\n    c: {type: T, requirements: [{r: b}, {r: c}]}\n  policies: [{p: {type: P}}]\nz: 2\n";
+        let document = parse(FileId::DETACHED, text.into(), &Limits::default()).unwrap();
+        let value = document.root().to_value();
+        let whole = written(&value, usize::MAX);
+        for at_once in [1, 2, 3] {
+            assert_eq!(written(&value, at_once), whole);
+        }
+        let again = parse(FileId::DETACHED, whole.as_str().into(), &Limits::default()).unwrap();
+        assert_eq!(again.root().to_value(), value);
+        assert!(parts(&value, 1).len() > 5 && parts(&value, 3).len() == 1);
     }
 }

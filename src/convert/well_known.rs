@@ -68,6 +68,72 @@ pub(super) const TARGET_NAMESPACE: &str = "target_namespace";
 /// Metadata of a type: its former namespace and name, if its file or its name are others.
 pub(super) const TARGET_NAME: &str = "target_name";
 
+/// Metadata of a property or a data type: its name in XML, where that is another.
+pub(super) const XML_NAME: &str = "xml_name";
+
+/// The beginning of metadata for tags whose names would mean something as metadata.
+const TAG: &str = "tag.";
+
+/// Metadata of types that stand for something else than tags.
+const OF_TYPE: [&str; 10] = [
+    "abstract",
+    "final",
+    "policy_language",
+    "target_interfaces",
+    "node_to_node",
+    "implementation",
+    "properties_element",
+    "properties_type",
+    "properties_keys",
+    TARGET_NAME,
+];
+
+/// The beginnings of further such metadata.
+const BEGINNINGS_OF_TYPE: [&str; 7] = [
+    "requirement_type.",
+    "requirement_name.",
+    "capability_name.",
+    "operation_name.",
+    "interface.",
+    "artifact.",
+    "artifact_name.",
+];
+
+/// Metadata of a template that stand for something else than tags of its service template.
+const OF_SERVICE: [&str; 7] = [
+    "template_name",
+    "definitions_id",
+    "definitions_name",
+    "name",
+    "other_definitions_ids",
+    "other_definitions_names",
+    TARGET_NAMESPACE,
+];
+
+/// Whether metadata of a type stand for something else than a tag.
+pub(super) fn is_of_type(key: &str) -> bool {
+    OF_TYPE.contains(&key) || BEGINNINGS_OF_TYPE.iter().any(|of| key.starts_with(of))
+}
+
+/// Whether metadata of a template stand for something else than a tag of its service template.
+pub(super) fn is_of_service(key: &str) -> bool {
+    OF_SERVICE.contains(&key)
+}
+
+/// The key in metadata for a tag.
+pub(super) fn tag_key(name: &str, is_known: fn(&str) -> bool) -> Cow<'_, str> {
+    match is_known(name) || name.starts_with(TAG) {
+        true => Cow::Owned(format!("{TAG}{name}")),
+        false => Cow::Borrowed(name),
+    }
+}
+
+/// The name of the tag for a key in metadata; the inverse of [`tag_key`].
+pub(super) fn tag_name(key: &str, is_known: fn(&str) -> bool) -> &str {
+    let set_apart = key.strip_prefix(TAG);
+    set_apart.filter(|name| is_known(name) || name.starts_with(TAG)).unwrap_or(key)
+}
+
 /// The operations of the lifecycle, in both formats.
 const OPERATIONS: [(&str, &str); 5] = [
     ("install", "create"),
@@ -220,4 +286,23 @@ pub(super) fn state_type_name(name: &str) -> String {
 /// The default name of the template of an artifact.
 pub(super) fn artifact_template_name(owner: &str, artifact: &str) -> String {
     format!("{owner}_{artifact}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_come_back() {
+        for name in ["since", "abstract", "tag.since", "tag.abstract", "interface.run", "name", ""]
+        {
+            for is_known in [is_of_type as fn(&str) -> bool, is_of_service] {
+                let key = tag_key(name, is_known);
+                assert_eq!(tag_name(&key, is_known), name);
+                assert!(!is_known(&key), "{key}");
+            }
+        }
+        // A template of YAML may have such keys as well.
+        assert_eq!(tag_name("tag.since", is_of_type), "tag.since");
+    }
 }

@@ -201,6 +201,19 @@ impl<'s, 'a> Space<'s, 'a> {
         opened: Opened<'s, 'a>,
         progress: &mut dyn Progress,
     ) -> Result<Self, Diagnostics> {
+        Self::within(MAX_CONTEXTS, prepared, opened, progress)
+    }
+
+    /// As [`Space::new`]; at most so many contexts of choices are examined.
+    ///
+    /// # Errors
+    /// As [`Space::new`].
+    pub(crate) fn within(
+        contexts: usize,
+        prepared: &'s Prepared<'a>,
+        opened: Opened<'s, 'a>,
+        progress: &mut dyn Progress,
+    ) -> Result<Self, Diagnostics> {
         let Opened { mut evaluator, open, when, assertions, wanted, objectives: goals } = opened;
         let follows = open
             .iter()
@@ -223,7 +236,8 @@ impl<'s, 'a> Space<'s, 'a> {
         progress.phase("determinising what is best");
         let inputs: Vec<Var> = evaluator.input_atoms().map(Var).collect();
         let unique = variant::uniqueness(&prepared.graph, prepared.options);
-        let mut determinised = determinise(prepared, encoder.cnf(), &inputs, &objectives, &unique)?;
+        let mut determinised =
+            determinise(prepared, encoder.cnf(), &inputs, &objectives, (&unique, contexts))?;
 
         progress.counted("gates", determinised.gates);
         progress.counted("other variables", determinised.asked);
@@ -565,15 +579,14 @@ fn determinise(
     cnf: &Cnf,
     inputs: &[Var],
     objectives: &[Objective],
-    unique: &[(Code, Unique)],
+    (unique, contexts): (&[(Code, Unique)], usize),
 ) -> Result<Determinised, Diagnostics> {
     let unique: Vec<_> = unique.iter().map(|(_, unique)| unique.clone()).collect();
     let preference = variant::preference(&prepared.graph, prepared.options);
     let problem = Problem { cnf, objectives, preference: &preference };
     let question = Question { problem: &problem, inputs, unique: &unique };
-    solve::determinise(&question, prepared.settings(), MAX_CONTEXTS).ok_or_else(|| {
-        let message =
-            format!("the best variant depends on inputs in more than {MAX_CONTEXTS} ways");
+    solve::determinise(&question, prepared.settings(), contexts).ok_or_else(|| {
+        let message = format!("the best variant depends on inputs in more than {contexts} ways");
         Diagnostic::error(Code::OpenInput, message)
             .help("assign some inputs with `--input` or a preset")
             .into()

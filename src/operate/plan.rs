@@ -43,8 +43,9 @@ pub(super) struct RunStep {
     /// For a delegated step what the orchestrator does: `deploy`, `undeploy`, `update`.
     #[serde(default)]
     pub(super) workflow: Option<Arc<str>>,
+    /// Most steps have none, and plans have many steps.
     #[serde(default)]
-    pub(super) implementation: Option<PlannedImplementation>,
+    pub(super) implementation: Option<Box<PlannedImplementation>>,
     #[serde(default)]
     pub(super) inputs: BTreeMap<Arc<str>, PlannedInput>,
     #[serde(default)]
@@ -147,6 +148,7 @@ impl RunPlan {
             // An implementation gets the properties of its artifact as it gets inputs.
             step.inputs.extend(properties.unwrap_or_default());
         }
+        plan.steps.shrink_to_fit();
         let named = plan.steps.iter().enumerate();
         plan.by_id = named.map(|(at, step)| (Arc::clone(&step.id), at)).collect();
         Ok(plan)

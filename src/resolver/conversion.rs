@@ -262,14 +262,16 @@ impl Resolver {
             is_single: query.is_single,
         };
         let mut progress = self.progress.clone();
-        progress.phase("converting");
-        let mut found = loaded.found.clone();
-        let library = Library::of(loaded, &mut found);
-        let schemas = PropertySchemas::of(&library, &mut found);
-        let ConvertedYaml { files, losses, converted, .. } =
-            to_yaml(&library, &schemas, &settings).map_err(|Diagnostics(found)| failure(found))?;
         progress.phase("checking");
+        let mut found = loaded.found.clone();
+        let mut library = Library::of(loaded, &mut found);
+        let schemas = PropertySchemas::of(&library, &mut found);
+        // Converting renames what YAML cannot call so.
         let found = validate::validate_definitions(&library, &schemas, found);
+        progress.phase("converting");
+        let converted = to_yaml(&mut library, &schemas, &settings);
+        let ConvertedYaml { files, losses, converted, .. } =
+            converted.map_err(|Diagnostics(found)| failure(found))?;
         let found = counting(&found, loaded, &converted);
         if found.iter().any(|found| found.severity == Severity::Error) {
             return Err(failure(found));

@@ -319,6 +319,7 @@ fn read_catalogue(
     warnings: &mut Diagnostics,
 ) -> Result<(Vec<Loaded>, Vec<String>), Diagnostics> {
     let mut all: Vec<(String, Loaded)> = Vec::new();
+    let mut known = FxHashSet::default();
     for path in paths {
         let mut found = Diagnostics::default();
         for other in loaded.beside_this(path, MAPPINGS, &mut found) {
@@ -327,8 +328,7 @@ fn read_catalogue(
             let maps = topology.and_then(|topology| topology.get(MAPPINGS)).is_some();
             // An archive's other definitions that cannot substitute are ignored.
             let has_others = other.package().others().next().is_some();
-            let is_known = all.iter().any(|(_, known)| known.template() == other.template());
-            if maps && !is_known {
+            if maps && known.insert(other.template()) {
                 all.push((shown(&other.package().template), other));
             } else if !maps && !is_directory_of(path, &other) && !has_others {
                 let message = format!("`{}` has no `{MAPPINGS}`", path.display());

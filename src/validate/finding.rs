@@ -4,14 +4,15 @@
 use super::waiting::Waiting;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::explore::{Assigned, Opened, Space, flags, literal};
-use crate::variability::advice::with_mode;
+use crate::variability::advice::{self, with_mode};
 use crate::variability::check;
 use crate::variability::choice::Choice;
 use crate::variability::graph::ElementId;
 use crate::variability::inputs::InputMode;
-use crate::variability::options;
 use crate::variability::prepared::{Interpreted, Prepared};
+use crate::variability::resolve;
 use cuvee_sat::progress::Progress;
+use cuvee_sat::solve::Limit;
 use std::sync::Arc;
 
 /// An error in all variants in which all of `when` and none of `unless` are present.
@@ -100,18 +101,24 @@ fn ask(
     }
 }
 
-/// A pruning mode in which there are variants, if there is one.
+/// A pruning mode in which there are variants, if one is quickly found: one in which the default
+/// inputs have a variant, or one that leaves no choice, so that no best variants have to be
+/// compared.
 fn helpful_mode(choice: &Choice, prepared: &Prepared<'_>) -> Option<&'static str> {
-    let version = prepared.graph.template.version;
+    let modes = || advice::modes(prepared.graph.template.version);
+    let resolves = |mode: &&str| {
+        resolve::resolves(prepared.loaded, &with_mode(choice, mode), &Limit::default())
+    };
     let has_variants = |mode: &&str| {
         let choice = with_mode(choice, mode);
         let interpreted = Interpreted::of(prepared.loaded, &choice)?;
         let prepared = Prepared::of(&interpreted, &choice, InputMode::Open, &mut ())?;
         let opened = Opened::new(&prepared, true, &mut ())?;
-        let space = Space::new(&prepared, opened, &mut ())?;
+        let space = Space::within(0, &prepared, opened, &mut ())?;
         Ok::<_, Diagnostics>(space.valid_with(&[]).is_some())
     };
-    options::modes(version).into_iter().find(|mode| has_variants(mode).is_ok_and(|has| has))
+    let by_defaults = modes().find(resolves);
+    by_defaults.or_else(|| modes().find(|mode| has_variants(mode).is_ok_and(|has| has)))
 }
 
 /// Adds the inputs that lead to the variant; nothing is added if all inputs have their defaults.

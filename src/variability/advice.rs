@@ -29,10 +29,8 @@ pub(super) fn with_advice(
         |error: &&mut Diagnostic| LEFT_BEHIND.iter().any(|&code| error.code == code);
     if let Some(last) = errors.0.iter_mut().rfind(is_left_behind) {
         let asked = choice.options.iter().any(|(name, _)| name == MODE);
-        // The mode that prunes most is tried first: it also removes what lost its purpose.
-        let mut modes = options::modes(version).into_iter().rev();
         let helps = |mode: &&str| !limit.is_over() && resolves(&with_mode(choice, mode));
-        let helps = modes.find(helps).map(|mode| {
+        let helps = modes(version).find(helps).map(|mode| {
             // An option of the call wins over the template, so the help names the place that wins.
             let option = match asked {
                 true => format!("--option {MODE}={mode}"),
@@ -48,6 +46,12 @@ pub(super) fn with_advice(
 }
 
 const MODE: &str = "mode";
+
+/// The pruning modes in the order in which advice tries them. The mode that prunes most is the
+/// first: it also removes what lost its purpose.
+pub(crate) fn modes(version: &str) -> impl Iterator<Item = &'static str> {
+    options::modes(version).into_iter().rev()
+}
 
 /// The choice with another pruning mode.
 pub(crate) fn with_mode(choice: &Choice, mode: &str) -> Choice {

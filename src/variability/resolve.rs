@@ -373,17 +373,22 @@ pub(crate) fn advised(
     choice: &Choice,
     how: &How,
 ) -> Diagnostics {
-    let how = How { limit: how.limit.clone(), ..How::default() };
-    let resolves = |choice: &Choice| {
-        let choice = &Choice { tolerant: false, ..choice.clone() };
+    advice::with_advice(errors, version, choice, &how.limit, |choice| {
+        resolves(loaded, choice, &how.limit)
+    })
+}
+
+/// Whether there is a variant of a choice, and it is proven to be the best within the limit.
+pub(crate) fn resolves(loaded: &Loaded, choice: &Choice, limit: &Limit) -> bool {
+    let how = How { limit: limit.clone(), ..How::default() };
+    let choice = &Choice { tolerant: false, ..choice.clone() };
+    let is_proven = || {
         let interpreted = Interpreted::of(loaded, choice)?;
         let prepared = Prepared::of(&interpreted, choice, InputMode::Closed, &mut ())?;
-        judged(&prepared, choice, &how, &mut (), Forms::Chosen, |_| ())
-            .map(|judged| judged.is_proven())
+        let judged = judged(&prepared, choice, &how, &mut (), Forms::Chosen, |_| ())?;
+        Ok::<_, Diagnostics>(judged.is_proven())
     };
-    advice::with_advice(errors, version, choice, &how.limit, |choice| {
-        resolves(choice).is_ok_and(|is_proven| is_proven)
-    })
+    is_proven().is_ok_and(|is_proven| is_proven)
 }
 
 /// A variant that was written.

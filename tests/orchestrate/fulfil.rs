@@ -200,6 +200,47 @@ fn many_places_are_shared_out() {
     }
 }
 
+/// Nodes that are to be selected compete with the relations to them: for capabilities that have too
+/// few places, however many there are, and only as many as are needed for that are named.
+#[test]
+fn selections_compete_with_their_relations() {
+    let servers = |places: &[usize]| {
+        let server = |(at, places): (usize, &usize)| {
+            format!(
+                "    s{at}: {{type: Server, capabilities: {{service: {{occurrences: [0, {places}]}}}}}}\n"
+            )
+        };
+        let servers: String = places.iter().enumerate().map(server).collect();
+        inventory(&format!("  node_templates:\n{servers}"))
+    };
+    let selected = |users: &[usize]| {
+        let one = |(at, users): (usize, &usize)| {
+            let user = |user| {
+                format!("    u{at}_{user}: {{type: Client, requirements: [{{service: n{at}}}]}}\n")
+            };
+            let users: String = (0..*users).map(user).collect();
+            format!("    n{at}: {{type: Server, directives: [select]}}\n{users}")
+        };
+        format!("  node_templates:\n{}", users.iter().enumerate().map(one).collect::<String>())
+    };
+    let said = |users: &[usize], places: &[usize]| {
+        let failure = fulfilled(&selected(users), &servers(places)).unwrap_err();
+        let [error] = &*failure.diagnostics else { unreachable!("{failure:?}") };
+        assert_eq!(error.code.as_str(), "no-selection");
+        format!("{}; {}", error.message, error.help.as_deref().unwrap_or_default())
+    };
+    let mut places = [1; 40];
+    places[7] = 0;
+    let many = said(&[1; 40], &places);
+    assert!(many.starts_with("40 requirements or selections compete"), "{many}");
+    assert!(many.contains("the capability `service` of `s7` can be used 0 times more"), "{many}");
+    let one = said(&[0, 2, 0], &[1, 1, 1]);
+    assert!(one.starts_with("`n1` cannot be fulfilled"), "{one}");
+    let two = said(&[0, 2, 0, 2, 0], &[1, 2, 1, 1, 1]);
+    assert!(two.starts_with("2 requirements or selections compete"), "{two}");
+    assert!(two.contains("`n1`, `n3`"), "{two}");
+}
+
 /// Only those that compete are named, and what they compete for: neither those with places enough
 /// nor those that can go elsewhere.
 #[test]

@@ -208,11 +208,85 @@ enum Share {
     Rest,
 }
 
+/// The assignments of the node to be substituted.
+#[derive(Clone, Debug)]
+struct Outer {
+    /// Those that name their targets, and those of them that are optional, which come last.
+    named: usize,
+    optional: usize,
+    /// Those whose targets have to be found, and those whose targets may be found.
+    open: usize,
+    maybe: usize,
+    /// The nodes beside named ones that can be found.
+    spare: usize,
+}
+
+/// What becomes of the relations of the node before it is substituted.
+#[derive(Debug, PartialEq)]
+enum Slots {
+    Known(usize),
+    Refused(Code),
+}
+
+impl Outer {
+    /// The relations that the node has, in its bounds. What it does not assign is looked for only if
+    /// the template that takes its place leaves that to it.
+    fn slots(&self, bounds: (u64, Option<u64>), is_mapped: bool) -> Slots {
+        let all = self.named + self.open + self.maybe;
+        let mandatory = self.named - self.optional + self.open;
+        let (least, is_unassigned) = (bounds.0 as usize, all == 0);
+        if bounds.1.is_some_and(|most| all as u64 > most) {
+            return Slots::Refused(Code::TooManyRelations);
+        }
+        if !is_unassigned && mandatory < least {
+            return Slots::Refused(Code::IncompatibleRequirement);
+        }
+        let open = match (is_unassigned, is_mapped) {
+            (true, true) => least,
+            (true, false) => 0,
+            (false, _) => self.open,
+        };
+        match self.spare.checked_sub(open) {
+            Some(left) => Slots::Known(self.named + open + self.maybe.min(left)),
+            None => Slots::Refused(Code::UnfulfilledRequirement),
+        }
+    }
+
+    fn written(&self, is_new: bool) -> Vec<String> {
+        let count = |optional: bool| match (is_new, optional) {
+            (true, false) => "count: 1",
+            (true, true) => "optional: true",
+            (false, false) => "occurrences: [1, 1]",
+            (false, true) => "occurrences: [0, 1]",
+        };
+        let named = (0..self.named).map(|at| match at + self.optional >= self.named {
+            true => format!("{{service: {{node: s{at}, {}}}}}", count(true)),
+            false => format!("{{service: s{at}}}"),
+        });
+        let open = (0..self.open + self.maybe)
+            .map(|at| format!("{{service: {{{}}}}}", count(at >= self.open)));
+        named.chain(open).collect()
+    }
+}
+
+fn outer() -> impl Strategy<Value = Outer> {
+    let few = || prop_oneof![3 => Just(0), 1 => 0..3_usize];
+    (0..5_usize, few(), few(), few(), 0..4_usize).prop_map(
+        |(named, optional, open, maybe, spare)| Outer {
+            named,
+            optional: optional.min(named),
+            open,
+            maybe,
+            spare,
+        },
+    )
+}
+
 #[derive(Clone, Debug)]
 struct Case {
     is_new: bool,
     bounds: (u64, Option<u64>),
-    relations: usize,
+    outer: Outer,
     nodes: Vec<InnerNode>,
     locals: usize,
     mappings: Vec<(Share, Vec<usize>)>,
@@ -238,14 +312,14 @@ fn case() -> impl Strategy<Value = Case> {
         1 => Just(Share::Rest)
     ];
     let nodes = prop::collection::vec(node, 1..4);
-    (any::<bool>(), bounds(), 0..5_usize, nodes, 0..4_usize).prop_flat_map(
-        move |(is_new, bounds, relations, nodes, locals)| {
+    (any::<bool>(), bounds(), outer(), nodes, 0..4_usize).prop_flat_map(
+        move |(is_new, bounds, outer, nodes, locals)| {
             let targets = prop::collection::btree_set(0..nodes.len(), 1..=2.min(nodes.len()));
             let mapping = (share.clone(), targets.prop_map(|it| it.into_iter().collect()));
             let case = move |mappings| Case {
                 is_new,
                 bounds,
-                relations,
+                outer: outer.clone(),
                 nodes: nodes.clone(),
                 locals,
                 mappings,
@@ -330,7 +404,6 @@ impl Case {
     fn is_valid(&self) -> bool {
         let is_local =
             |assigned: &Assigned| matches!(assigned, Assigned::Local(at) if *at >= self.locals);
-        let count = self.relations as u64;
         // In 2.0 an assignment has one count, and is optional as a whole.
         let is_written = |assigned: &Assigned| {
             !self.is_new
@@ -353,8 +426,6 @@ impl Case {
         };
         self.nodes.iter().all(|node| node.is_valid() && is_distinct(node))
             && all.all(|assigned| !is_local(assigned) && is_written(assigned))
-            && (count >= self.bounds.0 && self.bounds.1.is_none_or(|max| count <= max))
-            && count > 0
     }
 
     /// The entries for this number of relations: each with its mapping, and whether it has to be
@@ -420,18 +491,19 @@ impl Case {
         mandatory <= self.bounds.0
     }
 
-    fn expected(&self) -> Expected {
+    /// What is expected of this number of relations.
+    fn expected(&self, relations: usize) -> Expected {
         if !self.is_mapped_well() {
             return Expected::Wrong;
         }
-        let entries = self.entries(self.relations as u64);
+        let entries = self.entries(relations as u64);
         let mut order: Vec<usize> = (0..entries.len()).collect();
         if entries.len() as u64 > self.bounds.0 {
             // R17: those that have to be done come first.
             order.sort_by_key(|&at| !entries[at].1);
         }
-        let mut done: Vec<_> = order.into_iter().zip(0..self.relations).collect();
-        let lost = self.relations - done.len();
+        let mut done: Vec<_> = order.into_iter().zip(0..relations).collect();
+        let lost = relations - done.len();
         // Entries fill what they lead to in their own order (D4).
         done.sort_unstable();
         let mut onto = vec![Vec::new(); self.nodes.len()];
@@ -509,11 +581,10 @@ impl Case {
             writeln!(inner, "    n{at}: {{type: N{at}{requirements}}}").unwrap();
         }
         let mut shop = format!("{head}  node_templates:\n");
-        for at in 0..self.relations {
+        for at in 0..self.outer.named + self.outer.spare {
             writeln!(shop, "    s{at}: {{type: Server}}").unwrap();
         }
-        let relations: Vec<_> =
-            (0..self.relations).map(|at| format!("{{service: s{at}}}")).collect();
+        let relations = self.outer.written(self.is_new);
         writeln!(
             shop,
             "    c: {{type: Client, directives: [substitute], requirements: [{}]}}",
@@ -564,7 +635,26 @@ proptest! {
         let files = files(&shop, &inner, &types);
         let shown = || format!("{types}\n{inner}\n{shop}");
         let found = substituted(&files);
-        let (onto, lost) = match case.expected() {
+        let slots = case.outer.slots(case.bounds, !case.mappings.is_empty());
+        let relations = match slots {
+            Slots::Known(relations) => relations,
+            Slots::Refused(code) => {
+                let found = found.map(|it| it.resolution.to_yaml().to_owned());
+                let said = found.as_ref().err().map(said);
+                prop_assert!(said.is_some(), "{}\n{:?}", shown(), found);
+                if case.is_mapped_well() {
+                    let told = found.unwrap_err().diagnostics;
+                    prop_assert!(told.iter().any(|it| it.code == code), "{:?}\n{}\n{:?}", code, shown(), said);
+                }
+                prop_assert!(
+                    code == Code::UnfulfilledRequirement || !errors("shop.yaml", &files).is_empty(),
+                    "{}",
+                    shown()
+                );
+                return Ok(());
+            }
+        };
+        let (onto, lost) = match case.expected(relations) {
             Expected::Wrong => {
                 prop_assert!(found.is_err() && !errors("inner.yaml", &files).is_empty(), "{}", shown());
                 return Ok(());

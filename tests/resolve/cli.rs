@@ -1343,7 +1343,7 @@ fn every_command_ends_when_its_time_is_over_and_says_what_took_it() {
     }
     let kiosk = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/kiosk.tosca");
     for (command, phases) in [
-        (format!("convert {kiosk}"), &["reading", "converting", "checking", "writing"][..]),
+        (format!("convert {kiosk}"), &["reading", "checking", "converting", "writing"][..]),
         (format!("validate {kiosk}"), &["reading", "checking"]),
         (format!("types {kiosk}"), &["reading"]),
     ] {

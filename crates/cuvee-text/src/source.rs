@@ -4,7 +4,7 @@ use elsa::sync::FrozenVec;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
-use std::ops::Range;
+use std::ops::{Bound, Range};
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, LazyLock, OnceLock};
 
@@ -564,6 +564,12 @@ impl MemoryFiles {
         let found = self.files.get(path).or_else(|| self.files.get(&normalize(path)));
         found.ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "no such file"))
     }
+
+    /// The files below a directory. Paths are ordered by their components, so these follow its own.
+    fn below<'p>(&'p self, path: &'p Path) -> impl Iterator<Item = &'p PathBuf> {
+        let behind = self.files.range::<Path, _>((Bound::Excluded(path), Bound::Unbounded));
+        behind.map(|(file, _)| file).take_while(move |file| file.starts_with(path))
+    }
 }
 
 impl FileSystem for MemoryFiles {
@@ -580,12 +586,12 @@ impl FileSystem for MemoryFiles {
     }
 
     fn is_dir(&self, path: &Path) -> bool {
-        self.files.keys().any(|file| file != path && file.starts_with(path))
+        self.below(path).next().is_some()
     }
 
     fn list(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
-        let below =
-            self.files.keys().filter_map(|file| file.strip_prefix(path).ok()?.components().next());
+        let below = self.below(path);
+        let below = below.filter_map(|file| file.strip_prefix(path).ok()?.components().next());
         let mut found: Vec<_> = below.map(|first| path.join(first)).collect();
         found.dedup();
         Ok(found)
@@ -607,6 +613,19 @@ mod tests {
         assert_eq!((sources.snippet(span), own.is_built_in()), ("b", false));
         assert!(span.file.is_built_in() && own < span.file);
         assert_eq!(sources.files().count(), 1);
+    }
+
+    #[test]
+    fn files_in_memory_have_directories() {
+        let names = ["a", "a/b/c", "a/b/d", "a-b", "a/e", "f/g"];
+        let files: MemoryFiles = names.into_iter().map(|name| (name, "")).collect();
+        let are_directories = ["a", "a/b", "a/", "f", "a-b", "a/b/c", "g", ""];
+        let found = are_directories.map(|path| files.is_dir(Path::new(path)));
+        assert_eq!(found, [true, true, true, true, false, false, false, true]);
+        let list = |path: &str| files.list(Path::new(path)).unwrap();
+        assert_eq!(list("a"), [Path::new("a/b"), Path::new("a/e")]);
+        assert_eq!(list("a/b"), [Path::new("a/b/c"), Path::new("a/b/d")]);
+        assert_eq!(list(""), ["a", "a-b", "f"].map(Path::new));
     }
 
     #[test]

@@ -212,6 +212,8 @@ impl<'r> InstanceRun<'r> {
         if let Some(code) = self.may_begin(plan)? {
             return Ok(code);
         }
+        // What is run is read from the document.
+        drop(answer);
         let summary = self.begin(&mut instance, &text, &before)?;
         let outcome = self.ended(&mut instance, &summary);
         drop(lease);

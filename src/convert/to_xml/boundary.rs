@@ -12,6 +12,7 @@ use crate::topology::{
     AssignedValue, NodeIndex, RelationIndex, TopologyActivity, TopologyElement, TopologyStep,
     TopologyWorkflow,
 };
+use crate::tosca::v1_0::definitions::FeatureKind;
 use crate::tosca::workflow::ActivityKind;
 use crate::tosca::{Family, TypeId};
 use cuvee_text::value::Value;
@@ -67,8 +68,9 @@ impl XmlConverter<'_, '_> {
             service.set("substitutableNodeType", name);
             shown.node_type = Some(id);
         }
-        shown.requirements = self.features(&mut body, "requirements", "Requirement", parts);
-        shown.capabilities = self.features(&mut body, "capabilities", "Capability", parts);
+        let of = shown.node_type;
+        shown.requirements = self.features(&mut body, (of, FeatureKind::Requirement), parts);
+        shown.capabilities = self.features(&mut body, (of, FeatureKind::Capability), parts);
         shown.said = Some(body);
         shown
     }
@@ -76,16 +78,22 @@ impl XmlConverter<'_, '_> {
     fn features(
         &mut self,
         body: &mut SaidMap,
-        key: &str,
-        element: &'static str,
+        (of, kind): (Option<TypeId>, FeatureKind),
         parts: &mut ServiceParts,
     ) -> Vec<XmlPart> {
+        let (key, element) = match kind {
+            FeatureKind::Requirement => ("requirements", "Requirement"),
+            FeatureKind::Capability => ("capabilities", "Capability"),
+        };
         let mut shown = Vec::new();
         let Some(all) = body.take(key) else { return shown };
         for (name, value) in listed(&all) {
             let said = all.part(&name, &value);
-            match self.feature(&value, element == "Requirement", parts) {
-                Some(id) => shown.push(XmlPart::new(element).with("name", name).with("ref", id)),
+            match self.feature(&value, kind == FeatureKind::Requirement, parts) {
+                Some(id) => {
+                    let name = of.map_or(&*name, |of| self.former_name(of, kind, &name));
+                    shown.push(XmlPart::new(element).with("name", name).with("ref", id));
+                }
                 None => {
                     let key = format!("substitution_mappings.{key}{}", step(&name));
                     self.keep(&key, &said, "it leads to nothing in the template");
@@ -384,7 +392,7 @@ impl XmlConverter<'_, '_> {
     /// The name of an operation of an interface of a type in XML.
     fn operation_name(&self, of: TypeId, interface: &str, name: &str) -> String {
         let is_lifecycle = self.interface_name(of, interface).1;
-        super::implementation::called(name, is_lifecycle)
+        self.operation_called(of, (interface, name), is_lifecycle)
     }
 }
 

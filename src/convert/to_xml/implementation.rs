@@ -220,14 +220,14 @@ impl<'t> XmlConverter<'_, 't> {
         let is_lifecycle = implemented.is_node && is_lifecycle(key, all.map(|name| &**name));
         let said_uri = self.metadata_text(id, &format!("interface.{key}"));
         let uri = self.uri_of(key, is_lifecycle, said_uri);
-        let called = |name: &str| called(name, is_lifecycle);
         if is_lifecycle {
             body.take("type");
         }
         let mut interface = XmlPart::new("Interface").with("name", uri);
         for (name, said) in &operations {
             let known = known.iter().find(|known| known.name == *name);
-            let of = (uri, &*called(name), &*format!("{key}.{name}"));
+            let called = self.operation_called(id, (key, name), is_lifecycle);
+            let of = (uri, &*called, &*format!("{key}.{name}"));
             let operation = self.operation(id, of, (said, known, artifacts), implemented);
             let is_inherited = known.is_some_and(|known| known.is_inherited && !known.was_said);
             if !(is_inherited && said_uri.is_none() && says_implementation_only(&said.value)) {
@@ -241,7 +241,8 @@ impl<'t> XmlConverter<'_, 't> {
             (known.is_new || known.was_said) && !says_all && !own.contains(&known.name)
         };
         for known in known.iter().filter(is_left) {
-            let mut operation = XmlPart::new("Operation").with("name", called(&known.name));
+            let called = self.operation_called(id, (key, &known.name), is_lifecycle);
+            let mut operation = XmlPart::new("Operation").with("name", called);
             let inputs = self.parameters(&known.inputs);
             operation.push_in("InputParameters", inputs);
             interface.push(operation);
@@ -274,6 +275,29 @@ impl<'t> XmlConverter<'_, 't> {
         let is_lifecycle =
             types.definition(of).family == Family::Node && is_lifecycle(key, operations);
         (self.uri_of(key, is_lifecycle, known).to_owned(), is_lifecycle)
+    }
+
+    /// The name of an operation in XML: the former one that metadata record, that of the lifecycle,
+    /// or its own.
+    pub(super) fn operation_called(
+        &self,
+        of: TypeId,
+        (interface, name): (&str, &str),
+        is_lifecycle: bool,
+    ) -> String {
+        let former = || {
+            let key = format!("operation_name.{interface}.{name}");
+            self.variant.types.chain(of).find_map(|id| self.metadata_text(id, &key))
+        };
+        let former = self.has_former_names.then(former).flatten();
+        let part = self.variant.types.effective(of).interfaces.get(interface);
+        let is_taken =
+            |name: &str| part.is_some_and(|it| it.definition.operations.contains_key(name));
+        match (former.filter(|former| !is_taken(former)), lifecycle_operation(name)) {
+            (Some(former), _) => as_name(former),
+            (None, Some(other)) if is_lifecycle => other.to_owned(),
+            (None, _) => as_name(name),
+        }
     }
 
     fn operation(
@@ -390,7 +414,8 @@ impl<'t> XmlConverter<'_, 't> {
                     let said = (name, &primary, artifacts);
                     let (artifact, is_new) = self.named_artifact(id, said, &wanted, implemented);
                     if is_new {
-                        by.set("name", name);
+                        let former = self.metadata_text(id, &format!("artifact_name.{name}"));
+                        by.set("name", former.unwrap_or(name));
                     }
                     artifact
                 }
@@ -571,8 +596,9 @@ impl<'t> XmlConverter<'_, 't> {
             let key = format!("artifacts{}", step(name));
             let usual = artifact_template_name(owner, name);
             let made = self.artifact(&said, (&usual, known(&format!("artifact.{name}"))), &key);
+            let former = known(&format!("artifact_name.{name}"));
             let artifact = XmlPart::new("DeploymentArtifact")
-                .with("name", &**name)
+                .with("name", former.unwrap_or(name))
                 .with("artifactType", made.type_name)
                 .with_some("artifactRef", made.template);
             artifacts.push(artifact);
@@ -691,14 +717,6 @@ fn as_reference(name: &str) -> String {
 /// Whether an interface is the lifecycle of nodes, without further operations.
 fn is_lifecycle<'n>(name: &str, mut operations: impl Iterator<Item = &'n str>) -> bool {
     name == STANDARD && operations.all(|name| lifecycle_operation(name).is_some())
-}
-
-/// The name of an operation in XML.
-pub(super) fn called(name: &str, is_lifecycle: bool) -> String {
-    match lifecycle_operation(name).filter(|_| is_lifecycle) {
-        Some(other) => other.to_owned(),
-        None => as_name(name),
-    }
 }
 
 fn is_known_lifecycle(name: Option<&str>) -> bool {

@@ -210,10 +210,10 @@ fn read_back(main: &(String, String), others: &[(String, String)]) -> Option<Val
     let files: Arc<dyn FileSystem + Send> = Arc::new(files);
     let loaded = v1_0::load(&files, Path::new(&main.0))?;
     let mut ignored = Diagnostics::default();
-    let library = Library::of(&loaded, &mut ignored);
+    let mut library = Library::of(&loaded, &mut ignored);
     let schemas = PropertySchemas::of(&library, &mut ignored);
     let settings = ToYamlSettings { is_single: true, ..ToYamlSettings::default() };
-    to_yaml(&library, &schemas, &settings).ok().map(|converted| converted.said)
+    to_yaml(&mut library, &schemas, &settings).ok().map(|converted| converted.said)
 }
 
 /// Whether a path, or a part that contains it, is already reported.

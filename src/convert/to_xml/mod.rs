@@ -22,7 +22,7 @@ mod values;
 
 use super::loss::{Loss, LossKind, Losses};
 use super::to_yaml::TypeCounterparts;
-use super::well_known::{TARGET_NAME, TARGET_NAMESPACE};
+use super::well_known::{TARGET_NAME, TARGET_NAMESPACE, tag_name};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::topology::{RelationIndex, Topology};
 use crate::tosca::profile::NAMESPACE as PROFILE;
@@ -201,6 +201,8 @@ pub(super) struct XmlConverter<'s, 't> {
     links: NodeLinks,
     /// The former ids of parts of nodes.
     known_ids: Rc<KnownIds<'s>>,
+    /// Whether metadata of types record former names of requirements, capabilities or operations.
+    has_former_names: bool,
     /// Whether the part being converted is well known, so that nothing is reported.
     is_silent: bool,
     /// Whether the template was made from definitions.
@@ -246,6 +248,7 @@ impl<'s, 't> XmlConverter<'s, 't> {
             joined: Vec::new(),
             links: NodeLinks::default(),
             known_ids: Rc::new(known_ids(variant.topology)),
+            has_former_names: types::has_former_names(variant.types),
             is_silent: false,
             were_definitions: of_metadata("definitions_id").is_some(),
             has_added_roots: false,
@@ -356,13 +359,14 @@ impl<'s, 't> XmlConverter<'s, 't> {
         part.document(said.take_text("description"));
     }
 
-    /// Metadata as tags.
-    fn tags(&mut self, said: Option<SaidValue>, is_tag: impl Fn(&str) -> bool) -> Vec<XmlPart> {
+    /// Metadata as tags, but for those that stand for something else.
+    fn tags(&mut self, said: Option<SaidValue>, is_known: fn(&str) -> bool) -> Vec<XmlPart> {
         let mut tags = Vec::new();
         for (name, value) in said.iter().flat_map(|said| said::entries(&said.value)) {
-            if is_tag(name) {
+            if !is_known(name) {
                 let text = value.as_str().map_or_else(|| write_flow(value), str::to_owned);
-                tags.push(XmlPart::new("Tag").with("name", &**name).with("value", text));
+                let name = tag_name(name, is_known);
+                tags.push(XmlPart::new("Tag").with("name", name).with("value", text));
             }
         }
         tags
@@ -448,6 +452,14 @@ impl<'s, 't> XmlConverter<'s, 't> {
         types
             .parent(id)
             .filter(|parent| !self.has_added_roots || self.root(family) != Some(*parent))
+    }
+
+    /// Whether what a type of the profile has is not there in XML: it was added when definitions
+    /// became YAML, or is known by its name alone.
+    fn is_added(&self, id: TypeId) -> bool {
+        let definition = self.variant.types.definition(id);
+        let is_root = || self.root(definition.family) == Some(id);
+        self.has_added_roots && (is_root() || well_known(definition).is_some())
     }
 
     /// The root type of a family.

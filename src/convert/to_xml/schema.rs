@@ -5,7 +5,7 @@ use super::part::XmlPart;
 use super::said::{SaidMap, SaidValue, entries};
 use super::{XmlConverter, construct_of};
 use crate::convert::loss::LossKind;
-use crate::convert::well_known::{self, XML_PROPERTY, XML_TYPE};
+use crate::convert::well_known::{self, XML_NAME, XML_PROPERTY, XML_TYPE};
 use crate::tosca::v1_0::WINERY;
 use crate::tosca::value::Schema;
 use crate::tosca::xml_schema::{BuiltInType, XML_SCHEMA};
@@ -232,7 +232,7 @@ impl<'t> XmlConverter<'_, 't> {
         inherited: Option<&PropertiesElement>,
     ) -> Option<PropertiesElement> {
         let definition = self.variant.types.definition(id);
-        if definition.properties.is_empty() || self.has_fragments(id) {
+        if definition.properties.is_empty() || self.is_added(id) || self.has_fragments(id) {
             return None;
         }
         let type_name = self.type_name(id);
@@ -369,14 +369,14 @@ impl<'t> XmlConverter<'_, 't> {
     ) -> Vec<XmlPart> {
         let types = self.variant.types;
         let mut fields = Vec::new();
-        let mut taken: FxHashSet<String> = FxHashSet::default();
+        let mut taken: FxHashSet<(bool, String)> = FxHashSet::default();
         let inherited = types.parent(id).filter(|_| extends);
         let inherited = inherited.map(|parent| &types.effective(parent).properties);
         let base = self.path_of(id);
         for property in properties {
             let name = property.named.name;
             let path = format!("{base}.properties{}", super::said::step(name));
-            let said = SaidMap::of_node(path, property.named.key, property.named.value);
+            let mut said = SaidMap::of_node(path, property.named.key, property.named.value);
             if inherited.is_some_and(|inherited| inherited.contains_key(name)) {
                 let value = property.named.value.to_value();
                 let said = SaidValue { value, path: said.path, span: said.span };
@@ -384,9 +384,15 @@ impl<'t> XmlConverter<'_, 't> {
                 self.lose(&said, format!("the refinement of `{name}`"), why);
                 continue;
             }
-            let field = unique(&as_name(name), |name| taken.contains(name));
-            taken.insert(field.clone());
-            let (element, built_in) = self.field(namespace, (name, &field), property, said);
+            // An element and an attribute may have one name, and are two properties then.
+            let former = taken_metadata(&mut said, XML_NAME);
+            let is_attribute = takes_metadata(&mut said.clone(), IS_ATTRIBUTE)
+                && matches!(self.form(namespace, &property.schema), ValueForm::Text(..));
+            let wanted = former.as_deref().unwrap_or(name);
+            let is_taken = |name: &str| taken.contains(&(is_attribute, name.to_owned()));
+            let field = unique(&as_name(wanted), is_taken);
+            taken.insert((is_attribute, field.clone()));
+            let (element, built_in) = self.field(namespace, (wanted, &field), property, said);
             let is_attribute = element.is(ATTRIBUTE);
             let defined = DefinedField { name: field, is_attribute, built_in };
             self.schemas.fields.insert((id, name.to_owned()), defined);
@@ -406,8 +412,8 @@ impl<'t> XmlConverter<'_, 't> {
     ) -> (XmlPart, Option<&'static BuiltInType>) {
         let written = self.written_form(namespace, &property.schema);
         let is_list = matches!(written.form, ValueForm::List(_));
-        let is_attribute = matches!(written.form, ValueForm::Text(..))
-            && takes_metadata(&mut said, ("xml", "attribute"));
+        let is_attribute =
+            matches!(written.form, ValueForm::Text(..)) && takes_metadata(&mut said, IS_ATTRIBUTE);
         let mut element = XmlPart::new(if is_attribute { ATTRIBUTE } else { "xs:element" });
         let old = SaidValue { value: name.into(), path: said.path.clone(), span: said.span };
         self.named(&mut element, "name", field, &old);
@@ -639,10 +645,11 @@ impl<'t> XmlConverter<'_, 't> {
         let types = self.variant.types;
         let definition = types.definition(id);
         let namespace = self.namespace_of(definition.key.span().file, definition.key);
-        let name = self.schemas.free(&namespace, definition.name);
+        let mut said = SaidMap::of_node(self.path_of(id), definition.key, definition.value);
+        let former = taken_metadata(&mut said, XML_NAME);
+        let name = self.schemas.free(&namespace, former.as_deref().unwrap_or(definition.name));
         self.schemas.data.insert(id, name.clone());
         self.name_schema(&namespace, XML_SCHEMA);
-        let mut said = SaidMap::of_node(self.path_of(id), definition.key, definition.value);
         said.take("derived_from");
         let parent = types.parent(id).filter(|&parent| types.definition(parent).name != DATA_ROOT);
         let mut part = match form {
@@ -700,6 +707,17 @@ pub(super) fn parameter_type(name: &str) -> Option<&'static str> {
 
 /// The element that defines an attribute in a schema.
 const ATTRIBUTE: &str = "xs:attribute";
+
+/// Metadata of a property that was an attribute.
+const IS_ATTRIBUTE: (&str, &str) = ("xml", "attribute");
+
+/// The text of an entry in metadata, which is taken.
+fn taken_metadata(said: &mut SaidMap, name: &str) -> Option<String> {
+    let metadata = said.clone().take("metadata")?;
+    let (_, text) = entries(&metadata.value).find(|(key, _)| &**key == name)?;
+    let text = text.as_str()?.to_owned();
+    takes_metadata(said, (name, &text)).then_some(text)
+}
 
 /// Whether metadata say this of a property or a parameter, such as that it was an attribute; the
 /// entry is taken.

@@ -6,10 +6,13 @@ use super::part::XmlPart;
 use super::policies::NodePolicies;
 use super::said::{SaidMap, SaidValue, entries, step};
 use crate::convert::loss::{Loss, LossKind};
-use crate::convert::well_known::TARGET_NAMESPACE;
-use crate::topology::{NodeIndex, RelationIndex, Topology, TopologyNode, type_named};
+use crate::convert::well_known::is_of_service;
+use crate::topology::{
+    AssignedValue, NodeIndex, RelationIndex, Topology, TopologyNode, type_named,
+};
 use crate::tosca::fit::RequirementFit;
 use crate::tosca::shape::type_sections;
+use crate::tosca::v1_0::definitions::FeatureKind;
 use crate::tosca::{Family, TypeId};
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
@@ -19,20 +22,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Prefixes of node metadata that record former ids of parts.
-const IDS: [&str; 3] = ["requirement.", "capability.", "artifact."];
+const IDS: [&str; 4] = ["requirement.", "capability.", "artifact.", "artifact_name."];
 
-/// Metadata of a template that are no tags of its service template.
-const SAID_ELSEWHERE: [&str; 7] = [
-    "template_name",
-    "definitions_id",
-    "definitions_name",
-    "name",
-    "other_definitions_ids",
-    "other_definitions_names",
-    TARGET_NAMESPACE,
-];
-
-/// Metadata of a node: its former id, where YAML reserves that name.
+/// Metadata of a node or a relationship: its former id, where YAML reserves that name.
 const ID: &str = "id";
 
 /// The reason why keynames of a node template have no counterpart.
@@ -104,7 +96,7 @@ impl<'t> XmlConverter<'_, 't> {
         if let Some(name) = text("name") {
             service.set("name", name);
         }
-        let mut tags = self.tags(metadata.clone(), |name| !SAID_ELSEWHERE.contains(&name));
+        let mut tags = self.tags(metadata.clone(), is_of_service);
         for (input, value) in &self.settings.recorded {
             let name = format!("variability.{input}");
             let value =
@@ -462,6 +454,7 @@ impl<'t> XmlConverter<'_, 't> {
             if let Some(requirement) = parts.requirements.get(&id) {
                 let kind = self.type_of_requirement(type_id, &name);
                 let part = XmlPart::new("Requirement");
+                let name = self.name_of_feature(type_id, FeatureKind::Requirement, &name);
                 let part = part.with("id", requirement).with("name", name).with("type", kind);
                 made.push(part);
             }
@@ -491,11 +484,17 @@ impl<'t> XmlConverter<'_, 't> {
             .collect();
         for (name, id) in shown {
             let kind = self.type_of_requirement(type_id, &name);
+            let name = self.name_of_feature(type_id, FeatureKind::Requirement, &name);
             made.push(
                 XmlPart::new("Requirement").with("id", id).with("name", name).with("type", kind),
             );
         }
         made
+    }
+
+    /// The name in XML of a requirement or capability of nodes of a type.
+    fn name_of_feature(&self, of: Option<TypeId>, kind: FeatureKind, name: &str) -> String {
+        of.map_or(name, |of| self.former_name(of, kind, name)).to_owned()
     }
 
     /// The type of a requirement of nodes of a type.
@@ -535,14 +534,16 @@ impl<'t> XmlConverter<'_, 't> {
         };
         let source = parts.requirements.get(&id);
         let source = source.unwrap_or(&parts.nodes[relation.source.index()]).clone();
-        let wanted = named.clone().unwrap_or_else(|| format!("{source}_{end}"));
+        let former = template.and_then(|it| text_of(&it.described.metadata, ID));
+        let wanted = former.map(str::to_owned).or_else(|| named.clone());
+        let wanted = wanted.unwrap_or_else(|| format!("{source}_{end}"));
         let own = self.ids.take(&wanted);
         parts.links.insert(id, own.clone());
         let mut part = XmlPart::new("RelationshipTemplate");
         match &named {
             Some(name) => {
                 let old = SaidValue {
-                    value: name.as_str().into(),
+                    value: former.unwrap_or(name).into(),
                     path: format!("relationship.{name}"),
                     span: said.span,
                 };
@@ -650,7 +651,7 @@ impl<'t> XmlConverter<'_, 't> {
             let type_name = kind.map(|kind| self.prefixed(kind)).unwrap_or_default();
             let mut part = XmlPart::new("Capability")
                 .with("id", id)
-                .with("name", *name)
+                .with("name", self.former_name(type_id, FeatureKind::Capability, name))
                 .with("type", type_name);
             if let Some((_, said)) = said.iter().find(|(known, _)| known == name) {
                 let mut body = said.map();
@@ -668,7 +669,12 @@ impl<'t> XmlConverter<'_, 't> {
 
 /// The former id of a node.
 fn former_id(node: &TopologyNode) -> Option<&str> {
-    node.described.metadata.iter().find(|said| said.name == ID)?.value.value.as_str()
+    text_of(&node.described.metadata, ID)
+}
+
+/// A text in metadata.
+fn text_of<'m>(metadata: &'m [AssignedValue], key: &str) -> Option<&'m str> {
+    metadata.iter().find(|said| said.name == key)?.value.value.as_str()
 }
 
 /// The former ids of parts of nodes, by node and metadata key.

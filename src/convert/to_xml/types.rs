@@ -4,8 +4,9 @@ use super::names::{QualifiedName, as_name};
 use super::part::XmlPart;
 use super::said::{SaidMap, SaidValue, entries, step};
 use super::{PROFILE, XmlConverter, well_known};
-use crate::convert::well_known::{TARGET_NAME, state_type_name};
-use crate::tosca::{Family, Occurrences, TypeDefinition, TypeId, TypeRef, profile};
+use crate::convert::well_known::{TARGET_NAME, is_of_type, state_type_name};
+use crate::tosca::v1_0::definitions::FeatureKind;
+use crate::tosca::{Family, Occurrences, TypeDefinition, TypeId, TypeRef, Types, profile};
 use cuvee_text::value::Value;
 use cuvee_text::yaml::Node;
 use rustc_hash::FxHashSet;
@@ -18,23 +19,6 @@ const KINDS: [(Family, &str); 5] = [
     (Family::Artifact, "ArtifactType"),
     (Family::Policy, "PolicyType"),
 ];
-
-/// Metadata of types that are not written as tags, because reading the type back restores them.
-const NO_TAGS: [&str; 10] = [
-    "abstract",
-    "final",
-    "policy_language",
-    "target_interfaces",
-    "node_to_node",
-    "implementation",
-    "properties_element",
-    "properties_type",
-    "properties_keys",
-    TARGET_NAME,
-];
-
-/// Prefixes of further such metadata.
-const NO_TAGS_OF: [&str; 4] = ["requirement_type.", "interface.", "artifact.", "artifact_name."];
 
 /// The reason why keynames of types have no counterpart.
 const UNKNOWN: &str = "types of TOSCA 1.0 have no such thing";
@@ -172,9 +156,8 @@ impl<'t> XmlConverter<'_, 't> {
         }
         Self::describe(&mut part, said);
         if !self.is_silent {
-            let tags = self.tags(metadata, |name| {
-                !NO_TAGS.contains(&name) && !NO_TAGS_OF.iter().any(|of| name.starts_with(of))
-            });
+            // Reading the type back restores the others.
+            let tags = self.tags(metadata, is_of_type);
             part.push_in("Tags", tags);
         }
         said.take("derived_from");
@@ -252,7 +235,7 @@ impl<'t> XmlConverter<'_, 't> {
         let kind = self.named_requirement_type(id, name, capability);
         self.narrow(id, name, &kind);
         let mut part = XmlPart::new("RequirementDefinition");
-        part.set("name", name);
+        part.set("name", self.former_name(id, FeatureKind::Requirement, name));
         part.set("requirementType", self.prefixes.name(&kind));
         bounds.write(&mut part);
         said.take("capability");
@@ -271,7 +254,7 @@ impl<'t> XmlConverter<'_, 't> {
         let effective = &part.definition;
         let mut said = self.said_part(id, "capabilities", part.named.key, part.named.value);
         let mut written = XmlPart::new("CapabilityDefinition");
-        written.set("name", name);
+        written.set("name", self.former_name(id, FeatureKind::Capability, name));
         let kind = self.capability_of(effective.kind)?;
         let kind = self.prefixed(kind);
         written.set("capabilityType", kind);
@@ -290,6 +273,28 @@ impl<'t> XmlConverter<'_, 't> {
         Self::describe(&mut written, &mut said);
         self.keep_rest(said, "capabilities of TOSCA 1.0 have a type and bounds only");
         Some(written)
+    }
+
+    /// The name in XML of a requirement or capability of a type: the former one that metadata record,
+    /// unless another one has it.
+    pub(super) fn former_name<'n>(
+        &'n self,
+        id: TypeId,
+        kind: FeatureKind,
+        name: &'n str,
+    ) -> &'n str {
+        if !self.has_former_names {
+            return name;
+        }
+        let types = self.variant.types;
+        let key = format!("{}_name.{name}", kind.what());
+        let former = types.chain(id).find_map(|id| self.metadata_text(id, &key));
+        let effective = types.effective(id);
+        let owner = |name: &str| match kind {
+            FeatureKind::Requirement => effective.requirements.get(name).map(|part| part.owner),
+            FeatureKind::Capability => effective.capabilities.get(name).map(|part| part.owner),
+        };
+        former.filter(|former| owner(former).is_none_or(|of| self.is_added(of))).unwrap_or(name)
     }
 
     /// The capability type that a name refers to, else the root of capability types.
@@ -492,6 +497,20 @@ impl<'t> XmlConverter<'_, 't> {
             part.push_in("AppliesTo", references);
         }
     }
+}
+
+/// The beginnings of metadata that record former names.
+const FORMER_NAMES: [&str; 3] = ["requirement_name.", "capability_name.", "operation_name."];
+
+/// Whether metadata of any type record former names.
+pub(super) fn has_former_names(types: &Types<'_>) -> bool {
+    let own = types.ids().map(|id| types.definition(id));
+    let own = own.filter(|of| !profile::is_built_in(of.key.span().file));
+    let mut metadata = own.filter_map(|of| of.value.get("metadata"));
+    metadata.any(|metadata| {
+        let mut keys = metadata.entries().filter_map(|(key, _)| key.text());
+        keys.any(|key| FORMER_NAMES.iter().any(|of| key.starts_with(of)))
+    })
 }
 
 fn entries_of(said: Option<&SaidValue>) -> impl Iterator<Item = &(std::sync::Arc<str>, Value)> {

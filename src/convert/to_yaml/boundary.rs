@@ -9,7 +9,7 @@ use super::place;
 use super::types::{ParameterOwner, outputs, parameters};
 use crate::tosca::v1_0::ComponentId;
 use crate::tosca::v1_0::definitions::{
-    ComponentKind, DefinedService, ExposedFeature, FeatureKind, NodeFeature,
+    ComponentKind, DefinedNode, DefinedService, ExposedFeature, FeatureKind, NodeFeature,
 };
 use cuvee_text::value::Value;
 use cuvee_text::xml::XmlElement;
@@ -74,6 +74,13 @@ impl<'d> YamlConverter<'_, 'd> {
                     self.lose(element, &below, construct, why, LossKind::Lost);
                     continue;
                 }
+                if self.is_asked_anyway(id, service, (kind, &said.text), own) {
+                    let construct = format!("that it shows the requirement `{}`", said.text);
+                    let why = "it need not be fulfilled outside, and has to be inside";
+                    let below = format!("BoundaryDefinitions/{container}");
+                    self.lose(element, &below, construct, why, LossKind::Lost);
+                    continue;
+                }
                 let node = Value::from(&*node_name(node));
                 mapped.put(&said.text, vec![node, (&*own.name.text).into()]);
             }
@@ -99,11 +106,40 @@ impl<'d> YamlConverter<'_, 'd> {
         let optional = shown.filter_map(|feature| {
             let (_, own) = exposed(service, kind, feature)?;
             let said = feature.name.as_ref().unwrap_or(&own.name);
-            let mut defined = self.library.effective_features(of, kind);
-            let (_, defined) = defined.find(|(_, it)| it.name.text == said.text)?;
-            (defined.lower.value == Some(0)).then(|| own.id.text.to_string())
+            let is_open = self.least(of, kind, &said.text) == Some(0)
+                && !self.is_asked_anyway(id, service, (kind, &said.text), own);
+            is_open.then(|| own.id.text.to_string())
         });
         optional.collect()
+    }
+
+    /// The lower bound of a requirement or capability of a type.
+    fn least(&self, of: ComponentId, kind: FeatureKind, name: &str) -> Option<u64> {
+        let mut defined = self.library.effective_features(of, kind);
+        defined.find(|(_, it)| it.name.text == name)?.1.lower.value
+    }
+
+    /// Whether a requirement inside has to be fulfilled, and the one that it is shown as need not.
+    /// YAML maps no such requirement.
+    fn is_asked_anyway(
+        &self,
+        id: ComponentId,
+        service: &DefinedService<'d>,
+        (kind, shown): (FeatureKind, &str),
+        own: &NodeFeature<'d>,
+    ) -> bool {
+        let find = |name| self.find(ComponentKind::NodeType, id, name);
+        let is_inside =
+            |node: &&DefinedNode<'d>| node.requirements.iter().any(|it| it.id.text == own.id.text);
+        let (FeatureKind::Requirement, Some(outer), Some(node)) =
+            (kind, find(service.substitutable.as_ref()), service.nodes.iter().find(is_inside))
+        else {
+            return false;
+        };
+        let inner = find(node.template.type_name.as_ref());
+        let inner = inner.and_then(|inner| self.least(inner, kind, &own.name.text));
+        let outer = self.least(outer, kind, shown);
+        inner.zip(outer).is_some_and(|(inner, outer)| inner > outer)
     }
 
     /// The plans as workflows.

@@ -131,8 +131,16 @@ pub(super) struct OwnArtifacts<'o> {
     owner: &'o str,
     /// The artifacts by name, each with its template.
     names: FxHashMap<String, Option<ComponentId>>,
+    /// The types of the artifacts, by name.
+    types: FxHashMap<String, Option<ComponentId>>,
+    /// The type of the node that has them: an artifact with the name of one of its artifacts has to
+    /// be of a type that derives from the type of that one.
+    node_type: Option<ComponentId>,
     /// The name of the first artifact of each template.
     first_of: FxHashMap<ComponentId, String>,
+    /// Whether those that implement operations are there. An artifact of theirs that is deployed as
+    /// well is another one.
+    is_implemented: bool,
     pub artifacts: YamlMap,
     /// Metadata that record the names of the templates.
     pub metadata: YamlMap,
@@ -141,14 +149,17 @@ pub(super) struct OwnArtifacts<'o> {
 impl<'o> OwnArtifacts<'o> {
     fn of(owner: &'o str) -> Self {
         let (names, first_of) = (FxHashMap::default(), FxHashMap::default());
+        let (types, node_type) = (FxHashMap::default(), None);
         let (artifacts, metadata) = (YamlMap::default(), YamlMap::default());
-        Self { owner, names, first_of, artifacts, metadata }
+        let is_implemented = false;
+        Self { owner, names, types, node_type, first_of, is_implemented, artifacts, metadata }
     }
 
     /// The known artifact that another use of a template refers to, with the same name or without a
     /// name.
     fn known(&self, template: ComponentId, used: &ArtifactUse<'_>, name: &str) -> Option<String> {
         match &used.name {
+            _ if self.is_implemented => None,
             Some(_) => (self.names.get(name) == Some(&Some(template))).then(|| name.to_owned()),
             None => self.first_of.get(&template).cloned(),
         }
@@ -199,6 +210,7 @@ impl<'c, 'd> YamlConverter<'c, 'd> {
                 }));
             }
         }
+        own.is_implemented = true;
         for by in library.ancestry(chosen).collect::<Vec<_>>() {
             let deployed = library.implementation(by).map(|said| &said.deployment_artifacts);
             for artifact in deployed.into_iter().flatten() {
@@ -214,6 +226,7 @@ impl<'c, 'd> YamlConverter<'c, 'd> {
         }
         converted.artifacts = own.artifacts;
         metadata.append(own.metadata);
+        self.type_artifacts.insert(id, own.types);
         converted
     }
 
@@ -294,6 +307,8 @@ impl<'c, 'd> YamlConverter<'c, 'd> {
         node: &'o DefinedNode<'d>,
     ) -> OwnArtifacts<'o> {
         let mut own = OwnArtifacts::of(&node.id.text);
+        let name = node.template.type_name.as_ref();
+        own.node_type = self.find(ComponentKind::NodeType, id, name);
         for artifact in &node.artifacts {
             self.artifact(id, artifact, FileKey::Service, &mut own);
         }
@@ -322,13 +337,26 @@ impl<'c, 'd> YamlConverter<'c, 'd> {
         if let Some(known) = template.and_then(|id| own.known(id, artifact, &wanted)) {
             return Some(known);
         }
-        let name = unique(&wanted, |name| own.names.contains_key(name));
+        let kind = self.artifact_type(from, artifact, said);
+        let inherited = |name: &str| {
+            let mut of = own.node_type.into_iter().flat_map(|of| self.library.ancestry(of));
+            of.find_map(|of| self.type_artifacts.get(&of)?.get(name).copied()).flatten()
+        };
+        let is_other = |name: &str| {
+            let is_it = |of| kind.is_some_and(|kind| self.library.derives(kind, of));
+            inherited(name).is_some_and(|of| !is_it(of))
+        };
+        let name = unique(&wanted, |name| own.names.contains_key(name) || is_other(name));
         let path = self.artifact_file(artifact, said, &name, file)?;
         if artifact.name.is_none() {
             let construct = format!("the name `{name}` of an artifact");
             let why = "artifacts of YAML have names";
             self.lose(artifact.element, "@name", construct, why, LossKind::Supplied);
         }
+        let former = artifact.name.as_ref().filter(|former| former.text != name);
+        let former = former.map(|former| &*former.text);
+        own.metadata.put_some(&format!("artifact_name.{name}"), former);
+        own.types.insert(name.clone(), kind);
         own.names.insert(name.clone(), template);
         if let Some(template) = template {
             own.first_of.entry(template).or_insert_with(|| name.clone());
@@ -403,6 +431,20 @@ impl<'c, 'd> YamlConverter<'c, 'd> {
         }
         let body = self.artifact_body(from, artifact, (said, path), file);
         Some(YamlMap::default().with("primary", body).into())
+    }
+
+    /// The type of an artifact: that of its template, or else its own.
+    fn artifact_type(
+        &self,
+        from: ComponentId,
+        artifact: &ArtifactUse<'d>,
+        said: Option<(ComponentId, &EntityTemplate<'d>)>,
+    ) -> Option<ComponentId> {
+        let (from, name) = match said {
+            Some((id, said)) => (id, said.type_name.as_ref()),
+            None => (from, artifact.type_name.as_ref()),
+        };
+        self.find(ComponentKind::ArtifactType, from, name)
     }
 
     /// The template of an artifact.

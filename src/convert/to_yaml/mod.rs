@@ -1,13 +1,16 @@
 //! Converts TOSCA 1.0 to TOSCA Simple Profile 1.3: types, service templates, and the files that
 //! they need.
 
+mod added;
 mod boundary;
 mod exported;
 mod files;
 mod implementation;
 mod names;
+mod parts;
 mod place;
 mod relations;
+mod renamed;
 mod restore;
 mod schema;
 mod scope;
@@ -20,20 +23,23 @@ mod values;
 
 use super::layout::{self, YamlMap};
 use super::loss::{Loss, LossKind, Losses};
-use super::well_known::TARGET_NAMESPACE;
+use super::well_known::{self, TARGET_NAMESPACE};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::tosca::profile;
 use crate::tosca::shape::type_sections;
 use crate::tosca::v1_0::definitions::{ComponentContent, ComponentKind, ComponentName};
 use crate::tosca::v1_0::{ComponentId, Library, PropertySchemas};
 use crate::tosca::xml_schema::SchemaTypeId;
+use added::AddedMembers;
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
 use cuvee_text::xml::XmlElement;
 use files::ConvertedFiles;
 use implementation::ChosenImplementations;
 use names::{FileKey, TypeNames, is_converted_type};
+use parts::PartNames;
 use relations::ServiceLinks;
+use renamed::RenamedParts;
 use restore::KeptParts;
 use rustc_hash::{FxHashMap, FxHashSet};
 use scope::ConversionScope;
@@ -58,12 +64,13 @@ pub(crate) struct ConvertedYaml {
     pub converted: Vec<Span>,
 }
 
-/// Converts a library.
+/// Converts a library. Names in it that YAML cannot have become others, so whatever has to be known
+/// of it as it was read has to be asked before.
 ///
 /// # Errors
 /// An error if the service template or an implementation is ambiguous or unknown.
 pub(crate) fn to_yaml<'d>(
-    library: &Library<'d>,
+    library: &mut Library<'d>,
     schemas: &PropertySchemas<'d>,
     settings: &ToYamlSettings,
 ) -> Result<ConvertedYaml, Diagnostics> {
@@ -75,9 +82,13 @@ pub(crate) fn to_yaml<'d>(
     let is_single = settings.is_single || kept.is_some();
     let names =
         TypeNames::of(library, &scope.converted, &settings.counterparts, is_single, service);
+    let added = AddedMembers::of(library, schemas, &names, &scope.converted);
+    let renamed = RenamedParts::of(library, &added);
+    let library = &*library;
     let mut converter = YamlConverter {
         library,
         schemas,
+        derived: derived_types(library, &scope.converted),
         links: ServiceLinks::default(),
         files: ConvertedFiles::of(library.loaded, settings.is_single),
         is_single,
@@ -86,6 +97,10 @@ pub(crate) fn to_yaml<'d>(
         scope,
         chosen,
         names,
+        added,
+        renamed,
+        part_names: PartNames::default(),
+        type_artifacts: FxHashMap::default(),
         losses: Losses::default(),
         sections: BTreeMap::new(),
         data_types: FxHashMap::default(),
@@ -100,6 +115,21 @@ pub(crate) fn to_yaml<'d>(
     Ok(converter.convert())
 }
 
+/// The node types that derive from each.
+fn derived_types(
+    library: &Library<'_>,
+    converted: &[ComponentId],
+) -> FxHashMap<ComponentId, Vec<ComponentId>> {
+    let mut derived: FxHashMap<ComponentId, Vec<ComponentId>> = FxHashMap::default();
+    for &id in converted.iter().filter(|id| library.component(**id).kind == ComponentKind::NodeType)
+    {
+        for of in library.ancestry(id).skip(1) {
+            derived.entry(of).or_default().push(id);
+        }
+    }
+    derived
+}
+
 /// A library that is being converted.
 struct YamlConverter<'c, 'd> {
     library: &'c Library<'d>,
@@ -111,8 +141,16 @@ struct YamlConverter<'c, 'd> {
     scope: ConversionScope,
     chosen: ChosenImplementations,
     names: TypeNames,
+    /// The node types that derive from each.
+    derived: FxHashMap<ComponentId, Vec<ComponentId>>,
     links: ServiceLinks,
     files: ConvertedFiles<'c>,
+    /// What types inherit in YAML alone.
+    added: AddedMembers,
+    renamed: RenamedParts,
+    part_names: PartNames,
+    /// The artifacts of types by name, each with its type.
+    type_artifacts: FxHashMap<ComponentId, FxHashMap<String, Option<ComponentId>>>,
     losses: Losses,
     /// The types, by file and section.
     sections: BTreeMap<FileKey, BTreeMap<&'static str, YamlMap>>,
@@ -140,6 +178,7 @@ impl<'d> YamlConverter<'_, 'd> {
             ComponentContent::Service(service) => Some((id, &**service)),
             _ => None,
         });
+        self.name_parts();
         if let Some((id, service)) = service {
             self.find_fragments(id, service);
             self.links = self.service_links(id, service);
@@ -266,7 +305,7 @@ impl<'d> YamlConverter<'_, 'd> {
         }
         metadata.append(others);
         if let Some(id) = service {
-            metadata.append(self.tags(library.component(id).element));
+            metadata.append(self.tags(library.component(id).element, well_known::is_of_service));
         }
         metadata
     }
@@ -370,12 +409,13 @@ impl<'d> YamlConverter<'_, 'd> {
         (!text.is_empty()).then(|| text.to_owned())
     }
 
-    /// Tags as metadata.
-    fn tags(&self, element: XmlElement<'d>) -> YamlMap {
+    /// Tags as metadata. One with a name that means something there is set apart.
+    fn tags(&self, element: XmlElement<'d>, is_known: fn(&str) -> bool) -> YamlMap {
         let mut metadata = YamlMap::default();
         let tags = place::child(element, "Tags");
         for tag in tags.into_iter().flat_map(|tags| place::children(tags, "Tag")) {
             let name = place::attribute(tag, "name").unwrap_or_default();
+            let name = well_known::tag_key(&name, is_known);
             if !metadata.has(&name) {
                 metadata.put(&name, place::written(tag, "value").unwrap_or_default());
             }

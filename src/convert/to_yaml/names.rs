@@ -10,6 +10,9 @@ use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// The section of data types, among which are types without a definition.
+const DATA_TYPES: &str = "data_types";
+
 /// A file of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum FileKey {
@@ -125,6 +128,7 @@ impl TypeNames {
         let normative = profile::normative().root().get(section);
         let is_taken = |name: &str| {
             normative.is_some_and(|known| known.get(name).is_some())
+                || section == DATA_TYPES && profile::primitive(name).is_some()
                 || self.taken.contains(&(file, section, name.to_owned()))
         };
         let name = unique(wanted, is_taken);
@@ -252,10 +256,22 @@ pub(super) fn as_name(text: &str) -> String {
     if name.is_empty() { "unnamed".to_owned() } else { name }
 }
 
+/// What functions call the node that hosts another one.
+const HOST: &str = "HOST";
+
 /// The name of a node. One that means something in functions gets a blank, which no id in XML has.
 pub(super) fn node_name(id: &str) -> Cow<'_, str> {
-    match profile::RESERVED_NAMES.contains(&id) {
-        true => Cow::Owned(format!("{id} node")),
+    not_reserved(id, "node")
+}
+
+/// The name of a relationship template, likewise.
+pub(super) fn relationship_name(id: &str) -> Cow<'_, str> {
+    not_reserved(id, "relationship")
+}
+
+fn not_reserved<'i>(id: &'i str, what: &str) -> Cow<'i, str> {
+    match profile::RESERVED_NAMES.contains(&id) || id == HOST {
+        true => Cow::Owned(format!("{id} {what}")),
         false => Cow::Borrowed(id),
     }
 }

@@ -4,6 +4,7 @@
 use super::super::loss::LossKind;
 use super::super::well_known::{self, FEATURE};
 use super::YamlConverter;
+use super::added;
 use super::names::{TypeName, snake_case, unique};
 use crate::tosca::v1_0::ComponentId;
 use crate::tosca::v1_0::definitions::{
@@ -210,14 +211,32 @@ impl<'d> YamlConverter<'_, 'd> {
         if let Some(known) = known {
             return (known.name.clone(), wanted);
         }
-        let own: FxHashSet<_> = library
-            .features(target, FeatureKind::Capability)
-            .map(|(_, it)| it.name.text.to_string())
-            .collect();
-        let name = unique(wanted.name, |name| own.contains(name));
+        let mut taken = self.names_around(target, FeatureKind::Capability);
+        for of in self.derived_from(target) {
+            let generated = links.capabilities.get(&of).into_iter().flatten();
+            let others = generated.filter(|it| it.type_name != wanted.type_name);
+            taken.extend(others.map(|it| it.name.clone()));
+        }
+        let name = unique(wanted.name, |name| {
+            taken.contains(name) || self.added.has(target, added::CAPABILITIES, name)
+        });
         let generated = GeneratedCapability { name: name.clone(), type_name: wanted.type_name };
         links.capabilities.entry(target).or_default().push(generated);
         (name, wanted)
+    }
+
+    /// The types that derive from a type.
+    fn derived_from(&self, id: ComponentId) -> impl Iterator<Item = ComponentId> {
+        self.derived.get(&id).into_iter().flatten().copied()
+    }
+
+    /// The names of requirements or capabilities that a type has in definitions, or one that derives
+    /// from it.
+    fn names_around(&self, id: ComponentId, kind: FeatureKind) -> FxHashSet<String> {
+        let own = self.library.features(id, kind).map(|(_, it)| it);
+        let derived = self.derived_from(id).filter_map(|of| self.library.entity_type(of));
+        let all = own.chain(derived.flat_map(|said| said.features(kind)));
+        all.map(|it| it.name.text.to_string()).collect()
     }
 
     /// The requirement of a node type for relationships of a type; it is added if necessary.
@@ -238,15 +257,16 @@ impl<'d> YamlConverter<'_, 'd> {
         if let Some(known) = known {
             return known.name.clone();
         }
-        let all = library.features(source, FeatureKind::Requirement);
-        let mut taken: FxHashSet<_> = all.map(|(_, it)| it.name.text.to_string()).collect();
-        for id in library.ancestry(source) {
+        let mut taken = self.names_around(source, FeatureKind::Requirement);
+        for id in library.ancestry(source).chain(self.derived_from(source)) {
             let generated = links.requirements.get(&id).into_iter().flatten();
-            taken.extend(generated.map(|it| it.name.clone()));
+            taken.extend(generated.filter(|it| !is_it(it)).map(|it| it.name.clone()));
         }
         // Every node has the requirement `dependency`.
         taken.insert("dependency".to_owned());
-        let name = unique(wanted, |name| taken.contains(name));
+        let name = unique(wanted, |name| {
+            taken.contains(name) || self.added.has(source, added::REQUIREMENTS, name)
+        });
         let generated = GeneratedRequirement { name: name.clone(), relationship, capability };
         links.requirements.entry(source).or_default().push(generated);
         name

@@ -2,9 +2,10 @@
 
 use super::super::layout::YamlMap;
 use super::super::loss::LossKind;
-use super::super::well_known::{self, ValueCounterpart, XML_PROPERTY, XML_TYPE};
+use super::super::well_known::{self, ValueCounterpart, XML_NAME, XML_PROPERTY, XML_TYPE};
 use super::YamlConverter;
 use super::names::{FileKey, as_name};
+use super::parts;
 use crate::tosca::v1_0::{ComponentId, ExpectedProperties};
 use crate::tosca::xml_schema::{SchemaValueType, TextRule, ValuePart, ValueShape};
 use cuvee_text::value::{Number, Value};
@@ -56,8 +57,9 @@ impl<'c> YamlConverter<'c, '_> {
                 // The schema of the type says it, too.
                 self.is_required(part, owner);
             } else {
-                let definition = self.part_definition(part, owner);
-                properties.put(part.name, definition);
+                let name = self.part_name(id, part).into_owned();
+                let definition = self.part_definition(part, &name, owner);
+                properties.put(&name, definition);
             }
         }
         properties
@@ -78,15 +80,20 @@ impl<'c> YamlConverter<'c, '_> {
     pub(super) fn inherited_parts(&self, id: ComponentId) -> Vec<ValuePart<'c>> {
         let mut all: Vec<ValuePart<'c>> = Vec::new();
         for of in self.library.ancestry(id).skip(1) {
-            let own = self.schemas.own(of);
-            let expected = own.defined.or(own.keyed.map(ExpectedProperties::Element));
-            for part in expected.map_or_else(Vec::new, |it| self.parts_of(it)) {
+            for part in self.own_parts(of) {
                 if !all.iter().any(|known| known.name == part.name) {
                     all.push(part);
                 }
             }
         }
         all
+    }
+
+    /// The properties that the schema or the keys of a type say.
+    pub(super) fn own_parts(&self, id: ComponentId) -> Vec<ValuePart<'c>> {
+        let own = self.schemas.own(id);
+        let expected = own.defined.or(own.keyed.map(ExpectedProperties::Element));
+        expected.map_or_else(Vec::new, |it| self.parts_of(it))
     }
 
     fn parts_of(&self, expected: ExpectedProperties) -> Vec<ValuePart<'c>> {
@@ -114,7 +121,12 @@ impl<'c> YamlConverter<'c, '_> {
     }
 
     /// The definition of a property.
-    fn part_definition(&mut self, part: &ValuePart<'_>, owner: SchemaOwner<'_>) -> YamlMap {
+    fn part_definition(
+        &mut self,
+        part: &ValuePart<'_>,
+        name: &str,
+        owner: SchemaOwner<'_>,
+    ) -> YamlMap {
         let (schema, built_in) = self.value_schema(part.of, part.name, owner);
         let mut definition = YamlMap::default();
         let mut metadata = YamlMap::default();
@@ -136,6 +148,7 @@ impl<'c> YamlConverter<'c, '_> {
         if part.is_attribute {
             metadata.put("xml", "attribute");
         }
+        metadata.put_some(XML_NAME, (name != part.name).then_some(part.name));
         definition.put_map("metadata", metadata);
         if part.is_choice {
             let element = self.library.component(owner.component).element;
@@ -234,11 +247,16 @@ impl<'c> YamlConverter<'c, '_> {
         let ValueShape::Parts(parts) = schemas.set.shape(of) else { return own };
         let owner = SchemaOwner { name: &own, ..owner };
         let mut properties = YamlMap::default();
-        for part in &parts {
-            let definition = self.part_definition(part, owner);
-            properties.put(part.name, definition);
+        let names = parts::names_inside(&schemas.set, &parts);
+        for (part, name) in parts.iter().zip(names) {
+            let definition = self.part_definition(part, &name, owner);
+            properties.put(&name, definition);
         }
         let mut data_type = YamlMap::default().with("derived_from", "tosca.datatypes.Root");
+        let former = schemas.set.defined_name(id).filter(|former| **former != *own);
+        let mut metadata = YamlMap::default();
+        metadata.put_some(XML_NAME, former);
+        data_type.put_map("metadata", metadata);
         data_type.put_map("properties", properties);
         self.section(owner.file, "data_types").put(&own, data_type);
         own

@@ -4,7 +4,7 @@
 use super::super::layout::YamlMap;
 use super::super::loss::LossKind;
 use super::YamlConverter;
-use super::names::{as_name, node_name, unique};
+use super::names::{as_name, node_name, relationship_name, unique};
 use super::place;
 use super::values::{AskedValue, PropertyHolder, named_input};
 use crate::tosca::v1_0::definitions::{
@@ -40,7 +40,8 @@ pub(super) struct ShownProperty<'d> {
 #[derive(Clone)]
 enum ShownValue<'d> {
     Elements(Vec<XmlElement<'d>>),
-    Attribute(String),
+    /// The name and the text of an attribute of the element.
+    Attribute(XmlElement<'d>, String, String),
 }
 
 /// The owner of the inner property of a mapping.
@@ -55,8 +56,12 @@ struct ShownTarget<'s, 'd> {
 /// A property mapping without errors.
 struct FoundMapping<'s, 'd> {
     own: String,
+    /// The name of the shown property in YAML.
+    shown_as: String,
     target: ShownTarget<'s, 'd>,
     property: String,
+    /// The name of the property inside in YAML.
+    inside_as: String,
 }
 
 impl<'d> ShownProperties<'d> {
@@ -122,7 +127,7 @@ impl<'d> YamlConverter<'_, 'd> {
         if shown.targets.contains_key(&found.key()) {
             return Err("another mapping leads to the same property".to_owned());
         }
-        let name = found.name();
+        let name = found.shown_as.clone();
         let input = match inputs {
             Some(inputs) => {
                 let named = found.named();
@@ -175,8 +180,11 @@ impl<'d> YamlConverter<'_, 'd> {
         let root = self.root_name(Some(target.type_id));
         let property = property(mapping.target_property.as_ref(), root)?;
         let part = self.part(target.type_id, &property)?;
+        let inside_as = self.part_name(target.type_id, &part).into_owned();
+        let mut shown_as = own.trim_start_matches('@').to_owned();
         if let Some(node_type) = node_type {
             let of = self.part(node_type, &own)?;
+            shown_as = self.part_name(node_type, &of).into_owned();
             let are_alike = match (self.kind(&of), self.kind(&part)) {
                 (Some(of), Some(part)) => of == part,
                 _ => of.of == part.of,
@@ -186,7 +194,7 @@ impl<'d> YamlConverter<'_, 'd> {
                 return Err(format!("in YAML, `{own}` of `{name}` has values of another type"));
             }
         }
-        Ok(FoundMapping { own, target, property })
+        Ok(FoundMapping { own, shown_as, target, property, inside_as })
     }
 
     fn shown_target<'s>(
@@ -272,7 +280,7 @@ impl<'d> YamlConverter<'_, 'd> {
                     false => values.next().unwrap_or(Value::Null),
                 }
             }
-            ShownValue::Attribute(text) => self.text_value(text, asked),
+            ShownValue::Attribute(_, _, text) => self.text_value(text, asked),
         });
         let named = holder.root.and_then(|root| text_of(root, &asked.part));
         if let Some(name) = named.as_deref().and_then(named_input) {
@@ -284,13 +292,26 @@ impl<'d> YamlConverter<'_, 'd> {
             Some(input) => self.inputs.get(input).and_then(default_of).or(given),
             None => given,
         };
-        if let (Some(first), Some(own)) = (&first, &own)
-            && first != own
-        {
+        if let (Some(first), Some(own)) = (&first, &own) {
             let construct = format!("the value of `{}`", asked.part.name);
-            let why = "the value of the property that is mapped to it counts";
-            let below = asked.part.name;
-            self.lose(holder.root.unwrap_or(holder.element), below, construct, why, LossKind::Lost);
+            let (why, kind) = match first == own {
+                true => ("the property that is mapped to it says the same", LossKind::Supplied),
+                false => ("the value of the property that is mapped to it counts", LossKind::Lost),
+            };
+            let below = key_of(&asked.part);
+            self.lose(holder.root.unwrap_or(holder.element), &below, construct, why, kind);
+        }
+        if let (None, Some(said)) = (&shown.input, &shown.value) {
+            let construct = &format!("the value of `{}` that is shown", asked.part.name);
+            let why = "an output of YAML gives the value of the property inside";
+            match said {
+                ShownValue::Elements(all) => {
+                    all.iter().for_each(|it| self.lose(*it, "", construct, why, LossKind::Supplied))
+                }
+                ShownValue::Attribute(root, name, _) => {
+                    self.lose(*root, &format!("@{name}"), construct, why, LossKind::Supplied);
+                }
+            }
         }
         let value = first.or(own);
         let Some(input) = &shown.input else {
@@ -347,15 +368,10 @@ impl FoundMapping<'_, '_> {
         named_input(&text?).map(str::to_owned)
     }
 
-    /// The exposed name of the property.
-    fn name(&self) -> String {
-        self.own.trim_start_matches('@').to_owned()
-    }
-
     /// The output that exposes the value of the property.
     fn output(&self) -> YamlMap {
         let path = self.target.path.iter().map(|step| &**step);
-        let path = path.chain([self.property.trim_start_matches('@')]).map(Value::from);
+        let path = path.chain([&*self.inside_as]).map(Value::from);
         let value = YamlMap::default().with("get_property", path.collect::<Vec<_>>());
         YamlMap::default().with("value", value)
     }
@@ -385,7 +401,7 @@ fn named_target<'s, 'd>(
     let known = service.relationships.iter().find(|it| it.id.text == wanted);
     Ok(known.map(|known| {
         let id = &*known.id.text;
-        (ComponentKind::RelationshipType, id, &known.template, vec![Cow::Borrowed(id)])
+        (ComponentKind::RelationshipType, id, &known.template, vec![relationship_name(id)])
     }))
 }
 
@@ -406,7 +422,10 @@ fn property(path: Option<&SaidText<'_>>, root: Option<&str>) -> Result<String, S
 /// The value that a service template assigns to a property.
 fn shown_value<'d>(root: XmlElement<'d>, own: &str) -> Option<ShownValue<'d>> {
     match own.strip_prefix('@') {
-        Some(name) => place::written(root, name).map(ShownValue::Attribute),
+        Some(name) => {
+            let text = place::written(root, name)?;
+            Some(ShownValue::Attribute(root, name.to_owned(), text))
+        }
         None => {
             let is_it = |child: &XmlElement<'_>| {
                 child.name().namespace != TOSCA && child.name().local == own

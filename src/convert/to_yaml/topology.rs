@@ -3,7 +3,7 @@
 use super::super::layout::YamlMap;
 use super::super::loss::LossKind;
 use super::YamlConverter;
-use super::names::{FileKey, node_name, unique};
+use super::names::{FileKey, node_name, relationship_name, unique};
 use super::place;
 use super::values::PropertyHolder;
 use crate::tosca::profile::RESERVED_NAMES;
@@ -27,7 +27,7 @@ impl<'d> YamlConverter<'_, 'd> {
         let mut relationships = YamlMap::default();
         for relationship in &service.relationships {
             let template = self.relationship(id, relationship);
-            relationships.put(&relationship.id.text, template);
+            relationships.put(&relationship_name(&relationship.id.text), template);
         }
         let policies = self.policies(id, service);
         let mut workflows = self.workflows(id, service);
@@ -280,6 +280,8 @@ impl<'d> YamlConverter<'_, 'd> {
         template.put_some("description", self.description(said.element));
         let mut metadata = YamlMap::default();
         metadata.put_some("name", place::attribute(said.element, "name"));
+        let own = &*said.id.text;
+        metadata.put_some("id", (relationship_name(own) != own).then_some(own));
         template.put_map("metadata", metadata);
         if let Some(type_id) = self.find(kind, id, name) {
             let holder = PropertyHolder {
@@ -373,6 +375,6 @@ fn assignment(service: &DefinedService<'_>, link: &super::relations::LinkedRequi
     let mut body = YamlMap::default().with("node", &*node);
     body.put_some("capability", link.capability.as_deref());
     let relationship = &service.relationships[link.relationship];
-    body.put("relationship", &*relationship.id.text);
+    body.put("relationship", &*relationship_name(&relationship.id.text));
     YamlMap::default().with(&link.name, body).into()
 }

@@ -4,11 +4,12 @@ use super::super::layout::YamlMap;
 use super::super::loss::LossKind;
 use super::super::well_known::{self, STANDARD, TARGET_NAME, lifecycle_operation};
 use super::YamlConverter;
+use super::added::{self};
 use super::implementation::ImplementedOperation;
 use super::names::{FileKey, TypeName, as_name, unique};
 use super::place;
 use crate::tosca::v1_0::definitions::{
-    Bound, ComponentKind, EntityType, FeatureDefinition, TypeInterface,
+    Bound, ComponentKind, EntityType, FeatureDefinition, FeatureKind, TypeInterface,
 };
 use crate::tosca::v1_0::{ComponentId, ExpectedProperties};
 use crate::tosca::xml_schema::ValueShape;
@@ -150,7 +151,7 @@ impl<'d> YamlConverter<'_, 'd> {
         said: &EntityType<'d>,
         element: XmlElement<'d>,
     ) -> YamlMap {
-        let mut metadata = self.tags(element);
+        let mut metadata = self.tags(element, well_known::is_of_type);
         for (word, is_said) in
             [("abstract", said.is_abstract.is_some()), ("final", said.is_final.is_some())]
         {
@@ -226,6 +227,7 @@ impl<'d> YamlConverter<'_, 'd> {
         let mut capabilities = YamlMap::default();
         for capability in &said.capabilities {
             capabilities.put(&capability.name.text, self.capability(id, capability, file));
+            self.former_name(FeatureKind::Capability, capability, metadata);
         }
         for wanted in self.links.capabilities.get(&id).cloned().unwrap_or_default() {
             let capability = YamlMap::default().with("type", wanted.type_name);
@@ -234,6 +236,7 @@ impl<'d> YamlConverter<'_, 'd> {
         body.put_map("capabilities", capabilities);
         let mut requirements = Vec::new();
         for requirement in &said.requirements {
+            self.former_name(FeatureKind::Requirement, requirement, metadata);
             let definition = self.requirement(id, requirement, file, metadata);
             requirements.push(YamlMap::default().with(&requirement.name.text, definition).into());
         }
@@ -259,6 +262,13 @@ impl<'d> YamlConverter<'_, 'd> {
         }
         body.put_list("requirements", requirements);
         self.behavior(id, file, body, metadata);
+    }
+
+    /// Records the name of a requirement or capability that was renamed.
+    fn former_name(&self, kind: FeatureKind, said: &FeatureDefinition<'d>, to: &mut YamlMap) {
+        let name = &*said.name.text;
+        let former = self.renamed.former_feature(kind, name);
+        to.put_some(&format!("{}_name.{name}", kind.what()), former);
     }
 
     fn capability(
@@ -367,12 +377,28 @@ impl<'d> YamlConverter<'_, 'd> {
             if is_own && interface.key != interface.name {
                 metadata.put(&format!("interface.{}", interface.key), &*interface.name);
             }
+            if is_own {
+                self.former_operations(id, interface, metadata);
+            }
         }
         if !at_target.is_empty() {
             metadata.put("target_interfaces", at_target.join(", "));
         }
         body.put_map("interfaces", written);
         body.put_map("artifacts", implementation.artifacts);
+    }
+
+    /// Records the names of operations that were renamed.
+    fn former_operations(
+        &self,
+        id: ComponentId,
+        interface: &ConvertedInterface,
+        metadata: &mut YamlMap,
+    ) {
+        for (name, _) in self.said_operations(id, interface) {
+            let former = self.renamed.former_operation(name);
+            metadata.put_some(&format!("operation_name.{}.{name}", interface.key), former);
+        }
     }
 
     /// The interfaces of a type, inherited ones first.
@@ -402,7 +428,10 @@ impl<'d> YamlConverter<'_, 'd> {
                     true => STANDARD.0.to_owned(),
                     false => key_of(&interface.name.text),
                 };
-                let key = unique(&wanted, |key| all.iter().any(|known| known.key == key));
+                let key = unique(&wanted, |key| {
+                    all.iter().any(|known| known.key == key)
+                        || !is_lifecycle && self.added.has(id, added::INTERFACES, key)
+                });
                 all.push(ConvertedInterface {
                     name: interface.name.text.to_string(),
                     key,
@@ -468,7 +497,11 @@ impl<'d> YamlConverter<'_, 'd> {
             for (name, written) in outputs(operation.element) {
                 let counterpart = well_known::parameter_type(&written);
                 let (kind, is_built_in) = (counterpart.type_name, counterpart.leads_back);
-                let is_there = known.contains(&*name) || name == "state" && has_state;
+                let is_there = known.contains(&*name)
+                    || name == "state" && has_state
+                    || [added::PROPERTIES, added::ATTRIBUTES]
+                        .iter()
+                        .any(|kind| self.added.has(id, kind, &name));
                 let is_said = match attributes.get(&name) {
                     Some(_) => false,
                     None if is_there => false,
@@ -520,23 +553,29 @@ impl<'d> YamlConverter<'_, 'd> {
         known
     }
 
+    /// The names and elements of the operations that a type declares in an interface.
+    fn said_operations<'s>(
+        &'s self,
+        id: ComponentId,
+        interface: &'s ConvertedInterface,
+    ) -> impl Iterator<Item = (&'s str, XmlElement<'d>)> {
+        let said = self.library.entity_type(id).into_iter();
+        let all = said.flat_map(|said| match interface.is_at_target {
+            true => &said.target_interfaces,
+            false => &said.interfaces,
+        });
+        let own = all.filter(|it| it.name.text == *interface.name);
+        own.flat_map(|own| &own.operations).map(|it| (&*it.name.text, it.element))
+    }
+
     /// The operations that a type declares in an interface, with inputs and outputs.
     pub(super) fn own_operations(
         &self,
         id: ComponentId,
         interface: &ConvertedInterface,
     ) -> Vec<OwnOperation> {
-        let element = self.library.component(id).element;
-        let containers = match interface.is_at_target {
-            true => &["TargetInterfaces"][..],
-            false => &["Interfaces", "SourceInterfaces"][..],
-        };
-        let all = containers.iter().filter_map(|name| place::child(element, name));
-        let all = all.flat_map(|all| place::children(all, "Interface"));
-        let own = all.filter(|it| place::attribute(*it, "name").as_ref() == Some(&interface.name));
-        let operations = own.flat_map(|own| place::children(own, "Operation"));
-        let own = operations.map(|it| OwnOperation {
-            name: place::attribute(it, "name").unwrap_or_default(),
+        let own = self.said_operations(id, interface).map(|(name, it)| OwnOperation {
+            name: name.to_owned(),
             inputs: parameters(it, ParameterOwner::Operation),
             asked: parameters(it, ParameterOwner::Plan),
             outputs: output_mappings(it),

@@ -6,6 +6,7 @@ use super::super::loss::LossKind;
 use super::super::well_known::XML_PROPERTY;
 use super::YamlConverter;
 use super::names::{FileKey, as_name, unique};
+use super::parts;
 use super::schema::{SchemaOwner, typed};
 use crate::tosca::v1_0::definitions::{ComponentContent, DefinedService, EntityTemplate};
 use crate::tosca::v1_0::{ComponentId, TOSCA};
@@ -13,6 +14,7 @@ use crate::tosca::xml_schema::{SchemaValueType, ValuePart, ValueShape};
 use cuvee_text::value::Value;
 use cuvee_text::xml::XmlElement;
 use rustc_hash::FxHashSet;
+use std::borrow::Cow;
 
 /// The prefix of a text that represents the value of an input.
 const GET_INPUT: &str = "get_input:";
@@ -97,7 +99,8 @@ impl<'d> YamlConverter<'_, 'd> {
         match shape {
             ValueShape::Parts(parts) => {
                 self.tell_empty(holder);
-                self.parts(&parts, holder, &mut properties);
+                let names = self.names_of_parts(holder.type_id, &parts);
+                self.parts((&parts, &names), holder, &mut properties);
                 self.inherited(&parts, holder, &mut properties);
             }
             ValueShape::Opaque | ValueShape::Text(..) => {
@@ -113,17 +116,36 @@ impl<'d> YamlConverter<'_, 'd> {
                 }
             }
         }
+        self.needed(holder, &mut properties);
         properties
+    }
+
+    /// Supplies values of properties that the type has in YAML alone.
+    fn needed(&mut self, holder: PropertyHolder<'_, 'd>, values: &mut YamlMap) {
+        let Some(input) = holder.input else { return };
+        for (name, type_name) in self.added.needed(holder.type_id).to_vec() {
+            if values.has(name) {
+                continue;
+            }
+            let is_taken = |name: &str| self.inputs.has(name) || self.reserved.contains(name);
+            let input = unique(&as_name(&format!("{input}_{name}")), is_taken);
+            self.inputs.put(&input, YamlMap::default().with("type", type_name));
+            let why = format!("the type has it in YAML, and the input `{input}` gives its value");
+            let below = format!("{}Properties/{name}", holder.below);
+            let construct = format!("a value of `{name}`");
+            self.lose(holder.element, &below, construct, why, LossKind::Supplied);
+            values.put(name, YamlMap::default().with("get_input", input));
+        }
     }
 
     /// The values of the parts of an element, by name.
     fn parts(
         &mut self,
-        parts: &[ValuePart<'_>],
+        (parts, names): (&[ValuePart<'_>], &[Cow<'_, str>]),
         holder: PropertyHolder<'_, 'd>,
         values: &mut YamlMap,
     ) {
-        for part in parts {
+        for (part, name) in parts.iter().zip(names) {
             let asked = asked(*part, holder);
             let value = match (self.shown.target(holder.object, part), holder.root) {
                 (Some(shown), _) => self.value_shown(&shown, &asked, holder),
@@ -131,10 +153,10 @@ impl<'d> YamlConverter<'_, 'd> {
                 (None, None) => None,
             };
             match value {
-                Some(value) => values.put(part.name, value),
+                Some(value) => values.put(name, value),
                 None if part.is_required => {
                     if let Some(value) = self.supplied(&asked, holder) {
-                        values.put(part.name, value);
+                        values.put(name, value);
                     }
                 }
                 None => {}
@@ -168,7 +190,8 @@ impl<'d> YamlConverter<'_, 'd> {
         for part in inherited {
             let asked = asked(part, holder);
             if let Some(value) = self.supplied(&asked, holder) {
-                values.put(part.name, value);
+                let name = self.part_name(holder.type_id, &asked.part).into_owned();
+                values.put(&name, value);
             }
         }
     }
@@ -214,7 +237,8 @@ impl<'d> YamlConverter<'_, 'd> {
                     object: None,
                     below: "",
                 };
-                self.parts(&parts, holder, &mut values);
+                let names = parts::names_inside(&schemas.set, &parts);
+                self.parts((&parts, &names), holder, &mut values);
                 values.into()
             }
             ValueShape::Opaque if asked.part.of != SchemaValueType::Unknown => {

@@ -6,7 +6,9 @@
 //! ([`solve`]).
 
 mod filters;
+mod incoming;
 mod inventory;
+mod least;
 mod network;
 mod sharing;
 mod slots;
@@ -30,9 +32,10 @@ use crate::tosca::{TypeId, Types};
 use cuvee_sat::solve::SolverSettings;
 use cuvee_text::yaml::OutNode;
 use filters::FilterTexts;
+use incoming::IncomingUses;
 use rustc_hash::{FxHashMap, FxHashSet};
 use slots::{OpenDemands, SlotDemand, slots};
-use solve::{FulfilOptions, Solved, solved};
+use solve::{FulfilOptions, FulfilProblem, Solved, solved};
 use std::rc::Rc;
 use targets::{DemandOptions, Fitting, FulfilOption, FulfilTargets};
 use told::Teller;
@@ -89,6 +92,11 @@ pub(crate) struct Fulfilment {
 }
 
 impl Fulfilment {
+    /// Whether nothing was found, and nothing stays open.
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.selected.is_empty() && self.relations.is_empty() && self.open.is_empty()
+    }
+
     /// The nodes of the inventory that are used.
     pub(crate) fn stored(&self) -> FxHashSet<usize> {
         let selected = self.selected.iter().map(|(_, stored)| *stored);
@@ -131,13 +139,24 @@ pub(crate) fn fulfil(
             .map(|(demand, fitting)| usable.of(demand, most(demand), fitting))
             .collect(),
         selections: selectable.iter().map(|fitting| fitting.options.clone()).collect(),
+        incoming: slots
+            .selections
+            .iter()
+            .zip(&selectable)
+            .map(|(selection, fitting)| {
+                let options = fitting.options.iter();
+                let kinds = options.filter_map(|&target| targets.all[target].kind);
+                IncomingUses::of(question, selection, kinds)
+            })
+            .collect(),
     };
     let teller = Teller { question, slots: &slots, targets: &targets };
     let lacking = teller.lacking(&options, &selectable, &fitting);
     if lacking.has_errors() {
         return Err(lacking);
     }
-    match solved(question, &slots, &targets, &options, settings) {
+    let problem = FulfilProblem { slots: &slots, targets: &targets, options: &options };
+    match solved(problem, settings) {
         Ok(solved) => {
             let mut warnings = teller.ambiguous(&solved);
             warnings.0.extend((!solved.is_proven).then(told::unproven));

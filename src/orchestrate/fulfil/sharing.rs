@@ -11,9 +11,10 @@
 
 use super::network::{FlowNetwork, UNBOUNDED};
 use super::slots::OpenDemands;
-use super::solve::{Chooser, FulfilOptions, FulfilReason, NotSolved, TOLD};
+use super::solve::{Chooser, FulfilOptions, FulfilProblem, FulfilReason, NotSolved, TOLD};
 use super::targets::{DemandOptions, FulfilOption, FulfilTargets};
 use cuvee_sat::solve::Limit;
+use indexmap::IndexSet;
 use petgraph::unionfind::UnionFind;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
@@ -89,9 +90,7 @@ struct Sharing<'s, 'q, 't> {
 /// # Errors
 /// The relations and selections that compete, with the bounds that are too small for them.
 pub(super) fn share(
-    slots: &OpenDemands<'_>,
-    targets: &FulfilTargets<'_, '_>,
-    options: &FulfilOptions,
+    FulfilProblem { slots, targets, options }: FulfilProblem<'_, '_, '_>,
     limit: &Limit,
 ) -> Result<SharedPlaces, NotSolved> {
     let mut network = FlowNetwork::default();
@@ -150,24 +149,41 @@ impl Sharing<'_, '_, '_> {
     }
 
     fn selections(&mut self) {
-        let mut known: FxHashMap<&[usize], usize> = FxHashMap::default();
-        for (index, options) in self.options.selections.iter().enumerate() {
+        let mut known: FxHashMap<(&[usize], Vec<FulfilReason>), usize> = FxHashMap::default();
+        let all = self.options.selections.iter().zip(&self.options.incoming).enumerate();
+        for (index, (options, incoming)) in all {
             let node = self.node(FulfilReason::Selection(index));
             self.selections.push(node);
             self.open.push(node);
-            let shared = match known.get(&**options) {
+            // Of a node with too few places for the relations to a selected one nothing is left.
+            let full = options.iter().filter_map(|&target| {
+                let full = incoming.too_many(&self.targets.all[target])?;
+                Some(FulfilReason::Capacity(target, Rc::clone(full)))
+            });
+            let key = (&**options, full.collect::<Vec<_>>());
+            let shared = match known.get(&key) {
                 Some(&shared) => shared,
                 None => {
                     let shared = self.network.node();
-                    for &target in options {
-                        let place = self.place(target, FulfilReason::Once(target), Some(1));
-                        self.network.arc(shared, place, UNBOUNDED);
-                    }
-                    known.insert(options, shared);
+                    self.selection_arcs(shared, options, &key.1);
+                    known.insert(key, shared);
                     shared
                 }
             };
             self.network.arc(node, shared, 1);
+        }
+    }
+
+    /// Adds arcs from a node to existing nodes that can be selected, some of which are full.
+    fn selection_arcs(&mut self, node: usize, options: &[usize], full: &[FulfilReason]) {
+        let mut full = full.iter().peekable();
+        for &target in options {
+            let is_it = |reason: &&FulfilReason| matches!(reason, FulfilReason::Capacity(of, _) if *of == target);
+            let place = match full.next_if(is_it) {
+                Some(reason) => self.node(reason.clone()),
+                None => self.place(target, FulfilReason::Once(target), Some(1)),
+            };
+            self.network.arc(node, place, UNBOUNDED);
         }
     }
 
@@ -285,7 +301,9 @@ impl Sharing<'_, '_, '_> {
             self.fits(&competing);
         }
         let met = self.network.nodes().filter(|&node| self.network.is_met(node));
-        met.filter_map(|node| self.reasons.get(&node).cloned()).collect()
+        let reasons: IndexSet<_> =
+            met.filter_map(|node| self.reasons.get(&node).cloned()).collect();
+        reasons.into_iter().collect()
     }
 
     /// Whether there are places for these alone.

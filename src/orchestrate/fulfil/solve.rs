@@ -7,11 +7,11 @@
 //! says that a node is passed over. Among equally good solutions this takes the nodes that are
 //! declared first.
 
+use super::incoming::IncomingUses;
+use super::least::least;
 use super::sharing::{SharedPlaces, share};
 use super::slots::{OpenDemands, SlotDemand};
 use super::targets::{DemandOptions, FulfilOption, FulfilTargets};
-use super::uses::fitting;
-use super::{FulfilQuestion, inventory::node_type};
 use crate::topology::NodeIndex;
 use cuvee_sat::formula::{Atom, Lit, OriginId};
 use cuvee_sat::solve::{
@@ -75,6 +75,16 @@ pub(super) enum NotSolved {
 pub(super) struct FulfilOptions {
     pub selections: Vec<Vec<usize>>,
     pub demands: Vec<Rc<DemandOptions>>,
+    /// What the relations to each node that is to be selected use.
+    pub incoming: Vec<IncomingUses>,
+}
+
+/// What is decided.
+#[derive(Clone, Copy)]
+pub(super) struct FulfilProblem<'s, 'q, 't> {
+    pub slots: &'s OpenDemands<'q>,
+    pub targets: &'s FulfilTargets<'q, 't>,
+    pub options: &'s FulfilOptions,
 }
 
 /// How many other solutions are reported at most.
@@ -84,12 +94,13 @@ pub(super) const TOLD: usize = 32;
 const UNTIMED: usize = 100_000;
 
 struct Solving<'s, 'q, 't> {
-    question: &'s FulfilQuestion<'q, 'q, 't>,
     slots: &'s OpenDemands<'q>,
     targets: &'s FulfilTargets<'q, 't>,
     options: &'s FulfilOptions,
     /// What is decided already.
     shared: SharedPlaces,
+    /// The selections that are left out.
+    left_out: FxHashSet<usize>,
     clauses: BoundedClauses,
     reasons: Vec<FulfilReason>,
     known: FxHashMap<FulfilReason, OriginId>,
@@ -104,46 +115,85 @@ struct Solving<'s, 'q, 't> {
 }
 
 /// Finds the best solution.
-pub(super) fn solved<'q, 't>(
-    question: &FulfilQuestion<'q, 'q, 't>,
-    slots: &OpenDemands<'q>,
-    targets: &FulfilTargets<'q, 't>,
-    options: &FulfilOptions,
+///
+/// # Errors
+/// A smallest set of what competes, or that there was no time.
+pub(super) fn solved(
+    problem: FulfilProblem<'_, '_, '_>,
     settings: &SolverSettings,
 ) -> Result<Solved, NotSolved> {
-    let shared = share(slots, targets, options, &settings.limit)?;
-    let mut solving = Solving {
-        question,
-        slots,
-        targets,
-        options,
-        shared,
-        clauses: BoundedClauses::default(),
-        reasons: Vec::new(),
-        known: FxHashMap::default(),
-        selected: Vec::new(),
-        choosers: Vec::new(),
-        taken: Vec::new(),
-        objectives: Default::default(),
-        limit: None,
-    };
-    solving.variables();
-    let choices: usize = solving.taken.iter().map(Vec::len).sum();
-    solving.limit = (choices > UNTIMED).then_some(&settings.limit);
-    (0..slots.selections.len()).for_each(|index| solving.selection(index));
-    for (index, demand) in slots.demands.iter().enumerate() {
-        if solving.shared.fulfilled[index].is_none() {
-            solving.in_time()?;
-            solving.demand(index, demand);
-        }
-    }
-    solving.different()?;
-    solving.capacities()?;
-    solving.inventory()?;
-    solving.solve(settings)
+    let found = share(problem, &settings.limit)
+        .and_then(|shared| Solving::of(problem, shared, FxHashSet::default(), settings))
+        .and_then(|solving| solving.solve(settings));
+    found.map_err(|unsolved| match unsolved {
+        NotSolved::Conflict(reasons) => NotSolved::Conflict(least(problem, reasons, settings)),
+        NotSolved::Interrupted => NotSolved::Interrupted,
+    })
 }
 
-impl<'q> Solving<'_, 'q, '_> {
+/// Whether these selections and demands can be decided alone.
+///
+/// # Errors
+/// Those that compete, or that there was no time.
+pub(super) fn solvable(
+    problem: FulfilProblem<'_, '_, '_>,
+    wanting: &FxHashSet<FulfilReason>,
+    settings: &SolverSettings,
+) -> Result<(), NotSolved> {
+    let is_left_out = |reason: FulfilReason| !wanting.contains(&reason);
+    let selections = 0..problem.slots.selections.len();
+    let left_out = selections.filter(|&it| is_left_out(FulfilReason::Selection(it))).collect();
+    let demands = 0..problem.slots.demands.len();
+    let fulfilled = demands.map(|it| is_left_out(FulfilReason::Demand(it)).then(Vec::new));
+    let (fulfilled, ambiguous) = (fulfilled.collect(), Vec::new());
+    let shared = SharedPlaces { fulfilled, ambiguous, is_proven: true };
+    let mut solving = Solving::of(problem, shared, left_out, settings)?;
+    solving.objectives = Default::default();
+    solving.choosers = Vec::new();
+    solving.solve(settings).map(|_| ())
+}
+
+impl<'s, 'q, 't> Solving<'s, 'q, 't> {
+    /// Makes the clauses for everything that is not decided or left out.
+    fn of(
+        FulfilProblem { slots, targets, options }: FulfilProblem<'s, 'q, 't>,
+        shared: SharedPlaces,
+        left_out: FxHashSet<usize>,
+        settings: &'s SolverSettings,
+    ) -> Result<Self, NotSolved> {
+        let mut solving = Self {
+            slots,
+            targets,
+            options,
+            shared,
+            left_out,
+            clauses: BoundedClauses::default(),
+            reasons: Vec::new(),
+            known: FxHashMap::default(),
+            selected: Vec::new(),
+            choosers: Vec::new(),
+            taken: Vec::new(),
+            objectives: Default::default(),
+            limit: None,
+        };
+        solving.variables();
+        let choices: usize = solving.taken.iter().map(Vec::len).sum();
+        solving.limit = (choices > UNTIMED).then_some(&settings.limit);
+        let selections = 0..slots.selections.len();
+        let wanted: Vec<_> = selections.filter(|it| !solving.left_out.contains(it)).collect();
+        wanted.into_iter().for_each(|index| solving.selection(index));
+        for (index, demand) in slots.demands.iter().enumerate() {
+            if solving.shared.fulfilled[index].is_none() {
+                solving.in_time()?;
+                solving.demand(index, demand);
+            }
+        }
+        solving.different()?;
+        solving.capacities()?;
+        solving.inventory()?;
+        Ok(solving)
+    }
+
     fn origin(&mut self, reason: FulfilReason) -> OriginId {
         let next = OriginId(self.reasons.len() as u32);
         let reasons = &mut self.reasons;
@@ -165,7 +215,12 @@ impl<'q> Solving<'_, 'q, '_> {
             (0..count).map(|_| self.clauses.fresh().negative()).collect()
         };
         let (selections, demands) = (&self.options.selections, &self.options.demands);
-        self.selected = selections.iter().map(|options| fresh(options.len())).collect();
+        let selections = selections.iter().enumerate();
+        let selected = selections.map(|(index, options)| match self.left_out.contains(&index) {
+            true => 0,
+            false => options.len(),
+        });
+        self.selected = selected.map(&mut fresh).collect();
         let open =
             demands.iter().zip(&self.shared.fulfilled).map(|(options, decided)| match decided {
                 Some(_) => 0,
@@ -250,20 +305,13 @@ impl<'q> Solving<'_, 'q, '_> {
                 uses.entry((option.target, &option.capability)).or_default().push(taken);
             }
         }
-        let (topology, types) = (self.question.topology, self.question.types);
-        for (index, selection) in self.slots.selections.iter().enumerate() {
+        for (index, incoming) in self.options.incoming.iter().enumerate() {
             for (&target, &selected) in
                 self.options.selections[index].iter().zip(&self.selected[index])
             {
-                let Some(kind) = self.targets.all[target].kind else { continue };
-                for &id in &selection.incoming {
-                    let relation = topology.relation(id);
-                    let Some(source) = node_type(types, topology.node(relation.source)) else {
-                        continue;
-                    };
-                    if let Some(name) = fitting(types, relation, source, kind).first() {
-                        uses.entry((target, *name)).or_default().push(selected);
-                    }
+                for (name, count) in incoming.at(&self.targets.all[target]) {
+                    let all = std::iter::repeat_n(selected, usize::try_from(*count).unwrap_or(0));
+                    uses.entry((target, name)).or_default().extend(all);
                 }
             }
         }

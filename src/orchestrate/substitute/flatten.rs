@@ -135,7 +135,7 @@ impl<'a> Flattening<'_, '_, 'a> {
     fn topology(&self, topology: &Out<'a>) -> Out<'a> {
         let mut all = entries(topology);
         for name in SECTIONS {
-            let inner = self.chosen.iter().any(|it| it.variant.view.section(name).is_some());
+            let inner = self.chosen.iter().any(|it| it.variant.view.has_section(name));
             if inner && !all.iter().any(|(key, _)| key_name(key) == name) {
                 let none = match name {
                     "policies" => Out::Seq { items: Vec::new(), like: None },

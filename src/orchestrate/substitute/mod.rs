@@ -147,8 +147,9 @@ pub(crate) fn substitute<'a>(
     let view = TemplateView::of(document.clone(), settings.types);
     unknown(settings.chosen, &view)?;
     let mut scopes = TemplateScopes::of(&view);
+    let open = ReadDocument::of(document, evaluated);
     let FulfilledDocument { mut document, mut values, .. } =
-        fulfilled(document, evaluated, &scopes, catalogue, settings, &mut warnings, &mut told)?;
+        fulfilled(open, &scopes, catalogue, settings, &mut warnings, &mut told)?;
     let (outer, mut nested) = (settings.nests.then(|| document.clone()), Vec::new());
     for _ in 0..=DEPTH {
         let view = TemplateView::of(document, settings.types);
@@ -216,20 +217,30 @@ fn placed<'a>(
     let settings = round.settings;
     let RoundChoice { chosen, uses, .. } = choice;
     let flat = flatten(round.view, settings.types, chosen, uses)?;
-    overused(&flat.document, chosen, &flat.names, settings)?;
+    let open = ReadDocument::of(flat.document, None);
+    overused(&open.values, chosen, &flat.names, settings)?;
     flat.names.iter().for_each(|names| scopes.add(names.values()));
     let (names, mut warnings) = (flat.names, flat.warnings);
     let mut told = SubstitutionExplanation::default();
-    let FulfilledDocument { document, values, cost } = fulfilled(
-        flat.document,
-        None,
-        &scopes,
-        round.catalogue,
-        settings,
-        &mut warnings,
-        &mut told,
-    )?;
+    let FulfilledDocument { document, values, cost } =
+        fulfilled(open, &scopes, round.catalogue, settings, &mut warnings, &mut told)?;
     Ok(PlacedRound { document, values, names, scopes, warnings, told, cost })
+}
+
+/// A document whose requirements may be open.
+struct ReadDocument<'a> {
+    document: Out<'a>,
+    /// The document with the values of functions, where these are asked for.
+    evaluated: Option<Out<'a>>,
+    /// Its topology, with these values.
+    values: Topology,
+}
+
+impl<'a> ReadDocument<'a> {
+    fn of(document: Out<'a>, evaluated: Option<Out<'a>>) -> Self {
+        let values = Topology::read(evaluated.as_ref().unwrap_or(&document), &|_| false);
+        Self { document, evaluated, values }
+    }
 }
 
 /// The cost of fulfilling requirements, most important part first.
@@ -302,8 +313,7 @@ impl TemplateScopes {
 
 /// Fulfils what a document leaves open from its own nodes and from the existing ones.
 fn fulfilled<'a>(
-    document: Out<'a>,
-    evaluated: Option<Out<'a>>,
+    ReadDocument { document, evaluated, values }: ReadDocument<'a>,
     scopes: &TemplateScopes,
     catalogue: &dyn Catalogue<'a>,
     settings: &SubstitutionSettings<'_, '_>,
@@ -312,7 +322,6 @@ fn fulfilled<'a>(
 ) -> Result<FulfilledDocument<'a>, Diagnostics> {
     let SubstitutionSettings { types, solver, .. } = *settings;
     let written = evaluated.as_ref().unwrap_or(&document);
-    let values = Topology::read(written, &|_| false);
     bounds::keep_bounds(&values, types)?;
     let Some(inventory) = settings.inventory else {
         return Ok(FulfilledDocument { document, values, cost: FulfilmentCost::default() });
@@ -338,20 +347,24 @@ fn fulfilled<'a>(
         open: found.open.iter().map(|(_, open)| open).sum(),
         stored: found.stored().len(),
     };
-    let document = fulfil::write(&document, &values, types, inventory, &found);
+    // What was put together from parts already, and has nothing to add, stays as it is.
+    let is_written = matches!(document, Out::Map { .. }) && found.is_nothing();
+    let document = match is_written {
+        true => document,
+        false => fulfil::write(&document, &values, types, inventory, &found),
+    };
     Ok(FulfilledDocument { document, values, cost })
 }
 
 /// Refuses capabilities that several mappings lead to, and that get more relations than they
 /// permit.
 fn overused(
-    document: &Out<'_>,
+    topology: &Topology,
     chosen: &[ChosenCandidate<'_, '_>],
     names: &[FxHashMap<String, String>],
     settings: &SubstitutionSettings<'_, '_>,
 ) -> Result<(), Diagnostics> {
     let types = settings.types;
-    let topology = Topology::read(document, &|_| false);
     let mut mapped = FxHashMap::default();
     for (candidate, names) in chosen.iter().zip(names) {
         for mapping in candidate.fit.requirements.iter().flat_map(|it| &it.mappings) {
@@ -360,7 +373,7 @@ fn overused(
             }));
         }
     }
-    let uses = fulfil::capability_uses(&topology, types);
+    let uses = fulfil::capability_uses(topology, types);
     let mut errors = Diagnostics::default();
     for relation in &topology.relations {
         let source = topology.node(relation.source);

@@ -9,6 +9,7 @@ use crate::tosca::{Family, TypeId, Types};
 use cuvee_text::source::{FileId, Span};
 use cuvee_text::yaml::{Node, Out, OutEntry, OutKey, OutNode};
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 
 /// A resolved template.
 #[derive(Clone, Debug)]
@@ -60,14 +61,12 @@ pub(crate) struct ViewedRequirement<'a> {
 impl<'a> TemplateView<'a> {
     /// Reads a resolved template.
     pub(crate) fn of(document: Out<'a>, types: &Types<'_>) -> Self {
-        let topology = entry(&document, "topology_template");
-        let templates = topology.as_ref().and_then(|topology| entry(topology, "node_templates"));
-        let mut nodes: Vec<_> = templates
-            .map(|templates| entries(&templates))
-            .unwrap_or_default()
-            .into_iter()
-            .map(|(key, body)| ViewedNode::of(key, body, types))
-            .collect();
+        let topology = part(&document, "topology_template");
+        let templates = topology.as_deref().and_then(|topology| part(topology, "node_templates"));
+        let templates = templates.as_deref().map(entries).unwrap_or_default().into_iter();
+        let mut nodes: Vec<_> =
+            templates.map(|(key, body)| ViewedNode::of(key, body, types)).collect();
+        drop(topology);
         let by_name: FxHashMap<_, _> =
             nodes.iter().enumerate().map(|(at, node)| (node.name.clone(), at)).collect();
         for assignment in nodes.iter_mut().flat_map(|node| &mut node.assignments) {
@@ -89,7 +88,7 @@ impl<'a> TemplateView<'a> {
     /// The parts of nodes that functions name: the node, the part, and the place of the call.
     pub(crate) fn called_parts(&self) -> Vec<(usize, String, Span)> {
         let mut all = Vec::new();
-        if let Some(topology) = entry(&self.document, "topology_template") {
+        if let Some(topology) = part(&self.document, "topology_template") {
             self.add_called(OutNode::root(&topology), &mut all);
         }
         all
@@ -115,7 +114,14 @@ impl<'a> TemplateView<'a> {
 
     /// The entries of a section of the topology.
     pub(crate) fn section(&self, name: &str) -> Option<Out<'a>> {
-        entry(&entry(&self.document, "topology_template")?, name)
+        let topology = part(&self.document, "topology_template")?;
+        entry(&topology, name)
+    }
+
+    /// Whether the topology has a section.
+    pub(crate) fn has_section(&self, name: &str) -> bool {
+        let topology = part(&self.document, "topology_template");
+        topology.is_some_and(|topology| part(&topology, name).is_some())
     }
 }
 
@@ -226,17 +232,25 @@ pub(crate) fn file_of(span: Span) -> Option<FileId> {
 
 /// The value of a key in a map.
 pub(crate) fn entry<'a>(map: &Out<'a>, name: &str) -> Option<Out<'a>> {
+    part(map, name).map(Cow::into_owned)
+}
+
+/// The value of a key in a map, which is not copied where it is there as a part.
+fn part<'o, 'a>(map: &'o Out<'a>, name: &str) -> Option<Cow<'o, Out<'a>>> {
     match map {
-        Out::Source(node) => node.get(name).map(Out::Source),
-        Out::Lifted(_, inner) | Out::Below(_, inner) => entry(inner, name),
+        Out::Source(node) => node.get(name).map(Out::Source).map(Cow::Owned),
+        Out::Lifted(_, inner) | Out::Below(_, inner) => part(inner, name),
         Out::Map { entries, .. } => {
             let found = entries.iter().find(|(key, _)| match key {
                 OutKey::Source(key) => key.text() == Some(name),
                 OutKey::Renamed(_, new) | OutKey::New(new) => new == name,
             });
-            found.map(|(_, value)| value.clone())
+            found.map(|(_, value)| Cow::Borrowed(value))
         }
-        _ => entries(map).into_iter().find(|(key, _)| key_name(key) == name).map(|(_, it)| it),
+        _ => {
+            let found = entries(map).into_iter().find(|(key, _)| key_name(key) == name);
+            found.map(|(_, value)| Cow::Owned(value))
+        }
     }
 }
 

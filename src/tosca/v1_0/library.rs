@@ -139,6 +139,12 @@ impl<'d> Library<'d> {
         &self.documents[document].components[position]
     }
 
+    /// The content of the component with this id, to change the names in it.
+    pub(crate) fn content_mut(&mut self, id: ComponentId) -> &mut ComponentContent<'d> {
+        let (document, position) = self.components[id.0 as usize];
+        &mut self.documents[document].components[position].content
+    }
+
     /// The position of the document that defines a component.
     pub(crate) fn document(&self, id: ComponentId) -> usize {
         self.components[id.0 as usize].0

@@ -40,7 +40,7 @@ fn problem() -> impl Strategy<Value = Problem> {
     let relations = (0_i64..3, 0_usize..3, 0_usize..3)
         .prop_map(|(tier, mandatory, optional)| Open::Relations { tier, mandatory, optional });
     let select = (0_i64..3, 0_usize..3).prop_map(|(tier, users)| Open::Select { tier, users });
-    let open = prop_oneof![3 => relations, 1 => select];
+    let open = prop_oneof![2 => relations, 1 => select];
     (servers(), servers(), prop::collection::vec(open, 1..4))
         .prop_map(|(own, stored, open)| Problem { own, stored, open })
 }
@@ -202,9 +202,7 @@ fn compete(problem: &Problem, failure: &Failure) -> Result<(), TestCaseError> {
         };
         let named: Vec<_> = (0..problem.open.len()).filter(is_named).collect();
         prop_assert!(problem.of(&named).best().is_empty(), "{error:?}");
-        // Selections may be too many only because of the relations to selected nodes.
-        let is_selected = |&at: &usize| matches!(problem.open[at], Open::Select { .. });
-        if !error.message.contains("compete") || named.iter().any(is_selected) {
+        if !error.message.contains("compete") && !error.message.contains("cannot be fulfilled") {
             continue;
         }
         for out in &named {

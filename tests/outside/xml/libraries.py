@@ -5,7 +5,7 @@ usage: libraries.py CUVEE [COUNT] [SEED]    (needs lxml)
 
 COUNT libraries over several namespaces are made, each as one document (which becomes an archive, or one document again), as an
 archive with a document a namespace, or as a repository with a file a component, and one repository in Winery's style with
-several hundred files. What is valid has to be
+several hundred files. Some names mean something else in YAML. What is valid has to be
 valid in YAML, and in XML again. lxml reads what there was and what came back into components by kind, namespace and name, each
 as values by paths; a path whose value differs has to lie under the path of an entry in a report of the two conversions."""
 import json
@@ -36,6 +36,12 @@ TYPE_OF = {"NodeTemplate": "NodeType", "RelationshipTemplate": "RelationshipType
            "Capability": "CapabilityType", "ArtifactTemplate": "ArtifactType", "PolicyTemplate": "PolicyType"}
 DEFAULTS = {("lowerBound", "1"), ("upperBound", "1"), ("minInstances", "1"), ("maxInstances", "1"), ("abstract", "no"),
             ("final", "no"), ("required", "yes"), ("importType", TOSCA)}
+# Names that mean something in YAML, or that functions, activities or metadata there could not tell from something else.
+STRANGE = {"requirement": ["dependency", "feature", "host", "my need"], "capability": ["feature", "dependency", "host", "a, b"],
+           "operation": ["inputs", "operations", "type", "a.b", "create"], "interface": ["Standard", "urn:x:Configure", "inputs"],
+           "input": ["inputs", "type", "a b"], "output": ["state", "tosca_id"], "artifact": ["my file", "disk", "by0", "by1"],
+           "property": ["state", "name", "get_input", "credential"], "tag": ["abstract", "name", "interface.run", "tag.x", "definitions_id"],
+           "policy": ["SELF", "a b"]}
 VALUES = [("string", "Tea: 1"), ("int", "-7"), ("boolean", "true"), ("double", "1.5"), ("anyURI", "urn:a"), ("positiveInteger", "8")]
 
 
@@ -44,6 +50,10 @@ def tag(name, attributes, *content):
     said = "".join(f' {key}="{value}"' for key, value in attributes.items() if value is not None)
     content = "".join(it for it in content if it)
     return f"<{name}{said}>{content}</{name}>" if content else f"<{name}{said}/>"
+
+
+def as_id(name):
+    return re.sub(r"[^\w-]", "_", name)
 
 
 def all_in(name, content):
@@ -72,6 +82,10 @@ class Library:
 
     def maybe(self, text, chance=.5):
         return text if self.rng.random() < chance else ""
+
+    def named(self, kind, usual, chance=.25):
+        """A name: the usual one, or a strange one."""
+        return self.rng.choice(STRANGE[kind]) if self.rng.random() < chance else usual
 
     def name(self, kind, local):
         return f"{self.prefixes[self.space[kind]]}:{local}"
@@ -108,6 +122,8 @@ class Library:
         root = self.rng.choice([local, f"{local}Properties"])
         letter = f"p{len(list(self.chain(kind, local)))}"
         parts = [(f"{letter}{at}", *self.rng.choice(VALUES)) for at in range(self.rng.randint(1, 3))]
+        if letter == "p1":
+            parts[0] = (self.named("property", parts[0][0]), *parts[0][1:])
         occurs = self.rng.choice([{}, {"minOccurs": 0}])
         if before and not is_keyed:
             # The schema of a derived type has what that of its parent has, and more.
@@ -136,7 +152,7 @@ class Library:
 
     def common(self, kind, local):
         about = self.maybe("<documentation>What it &lt;is&gt;.</documentation>", .2)
-        tags = self.maybe(all_in("Tags", [tag("Tag", {"name": "since", "value": "1.0"})]), .2)
+        tags = self.maybe(all_in("Tags", [tag("Tag", {"name": self.named("tag", "since"), "value": "1.0"})]), .2)
         return about + tags + self.derived(kind, local) + self.properties(kind, local)
 
     def modality(self, local, abstract=True):
@@ -186,9 +202,9 @@ class Library:
         shared = self.common("NodeType", local)
         requirements, capabilities = {}, {}
         for at in range(self.rng.randint(0, 2)):
-            requirements[f"needs{at}"] = self.rng.choice(self.known["RequirementType"])
+            requirements[self.named("requirement", f"needs{at}")] = self.rng.choice(self.known["RequirementType"])
         for at in range(self.rng.randint(0, 2)):
-            capabilities[f"gives{at}"] = self.rng.choice(self.known["CapabilityType"])
+            capabilities[self.named("capability", f"gives{at}")] = self.rng.choice(self.known["CapabilityType"])
         parent = self.parents["NodeType", local]
         if parent:
             # What is inherited may be narrowed only.
@@ -199,7 +215,7 @@ class Library:
             for name in list(capabilities):
                 narrower = [it for it in self.known["CapabilityType"] if also.get(name, it) in self.chain("CapabilityType", it)]
                 capabilities[name] = self.rng.choice(narrower)
-        own = [tag("RequirementDefinition", {"name": name, "requirementType": self.name("RequirementType", of), "lowerBound": "0",
+        own = [tag("RequirementDefinition", {"name": name, "requirementType": self.name("RequirementType", of), "lowerBound": self.rng.choice([None, "0", "0"]),
                                              "upperBound": self.rng.choice([None, "unbounded"])}) for name, of in requirements.items()]
         gives = [tag("CapabilityDefinition", {"name": name, "capabilityType": self.name("CapabilityType", of),
                                               "upperBound": self.rng.choice([None, "unbounded"])}) for name, of in capabilities.items()]
@@ -212,13 +228,13 @@ class Library:
     def behaviour(self, kind, local, container):
         """Interfaces, whose operations take and give parameters."""
         written, known = [], self.interfaces.setdefault((kind, local), [])
-        for uri in self.rng.sample(["run", "http://example.org/run", LIFECYCLE, "urn:x:stop"], self.rng.choice([0, 0, 1, 2])):
-            names = ["install", "stop"] if uri == LIFECYCLE else ["begin", "end"]
+        for uri in self.rng.sample(["run", "http://example.org/run", LIFECYCLE, "urn:x:stop", self.named("interface", "halt")], self.rng.choice([0, 0, 1, 2])):
+            names = ["install", "stop"] if uri == LIFECYCLE else [self.named("operation", "begin"), "end"]
             operations = []
             for name in names[: self.rng.randint(1, 2)]:
-                takes = [tag("InputParameter", {"name": f"in{at}", "type": self.rng.choice(["xs:string", "xsd:String", "xs:int"]),
+                takes = [tag("InputParameter", {"name": self.named("input", "in0") if at == 0 else f"in{at}", "type": self.rng.choice(["xs:string", "xsd:String", "xs:int"]),
                                                 "required": self.rng.choice([None, "no"])}) for at in range(self.rng.choice([0, 0, 1, 2]))]
-                gives = [tag("OutputParameter", {"name": f"out{at}", "type": "xs:string"}) for at in range(self.rng.choice([0, 0, 0, 1]))]
+                gives = [tag("OutputParameter", {"name": self.named("output", f"out{at}"), "type": "xs:string"}) for at in range(self.rng.choice([0, 0, 0, 1]))]
                 operations.append(tag("Operation", {"name": name}, all_in("InputParameters", takes), all_in("OutputParameters", gives)))
                 known.append((uri, name))
             written.append(tag("Interface", {"name": uri}, *operations))
@@ -272,7 +288,7 @@ class Library:
             by = by[1:]
         deployed = []
         if kind == "NodeType" and self.rng.random() < .4:
-            deployed = [self.artifact("DeploymentArtifact", {"name": "disk"})]
+            deployed = [self.artifact("DeploymentArtifact", {"name": self.named("artifact", "disk")})]
         features = self.maybe(all_in("RequiredContainerFeatures", [tag("RequiredContainerFeature", {"feature": "urn:engine"})]), .1)
         attribute = kind[0].lower() + kind[1:]
         if parent:
@@ -292,14 +308,16 @@ class Library:
         nodes, ends, relationships = [], [], []
         for at in range(self.rng.randint(1, 3 + self.several // 10)):
             id, of = f"{local}n{at}", self.rng.choice(types)
+            if at == 0 and self.rng.random() < .1:
+                id = {"S0": "SELF", "S1": "HOST"}.get(local, id)
             needs, gives = self.features[of]
-            requirements = [(f"{id}_{name}", name, kind) for name, kind in needs.items() if self.rng.random() < .7]
-            capabilities = [(f"{id}-{name}", name, kind) for name, kind in gives.items() if self.rng.random() < .7]
+            requirements = [(f"{id}_{as_id(name)}", name, kind) for name, kind in needs.items() if self.rng.random() < .7]
+            capabilities = [(f"{id}-{as_id(name)}", name, kind) for name, kind in gives.items() if self.rng.random() < .7]
             written = [tag("Requirement", {"id": one, "name": name, "type": self.name("RequirementType", kind)}) for one, name, kind in requirements]
             shown = [tag("Capability", {"id": one, "name": name, "type": self.name("CapabilityType", kind)},
                          self.values("CapabilityType", kind, .3)) for one, name, kind in capabilities]
-            policies = [self.policy("kept")] if "NT0" in self.chain("NodeType", of) and self.rng.random() < .2 and "PolicyTemplate" in self.known else []
-            deployed = [self.artifact("DeploymentArtifact", {"name": "extra"})] if self.rng.random() < .3 else []
+            policies = [self.policy(self.named("policy", "kept"))] if "NT0" in self.chain("NodeType", of) and self.rng.random() < .2 and "PolicyTemplate" in self.known else []
+            deployed = [self.artifact("DeploymentArtifact", {"name": self.named("artifact", "extra")})] if self.rng.random() < .3 else []
             about = self.rng.choice([{}, {}, {"name": "Some: node"}, {"minInstances": "0", "maxInstances": "unbounded"}])
             nodes.append(tag("NodeTemplate", {"id": id, "type": self.name("NodeType", of), **about}, self.values("NodeType", of),
                              all_in("Requirements", written), all_in("Capabilities", shown), all_in("Policies", policies),

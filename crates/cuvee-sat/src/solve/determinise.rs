@@ -21,7 +21,8 @@
 //!    in which they do, the optimiser finds the best for its context in the first model. Both
 //!    copies get the lemma `context ⇒ block as in the best model`. It excludes this pair, and every
 //!    other pair with this context. There are finitely many contexts, and `effort` bounds their
-//!    number. Where no pair differs, every assignment of inputs has exactly one model, the best.
+//!    number and the size of blocks. Where no pair differs, every assignment of inputs has exactly
+//!    one model, the best.
 //!
 //! Some models are required to be unique among equally good ones. Where another model differs in
 //! what has to be unique, the literal of the lemma says so. Then uniqueness is the demand that this
@@ -127,7 +128,9 @@ pub struct Determinised {
 }
 
 /// Determinises a problem: makes clauses that leave only the best model for each assignment of the
-/// inputs. `None` where more than `effort` contexts occur, or the limit of the settings is reached.
+/// inputs. `None` where more than `effort` contexts occur, where a block has more variables than
+/// that, where more pairs of models are needed to find the blocks, or where the limit of the
+/// settings is reached.
 ///
 /// ```
 /// use cuvee_sat::formula::{Arena, Atom, Encoder, OriginId, Var};
@@ -173,8 +176,12 @@ fn determinise_beside(
     determinised.gates = known.len() - question.inputs.len();
     let mut twins = Twins::new(cnf.vars(), &clauses, &fixed, &known, settings);
     determinised.asked = twins.differences.len();
-    let undetermined = twins.undetermined();
+    let undetermined = twins.undetermined(effort)?;
     let blocks = ChoiceBlocks::of(cnf.vars(), &undetermined, &clauses);
+    // Each pair of models takes time that grows with the square of the block.
+    if blocks.blocks.iter().any(|block| block.vars.len() > effort) {
+        return None;
+    }
     let mut left = effort;
     // All other variables follow from these. Comparing them makes the pairs that are found
     // independent of the solver.
@@ -227,7 +234,10 @@ impl Twins {
             (0..vars).map(|_| [solver.new_var().positive(); 2]).collect();
         let mut differences = BTreeMap::new();
         for (var, copies) in copies.iter_mut().enumerate().filter(|&(var, _)| !shared[var]) {
-            let (second, difference) = (solver.new_var().positive(), solver.new_var().positive());
+            // Where the first copy has few true variables and the second has many, one pair of
+            // models shows many differences.
+            let second = solver.new_true_var().positive();
+            let difference = solver.new_true_var().positive();
             copies[1] = second;
             let first = copies[0];
             solver.add_clause(&[!difference, first, second]);
@@ -285,18 +295,21 @@ impl Twins {
         self.solver.is_true(self.copies[literal.var().index()][0].negate_if(literal.is_negative()))
     }
 
-    /// The variables that the inputs do not determine, in order.
-    fn undetermined(&mut self) -> Vec<Var> {
+    /// The variables that the inputs do not determine, in order. `None` where more than `effort`
+    /// pairs of models are needed to show them.
+    fn undetermined(&mut self, effort: usize) -> Option<Vec<Var>> {
         let mut candidates: Vec<Var> = self.differences.keys().copied().collect();
         let mut found = Vec::new();
+        let mut left = effort;
         while self.differ(&candidates, &[]) {
+            left = left.checked_sub(1)?;
             let (differing, rest): (Vec<_>, Vec<_>) =
                 candidates.iter().partition(|&&var| self.differs(var));
             found.extend(differing);
             candidates = rest;
         }
         found.sort_unstable();
-        found
+        Some(found)
     }
 }
 
@@ -509,6 +522,21 @@ mod tests {
                     determinise_beside(&question, |_| Gates::default(), &kind.into(), 1000),
                 ].map(Option::unwrap);
                 prop_assert_eq!((with.vars, with.lemmas, with.ambiguous), (without.vars, without.lemmas, without.ambiguous));
+            }
+        }
+
+        /// Without effort, problems are determinised whose inputs leave no choice, and no others.
+        #[test]
+        fn without_effort_no_choice_is_made(clauses in clauses(VARS, 1..16)) {
+            let cnf = Cnf::of(VARS as usize, clauses);
+            let preference: Vec<_> = (INPUTS..VARS).map(Atom).collect();
+            let problem = Problem { cnf: &cnf, objectives: &[], preference: &preference };
+            let inputs: Vec<_> = (0..INPUTS).map(Var).collect();
+            let question = Question { problem: &problem, inputs: &inputs, unique: &[] };
+            for &kind in KINDS {
+                let with = determinise(&question, kind, 1000).unwrap();
+                let without = determinise(&question, kind, 0);
+                prop_assert_eq!(without.map(|it| it.lemmas), with.lemmas.is_empty().then(Vec::new));
             }
         }
 

@@ -17,6 +17,11 @@ pub(crate) trait SatSolver {
     /// Adds a variable that no clause mentions yet. Variables are numbered from zero.
     fn new_var(&mut self) -> Var;
 
+    /// Adds a variable as [`new_var`](Self::new_var) does, which is true where that is as good.
+    fn new_true_var(&mut self) -> Var {
+        self.new_var()
+    }
+
     /// Adds a clause for good.
     fn add_clause(&mut self, clause: &[Lit]);
 
@@ -119,6 +124,11 @@ impl SatSolver for Recorded {
         self.solver.new_var()
     }
 
+    fn new_true_var(&mut self) -> Var {
+        self.vars += 1;
+        self.solver.new_true_var()
+    }
+
     fn add_clause(&mut self, clause: &[Lit]) {
         self.literals.extend_from_slice(clause);
         self.ends.push(self.literals.len());
@@ -213,6 +223,10 @@ impl Batsat {
 impl SatSolver for Batsat {
     fn new_var(&mut self) -> Var {
         Var(self.solver.new_var_default().idx())
+    }
+
+    fn new_true_var(&mut self) -> Var {
+        Var(self.solver.new_var(batsat::lbool::TRUE, true).idx())
     }
 
     fn add_clause(&mut self, clause: &[Lit]) {
