@@ -1,6 +1,6 @@
-"""The language server as a typed client of others meets it: pytest client.py, with CUVEE as the path of the command.
+"""The language server as a typed client of others meets it: `tests/outside/editor/run` calls this with CUVEE as the path of the command.
 
-Needs `pip install pytest-lsp==1.0.1 pygls==2.1.1`. The client reads every message by the types of the protocol, and fails where one does not fit.
+The client reads every message by the types of the protocol, and fails where one does not fit.
 """
 
 import asyncio
