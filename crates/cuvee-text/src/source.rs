@@ -521,17 +521,18 @@ fn open(path: &Path) -> io::Result<(std::fs::File, u64)> {
 const MAX_BYTES: u64 = 512 << 20;
 
 /// Names the kind of a path that is not a regular file, for messages.
+#[cfg(unix)]
 fn kind(kind: std::fs::FileType) -> &'static str {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::FileTypeExt;
-        if kind.is_fifo() {
-            return "a named pipe";
-        }
-        if kind.is_socket() {
-            return "a socket";
-        }
+    use std::os::unix::fs::FileTypeExt;
+    match () {
+        () if kind.is_fifo() => "a named pipe",
+        () if kind.is_socket() => "a socket",
+        () => "a device",
     }
+}
+
+#[cfg(not(unix))]
+fn kind(_: std::fs::FileType) -> &'static str {
     "a device"
 }
 
