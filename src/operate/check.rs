@@ -3,7 +3,7 @@
 
 use super::carry::failed_step;
 use super::event::StepFailure;
-use super::plan::RunStep;
+use super::plan::{RunPlan, RunStep};
 use super::runner::Protocol;
 use super::task::{Executor, Signal, Task, TaskEnd, TaskFailure};
 use super::workshop::{Workshop, absolute};
@@ -125,7 +125,7 @@ impl InstanceOperator<'_> {
         signals: Signals,
     ) -> Result<InstanceCheck, Failure> {
         let (mut checks, mut unchecked) = (CheckRun::default(), Vec::new());
-        self.with_workshop(instance, document, |workshop| {
+        self.with_workshop(instance, RunPlan::read(document)?, |workshop| {
             let model = instance.model();
             let (ran, others) = checkable(model, names)?;
             unchecked.extend(others.into_iter().cloned());

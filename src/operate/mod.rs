@@ -134,7 +134,7 @@ impl InstanceOperator<'_> {
         document: &str,
         executor: &mut dyn Executor,
     ) -> Result<Vec<PlannedTask>, Failure> {
-        self.with_workshop(instance, document, |workshop| {
+        self.with_workshop(instance, RunPlan::read(document)?, |workshop| {
             let model = instance.model();
             let mut reaches = |host: &HostAddress| {
                 executor.reaches(host).map_err(|why| {
@@ -173,7 +173,7 @@ impl InstanceOperator<'_> {
         document: &str,
         by: Orchestrator,
     ) -> Result<Vec<Diagnostic>, Failure> {
-        self.with_workshop(instance, document, |workshop| Ok(workshop.untaken(by)))
+        self.with_workshop(instance, RunPlan::read(document)?, |workshop| Ok(workshop.untaken(by)))
     }
 
     /// Carries out the plan that was begun, until it is done, fails or is stopped.
@@ -188,10 +188,10 @@ impl InstanceOperator<'_> {
         signals: Signals,
         tell: &mut dyn FnMut(RunEvent),
     ) -> Result<RunSummary, Failure> {
-        let document = instance.plan_document()?;
+        let plan = RunPlan::read(&instance.plan_document()?)?;
         // Recording needs the instance, and what is prepared only its model.
         let reader = StoredInstance::open(self.store, self.instance)?;
-        self.with_workshop(&reader, &document, |workshop| {
+        self.with_workshop(&reader, plan, |workshop| {
             let model = reader.model();
             let left = workshop.left(model);
             let revision = model.orchestration.as_ref().map_or(0, |open| open.id);
@@ -238,10 +238,9 @@ impl InstanceOperator<'_> {
     fn with_workshop<T>(
         &self,
         instance: &StoredInstance<'_>,
-        document: &str,
+        plan: RunPlan,
         act: impl FnOnce(&Workshop<'_>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let plan = RunPlan::read(document)?;
         let model = instance.model();
         let present = Arc::clone(&model.target.digest);
         let wanted = plan.target().cloned().unwrap_or_else(|| Arc::clone(&present));

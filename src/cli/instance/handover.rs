@@ -201,7 +201,7 @@ impl InstanceRun<'_> {
         before: &ByName<Value>,
     ) -> Result<RunSummary, Failure> {
         let document = self.handed_document(orchestrator, answer)?;
-        self.begin(instance, &document, before)
+        self.begin(instance, document, before)
     }
 }
 

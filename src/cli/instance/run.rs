@@ -212,9 +212,9 @@ impl<'r> InstanceRun<'r> {
         if let Some(code) = self.may_begin(plan)? {
             return Ok(code);
         }
-        // What is run is read from the document.
+        // What is run is read from what is kept.
         drop(answer);
-        let summary = self.begin(&mut instance, &text, &before)?;
+        let summary = self.begin(&mut instance, text, &before)?;
         let outcome = self.ended(&mut instance, &summary);
         drop(lease);
         outcome
@@ -224,12 +224,13 @@ impl<'r> InstanceRun<'r> {
     pub(super) fn begin(
         &self,
         instance: &mut StoredInstance<'_>,
-        document: &str,
+        document: String,
         before: &ByName<Value>,
     ) -> Result<RunSummary, Failure> {
         let writing = InstanceWriting::of(&self.args.author, None);
         let author = writing.author(RecordOrigin::Orchestrator);
-        instance.apply(document, &author, None, false).map_err(rejected)?;
+        instance.apply(&document, &author, None, false).map_err(rejected)?;
+        drop(document);
         self.note_cause(instance, before)?;
         match instance.model().orchestration {
             // A plan whose steps run nothing is done at once.
