@@ -68,6 +68,16 @@ impl FindingsDocument {
     }
 }
 
+/// Whether the text of a file mentions what all files of TOSCA have, in YAML or in XML.
+pub(crate) fn mentions_tosca(text: &[u8]) -> bool {
+    let wanted = if is_xml(text) { DEFINITIONS } else { VERSION };
+    memmem::find(text, wanted.as_bytes()).is_some()
+}
+
+fn is_xml(text: &[u8]) -> bool {
+    text.first() == Some(&b'<')
+}
+
 /// Whether a path has to be validated with `--only-tosca`. Only readable files without TOSCA
 /// content are skipped. Most of them do not contain the keyname at all, so few files are parsed.
 fn may_be_tosca(path: &Path) -> bool {
@@ -78,11 +88,9 @@ fn may_be_tosca(path: &Path) -> bool {
     let is_small = OsFiles.size(path).is_ok_and(|size| size <= Limits::default().bytes);
     let bytes = is_small.then(|| OsFiles.read(path).ok()).flatten();
     let Some(bytes) = bytes else { return true };
-    if bytes.first() == Some(&b'<') {
-        return memmem::find(&bytes, DEFINITIONS.as_bytes()).is_some();
-    }
-    if memmem::find(&bytes, VERSION.as_bytes()).is_none() {
-        return false;
+    let is_mentioned = mentions_tosca(&bytes);
+    if !is_mentioned || is_xml(&bytes) {
+        return is_mentioned;
     }
     let Ok(text) = String::from_utf8(bytes) else { return true };
     let only_version = |path: &[&str]| *path == [VERSION];

@@ -4,7 +4,8 @@ use super::place::{self, uri_of};
 use super::protocol::{Encoding, Position, Range};
 use cuvee::editor::{CompletedWord, SuggestionKind, TemplateAnalysis, complete};
 use cuvee::source::{SourceMap, Span};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The requests that are answered.
@@ -134,11 +135,10 @@ impl PlaceQuestion<'_, '_> {
 
     fn rename(&self, offset: usize) -> Result<Value, String> {
         let new = self.params.get("newName").and_then(Value::as_str).unwrap_or_default();
-        let mut changes: Map<String, Value> = Map::new();
+        let mut changes: BTreeMap<String, Vec<Value>> = BTreeMap::new();
         for (span, text) in self.analysis.rename(self.file, offset, new)? {
             let edit = json!({ "range": self.range(span), "newText": text });
-            let edits = changes.entry(self.uri(span)).or_insert_with(|| json!([]));
-            edits.as_array_mut().into_iter().for_each(|edits| edits.push(edit.clone()));
+            changes.entry(self.uri(span)).or_default().push(edit);
         }
         Ok(json!({ "changes": changes }))
     }

@@ -102,7 +102,7 @@ pub(super) fn params<P: serde::de::DeserializeOwned>(params: Value) -> Result<P,
     serde_json::from_value(params).map_err(|error| error.to_string())
 }
 
-/// Whether the server asks its editor for changes of files.
+/// The request for news of files that change outside of the editor.
 pub(super) fn watches(id: i32) -> Message {
     let watchers = ["**/*.yaml", "**/*.yml", "**/*.csar"]
         .map(|glob| serde_json::json!({ "globPattern": glob }));

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 pub(super) type FoundByFile = BTreeMap<PathBuf, Vec<PublishedFinding>>;
 
 /// A diagnostic as it is published.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct PublishedFinding {
     pub range: Range,
@@ -51,13 +51,13 @@ impl PublishedFinding {
 }
 
 /// Where a code is explained.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct CodeDescription {
     pub href: String,
 }
 
 /// What removes a diagnostic.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct FindingData {
     pub range: Range,

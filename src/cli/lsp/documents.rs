@@ -2,6 +2,7 @@
 
 use super::place::offset;
 use super::protocol::{Encoding, Position, Range, TextChange};
+use crate::cli::validate::mentions_tosca;
 use std::sync::Arc;
 
 /// A document that is open.
@@ -32,15 +33,7 @@ impl EditedDocument {
 
     /// Whether this is a file of TOSCA.
     pub(super) fn is_tosca(&self) -> bool {
-        memchr::memmem::find(self.text.as_bytes(), b"tosca_definitions_version").is_some()
-            || self.is_definitions()
-    }
-
-    /// Whether this is a file of TOSCA 1.0.
-    fn is_definitions(&self) -> bool {
-        const NAMESPACE: &[u8] = b"http://docs.oasis-open.org/tosca/ns/2011/12";
-        self.text.trim_start().starts_with('<')
-            && memchr::memmem::find(self.text.as_bytes(), NAMESPACE).is_some()
+        mentions_tosca(self.text.trim_start().as_bytes())
     }
 
     /// Whether the file has more than types, so that it is judged by itself.

@@ -57,14 +57,18 @@ impl Encoding {
 }
 
 /// A place in a text; lines and columns count from zero.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub(super) struct Position {
     pub line: u32,
     pub character: u32,
 }
 
 /// A range of a text, without its end.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub(super) struct Range {
     pub start: Position,
     pub end: Position,

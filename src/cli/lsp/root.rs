@@ -40,15 +40,11 @@ impl JudgedRoot {
             return proven.get(path).cloned().unwrap_or_default();
         }
         let text = self.text.as_ref().and_then(|found| found.get(path));
-        let mut shown = text.cloned().unwrap_or_default();
-        for finding in self.variants.get(path).into_iter().flatten() {
-            let is_same =
-                |it: &PublishedFinding| (it.range, &it.code) == (finding.range, &finding.code);
-            if !shown.iter().any(is_same) {
-                shown.push(finding.clone());
-            }
-        }
-        shown
+        let mut shown: Vec<_> = text.into_iter().flatten().collect();
+        let mut known: BTreeSet<_> = shown.iter().map(|it| (it.range, &it.code)).collect();
+        let variants = self.variants.get(path).into_iter().flatten();
+        shown.extend(variants.filter(|it| known.insert((it.range, &it.code))));
+        shown.into_iter().cloned().collect()
     }
 
     /// The files in which something was found.

@@ -11,6 +11,7 @@ use super::protocol::{
 use super::root::JudgedRoot;
 use super::worker::{FromWorker, ToWorker, WorkerRun, WorkerTask};
 use super::workers::{FromWorkers, WorkerKind, WorkerProcess};
+use indexmap::IndexSet;
 use lsp_server::{Message, Notification, Request, RequestId, Response};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -48,6 +49,16 @@ enum Purpose {
     Text(PathBuf),
     Variants(PathBuf),
     Request(RequestId),
+}
+
+impl Purpose {
+    /// The worker that computes this.
+    fn worker(&self) -> WorkerKind {
+        match self {
+            Self::Text(_) | Self::Request(_) => WorkerKind::Text,
+            Self::Variants(_) => WorkerKind::Variants,
+        }
+    }
 }
 
 /// How the session goes on.
@@ -352,28 +363,27 @@ impl Server {
     /// Stops what is computed of a template.
     fn stop(&mut self, root: &Path) {
         let Some(known) = self.roots.get_mut(root) else { return };
-        let (text, variants) = (known.text_run.take(), known.variants_run.take());
-        if let Some(id) = text {
-            self.runs.remove(&id);
-            self.text.tell(&ToWorker::Stop(id));
-            self.stopped.insert(id, (WorkerKind::Text, Instant::now()));
+        let runs = [known.text_run.take(), known.variants_run.take()];
+        for id in runs.into_iter().flatten() {
+            let Some(purpose) = self.runs.remove(&id) else { continue };
+            self.worker(purpose.worker()).tell(&ToWorker::Stop(id));
+            self.stopped.insert(id, (purpose.worker(), Instant::now()));
         }
-        if let Some(id) = variants {
-            self.runs.remove(&id);
-            self.variants.tell(&ToWorker::Stop(id));
-            self.stopped.insert(id, (WorkerKind::Variants, Instant::now()));
+    }
+
+    fn worker(&mut self, kind: WorkerKind) -> &mut WorkerProcess {
+        match kind {
+            WorkerKind::Text => &mut self.text,
+            WorkerKind::Variants => &mut self.variants,
         }
     }
 
     fn start(&mut self, root: &Path, purpose: Purpose, task: WorkerTask) -> u64 {
         self.next_run += 1;
         let id = self.next_run;
-        let worker = match purpose {
-            Purpose::Variants(_) => &mut self.variants,
-            Purpose::Text(_) | Purpose::Request(_) => &mut self.text,
-        };
+        let run = WorkerRun { id, root: root.to_owned(), task };
+        self.worker(purpose.worker()).tell(&ToWorker::Run(run));
         self.runs.insert(id, purpose);
-        worker.tell(&ToWorker::Run(WorkerRun { id, root: root.to_owned(), task }));
         id
     }
 
@@ -419,18 +429,11 @@ impl Server {
 
     /// Starts a worker again, and returns what it has not answered.
     fn restart(&mut self, kind: WorkerKind) -> io::Result<Vec<Purpose>> {
-        let worker = match kind {
-            WorkerKind::Text => &mut self.text,
-            WorkerKind::Variants => &mut self.variants,
-        };
-        worker.restart(&self.to, self.encoding, &texts(&self.documents))?;
+        let (to, encoding, texts) = (self.to.clone(), self.encoding, texts(&self.documents));
+        self.worker(kind).restart(&to, encoding, &texts)?;
         self.stopped.retain(|_, (of, _)| *of != kind);
-        let is_lost = |purpose: &Purpose| match purpose {
-            Purpose::Variants(_) => kind == WorkerKind::Variants,
-            Purpose::Text(_) | Purpose::Request(_) => kind == WorkerKind::Text,
-        };
         let runs = std::mem::take(&mut self.runs);
-        let (lost, left) = runs.into_iter().partition(|(_, purpose)| is_lost(purpose));
+        let (lost, left) = runs.into_iter().partition(|(_, purpose)| purpose.worker() == kind);
         self.runs = left;
         let lost: BTreeMap<u64, Purpose> = lost;
         Ok(lost.into_values().collect())
@@ -490,11 +493,7 @@ impl Server {
     /// Starts a worker again that ended. What it was about is not tried again before the text
     /// changes.
     fn gone(&mut self, kind: WorkerKind, number: u32) -> io::Result<()> {
-        let worker = match kind {
-            WorkerKind::Text => &self.text,
-            WorkerKind::Variants => &self.variants,
-        };
-        if !worker.is(number) {
+        if !self.worker(kind).is(number) {
             return Ok(());
         }
         for purpose in self.restart(kind)? {
@@ -526,12 +525,8 @@ impl Server {
         if about.iter().any(|root| root.text_run.is_some()) {
             return;
         }
-        let mut all: Vec<PublishedFinding> = Vec::new();
-        for finding in about.iter().flat_map(|root| root.shown(path)) {
-            if !all.contains(&finding) {
-                all.push(finding);
-            }
-        }
+        let all: IndexSet<_> = about.iter().flat_map(|root| root.shown(path)).collect();
+        let all: Vec<PublishedFinding> = all.into_iter().collect();
         let document = self.documents.get(path);
         let uri = document.map_or_else(|| uri_of(path), |document| document.uri.clone());
         let mut params = json!({ "uri": uri, "diagnostics": all });
