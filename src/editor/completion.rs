@@ -5,7 +5,7 @@ use super::grammar::{HeldContent, MemberKind, NameFamily};
 use super::symbols::SymbolKey;
 use super::walk::{TypedEntity, Word, WordRole, member_of, walk};
 use crate::tosca::types::profile;
-use crate::tosca::{Family, TypeId, TypeRef};
+use crate::tosca::{Family, TypeId, TypeRef, Types};
 use crate::variability::options;
 use crate::variability::syntax::ExpressionOperator;
 use crate::variability::template::PLAIN_VERSION;
@@ -206,22 +206,22 @@ impl Suggesting<'_, '_> {
         if let NameFamily::Type(family) = family {
             return self.types(family, word);
         }
-        let symbols = self.analysis.symbols();
-        let own = symbols.by_key.iter().filter_map(|(key, symbol)| match key {
-            SymbolKey::Named(of, name) if *of == family => Some((name.to_string(), symbol)),
+        let analysis = self.analysis;
+        let own = analysis.symbols().by_key.keys().filter_map(|key| match key {
+            SymbolKey::Named(of, name) if *of == family => Some(&**name),
             _ => None,
         });
-        let names: Vec<_> = own.map(|(name, _)| name).collect();
-        for name in names {
-            if word.is_key && is_there(word.map, &name) {
+        let wanted = (family == NameFamily::Node).then(|| self.wanted_target(word)).flatten();
+        for name in own {
+            if word.is_key && is_there(word.map, name) {
                 continue;
             }
-            if family == NameFamily::Node && !self.fits(&name, word) {
+            if wanted.is_some_and(|wanted| !self.fits(name, wanted)) {
                 continue;
             }
             match word.is_key {
-                true => self.add_key(&name, SuggestionKind::Name, None, true),
-                false => self.add(&name, SuggestionKind::Name, None),
+                true => self.add_key(name, SuggestionKind::Name, None, true),
+                false => self.add(name, SuggestionKind::Name, None),
             }
         }
     }
@@ -286,40 +286,42 @@ impl Suggesting<'_, '_> {
         }
     }
 
-    /// Whether a node can be the target of the requirement around a word; where that is not known,
-    /// it may be.
-    fn fits(&self, node: &str, word: Word<'_>) -> bool {
-        let requirement = || {
-            let entity = word.typed?;
-            let types = self.analysis.types?;
-            let effective = types.effective(self.type_of(entity)?);
-            // The key is that of the requirement, or `node` below it.
-            let key = word.key?.text()?;
-            let name = if key == "node" { self.requirement_around(entity, word)? } else { key };
-            let definition = &effective.requirements.get(name)?.definition;
-            let target = self.node_type(node)?;
-            let wanted = |name: Option<Node<'_>>, family| {
-                let name = name?;
-                types.find_in(Some(name.span().file), family, name.text()?)
-            };
-            let derives = |one: TypeId, from: TypeId| {
-                types.may_derive(TypeRef::Defined(one), TypeRef::Defined(from))
-            };
-            let is_kind =
-                wanted(definition.node, Family::Node).is_none_or(|it| derives(target, it));
-            let offers = wanted(definition.capability, Family::Capability).is_none_or(|wanted| {
-                let effective = types.effective(target);
-                effective.is_open
-                    || effective.capabilities.values().any(|capability| {
-                        let kind = capability.definition.kind.and_then(|kind| {
-                            types.find_in(Some(kind.span().file), Family::Capability, kind.text()?)
-                        });
-                        kind.is_none_or(|kind| derives(kind, wanted))
-                    })
-            });
-            Some(is_kind && offers)
+    /// The types that the requirement around a word asks of its target: of the node and of its
+    /// capability, as far as they are known. `None` where there is no such requirement.
+    fn wanted_target(&self, word: Word<'_>) -> Option<[Option<TypeId>; 2]> {
+        let entity = word.typed?;
+        let types = self.analysis.types?;
+        let effective = types.effective(self.type_of(entity)?);
+        // The key is that of the requirement, or `node` below it.
+        let key = word.key?.text()?;
+        let name = if key == "node" { self.requirement_around(entity, word)? } else { key };
+        let definition = &effective.requirements.get(name)?.definition;
+        let wanted = |name: Option<Node<'_>>, family| named_type(types, name?, family);
+        Some([
+            wanted(definition.node, Family::Node),
+            wanted(definition.capability, Family::Capability),
+        ])
+    }
+
+    /// Whether a node can be the target of a requirement that asks for these types; where that is
+    /// not known, it may be.
+    fn fits(&self, node: &str, [kind, capability]: [Option<TypeId>; 2]) -> bool {
+        let (Some(types), Some(target)) = (self.analysis.types, self.node_type(node)) else {
+            return true;
         };
-        requirement().unwrap_or(true)
+        let derives = |one: TypeId, from: TypeId| {
+            types.may_derive(TypeRef::Defined(one), TypeRef::Defined(from))
+        };
+        let effective = types.effective(target);
+        let offers = |wanted: TypeId| {
+            effective.capabilities.values().any(|offered| {
+                let kind = offered.definition.kind;
+                let kind = kind.and_then(|kind| named_type(types, kind, Family::Capability));
+                kind.is_none_or(|kind| derives(kind, wanted))
+            })
+        };
+        kind.is_none_or(|it| derives(target, it))
+            && capability.is_none_or(|wanted| effective.is_open || offers(wanted))
     }
 
     /// The name of the requirement whose map a word is in.
@@ -333,10 +335,14 @@ impl Suggesting<'_, '_> {
 
     /// The type of a node template.
     fn node_type(&self, name: &str) -> Option<TypeId> {
-        let nodes = &self.analysis.prepared?.graph.nodes;
-        let node = nodes.iter().find(|node| node.template.declared.name == name)?;
+        let node = self.analysis.prepared?.graph.node_named(name)?;
         self.type_of(TypedEntity { family: Family::Node, body: node.template.declared.value })
     }
+}
+
+/// The type of a family that a name in a definition means.
+fn named_type(types: &Types<'_>, name: Node<'_>, family: Family) -> Option<TypeId> {
+    types.find_in(Some(name.span().file), family, name.text()?)
 }
 
 /// Whether a map, or a list of maps, has a key already.

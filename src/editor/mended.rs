@@ -4,7 +4,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::tosca::load::{Extent, Loaded, Mapping, TemplateLocation};
 use cuvee_text::answer::Failure;
 use cuvee_text::overlay::OverlayFiles;
-use cuvee_text::source::{FileId, FileSystem, SourceMap, Span};
+use cuvee_text::source::{FileSystem, SourceMap, Span};
 use cuvee_text::yaml::{self, Limits, Repaired, repair};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -155,12 +155,9 @@ impl Mended {
 
     /// What parsing the typed texts says.
     pub(crate) fn syntax(&self, sources: &SourceMap) -> Vec<Diagnostic> {
-        let id = |wanted: &MendedFile| {
-            let position = sources.files().position(|file| file.path() == wanted.path)?;
-            Some(FileId::new(u32::try_from(position).ok()?))
-        };
         let wrong = |file: &MendedFile| {
-            yaml::parse(id(file)?, Arc::clone(&file.typed), &Limits::default()).err()
+            let id = sources.find(&file.path)?;
+            yaml::parse(id, Arc::clone(&file.typed), &Limits::default()).err()
         };
         self.files.iter().filter_map(wrong).collect()
     }

@@ -1,6 +1,6 @@
 //! Answers what an editor asks about a template that is being typed.
 //!
-//! A text that is being typed is mostly broken, so nothing here fails: an [`TemplateAnalysis`] has whatever
+//! A text that is being typed is mostly broken, so nothing here fails: a [`TemplateAnalysis`] has whatever
 //! can be known. What is public may change with any version.
 
 mod completion;
@@ -87,8 +87,7 @@ impl TemplateAnalysis<'_> {
 
     /// The file of a path.
     fn file(&self, path: &Path) -> Option<FileId> {
-        let position = self.sources.files().position(|file| file.path() == path)?;
-        Some(FileId::new(u32::try_from(position).ok()?))
+        self.sources.find(path)
     }
 
     /// The texts as they were read: broken ones are repaired.

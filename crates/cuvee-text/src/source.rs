@@ -322,6 +322,12 @@ impl SourceMap {
         self.files.iter()
     }
 
+    /// The id of the file that was read at a path.
+    pub fn find(&self, path: &Path) -> Option<FileId> {
+        let position = self.files().position(|file| file.path() == path)?;
+        Some(FileId(position as u32))
+    }
+
     /// The path, line and column of the start of a span.
     pub fn location(&self, span: Span) -> Location<'_> {
         let (line, before) = self.before(span);
@@ -524,10 +530,12 @@ const MAX_BYTES: u64 = 512 << 20;
 #[cfg(unix)]
 fn kind(kind: std::fs::FileType) -> &'static str {
     use std::os::unix::fs::FileTypeExt;
-    match () {
-        () if kind.is_fifo() => "a named pipe",
-        () if kind.is_socket() => "a socket",
-        () => "a device",
+    if kind.is_fifo() {
+        "a named pipe"
+    } else if kind.is_socket() {
+        "a socket"
+    } else {
+        "a device"
     }
 }
 
