@@ -92,7 +92,6 @@ fn json<T: Serialize>(result: &T) -> String {
     let mut text = Vec::new();
     // Strings, numbers, lists and maps with string keys can always be written, and are UTF-8.
     let written = write_json(result, &mut text).ok();
-    text.shrink_to_fit();
     written.and_then(|()| String::from_utf8(text).ok()).unwrap_or_default()
 }
 

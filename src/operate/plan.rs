@@ -148,7 +148,6 @@ impl RunPlan {
             // An implementation gets the properties of its artifact as it gets inputs.
             step.inputs.extend(properties.unwrap_or_default());
         }
-        plan.steps.shrink_to_fit();
         let named = plan.steps.iter().enumerate();
         plan.by_id = named.map(|(at, step)| (Arc::clone(&step.id), at)).collect();
         Ok(plan)

@@ -12,7 +12,6 @@ use crate::variability::inputs::InputMode;
 use crate::variability::prepared::{Interpreted, Prepared};
 use crate::variability::resolve;
 use cuvee_sat::progress::Progress;
-use cuvee_sat::solve::Limit;
 use std::sync::Arc;
 
 /// An error in all variants in which all of `when` and none of `unless` are present.
@@ -106,9 +105,8 @@ fn ask(
 /// compared.
 fn helpful_mode(choice: &Choice, prepared: &Prepared<'_>) -> Option<&'static str> {
     let modes = || advice::modes(prepared.graph.template.version);
-    let resolves = |mode: &&str| {
-        resolve::resolves(prepared.loaded, &with_mode(choice, mode), &Limit::default())
-    };
+    let resolves =
+        |mode: &&str| resolve::resolves(prepared.loaded, &with_mode(choice, mode), &choice.limit);
     let has_variants = |mode: &&str| {
         let choice = with_mode(choice, mode);
         let interpreted = Interpreted::of(prepared.loaded, &choice)?;

@@ -21,8 +21,7 @@
 //!    in which they do, the optimiser finds the best for its context in the first model. Both
 //!    copies get the lemma `context ⇒ block as in the best model`. It excludes this pair, and every
 //!    other pair with this context. There are finitely many contexts, and `effort` bounds their
-//!    number and the size of blocks. Where no pair differs, every assignment of inputs has exactly
-//!    one model, the best.
+//!    number. Where no pair differs, every assignment of inputs has exactly one model, the best.
 //!
 //! Some models are required to be unique among equally good ones. Where another model differs in
 //! what has to be unique, the literal of the lemma says so. Then uniqueness is the demand that this
@@ -128,9 +127,8 @@ pub struct Determinised {
 }
 
 /// Determinises a problem: makes clauses that leave only the best model for each assignment of the
-/// inputs. `None` where more than `effort` contexts occur, where a block has more variables than
-/// that, where more pairs of models are needed to find the blocks, or where the limit of the
-/// settings is reached.
+/// inputs. `None` where more than `effort` contexts occur, where more pairs of models are needed to
+/// find the blocks, or where the limit of the settings is reached.
 ///
 /// ```
 /// use cuvee_sat::formula::{Arena, Atom, Encoder, OriginId, Var};
@@ -178,10 +176,6 @@ fn determinise_beside(
     determinised.asked = twins.differences.len();
     let undetermined = twins.undetermined(effort)?;
     let blocks = ChoiceBlocks::of(cnf.vars(), &undetermined, &clauses);
-    // Each pair of models takes time that grows with the square of the block.
-    if blocks.blocks.iter().any(|block| block.vars.len() > effort) {
-        return None;
-    }
     let mut left = effort;
     // All other variables follow from these. Comparing them makes the pairs that are found
     // independent of the solver.
