@@ -229,7 +229,22 @@ impl Arena {
             .chunk_by(|a, b| a == b)
             .filter(|equal| equal.len() % 2 == 1)
             .map(|equal| equal[0]);
-        single.fold(Formula::FALSE, |sum, operand| !self.iff(sum, operand)).negate_if(odd)
+        let single: Vec<_> = single.collect();
+        self.parity(&single).negate_if(odd)
+    }
+
+    /// An odd number of the operands hold, by halves: a change of one operand then concerns few
+    /// parts, and not all that come later.
+    fn parity(&mut self, operands: &[Formula]) -> Formula {
+        match operands {
+            [] => Formula::FALSE,
+            &[operand] => operand,
+            _ => {
+                let (left, right) = operands.split_at(operands.len() / 2);
+                let (left, right) = (self.parity(left), self.parity(right));
+                !self.iff(left, right)
+            }
+        }
     }
 
     /// At most one operand holds. The size of the formula is linear in the number of operands.

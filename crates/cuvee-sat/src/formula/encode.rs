@@ -334,13 +334,21 @@ impl<'f> Encoder<'f> {
         while let Some(&top) = stack.last() {
             let ready = stack.len();
             if self.known(top).is_none() {
-                if let View::And(operands) | View::NotAnd(operands) = self.arena.view(top) {
-                    stack.extend(operands.iter().filter(|&&operand| self.known(operand).is_none()));
-                }
+                let differing = self.differing(top);
+                let operands = match (&differing, self.arena.view(top)) {
+                    (Some(differing), _) => differing.as_slice(),
+                    (None, View::And(operands) | View::NotAnd(operands)) => operands,
+                    // A constant is the conjunction of no operands, or its negation.
+                    (None, View::Constant(_) | View::Literal(..)) => &[],
+                };
+                stack.extend(operands.iter().filter(|&&operand| self.known(operand).is_none()));
                 if stack.len() > ready {
                     continue;
                 }
-                self.define(top);
+                match differing {
+                    Some(operands) => self.define_exclusive_or(top, operands),
+                    None => self.define_conjunction(top, operands),
+                }
             }
             stack.pop();
         }
@@ -357,15 +365,23 @@ impl<'f> Encoder<'f> {
         }
     }
 
-    /// Gives a node a variable. The literals of its operands must be known already. A constant is
-    /// defined as the conjunction of no operands.
-    fn define(&mut self, formula: Formula) {
-        let operands = match self.arena.view(formula) {
-            View::And(operands) | View::NotAnd(operands) => operands,
-            View::Constant(_) | View::Literal(..) => &[],
+    /// The formulas that must differ so that a conjunction holds, if that is what it says:
+    /// `¬(a ∧ b) ∧ ¬(¬a ∧ ¬b)`.
+    fn differing(&self, conjunction: Formula) -> Option<[Formula; 2]> {
+        let (View::And(&[both, neither]) | View::NotAnd(&[both, neither])) =
+            self.arena.view(conjunction)
+        else {
+            return None;
         };
-        let var = Var(self.cnf.vars);
-        self.cnf.vars += 1;
+        match (self.arena.view(both), self.arena.view(neither)) {
+            (View::NotAnd(&[a, b]), View::NotAnd(&[c, d])) if [c, d] == [!a, !b] => Some([a, b]),
+            _ => None,
+        }
+    }
+
+    /// Gives a conjunction a variable. The literals of its operands must be known already.
+    fn define_conjunction(&mut self, formula: Formula, operands: &[Formula]) {
+        let var = self.variable_of(formula);
         let mut clause: Vec<_> =
             operands.iter().filter_map(|&operand| self.known(operand)).collect();
         for literal in &mut clause {
@@ -374,7 +390,24 @@ impl<'f> Encoder<'f> {
         }
         clause.push(var.positive());
         self.cnf.push(&mut clause, None);
+    }
+
+    /// Gives a conjunction a variable that says that two formulas differ. Their literals must be
+    /// known already.
+    fn define_exclusive_or(&mut self, formula: Formula, operands: [Formula; 2]) {
+        let [Some(a), Some(b)] = operands.map(|operand| self.known(operand)) else { return };
+        let var = self.variable_of(formula);
+        let (differ, agree) = (var.positive(), var.negative());
+        for clause in [[a, b, agree], [!a, !b, agree], [a, !b, differ], [!a, b, differ]] {
+            self.cnf.push(&mut clause.to_vec(), None);
+        }
+    }
+
+    fn variable_of(&mut self, formula: Formula) -> Var {
+        let var = Var(self.cnf.vars);
+        self.cnf.vars += 1;
         self.vars[formula.node()] = Some(var);
+        var
     }
 
     /// The clauses that were added so far.

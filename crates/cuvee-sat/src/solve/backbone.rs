@@ -80,26 +80,47 @@ pub fn backbone_beside(
 
 /// Finds the literals that are true in no model, in no certain order. There must be a model.
 ///
-/// Propagation guesses a model in which as many of the literals as possible are true, so that few
-/// models show all literals that can be true. Those that are left are asked for one by one.
+/// A search near one model decides about most. Of the others, propagation guesses a model in which
+/// as many as possible are true, so that few models show all that can be. Those that are left are
+/// asked for one by one.
 pub fn impossible(open: Vec<Lit>, models: &mut Models) -> Vec<Lit> {
     impossible_beside(&mut Samples::default(), open, models)
 }
 
 /// Does the same as [`impossible`], given some models that are known already.
-fn impossible_beside(samples: &mut Samples, mut open: Vec<Lit>, models: &mut Models) -> Vec<Lit> {
+fn impossible_beside(samples: &mut Samples, open: Vec<Lit>, models: &mut Models) -> Vec<Lit> {
     let mut show = |open: &mut Vec<Lit>, models: &Models| {
         open.retain(|&literal| !models.is_true(literal));
         let new = samples.see(models);
         open.retain(|&literal| !samples.show_since(new, literal));
     };
+    let (mut impossible, mut open) = decided_nearby(open, models);
     let mut before = usize::MAX;
     while !open.is_empty() && before - open.len() >= MANY {
         before = open.len();
         models.solve_toward(&open);
         show(&mut open, models);
     }
-    never(open, models, &mut show)
+    impossible.append(&mut never(open, models, &mut show));
+    impossible
+}
+
+/// Splits literals into those that are true in no model, and those that a search near a model cannot
+/// decide. The others are left out.
+fn decided_nearby(open: Vec<Lit>, models: &mut Models) -> (Vec<Lit>, Vec<Lit>) {
+    let (mut impossible, mut undecided) = (Vec::new(), Vec::new());
+    if open.is_empty() || !models.solve(&[]) {
+        return (impossible, open);
+    }
+    let (nearby, mut propagator) = (models.nearby(), models.propagator());
+    for literal in open {
+        match nearby.has_model(literal, &mut propagator) {
+            Some(true) => {}
+            Some(false) => impossible.push(literal),
+            None => undecided.push(literal),
+        }
+    }
+    (impossible, undecided)
 }
 
 /// How many literals a model has to show so that it was worth finding one that shows many.

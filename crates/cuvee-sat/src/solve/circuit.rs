@@ -13,6 +13,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use rustc_hash::FxHashMap;
+
 use super::gates::Gates;
 use super::propagate::{ClauseLists, Propagation};
 use crate::formula::{Cnf, Lit, Var};
@@ -42,6 +44,9 @@ enum VarKind {
 struct EvaluatedGate {
     literal: Lit,
     clauses: Vec<u32>,
+    /// The clauses that contain the negated literal. One of them has no other true literal where the
+    /// literal is false.
+    negated: Vec<u32>,
 }
 
 /// For each variable the gates that read it.
@@ -82,21 +87,63 @@ impl Circuit {
         self.kinds[var.index()] == VarKind::Input
     }
 
-    /// The variables that may change when some inputs do. They are in an order in which they can be
-    /// evaluated, the inputs first.
-    pub fn cone(&self, inputs: &[Var]) -> Vec<Var> {
-        let mut cone = inputs.to_vec();
+    /// The variables that may change when some inputs do, each with its new value as a literal, if
+    /// one of the circuit has that value. They are in an order in which they can be evaluated;
+    /// `inputs` come first.
+    ///
+    /// A gate says the same with new values where its clauses stay the same clauses, and the
+    /// opposite where they become those of its negation. So the sum of bits changes with each bit.
+    pub fn cone(&self, inputs: Vec<(Var, Option<Lit>)>) -> Vec<(Var, Option<Lit>)> {
+        let mut found: FxHashMap<Var, Option<Lit>> = inputs.iter().copied().collect();
+        let mut changed = inputs;
         let mut open = BinaryHeap::new();
-        inputs.iter().for_each(|&input| open.extend(self.readers.of(input).iter().map(Reverse)));
+        let readers = |var: Var| self.readers.of(var).iter().copied().map(Reverse);
+        changed.iter().for_each(|&(input, _)| open.extend(readers(input)));
         let mut last = None;
-        while let Some(Reverse(&gate)) = open.pop() {
-            if last.replace(gate) != Some(gate) {
-                let var = self.gates[gate as usize].literal.var();
-                cone.push(var);
-                open.extend(self.readers.of(var).iter().map(Reverse));
+        while let Some(Reverse(gate)) = open.pop() {
+            if last.replace(gate) == Some(gate) {
+                continue;
             }
+            let gate = &self.gates[gate as usize];
+            let value = self.changed_value(gate, &found);
+            let var = gate.literal.var();
+            found.insert(var, value);
+            changed.push((var, value));
+            open.extend(readers(var));
         }
-        cone
+        changed
+    }
+
+    /// The literal that a gate equals when variables have new values.
+    fn changed_value(
+        &self,
+        gate: &EvaluatedGate,
+        changed: &FxHashMap<Var, Option<Lit>>,
+    ) -> Option<Lit> {
+        let var = gate.literal.var();
+        let new = |literal: Lit| match changed.get(&literal.var()) {
+            Some(new) => new.map(|new| new.negate_if(literal.is_negative())),
+            None => Some(literal),
+        };
+        let others = |clauses: &[u32], new: &dyn Fn(Lit) -> Option<Lit>| {
+            let clauses = clauses.iter().map(|&clause| {
+                let others = self.clauses[clause as usize].iter().copied();
+                let others = others.filter(|literal| literal.var() != var).map(new);
+                let mut others = others.collect::<Option<Vec<Lit>>>()?;
+                others.sort_unstable();
+                Some(others)
+            });
+            let mut clauses = clauses.collect::<Option<Vec<Vec<Lit>>>>()?;
+            clauses.sort_unstable();
+            Some(clauses)
+        };
+        let after = others(&gate.clauses, &new)?;
+        let is = |clauses: &[u32]| others(clauses, &Some).is_some_and(|before| before == after);
+        if is(&gate.clauses) {
+            Some(var.positive())
+        } else {
+            is(&gate.negated).then(|| var.negative())
+        }
     }
 
     /// The clauses that mention any of some variables, each once.
@@ -121,8 +168,9 @@ impl EvaluatedGate {
             own.filter(|clause| clause.contains(&literal)).map(Vec::len).sum()
         };
         let literal = var.positive().negate_if(size(var.negative()) < size(var.positive()));
-        let own = clauses.iter().copied().filter(|&clause| all[clause as usize].contains(&literal));
-        Self { literal, clauses: own.collect() }
+        let (clauses, negated) =
+            clauses.iter().copied().partition(|&clause| all[clause as usize].contains(&literal));
+        Self { literal, clauses, negated }
     }
 
     /// The variables that the gate reads.

@@ -112,6 +112,17 @@ impl<'q> Behind<'q> {
         }
     }
 
+    /// The inputs that change with a factor. Of two opposite cases, the other one is taken.
+    fn changed_inputs(&self, factor: usize) -> Vec<(Var, Option<Lit>)> {
+        let cases = &self.question.factors[factor];
+        let is_flipped = matches!(**cases, [one, other] if one == !other);
+        let mut inputs: Vec<Var> = cases.iter().map(|literal| literal.var()).collect();
+        inputs.retain(|&var| self.circuit.is_input(var));
+        inputs.sort_unstable();
+        inputs.dedup();
+        inputs.into_iter().map(|var| (var, is_flipped.then(|| var.negative()))).collect()
+    }
+
     /// Asks the solver about all variables behind a factor that were not seen to be influenced.
     fn prove(&mut self, kind: SolverKind, progress: &mut dyn Progress) {
         let most = self.question.cnf.literals().max(COPIED);
@@ -119,15 +130,12 @@ impl<'q> Behind<'q> {
         while factor < self.found.len() {
             let mut copies = Copies::new(self.question.cnf, kind);
             while factor < self.found.len() && copies.literals < most {
-                let cases = &self.question.factors[factor];
-                let mut inputs: Vec<Var> = cases.iter().map(|literal| literal.var()).collect();
-                inputs.retain(|&var| self.circuit.is_input(var));
-                inputs.sort_unstable();
-                inputs.dedup();
-                let cone = self.circuit.cone(&inputs);
-                let open = |var: &Var| {
+                let cone = self.circuit.cone(self.changed_inputs(factor));
+                let open = |&(var, value): &(Var, Option<Lit>)| {
                     let position = self.positions[var.index()]?;
-                    (!self.found[factor].contains(&position)).then_some((position, *var))
+                    let is_open = value != Some(var.positive())
+                        && !self.found[factor].contains(&position);
+                    is_open.then_some((position, var))
                 };
                 let open: Vec<_> = cone.iter().filter_map(open).collect();
                 if !open.is_empty() {
@@ -157,25 +165,39 @@ impl Copies {
         Self { models: Models::of(cnf, kind), literals: 0, asked: Vec::new() }
     }
 
-    fn add(&mut self, factor: usize, circuit: &Circuit, cone: &[Var], open: &[(u32, Var)]) {
+    fn add(
+        &mut self,
+        factor: usize,
+        circuit: &Circuit,
+        cone: &[(Var, Option<Lit>)],
+        open: &[(u32, Var)],
+    ) {
         let Self { models, literals, asked } = self;
         let applies = models.new_var().positive();
+        let mut twin = |value: Option<Lit>| value.unwrap_or_else(|| models.new_var().positive());
         let twins: FxHashMap<Var, Lit> =
-            cone.iter().map(|&var| (var, models.new_var().positive())).collect();
+            cone.iter().map(|&(var, value)| (var, twin(value))).collect();
+        let vars: Vec<Var> = cone.iter().map(|&(var, _)| var).collect();
         let twin = |literal: Lit| match twins.get(&literal.var()) {
             Some(twin) => twin.negate_if(literal.is_negative()),
             None => literal,
         };
-        for clause in circuit.clauses_of(cone) {
-            let copied: Vec<_> = clause.iter().copied().map(twin).chain([!applies]).collect();
-            *literals += copied.len();
-            models.add_clause(&copied);
+        let mut add = |models: &mut Models, mut clause: Vec<Lit>| {
+            clause.sort_unstable();
+            clause.dedup();
+            if clause.windows(2).all(|pair| pair[0] != !pair[1]) {
+                *literals += clause.len();
+                models.add_clause(&clause);
+            }
+        };
+        for clause in circuit.clauses_of(&vars) {
+            add(models, clause.iter().copied().map(twin).chain([!applies]).collect());
         }
         for &(position, var) in open {
             let (one, differs) = (var.positive(), models.new_var().positive());
-            models.add_clause(&[!differs, applies]);
-            models.add_clause(&[!differs, one, twin(one)]);
-            models.add_clause(&[!differs, !one, !twin(one)]);
+            add(models, vec![!differs, applies]);
+            add(models, vec![!differs, one, twin(one)]);
+            add(models, vec![!differs, !one, !twin(one)]);
             asked.push((differs, (factor, position)));
         }
     }

@@ -20,6 +20,7 @@ mod gates;
 pub mod influence;
 mod lexicographic;
 mod models;
+mod nearby;
 mod optimize;
 mod propagate;
 mod propagator;

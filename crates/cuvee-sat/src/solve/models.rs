@@ -3,6 +3,7 @@
 use super::SolverSettings;
 use super::equivalence::Equivalences;
 use super::lexicographic::lexicographic_minimum;
+use super::nearby::Nearby;
 use super::propagate::Propagation;
 use super::propagator::Propagator;
 use super::solver::{Recorded, SatSolver};
@@ -174,5 +175,10 @@ impl Models {
 
     pub(super) fn propagator(&self) -> Propagator {
         Propagator::new(&self.solver)
+    }
+
+    /// A search near the model that was found last.
+    pub(super) fn nearby(&self) -> Nearby<'_> {
+        Nearby::of(&self.solver)
     }
 }

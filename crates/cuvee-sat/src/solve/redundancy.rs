@@ -2,14 +2,16 @@
 //!
 //! A constraint that cannot is implied by the others. Where all constraints together have no model,
 //! a constraint that can is one to blame. The search first walks through models: a neighbour of a
-//! model in which exactly one constraint fails shows that this one can fail alone. For the other
-//! constraints, clauses demand that at most one constraint fails. Propagation proves that some
-//! cannot fail. For each of the rest, a solver is asked for a model in which it fails.
+//! model in which exactly one constraint fails shows that this one can fail alone. Then, with all
+//! other constraints assumed, propagation and a search near a model decide about most of the rest.
+//! For the others, clauses demand that at most one constraint fails, and a solver is asked for a
+//! model in which it is this one.
 
 use super::SolverKind;
 use super::backbone::never;
 use super::circuit::Circuit;
 use super::models::Models;
+use super::nearby::Nearby;
 use super::propagator::Propagator;
 use super::walk::LaneWalk;
 use crate::formula::{Cnf, Lit, Var};
@@ -60,6 +62,7 @@ impl ConstraintQuestion<'_> {
         let mut models = Models::of(self.rest, kind);
         let all: Vec<Lit> = self.constraints.iter().map(|&(_, literal)| literal).collect();
         let void = !models.solve(&all);
+        let nearby = (!void).then(|| models.nearby());
         let mut may_fail = FxHashSet::default();
         if !void && let Some(circuit) = Circuit::new(self.rest, self.inputs) {
             let mut fulfilling = Models::of(self.rest, kind);
@@ -68,7 +71,7 @@ impl ConstraintQuestion<'_> {
                 self.walk(walk, &mut may_fail);
             }
         }
-        let open = self.not_seen_to_hold(&mut models.propagator(), &may_fail);
+        let open = self.undecided(&mut models.propagator(), nearby.as_ref(), &mut may_fail);
         self.at_most_one_fails(&mut models);
         progress.counted("questions", open.len());
         // Each is asked for by itself: that it fails makes all others hold at once. A solver that
@@ -121,13 +124,19 @@ impl ConstraintQuestion<'_> {
         }
     }
 
-    /// The negated literals of the constraints that may fail while those of all other origins hold,
-    /// as far as propagation can tell.
+    /// The negated literals of the constraints of which neither propagation nor a search near a
+    /// model can tell whether they may fail while those of all other origins hold. Adds those of
+    /// which the search can.
     ///
     /// The origins are halved again and again. For all origins of the left half, the origins of the
     /// right half imply the same literals, and the other way round. So each constraint is assumed
     /// once for each halving around it, and not once for each other constraint.
-    fn not_seen_to_hold(&self, propagator: &mut Propagator, may_fail: &FxHashSet<Lit>) -> Vec<Lit> {
+    fn undecided(
+        &self,
+        propagator: &mut Propagator,
+        nearby: Option<&Nearby<'_>>,
+        may_fail: &mut FxHashSet<Lit>,
+    ) -> Vec<Lit> {
         let mut constraints: Vec<(u32, Lit)> = self.constraints.to_vec();
         constraints.sort_unstable();
         constraints.dedup();
@@ -163,10 +172,16 @@ impl ConstraintQuestion<'_> {
                     next.push(Halving::Beside(right, left));
                 }
                 Halving::Within(range) => {
-                    let own = origins[range].iter().copied().flatten();
-                    let failed = own.map(|&(_, literal)| !literal);
-                    let failed = failed.filter(|failed| !may_fail.contains(failed));
-                    open.extend(failed.filter(|&failed| propagator.is_possible(failed)));
+                    for failed in origins[range].iter().copied().flatten().map(|own| !own.1) {
+                        if may_fail.contains(&failed) || !propagator.is_possible(failed) {
+                            continue;
+                        }
+                        match nearby.and_then(|nearby| nearby.has_model(failed, propagator)) {
+                            Some(false) => {}
+                            Some(true) => drop(may_fail.insert(failed)),
+                            None => open.push(failed),
+                        }
+                    }
                 }
             }
         }
