@@ -31,6 +31,7 @@ fn main() -> anyhow::Result<()> {
     }
     if arguments.is_empty() {
         one_template()?;
+        long_constraints();
     }
     let is_wanted =
         |features: usize| arguments.iter().any(|wanted| *wanted == features.to_string());
@@ -43,7 +44,7 @@ fn main() -> anyhow::Result<()> {
 /// A question about a model, with the milliseconds that the answer may take at each size.
 struct ModelQuestion {
     name: &'static str,
-    ask: fn(&Resolver) -> Result<String, cuvee::Failure>,
+    ask: Asked,
     goals: [Option<u32>; 4],
 }
 
@@ -68,39 +69,76 @@ const MODEL_QUESTIONS: [ModelQuestion; 6] = [
     },
 ];
 
-/// Asks each question once about each model, from the text of its template to the answer. Beside
-/// the time is how much it grew since the size before, in proportion to the size.
+/// Asks each question once about each model, from the text of its template to the answer.
 fn feature_models(shapes: &[features::FeatureShape]) -> anyhow::Result<()> {
-    println!(
-        "\n{:<26} {:>9} {:>9} {:>7} {:>9}  answer",
-        "question", "features", "ms", "growth", "goal"
-    );
+    heading("features");
     for ModelQuestion { name, ask, goals } in &MODEL_QUESTIONS {
-        let mut before: Option<(usize, Duration)> = None;
+        let mut growing = Growing { name, before: None };
         for shape in shapes {
-            let resolver = Resolver::from_text("features.yaml", features::template(*shape));
-            let start = Instant::now();
-            // An answer that is refused shows its error.
-            let answer = ask(&resolver).unwrap_or_else(|failure| {
-                failure.diagnostics.first().map_or_else(String::new, |first| first.message.clone())
-            });
-            let taken = start.elapsed();
-            let growth = before.map_or_else(String::new, |(size, time)| {
-                let larger = shape.features as f64 / size as f64;
-                format!("{:.2}", taken.as_secs_f64() / time.as_secs_f64() / larger)
-            });
             let at = features::SHAPES.iter().position(|other| other.features == shape.features);
-            let goal =
-                at.and_then(|at| goals[at]).map_or_else(String::new, |goal| goal.to_string());
-            println!(
-                "{name:<26} {:>9} {:>9.1} {growth:>7} {goal:>9}  {answer}",
-                shape.features,
-                taken.as_secs_f64() * 1e3
-            );
-            before = Some((shape.features, taken));
+            let goal = at.and_then(|at| goals[at]);
+            growing.row(shape.features, goal, features::template(*shape), *ask);
         }
     }
     Ok(())
+}
+
+/// The numbers of inputs of which one constraint speaks, and the milliseconds that each question
+/// about the most of them may take.
+const OPERANDS: [usize; 3] = [300, 1_000, 3_000];
+const OPERANDS_GOAL: u32 = 1_000;
+
+/// Asks about templates with one constraint over all inputs.
+fn long_constraints() {
+    heading("inputs");
+    for operator in ["xor", "exo"] {
+        for (name, ask) in [("inputs", inputs as Asked), ("analyze", analyze), ("report", report)] {
+            let name = format!("{name}, one `{operator}`");
+            let mut growing = Growing { name: &name, before: None };
+            for size in OPERANDS {
+                let goal = (size == OPERANDS[2]).then_some(OPERANDS_GOAL);
+                growing.row(size, goal, features::one_constraint(operator, size), ask);
+            }
+        }
+    }
+}
+
+type Asked = fn(&Resolver) -> Result<String, cuvee::Failure>;
+
+fn heading(what: &str) {
+    println!("\n{:<26} {what:>9} {:>9} {:>7} {:>9}  answer", "question", "ms", "growth", "goal");
+}
+
+/// The rows of one question about templates of growing size.
+struct Growing<'n> {
+    name: &'n str,
+    /// The size before, and what it took.
+    before: Option<(usize, Duration)>,
+}
+
+impl Growing<'_> {
+    /// Asks once. Beside the time is how much it grew since the size before, in proportion to the
+    /// size.
+    fn row(&mut self, size: usize, goal: Option<u32>, text: String, ask: Asked) {
+        let resolver = Resolver::from_text("features.yaml", text);
+        let start = Instant::now();
+        // An answer that is refused shows its error.
+        let answer = ask(&resolver).unwrap_or_else(|failure| {
+            failure.diagnostics.first().map_or_else(String::new, |first| first.message.clone())
+        });
+        let taken = start.elapsed();
+        let growth = self.before.map_or_else(String::new, |(before, time)| {
+            let larger = size as f64 / before as f64;
+            format!("{:.2}", taken.as_secs_f64() / time.as_secs_f64() / larger)
+        });
+        let goal = goal.map_or_else(String::new, |goal| goal.to_string());
+        println!(
+            "{:<26} {size:>9} {:>9.1} {growth:>7} {goal:>9}  {answer}",
+            self.name,
+            taken.as_secs_f64() * 1e3
+        );
+        self.before = Some((size, taken));
+    }
 }
 
 fn one_template() -> anyhow::Result<()> {
@@ -143,6 +181,10 @@ fn analyze(resolver: &Resolver) -> Result<String, cuvee::Failure> {
     let (core, dead, constraints) =
         (analysis.core.len(), analysis.dead.len(), analysis.constraints.len());
     Ok(format!("{core} core, {dead} dead, {constraints} constraints in vain"))
+}
+
+fn report(resolver: &Resolver) -> Result<String, cuvee::Failure> {
+    Ok(format!("{} KB", resolver.report(&[])?.len() / 1000))
 }
 
 fn count(resolver: &Resolver, query: &Query) -> Result<String, cuvee::Failure> {

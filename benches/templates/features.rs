@@ -190,6 +190,19 @@ pub(crate) fn template(shape: FeatureShape) -> String {
     written(&rules, &constraints)
 }
 
+/// A template with boolean inputs, a node for each, and one constraint over all of them.
+pub(crate) fn one_constraint(operator: &str, inputs: usize) -> String {
+    let each = |line: &dyn Fn(usize) -> String| (0..inputs).map(line).collect::<String>();
+    format!(
+        "tosca_definitions_version: tosca_variability_1_0\ntopology_template:\n  variability:\n    inputs:\n{}    constraints:\n      - {operator}:\n{}  node_templates:\n{}",
+        each(&|input| format!("      i{input}: {{ type: boolean }}\n")),
+        each(&|input| format!("          - variability_input: i{input}\n")),
+        each(&|input| format!(
+            "    n{input}: {{ type: Part, conditions: {{ variability_input: i{input} }} }}\n"
+        )),
+    )
+}
+
 fn names(features: &[usize]) -> String {
     features.iter().map(|feature| format!("f{feature}")).collect::<Vec<_>>().join(", ")
 }

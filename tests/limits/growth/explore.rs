@@ -1,6 +1,6 @@
 //! Tests exploring templates whose inputs are a feature model. They measure work rather than time.
 
-use super::features::{FeatureShape, SHAPES, template};
+use super::features::{FeatureShape, SHAPES, one_constraint, template};
 use cuvee::Resolver;
 use cuvee::explore::progress::Progress;
 use cuvee::explore::{Query, Which};
@@ -99,4 +99,19 @@ fn many_cases_are_seen() {
     let found = template.variants_with(&query, &mut work).unwrap().result;
     assert!(found.more && found.variants.len() == 3);
     assert!(work.0["searches"] < 100, "{:?}", work.0);
+}
+
+/// Where one constraint speaks of all inputs, an input changes few gates, and propagation tells that
+/// none can change alone.
+#[test]
+fn one_constraint_over_all_inputs() {
+    let [some, more] = [500, 1_000].map(|inputs| {
+        let template = Resolver::from_text("xor.yaml", one_constraint("xor", inputs));
+        let mut work = Work::default();
+        let analysis = template.analyze_with(&mut work).unwrap().result;
+        assert!(!analysis.void && analysis.dead.is_empty() && analysis.idle_inputs.is_empty());
+        assert!(work.0["searches"] < inputs, "{:?}", work.0);
+        work.0["steps of simulation"]
+    });
+    assert!(more < 4 * some, "{some} and {more}");
 }

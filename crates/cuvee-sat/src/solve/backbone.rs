@@ -80,28 +80,31 @@ pub fn backbone_beside(
 
 /// Finds the literals that are true in no model, in no certain order. There must be a model.
 ///
-/// A search near one model decides about most. Of the others, propagation guesses a model in which
-/// as many as possible are true, so that few models show all that can be. Those that are left are
-/// asked for one by one.
+/// A search near one model decides about most. The others are asked for as a backbone is.
 pub fn impossible(open: Vec<Lit>, models: &mut Models) -> Vec<Lit> {
-    impossible_beside(&mut Samples::default(), open, models)
+    let (mut impossible, undecided) = decided_nearby(open, models);
+    impossible.append(&mut impossible_beside(&mut Samples::default(), undecided, models));
+    impossible
 }
 
-/// Does the same as [`impossible`], given some models that are known already.
-fn impossible_beside(samples: &mut Samples, open: Vec<Lit>, models: &mut Models) -> Vec<Lit> {
+/// Finds the literals that are true in no model, given some models that are known already.
+///
+/// Propagation guesses a model in which as many of the literals as possible are true, so that few
+/// models show all literals that can be true. Those that are left are asked for one by one.
+fn impossible_beside(samples: &mut Samples, mut open: Vec<Lit>, models: &mut Models) -> Vec<Lit> {
     let mut show = |open: &mut Vec<Lit>, models: &Models| {
         open.retain(|&literal| !models.is_true(literal));
         let new = samples.see(models);
         open.retain(|&literal| !samples.show_since(new, literal));
     };
-    let (mut impossible, mut open) = decided_nearby(open, models);
     let mut before = usize::MAX;
     while !open.is_empty() && before - open.len() >= MANY {
         before = open.len();
         models.solve_toward(&open);
         show(&mut open, models);
     }
-    impossible.append(&mut never(open, models, &mut show));
+    let (mut impossible, undecided) = decided_nearby(open, models);
+    impossible.append(&mut never(undecided, models, &mut show));
     impossible
 }
 

@@ -16,6 +16,7 @@ use super::SolverKind;
 use super::backbone::impossible;
 use super::circuit::Circuit;
 use super::models::Models;
+use super::propagator::Propagator;
 use super::walk::LaneWalk;
 use crate::formula::{Cnf, Lit, Var};
 use crate::progress::Progress;
@@ -95,7 +96,7 @@ impl<'q> Behind<'q> {
         let mut in_vain = 0;
         for _ in 0..PASSES {
             let mut any = false;
-            walk.pass(&mut |factor, lanes, holds| {
+            let may_go_on = walk.pass(&mut |factor, lanes, holds| {
                 for (var, changed) in lanes.changed() {
                     if changed & holds != 0
                         && let Some(position) = self.positions[var.index()]
@@ -106,7 +107,7 @@ impl<'q> Behind<'q> {
                 holds
             });
             in_vain = if any { 0 } else { in_vain + 1 };
-            if in_vain == IN_VAIN {
+            if in_vain == IN_VAIN || !may_go_on {
                 return;
             }
         }
@@ -123,18 +124,47 @@ impl<'q> Behind<'q> {
         inputs.into_iter().map(|var| (var, is_flipped.then(|| var.negative()))).collect()
     }
 
+    /// Whether two models may differ in a factor of two opposite cases, but in no other input, as
+    /// far as propagation can tell: what one case makes of the other inputs suits the other case.
+    fn may_change_alone(&self, factor: usize, propagator: &mut Propagator) -> bool {
+        let [one, other] = *self.question.factors[factor] else { return true };
+        if one != !other || propagator.value(one).is_some() {
+            return true;
+        }
+        let known = propagator.trail().len();
+        let mut suits = |case: Lit, other: Lit| {
+            let is_possible = propagator.assume(case);
+            let implied: Vec<Lit> = propagator.trail()[known + 1..].to_vec();
+            propagator.undo(known);
+            let mut inputs =
+                implied.into_iter().filter(|literal| self.circuit.is_input(literal.var()));
+            let mut holds = |literal: Lit| {
+                propagator.value(literal).unwrap_or_else(|| propagator.assume(literal))
+            };
+            let suits = is_possible && holds(other) && inputs.all(holds);
+            propagator.undo(known);
+            suits
+        };
+        suits(one, other) && suits(other, one)
+    }
+
     /// Asks the solver about all variables behind a factor that were not seen to be influenced.
     fn prove(&mut self, kind: SolverKind, progress: &mut dyn Progress) {
         let most = self.question.cnf.literals().max(COPIED);
+        let mut propagator = Models::of(self.question.cnf, kind).propagator();
         let mut factor = 0;
         while factor < self.found.len() {
             let mut copies = Copies::new(self.question.cnf, kind);
             while factor < self.found.len() && copies.literals < most {
+                if !self.may_change_alone(factor, &mut propagator) {
+                    factor += 1;
+                    continue;
+                }
                 let cone = self.circuit.cone(self.changed_inputs(factor));
                 let open = |&(var, value): &(Var, Option<Lit>)| {
                     let position = self.positions[var.index()]?;
-                    let is_open = value != Some(var.positive())
-                        && !self.found[factor].contains(&position);
+                    let is_open =
+                        value != Some(var.positive()) && !self.found[factor].contains(&position);
                     is_open.then_some((position, var))
                 };
                 let open: Vec<_> = cone.iter().filter_map(open).collect();
@@ -190,6 +220,10 @@ impl Copies {
                 models.add_clause(&clause);
             }
         };
+        if let &[(input, Some(_)), ..] = cone {
+            // The other model of a pair is like this one, so that it does not matter which is which.
+            add(models, vec![!applies, input.positive()]);
+        }
         for clause in circuit.clauses_of(&vars) {
             add(models, clause.iter().copied().map(twin).chain([!applies]).collect());
         }

@@ -123,8 +123,8 @@ impl<'c> Nearby<'c> {
     /// Whether a clause holds where variables that the propagator does not know are as in the known
     /// model.
     fn holds(&self, clause: &[Lit], propagator: &Propagator) -> bool {
-        clause.iter().any(|&literal| {
-            propagator.value(literal).unwrap_or_else(|| self.is_true(literal))
-        })
+        clause
+            .iter()
+            .any(|&literal| propagator.value(literal).unwrap_or_else(|| self.is_true(literal)))
     }
 }

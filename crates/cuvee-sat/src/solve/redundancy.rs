@@ -102,7 +102,7 @@ impl ConstraintQuestion<'_> {
         let mut in_vain = 0;
         for _ in 0..PASSES {
             let before = may_fail.len();
-            walk.pass(&mut |_, lanes, holds| {
+            let may_go_on = walk.pass(&mut |_, lanes, holds| {
                 let of_changed = || {
                     let changed = lanes.changed().filter_map(|(var, _)| by_var.get(&var));
                     changed.flatten().map(|&literal| (literal, lanes.value(!literal)))
@@ -118,7 +118,7 @@ impl ConstraintQuestion<'_> {
                 holds & !one
             });
             in_vain = if may_fail.len() > before { 0 } else { in_vain + 1 };
-            if in_vain == IN_VAIN {
+            if in_vain == IN_VAIN || !may_go_on {
                 return;
             }
         }

@@ -26,6 +26,8 @@ pub struct Samples {
     rounds: Vec<Vec<u64>>,
     /// The circuit to walk through, if any.
     ground: Option<Ground>,
+    /// Whether the last walk found that no single factor can change.
+    is_barren: bool,
     /// The models from which the next walk starts, as lanes, and how many were set so far.
     starts: Vec<u64>,
     started: u32,
@@ -45,8 +47,9 @@ impl Samples {
             return Self::default();
         };
         let mut rounds = vec![walk.lanes.values().to_vec()];
-        while rounds.len() < KEPT {
-            walk.pass(&mut |_, _, holds| holds);
+        let mut is_barren = false;
+        while rounds.len() < KEPT && !is_barren {
+            is_barren = !walk.pass(&mut |_, _, holds| holds);
             rounds.push(walk.lanes.values().to_vec());
         }
         for factor in factors.iter().filter(|factor| factor.len() > WIDE) {
@@ -57,11 +60,11 @@ impl Samples {
             }
         }
         let ground = Some(Ground { circuit, factors: factors.to_vec() });
-        Self { rounds, ground, ..Self::default() }
+        Self { rounds, ground, is_barren, ..Self::default() }
     }
 
-    /// Records the last model of the solver. After every few models, it walks on from them. Returns
-    /// the number of rounds before; later rounds are new.
+    /// Records the last model of the solver. After every few models, it walks on from them, unless
+    /// that was in vain before. Returns the number of rounds before; later rounds are new.
     pub(super) fn see(&mut self, models: &Models) -> usize {
         let known = self.rounds.len();
         let Some(Ground { circuit, factors }) = &self.ground else { return known };
@@ -72,8 +75,11 @@ impl Samples {
         self.started += 1;
         if self.started == STARTS {
             for _ in 0..AROUND.min(most_rounds(walk.lanes.values()).saturating_sub(known)) {
-                walk.pass(&mut |_, _, holds| holds);
+                self.is_barren = self.is_barren || !walk.pass(&mut |_, _, holds| holds);
                 self.rounds.push(walk.lanes.values().to_vec());
+                if self.is_barren {
+                    break;
+                }
             }
             self.started = 0;
         }
@@ -169,8 +175,9 @@ impl<'c> LaneWalk<'c> {
     /// Lets each factor take each of its other cases, in all lanes where that is possible. After
     /// each step it calls `see` with the position of the factor, the lanes, and the lanes that are
     /// still models. `see` returns the lanes that may keep the change. A random half of these keep
-    /// it.
-    pub fn pass(&mut self, see: &mut dyn FnMut(usize, &Lanes<'c>, u64) -> u64) {
+    /// it. Returns whether any change may be kept; if not, another pass would see the same.
+    pub fn pass(&mut self, see: &mut dyn FnMut(usize, &Lanes<'c>, u64) -> u64) -> bool {
+        let mut may_change = 0;
         for (index, factor) in self.factors.iter().enumerate() {
             // With two opposite cases, one change is enough: each lane takes the other case.
             let targets =
@@ -179,11 +186,12 @@ impl<'c> LaneWalk<'c> {
                 let wanted = |case| if case == target { u64::MAX } else { 0 };
                 let Some(changes) = self.changes(factor, &wanted) else { continue };
                 let holds = self.lanes.change(changes);
-                let stay = see(index, &self.lanes, holds);
-                let kept = holds & stay & self.random.next();
-                self.lanes.keep(kept);
+                let stay = holds & see(index, &self.lanes, holds);
+                may_change |= stay;
+                self.lanes.keep(stay & self.random.next());
             }
         }
+        may_change != 0
     }
 
     /// Lets a factor take up to 64 of its cases, from `first` on, each in a lane of its own. Lanes
