@@ -20,6 +20,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::equivalence::Equivalences;
 use super::models::Models;
+use super::nearby::Nearby;
 use super::propagator::Propagator;
 use super::random::Random;
 use super::walk::Samples;
@@ -194,6 +195,7 @@ pub fn equivalences_beside(
     classes.tell(|literal| samples.of_literal(literal).collect::<Vec<u64>>());
     classes.split_at_random(models, samples);
     let mut propagator = models.propagator();
+    classes.split_exclusive(&models.nearby(), &mut propagator);
     let mut splits: FxHashMap<Vec<Lit>, Option<Lit>> = FxHashMap::default();
     loop {
         // The classes that propagation does not prove to be equal, each as a literal that asks for
@@ -321,6 +323,30 @@ impl Classes {
                 return;
             }
         }
+    }
+
+    /// Splits the classes in which a literal that can be true excludes others. Of many literals of
+    /// which one is true, each model shows just one.
+    fn split_exclusive(&mut self, nearby: &Nearby<'_>, propagator: &mut Propagator) {
+        let mut at: FxHashMap<Lit, usize> = FxHashMap::default();
+        at.extend(self.candidates.iter().copied().zip(0..));
+        let mut count = self.count() as u32;
+        for mut class in self.sets() {
+            while let [first, ..] = class[..]
+                && nearby.has_model(first, propagator) == Some(true)
+            {
+                let known = propagator.trail().len();
+                if propagator.value(first).is_none() {
+                    propagator.assume(first);
+                }
+                class.retain(|&literal| propagator.value(literal) == Some(false));
+                propagator.undo(known);
+                class.iter().for_each(|literal| self.of[at[literal]] = count);
+                count += u32::from(!class.is_empty());
+            }
+        }
+        // Classes are numbered in the order of their first candidates.
+        self.tell(|_| ());
     }
 
     fn count(&self) -> usize {
