@@ -195,7 +195,7 @@ pub fn equivalences_beside(
     classes.tell(|literal| samples.of_literal(literal).collect::<Vec<u64>>());
     classes.split_at_random(models, samples);
     let mut propagator = models.propagator();
-    classes.split_exclusive(&models.nearby(), &mut propagator);
+    classes.split_nearby(&models.nearby(), &mut propagator);
     let mut splits: FxHashMap<Vec<Lit>, Option<Lit>> = FxHashMap::default();
     loop {
         // The classes that propagation does not prove to be equal, each as a literal that asks for
@@ -325,22 +325,18 @@ impl Classes {
         }
     }
 
-    /// Splits the classes in which a literal that can be true excludes others. Of many literals of
-    /// which one is true, each model shows just one.
-    fn split_exclusive(&mut self, nearby: &Nearby<'_>, propagator: &mut Propagator) {
+    /// Splits each class by models near the last one in which its first literal is true. Of many
+    /// literals of which one is true, each model shows just one.
+    fn split_nearby(&mut self, nearby: &Nearby<'_>, propagator: &mut Propagator) {
         let mut at: FxHashMap<Lit, usize> = FxHashMap::default();
         at.extend(self.candidates.iter().copied().zip(0..));
         let mut count = self.count() as u32;
         for mut class in self.sets() {
-            while let [first, ..] = class[..]
-                && nearby.has_model(first, propagator) == Some(true)
+            while let [first, _, ..] = class[..]
+                && nearby.with_model(first, propagator, |is_true| {
+                    class.retain(|&literal| !is_true(literal));
+                }) == Some(true)
             {
-                let known = propagator.trail().len();
-                if propagator.value(first).is_none() {
-                    propagator.assume(first);
-                }
-                class.retain(|&literal| propagator.value(literal) == Some(false));
-                propagator.undo(known);
                 class.iter().for_each(|literal| self.of[at[literal]] = count);
                 count += u32::from(!class.is_empty());
             }

@@ -52,6 +52,17 @@ impl<'c> Nearby<'c> {
     /// `None` where the search is given up. The propagator must have been made of the same clauses,
     /// and know nothing that is false in the known model.
     pub(super) fn has_model(&self, literal: Lit, propagator: &mut Propagator) -> Option<bool> {
+        self.with_model(literal, propagator, |_| ())
+    }
+
+    /// Does the same as [`Nearby::has_model`], and shows the model that it finds: `see` is called
+    /// with what tells whether a literal is true in it.
+    pub(super) fn with_model(
+        &self,
+        literal: Lit,
+        propagator: &mut Propagator,
+        see: impl FnOnce(&dyn Fn(Lit) -> bool),
+    ) -> Option<bool> {
         let known = propagator.trail().len();
         let mut effort = Effort { tried: TRIED, looked: TRIED * LOOKED };
         let answer = match propagator.value(literal) {
@@ -60,6 +71,9 @@ impl<'c> Nearby<'c> {
             None if propagator.assume(literal) => self.repaired(known, propagator, &mut effort),
             None => Some(false),
         };
+        if answer == Some(true) {
+            see(&|literal| self.is_true_after(literal, propagator));
+        }
         propagator.undo(known);
         answer
     }
@@ -120,11 +134,13 @@ impl<'c> Nearby<'c> {
         self.model[literal.var().index()] != literal.is_negative()
     }
 
-    /// Whether a clause holds where variables that the propagator does not know are as in the known
-    /// model.
+    /// Whether a literal is true where variables that the propagator does not know are as in the
+    /// known model.
+    fn is_true_after(&self, literal: Lit, propagator: &Propagator) -> bool {
+        propagator.value(literal).unwrap_or_else(|| self.is_true(literal))
+    }
+
     fn holds(&self, clause: &[Lit], propagator: &Propagator) -> bool {
-        clause
-            .iter()
-            .any(|&literal| propagator.value(literal).unwrap_or_else(|| self.is_true(literal)))
+        clause.iter().any(|&literal| self.is_true_after(literal, propagator))
     }
 }
