@@ -6,14 +6,12 @@ use super::streams::STANDARD_INPUT;
 use super::{Outcome, json, output, rejected, sarif, select, streams};
 use cuvee::deploy::substitute::SubstitutionQuery;
 use cuvee::diagnostic::Severity;
-use cuvee::diagnostic::render;
+use cuvee::output::json::Findings;
 use cuvee::parts::yaml::{Limits, parse_filtered};
 use cuvee::source::csar;
 use cuvee::source::{FileId, FileSystem, OsFiles};
 use cuvee::validate::Validation;
 use memchr::memmem;
-use serde::Serialize;
-use serde_json::value::RawValue;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -38,7 +36,7 @@ pub(crate) fn run(args: &ValidateArgs, reporter: &Reporter) -> Outcome {
     found.retain(|(_, (diagnostic, _))| reporter.tells(diagnostic.severity));
     let diagnostics: Vec<_> = found.iter().map(|&(_, found)| found).collect();
     let text = match args.format {
-        FindingsFormat::Json => json(&FindingsDocument::of(&render::json(diagnostics))),
+        FindingsFormat::Json => json(&Findings::of(diagnostics)),
         FindingsFormat::Sarif => sarif::document(&found),
         FindingsFormat::Human => {
             reporter.tell(&diagnostics);
@@ -51,21 +49,6 @@ pub(crate) fn run(args: &ValidateArgs, reporter: &Reporter) -> Outcome {
     };
     output::to_stdout(&text).map_err(rejected)?;
     Ok(if wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS })
-}
-
-/// The findings in their JSON form.
-#[derive(Serialize)]
-struct FindingsDocument {
-    /// Each as it is reported in a line of `--message-format json`.
-    findings: Vec<Box<RawValue>>,
-}
-
-impl FindingsDocument {
-    fn of(lines: &str) -> Self {
-        // Each line is an object.
-        let finding = |line: &str| RawValue::from_string(line.to_owned()).ok();
-        Self { findings: lines.lines().filter_map(finding).collect() }
-    }
 }
 
 /// Whether the text of a file mentions what all files of TOSCA have, in YAML or in XML.

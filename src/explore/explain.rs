@@ -336,7 +336,7 @@ impl<'a> Space<'_, 'a> {
             objectives: std::slice::from_ref(&objective),
             preference: &preference,
         };
-        let solution = solve::solve(&problem, &self.prepared.solver.into(), &mut ()).ok()?;
+        let solution = solve::solve(&problem, &self.prepared.settings(), &mut ()).ok()?;
         let is_true =
             |literal: Lit| solution.is_true(Atom(literal.var().0)) != literal.is_negative();
         let changed = self.assigned(&is_true).into_iter().zip(&self.open).zip(&objective.terms);

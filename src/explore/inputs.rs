@@ -150,7 +150,7 @@ impl<'s, 'a> Space<'s, 'a> {
         let of: Vec<Var> = elements.iter().map(|&id| literal(id).var()).collect();
         let question =
             InfluenceQuestion { cnf: &cnf, inputs: &inputs, factors: &self.cases, of: &of };
-        let found = question.answer(self.prepared.solver, progress);
+        let found = question.answer(&self.prepared.settings(), progress);
         let ids = |positions: Vec<usize>| positions.into_iter().map(|at| elements[at]).collect();
         found.into_iter().map(ids).collect()
     }

@@ -406,14 +406,14 @@ impl<'s, 'a> Space<'s, 'a> {
     /// As [`Space::void`]. If no variant passes the checks, `help` may say what to do about it.
     pub(crate) fn void_with(&self, help: impl FnOnce() -> Option<String>) -> Diagnostic {
         let problem = Problem { cnf: &self.cnf, objectives: &[], preference: &[] };
-        match solve::solve(&problem, &self.prepared.solver.into(), &mut ()) {
+        match solve::solve(&problem, &self.prepared.settings(), &mut ()) {
             Err(solve::Unsolved::Conflict(conflict)) => variant::unsatisfiable(
                 self.graph(),
                 &self.assertions,
                 self.prepared.options,
                 &conflict,
             ),
-            // A solver without a limit is never interrupted.
+            // Of a solver that was interrupted nobody sees the answer.
             Ok(_) | Err(solve::Unsolved::Interrupted) if self.passes_checks() => {
                 let message = "no variant fulfils the condition that was asked for";
                 let place = self.prepared.conditions.first().map(|condition| condition.span());

@@ -382,7 +382,7 @@ impl Space<'_, '_> {
             objectives: std::slice::from_ref(&objective),
             preference: &preference,
         };
-        let mut solution = solve::solve(&problem, &self.prepared.solver.into(), &mut ()).ok()?;
+        let mut solution = solve::solve(&problem, &self.prepared.settings(), &mut ()).ok()?;
         let cost = solution.costs().next().unwrap_or_default();
         let cost = if goal == Goal::Weight {
             self.weight.1.of(cost).to_string()

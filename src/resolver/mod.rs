@@ -267,9 +267,18 @@ impl Resolver {
         self
     }
 
-    /// Stops, as with a [`timeout`](Self::timeout), once this flag is set by another thread or a
-    /// signal handler.
+    /// Stops once this flag is set by another thread or a signal handler: resolving as with a
+    /// [`timeout`](Self::timeout), validating with what it has found by then, and questions about
+    /// all variants with an error, since they have no answer then.
+    ///
+    /// ```
+    /// use std::sync::{Arc, atomic::AtomicBool};
+    /// let stop = Arc::new(AtomicBool::new(true));
+    /// let shop = cuvee::Resolver::new("examples/shop").stop_when(stop);
+    /// assert_eq!(shop.analyze().unwrap_err().diagnostics[0].code.as_str(), "unproven");
+    /// ```
     pub fn stop_when(mut self, stop: Arc<AtomicBool>) -> Self {
+        self.choice.limit = Limit::default().or_when(Arc::clone(&stop));
         self.stop = Some(stop);
         self
     }

@@ -41,6 +41,9 @@ type Told<T> = Result<(T, Diagnostics), Diagnostics>;
 /// ones, `cuvee explain` says so, which may take long.
 const LOOKED_AROUND: usize = 2_000;
 
+/// Why there is no answer to a question that was stopped.
+const STOPPED: &str = "there is no answer, since the question was stopped";
+
 impl Resolver {
     /// Resolves the template to the chosen variant.
     ///
@@ -810,7 +813,12 @@ impl Resolver {
     ) -> Result<Answer<T>, Failure> {
         self.answer(self.choice.extent(), |loaded| {
             self.progress.clone().phase("interpreting");
-            ask(&Interpreted::of(loaded, &self.choice)?)
+            let told = ask(&Interpreted::of(loaded, &self.choice)?);
+            // What a solver did not find before it was stopped may be there all the same.
+            match self.choice.limit.is_over() {
+                true => Err(Diagnostic::error(Code::Unproven, STOPPED).into()),
+                false => told,
+            }
         })
     }
 

@@ -317,7 +317,7 @@ fn variant(
     let presence = diagnostics.all_ok(found)?.presence;
     let found = check::check(&prepared.graph, prepared.options, &presence);
     let version = prepared.graph.template.version;
-    let mut found = resolve::advised(found, prepared.loaded, version, choice, &How::default());
+    let mut found = resolve::advised(found, prepared.loaded, version, choice, &how);
     diagnostics.0.append(&mut found.0);
     Some(presence)
 }

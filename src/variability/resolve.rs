@@ -122,7 +122,7 @@ pub(crate) fn presence(
     choice: &Choice,
     read: &mut dyn FnMut(&Out<'_>),
 ) -> Result<Presence, Diagnostics> {
-    let how = How::default();
+    let how = How { limit: choice.limit.clone(), ..How::default() };
     let judged = judged(prepared, choice, &how, &mut (), Forms::Chosen, |variant| {
         read(variant.document);
         variant.presence.clone()

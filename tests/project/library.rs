@@ -50,6 +50,24 @@ fn the_library_alone_is_small_and_knows_no_terminal() {
     assert!(shown.len() <= alone.len() + 3, "{:?}", shown.difference(&alone));
 }
 
+/// Whoever has one package of a version has the same in every language.
+#[test]
+fn versions_are_in_step() {
+    let version = format!("version = \"{}\"", env!("CARGO_PKG_VERSION"));
+    let manifest = |path: &str| fs::read_to_string(root().join(path)).unwrap();
+    let python = manifest("python/Cargo.toml");
+    assert!(python.contains(&format!("\n{version}\n")), "{python}");
+    assert!(python.contains(&format!("cuvee = {{ {version}, path")), "{python}");
+    // The wheel has the version of its crate.
+    assert!(manifest("python/pyproject.toml").contains("dynamic = [\"version\"]"));
+    let own = |lock: &str| {
+        let text = manifest(lock);
+        let (_, rest) = text.split_once("name = \"cuvee\"\n").unwrap();
+        rest.lines().next().unwrap().to_owned()
+    };
+    assert_eq!([own("Cargo.lock"), own("python/Cargo.lock")], [&*version, &*version]);
+}
+
 /// Checks packages that depend on this one as the documentation says.
 #[test]
 fn dependencies_are_as_documented() {

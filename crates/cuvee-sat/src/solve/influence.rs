@@ -12,7 +12,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::SolverKind;
+use super::SolverSettings;
 use super::backbone::impossible;
 use super::circuit::Circuit;
 use super::models::Models;
@@ -36,12 +36,16 @@ pub struct InfluenceQuestion<'q> {
 
 impl InfluenceQuestion<'_> {
     /// Returns for each factor the positions in `of` of the variables that it influences, in order.
-    pub fn answer(&self, kind: SolverKind, progress: &mut dyn Progress) -> Vec<Vec<usize>> {
+    pub fn answer(
+        &self,
+        settings: &SolverSettings,
+        progress: &mut dyn Progress,
+    ) -> Vec<Vec<usize>> {
         match Circuit::new(self.cnf, self.inputs) {
-            Some(circuit) => Behind::new(self, &circuit).found(kind, progress),
+            Some(circuit) => Behind::new(self, &circuit).found(settings, progress),
             None => {
                 progress.counted("questions", self.factors.len());
-                let mut pairs = Pairs::new(self, kind);
+                let mut pairs = Pairs::new(self, settings);
                 (0..self.factors.len()).map(|factor| pairs.influenced(factor)).collect()
             }
         }
@@ -75,14 +79,14 @@ impl<'q> Behind<'q> {
         Self { question, circuit, positions, found }
     }
 
-    fn found(mut self, kind: SolverKind, progress: &mut dyn Progress) -> Vec<Vec<usize>> {
+    fn found(mut self, settings: &SolverSettings, progress: &mut dyn Progress) -> Vec<Vec<usize>> {
         progress.phase("walking through models");
-        let mut models = Models::of(self.question.cnf, kind);
+        let mut models = Models::of(self.question.cnf, settings.clone());
         if let Some(mut walk) = LaneWalk::new(self.circuit, self.question.factors, &mut models) {
             self.walk(&mut walk);
             progress.counted("steps of simulation", walk.lanes.steps as usize);
             progress.phase("inputs without influence");
-            self.prove(kind, progress);
+            self.prove(settings, progress);
         }
         let sorted = |found: FxHashSet<u32>| {
             let mut found: Vec<_> = found.into_iter().map(|position| position as usize).collect();
@@ -149,12 +153,12 @@ impl<'q> Behind<'q> {
     }
 
     /// Asks the solver about all variables behind a factor that were not seen to be influenced.
-    fn prove(&mut self, kind: SolverKind, progress: &mut dyn Progress) {
+    fn prove(&mut self, settings: &SolverSettings, progress: &mut dyn Progress) {
         let most = self.question.cnf.literals().max(COPIED);
         let mut propagator = Models::of(self.question.cnf, kind).propagator();
         let mut factor = 0;
         while factor < self.found.len() {
-            let mut copies = Copies::new(self.question.cnf, kind);
+            let mut copies = Copies::new(self.question.cnf, settings);
             while factor < self.found.len() && copies.literals < most {
                 if !self.may_change_alone(factor, &mut propagator) {
                     factor += 1;
@@ -191,8 +195,8 @@ struct Copies {
 }
 
 impl Copies {
-    fn new(cnf: &Cnf, kind: SolverKind) -> Self {
-        Self { models: Models::of(cnf, kind), literals: 0, asked: Vec::new() }
+    fn new(cnf: &Cnf, settings: &SolverSettings) -> Self {
+        Self { models: Models::of(cnf, settings.clone()), literals: 0, asked: Vec::new() }
     }
 
     fn add(
@@ -255,8 +259,8 @@ struct Pairs<'q> {
 }
 
 impl<'q> Pairs<'q> {
-    fn new(question: &'q InfluenceQuestion<'q>, kind: SolverKind) -> Self {
-        let mut models = Models::of(question.cnf, kind);
+    fn new(question: &'q InfluenceQuestion<'q>, settings: &SolverSettings) -> Self {
+        let mut models = Models::of(question.cnf, settings.clone());
         let vars = question.cnf.vars();
         (0..vars).for_each(|_| {
             models.new_var();
@@ -364,7 +368,7 @@ mod tests {
             let inputs: Vec<Var> = (0..INPUTS).map(Var).collect();
             let cnf = Cnf::of(vars as usize, all);
             for &kind in KINDS {
-                let found = InfluenceQuestion { cnf: &cnf, inputs: &inputs, factors: &factors, of: &of }.answer(kind, &mut ());
+                let found = InfluenceQuestion { cnf: &cnf, inputs: &inputs, factors: &factors, of: &of }.answer(&kind.into(), &mut ());
                 let found: Vec<FxHashSet<usize>> = found.into_iter().map(|found| found.into_iter().collect()).collect();
                 prop_assert_eq!(&found, &expected);
             }
