@@ -152,6 +152,11 @@ pub mod output {
         pub use crate::exchange::*;
     }
 
+    /// Answers as the JSON documents of the command.
+    pub mod json {
+        pub use crate::exchange::documents::*;
+    }
+
     /// Writes one page with a configurator; the page works offline.
     pub mod report {
         pub use crate::report::*;

@@ -8,13 +8,13 @@ use clap::ColorChoice;
 use clap::builder::styling::{AnsiColor, Style};
 use cuvee::diagnostic::Diagnostic;
 use cuvee::output::draw::printable;
+use cuvee::output::json::NamedDiff;
 use cuvee::parts::yaml::write_flow;
 use cuvee::source::SourceMap;
 use cuvee::source::value::Value;
 use cuvee::topology::diff::{Change, Diff, Edit, diff};
 use cuvee::{Failure, Resolution, Resolver};
 use indexmap::IndexMap;
-use serde::Serialize;
 use std::collections::HashSet;
 use std::process::ExitCode;
 
@@ -24,15 +24,6 @@ const SHOWN: usize = 60;
 const SHARED: usize = 20;
 /// The largest width of the name column. Only the values of longer names are shifted further right.
 const WIDEST: usize = 48;
-
-/// A difference in its JSON form.
-#[derive(Serialize)]
-struct DiffDocument<'a> {
-    from: Option<&'a str>,
-    to: Option<&'a str>,
-    #[serde(flatten)]
-    diff: &'a Diff,
-}
 
 /// Compares two variants, or two files.
 pub(crate) fn run(args: &DiffArgs, color: ColorChoice, reporter: &Reporter) -> Outcome {
@@ -76,7 +67,7 @@ pub(super) fn tell_difference(
 ) -> Outcome {
     match format {
         ListFormat::Human => output::to_stdout_styled(&human(diff), color),
-        ListFormat::Json => output::to_stdout(json(&DiffDocument { from, to, diff })),
+        ListFormat::Json => output::to_stdout(json(&NamedDiff { from, to, diff })),
     }
     .map_err(rejected)?;
     Ok(ExitCode::from(u8::from(exit_code && !diff.is_empty())))

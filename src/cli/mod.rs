@@ -55,6 +55,7 @@ use self::reporter::Reporter;
 use cuvee::Failure;
 use cuvee::diagnostic::{Diagnostic, Severity};
 use cuvee::explore::Answer;
+use cuvee::output::json::Document;
 use serde::Serialize;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -62,28 +63,16 @@ use std::process::ExitCode;
 /// The result of a command: the exit code, or all errors.
 pub(crate) type Outcome = Result<ExitCode, Failure>;
 
-/// The version of every JSON document that a command writes. It grows when a part is removed or
-/// changes its meaning.
-const JSON_VERSION: u32 = 1;
-
-/// A result with the version of its form.
-#[derive(Serialize)]
-struct Versioned<'r, T> {
-    version: u32,
-    #[serde(flatten)]
-    result: &'r T,
-}
-
 /// Writes a result with its version, as indented JSON.
 fn write_json<T: Serialize>(result: &T, to: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *to, &Versioned { version: JSON_VERSION, result })?;
+    serde_json::to_writer_pretty(&mut *to, &Document::of(result))?;
     to.write_all(b"\n")
 }
 
 /// Writes one of many results, with its version, as a line of JSON.
 fn json_line<T: Serialize>(result: &T) -> String {
     // Strings, numbers, lists and maps with string keys can always be written.
-    let line = serde_json::to_string(&Versioned { version: JSON_VERSION, result });
+    let line = serde_json::to_string(&Document::of(result));
     line.unwrap_or_default() + "\n"
 }
 

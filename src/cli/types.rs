@@ -4,10 +4,10 @@ use super::args::TypesArgs;
 use super::reporter::Reporter;
 use super::{Outcome, answered, select};
 use cuvee::diagnostic::{Diagnostic, Severity};
+use cuvee::output::json::TypesOfName;
 use cuvee::parts::tosca::{
     DefinedTypes, Family, PartOrigin, PropertyReport, TypeReport, TypesReport,
 };
-use serde::Serialize;
 use std::fmt::Write;
 use std::process::ExitCode;
 
@@ -49,12 +49,6 @@ pub(crate) fn run(args: &TypesArgs, reporter: &Reporter) -> Outcome {
 fn exit(diagnostics: &[Diagnostic]) -> ExitCode {
     let wrong = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
     if wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS }
-}
-
-/// The types of a name. There may be one in each of several families.
-#[derive(Serialize)]
-struct TypesOfName {
-    definitions: Vec<TypeReport>,
 }
 
 fn list(report: &TypesReport) -> String {

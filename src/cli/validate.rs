@@ -1,20 +1,17 @@
 //! Runs `cuvee validate`.
 
 use super::args::{FindingsFormat, ValidateArgs};
-use super::reporter::{LocatedDiagnostic, Reporter};
+use super::reporter::Reporter;
 use super::streams::STANDARD_INPUT;
 use super::{Outcome, json, output, rejected, sarif, select, streams};
 use cuvee::deploy::substitute::SubstitutionQuery;
 use cuvee::diagnostic::Severity;
-use cuvee::diagnostic::render;
+use cuvee::output::json::Findings;
 use cuvee::parts::yaml::{Limits, parse_filtered};
 use cuvee::source::csar;
 use cuvee::source::{FileId, FileSystem, OsFiles};
-use cuvee::validate::Validation;
+use cuvee::validate::{Validation, found_once};
 use memchr::memmem;
-use serde::Serialize;
-use serde_json::value::RawValue;
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -34,11 +31,11 @@ pub(crate) fn run(args: &ValidateArgs, reporter: &Reporter) -> Outcome {
         .flat_map(|&template| validate(template, args).into_iter().map(move |it| (template, it)))
         .collect();
     let wrong = validated.iter().any(|(_, validation)| !validation.is_valid(false));
-    let mut found = findings(&validated);
+    let mut found = found_once(validated.iter().map(|(template, it)| (*template, it)));
     found.retain(|(_, (diagnostic, _))| reporter.tells(diagnostic.severity));
     let diagnostics: Vec<_> = found.iter().map(|&(_, found)| found).collect();
     let text = match args.format {
-        FindingsFormat::Json => json(&FindingsDocument::of(&render::json(diagnostics))),
+        FindingsFormat::Json => json(&Findings::of(diagnostics)),
         FindingsFormat::Sarif => sarif::document(&found),
         FindingsFormat::Human => {
             reporter.tell(&diagnostics);
@@ -51,21 +48,6 @@ pub(crate) fn run(args: &ValidateArgs, reporter: &Reporter) -> Outcome {
     };
     output::to_stdout(&text).map_err(rejected)?;
     Ok(if wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS })
-}
-
-/// The findings in their JSON form.
-#[derive(Serialize)]
-struct FindingsDocument {
-    /// Each as it is reported in a line of `--message-format json`.
-    findings: Vec<Box<RawValue>>,
-}
-
-impl FindingsDocument {
-    fn of(lines: &str) -> Self {
-        // Each line is an object.
-        let finding = |line: &str| RawValue::from_string(line.to_owned()).ok();
-        Self { findings: lines.lines().filter_map(finding).collect() }
-    }
 }
 
 /// Whether the text of a file mentions what all files of TOSCA have, in YAML or in XML.
@@ -119,25 +101,6 @@ fn validate(template: &Path, args: &ValidateArgs) -> Vec<Validation> {
         true => found.into_iter().map(Validation::strict).collect(),
         false => found,
     }
-}
-
-/// All findings in the order of the templates. A finding in a file that several templates import is
-/// listed once.
-fn findings<'v>(validated: &'v [(&Path, Validation)]) -> Vec<(&'v Path, LocatedDiagnostic<'v>)> {
-    let all = validated.iter().flat_map(|(template, validation)| {
-        validation
-            .diagnostics
-            .iter()
-            .map(|diagnostic| (*template, (diagnostic, &validation.sources)))
-    });
-    let mut said = HashSet::new();
-    all.filter(|(template, (diagnostic, sources))| {
-        let place =
-            diagnostic.span.map(|span| (sources.file(span.file).path(), span.start, span.end));
-        let template = if place.is_none() { Some(*template) } else { None };
-        said.insert((template, place, diagnostic.severity, diagnostic.code, &diagnostic.message))
-    })
-    .collect()
 }
 
 /// Writes a line for each valid template.

@@ -16,6 +16,7 @@
 //! UVL. UVL has no operator for them, so each pair is excluded.
 
 mod declared;
+pub(crate) mod documents;
 mod feature_ide;
 mod formula;
 mod imported;
