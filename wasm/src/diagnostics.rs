@@ -89,7 +89,8 @@ pub(crate) fn misuse(message: &str) -> String {
     text(&Refusal { message: message.to_owned(), diagnostics: Vec::new() })
 }
 
-/// Texts, numbers, lists and maps with texts as keys can always be written.
+/// An answer in JSON, indented as the command does it.
 pub(crate) fn text(answer: &impl Serialize) -> String {
-    serde_json::to_string(answer).unwrap_or_default()
+    // Texts, numbers, lists and maps with texts as keys can always be written.
+    serde_json::to_string_pretty(answer).unwrap_or_default()
 }

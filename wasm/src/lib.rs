@@ -23,7 +23,6 @@ impl Session {
     /// A template at this path, which is one of the files or a directory of them.
     #[wasm_bindgen(constructor)]
     pub fn new(template: String) -> Self {
-        std::panic::set_hook(Box::new(|panic| throw(&panic.to_string())));
         Self { template, files: Vec::new(), resolver: None }
     }
 
@@ -54,14 +53,4 @@ impl Session {
         });
         made.clone()
     }
-}
-
-/// Leaves with what went wrong; the module is of no use afterwards, and JavaScript makes it anew.
-fn throw(message: &str) -> ! {
-    #[wasm_bindgen(inline_js = "export function cuvee_crash(message) { throw new Error(message) }")]
-    extern "C" {
-        fn cuvee_crash(message: &str);
-    }
-    cuvee_crash(message);
-    std::process::abort()
 }

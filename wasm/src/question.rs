@@ -6,7 +6,7 @@ use cuvee::editor::{self, CompletedWord, Encoding, Position, Suggestion, Suggest
 use cuvee::explore::{Answer, ElementKind, Goal, Projection, Query, Which};
 use cuvee::options::clock;
 use cuvee::output::draw::{Drawing, Svg};
-use cuvee::output::json::{Document, Findings, NamedDiff, TypesOfName};
+use cuvee::output::json::{Findings, NamedDiff, TypesOfName, VERSION};
 use cuvee::source::{SourceMap, Span};
 use cuvee::topology::diff::diff;
 use cuvee::validate::{Stage, Validation};
@@ -362,9 +362,11 @@ fn document<T: Serialize>(answer: Answer<T>) -> Result<String, Failure> {
     Ok(pretty(&answer.result))
 }
 
-fn pretty<T: Serialize>(result: &T) -> String {
-    // Texts, numbers, lists and maps with texts as keys can always be written.
-    serde_json::to_string_pretty(&Document::of(result)).unwrap_or_default() + "\n"
+/// The document of an answer that has keys, with the version before them. It is put in as text, since a
+/// wrapper around each type would be a twentieth of the module.
+fn pretty(result: &impl Serialize) -> String {
+    let keys = text(result);
+    format!("{{\n  \"version\": {VERSION},{}\n", keys.strip_prefix('{').unwrap_or(&keys))
 }
 
 /// A failure that has no place in a file.

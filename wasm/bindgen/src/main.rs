@@ -23,7 +23,7 @@ fn write(
     directory: &str,
 ) -> Result<(), Box<dyn std::error::Error + Send + Sync + 'static>> {
     let mut bindgen = Bindgen::new();
-    // The module is loaded by hand, and made anew after a trap; types are written by hand.
+    // The module is loaded by hand, and made anew after a trap; types are written by hand. Names stay for the optimiser.
     bindgen
         .input_path(module)
         .out_name("bindings")
@@ -31,7 +31,6 @@ fn write(
         .omit_default_module_path(true)
         .reset_state_function(true)
         .typescript(false)
-        .remove_name_section(true)
         .remove_producers_section(true);
     Ok(bindgen.generate(directory)?)
 }
