@@ -113,6 +113,7 @@ function checked(question, given) {
     if (!Object.hasOwn(known, key)) throw new TypeError(`\`${question}\` knows no \`${key}\`; it takes ${Object.keys(known).join(", ")}`);
     if (value !== undefined) found[key] = known[key](value);
   }
+  if (question === "explain") text("element", found.element);
   const { projection, elements = "nodes", near, ...rest } = found;
   const place = near === undefined ? {} : placed(near.path, near.position);
   return { ...rest, ...place, nodesOnly: question === "matrix" ? elements === "nodes" : projection === "nodes" };

@@ -2,7 +2,7 @@
 // `node cases.mjs CUVEE`. Whoever speaks through the module has to write the same bytes.
 
 import { execFile } from "node:child_process";
-import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { availableParallelism } from "node:os";
 import { parse } from "yaml";
@@ -29,10 +29,13 @@ function caseOf(directory) {
   const settings = parse(readFileSync(join(directory, "test.yaml"), "utf8"), { schema: "failsafe" }) || {};
   const inputs = list(settings.inputs).map((path) => join(directory, path));
   const usual = ["inputs.yaml", "inputs.xml"].map((name) => join(directory, name)).find(existsSync);
+  const template = settings.template === undefined ? templateIn(home) : join(home, settings.template);
+  // Some name files beside their own directory.
+  const isWide = existsSync(template) && statSync(template).isFile() && readFileSync(template, "utf8").includes("../");
   return {
     name: directory,
-    template: settings.template === undefined ? templateIn(home) : join(home, settings.template),
-    roots: [directory, home],
+    template,
+    roots: [directory, home, dirname(template), ...(isWide ? [dirname(home)] : [])],
     choice: {
       presets: list(settings.presets),
       inputFiles: inputs.length > 0 || !usual ? inputs : [usual],
@@ -46,7 +49,7 @@ const flags = ({ presets = [], inputFiles = [], inputs = {}, options = {}, now }
   ...presets.flatMap((name) => ["--preset", name]),
   ...inputFiles.flatMap((path) => ["--inputs", path]),
   ...Object.entries(inputs).flatMap(([name, value]) => ["--input", `${name}=${JSON.stringify(value)}`]),
-  ...Object.entries(options).flatMap(([name, value]) => ["--set", `${name}=${value}`]),
+  ...Object.entries(options).flatMap(([name, value]) => ["--option", `${name}=${value}`]),
   ...(now === undefined ? [] : ["--now", now]),
 ];
 

@@ -20,7 +20,7 @@ const shop = open(shopFiles, SHOP);
 test("writes the bytes that the command writes", () => {
   const { held, wrong } = same(cuvee, { files, asked });
   assert.deepEqual(wrong.slice(0, 3), [], `${wrong.length} of ${held} differ`);
-  assert.ok(held > 4000, `only ${held} were asked`);
+  assert.ok(held > 3900, `only ${held} were asked`);
 });
 
 test("tells mistakes with their places in units of UTF-16", () => {
@@ -46,7 +46,7 @@ test("throws what is wrong with a choice", () => {
   wrong(() => shop.explain("node.nobody"), "unknown-element", /node\.nobody/);
   wrong(() => shop.resolve({ now: "noon" }), "usage", /`now` is no time/);
   wrong(() => open({}, "none.yaml").resolve(), "file", /none\.yaml/);
-  wrong(() => open({ "t.yaml": new Uint8Array([0xff, 0xfe, 0xfd]) }, "t.yaml").resolve(), "file", /t\.yaml/);
+  wrong(() => open({ "t.yaml": new Uint8Array([0xff, 0xfe, 0xfd]) }, "t.yaml").resolve(), "syntax", /t\.yaml/);
 });
 
 test("rejects wrong arguments", () => {
@@ -62,6 +62,7 @@ test("rejects wrong arguments", () => {
   wrong(() => shop.variants({ minimize: "cost" }), /`minimize` has to be one of "weight"/);
   wrong(() => shop.graph({ format: "png" }), /`format` has to be one of "svg"/);
   wrong(() => shop.document("plan"), /no command `plan`/);
+  wrong(() => shop.document("explain"), /`element` has to be a string/);
   wrong(() => shop.explain(), /`element` has to be a string/);
   wrong(() => shop.complete(SHOP, { line: 1 }), /`character`/);
 });
@@ -73,14 +74,14 @@ test("takes inputs as values", () => {
   const versions = open({ "t.yaml": text }, "t.yaml");
   assert.equal(versions.resolve({ inputs: { name: "1.10" } }).presence["node.a"], true);
   assert.equal(versions.resolve({ inputs: { name: "1.1" } }).presence["node.a"], false);
-  const clock = open({ "t.yaml": text.replace("{ equal: [{ variability_input: name }, '1.10'] }", "{ equal: [{ weekday: [] }, Saturday] }") }, "t.yaml");
+  const clock = open({ "t.yaml": text.replace("{ equal: [{ variability_input: name }, '1.10'] }", "{ equal: [{ weekday: [] }, saturday] }") }, "t.yaml");
   const there = (now) => clock.resolve({ inputs: { name: "" }, now }).presence["node.a"];
   assert.deepEqual([there("2026-11-28"), there(new Date("2026-11-27"))], [true, false]);
 });
 
 test("answers what editors ask", () => {
   const text = shopFiles[SHOP];
-  const line = text.split("\n").findIndex((it) => /^\s+type: /.test(it));
+  const line = text.split("\n").findIndex((it) => /^\s+type: shop\.nodes\./.test(it));
   const character = text.split("\n")[line].indexOf("type: ") + "type: ".length;
   const { suggestions } = shop.complete(SHOP, { line, character });
   assert.ok(suggestions.some((it) => it.kind === "type" && it.label === "tosca.nodes.Root"), JSON.stringify(suggestions.slice(0, 5)));
@@ -120,13 +121,11 @@ test("makes the module anew after it crashed, and says so", async () => {
 });
 
 test("frees its memory", () => {
-  const { memory } = { memory: undefined, ...globalThis };
   const template = open(shopFiles, SHOP);
   template.resolve({ presets: "dev" });
   template.free();
   template.free();
   assert.throws(() => template.resolve(), /this template was freed/);
-  assert.equal(memory, undefined);
 });
 
 test("runs in a worker", async () => {

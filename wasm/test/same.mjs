@@ -1,10 +1,12 @@
 // Holds what the module writes to what the command wrote: `same(cuvee, cases)` gives what differs. Runs in Node and in browsers.
 
-/** The differences between what the command said and what the module says, as far as both say it. */
+/** A system says in its own words that a file is not there, and so does a map of files. */
+const reworded = (text) => text.replaceAll("No such file or directory", "no such file");
+
+/** What a message says, as far as both the command and the module say it. */
 function told(message) {
   const { severity, code, help, section = null, labels } = message;
-  // The system words why a file cannot be read, and so does a map of files.
-  const text = message.message.replace(/: (No such file or directory|Is a directory|Not a directory) \(os error \d+\)$|: no such file$/, "");
+  const text = reworded(message.message);
   const place = message.range === undefined ? [message.file, message.line] : [message.path, message.range && message.range.start.line + 1];
   const rule = message.rule === undefined ? section : (message.rule?.match(/^section (\S+)/)?.[1] ?? null);
   return JSON.stringify({ severity, code, text, help, rule, place, labels: labels.map((it) => it.message) });
@@ -51,9 +53,9 @@ export function same(cuvee, { files, asked }) {
     } catch (error) {
       found = { ok: false, output: String(error.stack), messages: [] };
     }
-    const says = ({ output, messages }) => JSON.stringify([output, one.question === "resolve" ? messages.map(told) : []]);
+    const says = ({ output, messages }) => JSON.stringify([reworded(output), one.question === "resolve" ? messages.map(told) : []]);
     // `validate` and `types` also fail where they write what they found.
-    if (says(found) !== says({ ...one, messages: one.messages })) wrong.push({ name: one.name, question: one.question, choice: one.choice, expected: says(one), found: says(found) });
+    if (says(found) !== says(one)) wrong.push({ name: one.name, question: one.question, choice: one.choice, expected: says(one), found: says(found) });
     held += 1;
   }
   open?.free();
