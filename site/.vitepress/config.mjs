@@ -32,7 +32,7 @@ export default defineConfig({
   vite: {
     plugins: [packagesForPages(), examples()],
     publicDir: new URL("../public", import.meta.url).pathname,
-    resolve: { alias: { cuvee: new URL("../../target/npm/package/index.js", import.meta.url).pathname } },
+    resolve: { alias: { cuvee: `${process.env.CUVEE_PACKAGE ?? new URL("../../target/npm/package", import.meta.url).pathname}/index.js` } },
     build: { target: "es2022", chunkSizeWarningLimit: 1024, assetsInlineLimit: 0 },
     worker: { format: "es" },
   },

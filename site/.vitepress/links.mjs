@@ -1,13 +1,17 @@
 // Pages link as they do in the repository. A link to another page leads to that page here; any other file is copied beside the pages, so that its link leads
 // somewhere, too. A link to what is not there is a mistake.
 
-import { cpSync, existsSync, statSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, normalize, relative } from "node:path";
 
 const root = new URL("../..", import.meta.url).pathname;
 /** The files that pages name, below the root of the repository. */
 const linked = new Set();
 
+/** Below which path the site is served. */
+const base = process.env.SITE_BASE ?? "/";
+
+const isDirectory = (path) => statSync(join(root, path)).isDirectory();
 const isElsewhere = (target) => /^(\w+:|#|\/)/.test(target);
 
 /** Where a link leads to from a file of the repository; nothing where it is a page's own. */
@@ -20,9 +24,9 @@ function address(file, target, pages) {
   if (page !== undefined) return `/${page}${behind}`;
   if (!existsSync(join(root, named))) throw new Error(`${file} links to ${target}, which is not there`);
   const example = named.match(/^examples\/([^/]+)$/)?.[1];
-  if (example !== undefined && statSync(join(root, named)).isDirectory()) return `/playground.md#example=${example}`;
+  if (example !== undefined && isDirectory(named)) return `/playground.md#example=${example}`;
   linked.add(named);
-  return `/files/${named}${statSync(join(root, named)).isDirectory() ? "/" : ""}`;
+  return `${base}files/${named}${isDirectory(named) ? "/" : ""}`;
 }
 
 /** Rewrites the links of pages. */
@@ -37,7 +41,7 @@ export const linkSources = (pages) => (markdown) => {
       if (leads === undefined) continue;
       token.attrSet("href", leads);
       // A file is no page of the site: it is opened as it is.
-      if (leads.startsWith("/files/")) {
+      if (leads.startsWith(`${base}files/`)) {
         token.attrSet("target", "_self");
         token.attrSet("class", "file");
       }
@@ -46,7 +50,18 @@ export const linkSources = (pages) => (markdown) => {
 };
 
 export function copyLinkedFiles(outDir) {
-  for (const path of linked) cpSync(join(root, path), join(outDir, "files", path), { recursive: true });
+  for (const path of linked) {
+    const target = join(outDir, "files", path);
+    cpSync(join(root, path), target, { recursive: true });
+    if (isDirectory(path)) writeFileSync(join(target, "index.html"), listing(path));
+  }
+}
+
+/** What is in a directory, for hosts that do not list it themselves. */
+function listing(path) {
+  const names = readdirSync(join(root, path), { recursive: true }).filter((name) => !isDirectory(join(path, name))).sort();
+  const entries = names.map((name) => `<li><a href="${encodeURI(name)}">${name}</a></li>`);
+  return `<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>${path}</title><h1>${path}</h1>\n<ul>\n${entries.join("\n")}\n</ul>\n</html>\n`;
 }
 
 /** Pages that lie outside of the site's own directory use the packages that are installed in it. */
