@@ -2,7 +2,10 @@ import { defineConfig } from "vitepress";
 import { copyLinkedFiles, linkSources, packagesForPages } from "./links.mjs";
 import { secure } from "./policy.mjs";
 import { writeServiceWorker } from "./offline.mjs";
-import { examples } from "./examples.mjs";
+import { drawShop, examples } from "./examples.mjs";
+
+/** Where `wasm/build` has put the package for npm. */
+const PACKAGE = process.env.CUVEE_PACKAGE ?? new URL("../../target/npm/package", import.meta.url).pathname;
 
 // The pages of `docs/` as they are, beside those that only the site has.
 const PAGES = {
@@ -32,7 +35,7 @@ export default defineConfig({
   vite: {
     plugins: [packagesForPages(), examples()],
     publicDir: new URL("../public", import.meta.url).pathname,
-    resolve: { alias: { cuvee: `${process.env.CUVEE_PACKAGE ?? new URL("../../target/npm/package", import.meta.url).pathname}/index.js` } },
+    resolve: { alias: { cuvee: `${PACKAGE}/index.js` } },
     build: { target: "es2022", chunkSizeWarningLimit: 1024, assetsInlineLimit: 0 },
     worker: { format: "es" },
   },
@@ -79,6 +82,7 @@ export default defineConfig({
   transformHtml: (html) => secure(html),
   async buildEnd({ outDir }) {
     copyLinkedFiles(outDir);
+    await drawShop(PACKAGE, outDir);
     writeServiceWorker(outDir);
   },
 });

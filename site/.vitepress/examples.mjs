@@ -1,7 +1,8 @@
 // The examples of the repository, as `virtual:examples`: the texts of each by their paths, and the template. The playground has them built in.
 
-import { readFileSync, readdirSync, existsSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
+import { pathToFileURL } from "node:url";
 
 const NAME = "virtual:examples";
 const root = new URL("../../examples", import.meta.url).pathname;
@@ -23,3 +24,10 @@ export const examples = () => ({
   resolveId: (id) => (id === NAME ? `\0${NAME}` : undefined),
   load: (id) => (id === `\0${NAME}` ? `export default ${JSON.stringify(SHOWN.map(example))};` : undefined),
 });
+
+/** Draws the variant of the shop that the first page shows. */
+export async function drawShop(packageDirectory, outDir) {
+  const { open } = await import(pathToFileURL(join(packageDirectory, "index.js")).href);
+  const { files, template } = example("shop");
+  writeFileSync(join(outDir, "shop.svg"), open(files, template).graph({ presets: "prod" }));
+}

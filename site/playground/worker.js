@@ -35,8 +35,8 @@ const PARTS = {
   inputs: (it) => it.inputs(),
   count: (it, { choice }) => it.count({ ...choice, effort: EFFORT }),
   validation: (it, { near }) => it.validate({ near }),
-  graph: (it) => it.graph(),
   why: (it, { choice, element }) => (element ? it.explain(element, choice) : null),
+  graph: (it) => it.graph(),
 };
 
 /** Lets messages in that have come meanwhile. */
