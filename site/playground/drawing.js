@@ -10,26 +10,23 @@ function style(text) {
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
 }
 
+/** What is drawn where. */
+const drawn = new WeakMap();
+
 /** Draws the topology in `parent`: what the variant has, what it lacks, and all alike where there is none. */
 export function draw(parent, text, presence, explain) {
-  // Its style is taken out as text, since the policy of the page forbids elements of style.
-  const [element = "", own = ""] = text.match(/<style>([\s\S]*?)<\/style>/) ?? [];
-  style(own);
-  const { documentElement: svg } = new DOMParser().parseFromString(text.replace(element, ""), "image/svg+xml");
-  svg.setAttribute("role", "group");
-  svg.setAttribute("aria-label", "Topology: press a node to see why it is present or absent");
-  for (const part of svg.querySelectorAll("[data-id].plain")) {
+  // A drawing that is there stays, with what is focused in it.
+  if (drawn.get(parent) !== text) {
+    parent.replaceChildren(drawing(text));
+    drawn.set(parent, text);
+  }
+  for (const part of parent.querySelectorAll("[data-id]")) {
     const isPresent = presence?.[part.dataset.id];
-    if (isPresent !== undefined) part.classList.replace("plain", isPresent ? "present" : "absent");
+    const state = isPresent === undefined ? "plain" : isPresent ? "present" : "absent";
+    part.classList.remove("plain", "present", "absent");
+    part.classList.add(state);
+    if (part.matches(".node")) part.setAttribute("aria-label", state === "plain" ? part.dataset.id : `${part.dataset.id}, ${state}`);
   }
-  for (const node of svg.querySelectorAll(".node[data-id]")) {
-    const { id } = node.dataset;
-    const state = ["present", "absent"].find((it) => node.classList.contains(it));
-    node.setAttribute("role", "button");
-    node.setAttribute("tabindex", "0");
-    node.setAttribute("aria-label", state ? `${id}, ${state}` : id);
-  }
-  parent.replaceChildren(document.importNode(svg, true));
   const pressed = (event) => event.target.closest?.(".node[data-id]")?.dataset.id;
   parent.onclick = (event) => pressed(event) && explain(pressed(event));
   parent.onkeydown = (event) => {
@@ -37,4 +34,18 @@ export function draw(parent, text, presence, explain) {
     event.preventDefault();
     explain(pressed(event));
   };
+}
+
+function drawing(text) {
+  // Its style is taken out as text, since the policy of the page forbids elements of style.
+  const [element = "", own = ""] = text.match(/<style>([\s\S]*?)<\/style>/) ?? [];
+  style(own);
+  const { documentElement: svg } = new DOMParser().parseFromString(text.replace(element, ""), "image/svg+xml");
+  svg.setAttribute("role", "group");
+  svg.setAttribute("aria-label", "Topology: press a node to see why it is present or absent");
+  for (const node of svg.querySelectorAll(".node[data-id]")) {
+    node.setAttribute("role", "button");
+    node.setAttribute("tabindex", "0");
+  }
+  return document.importNode(svg, true);
 }

@@ -179,20 +179,20 @@ impl From<Failure> for Validation {
     }
 }
 
-/// A diagnostic, with the files that it points into.
-type LocatedDiagnostic<'v> = (&'v Diagnostic, &'v SourceMap);
+/// A template, and a diagnostic with the files that it points into.
+type FindingOfTemplate<'v> = (&'v Path, (&'v Diagnostic, &'v SourceMap));
 
 /// All findings in the order of the templates, each with its template. A finding in a file that
 /// several templates import is listed once.
 pub fn found_once<'v>(
     validated: impl IntoIterator<Item = (&'v Path, &'v Validation)>,
-) -> Vec<(&'v Path, LocatedDiagnostic<'v>)> {
+) -> Vec<FindingOfTemplate<'v>> {
     let of_one = |(template, validation): (&'v Path, &'v Validation)| {
         let located = move |found| (template, (found, &validation.sources));
         validation.diagnostics.iter().map(located)
     };
     let mut said = FxHashSet::default();
-    let is_new = |(template, (diagnostic, sources)): &(&'v Path, LocatedDiagnostic<'v>)| {
+    let is_new = |(template, (diagnostic, sources)): &FindingOfTemplate<'v>| {
         let place =
             diagnostic.span.map(|span| (sources.file(span.file).path(), span.start, span.end));
         let template = if place.is_none() { Some(*template) } else { None };

@@ -6,7 +6,7 @@ use cuvee::editor::{self, CompletedWord, Encoding, Position, Suggestion, Suggest
 use cuvee::explore::{Answer, ElementKind, Goal, Projection, Query, Which};
 use cuvee::options::clock;
 use cuvee::output::draw::{Drawing, Svg};
-use cuvee::output::json::{Findings, NamedDiff, TypesOfName, VERSION};
+use cuvee::output::json::{FindingsDocument, NamedDiff, TypesOfName, VERSION};
 use cuvee::source::{SourceMap, Span};
 use cuvee::topology::diff::diff;
 use cuvee::validate::{Stage, Validation};
@@ -354,7 +354,7 @@ struct Hovered {
 /// The document that `cuvee validate --format json` writes.
 fn findings(template: &str, validation: &Validation) -> String {
     let found = cuvee::validate::found_once([(Path::new(template), validation)]);
-    pretty(&Findings::of(found.into_iter().map(|(_, found)| found)))
+    pretty(&FindingsDocument::of(found.into_iter().map(|(_, found)| found)))
 }
 
 /// The document that the command writes.
