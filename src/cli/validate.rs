@@ -1,18 +1,17 @@
 //! Runs `cuvee validate`.
 
 use super::args::{FindingsFormat, ValidateArgs};
-use super::reporter::{LocatedDiagnostic, Reporter};
+use super::reporter::Reporter;
 use super::streams::STANDARD_INPUT;
 use super::{Outcome, json, output, rejected, sarif, select, streams};
 use cuvee::deploy::substitute::SubstitutionQuery;
 use cuvee::diagnostic::Severity;
-use cuvee::output::json::Findings;
+use cuvee::output::json::FindingsDocument;
 use cuvee::parts::yaml::{Limits, parse_filtered};
 use cuvee::source::csar;
 use cuvee::source::{FileId, FileSystem, OsFiles};
-use cuvee::validate::Validation;
+use cuvee::validate::{Validation, found_once};
 use memchr::memmem;
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -32,11 +31,11 @@ pub(crate) fn run(args: &ValidateArgs, reporter: &Reporter) -> Outcome {
         .flat_map(|&template| validate(template, args).into_iter().map(move |it| (template, it)))
         .collect();
     let wrong = validated.iter().any(|(_, validation)| !validation.is_valid(false));
-    let mut found = findings(&validated);
+    let mut found = found_once(validated.iter().map(|(template, it)| (*template, it)));
     found.retain(|(_, (diagnostic, _))| reporter.tells(diagnostic.severity));
     let diagnostics: Vec<_> = found.iter().map(|&(_, found)| found).collect();
     let text = match args.format {
-        FindingsFormat::Json => json(&Findings::of(diagnostics)),
+        FindingsFormat::Json => json(&FindingsDocument::of(diagnostics)),
         FindingsFormat::Sarif => sarif::document(&found),
         FindingsFormat::Human => {
             reporter.tell(&diagnostics);
@@ -102,25 +101,6 @@ fn validate(template: &Path, args: &ValidateArgs) -> Vec<Validation> {
         true => found.into_iter().map(Validation::strict).collect(),
         false => found,
     }
-}
-
-/// All findings in the order of the templates. A finding in a file that several templates import is
-/// listed once.
-fn findings<'v>(validated: &'v [(&Path, Validation)]) -> Vec<(&'v Path, LocatedDiagnostic<'v>)> {
-    let all = validated.iter().flat_map(|(template, validation)| {
-        validation
-            .diagnostics
-            .iter()
-            .map(|diagnostic| (*template, (diagnostic, &validation.sources)))
-    });
-    let mut said = HashSet::new();
-    all.filter(|(template, (diagnostic, sources))| {
-        let place =
-            diagnostic.span.map(|span| (sources.file(span.file).path(), span.start, span.end));
-        let template = if place.is_none() { Some(*template) } else { None };
-        said.insert((template, place, diagnostic.severity, diagnostic.code, &diagnostic.message))
-    })
-    .collect()
 }
 
 /// Writes a line for each valid template.

@@ -7,6 +7,7 @@ mod completion;
 mod grammar;
 mod mended;
 mod outline;
+mod place;
 mod symbols;
 #[cfg(test)]
 mod tests;
@@ -15,6 +16,7 @@ mod walk;
 pub use completion::{CompletedWord, Suggestion, SuggestionKind, complete};
 pub use cuvee_text::overlay::OverlayFiles;
 pub use outline::OutlineEntry;
+pub use place::{Encoding, Position, Range, offset, range};
 pub use symbols::SymbolPlace;
 
 pub(crate) use mended::Mended;

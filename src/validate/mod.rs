@@ -53,6 +53,8 @@ use cuvee_text::answer::Failure;
 use cuvee_text::source::SourceMap;
 use cuvee_text::yaml::Document;
 use finding::Finding;
+use rustc_hash::FxHashSet;
+use std::path::Path;
 
 pub(crate) use v1_0::validate_definitions;
 
@@ -175,6 +177,28 @@ impl From<Failure> for Validation {
     fn from(failure: Failure) -> Self {
         Self { diagnostics: failure.diagnostics, sources: failure.sources }
     }
+}
+
+/// A template, and a diagnostic with the files that it points into.
+type FindingOfTemplate<'v> = (&'v Path, (&'v Diagnostic, &'v SourceMap));
+
+/// All findings in the order of the templates, each with its template. A finding in a file that
+/// several templates import is listed once.
+pub fn found_once<'v>(
+    validated: impl IntoIterator<Item = (&'v Path, &'v Validation)>,
+) -> Vec<FindingOfTemplate<'v>> {
+    let of_one = |(template, validation): (&'v Path, &'v Validation)| {
+        let located = move |found| (template, (found, &validation.sources));
+        validation.diagnostics.iter().map(located)
+    };
+    let mut said = FxHashSet::default();
+    let is_new = |(template, (diagnostic, sources)): &FindingOfTemplate<'v>| {
+        let place =
+            diagnostic.span.map(|span| (sources.file(span.file).path(), span.start, span.end));
+        let template = if place.is_none() { Some(*template) } else { None };
+        said.insert((template, place, diagnostic.severity, diagnostic.code, &diagnostic.message))
+    };
+    validated.into_iter().flat_map(of_one).filter(is_new).collect()
 }
 
 /// Validates a template in all its variants, or only in the chosen one, as far as this stage. Where

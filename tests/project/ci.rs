@@ -471,6 +471,24 @@ fn only_a_tag_of_the_version_is_released() {
 }
 
 #[test]
+fn all_packages_have_the_same_version() {
+    let toml = format!("version = \"{VERSION}\"");
+    let json = format!("  \"version\": \"{VERSION}\",");
+    for (file, line) in
+        [("Cargo.toml", &toml), ("wasm/Cargo.toml", &toml), ("wasm/package/package.json", &json)]
+    {
+        assert!(read(file).lines().any(|it| it == line), "{file} has no line `{line}`");
+    }
+    let locked = read("wasm/Cargo.lock");
+    for name in ["cuvee", "cuvee-wasm"] {
+        assert!(
+            locked.contains(&format!("name = \"{name}\"\n{toml}\n")),
+            "{name} in wasm/Cargo.lock"
+        );
+    }
+}
+
+#[test]
 fn checksums_are_those_of_all_archives() {
     let directory = TempDir::new().unwrap();
     let targets = targets();

@@ -1,8 +1,8 @@
 //! Answers requests about a place in a file.
 
-use super::place::{self, uri_of};
+use super::place::uri_of;
 use super::protocol::{Encoding, Position, Range};
-use cuvee::editor::{CompletedWord, SuggestionKind, TemplateAnalysis, complete};
+use cuvee::editor::{self, CompletedWord, SuggestionKind, TemplateAnalysis, complete};
 use cuvee::source::{SourceMap, Span};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -42,7 +42,7 @@ pub(super) fn capabilities() -> Value {
 /// The offset that a request is about.
 pub(super) fn offset(params: &Value, text: Option<&str>, encoding: Encoding) -> Option<usize> {
     let position: Position = serde_json::from_value(params.get("position")?.clone()).ok()?;
-    Some(place::offset(text?, position, encoding))
+    Some(editor::offset(text?, position, encoding))
 }
 
 /// A request about a file, with what is known of its template.
@@ -95,7 +95,7 @@ impl PlaceQuestion<'_, '_> {
         let file = sources.add(self.file, self.text);
         let number = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
         let span = Span { file, start: number(range.start), end: number(range.end) };
-        let range = place::range(&sources, span, self.encoding);
+        let range = editor::range(&sources, span, self.encoding);
         let item = |it: &cuvee::editor::Suggestion| {
             let kind = match it.kind {
                 SuggestionKind::Type => 7,
@@ -193,7 +193,7 @@ impl PlaceQuestion<'_, '_> {
         let positions = self.params.get("positions").and_then(Value::as_array);
         let selection = |position: &Value| {
             let position: Position = serde_json::from_value(position.clone()).ok()?;
-            let offset = place::offset(self.text, position, self.encoding);
+            let offset = editor::offset(self.text, position, self.encoding);
             let nothing = Range { start: position, end: position };
             let around = self.analysis.around(self.file, offset);
             let ranges = around.iter().map(|&span| self.range(span));
@@ -222,6 +222,6 @@ impl PlaceQuestion<'_, '_> {
     }
 
     fn range(&self, span: Span) -> Range {
-        place::range(self.analysis.sources(), span, self.encoding)
+        editor::range(self.analysis.sources(), span, self.encoding)
     }
 }

@@ -1,8 +1,9 @@
 //! Writes diagnostics as the protocol has them.
 
-use super::place::{range, uri_of};
+use super::place::uri_of;
 use super::protocol::{Encoding, Range};
 use cuvee::diagnostic::{Code, Diagnostic, Severity};
+use cuvee::editor::range;
 use cuvee::source::{SourceMap, Span};
 use cuvee::validate::StagedValidation;
 use serde::{Deserialize, Serialize};

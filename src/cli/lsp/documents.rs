@@ -1,8 +1,8 @@
 //! Holds what is open in the editor.
 
-use super::place::offset;
 use super::protocol::{Encoding, Position, Range, TextChange};
 use crate::cli::validate::mentions_tosca;
+use cuvee::editor::offset;
 use std::sync::Arc;
 
 /// A document that is open.

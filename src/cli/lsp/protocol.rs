@@ -1,6 +1,8 @@
 //! The parts of the protocol that the server reads, and the names and numbers that it writes.
 
-use serde::{Deserialize, Serialize};
+pub(super) use cuvee::editor::{Encoding, Position, Range};
+
+use serde::Deserialize;
 use serde_json::Value;
 
 /// Files changed outside of the editor.
@@ -35,43 +37,6 @@ impl ErrorKind {
             Self::Failed => -32_803,
         }
     }
-}
-
-/// How columns are counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Encoding {
-    #[serde(rename = "utf-8")]
-    Utf8,
-    #[default]
-    #[serde(rename = "utf-16")]
-    Utf16,
-}
-
-impl Encoding {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Utf8 => "utf-8",
-            Self::Utf16 => "utf-16",
-        }
-    }
-}
-
-/// A place in a text; lines and columns count from zero.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
-pub(super) struct Position {
-    pub line: u32,
-    pub character: u32,
-}
-
-/// A range of a text, without its end.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
-pub(super) struct Range {
-    pub start: Position,
-    pub end: Position,
 }
 
 /// What of `initialize` is looked at.

@@ -155,7 +155,7 @@ impl<'q> Behind<'q> {
     /// Asks the solver about all variables behind a factor that were not seen to be influenced.
     fn prove(&mut self, settings: &SolverSettings, progress: &mut dyn Progress) {
         let most = self.question.cnf.literals().max(COPIED);
-        let mut propagator = Models::of(self.question.cnf, kind).propagator();
+        let mut propagator = Models::of(self.question.cnf, settings.clone()).propagator();
         let mut factor = 0;
         while factor < self.found.len() {
             let mut copies = Copies::new(self.question.cnf, settings);

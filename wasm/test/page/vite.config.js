@@ -1,0 +1,1 @@
+export default { base: "./", build: { target: "es2022", assetsInlineLimit: 0 }, worker: { format: "es" } };
