@@ -104,7 +104,7 @@ export function makeEditor(parent, { changed, ask }) {
     highlightActiveLine(),
     highlightActiveLineGutter(),
     lintGutter(),
-    autocompletion({ override: [complete] }),
+    autocompletion({ override: [complete], icons: false }),
     hover,
     // The key Tab moves on to what is next on the page.
     keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...foldKeymap, ...completionKeymap, ...lintKeymap]),
