@@ -25,7 +25,7 @@ export function draw(parent, text, presence, explain) {
     const state = isPresent === undefined ? "plain" : isPresent ? "present" : "absent";
     part.classList.remove("plain", "present", "absent");
     part.classList.add(state);
-    if (part.matches(".node")) part.setAttribute("aria-label", state === "plain" ? part.dataset.id : `${part.dataset.id}, ${state}`);
+    if (part.matches(".node")) part.setAttribute("aria-description", state === "plain" ? "" : state);
   }
   const pressed = (event) => event.target.closest?.(".node[data-id]")?.dataset.id;
   parent.onclick = (event) => pressed(event) && explain(pressed(event));

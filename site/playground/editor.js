@@ -61,7 +61,7 @@ const look = [
 /** Where an editor's style is its own: there, it needs no style element, which the policy of the page forbids. */
 const rootIn = (parent) => parent.shadowRoot ?? parent.attachShadow({ mode: "open" });
 
-const named = (label) => EditorView.contentAttributes.of({ "aria-label": label });
+const named = (label) => EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" });
 
 const at = (state, { line, character }) => {
   if (line >= state.doc.lines) return state.doc.length;
@@ -104,7 +104,7 @@ export function makeEditor(parent, { changed, ask }) {
     highlightActiveLine(),
     highlightActiveLineGutter(),
     lintGutter(),
-    autocompletion({ override: [complete] }),
+    autocompletion({ override: [complete], icons: false }),
     hover,
     // The key Tab moves on to what is next on the page.
     keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...foldKeymap, ...completionKeymap, ...lintKeymap]),
