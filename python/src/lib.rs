@@ -7,7 +7,7 @@ use cuvee::diagnostic::{Diagnostic, render};
 use cuvee::explore::{Answer, ElementKind, Goal, Projection, Query, Which};
 use cuvee::options::clock;
 use cuvee::output::draw::{Drawing, Svg};
-use cuvee::output::json::{Document, Findings, NamedDiff, TypesOfName};
+use cuvee::output::json::{AnswerDocument, FindingsDocument, NamedDiff, TypesOfName};
 use cuvee::source::{MemoryFiles, SourceMap};
 use cuvee::topology::diff;
 use cuvee::{Failure, Resolution, Resolver};
@@ -120,7 +120,7 @@ fn document<T: Serialize>(Answer { result, warnings, sources }: &Answer<T>) -> T
 
 fn json<T: Serialize>(result: &T) -> String {
     // Strings, numbers, lists and maps with string keys can always be written.
-    serde_json::to_string(&Document::of(result)).unwrap_or_default()
+    serde_json::to_string(&AnswerDocument::of(result)).unwrap_or_default()
 }
 
 /// Diagnostics in JSON, a line for each.
@@ -185,7 +185,7 @@ impl Template {
             let validation = resolver.validate();
             let validation = if strict { validation.strict() } else { validation };
             let found = validation.diagnostics.iter().map(|found| (found, &validation.sources));
-            Ok((json(&Findings::of(found)), validation.is_valid(false)))
+            Ok((json(&FindingsDocument::of(found)), validation.is_valid(false)))
         })
     }
 

@@ -55,7 +55,7 @@ use self::reporter::Reporter;
 use cuvee::Failure;
 use cuvee::diagnostic::{Diagnostic, Severity};
 use cuvee::explore::Answer;
-use cuvee::output::json::Document;
+use cuvee::output::json::AnswerDocument;
 use serde::Serialize;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -65,14 +65,14 @@ pub(crate) type Outcome = Result<ExitCode, Failure>;
 
 /// Writes a result with its version, as indented JSON.
 fn write_json<T: Serialize>(result: &T, to: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *to, &Document::of(result))?;
+    serde_json::to_writer_pretty(&mut *to, &AnswerDocument::of(result))?;
     to.write_all(b"\n")
 }
 
 /// Writes one of many results, with its version, as a line of JSON.
 fn json_line<T: Serialize>(result: &T) -> String {
     // Strings, numbers, lists and maps with string keys can always be written.
-    let line = serde_json::to_string(&Document::of(result));
+    let line = serde_json::to_string(&AnswerDocument::of(result));
     line.unwrap_or_default() + "\n"
 }
 

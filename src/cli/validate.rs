@@ -6,7 +6,7 @@ use super::streams::STANDARD_INPUT;
 use super::{Outcome, json, output, rejected, sarif, select, streams};
 use cuvee::deploy::substitute::SubstitutionQuery;
 use cuvee::diagnostic::Severity;
-use cuvee::output::json::Findings;
+use cuvee::output::json::FindingsDocument;
 use cuvee::parts::yaml::{Limits, parse_filtered};
 use cuvee::source::csar;
 use cuvee::source::{FileId, FileSystem, OsFiles};
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &ValidateArgs, reporter: &Reporter) -> Outcome {
     found.retain(|(_, (diagnostic, _))| reporter.tells(diagnostic.severity));
     let diagnostics: Vec<_> = found.iter().map(|&(_, found)| found).collect();
     let text = match args.format {
-        FindingsFormat::Json => json(&Findings::of(diagnostics)),
+        FindingsFormat::Json => json(&FindingsDocument::of(diagnostics)),
         FindingsFormat::Sarif => sarif::document(&found),
         FindingsFormat::Human => {
             reporter.tell(&diagnostics);

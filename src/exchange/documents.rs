@@ -10,20 +10,20 @@ pub const VERSION: u32 = 1;
 /// An answer as a document: its keys behind the version.
 ///
 /// ```
-/// use cuvee::output::json::Document;
+/// use cuvee::output::json::AnswerDocument;
 /// let count = cuvee::Resolver::new("examples/shop").count_variants(&Default::default())?.result;
-/// let text = serde_json::to_string(&Document::of(&count)).unwrap();
+/// let text = serde_json::to_string(&AnswerDocument::of(&count)).unwrap();
 /// assert!(text.starts_with(r#"{"version":1,"count":"459","#));
 /// # Ok::<(), cuvee::Failure>(())
 /// ```
 #[derive(Debug, Serialize)]
-pub struct Document<'r, T> {
+pub struct AnswerDocument<'r, T> {
     version: u32,
     #[serde(flatten)]
     result: &'r T,
 }
 
-impl<'r, T: Serialize> Document<'r, T> {
+impl<'r, T: Serialize> AnswerDocument<'r, T> {
     /// The document of an answer that has keys.
     pub fn of(result: &'r T) -> Self {
         Self { version: VERSION, result }
@@ -33,12 +33,12 @@ impl<'r, T: Serialize> Document<'r, T> {
 /// What validating found, each as it is reported alone.
 #[cfg(feature = "render")]
 #[derive(Debug, Serialize)]
-pub struct Findings {
+pub struct FindingsDocument {
     findings: Vec<Box<serde_json::value::RawValue>>,
 }
 
 #[cfg(feature = "render")]
-impl Findings {
+impl FindingsDocument {
     /// The findings, each with the files that it points into.
     pub fn of<'d>(
         found: impl IntoIterator<
