@@ -74,7 +74,7 @@ export default defineConfig({
             page("Stores", "store"),
           ],
         },
-        { text: "In programs", items: [page("Rust", "library"), page("JavaScript", "javascript"), page("Editors", "editors")] },
+        { text: "In programs", items: [page("Rust", "library"), page("Python", "python"), page("JavaScript", "javascript"), page("Editors", "editors")] },
         { text: "News", items: [page("Changes", "changelog")] },
       ],
     },

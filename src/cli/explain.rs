@@ -12,7 +12,7 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 /// The default number of levels of reasons.
-const DEPTH: usize = 4;
+pub(super) const DEPTH: usize = 4;
 
 /// Explains an element, or the variant as a whole.
 pub(crate) fn run(args: &ExplainArgs, reporter: &Reporter) -> Outcome {
@@ -89,7 +89,7 @@ fn outlook_text(outlook: &Outlook) -> String {
     }
 }
 
-fn human(explanation: &Explanation, depth: usize) -> String {
+pub(super) fn human(explanation: &Explanation, depth: usize) -> String {
     let mut text =
         format!("{}\n\n{}  {}\n", sentence(explanation), explanation.element, explanation.place);
     if tree(&explanation.because, "", depth, &mut text) {

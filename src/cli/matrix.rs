@@ -122,7 +122,7 @@ fn table(matrix: &Matrix) -> String {
     text
 }
 
-fn markdown(matrix: &Matrix, elements: Elements) -> String {
+pub(super) fn markdown(matrix: &Matrix, elements: Elements) -> String {
     let line = |cells: &mut dyn Iterator<Item = String>| {
         format!("|{}\n", cells.map(|cell| format!(" {cell} |")).collect::<String>())
     };

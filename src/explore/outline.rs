@@ -3,7 +3,8 @@
 //! The outline is owned and serialisable, so that drawings, reports and other programs can use it.
 
 use crate::variability::graph::{ElementId, Graph};
-use cuvee_text::source::SourceMap;
+use crate::variability::presence::Presence;
+use cuvee_text::source::{SourceMap, Span};
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Node, NodeKind, write_line};
 use rustc_hash::FxHashMap;
@@ -62,6 +63,34 @@ pub struct OutlineRelation {
     pub conditions: Vec<String>,
     /// The place of the declaration: `file:line:column`.
     pub place: String,
+}
+
+/// Where an element is declared, and whether a variant has it.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ElementPlace {
+    /// The identifier of the element, such as `node.shop`.
+    pub identifier: String,
+    /// The place of its declaration: its key, where it has one.
+    pub span: Span,
+    /// Whether the variant has it.
+    pub present: bool,
+}
+
+impl ElementPlace {
+    /// The places of all elements that have an author.
+    pub(crate) fn all(graph: &Graph<'_>, presence: &Presence) -> Vec<Self> {
+        let place = |id| Self {
+            identifier: graph.identifier(id).to_string(),
+            span: graph.element(id).span,
+            present: presence.is(id),
+        };
+        let written = |&id: &ElementId| {
+            let element = graph.element(id);
+            !element.by_rule && !element.span.is_detached()
+        };
+        graph.ids().filter(written).map(place).collect()
+    }
 }
 
 impl Outline {

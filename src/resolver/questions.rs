@@ -5,7 +5,7 @@ use super::Resolver;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Label, Severity};
 use crate::exchange::{self, FeatureModel};
 use crate::explore::matrix::{self, Matrix};
-use crate::explore::outline::Outline;
+use crate::explore::outline::{ElementPlace, Outline};
 use crate::explore::{
     Analysis, Change, Configuration, Count, Explanation, Found, InputsReport, Names, Projection,
     Query, Space, analyze, explain, types, variants,
@@ -218,6 +218,25 @@ impl Resolver {
         let outline =
             |prepared: &Prepared<'_>| Ok(Outline::of(&prepared.graph, prepared.sources()));
         Ok(self.ask(InputMode::Open, outline)?.result)
+    }
+
+    /// The elements of the template with the places of their declarations, and whether the chosen
+    /// variant has them.
+    ///
+    /// ```
+    /// let places = cuvee::Resolver::new("examples/shop").preset("dev").element_places()?;
+    /// let cluster = places.result.iter().find(|it| it.identifier == "node.cluster").unwrap();
+    /// assert_eq!((cluster.present, places.sources.snippet(cluster.span)), (false, "cluster"));
+    /// # Ok::<(), cuvee::Failure>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A [`Failure`] where there is no such variant.
+    pub fn element_places(&self) -> Result<Answer<Vec<ElementPlace>>, Failure> {
+        self.ask(InputMode::Closed, |prepared| {
+            let presence = resolve::presence(prepared, &self.choice, &mut |_| {})?;
+            Ok(ElementPlace::all(&prepared.graph, &presence))
+        })
     }
 
     /// The topology of the variant that [`Resolver::resolve`] writes, as data. Each part has its

@@ -10,6 +10,7 @@
 
 mod asks;
 mod client;
+mod commands;
 mod findings;
 #[path = "../shared/folders.rs"]
 mod folders;

@@ -631,7 +631,13 @@ fn the_image_is_the_binary_of_an_archive_and_nothing_else() {
 #[test]
 fn shell_scripts_are_clean() {
     if has("shellcheck") {
-        let scripts = ["action/install.sh", "action/run.sh", ".github/archive.sh"];
+        let scripts = [
+            "action/install.sh",
+            "action/run.sh",
+            ".github/archive.sh",
+            "python/run",
+            "editors/vscode/run",
+        ];
         succeeds(Command::new("shellcheck").args(scripts).current_dir(root()));
     }
 }

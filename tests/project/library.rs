@@ -58,6 +58,8 @@ fn versions_are_in_step() {
     let python = manifest("python/Cargo.toml");
     assert!(python.contains(&format!("\n{version}\n")), "{python}");
     assert!(python.contains(&format!("cuvee = {{ {version}, path")), "{python}");
+    let extension = manifest("editors/vscode/package.json");
+    assert!(extension.contains(&format!("\n  \"version\": \"{}\",\n", env!("CARGO_PKG_VERSION"))));
     // The wheel has the version of its crate.
     assert!(manifest("python/pyproject.toml").contains("dynamic = [\"version\"]"));
     let own = |lock: &str| {

@@ -12,6 +12,7 @@
 //! megabyte of the command for a dozen messages; the tests read with it what is written here.
 
 mod ask;
+mod commands;
 mod connection;
 mod diagnostics;
 mod documents;

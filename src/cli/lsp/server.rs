@@ -1,5 +1,6 @@
 //! The loop of the server: it holds documents, hands work to workers, and publishes what they find.
 
+use super::commands::{self, CommandSubject};
 use super::connection::{self, ClientMessage, params, refused};
 use super::diagnostics::{PublishedFinding, WorkerReport};
 use super::documents::EditedDocument;
@@ -49,6 +50,8 @@ enum Purpose {
     Text(PathBuf),
     Variants(PathBuf),
     Request(RequestId),
+    /// A request about variants.
+    VariantsRequest(RequestId),
 }
 
 impl Purpose {
@@ -56,7 +59,15 @@ impl Purpose {
     fn worker(&self) -> WorkerKind {
         match self {
             Self::Text(_) | Self::Request(_) => WorkerKind::Text,
-            Self::Variants(_) => WorkerKind::Variants,
+            Self::Variants(_) | Self::VariantsRequest(_) => WorkerKind::Variants,
+        }
+    }
+
+    /// The request that waits for this.
+    fn request(&self) -> Option<&RequestId> {
+        match self {
+            Self::Request(id) | Self::VariantsRequest(id) => Some(id),
+            Self::Text(_) | Self::Variants(_) => None,
         }
     }
 }
@@ -209,6 +220,7 @@ impl Server {
                 Err(why) => write(&refused(id, ErrorKind::InvalidParams, &why)),
             },
             method if super::ask::METHODS.contains(&method) => self.ask(id, method, given),
+            commands::EXECUTE | commands::LENSES => self.ask_variants(id, &method, given),
             _ => {
                 let why = format!("there is no `{method}`");
                 write(&refused(id, ErrorKind::MethodNotFound, &why));
@@ -231,8 +243,10 @@ impl Server {
             "textDocumentSync": { "openClose": true, "change": 2, "save": false },
             "codeActionProvider": { "codeActionKinds": ["quickfix"] },
         });
-        if let (Value::Object(all), Value::Object(own)) = (&mut capabilities, own) {
-            all.extend(own);
+        for more in [commands::capabilities(), own] {
+            if let (Value::Object(all), Value::Object(more)) = (&mut capabilities, more) {
+                all.extend(more);
+            }
         }
         let server = json!({ "name": "cuvee", "version": env!("CARGO_PKG_VERSION") });
         let result = json!({ "capabilities": capabilities, "serverInfo": server });
@@ -411,7 +425,7 @@ impl Server {
             }
             for purpose in self.restart(kind)? {
                 match purpose {
-                    Purpose::Request(id) => {
+                    Purpose::Request(id) | Purpose::VariantsRequest(id) => {
                         let why = "cuvee was busy with another text";
                         write(&refused(id, ErrorKind::ContentModified, why));
                     }
@@ -446,7 +460,7 @@ impl Server {
             serde_json::from_value(result?.ok()?).ok()
         };
         match purpose {
-            Purpose::Request(request) => match result {
+            Purpose::Request(request) | Purpose::VariantsRequest(request) => match result {
                 Some(Ok(result)) => write(&Response::new_ok(request, result).into()),
                 Some(Err(why)) => write(&refused(request, ErrorKind::Failed, &why)),
                 None => write(&refused(request, ErrorKind::ContentModified, "the text changed")),
@@ -499,7 +513,9 @@ impl Server {
         for purpose in self.restart(kind)? {
             let why = "cuvee ended at this text, and goes on with the next change";
             match purpose {
-                Purpose::Request(id) => write(&refused(id, ErrorKind::Internal, why)),
+                Purpose::Request(id) | Purpose::VariantsRequest(id) => {
+                    write(&refused(id, ErrorKind::Internal, why));
+                }
                 Purpose::Text(root) => {
                     let report = ended(&root, why);
                     self.found_text(&root, report);
@@ -589,13 +605,37 @@ impl Server {
         self.start(&root, Purpose::Request(id), task);
     }
 
+    /// Lets a worker answer a request about variants.
+    fn ask_variants(&mut self, id: RequestId, method: &str, given: Value) {
+        let subject = CommandSubject::of(&given).map(|subject| subject.uri);
+        let named = given.pointer("/textDocument/uri").and_then(Value::as_str).map(str::to_owned);
+        let file = named.or(subject).as_deref().and_then(path_of);
+        let is_lens = method == commands::LENSES;
+        let file = file.filter(|path| match self.documents.get(path) {
+            Some(document) => document.is_template() || !is_lens && document.is_tosca(),
+            None => false,
+        });
+        match file {
+            Some(file) => {
+                let (root, method) = (file.clone(), method.to_owned());
+                let task = WorkerTask::AskVariants { method, file, params: given };
+                self.start(&root, Purpose::VariantsRequest(id), task);
+            }
+            None if is_lens => write(&Response::new_ok(id, json!([])).into()),
+            None => {
+                let why = "the command is about a template that is not open";
+                write(&refused(id, ErrorKind::InvalidParams, why));
+            }
+        }
+    }
+
     fn cancel(&mut self, cancelled: &Cancelled) {
-        let is_it =
-            |purpose: &Purpose| matches!(purpose, Purpose::Request(id) if *id == cancelled.id);
+        let is_it = |purpose: &Purpose| purpose.request() == Some(&cancelled.id);
         let run = self.runs.iter().find(|(_, purpose)| is_it(purpose)).map(|(id, _)| *id);
-        if let Some(run) = run {
-            self.runs.remove(&run);
-            self.text.tell(&ToWorker::Stop(run));
+        if let Some((run, purpose)) = run.and_then(|run| Some((run, self.runs.remove(&run)?))) {
+            let kind = purpose.worker();
+            self.worker(kind).tell(&ToWorker::Stop(run));
+            self.stopped.insert(run, (kind, Instant::now()));
             write(&refused(
                 cancelled.id.clone(),
                 ErrorKind::Cancelled,

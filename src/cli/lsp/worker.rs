@@ -1,6 +1,7 @@
 //! Computes, in a process of its own. Messages between a server and its workers are lines of JSON.
 
 use super::ask;
+use super::commands::VariantsQuestion;
 use super::diagnostics;
 use super::protocol::Encoding;
 use cuvee::Resolver;
@@ -50,6 +51,8 @@ pub(super) enum WorkerTask {
     Variants,
     /// The answer to a request about a file.
     Ask { method: String, file: PathBuf, params: Value },
+    /// The answer to a request about the variants of a template that is open in a file.
+    AskVariants { method: String, file: PathBuf, params: Value },
 }
 
 /// What a worker says to its server.
@@ -171,6 +174,14 @@ impl Worker {
                     let near = near.as_ref().map(|(path, offset)| (path.as_path(), *offset));
                     let staged = self.resolver(&root).stop_when(stop).validate_typed(near);
                     say(id, diagnostics::of_text(&staged, self.encoding).map(Ok));
+                }
+                WorkerTask::AskVariants { method, file, params } => {
+                    let resolver = self.resolver(&root).clock(jiff::Zoned::now).stop_when(stop);
+                    let text = self.text(&file).unwrap_or_default();
+                    let (file, text, params) = (&*file, &*text, &params);
+                    let encoding = self.encoding;
+                    let question = VariantsQuestion { resolver, file, text, params, encoding };
+                    say(id, Some(question.answer(&method)));
                 }
                 WorkerTask::Variants => {
                     let resolver = self.resolver(&root).stop_when(stop);

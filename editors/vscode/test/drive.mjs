@@ -1,0 +1,199 @@
+// Drives the extension in a real editor, with a keyboard and a mouse: `node test/drive.mjs VSIX CUVEE [PICTURES]`.
+// The editor is code-server in `CODE_SERVER`, run by the Node in `CODE_NODE`; the browser is Debian's Chromium, driven by `PLAYWRIGHT`.
+// PICTURES is a directory for what it looks like.
+
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const { chromium } = createRequire(import.meta.url)(process.env.PLAYWRIGHT);
+const [vsix, cuvee, pictures] = process.argv.slice(2).map((it) => path.resolve(it));
+const examples = fileURLToPath(new URL('../../../examples/', import.meta.url));
+const place = mkdtempSync(path.join(tmpdir(), 'cuvee-code-'));
+const folder = path.join(place, 'shop');
+const template = path.join(folder, 'variable-service-template.yaml');
+const PATIENCE = 60_000;
+
+/** A copy of the shop in which a word is misspelt. */
+function shop() {
+  cpSync(path.join(examples, 'shop'), folder, { recursive: true });
+  const text = readFileSync(template, 'utf8');
+  const wrong = text.replace('type: shop.nodes.Cluster', 'type: shop.nodes.Clustr');
+  assert.notEqual(wrong, text);
+  writeFileSync(template, wrong);
+}
+
+function freePort() {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+/** The editor with the extension. */
+async function editor() {
+  const own = ['--extensions-dir', path.join(place, 'extensions'), '--user-data-dir', path.join(place, 'user')];
+  const entry = path.join(process.env.CODE_SERVER, 'out/node/entry.js');
+  const settings = {
+    'security.workspace.trust.enabled': false,
+    'workbench.startupEditor': 'none',
+    'workbench.secondarySideBar.defaultVisibility': 'hidden',
+    'workbench.colorTheme': 'Default Light Modern',
+    'editor.minimap.enabled': false,
+    'diffEditor.renderSideBySide': true,
+    'diffEditor.hideUnchangedRegions.enabled': false,
+    'chat.disableAIFeatures': true,
+    'telemetry.telemetryLevel': 'off',
+  };
+  // What belongs to a machine is in a file of its own where that is not the one of the browser.
+  const files = { User: settings, Machine: { 'cuvee.path': cuvee } };
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(path.join(place, 'user', name), { recursive: true });
+    writeFileSync(path.join(place, 'user', name, 'settings.json'), JSON.stringify(content));
+  }
+  const installed = spawnSync(process.env.CODE_NODE, [entry, ...own, '--install-extension', vsix], { encoding: 'utf8' });
+  assert.match(installed.stdout, /was successfully installed/, installed.stderr);
+  const port = await freePort();
+  const flags = ['--auth', 'none', '--bind-addr', `127.0.0.1:${port}`, '--disable-telemetry', '--disable-update-check'];
+  const child = spawn(process.env.CODE_NODE, [entry, ...flags, ...own, folder], { stdio: 'ignore' });
+  const address = `http://127.0.0.1:${port}/`;
+  for (let tries = 0; ; tries += 1) {
+    try {
+      await fetch(address);
+      return { child, address: `${address}?folder=${folder}` };
+    } catch (error) {
+      assert.ok(tries < 300, String(error));
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
+}
+
+shop();
+const { child, address } = await editor();
+const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+try {
+  const page = await browser.newPage({ viewport: { width: 1000, height: 640 } });
+  page.setDefaultTimeout(PATIENCE);
+  const picture = async (name) => {
+    if (pictures !== undefined) {
+      mkdirSync(pictures, { recursive: true });
+      // What blinks or fades is over then.
+      await page.waitForTimeout(700);
+      await page.screenshot({ path: path.join(pictures, `${name}.png`) });
+    }
+  };
+  const done = (what) => console.log(`ok: ${what}`);
+  const command = async (name) => {
+    await page.keyboard.press('F1');
+    await page.locator('.quick-input-widget input').first().fill(`>${name}`);
+    await page.locator('.quick-input-list .monaco-list-row').first().waitFor();
+    await page.keyboard.press('Enter');
+  };
+
+  await page.goto(address);
+  await page.locator('.explorer-folders-view .monaco-list-row').first().waitFor();
+  await page.keyboard.press('Control+P');
+  await page.locator('.quick-input-widget input').first().fill('variable-service-template.yaml');
+  await page.locator('.quick-input-list .monaco-list-row', { hasText: 'variable-service-template.yaml' }).first().waitFor();
+  await page.keyboard.press('Enter');
+  await page.locator('.editor-instance .view-line').first().waitFor();
+  await page.keyboard.press('Control+B');
+  done('the shop is open');
+
+  const status = page.locator('.statusbar-item', { hasText: 'no preset' });
+  await status.waitFor();
+  await command('Go to Next Problem in Files');
+  await page.locator('.marker-widget').waitFor();
+  await page.locator('.squiggly-error').first().waitFor();
+  assert.match(await page.locator('.marker-widget').innerText(), /Clustr/);
+  await picture('finding');
+  done('the mistake is underlined, and said');
+
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Control+.');
+  await page.locator('.action-widget .monaco-list-row', { hasText: 'shop.nodes.Cluster' }).first().waitFor();
+  await page.keyboard.press('Enter');
+  await page.locator('.squiggly-error').first().waitFor({ state: 'detached' });
+  await page.keyboard.press('Control+S');
+  const original = readFileSync(path.join(examples, 'shop/variable-service-template.yaml'), 'utf8');
+  for (let tries = 0; readFileSync(template, 'utf8') !== original; tries += 1) {
+    assert.ok(tries < 100, 'the repaired template is not what it was');
+    await page.waitForTimeout(100);
+  }
+  done('the quick fix repairs it');
+
+  await status.click();
+  await page.locator('.quick-input-list .monaco-list-row', { hasText: 'dev' }).first().waitFor();
+  await page.locator('.quick-input-widget input').first().fill('dev');
+  await page.keyboard.press('Enter');
+  await page.locator('.statusbar-item', { hasText: 'dev' }).first().waitFor();
+  const dimmed = () =>
+    [...document.querySelectorAll('.editor-instance .view-line span')].filter((it) => getComputedStyle(it).opacity === '0.4').map((it) => it.textContent).join(' ');
+  await command('Go to Symbol in Editor');
+  await page.locator('.quick-input-widget input').first().fill('@cluster');
+  await page.locator('.quick-input-list .monaco-list-row', { hasText: 'cluster' }).first().waitFor();
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(`(${dimmed})().replaceAll('\\u00a0', ' ').includes('shop.nodes.Cluster')`);
+  await picture('dimmed');
+  done('what is absent with a preset is dimmed');
+
+  await command('cuvee: Explain Element at Cursor');
+  const explained = page.locator('.editor-instance .view-lines', { hasText: 'is absent because' });
+  await explained.waitFor();
+  await command('View: Close Editors in Other Groups');
+  done('the element at the cursor is explained');
+
+  await command('cuvee: Show Variant');
+  const variant = page.locator('.monaco-diff-editor .editor.modified');
+  await variant.locator('.view-line', { hasText: 'tosca_simple_yaml_1_3' }).waitFor();
+  assert.doesNotMatch(await variant.innerText(), /variability/);
+  await picture('variant');
+  done('the variant is shown beside the template');
+
+  await page.locator('.tab').first().click();
+  await page.locator('.monaco-diff-editor').waitFor({ state: 'hidden' });
+  const lines = readFileSync(template, 'utf8').split('\n');
+  const goTo = async (start) => {
+    await page.keyboard.press('Control+G');
+    await page.locator('.quick-input-widget input').first().fill(`:${lines.findIndex((line) => line.startsWith(start)) + 1}`);
+    await page.keyboard.press('Enter');
+  };
+  await goTo('  variability:');
+  await page.locator('.codelens-decoration a', { hasText: '459 variants' }).first().waitFor();
+  await goTo('    presets:');
+  const lens = page.locator('.codelens-decoration a', { hasText: 'show graph' });
+  await lens.first().click();
+  const drawn = async () => {
+    for (const frame of page.frames()) {
+      const size = await frame.evaluate(() => document.querySelector('img[alt^="Graph"]')?.naturalWidth ?? 0).catch(() => 0);
+      if (size > 100) {
+        return true;
+      }
+    }
+    return false;
+  };
+  for (let tries = 0; !(await drawn()); tries += 1) {
+    assert.ok(tries < 300, 'no graph is drawn');
+    await page.waitForTimeout(100);
+  }
+  await picture('graph');
+  done('lenses count variants, and draw one');
+} catch (error) {
+  const [page] = browser.contexts().flatMap((context) => context.pages());
+  // What the editor has to say about it is behind the bell.
+  await page?.locator('[id="status.notifications"]').click({ timeout: 5_000 }).catch(() => {});
+  await page?.waitForTimeout(1_000);
+  await page?.screenshot({ path: path.join(tmpdir(), 'cuvee-code.png') });
+  throw error;
+} finally {
+  await browser.close();
+  child.kill();
+  rmSync(place, { recursive: true, force: true, maxRetries: 5 });
+}

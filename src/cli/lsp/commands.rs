@@ -1,0 +1,218 @@
+//! Answers what editors ask about variants: commands, whose answers are texts for people or data for
+//! an extension, and lenses, which offer some of them where presets are written.
+
+use super::place;
+use super::protocol::{Encoding, Position};
+use crate::cli::args::Elements;
+use crate::cli::{explain, matrix};
+use cuvee::Resolver;
+use cuvee::editor;
+use cuvee::explore::outline::ElementPlace;
+use cuvee::explore::{ElementKind, Query};
+use cuvee::output::draw::{Drawing, Svg};
+use cuvee::parts::yaml::{Limits, Node, NodeKind, parse};
+use cuvee::source::{FileId, SourceMap, Span};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::path::Path;
+
+/// The request that runs a command.
+pub(super) const EXECUTE: &str = "workspace/executeCommand";
+
+/// The request for lenses.
+pub(super) const LENSES: &str = "textDocument/codeLens";
+
+/// The version of what an extension may ask beyond the protocol; it grows when a part is removed or
+/// changes its meaning.
+pub(super) const VERSION: u32 = 1;
+
+/// The commands.
+const COMMANDS: [&str; 6] = [
+    "cuvee.absent",
+    "cuvee.explain",
+    "cuvee.graph",
+    "cuvee.matrix",
+    "cuvee.presets",
+    "cuvee.resolve",
+];
+
+/// How many steps counting for a lens may take.
+const EFFORT: u64 = 200_000;
+
+/// What the server says that it can do.
+pub(super) fn capabilities() -> Value {
+    json!({
+        "executeCommandProvider": { "commands": COMMANDS },
+        "codeLensProvider": {},
+        "experimental": { "cuvee": VERSION },
+    })
+}
+
+/// What a command is about.
+#[derive(Deserialize)]
+pub(super) struct CommandSubject {
+    /// The template.
+    pub uri: String,
+    /// The chosen preset.
+    preset: Option<String>,
+    /// The cursor.
+    position: Option<Position>,
+}
+
+impl CommandSubject {
+    /// The subject in the parameters of a request to run a command.
+    pub(super) fn of(params: &Value) -> Option<Self> {
+        serde_json::from_value(params.pointer("/arguments/0")?.clone()).ok()
+    }
+}
+
+/// A request about the variants of a template.
+pub(super) struct VariantsQuestion<'q> {
+    pub resolver: Resolver,
+    pub file: &'q Path,
+    pub text: &'q str,
+    pub params: &'q Value,
+    pub encoding: Encoding,
+}
+
+impl VariantsQuestion<'_> {
+    /// Answers the question.
+    ///
+    /// # Errors
+    /// Why there is no answer, for people.
+    pub(super) fn answer(&self, method: &str) -> Result<Value, String> {
+        if method == LENSES {
+            return Ok(self.lenses());
+        }
+        let command = self.params.get("command").and_then(Value::as_str).unwrap_or_default();
+        let subject = CommandSubject::of(self.params).ok_or("the command names no template")?;
+        let chosen = self.resolver.clone().only_presets(&subject.preset);
+        let answer = match command {
+            "cuvee.absent" => return self.absent(&chosen),
+            "cuvee.explain" => self.explained(&chosen, subject.position)?,
+            "cuvee.graph" => {
+                let outline = chosen.outline().map_err(told)?;
+                let variant = subject.preset.map(|_| chosen.resolve().map_err(told)).transpose()?;
+                let drawing = match &variant {
+                    Some(variant) => Drawing::of_variant(&outline, variant),
+                    None => Drawing::of(&outline),
+                };
+                let drawing = if drawing.is_large() { drawing.collapsed() } else { drawing };
+                drawing.to_svg(&Svg::default())
+            }
+            "cuvee.matrix" => {
+                let mut found = self.resolver.matrix().map_err(told)?;
+                found.rows.retain(|row| row.kind == ElementKind::Node);
+                matrix::markdown(&found, Elements::Nodes)
+            }
+            "cuvee.presets" => {
+                return Ok(self.resolver.preset_names().map_err(told)?.into());
+            }
+            "cuvee.resolve" => chosen.resolve().map_err(told)?.to_yaml().to_owned(),
+            _ => return Err(format!("there is no command `{command}`")),
+        };
+        Ok(answer.into())
+    }
+
+    /// The ranges of what a variant does not have.
+    fn absent(&self, chosen: &Resolver) -> Result<Value, String> {
+        let places = self.places(chosen)?;
+        let (sources, _) = self.sources();
+        let absent = places.iter().filter(|(place, _)| !place.present);
+        Ok(absent.map(|&(_, span)| json!(editor::range(&sources, span, self.encoding))).collect())
+    }
+
+    /// Why the element at a cursor is present or absent.
+    fn explained(&self, chosen: &Resolver, cursor: Option<Position>) -> Result<String, String> {
+        let cursor = cursor.ok_or("the command has no position")?;
+        let offset = editor::offset(self.text, cursor, self.encoding);
+        let is_here = |span: Span| (span.start as usize) <= offset && offset <= (span.end as usize);
+        let places = self.places(chosen)?;
+        let here = places.iter().filter(|(_, span)| is_here(*span));
+        let innermost = here.min_by_key(|(_, span)| span.end - span.start);
+        let (place, _) = innermost.ok_or("no element of the template is at the cursor")?;
+        let explanation = chosen.explain(&place.identifier).map_err(told)?.result;
+        Ok(format!("```text\n{}```\n", explain::human(&explanation, explain::DEPTH)))
+    }
+
+    /// The elements of this file, each with all of its text.
+    fn places(&self, chosen: &Resolver) -> Result<Vec<(ElementPlace, Span)>, String> {
+        let found = chosen.element_places().map_err(told)?;
+        let mut texts = HashMap::new();
+        let (_, file) = self.sources();
+        let parsed = parse(file, self.text.into(), &Limits::default());
+        parsed.iter().for_each(|document| gather(document.root(), &mut texts));
+        let is_here =
+            |place: &ElementPlace| found.sources.file(place.span.file).path() == self.file;
+        let whole = |place: ElementPlace| {
+            let span = texts.get(&place.span.start).copied();
+            let span = span.unwrap_or(Span { file, ..place.span });
+            (place, span)
+        };
+        Ok(found.result.into_iter().filter(is_here).map(whole).collect())
+    }
+
+    /// The file alone.
+    fn sources(&self) -> (SourceMap, FileId) {
+        let sources = SourceMap::default();
+        let file = sources.add(self.file, self.text);
+        (sources, file)
+    }
+
+    /// A lens above each preset, and one above the variability section.
+    fn lenses(&self) -> Value {
+        let (sources, file) = self.sources();
+        let Ok(document) = parse(file, self.text.into(), &Limits::default()) else {
+            return json!([]);
+        };
+        let uri = place::uri_of(self.file);
+        let lens = |at: Node<'_>, title: &str, command: &str, preset: Option<&str>| {
+            let subject = match preset {
+                Some(preset) => json!({ "uri": uri, "preset": preset }),
+                None => json!({ "uri": uri }),
+            };
+            json!({
+                "range": editor::range(&sources, at.span(), self.encoding),
+                "command": { "title": title, "command": command, "arguments": [subject] },
+            })
+        };
+        let topology = document.root().get("topology_template");
+        let section =
+            topology.and_then(|it| it.entries().find(|(key, _)| key.text() == Some("variability")));
+        let Some((key, variability)) = section else { return json!([]) };
+        let query = Query { effort: EFFORT, ..Query::default() };
+        let count = self.resolver.count_variants(&query).ok().map(|answer| answer.result);
+        let count = count.map(|it| {
+            let least = if it.exact { "" } else { "at least " };
+            format!("{least}{} variant{}", it.count, if it.count == "1" { "" } else { "s" })
+        });
+        let mut lenses: Vec<Value> =
+            count.iter().map(|title| lens(key, title, "cuvee.matrix", None)).collect();
+        for (key, _) in variability.get("presets").into_iter().flat_map(Node::entries) {
+            let name = key.text();
+            lenses.push(lens(key, "show variant", "cuvee.resolve", name));
+            lenses.push(lens(key, "show graph", "cuvee.graph", name));
+        }
+        lenses.into()
+    }
+}
+
+/// Gathers where the text of each entry and each item ends, by where it begins. Of those that begin
+/// at the same place, the one around the others counts.
+fn gather(node: Node<'_>, texts: &mut HashMap<u32, Span>) {
+    let mut add = |start: Span, end: Span| {
+        texts.entry(start.start).or_insert(Span { end: end.end.max(start.end), ..start });
+    };
+    match node.kind() {
+        NodeKind::Mapping => node.entries().for_each(|(key, value)| add(key.span(), value.span())),
+        NodeKind::Sequence => node.items().for_each(|item| add(item.span(), item.span())),
+        _ => {}
+    }
+    node.entries().for_each(|(_, value)| gather(value, texts));
+    node.items().for_each(|item| gather(item, texts));
+}
+
+fn told(failure: cuvee::Failure) -> String {
+    failure.to_string()
+}
