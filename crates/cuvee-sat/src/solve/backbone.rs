@@ -81,32 +81,45 @@ pub fn backbone_beside(
 
 /// Finds the literals that are true in no model, in no certain order. There must be a model.
 ///
-/// A search near one model decides about most. The others are asked for as a backbone is.
+/// A search near one model decides about most. Of the others, few models show many that can be
+/// true, and those that are left are asked for one by one.
 pub fn impossible(open: Vec<Lit>, models: &mut Models) -> Vec<Lit> {
-    let (mut impossible, undecided) = decided_nearby(open, models);
-    impossible.append(&mut impossible_beside(&mut Samples::default(), undecided, models));
+    let samples = &mut Samples::default();
+    let (mut impossible, mut undecided) = decided_nearby(open, models);
+    drop_shown(samples, &mut undecided, models);
+    impossible.append(&mut never(undecided, models, &mut |open, models| {
+        drop_seen(samples, open, models);
+    }));
     impossible
 }
 
-/// Finds the literals that are true in no model, given some models that are known already.
-///
-/// Propagation guesses a model in which as many of the literals as possible are true, so that few
-/// models show all literals that can be true. Those that are left are asked for one by one.
+/// Does the same as [`impossible`], given some models that are known already. Whatever a model shows
+/// helps later questions, so that the search near one comes after those that show many.
 fn impossible_beside(samples: &mut Samples, mut open: Vec<Lit>, models: &mut Models) -> Vec<Lit> {
-    let mut show = |open: &mut Vec<Lit>, models: &Models| {
-        open.retain(|&literal| !models.is_true(literal));
-        let new = samples.see(models);
-        open.retain(|&literal| !samples.show_since(new, literal));
-    };
+    drop_shown(samples, &mut open, models);
+    let (mut impossible, undecided) = decided_nearby(open, models);
+    impossible.append(&mut never(undecided, models, &mut |open, models| {
+        drop_seen(samples, open, models);
+    }));
+    impossible
+}
+
+/// Drops literals that can be true. Propagation guesses a model in which as many of the literals as
+/// possible are true, as long as each such model shows many.
+fn drop_shown(samples: &mut Samples, open: &mut Vec<Lit>, models: &mut Models) {
     let mut before = usize::MAX;
     while !open.is_empty() && before - open.len() >= MANY {
         before = open.len();
-        models.solve_toward(&open);
-        show(&mut open, models);
+        models.solve_toward(open);
+        drop_seen(samples, open, models);
     }
-    let (mut impossible, undecided) = decided_nearby(open, models);
-    impossible.append(&mut never(undecided, models, &mut show));
-    impossible
+}
+
+/// Drops literals that are true in the last model, or in one that is met on the walk from it.
+fn drop_seen(samples: &mut Samples, open: &mut Vec<Lit>, models: &Models) {
+    open.retain(|&literal| !models.is_true(literal));
+    let new = samples.see(models);
+    open.retain(|&literal| !samples.show_since(new, literal));
 }
 
 /// Splits literals into those that are true in no model, and those that a search near a model cannot

@@ -86,7 +86,7 @@ impl<'q> Behind<'q> {
             self.walk(&mut walk);
             progress.counted("steps of simulation", walk.lanes.steps as usize);
             progress.phase("inputs without influence");
-            self.prove(settings, progress);
+            self.prove(models.propagator(), settings, progress);
         }
         let sorted = |found: FxHashSet<u32>| {
             let mut found: Vec<_> = found.into_iter().map(|position| position as usize).collect();
@@ -153,9 +153,13 @@ impl<'q> Behind<'q> {
     }
 
     /// Asks the solver about all variables behind a factor that were not seen to be influenced.
-    fn prove(&mut self, settings: &SolverSettings, progress: &mut dyn Progress) {
+    fn prove(
+        &mut self,
+        mut propagator: Propagator,
+        settings: &SolverSettings,
+        progress: &mut dyn Progress,
+    ) {
         let most = self.question.cnf.literals().max(COPIED);
-        let mut propagator = Models::of(self.question.cnf, settings.clone()).propagator();
         let mut factor = 0;
         while factor < self.found.len() {
             let mut copies = Copies::new(self.question.cnf, settings);

@@ -173,10 +173,14 @@ impl ConstraintQuestion<'_> {
                 }
                 Halving::Within(range) => {
                     for failed in origins[range].iter().copied().flatten().map(|own| !own.1) {
-                        if may_fail.contains(&failed) || !propagator.is_possible(failed) {
+                        if may_fail.contains(&failed) {
                             continue;
                         }
-                        match nearby.and_then(|nearby| nearby.has_model(failed, propagator)) {
+                        let found = match nearby {
+                            Some(nearby) => nearby.has_model(failed, propagator),
+                            None => (!propagator.is_possible(failed)).then_some(false),
+                        };
+                        match found {
                             Some(false) => {}
                             Some(true) => drop(may_fail.insert(failed)),
                             None => open.push(failed),
