@@ -127,12 +127,17 @@ fn human(found: &Found) -> String {
 }
 
 fn counted(count: &Count) -> String {
-    let least = if count.exact { "" } else { "at least " };
     let of = match count.fixed {
         Some(fixed) => format!(": those in which {fixed} open inputs are as in one of them"),
         None => String::new(),
     };
-    format!("{least}{}{of}\n", variants(&count.count))
+    format!("{}{of}\n", amount(count))
+}
+
+/// How many variants there are, or are at least.
+pub(super) fn amount(count: &Count) -> String {
+    let least = if count.exact { "" } else { "at least " };
+    format!("{least}{}", variants(&count.count))
 }
 
 fn variants(count: &str) -> String {

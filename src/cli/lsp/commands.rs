@@ -4,7 +4,7 @@
 use super::place;
 use super::protocol::{Encoding, Position};
 use crate::cli::args::Elements;
-use crate::cli::{explain, matrix};
+use crate::cli::{explain, matrix, variants};
 use cuvee::Resolver;
 use cuvee::editor;
 use cuvee::explore::outline::ElementPlace;
@@ -182,11 +182,8 @@ impl VariantsQuestion<'_> {
             topology.and_then(|it| it.entries().find(|(key, _)| key.text() == Some("variability")));
         let Some((key, variability)) = section else { return json!([]) };
         let query = Query { effort: EFFORT, ..Query::default() };
-        let count = self.resolver.count_variants(&query).ok().map(|answer| answer.result);
-        let count = count.map(|it| {
-            let least = if it.exact { "" } else { "at least " };
-            format!("{least}{} variant{}", it.count, if it.count == "1" { "" } else { "s" })
-        });
+        let count = self.resolver.count_variants(&query).ok();
+        let count = count.map(|answer| variants::amount(&answer.result));
         let mut lenses: Vec<Value> =
             count.iter().map(|title| lens(key, title, "cuvee.matrix", None)).collect();
         for (key, _) in variability.get("presets").into_iter().flat_map(Node::entries) {
