@@ -302,18 +302,13 @@ class Template:
         """Lists variants: at most `limit`; or a random `sample`; or few that `cover` all
         combinations of so many inputs; or those that `minimize` "weight", "count" or
         "technologies"; or those of `all_presets`. Conditions in `where`, in YAML, hold in all."""
-        given = {"sample": sample is not None, "cover": cover is not None}
-        given.update(minimize=minimize is not None, all_presets=all_presets)
-        if sum(given.values()) > 1:
-            names = ", ".join(f"`{name}`" for name in given if given[name])
-            raise ValueError(f"only one of these can be chosen: {names}")
         listed = _Listed(
-            limit=_number("limit", limit, 1),
+            limit=_number("limit", limit),
             projection=projection,
             conditions=_texts("where", where),
-            sample=None if sample is None else _number("sample", sample, 1),
-            seed=_number("seed", seed, 0),
-            cover=None if cover is None else _number("cover", cover, 1, 6),
+            sample=None if sample is None else _number("sample", sample),
+            seed=_number("seed", seed),
+            cover=None if cover is None else _number("cover", cover),
             minimize=minimize,
             all_presets=bool(all_presets),
         )
@@ -336,7 +331,7 @@ class Template:
         listed = _Listed(
             projection=projection,
             conditions=_texts("where", where),
-            effort=None if effort is None else _number("effort", effort, 1),
+            effort=None if effort is None else _number("effort", effort),
         )
         choice = _choice(presets, inputs, options, now, progress)
         return _told(self._template.count(choice, listed))
@@ -446,7 +441,7 @@ class _Choice(NamedTuple):
 
 
 class _Listed(NamedTuple):
-    limit: int = 100
+    limit: Optional[int] = None
     projection: str = "all"
     conditions: Sequence[str] = ()
     sample: Optional[int] = None
@@ -526,11 +521,11 @@ def _time(timeout: Union[float, datetime.timedelta, None]) -> Optional[datetime.
     return min(datetime.timedelta(days=1000), datetime.timedelta(seconds=min(timeout, 1e8)))
 
 
-def _number(name: str, value: int, least: int, most: int = 2**63 - 1) -> int:
+def _number(name: str, value: int) -> int:
+    """A number that Rust can hold; whether it makes sense there is judged there."""
     number = operator.index(value)
-    if not least <= number <= most:
-        upto = f" to {most}" if most < 2**63 - 1 else " or more"
-        raise ValueError(f"`{name}` is {least}{upto}, not {number}")
+    if not 0 <= number < 2**63:
+        raise ValueError(f"`{name}` is between 0 and 2**63 - 1, not {number}")
     return number
 
 

@@ -4,7 +4,7 @@
 mod work;
 
 use cuvee::diagnostic::{Diagnostic, render};
-use cuvee::explore::{Answer, ElementKind, Goal, Projection, Query, Which};
+use cuvee::explore::{Answer, ElementKind, Query, WantedVariants};
 use cuvee::options::clock;
 use cuvee::output::draw::{Drawing, Svg};
 use cuvee::output::json::{AnswerDocument, FindingsDocument, NamedDiff, TypesOfName};
@@ -302,7 +302,7 @@ impl Template {
 /// Which variants are listed or counted.
 #[derive(FromPyObject)]
 struct Listed {
-    limit: usize,
+    limit: Option<usize>,
     projection: String,
     conditions: Vec<String>,
     sample: Option<u64>,
@@ -315,35 +315,23 @@ struct Listed {
 
 impl Listed {
     fn query(&self) -> PyResult<Query> {
-        let default = Query::default();
-        let which = match (self.sample, self.cover, &self.minimize) {
-            (Some(count), ..) => Which::Sample(count, self.seed),
-            (_, Some(strength), _) => Which::Covering(strength),
-            (.., Some(goal)) => Which::Best(match &**goal {
-                "weight" => Goal::Weight,
-                "count" => Goal::Count,
-                "technologies" => Goal::Technologies,
-                goal => return Err(unknown("minimize", goal, "weight, count, technologies")),
-            }),
-            _ => Which::All,
+        let wanted = WantedVariants {
+            projection: Some(&self.projection),
+            limit: self.limit,
+            effort: self.effort,
+            sample: self.sample,
+            seed: self.seed,
+            cover: self.cover,
+            minimize: self.minimize.as_deref(),
+            all_presets: self.all_presets,
         };
-        let projection = match &*self.projection {
-            "all" => Projection::All,
-            "nodes" => Projection::Nodes,
-            projection => return Err(unknown("projection", projection, "all, nodes")),
-        };
-        let effort = self.effort.unwrap_or(default.effort);
-        Ok(Query { projection, which, limit: self.limit, effort })
+        wanted.query().map_err(|wrong| PyValueError::new_err(wrong.message))
     }
 
     /// A template without the variants in which the conditions do not hold.
     fn within(&self, resolver: &Resolver) -> Resolver {
         self.conditions.iter().fold(resolver.clone(), Resolver::only_where)
     }
-}
-
-fn unknown(what: &str, given: &str, known: &str) -> PyErr {
-    PyValueError::new_err(format!("`{what}` cannot be `{given}`; it may be: {known}"))
 }
 
 /// A variant that was resolved.

@@ -262,6 +262,26 @@ def test_wrong_use_is_said(error: type[Exception], wrong: Callable[[], object]) 
     assert str(raised.value)
 
 
+# The words of the library, which JavaScript has, too.
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (lambda: SHOP.variants(minimize="price"),
+         "`minimize` is `weight`, `count` or `technologies`, not `price`"),
+        (lambda: SHOP.count(projection="some"), "`projection` is `all` or `nodes`, not `some`"),
+        (lambda: SHOP.variants(limit=0), "`limit` is 1 or more, not 0"),
+        (lambda: SHOP.variants(cover=7), "combinations of 1 to 6 inputs can be covered, not of 7"),
+        (lambda: SHOP.variants(cover=2, sample=3),
+         "only one of these can be chosen: a sample, covered combinations"),
+        (lambda: SHOP.variants(seed=-1), "`seed` is between 0 and 2**63 - 1, not -1"),
+    ],
+)
+def test_questions_that_make_no_sense(wrong: Callable[[], object], message: str) -> None:
+    with pytest.raises(ValueError) as raised:
+        wrong()
+    assert str(raised.value) == message
+
+
 def test_nothing_changes() -> None:
     resolution = SHOP.resolve(presets="dev")
     for name in ("path", "_path", "_template"):

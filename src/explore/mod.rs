@@ -29,6 +29,7 @@ pub mod outline;
 mod space;
 pub(crate) mod types;
 pub(crate) mod variants;
+mod wanted;
 pub(crate) mod words;
 
 pub use analyze::{Analysis, IdleInput, Placed, Rejecting, Verdict};
@@ -41,6 +42,7 @@ pub use space::{Assigned, Projection};
 pub(crate) use space::{Opened, Space, literal};
 pub(crate) use variants::LightestVariant;
 pub use variants::{Count, Found, Goal, Query, RejectedPreset, Variant, Which};
+pub use wanted::WantedVariants;
 
 pub use crate::variability::element::ElementKind;
 pub use crate::variability::find::Optimum;

@@ -45,7 +45,7 @@ const one = (name, words) => (value) => {
   return value;
 };
 const WHERE = { where: (conditions) => texts("where", typeof conditions === "string" ? [conditions] : conditions) };
-const VARIANTS = { ...WHERE, projection: one("projection", ["all", "nodes"]), effort: number("effort") };
+const VARIANTS = { ...WHERE, projection: (name) => text("projection", name), effort: number("effort") };
 const TAKES = {
   resolve: {},
   validate: { nonNormative: flag("nonNormative"), portable: flag("portable"), near: (near) => near },
@@ -55,7 +55,7 @@ const TAKES = {
     sample: number("sample"),
     seed: number("seed"),
     twise: number("twise"),
-    minimize: one("minimize", ["weight", "count", "technologies"]),
+    minimize: (goal) => text("minimize", goal),
     allPresets: flag("allPresets"),
   },
   count: VARIANTS,
@@ -114,9 +114,9 @@ function checked(question, given) {
     if (value !== undefined) found[key] = known[key](value);
   }
   if (question === "explain") text("element", found.element);
-  const { projection, elements = "nodes", near, ...rest } = found;
+  const { elements = "nodes", near, ...rest } = found;
   const place = near === undefined ? {} : placed(near.path, near.position);
-  return { ...rest, ...place, nodesOnly: question === "matrix" ? elements === "nodes" : projection === "nodes" };
+  return { ...rest, ...place, nodesOnly: question === "matrix" && elements === "nodes" };
 }
 
 function placed(path, position) {

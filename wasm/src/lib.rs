@@ -40,8 +40,9 @@ impl Session {
             Ok(question) => question,
             Err(error) => return Err(diagnostics::misuse(&error.to_string())),
         };
+        let query = question.query().map_err(|wrong| diagnostics::misuse(&wrong.message))?;
         question
-            .answer(self.resolver(), &self.template)
+            .answer(self.resolver(), &self.template, &query)
             .map_err(|failure| diagnostics::failure(&failure))
     }
 

@@ -3,7 +3,7 @@
 use crate::diagnostics::{placed, text};
 use cuvee::diagnostic::{Code, Diagnostic};
 use cuvee::editor::{self, CompletedWord, Encoding, Position, Suggestion, SuggestionKind};
-use cuvee::explore::{Answer, ElementKind, Goal, Projection, Query, Which};
+use cuvee::explore::{Answer, ElementKind, Query, WantedVariants};
 use cuvee::options::clock;
 use cuvee::output::draw::{Drawing, Svg};
 use cuvee::output::json::{FindingsDocument, NamedDiff, TypesOfName, VERSION};
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// A question with all that it may say; each kind looks at what concerns it.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(crate) struct Question {
     ask: String,
@@ -30,9 +30,9 @@ pub(crate) struct Question {
     portable: bool,
     // Of questions about variants.
     r#where: Vec<String>,
-    nodes_only: bool,
-    limit: usize,
-    effort: u64,
+    projection: Option<String>,
+    limit: Option<usize>,
+    effort: Option<u64>,
     sample: Option<u64>,
     seed: u64,
     twise: Option<usize>,
@@ -40,6 +40,7 @@ pub(crate) struct Question {
     all_presets: bool,
     // Of one question each.
     element: String,
+    nodes_only: bool,
     name: Option<String>,
     from: Option<String>,
     to: Option<String>,
@@ -49,42 +50,14 @@ pub(crate) struct Question {
     position: Option<Position>,
 }
 
-impl Default for Question {
-    fn default() -> Self {
-        let Query { limit, effort, .. } = Query::default();
-        Self {
-            ask: String::new(),
-            presets: Vec::new(),
-            inputs: Vec::new(),
-            input_files: Vec::new(),
-            options: Vec::new(),
-            now: None,
-            non_normative: false,
-            portable: false,
-            r#where: Vec::new(),
-            nodes_only: false,
-            limit,
-            effort,
-            sample: None,
-            seed: 0,
-            twise: None,
-            minimize: None,
-            all_presets: false,
-            element: String::new(),
-            name: None,
-            from: None,
-            to: None,
-            format: String::new(),
-            present_only: false,
-            path: None,
-            position: None,
-        }
-    }
-}
-
 impl Question {
     /// Answers the question in JSON.
-    pub(crate) fn answer(&self, resolver: Resolver, template: &str) -> Result<String, Failure> {
+    pub(crate) fn answer(
+        &self,
+        resolver: Resolver,
+        template: &str,
+        query: &Query,
+    ) -> Result<String, Failure> {
         let plain = resolver.clone();
         let resolver = self.chosen(resolver)?;
         match &*self.ask {
@@ -92,8 +65,8 @@ impl Question {
             "resolved" => Ok(resolver.resolve()?.to_json()),
             "validate" => Ok(self.checked(&resolver)),
             "findings" => Ok(findings(template, &resolver.validate())),
-            "variants" => self.variants(&resolver),
-            "count" => document(resolver.count_variants(&self.query())?),
+            "variants" => self.variants(&resolver, query),
+            "count" => document(resolver.count_variants(query)?),
             "explain" => document(resolver.explain(&self.element)?),
             "inputs" => document(resolver.input_report()?),
             "matrix" => self.matrix(&resolver),
@@ -135,30 +108,25 @@ impl Question {
         }
     }
 
-    fn query(&self) -> Query {
-        let goal = |name: &str| match name {
-            "count" => Goal::Count,
-            "technologies" => Goal::Technologies,
-            _ => Goal::Weight,
-        };
-        Query {
-            projection: if self.nodes_only { Projection::Nodes } else { Projection::All },
-            which: match (self.sample, self.twise, &self.minimize) {
-                (Some(count), ..) => Which::Sample(count, self.seed),
-                (_, Some(strength), _) => Which::Covering(strength),
-                (.., Some(what)) => Which::Best(goal(what)),
-                _ => Which::All,
-            },
+    /// What it asks of variants; what it says of them that makes no sense is wrong, whatever it asks.
+    pub(crate) fn query(&self) -> Result<Query, Diagnostic> {
+        let wanted = WantedVariants {
+            projection: self.projection.as_deref(),
             limit: self.limit,
             effort: self.effort,
-        }
+            sample: self.sample,
+            seed: self.seed,
+            cover: self.twise,
+            minimize: self.minimize.as_deref(),
+            all_presets: self.all_presets,
+        };
+        wanted.query()
     }
 
-    fn variants(&self, resolver: &Resolver) -> Result<String, Failure> {
-        let query = self.query();
+    fn variants(&self, resolver: &Resolver, query: &Query) -> Result<String, Failure> {
         match self.all_presets {
             true => Ok(pretty(&resolver.preset_variants(query.projection)?)),
-            false => document(resolver.variants(&query)?),
+            false => document(resolver.variants(query)?),
         }
     }
 

@@ -59,7 +59,13 @@ test("rejects wrong arguments", () => {
   wrong(() => shop.resolve({ inputs: { visitors: undefined } }), /`inputs.visitors` is undefined/);
   wrong(() => shop.resolve({ inputs: { visitors: { a: NaN } } }), /`inputs.visitors.a` is NaN/);
   wrong(() => shop.variants({ limit: -1 }), /`limit`/);
-  wrong(() => shop.variants({ minimize: "cost" }), /`minimize` has to be one of "weight"/);
+  wrong(() => shop.variants({ minimize: 3 }), /`minimize` has to be a string, not number/);
+  // The words of the library, which Python has, too.
+  wrong(() => shop.variants({ minimize: "price" }), /^`minimize` is `weight`, `count` or `technologies`, not `price`$/);
+  wrong(() => shop.count({ projection: "some" }), /^`projection` is `all` or `nodes`, not `some`$/);
+  wrong(() => shop.variants({ limit: 0 }), /^`limit` is 1 or more, not 0$/);
+  wrong(() => shop.variants({ twise: 7 }), /^combinations of 1 to 6 inputs can be covered, not of 7$/);
+  wrong(() => shop.variants({ twise: 2, sample: 3 }), /^only one of these can be chosen: a sample, covered combinations$/);
   wrong(() => shop.graph({ format: "png" }), /`format` has to be one of "svg"/);
   wrong(() => shop.document("plan"), /no command `plan`/);
   wrong(() => shop.document("explain"), /`element` has to be a string/);
