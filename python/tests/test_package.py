@@ -352,8 +352,21 @@ QUESTIONS: list[tuple[int, Question]] = [
 ]
 
 
+# Where others use the cores, any one of these may come late; no more than some do, where it is quick.
+TRIES = 10
+SOON = 0.2
+
+
 @pytest.mark.parametrize(("template", "question"), QUESTIONS)
 def test_ctrl_c_ends_a_question(template: int, question: Question) -> None:
+    waits: list[float] = []
+    while len(waits) < TRIES and min(waits, default=SOON) >= SOON:
+        waits.append(_pressed_until_raised(lambda: question(HARD[template])))
+        _alone_again()
+    assert min(waits) < SOON, waits
+
+
+def _pressed_until_raised(question: Callable[[], object]) -> float:
     pressed: list[float] = []
 
     def press() -> None:
@@ -364,11 +377,10 @@ def test_ctrl_c_ends_a_question(template: int, question: Question) -> None:
     timer.start()
     try:
         with pytest.raises(KeyboardInterrupt):
-            question(HARD[template])
-        assert time.monotonic() - pressed[0] < 0.2
+            question()
+        return time.monotonic() - pressed[0]
     finally:
         timer.cancel()
-    _alone_again()
 
 
 def _alone_again() -> None:
@@ -376,7 +388,7 @@ def _alone_again() -> None:
     tasks = Path("/proc/self/task")
     if not tasks.is_dir():
         return
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while any(_name(task) == "cuvee" for task in tasks.iterdir()):
         assert time.monotonic() < end, "a thread is left"
         time.sleep(0.02)
@@ -394,26 +406,27 @@ def test_a_timeout_ends_a_search() -> None:
     with pytest.raises(cuvee.CuveeError) as raised:
         HARD[0].resolve(timeout=0.5)
     assert raised.value.diagnostics[0].code == "unproven"
-    assert time.monotonic() - begin < 10
+    # By itself it would take days.
+    assert time.monotonic() - begin < 60
 
 
 def test_other_threads_run_meanwhile() -> None:
-    counted = 0
-    done = threading.Event()
+    """A question that only another thread ends: after that ran Python, and was answered."""
+    begun = threading.Event()
+    answers: list[str] = []
 
-    def count() -> None:
-        nonlocal counted
-        while not done.is_set():
-            counted += 1
-            time.sleep(0.001)
+    def other() -> None:
+        begun.wait()
+        answers.append(SHOP.count()["count"])
+        os.kill(os.getpid(), signal.SIGINT)
 
-    counter = threading.Thread(target=count)
-    counter.start()
-    with pytest.raises(cuvee.CuveeError):
-        HARD[0].resolve(timeout=1)
-    done.set()
-    counter.join()
-    assert counted > 100
+    thread = threading.Thread(target=other)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        HARD[0].resolve(timeout=60, progress=lambda _: begun.set())
+    thread.join()
+    assert answers == ["459"]
+    _alone_again()
 
 
 WORK = """
@@ -447,9 +460,11 @@ def test_two_threads_take_as_long_as_one() -> None:
         return max(float(process.communicate()[0]) for process in running)
 
     # Where others use the cores, too, two of anything take longer than one: there, threads have to
-    # be as fast as processes.
-    ratios = []
-    for _ in range(10):
+    # be as fast as processes. What others do changes from one measurement to the next, so it is tried
+    # again for a while.
+    ratios: list[float] = []
+    end = time.monotonic() + 60
+    while len(ratios) < TRIES or time.monotonic() < end:
         two = threads(2)
         ratios.append(two / max(threads(1), two_processes()))
         if ratios[-1] < 1.3:
