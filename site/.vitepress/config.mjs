@@ -54,6 +54,7 @@ export default defineConfig({
         {
           text: "Command",
           items: [
+            page("Commands and flags", "command"),
             page("Resolving", "resolving"),
             page("Validating", "validation"),
             page("All variants", "exploring"),

@@ -274,7 +274,7 @@ const bad = async (page) => {
 
 for (const colorScheme of ["light", "dark"]) {
   test(`is there for everybody, ${colorScheme}`, async () => {
-    for (const path of ["", "start.html", "codes.html", "javascript.html"]) {
+    for (const path of ["", "start.html", "codes.html", "command.html", "javascript.html"]) {
       const { page, finish } = await open(path, { colorScheme });
       assert.deepEqual(await bad(page), [], path);
       await finish();
@@ -292,7 +292,7 @@ for (const colorScheme of ["light", "dark"]) {
 }
 
 test("fits on narrow screens", async () => {
-  for (const path of ["", "start.html", "playground.html", "codes.html"]) {
+  for (const path of ["", "start.html", "playground.html", "codes.html", "command.html"]) {
     const { page, finish } = await open(path, { viewport: { width: 320, height: 640 } });
     if (path === "playground.html") await ready(page);
     const width = await page.evaluate(() => document.documentElement.scrollWidth);

@@ -10,7 +10,7 @@ use std::fmt::Write;
 const WIDTH: usize = 80;
 
 /// The commands by purpose: those to begin with come first, those that are rarely used last.
-const PURPOSES: &[(&str, &[&str])] = &[
+pub(super) const PURPOSES: &[(&str, &[&str])] = &[
     ("Begin", &["init", "resolve", "validate", "explain"]),
     ("Explore all variants", &["inputs", "variants", "analyze"]),
     ("Compare and show", &["diff", "matrix", "graph", "report"]),
@@ -194,7 +194,7 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
 ];
 
 /// The exit codes of commands, with their meanings.
-const EXIT_CODES: [(&str, &str); 3] = [
+pub(super) const EXIT_CODES: [(&str, &str); 3] = [
     ("0", "Done; there may be warnings."),
     (
         "1",
@@ -286,7 +286,7 @@ fn abridged(command: Command) -> Command {
 }
 
 /// How an argument is written: `-o, --output <FILE>`.
-fn spelt(arg: &Arg) -> String {
+pub(super) fn spelt(arg: &Arg) -> String {
     let names = arg.get_value_names().into_iter().flatten();
     let takes_value = arg.is_positional() || arg.get_action().takes_values();
     let value = names.filter(|_| takes_value).map(|name| format!(" <{name}>")).collect::<String>();
@@ -324,7 +324,7 @@ fn clause(text: &str) -> &str {
     end.map_or(text, |end| &text[..skipped + end])
 }
 
-fn examples(command: &str) -> &'static [(&'static str, &'static str)] {
+pub(super) fn examples(command: &str) -> &'static [(&'static str, &'static str)] {
     EXAMPLES.iter().find(|(name, _)| *name == command).map_or(&[], |(_, examples)| examples)
 }
 

@@ -34,6 +34,8 @@ mod plugin;
 mod progress;
 pub(crate) mod quality;
 mod read;
+#[cfg(test)]
+mod reference;
 pub(crate) mod report;
 pub(crate) mod reporter;
 pub(crate) mod resolve;
