@@ -470,22 +470,54 @@ fn only_a_tag_of_the_version_is_released() {
     }
 }
 
+/// Who publishes may write somewhere, or prove who they are; nobody holds a key.
 #[test]
-fn all_packages_have_the_same_version() {
-    let toml = format!("version = \"{VERSION}\"");
-    let json = format!("  \"version\": \"{VERSION}\",");
-    for (file, line) in
-        [("Cargo.toml", &toml), ("wasm/Cargo.toml", &toml), ("wasm/package/package.json", &json)]
-    {
-        assert!(read(file).lines().any(|it| it == line), "{file} has no line `{line}`");
+fn all_is_built_and_tried_before_anything_is_published() {
+    let workflow = yaml(".github/workflows/release.yml");
+    let jobs = workflow["jobs"].as_mapping().unwrap();
+    let names = |needs: &Value| -> Vec<String> {
+        let one = needs.as_str().map(str::to_owned);
+        let many = needs.as_sequence().into_iter().flatten();
+        one.into_iter().chain(many.map(|name| name.as_str().unwrap().to_owned())).collect()
+    };
+    let publishes = |job: &Value| {
+        let mut granted = job["permissions"].as_mapping().into_iter().flat_map(|it| it.values());
+        granted.any(|grant| grant == "write")
+    };
+    let (publishing, building): (Vec<_>, Vec<_>) = jobs.iter().partition(|(_, job)| publishes(job));
+    let keys = |jobs: &[(&Value, &Value)]| -> BTreeSet<String> {
+        jobs.iter().map(|(name, _)| name.as_str().unwrap().to_owned()).collect()
+    };
+    let expected = ["release", "publish-wheels", "publish-npm", "publish-site"];
+    assert_eq!(keys(&publishing), expected.map(str::to_owned).into());
+    for (name, job) in publishing {
+        let (mut waits, mut before) = (BTreeSet::new(), names(&job["needs"]));
+        while let Some(next) = before.pop() {
+            before.extend(names(&jobs[&*next]["needs"]));
+            waits.insert(next);
+        }
+        assert!(waits.is_superset(&keys(&building)), "{name:?} waits for {waits:?} only");
     }
-    let locked = read("wasm/Cargo.lock");
-    for name in ["cuvee", "cuvee-wasm"] {
-        assert!(
-            locked.contains(&format!("name = \"{name}\"\n{toml}\n")),
-            "{name} in wasm/Cargo.lock"
-        );
+    assert!(!read(".github/workflows/release.yml").contains("secrets."));
+}
+
+/// The release is what has checksums; what other indexes get goes there only.
+#[test]
+fn the_release_has_what_is_for_no_index() {
+    let directory = TempDir::new().unwrap();
+    let dist = directory.path().join("dist");
+    fs::create_dir(&dist).unwrap();
+    let archive = archive_of("x86_64-unknown-linux-musl");
+    let kept = [&*archive, "cuvee-linux-x64.vsix"];
+    let source = format!("cuvee-{VERSION}.tar.gz");
+    let package = format!("cuvee-{VERSION}.tgz");
+    for name in [&kept[..], &["cuvee.whl", &source, &package, "artifact.tar"]].concat() {
+        fs::write(dist.join(name), "").unwrap();
     }
+    let name = "What is for Python, for npm and of the site is published there";
+    step(name, directory.path(), &[("GITHUB_REF_NAME", &format!("v{VERSION}"))]);
+    let names = fs::read_dir(dist).unwrap().map(|file| file.unwrap().file_name());
+    assert_eq!(names.collect::<BTreeSet<_>>(), kept.map(OsString::from).into());
 }
 
 #[test]
@@ -636,6 +668,10 @@ fn shell_scripts_are_clean() {
             "action/run.sh",
             ".github/archive.sh",
             "python/run",
+            "wasm/build",
+            "wasm/run",
+            "site/run",
+            ".ci/run",
             "editors/vscode/run",
         ];
         succeeds(Command::new("shellcheck").args(scripts).current_dir(root()));

@@ -53,21 +53,34 @@ fn the_library_alone_is_small_and_knows_no_terminal() {
 /// Whoever has one package of a version has the same in every language.
 #[test]
 fn versions_are_in_step() {
-    let version = format!("version = \"{}\"", env!("CARGO_PKG_VERSION"));
     let manifest = |path: &str| fs::read_to_string(root().join(path)).unwrap();
-    let python = manifest("python/Cargo.toml");
-    assert!(python.contains(&format!("\n{version}\n")), "{python}");
-    assert!(python.contains(&format!("cuvee = {{ {version}, path")), "{python}");
-    let extension = manifest("editors/vscode/package.json");
-    assert!(extension.contains(&format!("\n  \"version\": \"{}\",\n", env!("CARGO_PKG_VERSION"))));
-    // The wheel has the version of its crate.
+    let toml = format!("version = \"{}\"", env!("CARGO_PKG_VERSION"));
+    let json = format!("  \"version\": \"{}\",", env!("CARGO_PKG_VERSION"));
+    for (path, line) in [
+        ("Cargo.toml", &toml),
+        ("python/Cargo.toml", &toml),
+        ("wasm/Cargo.toml", &toml),
+        ("wasm/package/package.json", &json),
+        ("editors/vscode/package.json", &json),
+    ] {
+        assert!(manifest(path).lines().any(|it| it == line), "{path} has no line `{line}`");
+    }
+    for (path, name) in [
+        ("Cargo.lock", "cuvee"),
+        ("python/Cargo.lock", "cuvee"),
+        ("python/Cargo.lock", "cuvee-python"),
+        ("wasm/Cargo.lock", "cuvee"),
+        ("wasm/Cargo.lock", "cuvee-wasm"),
+    ] {
+        let block = format!("name = \"{name}\"\n{toml}\n");
+        assert!(manifest(path).contains(&block), "{name} in {path}");
+    }
+    // Whoever builds the source of the wheel gets this library.
+    assert!(manifest("python/Cargo.toml").contains(&format!("cuvee = {{ {toml}, path")));
+    // The wheel has the version of its crate; what is not published has none.
     assert!(manifest("python/pyproject.toml").contains("dynamic = [\"version\"]"));
-    let own = |lock: &str| {
-        let text = manifest(lock);
-        let (_, rest) = text.split_once("name = \"cuvee\"\n").unwrap();
-        rest.lines().next().unwrap().to_owned()
-    };
-    assert_eq!([own("Cargo.lock"), own("python/Cargo.lock")], [&*version, &*version]);
+    assert!(!manifest("site/package.json").contains("\"version\""));
+    assert!(manifest("site/package.json").contains("\"private\": true"));
 }
 
 /// Checks packages that depend on this one as the documentation says.
@@ -107,7 +120,7 @@ fn dependencies_are_as_documented() {
 fn the_package_is_the_library_and_its_documentation() {
     let list = cargo(root(), "package --package cuvee --list --allow-dirty");
     let files: BTreeSet<_> = list.lines().collect();
-    assert!(files.len() <= 1000, "{} files", files.len());
+    assert!(files.len() <= 1100, "{} files", files.len());
     for file in ["src/lib.rs", "README.md", "LICENSE-MIT", "LICENSE-APACHE", "docs/library.md"] {
         assert!(files.contains(file), "{file} is missing");
     }
