@@ -247,6 +247,10 @@ impl PartialEq<Code> for CodeName {
 pub static TOSCA_SIMPLE_1_3: Specification =
     Specification { title: "TOSCA Simple Profile in YAML 1.3", name: "TOSCA Simple Profile 1.3" };
 
+/// TOSCA Version 2.0.
+pub static TOSCA_2_0: Specification =
+    Specification { title: "TOSCA Version 2.0", name: "TOSCA 2.0" };
+
 /// TOSCA Version 1.0, whose documents are XML.
 pub static TOSCA_1_0: Specification = Specification {
     title: "Topology and Orchestration Specification for Cloud Applications 1.0",

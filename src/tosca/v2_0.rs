@@ -5,11 +5,13 @@
 //! document of version 2.0 is read as one of version 1.3, with those keynames translated. Its text
 //! stays as it was written.
 
+pub(crate) mod grammar;
+
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use cuvee_text::yaml::{Document, Node};
 
 /// The `tosca_definitions_version` of TOSCA 2.0 documents.
-const VERSION: &str = "tosca_2_0";
+pub(crate) const VERSION: &str = "tosca_2_0";
 
 /// The known keynames of a map, with the content below each.
 struct Keynames(&'static [(&'static str, Below)]);
@@ -138,6 +140,21 @@ pub(crate) fn read(document: Document) -> Result<Document, Diagnostic> {
     let mut called = vec![(version.position(), "tosca_simple_yaml_1_3")];
     Body(&FILE).read(document.root(), &mut called)?;
     Ok(document.called(&called))
+}
+
+/// Whether version 1.3 can say all that a document does, whatever its version: its keynames are among
+/// those that are translated, and it calls no function, as those of version 2.0 are others.
+pub(crate) fn is_read(document: &Document) -> bool {
+    let root = document.root();
+    Body(&FILE).read(root, &mut Vec::new()).is_ok() && !has_call(root)
+}
+
+/// Whether a function is called here or below. A second `$` means that none is (section 10.1).
+fn has_call(node: Node<'_>) -> bool {
+    let is_call = |key: Node<'_>| {
+        key.text().is_some_and(|name| name.starts_with('$') && !name.starts_with("$$"))
+    };
+    node.entries().any(|(key, value)| is_call(key) || has_call(value)) || node.items().any(has_call)
 }
 
 impl Below {

@@ -33,6 +33,7 @@ mod syntax;
 #[cfg(test)]
 mod tests;
 mod v1_0;
+mod v2_0;
 mod variability;
 mod waiting;
 mod workflow;
@@ -57,6 +58,7 @@ use rustc_hash::FxHashSet;
 use std::path::Path;
 
 pub(crate) use v1_0::validate_definitions;
+pub(crate) use v2_0::{is_of_version, validate_file};
 
 /// The result of a validation.
 #[derive(Clone, Debug)]

@@ -114,39 +114,50 @@ fn fixes_leave_nothing_of_what_they_fix() {
 /// The same for TOSCA 1.0, with a rule of its chapters in each line.
 #[test]
 fn definitions_of_tosca_1_0_are_judged_in_their_lines() {
-    let mut fixtures: Vec<_> = fs::read_dir(directory().join("xml"))
+    are_judged_in_their_lines("xml", "valid", " <!-- #", " -->");
+}
+
+/// The same for TOSCA 2.0.
+#[test]
+fn files_of_tosca_2_0_are_judged_in_their_lines() {
+    are_judged_in_their_lines("version-2", "plain", " #", "");
+}
+
+/// Judges the fixtures of a directory, of which nothing is reported in one. Where messages are
+/// updated, they stand between these signs.
+fn are_judged_in_their_lines(below: &str, valid: &str, start: &str, end: &str) {
+    let mut fixtures: Vec<_> = fs::read_dir(directory().join(below))
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.is_file())
         .collect();
     fixtures.sort();
-    assert!(fixtures.len() > 9, "{fixtures:?}");
+    assert!(fixtures.len() > 5, "{fixtures:?}");
     for fixture in fixtures {
         let Validation { diagnostics, sources, .. } = Resolver::new(&fixture).validate();
         let mut told = reported(&diagnostics, &sources);
         told.values_mut().for_each(|messages| messages.sort());
         if std::env::var_os("UPDATE_DOCS").is_some() {
-            update(&fixture, &told);
+            update(&fixture, &told, start, end);
             continue;
         }
         let mut expected = expected(&sources);
         expected.values_mut().for_each(|messages| messages.sort());
         assert_eq!(told, expected, "{}", fixture.display());
-        let wrong = fixture.file_stem().is_some_and(|name| name != "valid");
+        let wrong = fixture.file_stem().is_some_and(|name| name != valid);
         assert_eq!(wrong, !told.is_empty(), "{}", fixture.display());
     }
 }
 
 /// Writes the messages into the lines of a fixture. The user who asks for that has to check them.
-fn update(fixture: &Path, told: &Reported) {
+fn update(fixture: &Path, told: &Reported, start: &str, end: &str) {
     let text = fs::read_to_string(fixture).unwrap();
     let lines = text.lines().enumerate().map(|(index, line)| {
         let place = (name(fixture), index + 1);
-        let line = line.split(" <!-- # ").next().unwrap_or(line);
-        let messages = told.get(&place).into_iter().flatten().map(|it| format!(" # {it}"));
-        match messages.collect::<String>() {
+        let line = line.split(&format!("{start} ")).next().unwrap_or(line);
+        match told.get(&place).into_iter().flatten().map(String::as_str).collect::<Vec<_>>() {
             none if none.is_empty() => format!("{line}\n"),
-            messages => format!("{line} <!--{messages} -->\n"),
+            messages => format!("{line}{start} {}{end}\n", messages.join(" # ")),
         }
     });
     fs::write(fixture, lines.collect::<String>()).unwrap();

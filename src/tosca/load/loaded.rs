@@ -7,7 +7,7 @@ use super::imports::{self, Imported, Importing};
 use super::keys;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
 use crate::tosca::csar::{Package, is_archive};
-use crate::tosca::import::ImportDefinition;
+use crate::tosca::import::{ImportDefinition, is_url};
 use crate::tosca::types::is_needed;
 use crate::tosca::v2_0;
 use cuvee_text::answer::Failure;
@@ -340,6 +340,33 @@ impl Loaded {
         let library: Vec<_> =
             library.filter_map(|(&file, parsed)| Some((file, parsed.ok()?))).collect();
         imports::read(how, (template, &self.base), &library, wanted, diagnostics)
+    }
+
+    /// The file that a file imports by this path or address. A path begins at the importing file,
+    /// or at the directory of the package where it begins with `/`. An address needs a local copy.
+    ///
+    /// # Errors
+    /// `file` where there is none, and `syntax` where it cannot be parsed.
+    pub(crate) fn imported(&self, from: FileId, name: &str) -> Result<&Document, Diagnostic> {
+        if let Some(path) = self.mapping.local(name) {
+            return keys::judged(self.files.document(&*self.outside, &path));
+        }
+        if is_url(name) {
+            let message = format!("`{name}` is not mapped to a local file, and nothing is fetched");
+            let error = Diagnostic::error(Code::File, message);
+            return Err(error.help(format!("name a local copy: `--map {name}=PATH`")));
+        }
+        let asked = self.sources().file(from).asked();
+        let path = match name.strip_prefix('/') {
+            Some(below) => self.package.directory().join(below),
+            None => asked.parent().unwrap_or(Path::new("")).join(name),
+        };
+        let files = &*self.package.files;
+        if !files.is_file(&path) {
+            let error = Diagnostic::error(Code::File, format!("there is no file `{name}`"));
+            return Err(error.help("relative names start at the importing file"));
+        }
+        keys::judged(self.files.document(files, &path))
     }
 
     /// The document of this name in the directory of the template.

@@ -1,0 +1,515 @@
+//! Lists the keynames of all elements of TOSCA 2.0, with the content below each, and the keynames
+//! of the Simple Profile 1.3 that are gone.
+//!
+//! The tables of the standard govern: a keyname that only its text or its examples mention is none.
+
+use super::super::Family;
+
+/// The grammar of one kind of element.
+pub(crate) struct Entity {
+    /// The name of the kind in messages.
+    pub what: &'static str,
+    /// The section that defines it.
+    pub section: &'static str,
+    /// Its keynames, without those that all elements have.
+    pub keynames: &'static [Keyname],
+    /// The contents that may stand in place of its map.
+    pub short: &'static [Short],
+    /// The keynames that version 1.3 has here and version 2.0 has not.
+    pub gone: &'static [Gone],
+}
+
+/// A keyname of an element.
+pub(crate) struct Keyname {
+    /// The name as it is written.
+    pub name: &'static str,
+    /// Whether the element has to have it.
+    pub mandatory: bool,
+    /// The content below it.
+    pub holds: Holds,
+}
+
+/// The content below a keyname.
+pub(crate) enum Holds {
+    /// Any YAML, in which nothing has a meaning.
+    Any,
+    /// A string.
+    Text,
+    /// A boolean.
+    Bool,
+    /// A list of anything.
+    List,
+    /// A list of some of these words.
+    Words(&'static [&'static str]),
+    /// A value, in which functions may be called.
+    Value,
+    /// A map of names to values.
+    Values,
+    /// The name of a type.
+    Type(Family),
+    /// A list of names of types.
+    Types(Family),
+    /// A map with the keynames of this element.
+    One(&'static Entity),
+    /// A map of names to such elements.
+    Named(&'static Entity),
+    /// A list of maps, each of one name to such an element.
+    Listed(&'static Entity),
+    /// A list of such elements.
+    Items(&'static Entity),
+}
+
+/// What may stand in place of an element's map.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Short {
+    /// A string.
+    Text,
+    /// The name of a type.
+    Type(Family),
+    /// A list.
+    List,
+    /// A value that is no map, or a call of a function.
+    Value,
+}
+
+/// A keyname of version 1.3 that version 2.0 does not have.
+pub(crate) struct Gone {
+    /// Its name in version 1.3.
+    pub name: &'static str,
+    /// The keyname to write instead, where its content stays as it is.
+    pub renamed: Option<&'static str>,
+    /// What to do where its content changes, too.
+    pub advice: &'static str,
+}
+
+/// The keynames that all elements have (section 5.3).
+pub(crate) const COMMON: [Keyname; 2] = [may("metadata", Any), may("description", Text)];
+
+use Holds::{Any, Bool, Items, List, Listed, Named, One, Text, Type, Types, Value, Values, Words};
+
+const fn may(name: &'static str, holds: Holds) -> Keyname {
+    Keyname { name, mandatory: false, holds }
+}
+
+const fn must(name: &'static str, holds: Holds) -> Keyname {
+    Keyname { name, mandatory: true, holds }
+}
+
+const fn renamed(name: &'static str, new: &'static str) -> Gone {
+    Gone { name, renamed: Some(new), advice: "" }
+}
+
+const fn gone(name: &'static str, advice: &'static str) -> Gone {
+    Gone { name, renamed: None, advice }
+}
+
+/// Defines entities: name, words, section, keynames, short forms, and what is gone.
+macro_rules! entities {
+    ($($name:ident $what:literal $section:literal [$($keyname:expr),* $(,)?] $([$($short:expr),*])? $(gone [$($gone:expr),* $(,)?])?;)*) => {
+        $(pub(crate) static $name: Entity = Entity {
+            what: $what,
+            section: $section,
+            keynames: &[$($keyname),*],
+            short: &[$($($short),*)?],
+            gone: &[$($($gone),*)?],
+        };)*
+    };
+}
+
+const CONSTRAINTS: Gone =
+    gone("constraints", "write one condition about `$value` under `validation`");
+const STATUS: Gone = gone("status", "write it under `metadata`");
+const COUNTS: &str = "say with `count` for how many relations it stands";
+const BELOW_OPERATIONS: &str = "write operations under `operations`";
+
+macro_rules! types {
+    ($($name:ident $what:literal $section:literal $family:ident [$($keyname:expr),* $(,)?] $(gone [$($gone:expr),* $(,)?])?;)*) => {
+        entities! {
+            $($name $what $section [
+                may("derived_from", Type(Family::$family)),
+                may("version", Any),
+                $($keyname),*
+            ] $(gone [$($gone),*])?;)*
+        }
+    };
+}
+
+entities! {
+    FILE "a TOSCA file" "6.1" [
+        must("tosca_definitions_version", Text),
+        may("dsl_definitions", Any),
+        may("artifact_types", Named(&ARTIFACT_TYPE)),
+        may("data_types", Named(&DATA_TYPE)),
+        may("capability_types", Named(&CAPABILITY_TYPE)),
+        may("interface_types", Named(&INTERFACE_TYPE)),
+        may("relationship_types", Named(&RELATIONSHIP_TYPE)),
+        may("node_types", Named(&NODE_TYPE)),
+        may("group_types", Named(&GROUP_TYPE)),
+        may("policy_types", Named(&POLICY_TYPE)),
+        may("repositories", Named(&REPOSITORY)),
+        may("functions", Named(&FUNCTION)),
+        may("profile", Text),
+        may("imports", Items(&IMPORT)),
+        may("service_template", One(&SERVICE_TEMPLATE)),
+    ] gone [
+        renamed("topology_template", "service_template"),
+        gone("namespace", "`profile` names the types of a file, and `namespace` of an import prefixes them"),
+    ];
+
+    REPOSITORY "a repository" "6.5" [must("url", Text)] [Short::Text]
+        gone [gone("credential", "credentials are given to the program that fetches")];
+
+    IMPORT "an import" "6.8.1" [
+        may("url", Text), may("profile", Text), may("repository", Text), may("namespace", Text),
+    ] [Short::Text] gone [
+        renamed("file", "url"),
+        renamed("namespace_prefix", "namespace"),
+        gone("namespace_uri", "the imported file names itself with `profile`"),
+    ];
+
+    SERVICE_TEMPLATE "a service template" "6.9.1" [
+        may("inputs", Named(&PARAMETER)),
+        must("node_templates", Named(&NODE_TEMPLATE)),
+        may("relationship_templates", Named(&RELATIONSHIP_TEMPLATE)),
+        may("groups", Named(&GROUP)),
+        may("workflows", Named(&WORKFLOW)),
+        may("policies", Listed(&POLICY)),
+        may("outputs", Named(&PARAMETER)),
+        may("substitution_mappings", One(&SUBSTITUTION_MAPPING)),
+        may("functions", Named(&FUNCTION)),
+    ];
+
+    NODE_TEMPLATE "a node template" "7.2" [
+        must("type", Type(Family::Node)),
+        may("directives", Words(&["create", "select", "substitute"])),
+        may("properties", Values),
+        may("attributes", Values),
+        may("requirements", Listed(&REQUIREMENT_ASSIGNMENT)),
+        may("capabilities", Named(&CAPABILITY_ASSIGNMENT)),
+        may("interfaces", Named(&INTERFACE_ASSIGNMENT)),
+        may("artifacts", Named(&ARTIFACT)),
+        may("count", Value),
+        may("node_filter", Value),
+        may("copy", Text),
+    ];
+
+    RELATIONSHIP_TEMPLATE "a relationship template" "7.4" [
+        must("type", Type(Family::Relationship)),
+        may("properties", Values),
+        may("attributes", Values),
+        may("interfaces", Named(&INTERFACE_ASSIGNMENT)),
+        may("copy", Text),
+    ];
+
+    CAPABILITY "a capability definition" "8.2" [
+        must("type", Type(Family::Capability)),
+        may("properties", Named(&PROPERTY)),
+        may("attributes", Named(&ATTRIBUTE)),
+        may("valid_source_node_types", Types(Family::Node)),
+        may("valid_relationship_types", Types(Family::Relationship)),
+    ] [Short::Type(Family::Capability)] gone [
+        renamed("valid_source_types", "valid_source_node_types"),
+        gone("occurrences", "capabilities of TOSCA 2.0 have no bounds"),
+    ];
+
+    CAPABILITY_ASSIGNMENT "a capability assignment" "8.4" [
+        may("properties", Values),
+        may("attributes", Values),
+        may("directives", Words(&["internal", "external"])),
+    ] gone [gone("occurrences", "capabilities of TOSCA 2.0 have no bounds")];
+
+    REQUIREMENT "a requirement definition" "8.5" [
+        must("relationship", One(&REQUIREMENT_RELATIONSHIP)),
+        may("node", Type(Family::Node)),
+        must("capability", Text),
+        may("node_filter", Value),
+        may("count_range", Value),
+    ] gone [renamed("occurrences", "count_range")];
+
+    REQUIREMENT_RELATIONSHIP "the relationship of a requirement definition" "8.5" [
+        must("type", Type(Family::Relationship)),
+        may("properties", Named(&PROPERTY)),
+        may("attributes", Named(&ATTRIBUTE)),
+        may("interfaces", Named(&INTERFACE)),
+    ] [Short::Type(Family::Relationship)];
+
+    REQUIREMENT_ASSIGNMENT "a requirement assignment" "8.7.1" [
+        may("node", Value),
+        may("capability", Text),
+        may("relationship", One(&ASSIGNED_RELATIONSHIP)),
+        may("allocation", Values),
+        may("count", Value),
+        may("node_filter", Value),
+        may("directives", Words(&["internal", "external"])),
+        may("optional", Value),
+    ] [Short::Text, Short::List] gone [gone("occurrences", COUNTS)];
+
+    ASSIGNED_RELATIONSHIP "the relationship of a requirement assignment" "8.7.1" [
+        may("type", Type(Family::Relationship)),
+        may("properties", Values),
+        may("attributes", Values),
+        may("interfaces", Named(&INTERFACE_ASSIGNMENT)),
+    ] [Short::Text];
+
+    SCHEMA "a schema" "9.3" [
+        must("type", Type(Family::Data)),
+        may("validation", Value),
+        may("key_schema", One(&SCHEMA)),
+        may("entry_schema", One(&SCHEMA)),
+    ] [Short::Type(Family::Data)] gone [CONSTRAINTS];
+
+    PROPERTY "a property definition" "9.3" [
+        must("type", Type(Family::Data)),
+        may("required", Bool),
+        may("default", Value),
+        may("value", Value),
+        may("validation", Value),
+        may("key_schema", One(&SCHEMA)),
+        may("entry_schema", One(&SCHEMA)),
+    ] [Short::Value] gone [
+        CONSTRAINTS, STATUS, gone("external-schema", "write it under `metadata`"),
+    ];
+
+    ATTRIBUTE "an attribute definition" "9.5" [
+        must("type", Type(Family::Data)),
+        may("default", Value),
+        may("validation", Value),
+        may("key_schema", One(&SCHEMA)),
+        may("entry_schema", One(&SCHEMA)),
+    ] gone [CONSTRAINTS, STATUS];
+
+    PARAMETER "a parameter definition" "9.7" [
+        may("type", Type(Family::Data)),
+        may("required", Bool),
+        may("default", Value),
+        may("value", Value),
+        may("mapping", List),
+        may("validation", Value),
+        may("key_schema", One(&SCHEMA)),
+        may("entry_schema", One(&SCHEMA)),
+    ] [Short::Value] gone [CONSTRAINTS, STATUS];
+
+    FUNCTION "a function definition" "10.4" [must("signatures", Items(&SIGNATURE))];
+
+    SIGNATURE "a signature" "10.4" [
+        may("arguments", Items(&SCHEMA)),
+        may("optional_arguments", Items(&SCHEMA)),
+        may("variadic", Bool),
+        may("result", One(&SCHEMA)),
+        may("implementation", One(&IMPLEMENTATION)),
+    ];
+
+    INTERFACE "an interface definition" "11.2" [
+        must("type", Type(Family::Interface)),
+        may("inputs", Named(&PARAMETER)),
+        may("operations", Named(&OPERATION)),
+        may("notifications", Named(&NOTIFICATION)),
+    ];
+
+    INTERFACE_ASSIGNMENT "an interface assignment" "11.3" [
+        may("inputs", Values),
+        may("operations", Named(&OPERATION_ASSIGNMENT)),
+        may("notifications", Named(&NOTIFICATION_ASSIGNMENT)),
+    ];
+
+    OPERATION "an operation definition" "11.4" [
+        may("implementation", One(&IMPLEMENTATION)),
+        may("inputs", Named(&PARAMETER)),
+        may("outputs", Any),
+    ] [Short::Text];
+
+    OPERATION_ASSIGNMENT "an operation assignment" "11.5" [
+        may("implementation", One(&IMPLEMENTATION)),
+        may("inputs", Values),
+        may("outputs", Any),
+    ] [Short::Text];
+
+    NOTIFICATION "a notification definition" "11.6" [
+        may("implementation", One(&IMPLEMENTATION)),
+        may("inputs", Named(&PARAMETER)),
+        may("outputs", Any),
+    ] [Short::Text];
+
+    NOTIFICATION_ASSIGNMENT "a notification assignment" "11.7" [
+        may("implementation", One(&IMPLEMENTATION)),
+        may("inputs", Values),
+        may("outputs", Any),
+    ] [Short::Text];
+
+    IMPLEMENTATION "an implementation" "11.8" [
+        may("primary", One(&ARTIFACT)), may("dependencies", Items(&ARTIFACT)),
+    ] [Short::Text] gone [
+        gone("timeout", "write it under `metadata`"),
+        gone("operation_host", "an operation of TOSCA 2.0 does not say where it runs"),
+    ];
+
+    ARTIFACT "an artifact definition" "12.2" [
+        must("type", Type(Family::Artifact)),
+        must("file", Text),
+        may("repository", Text),
+        may("artifact_version", Any),
+        may("checksum", Text),
+        may("checksum_algorithm", Text),
+        may("properties", Values),
+    ] [Short::Text] gone [
+        renamed("version", "artifact_version"),
+        gone("deploy_path", "write it as a property of its type"),
+    ];
+
+    WORKFLOW "a workflow" "13.2" [
+        may("inputs", Named(&PARAMETER)),
+        may("precondition", Value),
+        may("steps", Named(&STEP)),
+        may("implementation", One(&IMPLEMENTATION)),
+        may("outputs", Any),
+    ] gone [gone("preconditions", "write one expression under `precondition`")];
+
+    STEP "a step" "13.2.2" [
+        must("target", Value),
+        may("target_relationship", Text),
+        may("filter", List),
+        must("activities", Items(&ACTIVITY)),
+        may("on_success", List),
+        may("on_failure", List),
+    ] gone [gone("operation_host", "a step of TOSCA 2.0 does not say where it runs")];
+
+    ACTIVITY "an activity" "13.2.3" [
+        may("delegate", One(&WORKFLOW_CALL)),
+        may("set_state", Text),
+        may("call_operation", One(&OPERATION_CALL)),
+        may("inline", One(&WORKFLOW_CALL)),
+    ];
+
+    WORKFLOW_CALL "the call of a workflow" "13.2.3" [
+        may("workflow", Text), may("inputs", Values),
+    ] [Short::Text];
+
+    OPERATION_CALL "the call of an operation" "13.2.3.3" [
+        may("operation", Text), may("inputs", Values),
+    ] [Short::Text];
+
+    SUBSTITUTION_MAPPING "a substitution mapping" "15.1" [
+        must("node_type", Type(Family::Node)),
+        may("substitution_filter", Value),
+        may("properties", Any),
+        may("attributes", Any),
+        may("capabilities", Any),
+        may("requirements", List),
+        may("interfaces", Any),
+    ];
+
+    GROUP "a group" "16.2" [
+        must("type", Type(Family::Group)),
+        may("properties", Values),
+        may("attributes", Values),
+        may("members", List),
+    ] gone [gone("interfaces", "groups of TOSCA 2.0 have none")];
+
+    POLICY "a policy" "16.4" [
+        must("type", Type(Family::Policy)),
+        may("properties", Values),
+        may("targets", List),
+        may("triggers", Named(&TRIGGER)),
+    ];
+
+    TRIGGER "a trigger" "16.5" [
+        must("event", Text),
+        may("condition", Value),
+        must("action", Items(&ACTIVITY)),
+    ] gone [
+        gone("schedule", "say when it applies in the `condition`"),
+        gone("target_filter", "name what it is about in the `condition`"),
+    ];
+}
+
+types! {
+    NODE_TYPE "a node type" "7.1" Node [
+        may("properties", Named(&PROPERTY)),
+        may("attributes", Named(&ATTRIBUTE)),
+        may("capabilities", Named(&CAPABILITY)),
+        may("requirements", Listed(&REQUIREMENT)),
+        may("interfaces", Named(&INTERFACE)),
+        may("artifacts", Named(&ARTIFACT)),
+    ];
+
+    RELATIONSHIP_TYPE "a relationship type" "7.3" Relationship [
+        may("properties", Named(&PROPERTY)),
+        may("attributes", Named(&ATTRIBUTE)),
+        may("interfaces", Named(&INTERFACE)),
+        may("valid_capability_types", Types(Family::Capability)),
+        may("valid_target_node_types", Types(Family::Node)),
+        may("valid_source_node_types", Types(Family::Node)),
+    ] gone [renamed("valid_target_types", "valid_capability_types")];
+
+    CAPABILITY_TYPE "a capability type" "8.1" Capability [
+        may("properties", Named(&PROPERTY)),
+        may("attributes", Named(&ATTRIBUTE)),
+        may("valid_source_node_types", Types(Family::Node)),
+        may("valid_relationship_types", Types(Family::Relationship)),
+    ] gone [renamed("valid_source_types", "valid_source_node_types")];
+
+    DATA_TYPE "a data type" "9.2" Data [
+        may("validation", Value),
+        may("properties", Named(&PROPERTY)),
+        may("key_schema", One(&SCHEMA)),
+        may("entry_schema", One(&SCHEMA)),
+        may("data_value_type", Type(Family::Data)),
+        may("unit_suffix", Text),
+        may("unit_symbol_map", Any),
+        may("data_type", Type(Family::Data)),
+        may("units", Any),
+        may("canonical_unit", Text),
+        may("prefixes", Any),
+    ] gone [CONSTRAINTS];
+
+    INTERFACE_TYPE "an interface type" "11.1" Interface [
+        may("inputs", Named(&PARAMETER)),
+        may("operations", Named(&OPERATION)),
+        may("notifications", Named(&NOTIFICATION)),
+    ];
+
+    ARTIFACT_TYPE "an artifact type" "12.1" Artifact [
+        may("mime_type", Text),
+        may("file_ext", List),
+        may("properties", Named(&PROPERTY)),
+    ];
+
+    GROUP_TYPE "a group type" "16.1" Group [
+        may("properties", Named(&PROPERTY)),
+        may("attributes", Named(&ATTRIBUTE)),
+        may("members", Types(Family::Node)),
+    ] gone [
+        gone("requirements", "group types of TOSCA 2.0 have none"),
+        gone("capabilities", "group types of TOSCA 2.0 have none"),
+        gone("interfaces", "group types of TOSCA 2.0 have none"),
+    ];
+
+    POLICY_TYPE "a policy type" "16.3" Policy [
+        may("properties", Named(&PROPERTY)),
+        may("targets", List),
+        may("triggers", Named(&TRIGGER)),
+    ];
+}
+
+impl Entity {
+    /// The keyname of this name.
+    pub(crate) fn keyname(&self, name: &str) -> Option<&Keyname> {
+        self.keynames.iter().chain(&COMMON).find(|keyname| keyname.name == name)
+    }
+
+    /// The names of all keynames.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> + Clone + use<> {
+        self.keynames.iter().chain(&COMMON).map(|keyname| keyname.name)
+    }
+
+    /// The keyname of version 1.3 that version 2.0 lacks here. Where interfaces hold operations,
+    /// version 1.3 has them beside the keynames, by names of their own.
+    pub(crate) fn gone(&self, name: &str) -> Option<&Gone> {
+        self.gone.iter().find(|gone| gone.name == name)
+    }
+
+    /// What to do with a key that is no keyname and whose name says nothing.
+    pub(crate) fn advice(&self) -> Option<&'static str> {
+        self.names().any(|name| name == "operations").then_some(BELOW_OPERATIONS)
+    }
+}
