@@ -235,7 +235,7 @@ impl Suggesting<'_, '_> {
                 }
             }
         }
-        for id in types.ids() {
+        for id in types.named_ids() {
             let definition = types.definition(id);
             let name = definition.name;
             let is_visible = || types.find_in(self.file, family, name) == Some(id);

@@ -43,7 +43,7 @@ impl Mended {
         let mut mended = Self { loaded: None, files: Vec::new(), failure: None };
         for _ in 0..=FILES {
             let (location, files) = (mended.location(location), mended.over(files));
-            match Loaded::open(&location, files, mapping.clone(), Extent::WithVersion2) {
+            match Loaded::open(&location, files, mapping.clone(), Extent::Whole) {
                 Ok(loaded) => {
                     mended.loaded = Some(Arc::new(loaded));
                     mended.failure = None;

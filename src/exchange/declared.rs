@@ -324,7 +324,9 @@ impl<'b> FeatureModelBuilder<'b, '_> {
                 Primitive::String
                 | Primitive::Version
                 | Primitive::Timestamp
-                | Primitive::ScalarUnit(_),
+                | Primitive::ScalarUnit(_)
+                | Primitive::Bytes
+                | Primitive::Scalar,
             ) => FeatureType::String,
             other => {
                 let what = other.map_or("a value", Primitive::describe);

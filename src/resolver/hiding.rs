@@ -18,7 +18,7 @@ impl Resolver {
     /// Makes diagnostics ready for a caller: answers are told where they were asked for, nothing is
     /// told twice, and excerpts show no secrets.
     pub(super) fn make_ready(&self, loaded: &Loaded, diagnostics: &mut Vec<Diagnostic>) {
-        loaded.place_at_askers(diagnostics);
+        loaded.settle(diagnostics);
         let mut told = FxHashSet::default();
         let news: Vec<bool> = diagnostics.iter().map(|found| told.insert(found)).collect();
         let mut news = news.into_iter();

@@ -617,10 +617,7 @@ impl Resolver {
         let progress = &mut self.progress.clone();
         let library = self.library();
         let is_library = library.is_some();
-        let loaded = library.unwrap_or_else(|| self.loaded(Extent::WithVersion2));
-        if let Some(validation) = self.validate_version_2(&loaded) {
-            return of_text(validation);
-        }
+        let loaded = library.unwrap_or_else(|| self.loaded(Extent::Whole));
         match loaded {
             Ok(loaded) => {
                 let found = match is_library {
@@ -631,7 +628,7 @@ impl Resolver {
                 self.make_ready(&loaded, &mut all);
                 let mut found = found.in_order();
                 for list in found.text.iter_mut().chain(&mut found.variants) {
-                    loaded.place_at_askers(list);
+                    loaded.settle(list);
                 }
                 let (StageDiagnostics { text, variants }, sources) = (found, loaded.sources());
                 StagedValidation { text, variants, all, sources: sources.clone() }
@@ -671,33 +668,6 @@ impl Resolver {
         let mut warnings = validate::validate_definitions(&library, &schemas, found);
         warnings.retain(|found| found.severity != Severity::Note);
         Some(Ok(Answer { result, warnings, sources }))
-    }
-
-    /// Validates a template of TOSCA 2.0 by its own grammar; `None` for other templates, and where
-    /// nothing is wrong and the part of TOSCA 2.0 that is read as version 1.3 has all that the
-    /// template says.
-    fn validate_version_2(&self, loaded: &Result<Arc<Loaded>, Failure>) -> Option<Validation> {
-        let is_refused = |found: &Diagnostic| found.code == Code::UnsupportedVersion.name();
-        let is_read = match loaded {
-            Ok(loaded) => {
-                let template = loaded.whole(loaded.template()).ok()?;
-                if !template.is_called_otherwise() && !validate::is_of_version(template) {
-                    return None;
-                }
-                template.is_called_otherwise()
-            }
-            Err(failure) if failure.diagnostics.iter().any(is_refused) => false,
-            Err(_) => return None,
-        };
-        // The files as they are written, without the keynames of version 1.3.
-        let (files, mapping) = (Arc::clone(&self.files), self.mapping.clone());
-        let whole = Loaded::open(&self.location, files, mapping, Extent::Whole).ok()?;
-        let template = whole.whole(whole.template()).ok()?;
-        if !validate::is_of_version(template) {
-            return None;
-        }
-        let diagnostics = validate::validate_file(&whole, is_read)?;
-        Some(Validation { diagnostics, sources: whole.sources().clone() })
     }
 
     /// Validates documents of TOSCA 1.0; `None` where the path has none.

@@ -138,7 +138,7 @@ impl Resolver {
     /// `cyclic-substitution`.
     pub fn substitute(&self, query: &SubstitutionQuery) -> Result<SubstitutedTemplate, Failure> {
         let evaluating = self.clone().evaluate_functions();
-        let loaded = evaluating.loaded(Extent::WithVersion2)?;
+        let loaded = evaluating.loaded(Extent::Whole)?;
         let answer = evaluating.substituted(&loaded, query);
         let sources = loaded.sources().clone();
         match answer {

@@ -35,7 +35,7 @@ impl Resolver {
     /// variants there are. A note `undecidable` says where there are too many combinations, or
     /// where the result depends on values of expressions.
     pub fn validate_substitutions(&self, query: &SubstitutionQuery) -> Validation {
-        let loaded = match self.loaded(Extent::WithVersion2) {
+        let loaded = match self.loaded(Extent::Whole) {
             Ok(loaded) => loaded,
             Err(failure) => return failure.into(),
         };

@@ -6,7 +6,9 @@
 use super::family::Family;
 use super::function::{Arguments, Call, Function, Name, function_in, function_not_map};
 use super::types::{EffectiveType, PropertyDefinition, TypeId};
-use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
+use super::v2_0::function::BuiltIn;
+use super::v2_0;
+use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, Rule, TOSCA_2_0};
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Node, NodeKind, Scalar};
@@ -153,7 +155,9 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
     /// # Errors
     /// If the function has an error.
     pub(crate) fn evaluate(&mut self, node: Node<'_>, site: Option<S::Element>) -> FunctionResult {
-        if call(node).is_none() {
+        let is_call = call(node).is_some()
+            || v2_0::is_of(node.document()) && v2_0::called(node).is_some();
+        if !is_call {
             return Ok(None);
         }
         let value = self.cell(node, site)?;
@@ -247,7 +251,7 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
     /// A value with all functions in it evaluated.
     fn value(&mut self, node: Node<'_>, site: Option<S::Element>) -> FunctionResult {
         if node.kind() == NodeKind::Scalar {
-            return Ok(Some(node.to_value()));
+            return Ok(scalar(node));
         }
         if self.state.depth == DEPTH {
             return self.wrong(
@@ -259,6 +263,9 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
         self.state.depth += 1;
         let value = match call(node) {
             Some(call) => self.call(&call, site),
+            None if v2_0::is_of(node.document()) && v2_0::called(node).is_some() => {
+                self.call_2_0(node, site)
+            }
             None => self.collection(node, site),
         };
         self.state.depth -= 1;
@@ -293,6 +300,27 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
             Arguments::NodeType(name) => Ok(self.nodes_of_type(*name)),
             Arguments::Path(..) | Arguments::Output(_) | Arguments::Artifact(..) => Ok(None),
         }
+    }
+
+    /// The value of a function of TOSCA 2.0 that depends on its arguments alone; not known for
+    /// others, and for those that files declare, as nothing but their signatures is known.
+    fn call_2_0(&mut self, node: Node<'_>, site: Option<S::Element>) -> FunctionResult {
+        let Some((name, Some(arguments))) = v2_0::called(node) else { return Ok(None) };
+        let Some(built_in) = BuiltIn::named(name) else { return Ok(None) };
+        let Some(value) = built_in.value else { return Ok(None) };
+        let arguments =
+            arguments.items().map(|it| self.value(it, site)).collect::<Result<Option<Vec<_>>, _>>()?;
+        let Some(arguments) = arguments else { return Ok(None) };
+        if arguments.iter().any(|it| self.scope.is_placeholder(it))
+            || !(built_in.least..=built_in.most).contains(&arguments.len())
+        {
+            return Ok(None);
+        }
+        value(&arguments).or_else(|why| {
+            let error = Diagnostic::error(Code::InvalidFunction, format!("`${name}`: {why}"));
+            let rule = Rule::new(&TOSCA_2_0, built_in.section);
+            self.stop(error.at(node.span()).rule(rule))
+        })
     }
 
     /// A part of a string: either the text itself, or the value of a function.
@@ -649,6 +677,17 @@ pub(crate) fn fulfilling<'e, S: FunctionScope<'e>>(
     };
     let capabilities = effective.capabilities.iter();
     capabilities.filter(|(_, part)| is_one(part.definition.kind)).map(|(name, _)| *name).collect()
+}
+
+/// The value of a scalar. In TOSCA 2.0, a text behind one `$` calls a function, and of several `$`
+/// one is left out (section 10.1).
+fn scalar(node: Node<'_>) -> Option<Value> {
+    let text = node.as_str().filter(|_| v2_0::is_of(node.document()));
+    match text.and_then(|text| text.strip_prefix('$')) {
+        Some(rest) if rest.starts_with('$') => Some(rest.into()),
+        Some(rest) if !rest.is_empty() => None,
+        _ => Some(node.to_value()),
+    }
 }
 
 /// The call in a node, if the node can be told from a map. A malformed call yields `None`, because

@@ -323,7 +323,7 @@ impl<'n> PropertyFilter<'n> {
     }
 
     /// The function whose result the value is compared with, if there is one.
-    fn function(&self) -> Option<&'static str> {
+    fn function(&self) -> Option<&'n str> {
         self.unknown.iter().find_map(|clause| function(*clause))
     }
 }

@@ -1,9 +1,11 @@
 //! Reads calls of intrinsic functions (chapter 4 of TOSCA Simple Profile 1.3), and checks the shape
 //! of their arguments.
 
+use super::v2_0;
 use crate::diagnostic::{Cite, Code, Diagnostic};
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Node, NodeKind, Scalar};
+use std::sync::Arc;
 
 /// An intrinsic function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +69,8 @@ impl Function {
     pub(crate) fn called_in(value: &Value) -> Option<(Self, &Value)> {
         let Value::Map(entries) = value else { return None };
         let [(name, arguments)] = &**entries else { return None };
-        let function = Self::named(name)?;
+        // Functions of TOSCA 2.0 have a `$` before their names.
+        let function = Self::named(name.strip_prefix('$').unwrap_or(name))?;
         let takes = match arguments {
             Value::List(_) => true,
             Value::String(_) => function.takes_name(),
@@ -166,6 +169,10 @@ impl<'a> Call<'a> {
     /// `invalid-function` where the function does not take these arguments.
     pub(crate) fn read(node: Node<'a>) -> Option<Result<Self, Diagnostic>> {
         let (function, operand) = called(node)?;
+        if v2_0::is_of(node.document()) {
+            let arguments = arguments_2_0(function, operand)?;
+            return Some(Ok(Self { node, function, arguments }));
+        }
         let call = match arguments(function, operand) {
             Ok(arguments) => Ok(Self { node, function, arguments }),
             Err(wrong) => Err(wrong
@@ -179,6 +186,10 @@ impl<'a> Call<'a> {
 /// The function that a node calls, and its operand. A call is a map whose only key is the name of a
 /// function.
 fn called(node: Node<'_>) -> Option<(Function, Node<'_>)> {
+    if v2_0::is_of(node.document()) {
+        let (name, arguments) = v2_0::called(node)?;
+        return Some((Function::named(name)?, arguments?));
+    }
     let mut entries = node.entries();
     let (key, operand) = entries.next()?;
     let function = Function::named(key.as_str()?)?;
@@ -187,18 +198,26 @@ fn called(node: Node<'_>) -> Option<(Function, Node<'_>)> {
 
 /// The name of the function that a node calls. A call is a map whose only key is the name of a
 /// function.
-pub fn function(node: Node<'_>) -> Option<&'static str> {
+pub fn function(node: Node<'_>) -> Option<&str> {
+    if v2_0::is_of(node.document()) {
+        return v2_0::called(node).map(|(name, _)| name);
+    }
     called(node).map(|(function, _)| function.name())
 }
 
 /// The name of the first function that is called anywhere in a value. If no function takes the
 /// operand, it is an entry of a map.
-pub(crate) fn function_in(value: &Value) -> Option<&'static str> {
+pub(crate) fn function_in(value: &Value) -> Option<&str> {
+    /// The function of TOSCA 2.0 that a map calls.
+    fn of_2_0(entries: &[(Arc<str>, Value)]) -> Option<&str> {
+        let [(name, _)] = entries else { return None };
+        name.strip_prefix('$').filter(|name| !name.is_empty() && !name.starts_with('$'))
+    }
     match value {
         Value::List(items) => items.iter().find_map(function_in),
         Value::Map(entries) => {
             let own = Function::called_in(value).map(|(function, _)| function.name());
-            own.or_else(|| entries.iter().find_map(|(_, value)| function_in(value)))
+            own.or_else(|| of_2_0(entries)).or_else(|| entries.iter().find_map(|(_, value)| function_in(value)))
         }
         _ => None,
     }
@@ -206,7 +225,10 @@ pub(crate) fn function_in(value: &Value) -> Option<&'static str> {
 
 /// As [`function`], for a place where a map is allowed as well: if no function takes the operand,
 /// the node is a map.
-pub fn function_not_map(node: Node<'_>) -> Option<&'static str> {
+pub fn function_not_map(node: Node<'_>) -> Option<&str> {
+    if v2_0::is_of(node.document()) {
+        return function(node);
+    }
     let (function, operand) = called(node)?;
     let takes_name = function.takes_name() && operand.as_str().is_some();
     // Where inputs are listed by position, `get_input` takes a position, too.
@@ -214,6 +236,51 @@ pub fn function_not_map(node: Node<'_>) -> Option<&'static str> {
         function == Function::GetInput && matches!(operand.scalar(), Some(Scalar::Int(_)));
     let is_call = takes_name || takes_position || operand.kind() == NodeKind::Sequence;
     is_call.then_some(function.name())
+}
+
+/// The arguments of a function of TOSCA 2.0 that version 1.3 has, too. Returns nothing where they
+/// have no form in version 1.3: such calls are checked as those of other functions.
+fn arguments_2_0(function: Function, operand: Node<'_>) -> Option<Arguments<'_>> {
+    let all: Vec<_> = operand.items().collect();
+    match (function, &all[..]) {
+        (Function::GetInput, []) => Some(Arguments::Input(step(operand).ok()?, Vec::new())),
+        (Function::GetInput, [input, path @ ..]) => {
+            Some(Arguments::Input(step(*input).ok()?, steps(path).ok()?))
+        }
+        (Function::GetProperty | Function::GetAttribute, [entity, path @ ..]) => {
+            let path = path_2_0(path)?;
+            (!path.is_empty()).then_some(())?;
+            Some(Arguments::Path(name(*entity).ok()?, steps(&path).ok()?))
+        }
+        _ => None,
+    }
+}
+
+/// A path of TOSCA 2.0 behind its entity (section 10.3), as version 1.3 writes it: through a
+/// capability, through the target of a requirement's first relation, or to the entity itself.
+fn path_2_0<'a>(path: &[Node<'a>]) -> Option<Vec<Node<'a>>> {
+    let is = |node: &Node<'_>, word: &str| node.as_str() == Some(word);
+    match path {
+        [capability, name, rest @ ..] if is(capability, "CAPABILITY") => {
+            let is_context = rest.first().is_none_or(|next| is(next, "RELATIONSHIP"));
+            (!is_context).then(|| [&[*name], rest].concat())
+        }
+        [relationship, name, rest @ ..] if is(relationship, "RELATIONSHIP") => {
+            let first = rest.first().is_some_and(|it| matches!(it.scalar(), Some(Scalar::Int(0))));
+            match if first { &rest[1..] } else { rest } {
+                [target, rest @ ..]
+                    if is(target, "TARGET") && !rest.first().is_some_and(|next| {
+                        is(next, "CAPABILITY") || is(next, "RELATIONSHIP")
+                    }) =>
+                {
+                    Some([&[*name], rest].concat())
+                }
+                _ => None,
+            }
+        }
+        [source, ..] if is(source, "SOURCE") || is(source, "TARGET") => None,
+        own => Some(own.to_vec()),
+    }
 }
 
 fn arguments(function: Function, operand: Node<'_>) -> Result<Arguments<'_>, Diagnostic> {

@@ -2,6 +2,7 @@
 //! readable rest is kept.
 
 use super::shape::{Reading, Shape, Vocabulary};
+use super::v2_0;
 use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
 use cuvee_text::yaml::{Node, NodeKind};
 
@@ -109,6 +110,10 @@ impl<'d> Grammar<'d> {
                 format!("{} has to be a map, not {}", shape.what, node.describe()),
                 shape.section,
             );
+        }
+        // The grammar of TOSCA 2.0 has tables of its own.
+        if v2_0::is_of(node.document()) {
+            return;
         }
         let known = Vocabulary::from(shape);
         let unknown = |(key, _)| known.unknown(key, self.reading);

@@ -3,6 +3,7 @@
 
 use super::mapping::CountBounds;
 use super::types::RequirementDefinition;
+use super::v2_0;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Node, Scalar};
 
@@ -71,9 +72,14 @@ pub(crate) fn count(node: Node<'_>) -> Option<u64> {
     }
 }
 
-/// How often a requirement occurs. The default is once (section 3.7.3.3).
+/// How often a requirement occurs. The default is once (section 3.7.3.3), and in TOSCA 2.0 any
+/// number of times (section 8.5).
 pub(crate) fn bounds(definition: &RequirementDefinition<'_>) -> CountBounds {
-    definition.occurrences.map_or(CountBounds { min: 1, max: Some(1) }, |said| CountBounds {
+    let default = match v2_0::is_of(definition.named.key.document()) {
+        true => CountBounds { min: 0, max: None },
+        false => CountBounds { min: 1, max: Some(1) },
+    };
+    definition.occurrences.map_or(default, |said| CountBounds {
         min: said.min,
         max: said.max,
     })

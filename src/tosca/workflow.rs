@@ -7,6 +7,7 @@ use super::shape::{
     TRIGGER, TRIGGER_CONDITION, WORKFLOW,
 };
 use super::types::{Named, PropertyDefinition};
+use super::v2_0;
 use super::value::Clause;
 use crate::diagnostic::Diagnostics;
 use cuvee_text::yaml::{Node, NodeKind};
@@ -221,7 +222,9 @@ impl Grammar<'_> {
     /// Reads all assertions of a condition: a list of clauses, or a single one.
     fn conditions<'a>(&mut self, node: Node<'a>, keyname: &str) -> Vec<Assertion<'a>> {
         let mut assertions = Vec::new();
-        if let Some(condition) = node.get(keyname) {
+        // The conditions of TOSCA 2.0 are expressions, which are checked as such.
+        let condition = node.get(keyname).filter(|it| !v2_0::is_of(it.document()));
+        if let Some(condition) = condition {
             self.clauses(condition, keyname, &mut assertions);
         }
         assertions

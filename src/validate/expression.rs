@@ -192,7 +192,7 @@ impl OperandKind {
 
     fn of_primitive(primitive: Primitive) -> Option<Self> {
         Some(match primitive {
-            Primitive::Null => return None,
+            Primitive::Null | Primitive::Nil => return None,
             Primitive::Boolean => Self::Boolean,
             Primitive::Integer | Primitive::Float => Self::Number,
             Primitive::List | Primitive::Range => Self::List,
@@ -200,7 +200,9 @@ impl OperandKind {
             Primitive::String
             | Primitive::Timestamp
             | Primitive::Version
-            | Primitive::ScalarUnit(_) => Self::Text,
+            | Primitive::ScalarUnit(_)
+            | Primitive::Bytes
+            | Primitive::Scalar => Self::Text,
         })
     }
 

@@ -58,7 +58,6 @@ use rustc_hash::FxHashSet;
 use std::path::Path;
 
 pub(crate) use v1_0::validate_definitions;
-pub(crate) use v2_0::{is_of_version, validate_file};
 
 /// The result of a validation.
 #[derive(Clone, Debug)]
@@ -300,9 +299,11 @@ fn check_all(
     let types = types_of(choice, prepared, &documents);
     text.0.append(&mut types.validate().0);
     import::check(&documents, &types, text);
+    let of_2_0 = v2_0::check(&documents, &prepared.links);
     let wants_one = one && until == Stage::Variants;
     let presence = wants_one.then(|| variant(prepared, choice, &mut proven, progress)).flatten();
     if one && presence.is_none() || choice.limit.is_over() {
+        v2_0::add(of_2_0, text);
         return proven;
     }
     progress.phase("checking");
@@ -314,6 +315,7 @@ fn check_all(
     let waiting = checker.waiting();
     let findings = checker.findings.into_inner();
     if presence.is_some() {
+        v2_0::add(of_2_0, text);
         proven.0.extend(findings.into_iter().map(|finding| finding.diagnostic));
         let cycles = waiting.shortest();
         proven.0.extend(cycles.iter().map(|cycle| waiting.warning(cycle, &[])));
@@ -322,6 +324,7 @@ fn check_all(
     let (doubtful, certain): (Vec<_>, Vec<_>) =
         findings.into_iter().partition(Finding::is_doubtful);
     text.0.extend(certain.into_iter().map(|finding| finding.diagnostic));
+    v2_0::add(of_2_0, text);
     if until == Stage::Variants && !choice.limit.is_over() {
         finding::in_all_variants(choice, prepared, doubtful, &waiting, &mut proven, progress);
     }

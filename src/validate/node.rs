@@ -6,6 +6,7 @@ use super::checker::Checker;
 use crate::diagnostic::{Advice, Cite, Code, Diagnostic, did_you_mean};
 use crate::tosca::Family;
 use crate::tosca::shape::NODE;
+use crate::tosca::v2_0;
 use crate::variability::graph::{ElementId, NodeElement};
 use crate::variability::template::shape;
 use cuvee_text::yaml::{Node, NodeKind};
@@ -104,6 +105,10 @@ impl<'a> Checker<'_, 'a> {
         }
         for directive in list.items() {
             let text = directive.text().unwrap_or_default();
+            // The grammar of TOSCA 2.0 knows its own.
+            if v2_0::is_of(directive.document()) {
+                continue;
+            }
             let found = DIRECTIVES.iter().find(|(name, _)| *name == text);
             let diagnostic = match found {
                 Some((_, None)) => continue,

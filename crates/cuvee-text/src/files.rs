@@ -25,8 +25,8 @@ pub struct Files {
     askers: FrozenMap<FileId, Box<Span>>,
 }
 
-/// A function that checks or changes a document after it was parsed.
-pub type DocumentReading = fn(Document) -> Result<Document, Diagnostic>;
+/// A function that changes a document after it was parsed.
+pub type DocumentReading = fn(Document) -> Document;
 
 type Parse = OnceLock<Result<Document, Diagnostic>>;
 
@@ -40,13 +40,13 @@ struct Parsed {
 
 impl Files {
     /// Creates an empty collection. Every parsed document goes through `reading`.
-    pub fn reading(reading: Option<DocumentReading>) -> Self {
-        Self { reading, ..Self::default() }
+    pub fn reading(reading: DocumentReading) -> Self {
+        Self { reading: Some(reading), ..Self::default() }
     }
 
     fn read_as(&self, parsed: Result<Document, Diagnostic>) -> Result<Document, Diagnostic> {
         match self.reading {
-            Some(reading) => reading(parsed?),
+            Some(reading) => parsed.map(reading),
             None => parsed,
         }
     }

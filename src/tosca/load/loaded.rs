@@ -7,11 +7,11 @@ use super::imports::{self, Imported, Importing};
 use super::keys;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
 use crate::tosca::csar::{Package, is_archive};
-use crate::tosca::import::{ImportDefinition, is_url};
+use crate::tosca::import::ImportDefinition;
 use crate::tosca::types::is_needed;
 use crate::tosca::v2_0;
 use cuvee_text::answer::Failure;
-use cuvee_text::files::{self, DocumentReading, Files, read_bytes};
+use cuvee_text::files::{self, Files, read_bytes};
 use cuvee_text::source::{FileId, FileSystem, SourceFile, SourceMap, Span, is_yaml, normalize};
 use cuvee_text::xml::is_xml;
 use cuvee_text::yaml::{Document, Keep};
@@ -35,9 +35,6 @@ pub(crate) enum Extent {
     Needed,
     /// Whole files, for commands that look at type definitions.
     Whole,
-    /// Whole files, and also the supported parts of TOSCA 2.0 files, for commands that validate or
-    /// substitute.
-    WithVersion2,
 }
 
 /// A template and the files that come with it. Each file is read and parsed when it is needed for
@@ -69,11 +66,7 @@ impl Loaded {
         mapping: Mapping,
         extent: Extent,
     ) -> Result<Self, Failure> {
-        let reading: Option<DocumentReading> = match extent {
-            Extent::WithVersion2 => Some(v2_0::read),
-            Extent::Needed | Extent::Whole => None,
-        };
-        let files = Arc::new(Files::reading(reading));
+        let files = Arc::new(Files::reading(v2_0::read));
         match OpenedPackage::read(location, &outside, &files, extent) {
             Ok(OpenedPackage { package, template, base, library, warnings }) => Ok(Self {
                 files,
@@ -103,7 +96,7 @@ impl Loaded {
         mapping: Mapping,
     ) -> Result<Self, Failure> {
         const NOTHING: &str = "tosca_definitions_version: tosca_simple_yaml_1_3";
-        let files = Arc::new(Files::default());
+        let files = Arc::new(Files::reading(v2_0::read));
         let mut diagnostics = Diagnostics::default();
         let is_tosca = |path: &Path| is_yaml(path) || path.extension() == Some("tosca".as_ref());
         let paths = files_below(&*outside, directory, is_tosca, &mut diagnostics);
@@ -342,33 +335,6 @@ impl Loaded {
         imports::read(how, (template, &self.base), &library, wanted, diagnostics)
     }
 
-    /// The file that a file imports by this path or address. A path begins at the importing file,
-    /// or at the directory of the package where it begins with `/`. An address needs a local copy.
-    ///
-    /// # Errors
-    /// `file` where there is none, and `syntax` where it cannot be parsed.
-    pub(crate) fn imported(&self, from: FileId, name: &str) -> Result<&Document, Diagnostic> {
-        if let Some(path) = self.mapping.local(name) {
-            return keys::judged(self.files.document(&*self.outside, &path));
-        }
-        if is_url(name) {
-            let message = format!("`{name}` is not mapped to a local file, and nothing is fetched");
-            let error = Diagnostic::error(Code::File, message);
-            return Err(error.help(format!("name a local copy: `--map {name}=PATH`")));
-        }
-        let asked = self.sources().file(from).asked();
-        let path = match name.strip_prefix('/') {
-            Some(below) => self.package.directory().join(below),
-            None => asked.parent().unwrap_or(Path::new("")).join(name),
-        };
-        let files = &*self.package.files;
-        if !files.is_file(&path) {
-            let error = Diagnostic::error(Code::File, format!("there is no file `{name}`"));
-            return Err(error.help("relative names start at the importing file"));
-        }
-        keys::judged(self.files.document(files, &path))
-    }
-
     /// The document of this name in the directory of the template.
     ///
     /// # Errors
@@ -427,8 +393,15 @@ impl Loaded {
         self.files.answer(name, text, asker)
     }
 
-    /// Moves diagnostics about answers of callers to where these were asked for.
-    pub(crate) fn place_at_askers(&self, diagnostics: &mut [Diagnostic]) {
+    /// Makes diagnostics ready to be told: those about answers of callers move to where these were
+    /// asked for, those about files of TOSCA 2.0 cite that standard.
+    pub(crate) fn settle(&self, diagnostics: &mut [Diagnostic]) {
+        let is_of_2_0 = |found: &&mut Diagnostic| {
+            let file = found.span.map(|span| span.file);
+            let document = file.filter(|file| !file.is_built_in()).map(|file| self.whole(file));
+            document.is_some_and(|document| document.is_ok_and(v2_0::is_of))
+        };
+        diagnostics.iter_mut().filter(is_of_2_0).for_each(v2_0::tell);
         self.files.place_at_askers(diagnostics);
     }
 }
@@ -437,7 +410,7 @@ impl Loaded {
 fn keep(extent: Extent) -> Option<Keep<'static>> {
     match extent {
         Extent::Needed => Some(&is_needed),
-        Extent::Whole | Extent::WithVersion2 => None,
+        Extent::Whole => None,
     }
 }
 

@@ -20,6 +20,7 @@ pub(crate) use templates::{
 };
 
 use crate::diagnostic::{Advice, Cite, Code, Diagnostic, closest};
+use crate::tosca::v2_0;
 use cuvee_text::yaml::Node;
 
 /// The keynames of one kind of element.
@@ -173,6 +174,10 @@ impl Vocabulary {
     /// The error for an unknown key, which would otherwise silently have no effect.
     pub(crate) fn unknown(&self, key: Node<'_>, reading: Reading) -> Option<Diagnostic> {
         let text = &*key.key_text();
+        // The grammar of TOSCA 2.0 judges where these may stand.
+        if v2_0::is_of(key.document()) && v2_0::grammar::has_field(text) {
+            return None;
+        }
         // A key that is not a string cannot be a private one.
         let reading = if key.text().is_some() { reading } else { Reading::Strict };
         if self.has(text) {

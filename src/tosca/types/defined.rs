@@ -63,11 +63,11 @@ impl<'a> Types<'a> {
         let mut shapes = Diagnostics::default();
         self.documents.iter().for_each(|document| drop(grammar::types(document, &mut shapes)));
         let written = (0..self.definitions.len()).flat_map(|index| &self.written(index).1.0);
-        let effective = self.ids().flat_map(|id| &self.effective(id).diagnostics.0);
+        let effective = self.named_ids().flat_map(|id| &self.effective(id).diagnostics.0);
         let mut all = shapes.0;
         all.extend(written.chain(&self.diagnostics().0).chain(effective).cloned());
         all.append(&mut check::definitions(self));
-        if self.hierarchy.has_own_profile {
+        if self.hierarchy.has_own_profile || self.hierarchy.is_of_2_0 {
             // The types that remain from the built-in profile were not made for another one.
             all.retain(|diagnostic| {
                 !diagnostic.span.is_some_and(|at| profile::is_built_in(at.file))
@@ -99,6 +99,12 @@ impl<'a> Types<'a> {
     /// All types: the normative ones, then those of documents, in their order.
     pub fn ids(&self) -> impl ExactSizeIterator<Item = TypeId> + use<> {
         self.hierarchy.ids()
+    }
+
+    /// The types that names may refer to: all, in TOSCA 2.0 without the normative ones.
+    pub(crate) fn named_ids(&self) -> impl Iterator<Item = TypeId> + use<> {
+        let is_of_2_0 = self.hierarchy.is_of_2_0;
+        self.ids().filter(move |id| !is_of_2_0 || own(*id).is_some())
     }
 
     /// The type that a name in the template refers to. The name is a full name, for normative types

@@ -11,6 +11,7 @@ use crate::tosca::shape::{
     self, ARTIFACT, ATTRIBUTE, CAPABILITY, IMPLEMENTATION, INTERFACE, NOTIFICATION, OPERATION,
     PARAMETER, PROPERTY, REQUIREMENT, REQUIREMENT_RELATIONSHIP, Reading, Shape,
 };
+use crate::tosca::v2_0;
 use crate::tosca::value::{Schema, is_version};
 use cuvee_text::yaml::{Document, Node, NodeKind};
 use rustc_hash::FxHashMap;
@@ -131,7 +132,8 @@ impl Grammar<'_> {
             self.version(version);
         }
         for entry in self.entries(node, "metadata", shape) {
-            if entry.value.kind() != NodeKind::Scalar {
+            // In TOSCA 2.0 they may be anything (section 5.3.1).
+            if entry.value.kind() != NodeKind::Scalar && !v2_0::is_of(node.document()) {
                 self.wrong(entry.value, entry.name, "a string", "3.7.1.1");
             }
         }

@@ -13,6 +13,8 @@ use super::profile;
 use super::scope::{Links, Scopes};
 use crate::diagnostic::Diagnostics;
 use crate::tosca::family::Family;
+use crate::tosca::v2_0;
+use crate::tosca::value::Primitive;
 use cuvee_text::source::FileId;
 use cuvee_text::yaml::{Document, Node};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -87,6 +89,8 @@ pub(crate) struct TypeHierarchy<'a> {
     pub(super) has_own_profile: bool,
     /// Normative types without a parent, because a copy of an ancestor derives from them.
     pub(super) severed: FxHashSet<TypeId>,
+    /// Whether the files are of TOSCA 2.0, which has no normative types, and other primitive ones.
+    pub(super) is_of_2_0: bool,
     /// The errors in names and derivation.
     pub(super) diagnostics: Diagnostics,
 }
@@ -158,6 +162,7 @@ impl<'a> TypeHierarchy<'a> {
     ) -> Vec<FileId> {
         let mut files = vec![profile::normative_file()];
         for document in documents {
+            self.is_of_2_0 |= v2_0::is_of(document);
             for (key, definitions) in document.root().entries() {
                 let family = key.text().and_then(Family::of_keyword);
                 let Some(family) = family.filter(|family| is_wanted(*family)) else { continue };
@@ -215,7 +220,8 @@ impl<'a> TypeHierarchy<'a> {
         family: Family,
         name: &str,
     ) -> impl Iterator<Item = (usize, TypeId)> + use<'_, 'a> {
-        let normative = normative::of_full_name(family, name).map(|id| (NORMATIVE_FILE, id));
+        let normative = normative::of_full_name(family, name).filter(|_| !self.is_of_2_0);
+        let normative = normative.map(|id| (NORMATIVE_FILE, id));
         let first = self.names[family as usize].get(name).map(|namesakes| namesakes.first);
         normative.into_iter().chain(self.namesakes(first))
     }
@@ -248,7 +254,7 @@ impl<'a> TypeHierarchy<'a> {
 
     /// The type of a profile that has this as one of its other names.
     fn of_other_name(&self, family: Family, name: &str) -> Option<TypeId> {
-        let normative = normative::find(family, name);
+        let normative = normative::find(family, name).filter(|_| !self.is_of_2_0);
         normative.or_else(|| self.other_names[family as usize].get(name).copied())
     }
 
@@ -272,8 +278,12 @@ impl<'a> TypeHierarchy<'a> {
         family: Family,
         name: &str,
     ) -> Option<TypeRef> {
+        let named = || match self.is_of_2_0 {
+            true => Primitive::of_2_0(name).map(Primitive::name),
+            false => profile::primitive(name),
+        };
         let primitive =
-            || profile::primitive(name).filter(|_| family == Family::Data).map(TypeRef::Primitive);
+            || named().filter(|_| family == Family::Data).map(TypeRef::Primitive);
         self.find_in(file, family, name).map(TypeRef::Defined).or_else(primitive)
     }
 

@@ -108,6 +108,9 @@ pub(crate) fn has_management_operation(body: Node<'_>, operation: &str) -> bool 
 
 const TOPOLOGY: &str = "topology_template";
 
+/// [`TOPOLOGY`] as files of TOSCA 2.0 have it.
+const SERVICE: &str = "service_template";
+
 /// Whether a path in a library file is kept. A file may have megabytes, but resolving needs few
 /// names of it.
 pub(crate) fn is_needed(path: &[&str]) -> bool {
@@ -115,10 +118,10 @@ pub(crate) fn is_needed(path: &[&str]) -> bool {
         [top] => {
             matches!(*top, "imports" | "repositories" | "tosca_definitions_version")
                 || has_elements(top)
-                || *top == TOPOLOGY
+                || matches!(*top, TOPOLOGY | SERVICE)
         }
         // An imported file contributes its templates.
-        [TOPOLOGY, ..] => true,
+        [TOPOLOGY | SERVICE, ..] => true,
         ["imports" | "repositories", ..] => true,
         [top, _] => has_elements(top),
         ["node_types", _, "requirements"] | ["node_types", _, "requirements", _] => true,

@@ -195,7 +195,7 @@ pub struct ArtifactReport {
 impl TypesReport {
     /// All types.
     pub(crate) fn of(types: &Types<'_>, sources: &SourceMap) -> Self {
-        let mut entries: Vec<_> = types.ids().map(|id| entry(types, id, sources)).collect();
+        let mut entries: Vec<_> = types.named_ids().map(|id| entry(types, id, sources)).collect();
         entries.sort_by_key(|entry| entry.family);
         Self { types: entries }
     }
@@ -224,7 +224,7 @@ impl TypeReport {
 
 /// The only full name that ends with this part of a name.
 fn meant<'a>(types: &Types<'a>, part: &str) -> Result<&'a str, Diagnostic> {
-    let names = || types.ids().map(|id| types.definition(id).name);
+    let names = || types.named_ids().map(|id| types.definition(id).name);
     let ends = |name: &&str| name.strip_suffix(part).is_some_and(|before| before.ends_with('.'));
     let ending: BTreeSet<&str> = names().filter(ends).collect();
     let error = Diagnostic::error(Code::UnknownType, format!("there is no type `{part}`"));

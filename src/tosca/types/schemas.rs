@@ -7,7 +7,9 @@ use crate::tosca::family::Family;
 use crate::tosca::value::{
     DataTypeView, DataTypes, Primitive, PropertyDefinition, PropertyRule, Schema,
 };
+use crate::tosca::v2_0;
 use cuvee_text::source::FileId;
+use cuvee_text::yaml::Node;
 use std::cell::OnceCell;
 
 /// The schemas of types. Each is computed on the first use only.
@@ -26,6 +28,7 @@ pub(crate) struct TypeSchema<'t, 'a> {
     pub rules: Vec<&'static PropertyRule>,
     base: Option<Primitive>,
     schema: &'t Schema<'a>,
+    units: Vec<String>,
     is_open: bool,
     is_secret: bool,
 }
@@ -44,12 +47,31 @@ impl<'t, 'a> Schemas<'t, 'a> {
                 rules: self.types.chain(id).flat_map(|id| self.rules(id)).collect(),
                 properties: definitions(&effective.properties),
                 attributes: definitions(&effective.attributes),
-                base: self.types.primitive(TypeRef::Defined(id)).and_then(Primitive::from_name),
+                base: self.types.primitive(TypeRef::Defined(id)).and_then(Primitive::of_any_version),
                 schema: &effective.schema,
+                units: self.types.chain(id).flat_map(|id| self.units(id)).collect(),
                 is_open: effective.is_open,
                 is_secret: self.types.is_secret_data(id),
             }
         })
+    }
+
+    /// The units that a type defines for its values: each symbol before the suffix, and the suffix
+    /// alone; or, in later texts of the standard, units behind all prefixes.
+    fn units(&self, id: TypeId) -> Vec<String> {
+        let body = self.types.definition(id).value;
+        if !v2_0::is_of(body.document()) {
+            return Vec::new();
+        }
+        let keys = |keyname| {
+            let entries = body.get(keyname).into_iter().flat_map(Node::entries);
+            entries.filter_map(|(key, _)| key.text())
+        };
+        let suffix = body.get("unit_suffix").and_then(Node::text);
+        let symbols = keys("unit_symbol_map").map(|symbol| [symbol, suffix.unwrap_or_default()].concat());
+        let prefixes: Vec<_> = keys("prefixes").chain([""]).collect();
+        let prefixed = keys("units").flat_map(|unit| prefixes.iter().map(move |it| [it, unit].concat()));
+        suffix.map(str::to_owned).into_iter().chain(symbols).chain(prefixed).collect()
     }
 
     fn rules(&self, id: TypeId) -> impl Iterator<Item = &'static PropertyRule> + use<'t> {
@@ -72,6 +94,7 @@ impl<'a> DataTypes<'a> for Schemas<'_, 'a> {
             rules: &found.rules,
             key_schema: found.schema.key_schema.as_deref(),
             entry_schema: found.schema.entry_schema.as_deref(),
+            units: &found.units,
             is_open: found.is_open,
             is_secret: found.is_secret,
         })

@@ -70,12 +70,15 @@ impl TypeHierarchy<'_> {
         let own = self.names[family as usize]
             .keys()
             .filter(move |name| self.find_in(file, family, name).is_some());
-        let primitives = Primitive::ALL
+        let primitives: &[Primitive] =
+            if self.is_of_2_0 { &Primitive::OF_2_0 } else { &Primitive::ALL };
+        let primitives = primitives
             .iter()
             .map(|primitive| primitive.name())
             .filter(move |_| family == Family::Data);
         let others = self.other_names[family as usize].keys();
-        own.chain(others).copied().chain(normative::names(family)).chain(primitives)
+        let normative = normative::names(family).filter(|_| !self.is_of_2_0);
+        own.chain(others).copied().chain(normative).chain(primitives)
     }
 }
 

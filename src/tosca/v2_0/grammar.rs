@@ -3,7 +3,9 @@
 //!
 //! The tables of the standard govern: a keyname that only its text or its examples mention is none.
 
-use super::super::Family;
+use rustc_hash::FxHashSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 /// The grammar of one kind of element.
 pub(crate) struct Entity {
@@ -23,6 +25,8 @@ pub(crate) struct Entity {
 pub(crate) struct Keyname {
     /// The name as it is written.
     pub name: &'static str,
+    /// Its name in the tree, which is that of version 1.3 where both versions have it.
+    pub field: &'static str,
     /// Whether the element has to have it.
     pub mandatory: bool,
     /// The content below it.
@@ -46,9 +50,9 @@ pub(crate) enum Holds {
     /// A map of names to values.
     Values,
     /// The name of a type.
-    Type(Family),
+    Type,
     /// A list of names of types.
-    Types(Family),
+    Types,
     /// A map with the keynames of this element.
     One(&'static Entity),
     /// A map of names to such elements.
@@ -65,7 +69,7 @@ pub(crate) enum Short {
     /// A string.
     Text,
     /// The name of a type.
-    Type(Family),
+    Type,
     /// A list.
     List,
     /// A value that is no map, or a call of a function.
@@ -88,11 +92,16 @@ pub(crate) const COMMON: [Keyname; 2] = [may("metadata", Any), may("description"
 use Holds::{Any, Bool, Items, List, Listed, Named, One, Text, Type, Types, Value, Values, Words};
 
 const fn may(name: &'static str, holds: Holds) -> Keyname {
-    Keyname { name, mandatory: false, holds }
+    Keyname { name, field: name, mandatory: false, holds }
 }
 
 const fn must(name: &'static str, holds: Holds) -> Keyname {
-    Keyname { name, mandatory: true, holds }
+    Keyname { mandatory: true, ..may(name, holds) }
+}
+
+/// A keyname that version 1.3 has by another name.
+const fn was(field: &'static str, name: &'static str, holds: Holds) -> Keyname {
+    Keyname { field, ..may(name, holds) }
 }
 
 const fn renamed(name: &'static str, new: &'static str) -> Gone {
@@ -123,10 +132,10 @@ const COUNTS: &str = "say with `count` for how many relations it stands";
 const BELOW_OPERATIONS: &str = "write operations under `operations`";
 
 macro_rules! types {
-    ($($name:ident $what:literal $section:literal $family:ident [$($keyname:expr),* $(,)?] $(gone [$($gone:expr),* $(,)?])?;)*) => {
+    ($($name:ident $what:literal $section:literal [$($keyname:expr),* $(,)?] $(gone [$($gone:expr),* $(,)?])?;)*) => {
         entities! {
             $($name $what $section [
-                may("derived_from", Type(Family::$family)),
+                may("derived_from", Type),
                 may("version", Any),
                 $($keyname),*
             ] $(gone [$($gone),*])?;)*
@@ -150,7 +159,7 @@ entities! {
         may("functions", Named(&FUNCTION)),
         may("profile", Text),
         may("imports", Items(&IMPORT)),
-        may("service_template", One(&SERVICE_TEMPLATE)),
+        was("topology_template", "service_template", One(&SERVICE_TEMPLATE)),
     ] gone [
         renamed("topology_template", "service_template"),
         gone("namespace", "`profile` names the types of a file, and `namespace` of an import prefixes them"),
@@ -160,7 +169,8 @@ entities! {
         gone [gone("credential", "credentials are given to the program that fetches")];
 
     IMPORT "an import" "6.8.1" [
-        may("url", Text), may("profile", Text), may("repository", Text), may("namespace", Text),
+        was("file", "url", Text), was("file", "profile", Text), may("repository", Text),
+        was("namespace_prefix", "namespace", Text),
     ] [Short::Text] gone [
         renamed("file", "url"),
         renamed("namespace_prefix", "namespace"),
@@ -180,7 +190,7 @@ entities! {
     ];
 
     NODE_TEMPLATE "a node template" "7.2" [
-        must("type", Type(Family::Node)),
+        must("type", Type),
         may("directives", Words(&["create", "select", "substitute"])),
         may("properties", Values),
         may("attributes", Values),
@@ -188,13 +198,13 @@ entities! {
         may("capabilities", Named(&CAPABILITY_ASSIGNMENT)),
         may("interfaces", Named(&INTERFACE_ASSIGNMENT)),
         may("artifacts", Named(&ARTIFACT)),
-        may("count", Value),
+        was("instance_count", "count", Value),
         may("node_filter", Value),
         may("copy", Text),
     ];
 
     RELATIONSHIP_TEMPLATE "a relationship template" "7.4" [
-        must("type", Type(Family::Relationship)),
+        must("type", Type),
         may("properties", Values),
         may("attributes", Values),
         may("interfaces", Named(&INTERFACE_ASSIGNMENT)),
@@ -202,12 +212,12 @@ entities! {
     ];
 
     CAPABILITY "a capability definition" "8.2" [
-        must("type", Type(Family::Capability)),
+        must("type", Type),
         may("properties", Named(&PROPERTY)),
         may("attributes", Named(&ATTRIBUTE)),
-        may("valid_source_node_types", Types(Family::Node)),
-        may("valid_relationship_types", Types(Family::Relationship)),
-    ] [Short::Type(Family::Capability)] gone [
+        was("valid_source_types", "valid_source_node_types", Types),
+        may("valid_relationship_types", Types),
+    ] [Short::Type] gone [
         renamed("valid_source_types", "valid_source_node_types"),
         gone("occurrences", "capabilities of TOSCA 2.0 have no bounds"),
     ];
@@ -220,18 +230,18 @@ entities! {
 
     REQUIREMENT "a requirement definition" "8.5" [
         must("relationship", One(&REQUIREMENT_RELATIONSHIP)),
-        may("node", Type(Family::Node)),
+        may("node", Type),
         must("capability", Text),
         may("node_filter", Value),
-        may("count_range", Value),
+        was("occurrences", "count_range", Value),
     ] gone [renamed("occurrences", "count_range")];
 
     REQUIREMENT_RELATIONSHIP "the relationship of a requirement definition" "8.5" [
-        must("type", Type(Family::Relationship)),
+        must("type", Type),
         may("properties", Named(&PROPERTY)),
         may("attributes", Named(&ATTRIBUTE)),
         may("interfaces", Named(&INTERFACE)),
-    ] [Short::Type(Family::Relationship)];
+    ] [Short::Type];
 
     REQUIREMENT_ASSIGNMENT "a requirement assignment" "8.7.1" [
         may("node", Value),
@@ -245,21 +255,21 @@ entities! {
     ] [Short::Text, Short::List] gone [gone("occurrences", COUNTS)];
 
     ASSIGNED_RELATIONSHIP "the relationship of a requirement assignment" "8.7.1" [
-        may("type", Type(Family::Relationship)),
+        may("type", Type),
         may("properties", Values),
         may("attributes", Values),
         may("interfaces", Named(&INTERFACE_ASSIGNMENT)),
     ] [Short::Text];
 
     SCHEMA "a schema" "9.3" [
-        must("type", Type(Family::Data)),
+        must("type", Type),
         may("validation", Value),
         may("key_schema", One(&SCHEMA)),
         may("entry_schema", One(&SCHEMA)),
-    ] [Short::Type(Family::Data)] gone [CONSTRAINTS];
+    ] [Short::Type] gone [CONSTRAINTS];
 
     PROPERTY "a property definition" "9.3" [
-        must("type", Type(Family::Data)),
+        must("type", Type),
         may("required", Bool),
         may("default", Value),
         may("value", Value),
@@ -271,7 +281,7 @@ entities! {
     ];
 
     ATTRIBUTE "an attribute definition" "9.5" [
-        must("type", Type(Family::Data)),
+        must("type", Type),
         may("default", Value),
         may("validation", Value),
         may("key_schema", One(&SCHEMA)),
@@ -279,7 +289,7 @@ entities! {
     ] gone [CONSTRAINTS, STATUS];
 
     PARAMETER "a parameter definition" "9.7" [
-        may("type", Type(Family::Data)),
+        may("type", Type),
         may("required", Bool),
         may("default", Value),
         may("value", Value),
@@ -300,7 +310,7 @@ entities! {
     ];
 
     INTERFACE "an interface definition" "11.2" [
-        must("type", Type(Family::Interface)),
+        must("type", Type),
         may("inputs", Named(&PARAMETER)),
         may("operations", Named(&OPERATION)),
         may("notifications", Named(&NOTIFICATION)),
@@ -344,7 +354,7 @@ entities! {
     ];
 
     ARTIFACT "an artifact definition" "12.2" [
-        must("type", Type(Family::Artifact)),
+        must("type", Type),
         must("file", Text),
         may("repository", Text),
         may("artifact_version", Any),
@@ -389,7 +399,7 @@ entities! {
     ] [Short::Text];
 
     SUBSTITUTION_MAPPING "a substitution mapping" "15.1" [
-        must("node_type", Type(Family::Node)),
+        must("node_type", Type),
         may("substitution_filter", Value),
         may("properties", Any),
         may("attributes", Any),
@@ -399,14 +409,14 @@ entities! {
     ];
 
     GROUP "a group" "16.2" [
-        must("type", Type(Family::Group)),
+        must("type", Type),
         may("properties", Values),
         may("attributes", Values),
         may("members", List),
     ] gone [gone("interfaces", "groups of TOSCA 2.0 have none")];
 
     POLICY "a policy" "16.4" [
-        must("type", Type(Family::Policy)),
+        must("type", Type),
         may("properties", Values),
         may("targets", List),
         may("triggers", Named(&TRIGGER)),
@@ -423,7 +433,7 @@ entities! {
 }
 
 types! {
-    NODE_TYPE "a node type" "7.1" Node [
+    NODE_TYPE "a node type" "7.1" [
         may("properties", Named(&PROPERTY)),
         may("attributes", Named(&ATTRIBUTE)),
         may("capabilities", Named(&CAPABILITY)),
@@ -432,59 +442,59 @@ types! {
         may("artifacts", Named(&ARTIFACT)),
     ];
 
-    RELATIONSHIP_TYPE "a relationship type" "7.3" Relationship [
+    RELATIONSHIP_TYPE "a relationship type" "7.3" [
         may("properties", Named(&PROPERTY)),
         may("attributes", Named(&ATTRIBUTE)),
         may("interfaces", Named(&INTERFACE)),
-        may("valid_capability_types", Types(Family::Capability)),
-        may("valid_target_node_types", Types(Family::Node)),
-        may("valid_source_node_types", Types(Family::Node)),
+        was("valid_target_types", "valid_capability_types", Types),
+        may("valid_target_node_types", Types),
+        may("valid_source_node_types", Types),
     ] gone [renamed("valid_target_types", "valid_capability_types")];
 
-    CAPABILITY_TYPE "a capability type" "8.1" Capability [
+    CAPABILITY_TYPE "a capability type" "8.1" [
         may("properties", Named(&PROPERTY)),
         may("attributes", Named(&ATTRIBUTE)),
-        may("valid_source_node_types", Types(Family::Node)),
-        may("valid_relationship_types", Types(Family::Relationship)),
+        was("valid_source_types", "valid_source_node_types", Types),
+        may("valid_relationship_types", Types),
     ] gone [renamed("valid_source_types", "valid_source_node_types")];
 
-    DATA_TYPE "a data type" "9.2" Data [
+    DATA_TYPE "a data type" "9.2" [
         may("validation", Value),
         may("properties", Named(&PROPERTY)),
         may("key_schema", One(&SCHEMA)),
         may("entry_schema", One(&SCHEMA)),
-        may("data_value_type", Type(Family::Data)),
+        may("data_value_type", Type),
         may("unit_suffix", Text),
         may("unit_symbol_map", Any),
-        may("data_type", Type(Family::Data)),
+        may("data_type", Type),
         may("units", Any),
         may("canonical_unit", Text),
         may("prefixes", Any),
     ] gone [CONSTRAINTS];
 
-    INTERFACE_TYPE "an interface type" "11.1" Interface [
+    INTERFACE_TYPE "an interface type" "11.1" [
         may("inputs", Named(&PARAMETER)),
         may("operations", Named(&OPERATION)),
         may("notifications", Named(&NOTIFICATION)),
     ];
 
-    ARTIFACT_TYPE "an artifact type" "12.1" Artifact [
+    ARTIFACT_TYPE "an artifact type" "12.1" [
         may("mime_type", Text),
         may("file_ext", List),
         may("properties", Named(&PROPERTY)),
     ];
 
-    GROUP_TYPE "a group type" "16.1" Group [
+    GROUP_TYPE "a group type" "16.1" [
         may("properties", Named(&PROPERTY)),
         may("attributes", Named(&ATTRIBUTE)),
-        may("members", Types(Family::Node)),
+        may("members", Types),
     ] gone [
         gone("requirements", "group types of TOSCA 2.0 have none"),
         gone("capabilities", "group types of TOSCA 2.0 have none"),
         gone("interfaces", "group types of TOSCA 2.0 have none"),
     ];
 
-    POLICY_TYPE "a policy type" "16.3" Policy [
+    POLICY_TYPE "a policy type" "16.3" [
         may("properties", Named(&PROPERTY)),
         may("targets", List),
         may("triggers", Named(&TRIGGER)),
@@ -511,5 +521,44 @@ impl Entity {
     /// What to do with a key that is no keyname and whose name says nothing.
     pub(crate) fn advice(&self) -> Option<&'static str> {
         self.names().any(|name| name == "operations").then_some(BELOW_OPERATIONS)
+    }
+}
+
+/// The fields of the tree that TOSCA 2.0 has, each with the keynames that it stands for.
+static FIELDS: LazyLock<BTreeMap<&str, BTreeSet<&str>>> = LazyLock::new(|| {
+    let mut fields: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
+    let (mut open, mut seen) = (vec![&FILE], FxHashSet::default());
+    while let Some(entity) = open.pop() {
+        // The elements are told apart by their places, as they have no names of their own.
+        if !seen.insert(std::ptr::from_ref(entity)) {
+            continue;
+        }
+        for keyname in entity.keynames.iter().chain(&COMMON) {
+            fields.entry(keyname.field).or_default().insert(keyname.name);
+            open.extend(keyname.holds.element());
+        }
+    }
+    fields
+});
+
+/// Whether any element of TOSCA 2.0 has a keyname that the tree calls so.
+pub(crate) fn has_field(name: &str) -> bool {
+    FIELDS.contains_key(name)
+}
+
+/// The fields that always stand for one keyname of another name, with that.
+pub(crate) fn renamed_fields() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let only = FIELDS.iter().filter(|(_, names)| names.len() == 1);
+    let pairs = only.filter_map(|(field, names)| Some((*field, *names.first()?)));
+    pairs.filter(|(field, name)| field != name)
+}
+
+impl Holds {
+    /// The element that stands below, once or several times.
+    pub(crate) fn element(&self) -> Option<&'static Entity> {
+        match self {
+            One(below) | Named(below) | Listed(below) | Items(below) => Some(below),
+            _ => None,
+        }
     }
 }

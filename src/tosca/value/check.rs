@@ -3,7 +3,7 @@
 //! The recursion follows the nesting of a value, which the parser limits.
 
 use super::datum::Datum;
-use super::literal::{Literal, range};
+use super::literal::{Literal, amount_and_unit, range};
 use super::rule::GivenValues;
 use super::truth::Truth;
 use super::{
@@ -71,6 +71,13 @@ impl<'t> TypedSchema<'t> {
             .find(|property| property.named.name == name)
     }
 
+    /// Whether a scalar has one of the units of its type, where the type says which there are.
+    fn has_unit(&self, datum: Datum<'t>) -> Option<bool> {
+        let units = self.data_type?.units;
+        let (_, unit) = amount_and_unit(datum.as_str()?)?;
+        (!units.is_empty()).then(|| units.iter().any(|known| known == unit))
+    }
+
     /// Whether the schema has a type that is not known, because the type or an ancestor is not
     /// defined.
     pub(super) fn is_unknown(&self) -> bool {
@@ -110,7 +117,7 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
     }
 
     pub(super) fn kind(&self, schema: &'t Schema<'t>) -> TypedSchema<'t> {
-        let primitive = Primitive::from_name(schema.type_name);
+        let primitive = schema.primitive();
         let data_type = if primitive.is_none() {
             self.types.data_type_in(schema.file(), schema.type_name)
         } else {
@@ -210,6 +217,10 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
                 self.assignments(Some(datum), properties, owner);
                 self.rules(datum, kind);
             }
+            Some(Primitive::Scalar) if kind.has_unit(datum) == Some(false) => {
+                self.invalid(datum, kind);
+                return false;
+            }
             Some(primitive) if Literal::read(datum, primitive).is_some() => {
                 self.spelling(datum, primitive)
             }
@@ -234,7 +245,9 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
     fn invalid(&mut self, datum: Datum<'t>, kind: &TypedSchema<'t>) {
         let message = format!("expected {}, got {}", kind.describe(), datum.described());
         let section = kind.base.map_or("3.7.6", Primitive::section);
-        let help = kind.base.and_then(|base| base.advice(datum));
+        let units = kind.data_type.map_or(&[][..], |data_type| data_type.units);
+        let listed = (!units.is_empty()).then(|| format!("write a number and one of {}", units.join(", ")));
+        let help = listed.or_else(|| kind.base.and_then(|base| base.advice(datum)));
         self.report(
             Diagnostic::error(Code::InvalidValue, message)
                 .at(datum.span())

@@ -45,12 +45,16 @@ impl<'t> Literal<'t> {
             }
             (Primitive::Boolean, Scalar::Bool(value)) => Some(Self::Boolean(value)),
             (Primitive::Timestamp, Scalar::String(text)) => timestamp(text).map(Self::Timestamp),
-            (Primitive::Null, Scalar::Null) => Some(Self::Null),
+            (Primitive::Null | Primitive::Nil, Scalar::Null) => Some(Self::Null),
             (Primitive::Version, Scalar::String(_) | Scalar::Int(_) | Scalar::Float(_)) => {
                 Version::parse(datum.text()?).map(Self::Version)
             }
             (Primitive::ScalarUnit(dimension), Scalar::String(text)) => {
                 measure(dimension, text).map(Self::Measure)
+            }
+            (Primitive::Bytes, Scalar::String(text)) if is_base64(text) => Some(Self::Text(text)),
+            (Primitive::Scalar, Scalar::String(text)) => {
+                amount_and_unit(text).map(|_| Self::Text(text))
             }
             _ => None,
         }
@@ -73,6 +77,39 @@ impl<'t> Literal<'t> {
             _ => None,
         }
     }
+}
+
+/// Whether a text is base64 (TOSCA 2.0, section 9.1.1.5); it may have line breaks.
+fn is_base64(text: &str) -> bool {
+    let digits = text.bytes().filter(|byte| !byte.is_ascii_whitespace());
+    let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
+    let (mut count, mut padding) = (0_usize, 0);
+    for byte in digits {
+        match byte {
+            b'=' => padding += 1,
+            byte if is_digit(byte) && padding == 0 => {}
+            _ => return false,
+        }
+        count += 1;
+    }
+    count % 4 == 0 && padding <= 2
+}
+
+/// The number and the unit of a scalar of TOSCA 2.0, such as `10 GB`.
+pub(crate) fn amount_and_unit(text: &str) -> Option<(&str, &str)> {
+    let is_of_number = |c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.');
+    // An exponent has a digit or a sign behind its letter, a unit has not.
+    let exponent = text.find(['e', 'E']).filter(|&at| {
+        at > 0
+            && text[..at].chars().all(is_of_number)
+            && text[at + 1..].starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-'))
+    });
+    let start = exponent.map_or(0, |at| at + 1);
+    let end = start + text[start..].find(|c| !is_of_number(c))?;
+    let (number, unit) = text.split_at(end);
+    number.parse::<f64>().ok()?;
+    let unit = unit.trim_start_matches([' ', '\t']);
+    (!unit.is_empty() && !unit.ends_with(char::is_whitespace)).then_some((number, unit))
 }
 
 /// Reads an integer that does not fit into 64 bits. Integers of more than a thousand digits are

@@ -30,6 +30,12 @@ pub enum Primitive {
     Map,
     /// `scalar-unit.size`, `scalar-unit.time`, …
     ScalarUnit(Dimension),
+    /// `bytes` of TOSCA 2.0
+    Bytes,
+    /// `nil` of TOSCA 2.0
+    Nil,
+    /// `scalar-unit` of TOSCA 2.0, whose units derived types define
+    Scalar,
 }
 
 impl Primitive {
@@ -50,6 +56,33 @@ impl Primitive {
         Self::ScalarUnit(Dimension::Frequency),
         Self::ScalarUnit(Dimension::Bitrate),
     ];
+
+    /// The primitive types of TOSCA 2.0 (section 9.1).
+    pub const OF_2_0: [Self; 11] = [
+        Self::String,
+        Self::Integer,
+        Self::Float,
+        Self::Boolean,
+        Self::Bytes,
+        Self::Nil,
+        Self::Timestamp,
+        Self::Version,
+        Self::Scalar,
+        Self::List,
+        Self::Map,
+    ];
+
+    /// The type with this name in a file of TOSCA 2.0. Later texts of the standard call its
+    /// `scalar-unit` `scalar`, and files do so already.
+    pub fn of_2_0(name: &str) -> Option<Self> {
+        let name = if name == "scalar" { Self::Scalar.name() } else { name };
+        Self::OF_2_0.into_iter().find(|primitive| primitive.name() == name)
+    }
+
+    /// The type with this name in any version.
+    pub(crate) fn of_any_version(name: &str) -> Option<Self> {
+        Self::from_name(name).or_else(|| Self::of_2_0(name))
+    }
 
     /// The type with this short or qualified name.
     ///
@@ -80,6 +113,9 @@ impl Primitive {
             Self::ScalarUnit(Dimension::Time) => "scalar-unit.time",
             Self::ScalarUnit(Dimension::Frequency) => "scalar-unit.frequency",
             Self::ScalarUnit(Dimension::Bitrate) => "scalar-unit.bitrate",
+            Self::Bytes => "bytes",
+            Self::Nil => "nil",
+            Self::Scalar => "scalar-unit",
         }
     }
 
@@ -100,6 +136,9 @@ impl Primitive {
             Self::ScalarUnit(Dimension::Time) => "a time such as `10 ms`",
             Self::ScalarUnit(Dimension::Frequency) => "a frequency such as `2.4 GHz`",
             Self::ScalarUnit(Dimension::Bitrate) => "a bit rate such as `10 Mbps`",
+            Self::Bytes => "bytes in base64",
+            Self::Nil => "null",
+            Self::Scalar => "a number and a unit",
         }
     }
 
@@ -141,6 +180,7 @@ impl Primitive {
                 | Self::String
                 | Self::Version
                 | Self::ScalarUnit(_)
+                | Self::Scalar
         )
     }
 

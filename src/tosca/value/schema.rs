@@ -6,6 +6,7 @@ use super::{Clause, Primitive, PropertyRule};
 use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
 use crate::tosca::grammar::{Grammar, Named};
 use crate::tosca::sensitive::is_sensitive_name;
+use crate::tosca::v2_0;
 use cuvee_text::source::FileId;
 use cuvee_text::yaml::Node;
 
@@ -46,6 +47,14 @@ impl<'a> Schema<'a> {
     /// The file that names the type, where it is known. The name has its meaning in that file.
     pub fn file(&self) -> Option<FileId> {
         self.kind.map(|kind| kind.document().file())
+    }
+
+    /// The primitive type that the schema names, if it names one.
+    pub(crate) fn primitive(&self) -> Option<Primitive> {
+        match self.kind {
+            Some(kind) if v2_0::is_of(kind.document()) => Primitive::of_2_0(self.type_name),
+            _ => Primitive::from_name(self.type_name),
+        }
     }
 
     /// Whether a type is declared.
@@ -161,6 +170,8 @@ pub struct DataTypeView<'t, 'a> {
     pub key_schema: Option<&'t Schema<'a>>,
     /// The schema of entries, if it derives from `list` or `map`.
     pub entry_schema: Option<&'t Schema<'a>>,
+    /// The units of its values, if it derives from `scalar-unit` of TOSCA 2.0.
+    pub units: &'t [String],
     /// Whether an ancestor is not defined, so that the valid values are not known.
     pub is_open: bool,
     /// Whether its values are secret as a whole, so that no message shows them.

@@ -66,6 +66,7 @@ impl<'a> DataTypes<'a> for Types<'a> {
     fn data_type(&self, name: &str) -> Option<DataTypeView<'_, 'a>> {
         let (_, base, properties, schema) = self.0.iter().find(|(known, ..)| *known == name)?;
         Some(DataTypeView {
+            units: &[],
             base: *base,
             properties,
             constraints: &schema.constraints,

@@ -3,7 +3,7 @@
 
 use super::super::checker::Checker;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::tosca::value::{Primitive, Schema};
+use crate::tosca::value::{Primitive, Schema, function};
 use crate::tosca::{PropertyDefinition, TypeRef};
 use cuvee_text::yaml::{Node, Scalar};
 
@@ -84,7 +84,8 @@ impl<'c> Checker<'c, '_> {
     fn step(&self, kind: &ValueType, step: Node<'_>) -> Result<Option<ValueType>, Diagnostic> {
         // The keyword `INDEX`, the position of a node among several of one template, is also an
         // index (section 2.20.2).
-        let index = matches!(step.scalar(), Some(Scalar::Int(0..))) || step.text() == Some("INDEX");
+        let index = matches!(step.scalar(), Some(Scalar::Int(0..))) || step.text() == Some("INDEX")
+            || function(step).is_some();
         let name = step.text().unwrap_or_default();
         let wrong = |code, message: String| Err(Diagnostic::error(code, message).at(step.span()));
         match (self.base(kind), kind.kind) {
@@ -111,7 +112,7 @@ impl<'c> Checker<'c, '_> {
     }
 
     fn base(&self, kind: &ValueType) -> Option<Primitive> {
-        self.types.primitive(kind.kind).and_then(Primitive::from_name)
+        self.types.primitive(kind.kind).and_then(Primitive::of_any_version)
     }
 
     /// The type of the entries of a list or a map, if it is declared.
@@ -188,7 +189,13 @@ impl<'c> Checker<'c, '_> {
             // Values of these types are written as text, as a map, or as a list.
             (
                 Some(Primitive::String),
-                Some(Primitive::Timestamp | Primitive::Version | Primitive::ScalarUnit(_)),
+                Some(
+                    Primitive::Timestamp
+                    | Primitive::Version
+                    | Primitive::ScalarUnit(_)
+                    | Primitive::Bytes
+                    | Primitive::Scalar,
+                ),
             )
             | (Some(Primitive::Map), None)
             | (Some(Primitive::List), Some(Primitive::Range)) => Fit::Undecided,

@@ -188,7 +188,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         if value.kind() == NodeKind::Scalar || !self.counts(site.from) {
             return;
         }
-        if function_not_map(value).is_some() || self.is_expected(value) {
+        let is_call = function_not_map(value).is_some() || self.is_expected(value);
+        if is_call && Call::read(value).is_some() {
             self.call(site, value);
         } else {
             value

@@ -3,6 +3,8 @@
 
 use super::super::checker::Checker;
 use crate::tosca::requirement;
+use crate::tosca::v2_0;
+use crate::tosca::value::function;
 use crate::tosca::shape::{RELATIONSHIP_IN_PLACE, REQUIREMENT_ASSIGNMENT, Vocabulary};
 use crate::variability::graph::{ElementId, RelationElement};
 use crate::variability::template::shape;
@@ -27,10 +29,13 @@ impl<'a> Checker<'_, 'a> {
         if let Some(occurrences) = value.get("occurrences") {
             self.occurrences(&when, occurrences, section);
         }
-        if let Some(optional) = value.get("optional").filter(|it| it.as_bool().is_none()) {
+        let is_no_truth = |it: &Node<'_>| it.as_bool().is_none() && function(*it).is_none();
+        if let Some(optional) = value.get("optional").filter(is_no_truth) {
             self.wrong(&when, optional, "optional", "a boolean", section);
         }
-        if let Some(count) = value.get("count").filter(|it| requirement::count(*it).is_none()) {
+        let is_wrong =
+            |it: &Node<'_>| requirement::count(*it).is_none() && function(*it).is_none();
+        if let Some(count) = value.get("count").filter(is_wrong) {
             self.wrong(&when, count, "count", "a natural number", section);
         }
     }
@@ -48,7 +53,9 @@ impl<'a> Checker<'_, 'a> {
         for (keyname, value) in
             texts.iter().filter_map(|keyname| Some((keyname, body.get(keyname)?)))
         {
-            if value.as_str().is_none() && !value.is_null() {
+            // In TOSCA 2.0 it may also be a list of a name and an index, or a call.
+            let is_longer = v2_0::is_of(value.document()) && value.kind() != NodeKind::Scalar;
+            if value.as_str().is_none() && !value.is_null() && !is_longer {
                 self.wrong(when, value, keyname, "a string", section);
             }
         }

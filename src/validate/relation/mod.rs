@@ -16,7 +16,7 @@ mod tests;
 
 use super::checker::Checker;
 use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean, listed};
-use crate::tosca::requirement::AssignedCount;
+use crate::tosca::requirement::{self, AssignedCount};
 use crate::tosca::{Family, Occurrences, RequirementDefinition, TypeId};
 use crate::variability::graph::{ElementId, RelationElement};
 use cuvee_text::yaml::{Node, NodeKind};
@@ -257,9 +257,9 @@ fn own_count<'n>(assignment: Node<'n>) -> Option<Node<'n>> {
     ["occurrences", "count", "optional"].into_iter().find_map(|keyname| assignment.get(keyname))
 }
 
-/// The bounds of a requirement's occurrences; by default exactly one (section 3.7.3.3).
+/// The bounds of a requirement's occurrences, and where they are defined.
 fn bounds<'c>(definition: &RequirementDefinition<'c>) -> (u64, Option<u64>, Node<'c>) {
-    definition
-        .occurrences
-        .map_or((1, Some(1), definition.named.key), |it| (it.min, it.max, it.node))
+    let bounds = requirement::bounds(definition);
+    let place = definition.occurrences.map_or(definition.named.key, |it| it.node);
+    (bounds.min, bounds.max, place)
 }

@@ -1,18 +1,35 @@
 //! Checks the keynames of a file of TOSCA 2.0 against the grammar, and the contents below them.
 
-use super::names::{Names, TypeFile};
-use super::{by, function};
+use super::by;
+use super::function::Functions;
 use crate::diagnostic::{Advice, Code, Diagnostic, Severity, closest, did_you_mean};
 use crate::tosca::v2_0::grammar::{
     CAPABILITY, Entity, FILE, Holds, Keyname, REQUIREMENT_RELATIONSHIP, Short,
 };
-use cuvee_text::yaml::{Node, NodeKind};
+use crate::tosca::v2_0::{called, written};
+use crate::variability::template::shape::is_keyword;
+use cuvee_text::yaml::{Document, Node, NodeKind};
 
 /// Reports what is wrong in one file.
 pub(super) struct KeynameChecker<'n, 'd> {
-    pub names: &'n Names<'d>,
-    pub file: &'n TypeFile<'d>,
-    pub found: &'n mut Vec<Diagnostic>,
+    functions: &'n Functions<'d>,
+    /// Whether the words of variability may stand beside keynames, and lists of alternatives in
+    /// place of maps. Who reads them checks them.
+    is_variable: bool,
+    found: &'n mut Vec<KeynameFinding>,
+}
+
+/// What is wrong with an element.
+pub(in crate::validate) struct KeynameFinding {
+    pub diagnostic: Diagnostic,
+    /// The keyname that is missing, if that is what is wrong.
+    pub lacking: Option<&'static str>,
+}
+
+impl From<Diagnostic> for KeynameFinding {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Self { diagnostic, lacking: None }
+    }
 }
 
 /// Where an element stands.
@@ -24,54 +41,82 @@ enum Place {
     Refining,
 }
 
-impl<'d> KeynameChecker<'_, 'd> {
+impl<'n, 'd> KeynameChecker<'n, 'd> {
+    pub(super) fn new(
+        functions: &'n Functions<'d>,
+        document: &'d Document,
+        found: &'n mut Vec<KeynameFinding>,
+    ) -> Self {
+        let topology = document.root().get("topology_template");
+        let is_variable = topology.is_some_and(|topology| topology.get("variability").is_some());
+        Self { functions, is_variable, found }
+    }
+
     /// Checks the whole file.
     pub(super) fn file(&mut self, root: Node<'d>) {
-        self.element(root, &FILE, Place::Own);
+        self.element(root, root, &FILE, Place::Own);
         let first = root.entries().next().map(|(key, _)| key);
         let is_version = |key: &Node<'_>| key.text() == Some("tosca_definitions_version");
         if let Some(key) = first.filter(|key| !is_version(key)) {
             let message = "`tosca_definitions_version` has to be the first key of a file";
             self.invalid(key, message, "6.1");
         }
-        let exclusive = root.get("profile").and(root.get("service_template"));
-        if exclusive.is_some() {
-            let key = root.entries().find(|(key, _)| key.text() == Some("profile"));
+        let find = |name| root.entries().map(|(key, _)| key).find(|key| written(*key) == name);
+        if let Some(key) = find("profile").filter(|_| find("service_template").is_some()) {
             let message = "a file with a `profile` has no `service_template`";
-            self.invalid(key.map_or(root, |(key, _)| key), message, "6.7");
+            self.invalid(key, message, "6.7");
         }
     }
 
+    /// Checks the calls of functions in a value.
+    fn calls(&mut self, value: Node<'_>) {
+        let mut found = Vec::new();
+        self.functions.check(value, &mut found);
+        self.found.extend(found.into_iter().map(KeynameFinding::from));
+    }
+
     fn push(&mut self, at: Node<'_>, error: Diagnostic, section: &'static str) {
-        self.found.push(by(error.at(at.span()), section));
+        self.found.push(by(error.at(at.span()), section).into());
     }
 
     fn invalid(&mut self, at: Node<'_>, message: impl Into<String>, section: &'static str) {
         self.push(at, Diagnostic::error(Code::InvalidTemplate, message), section);
     }
 
-    fn element(&mut self, node: Node<'d>, entity: &'static Entity, place: Place) {
+    /// Checks an element; what it lacks is reported at `at`, which is its name where it has one.
+    fn element(
+        &mut self,
+        at: Node<'d>,
+        node: Node<'d>,
+        entity: &'static Entity,
+        place: Place,
+    ) {
         if node.kind() != NodeKind::Mapping || is_value(entity, node) {
             return self.short(node, entity, place);
         }
         for (key, value) in node.entries() {
-            let name = key.key_text();
-            match entity.keyname(&name) {
+            let name = if key.kind() == NodeKind::Scalar { written(key) } else { &*key.key_text() };
+            match entity.keyname(name) {
                 Some(keyname) => {
                     self.content(value, keyname, entity, below(place, node, entity));
                 }
-                None => self.unknown(key, &name, entity),
+                None if self.is_variable && is_keyword(name) => {}
+                None => self.unknown(key, name, entity),
             }
         }
-        let has = |keyname: &Keyname| {
+        let has_keyname = |keyname: &Keyname| {
             let renamed = entity.gone.iter().filter(|gone| gone.renamed == Some(keyname.name));
             let mut names = renamed.map(|gone| gone.name).chain([keyname.name]);
-            names.any(|name| node.get(name).is_some())
+            names.any(|name| has(node, name))
         };
-        let lacking = entity.keynames.iter().filter(|keyname| keyname.mandatory && !has(keyname));
+        let lacking = entity.keynames.iter().filter(|keyname| keyname.mandatory && !has_keyname(keyname));
         for keyname in lacking.filter(|_| place == Place::Own) {
             let message = format!("{} has to have `{}`", entity.what, keyname.name);
-            self.invalid(node, message, entity.section);
+            let error = Diagnostic::error(Code::InvalidTemplate, message);
+            self.found.push(KeynameFinding {
+                diagnostic: by(error.at(at.span()), entity.section),
+                lacking: Some(keyname.name),
+            });
         }
         self.together(node, entity);
     }
@@ -80,7 +125,7 @@ impl<'d> KeynameChecker<'_, 'd> {
     fn short(&mut self, node: Node<'d>, entity: &'static Entity, place: Place) {
         let is_text = node.as_str().is_some();
         let fits = |short: &Short| match short {
-            Short::Text | Short::Type(_) => is_text,
+            Short::Text | Short::Type => is_text,
             Short::List => node.kind() == NodeKind::Sequence,
             Short::Value => true,
         };
@@ -88,9 +133,8 @@ impl<'d> KeynameChecker<'_, 'd> {
             && (place == Place::Refining
                 || entity.keynames.iter().all(|keyname| !keyname.mandatory));
         match entity.short.iter().find(|short| fits(short)) {
-            Some(&Short::Type(family)) => self.names.named(self.file, family, node, self.found),
-            Some(Short::Value) => function::check(node, self.names, self.file, self.found),
-            Some(Short::Text | Short::List) => {}
+            Some(Short::Value) => self.calls(node),
+            Some(Short::Text | Short::Type | Short::List) => {}
             None if is_empty => {}
             None => {
                 let message = format!("{} has to be a map, not {}", entity.what, node.describe());
@@ -148,7 +192,7 @@ impl<'d> KeynameChecker<'_, 'd> {
             Holds::Bool => wrong(self, node, "true or false"),
             Holds::List => {
                 if self.is_list(node, &wrong) {
-                    function::check(node, self.names, self.file, self.found);
+                    self.calls(node);
                 }
             }
             Holds::Words(words) => {
@@ -157,38 +201,48 @@ impl<'d> KeynameChecker<'_, 'd> {
                     self.word(item, name, words, entity.section);
                 }
             }
-            Holds::Value => function::check(node, self.names, self.file, self.found),
-            Holds::Values => {
-                if !function::is_call(node) && self.is_map(node, &wrong) {
-                    node.entries().for_each(|(_, value)| {
-                        function::check(value, self.names, self.file, self.found)
-                    });
-                }
-            }
-            Holds::Type(_) if node.as_str().is_none() && node.text() != Some("null") => {
-                wrong(self, node, "the name of a type");
-            }
-            Holds::Type(family) => self.names.named(self.file, family, node, self.found),
-            Holds::Types(family) => {
-                self.is_list(node, &wrong);
-                for item in node.items() {
-                    match item.as_str() {
-                        Some(_) => self.names.named(self.file, family, item, self.found),
-                        None => wrong(self, item, "a list of names of types"),
+            Holds::Value => self.calls(node),
+            Holds::Values | Holds::Named(_) if self.has_alternatives(node) => {
+                for (key, body) in node.items().flat_map(Node::entries) {
+                    match keyname.holds {
+                        Holds::Named(below) => self.element(key, body, below, place),
+                        _ => self.calls(body),
                     }
                 }
             }
-            Holds::One(below) => self.element(node, below, place),
+            Holds::Values => {
+                if !called(node).is_some() && self.is_map(node, &wrong) {
+                    node.entries().for_each(|(_, value)| self.calls(value));
+                }
+            }
+            Holds::Type
+                if node.as_str().is_none()
+                    && node.text() != Some("null")
+                    && !self.has_alternatives(node) =>
+            {
+                wrong(self, node, "the name of a type");
+            }
+            Holds::Type => {}
+            Holds::Types => {
+                self.is_list(node, &wrong);
+                for item in node.items().filter(|item| item.as_str().is_none()) {
+                    wrong(self, item, "a list of names of types");
+                }
+            }
+            Holds::One(below) => self.element(node, node, below, place),
             Holds::Named(below) => {
                 if self.is_map(node, &wrong) {
-                    node.entries().for_each(|(_, body)| self.element(body, below, place));
+                    node.entries().for_each(|(key, body)| self.element(key, body, below, place));
                 }
             }
             Holds::Listed(below) => {
                 self.is_list(node, &wrong);
                 for item in node.items() {
                     match item.entries().len() {
-                        1 => item.entries().for_each(|(_, body)| self.element(body, below, place)),
+                        1 => {
+                            let entries = item.entries();
+                            entries.for_each(|(key, body)| self.element(key, body, below, place));
+                        }
                         _ => self.invalid(
                             item,
                             format!(
@@ -201,9 +255,14 @@ impl<'d> KeynameChecker<'_, 'd> {
             }
             Holds::Items(below) => {
                 self.is_list(node, &wrong);
-                node.items().for_each(|item| self.element(item, below, place));
+                node.items().for_each(|item| self.element(item, item, below, place));
             }
         }
+    }
+
+    /// Whether a list of alternatives stands in place of a map or a name.
+    fn has_alternatives(&self, node: Node<'_>) -> bool {
+        self.is_variable && node.kind() == NodeKind::Sequence
     }
 
     fn is_list(&mut self, node: Node<'_>, wrong: &dyn Fn(&mut Self, Node<'_>, &str)) -> bool {
@@ -245,7 +304,7 @@ impl<'d> KeynameChecker<'_, 'd> {
             ("a workflow", "steps", "implementation"),
             ("a parameter definition", "value", "mapping"),
         ];
-        let has = |name: &str| node.get(name).is_some();
+        let has = |name: &str| has(node, name);
         for (what, one, other) in EXCLUSIVE {
             if what == entity.what && has(one) && has(other) {
                 let message = format!("{what} has `{one}` or `{other}`, not both");
@@ -268,9 +327,14 @@ impl<'d> KeynameChecker<'_, 'd> {
     }
 }
 
+/// Whether a map has a keyname, as its author wrote it.
+fn has(node: Node<'_>, name: &str) -> bool {
+    node.entries().any(|(key, _)| written(key) == name)
+}
+
 /// Whether what stands here is a value instead of a definition.
 fn is_value(entity: &Entity, node: Node<'_>) -> bool {
-    entity.short.contains(&Short::Value) && function::is_call(node)
+    entity.short.contains(&Short::Value) && called(node).is_some()
 }
 
 /// Where the parts of this element stand: types that derive, capabilities and relationships may

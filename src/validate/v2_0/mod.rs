@@ -1,55 +1,60 @@
-//! Validates files of TOSCA 2.0: keynames and what stands below them, imports, names of types,
-//! properties of templates, and calls of functions.
+//! Checks what only files of TOSCA 2.0 have: the keynames of their grammar, and calls of functions.
+//! All else is checked as in files of the Simple Profile 1.3.
 
 mod function;
 mod keynames;
-mod names;
 
-use crate::diagnostic::{Code, Diagnostic, Rule, Severity, TOSCA_2_0};
-use crate::tosca::Family;
-use crate::tosca::load::Loaded;
-use crate::tosca::v2_0::{self, VERSION};
-use cuvee_text::yaml::{Document, Node};
-use keynames::KeynameChecker;
-use names::Names;
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Rule, Severity, TOSCA_2_0};
+use crate::tosca::types::scope::Links;
+use crate::tosca::v2_0;
+use cuvee_text::yaml::Document;
+use function::Functions;
+use keynames::{KeynameChecker, KeynameFinding};
+use rustc_hash::FxHashMap;
 
-/// Whether the template is of TOSCA 2.0.
-pub(crate) fn is_of_version(document: &Document) -> bool {
-    document.root().get("tosca_definitions_version").and_then(Node::text) == Some(VERSION)
+/// What is wrong in those of these files that are of TOSCA 2.0.
+pub(super) fn check(documents: &[&Document], links: &Links) -> Vec<KeynameFinding> {
+    let mut found = Vec::new();
+    if !documents.iter().any(|document| v2_0::is_of(document)) {
+        return found;
+    }
+    let functions = Functions::of(documents, links);
+    for document in documents.iter().filter(|document| v2_0::is_of(document)) {
+        KeynameChecker::new(&functions, document, &mut found).file(document.root());
+    }
+    versions(documents, links, &mut found);
+    found
 }
 
-/// Validates a template of TOSCA 2.0 and all files that it imports. `None` where nothing is wrong
-/// and all of them can be read as version 1.3, by whose rules more is checked then.
-pub(crate) fn validate_file(loaded: &Loaded, is_read: bool) -> Option<Vec<Diagnostic>> {
-    let top = loaded.whole(loaded.template()).ok()?;
-    const TEMPLATES: [(&str, Family); 2] =
-        [("node_templates", Family::Node), ("relationship_templates", Family::Relationship)];
-    let mut found = Vec::new();
-    let names = Names::read(loaded, top, &mut found);
-    for file in &names.files {
-        KeynameChecker { names: &names, file, found: &mut found }.file(file.document.root());
-        names.types(file, &mut found);
-        let template = file.document.root().get("service_template");
-        for (keyname, family) in TEMPLATES {
-            let all = template.and_then(|it| it.get(keyname)).into_iter().flat_map(Node::entries);
-            all.for_each(|template| names.properties(file, family, template, &mut found));
+/// Adds what only the grammar of TOSCA 2.0 found to what others found: where these have an error
+/// already, a second one says the same.
+pub(super) fn add(of_2_0: Vec<KeynameFinding>, others: &mut Diagnostics) {
+    let mut wrong: FxHashMap<_, Vec<String>> = FxHashMap::default();
+    for found in others.0.iter().filter(|found| found.severity == Severity::Error) {
+        wrong.entry(found.span).or_default().push(found.message.clone());
+    }
+    let is_news = |found: &KeynameFinding| {
+        let known = wrong.get(&found.diagnostic.span);
+        let says = |message: &String| found.lacking.is_none_or(|name| message.contains(name));
+        !known.is_some_and(|known| known.iter().any(says))
+    };
+    others.0.extend(of_2_0.into_iter().filter(is_news).map(|found| found.diagnostic));
+}
+
+/// Reports imports of files of other versions: what a name means there, no rule says.
+fn versions(documents: &[&Document], links: &Links, found: &mut Vec<KeynameFinding>) {
+    let is_of_2_0 = |file| {
+        let document = documents.iter().find(|document| document.file() == file);
+        document.is_none_or(|document| v2_0::is_of(document))
+    };
+    for link in &links.links {
+        if is_of_2_0(link.from) != is_of_2_0(link.to) {
+            let message = "the imported file is of another version of TOSCA";
+            let error = Diagnostic::error(Code::UnsupportedVersion, message).at(link.span);
+            let help = "convert one of them, so that both are of one version";
+            found.push(by(error.help(help), "6.8").into());
         }
     }
-    let is_read = is_read && names.files.iter().all(|file| v2_0::is_read(file.document));
-    if found.is_empty() && is_read {
-        return None;
-    }
-    if !found.iter().any(|found| found.severity == Severity::Error) {
-        found.push(unchecked(top.root()));
-    }
-    Some(super::in_order(found))
-}
-
-/// Says what is not checked.
-fn unchecked(root: Node<'_>) -> Diagnostic {
-    const MESSAGE: &str = "of TOSCA 2.0, keynames, imports, names of types, names of properties and calls of functions are checked, and values and relations are not";
-    let version = root.get("tosca_definitions_version").unwrap_or(root);
-    Diagnostic::note(Code::UnsupportedVersion, MESSAGE).at(version.span())
 }
 
 /// Cites a section of TOSCA 2.0, unless the diagnostic cites another already.

@@ -12,6 +12,7 @@ use self::named::EntriesByName;
 use self::open::Opening;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::tosca::function::Function;
+use crate::tosca::v2_0;
 use crate::variability::expression::Evaluator;
 use crate::variability::function::scope::Functions;
 use crate::variability::graph::{
@@ -148,7 +149,9 @@ fn map<'a>(entries: Vec<OutputEntry<'a>>, like: Node<'a>) -> Out<'a> {
 /// may read the types of that version, which this one does not.
 fn version(written: Node<'_>) -> Out<'_> {
     match written.text() {
-        Some(text) if OLDER_VERSIONS.contains(&text) => Out::Source(written),
+        Some(text) if OLDER_VERSIONS.contains(&text) || text == v2_0::VERSION => {
+            Out::Source(written)
+        }
         _ => string(PLAIN_VERSION),
     }
 }

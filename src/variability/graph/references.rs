@@ -7,6 +7,7 @@
 use super::element::{ElementId, Graph, NodeId};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::tosca::function::Function;
+use crate::tosca::v2_0;
 use crate::variability::element::ElementKind;
 use crate::variability::template::{
     NODE_PARTS, PropertyValue, RELATIONSHIP_PARTS, REQUIREMENT_PARTS,
@@ -254,7 +255,10 @@ impl<'a> Finder<'_, 'a> {
 
 /// The reference of a map entry, if the entry calls a function.
 fn taken<'a>(key: Node<'a>, operand: Node<'a>) -> Option<NamedReference<'a>> {
-    let name = key.text()?;
+    let name = match v2_0::is_of(key.document()) {
+        true => v2_0::function_name(key)?,
+        false => key.text()?,
+    };
     if name == "eval" {
         return path(operand.as_str()?, operand);
     }

@@ -4,6 +4,7 @@ use super::{
     Application, Expression, ExpressionId, ExpressionOperator, ExpressionRange, ProblemId, Term,
 };
 use crate::diagnostic::{Advice, Code, Diagnostic, did_you_mean};
+use crate::tosca::v2_0;
 use cuvee_text::source::Span;
 use cuvee_text::yaml::{Document, Node, NodeIdentity, NodeKind};
 use rustc_hash::FxHashMap;
@@ -142,7 +143,13 @@ impl<'a> ExpressionTree<'a> {
         let parts = self.room(1);
         let id = parts.first();
         self.fill(id, base, operand);
-        match ExpressionOperator::from_keyword(keyword.text().unwrap_or_default()) {
+        let name = keyword.text().unwrap_or_default();
+        // Functions of TOSCA 2.0 have a `$` before their names, and so may operators there.
+        let name = match name.strip_prefix('$') {
+            Some(name) if v2_0::is_of(keyword.document()) => name,
+            _ => name,
+        };
+        match ExpressionOperator::from_keyword(name) {
             Some(operator) => ExpressionShape::Application(Application { operator, operand: id }),
             None => self.broken(unknown_operator(keyword, operand), parts),
         }

@@ -6,6 +6,7 @@ use super::shape::{self, COMMON};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::tosca::profile::RESERVED_NAMES;
 use crate::tosca::shape::{Reading, Vocabulary};
+use crate::tosca::v2_0;
 use crate::variability::element::ElementKind;
 use cuvee_text::decimal::Decimal;
 use cuvee_text::yaml::{Node, NodeKind, missing_blank};
@@ -489,7 +490,7 @@ fn requirement<'a>(entry: CollectionEntry<'a>, diagnostics: &mut Diagnostics) ->
         inline: None,
         has_rest: false,
     };
-    if let Some(target) = entry.value.filter(|value| value.kind() == NodeKind::Scalar) {
+    if let Some(target) = entry.value.and_then(short_target) {
         requirement.target = Some(target).filter(|target| !target.is_null());
         return requirement;
     }
@@ -498,7 +499,10 @@ fn requirement<'a>(entry: CollectionEntry<'a>, diagnostics: &mut Diagnostics) ->
         let keyword = key.text().unwrap_or_default();
         requirement.has_rest |= is_rest(keyword, value, REQUIREMENT_PARTS);
         match keyword {
-            "node" => requirement.target = Some(value).filter(|target| !target.is_null()),
+            "node" => {
+                let target = short_target(value).unwrap_or(value);
+                requirement.target = Some(target).filter(|target| !target.is_null());
+            }
             "node_filter" => requirement.filtered = true,
             "relationship" if value.kind() == NodeKind::Mapping => {
                 let inline = CollectionEntry { key, value: Some(value) };
@@ -514,6 +518,16 @@ fn requirement<'a>(entry: CollectionEntry<'a>, diagnostics: &mut Diagnostics) ->
         }
     }
     requirement
+}
+
+/// The target that a requirement names alone: in TOSCA 2.0 it may be a list of the template and the
+/// index of one of its nodes.
+fn short_target(value: Node<'_>) -> Option<Node<'_>> {
+    match value.kind() {
+        NodeKind::Scalar => Some(value),
+        NodeKind::Sequence if v2_0::is_of(value.document()) => value.items().next(),
+        _ => None,
+    }
 }
 
 pub(super) fn relationship_template<'a>(

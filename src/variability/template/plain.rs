@@ -6,7 +6,7 @@ use super::shape;
 use super::topology::ServiceTemplate;
 use super::{OLDER_VERSIONS, PLAIN_VERSION};
 use crate::diagnostic::{Cite, Code, Diagnostic};
-use crate::tosca::profile;
+use crate::tosca::{profile, v2_0};
 use crate::tosca::shape::{GROUP, TOPOLOGY, Vocabulary};
 use cuvee_text::source::Span;
 use cuvee_text::yaml::{Node, NodeKind};
@@ -14,16 +14,22 @@ use cuvee_text::yaml::{Node, NodeKind};
 /// Whether the version of a template declares it plain.
 pub(super) fn is_declared(root: Node<'_>) -> bool {
     let version = root.get("tosca_definitions_version").and_then(Node::text);
-    version.is_some_and(|version| {
-        [PLAIN_VERSION, profile::NAMESPACE].contains(&version) || OLDER_VERSIONS.contains(&version)
+    version.is_some_and(|version| match version {
+        // In version 2.0, the definition of variability is all that tells.
+        v2_0::VERSION => !has_variability(root),
+        PLAIN_VERSION | profile::NAMESPACE => true,
+        _ => OLDER_VERSIONS.contains(&version),
     })
 }
 
 /// Whether a template is plain TOSCA, without variability. In a plain template, a map with `value`
 /// is the property's own value; otherwise resolving a resolved template again would change it.
 pub(super) fn is_plain(root: Node<'_>) -> bool {
-    let topology = root.get("topology_template");
-    is_declared(root) && topology.is_none_or(|topology| topology.get("variability").is_none())
+    is_declared(root) && !has_variability(root)
+}
+
+fn has_variability(root: Node<'_>) -> bool {
+    root.get("topology_template").is_some_and(|topology| topology.get("variability").is_some())
 }
 
 /// An error for each place where a template that declares itself plain has a notation that only

@@ -12,12 +12,16 @@ use super::variability::{self, Variability};
 use super::{OLDER_VERSIONS, PLAIN_VERSION};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::tosca::import::ImportDefinition;
-use crate::tosca::profile;
+use crate::tosca::{profile, v2_0};
 use crate::tosca::shape::{Reading, Vocabulary};
 use crate::variability::element::ElementKind;
 use crate::variability::options;
 use cuvee_text::source::Span;
 use cuvee_text::yaml::{Node, NodeKind};
+
+/// The version whose defaults variable templates have where their version says nothing of
+/// variability.
+const NEWEST_VERSION: &str = "tosca_variability_1_0";
 
 /// A variable service template ("Service Template").
 #[derive(Clone, Debug)]
@@ -236,6 +240,10 @@ fn version<'a>(root: Node<'a>, diagnostics: &mut Diagnostics) -> Result<&'a str,
     let version = node.text().unwrap_or_default();
     if version == profile::NAMESPACE {
         return Ok(PLAIN_VERSION);
+    }
+    if version == v2_0::VERSION {
+        // TOSCA 2.0 has no version of its own for variable templates.
+        return Ok(if plain::is_plain(root) { PLAIN_VERSION } else { NEWEST_VERSION });
     }
     if OLDER_VERSIONS.contains(&version) {
         let message = format!("`{version}` is read as `{PLAIN_VERSION}`");

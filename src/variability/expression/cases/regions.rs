@@ -408,8 +408,9 @@ fn entries_of(kind: Option<Primitive>) -> Vec<Value> {
         Primitive::Map => vec![Value::Map([].into())],
         Primitive::Range => vec![vec![Value::from(0), Value::from(1)].into()],
         Primitive::ScalarUnit(_) => ["1 B", "1 s", "1 Hz", "1 bps"].map(Value::from).to_vec(),
-        Primitive::Null => vec![Value::Null],
-        Primitive::String => ["x", "other"].map(Value::from).to_vec(),
+        Primitive::Null | Primitive::Nil => vec![Value::Null],
+        Primitive::Bytes => ["", "AA=="].map(Value::from).to_vec(),
+        Primitive::String | Primitive::Scalar => ["x", "other"].map(Value::from).to_vec(),
     }
 }
 

@@ -1,0 +1,508 @@
+//! The functions of TOSCA 2.0 (section 10.2), and the values of those that depend on their arguments
+//! alone.
+
+use crate::tosca::value::amount_and_unit;
+use cuvee_text::value::{Number, Value};
+use regex_lite::RegexBuilder;
+use std::cmp::Ordering;
+
+/// A function of TOSCA 2.0.
+pub(crate) struct BuiltIn {
+    /// The name behind `$`.
+    pub name: &'static str,
+    /// The least number of arguments.
+    pub least: usize,
+    /// The greatest number of arguments.
+    pub most: usize,
+    /// The section that defines it.
+    pub section: &'static str,
+    /// Its value, if that depends on the arguments alone.
+    pub value: Option<FunctionValue>,
+}
+
+/// The value of a call with these arguments; `None` where it is not known here.
+type FunctionValue = fn(&[Value]) -> Result<Option<Value>, String>;
+
+type FunctionOutcome = Result<Option<Value>, String>;
+
+const ANY: usize = usize::MAX;
+
+/// Defines the functions: name, numbers of arguments, section, value.
+macro_rules! functions {
+    ($($name:literal $least:tt to $most:tt, $section:literal $(=> $value:expr)?;)*) => {
+        &[$(BuiltIn {
+            name: $name,
+            least: $least,
+            most: $most,
+            section: $section,
+            value: functions!(@value $($value)?),
+        }),*]
+    };
+    (@value) => { None };
+    (@value $value:expr) => { Some($value) };
+}
+
+/// All functions. `in_range` is used by the standard, but defined nowhere in it.
+pub(crate) static FUNCTIONS: &[BuiltIn] = functions! {
+    "get_input" 1 to ANY, "10.2.1.1";
+    "get_property" 2 to ANY, "10.2.1.2";
+    "get_attribute" 2 to ANY, "10.2.1.3";
+    "get_artifact" 2 to ANY, "10.2.1.4";
+    "value" 0 to ANY, "10.2.1.5";
+    "node_index" 0 to ANY, "10.2.1.6";
+    "relationship_index" 0 to ANY, "10.2.1.7";
+    "available_allocation" 2 to ANY, "10.2.1.8";
+    "and" 2 to ANY, "10.2.2.1.1" => |all| truths(all, |all| all.iter().all(|it| *it));
+    "or" 2 to ANY, "10.2.2.1.2" => |all| truths(all, |all| all.iter().any(|it| *it));
+    "not" 1 to 1, "10.2.2.1.3" => |all| truths(all, |all| !all.iter().all(|it| *it));
+    "xor" 2 to 2, "10.2.2.1.4" => |all| truths(all, |all| all.iter().filter(|it| **it).count() == 1);
+    "equal" 2 to 2, "10.2.2.2.1" => equal;
+    "greater_than" 2 to 2, "10.2.2.2.2" => |all| ordered(all, Ordering::is_gt);
+    "greater_or_equal" 2 to 2, "10.2.2.2.3" => |all| ordered(all, Ordering::is_ge);
+    "less_than" 2 to 2, "10.2.2.2.4" => |all| ordered(all, Ordering::is_lt);
+    "less_or_equal" 2 to 2, "10.2.2.2.5" => |all| ordered(all, Ordering::is_le);
+    "in_range" 2 to 2, "10.2.2.2" => in_range;
+    "valid_values" 2 to 2, "10.2.2.2.6" => |all| has(all, 1, 0);
+    "matches" 2 to 2, "10.2.2.2.7" => matches;
+    "has_suffix" 2 to 2, "10.2.2.3.1" => |all| contents(all, |x, y| x.ends_with(y), |x, y| x.ends_with(y));
+    "has_prefix" 2 to 2, "10.2.2.3.2" => |all| contents(all, |x, y| x.starts_with(y), |x, y| x.starts_with(y));
+    "contains" 2 to 2, "10.2.2.3.3" => |all| contents(all, |x, y| x.contains(y), |x, y| y.is_empty() || x.windows(y.len()).any(|part| part == y));
+    "has_entry" 2 to 2, "10.2.2.3.4" => |all| has(all, 0, 1);
+    "has_key" 2 to 2, "10.2.2.3.5" => |all| keys(all, |known, key| Ok(known(key)));
+    "has_all_entries" 2 to 2, "10.2.2.3.6" => |all| entries(all, |known, list| list.iter().all(known));
+    "has_any_entry" 2 to 2, "10.2.2.3.8" => |all| entries(all, |known, list| list.iter().any(known));
+    "has_all_keys" 2 to 2, "10.2.2.3.7" => |all| keys(all, |known, it| Ok(list(it)?.iter().all(known)));
+    "has_any_key" 2 to 2, "10.2.2.3.9" => |all| keys(all, |known, it| Ok(list(it)?.iter().any(known)));
+    "length" 1 to 1, "10.2.3.1" => length;
+    "concat" 1 to ANY, "10.2.3.2" => concat;
+    "join" 1 to 2, "10.2.3.3" => join;
+    "token" 3 to 3, "10.2.3.4" => token;
+    "union" 1 to ANY, "10.2.4.1" => |all| sets(all, |_, _| true);
+    "intersection" 1 to ANY, "10.2.4.2" => |all| sets(all, |value, others| others.iter().all(|it| it.contains(value)));
+    "sum" 1 to ANY, "10.2.5.1" => |all| fold(all, |a, b| a.checked_add(b), |a, b| a + b);
+    "difference" 2 to 2, "10.2.5.2" => |all| fold(all, |a, b| a.checked_sub(b), |a, b| a - b);
+    "product" 1 to ANY, "10.2.5.3" => product;
+    "quotient" 2 to 2, "10.2.5.4" => quotient;
+    "remainder" 2 to 2, "10.2.5.5" => remainder;
+    "round" 1 to 1, "10.2.5.6" => |all| whole(all, |it| (it - 0.5).ceil());
+    "floor" 1 to 1, "10.2.5.7" => |all| whole(all, f64::floor);
+    "ceil" 1 to 1, "10.2.5.8" => |all| whole(all, f64::ceil);
+};
+
+impl BuiltIn {
+    /// The function of this name.
+    pub(crate) fn named(name: &str) -> Option<&'static Self> {
+        FUNCTIONS.iter().find(|function| function.name == name)
+    }
+}
+
+fn known(value: impl Into<Value>) -> FunctionOutcome {
+    Ok(Some(value.into()))
+}
+
+fn unfit<T>(expected: &str, got: &Value) -> Result<T, String> {
+    Err(format!("expected {expected}, got {}", got.describe()))
+}
+
+fn truths(arguments: &[Value], value: fn(&[bool]) -> bool) -> FunctionOutcome {
+    let truth = |argument: &Value| match argument {
+        Value::Bool(truth) => Ok(*truth),
+        other => unfit("`true` or `false`", other),
+    };
+    known(value(&arguments.iter().map(truth).collect::<Result<Vec<_>, _>>()?))
+}
+
+/// A number, or a scalar with a unit. The unit of a number is empty.
+fn amount(value: &Value) -> Option<(Number, &str)> {
+    match value {
+        Value::Number(number) => Some((number.clone(), "")),
+        Value::String(text) => {
+            let (amount, unit) = amount_and_unit(text)?;
+            let integer = amount.parse().map(Number::int);
+            Some((integer.or_else(|_| amount.parse().map(Number::float)).ok()?, unit))
+        }
+        _ => None,
+    }
+}
+
+/// The order of two values; `None` where their types, or the units of their types, decide.
+fn order(one: &Value, other: &Value) -> Result<Option<Ordering>, String> {
+    match (amount(one), amount(other)) {
+        (Some((one, unit)), Some((other, same))) => {
+            let order = match (one.as_int(), other.as_int()) {
+                (Some(one), Some(other)) => Some(one.cmp(&other)),
+                _ => one.as_f64().partial_cmp(&other.as_f64()),
+            };
+            return Ok(order.filter(|_| unit == same));
+        }
+        (None, None) => {}
+        _ => return Ok(None),
+    }
+    match (one, other) {
+        (Value::String(one), Value::String(other)) => Ok(Some(one.cmp(other))),
+        (Value::String(_), other) | (other, _) => {
+            unfit("values of one type that has an order", other)
+        }
+    }
+}
+
+fn ordered(arguments: &[Value], holds: fn(Ordering) -> bool) -> FunctionOutcome {
+    let [one, other] = arguments else { return Ok(None) };
+    Ok(order(one, other)?.map(|order| holds(order).into()))
+}
+
+fn is_equal(one: &Value, other: &Value) -> Option<bool> {
+    match (amount(one), amount(other)) {
+        _ if one == other => Some(true),
+        (Some((_, unit)), Some((_, same))) if unit != same => None,
+        (Some(_), Some(_)) => order(one, other).ok()?.map(Ordering::is_eq),
+        _ => Some(false),
+    }
+}
+
+fn equal(arguments: &[Value]) -> FunctionOutcome {
+    let [one, other] = arguments else { return Ok(None) };
+    Ok(is_equal(one, other).map(Value::from))
+}
+
+fn in_range(arguments: &[Value]) -> FunctionOutcome {
+    let [value, range] = arguments else { return Ok(None) };
+    let [low, high] = list(range)? else { return unfit("two bounds", range) };
+    let is_open = |bound: &Value| bound.as_str() == Some("UNBOUNDED");
+    let within = |bound: &Value, holds: fn(Ordering) -> bool| match is_open(bound) {
+        true => Ok(Some(true)),
+        false => order(value, bound).map(|order| order.map(holds)),
+    };
+    let (low, high) = (within(low, Ordering::is_ge)?, within(high, Ordering::is_le)?);
+    Ok(low.zip(high).map(|(low, high)| (low && high).into()))
+}
+
+fn list(value: &Value) -> Result<&[Value], String> {
+    match value {
+        Value::List(items) => Ok(items),
+        other => unfit("a list", other),
+    }
+}
+
+fn text(value: &Value) -> Result<&str, String> {
+    value.as_str().map_or_else(|| unfit("a string", value), Ok)
+}
+
+fn matches(arguments: &[Value]) -> FunctionOutcome {
+    let [value, pattern] = arguments else { return Ok(None) };
+    /// How large the compiled form of an expression may be.
+    const BYTES: usize = 1 << 20;
+    let pattern = RegexBuilder::new(text(pattern)?).size_limit(BYTES).build();
+    let pattern = pattern.map_err(|error| {
+        let why = error.to_string();
+        why.lines().last().unwrap_or_default().trim().to_owned()
+    })?;
+    known(pattern.is_match(text(value)?))
+}
+
+fn contents(
+    arguments: &[Value],
+    texts: fn(&str, &str) -> bool,
+    lists: fn(&[Value], &[Value]) -> bool,
+) -> FunctionOutcome {
+    match arguments {
+        [Value::String(whole), Value::String(part)] => known(texts(whole, part)),
+        [Value::List(whole), Value::List(part)] => known(lists(whole, part)),
+        [Value::String(_) | Value::List(_), other] | [other, ..] => {
+            unfit("two strings or two lists", other)
+        }
+        [] => Ok(None),
+    }
+}
+
+/// The entries of a list, or the values of a map.
+fn values(container: &Value) -> Result<Vec<&Value>, String> {
+    match container {
+        Value::List(items) => Ok(items.iter().collect()),
+        Value::Map(entries) => Ok(entries.iter().map(|(_, value)| value).collect()),
+        other => unfit("a list or a map", other),
+    }
+}
+
+fn has(arguments: &[Value], container: usize, wanted: usize) -> FunctionOutcome {
+    let (Some(container), Some(wanted)) = (arguments.get(container), arguments.get(wanted)) else {
+        return Ok(None);
+    };
+    let answers: Vec<_> =
+        values(container)?.into_iter().map(|value| is_equal(value, wanted)).collect();
+    let found = answers.contains(&Some(true));
+    Ok((found || !answers.contains(&None)).then(|| found.into()))
+}
+
+fn entries(
+    arguments: &[Value],
+    holds: fn(&dyn Fn(&Value) -> bool, &[Value]) -> bool,
+) -> FunctionOutcome {
+    let [container, wanted] = arguments else { return Ok(None) };
+    let values = values(container)?;
+    let known_entry = |value: &Value| values.contains(&value);
+    known(holds(&known_entry, list(wanted)?))
+}
+
+fn keys(
+    arguments: &[Value],
+    holds: fn(&dyn Fn(&Value) -> bool, &Value) -> Result<bool, String>,
+) -> FunctionOutcome {
+    let [container, wanted] = arguments else { return Ok(None) };
+    let Value::Map(entries) = container else { return unfit("a map", container) };
+    let is_key = |key: &Value| entries.iter().any(|(known, _)| **known == *key.to_string());
+    known(holds(&is_key, wanted)?)
+}
+
+/// The number of characters of a string, or of entries. The length of bytes is known where their
+/// type is.
+fn length(arguments: &[Value]) -> FunctionOutcome {
+    let count = match arguments {
+        [Value::String(text)] => text.chars().count(),
+        [Value::List(items)] => items.len(),
+        [Value::Map(entries)] => entries.len(),
+        [other, ..] => return unfit("a string, a list or a map", other),
+        [] => return Ok(None),
+    };
+    known(i64::try_from(count).unwrap_or(i64::MAX))
+}
+
+fn is_scalar(value: &Value) -> bool {
+    matches!(value, Value::String(_) | Value::Number(_) | Value::Bool(_))
+}
+
+fn concat(arguments: &[Value]) -> FunctionOutcome {
+    if let Some(Value::List(_)) = arguments.first() {
+        let lists = arguments.iter().map(list).collect::<Result<Vec<_>, _>>()?;
+        return known(lists.concat());
+    }
+    match arguments.iter().find(|part| !is_scalar(part)) {
+        Some(other) => unfit("strings", other),
+        None => known(arguments.iter().map(Value::to_string).collect::<String>()),
+    }
+}
+
+fn join(arguments: &[Value]) -> FunctionOutcome {
+    let (parts, delimiter) = match arguments {
+        [parts] => (parts, ""),
+        [parts, delimiter] => (parts, text(delimiter)?),
+        _ => return Ok(None),
+    };
+    let parts = list(parts)?;
+    match parts.iter().find(|part| !is_scalar(part)) {
+        Some(other) => unfit("a list of strings", other),
+        None => {
+            let texts: Vec<_> = parts.iter().map(Value::to_string).collect();
+            known(texts.join(delimiter))
+        }
+    }
+}
+
+fn token(arguments: &[Value]) -> FunctionOutcome {
+    let [whole, characters, index] = arguments else { return Ok(None) };
+    let (whole, characters) = (text(whole)?, text(characters)?);
+    let position = match index {
+        Value::Number(number) => number.as_int().and_then(|it| usize::try_from(it).ok()),
+        _ => None,
+    };
+    let Some(position) = position else { return unfit("an integer from 0 up", index) };
+    match whole.split(|c| characters.contains(c)).nth(position) {
+        Some(part) => known(part),
+        None => Err(format!("the string has no substring {position}")),
+    }
+}
+
+/// Entries of the first list and then of the others, each once, that `is_kept`.
+fn sets(arguments: &[Value], is_kept: fn(&Value, &[&[Value]]) -> bool) -> FunctionOutcome {
+    let lists = arguments.iter().map(list).collect::<Result<Vec<_>, _>>()?;
+    let mut kept: Vec<Value> = Vec::new();
+    for value in lists.iter().copied().flatten() {
+        if !kept.contains(value) && is_kept(value, &lists) {
+            kept.push(value.clone());
+        }
+    }
+    known(kept)
+}
+
+/// An amount as it is written: a number, or a number and a unit.
+fn written(amount: Number, unit: &str) -> Value {
+    match unit {
+        "" => Value::Number(amount),
+        unit => format!("{amount} {unit}").into(),
+    }
+}
+
+fn finite(value: f64) -> Result<Number, String> {
+    if value.is_finite() { Ok(Number::float(value)) } else { Err("the result is too large".into()) }
+}
+
+fn amounts(arguments: &[Value]) -> Result<Vec<(Number, &str)>, String> {
+    arguments.iter().map(|it| amount(it).map_or_else(|| unfit("a number", it), Ok)).collect()
+}
+
+fn fold(
+    arguments: &[Value],
+    exact: fn(i64, i64) -> Option<i64>,
+    double: fn(f64, f64) -> f64,
+) -> FunctionOutcome {
+    let amounts = amounts(arguments)?;
+    let Some(((first, unit), others)) = amounts.split_first() else { return Ok(None) };
+    // Scalars of several units are known where their type is.
+    if others.iter().any(|(_, other)| other != unit) {
+        return Ok(None);
+    }
+    let mut total = first.clone();
+    for (other, _) in others {
+        total = match (total.as_int(), other.as_int()) {
+            (Some(one), Some(other)) => {
+                Number::int(exact(one, other).ok_or("the result does not fit 64 bits")?)
+            }
+            _ => finite(double(total.as_f64(), other.as_f64()))?,
+        };
+    }
+    Ok(Some(written(total, unit)))
+}
+
+fn product(arguments: &[Value]) -> FunctionOutcome {
+    let amounts = amounts(arguments)?;
+    let Some(((first, unit), others)) = amounts.split_first() else { return Ok(None) };
+    if others.iter().any(|(_, other)| !other.is_empty()) {
+        return Err("only the first factor may have a unit".into());
+    }
+    let numbers: Vec<_> = std::iter::once(first).chain(others.iter().map(|(it, _)| it)).collect();
+    let exact = numbers.iter().map(|it| it.as_int()).collect::<Option<Vec<_>>>();
+    let total = match exact {
+        Some(integers) => {
+            let total = integers.into_iter().try_fold(1_i64, i64::checked_mul);
+            Number::int(total.ok_or("the result does not fit 64 bits")?)
+        }
+        None => finite(numbers.iter().map(|it| it.as_f64()).product())?,
+    };
+    Ok(Some(written(total, unit)))
+}
+
+fn quotient(arguments: &[Value]) -> FunctionOutcome {
+    let amounts = amounts(arguments)?;
+    let [(one, unit), (other, "")] = &amounts[..] else {
+        return Err("the divisor has no unit".into());
+    };
+    if other.as_f64() == 0.0 {
+        return Err("cannot divide by zero".into());
+    }
+    Ok(Some(written(finite(one.as_f64() / other.as_f64())?, unit)))
+}
+
+fn remainder(arguments: &[Value]) -> FunctionOutcome {
+    let amounts = amounts(arguments)?;
+    let [(one, unit), (other, "")] = &amounts[..] else {
+        return Err("the divisor has no unit".into());
+    };
+    let (Some(one), Some(other)) = (one.as_int(), other.as_int()) else {
+        return Err("expected integers".into());
+    };
+    match one.checked_rem(other) {
+        Some(rest) => Ok(Some(written(Number::int(rest), unit))),
+        None => Err("cannot divide by zero".into()),
+    }
+}
+
+fn whole(arguments: &[Value], rounded: fn(f64) -> f64) -> FunctionOutcome {
+    let [Value::Number(number)] = arguments else {
+        return arguments.first().map_or(Ok(None), |other| unfit("a number", other));
+    };
+    if let Some(integer) = number.as_int() {
+        return known(integer);
+    }
+    let value = rounded(number.as_f64());
+    // Every double below 2^63 has an integer of 64 bits.
+    match value.abs() < 9.2e18 {
+        true => known(value as i64),
+        false => Err("the result does not fit 64 bits".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cuvee_text::source::FileId;
+    use cuvee_text::yaml::{Limits, parse};
+
+    /// The value of a call whose arguments are written in YAML, or why it has none.
+    fn value(name: &str, arguments: &str) -> String {
+        let document = parse(FileId::new(0), arguments.into(), &Limits::default()).unwrap();
+        let Value::List(arguments) = document.root().to_value() else { panic!("a list") };
+        let function = BuiltIn::named(name).unwrap();
+        assert!((function.least..=function.most).contains(&arguments.len()), "{name}");
+        match function.value.unwrap()(&arguments) {
+            Ok(Some(value)) => value.to_string(),
+            Ok(None) => "unknown".to_owned(),
+            Err(why) => why,
+        }
+    }
+
+    #[test]
+    fn functions_have_the_values_of_the_standard() {
+        let cases = [
+            ("and", "[true, true, false]", "false"),
+            ("or", "[false, true]", "true"),
+            ("not", "[true]", "false"),
+            ("xor", "[true, false]", "true"),
+            ("xor", "[true, true]", "false"),
+            ("not", "[1]", "expected `true` or `false`, got a number"),
+            ("equal", "[1, 1.0]", "true"),
+            ("equal", "[a, b]", "false"),
+            ("equal", "[1 GB, 1000 MB]", "unknown"),
+            ("equal", "[2 GB, 2GB]", "true"),
+            ("greater_than", "[10 GB, 9 GB]", "true"),
+            ("less_or_equal", "[2, 2]", "true"),
+            ("less_than", "[b, a]", "false"),
+            ("in_range", "[5, [0, 0xFF]]", "true"),
+            ("in_range", "[5, [6, UNBOUNDED]]", "false"),
+            ("valid_values", "[b, [a, b]]", "true"),
+            ("matches", "[foobar, \"o+b\"]", "true"),
+            ("matches", "[foobar, \"^o\"]", "false"),
+            ("has_suffix", "[foobar, bar]", "true"),
+            ("has_prefix", "[[1, 2, 3], [1, 2]]", "true"),
+            ("contains", "[[1, 2, 3], [2, 3]]", "true"),
+            ("contains", "[[1, 2, 3], [1, 3]]", "false"),
+            ("has_entry", "[{a: 1}, 1]", "true"),
+            ("has_key", "[{a: 1}, b]", "false"),
+            ("has_all_entries", "[[1, 2, 3], [3, 1]]", "true"),
+            ("has_any_entry", "[[1, 2], [3, 4]]", "false"),
+            ("has_all_keys", "[{a: 1, b: 2}, [a, b]]", "true"),
+            ("has_any_key", "[{a: 1}, [b, a]]", "true"),
+            ("length", "[äöü]", "3"),
+            ("length", "[{a: 1}]", "1"),
+            ("concat", "[a, \"-\", b]", "a-b"),
+            ("concat", "[[1], [2, 3]]", "[1, 2, 3]"),
+            ("join", "[[a, b], \", \"]", "a, b"),
+            ("join", "[[a, b]]", "ab"),
+            ("token", "[\"10.0.0.1:80\", \":\", 1]", "80"),
+            ("token", "[a, \":\", 1]", "the string has no substring 1"),
+            ("union", "[[b, a, b], [c, a]]", "[b, a, c]"),
+            ("intersection", "[[b, a, b], [a, b, c]]", "[b, a]"),
+            ("sum", "[1, 2, 3]", "6"),
+            ("sum", "[1 GB, 2 GB]", "3 GB"),
+            ("sum", "[9223372036854775807, 1]", "the result does not fit 64 bits"),
+            ("difference", "[1.5, 1]", "0.5"),
+            ("product", "[2 s, 3]", "6 s"),
+            ("product", "[2, 3, 4]", "24"),
+            ("quotient", "[3, 2]", "1.5"),
+            ("quotient", "[1, 0]", "cannot divide by zero"),
+            ("remainder", "[7, 4]", "3"),
+            ("remainder", "[7, 0]", "cannot divide by zero"),
+            ("round", "[3.5]", "3"),
+            ("round", "[3.53]", "4"),
+            ("round", "[-3.5]", "-4"),
+            ("floor", "[-1.5]", "-2"),
+            ("ceil", "[1.2]", "2"),
+        ];
+        for (name, arguments, expected) in cases {
+            assert_eq!(value(name, arguments), expected, "${name}: {arguments}");
+        }
+        let untested = FUNCTIONS.iter().filter(|function| {
+            function.value.is_some() && !cases.iter().any(|(name, ..)| *name == function.name)
+        });
+        assert_eq!(untested.map(|function| function.name).collect::<Vec<_>>(), [""; 0]);
+    }
+}

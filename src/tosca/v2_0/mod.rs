@@ -1,0 +1,85 @@
+//! Reads documents of TOSCA 2.0 into the tree that those of the Simple Profile 1.3 make, too.
+//!
+//! The [grammar](grammar) of TOSCA 2.0 is a table, as the shapes of version 1.3 are. It says for
+//! each keyname by which name the tree has it: what both versions have has the name of version
+//! 1.3. So all other code reads one tree. The text stays as it was written, and what is written
+//! has the names that the author wrote.
+
+pub(crate) mod function;
+pub(crate) mod grammar;
+mod told;
+
+pub(crate) use told::tell;
+
+use cuvee_text::yaml::{Document, Node, NodeKind};
+use grammar::{Entity, FILE, Holds};
+
+/// The `tosca_definitions_version` of TOSCA 2.0 documents.
+pub(crate) const VERSION: &str = "tosca_2_0";
+
+/// Whether a document is one of TOSCA 2.0.
+pub(crate) fn is_of(document: &Document) -> bool {
+    document.is_called_otherwise()
+}
+
+/// Gives the keynames of a document of version 2.0 the names that the tree has for them. Other
+/// documents are returned unchanged.
+pub(crate) fn read(document: Document) -> Document {
+    let version = document.root().get("tosca_definitions_version");
+    let Some(version) = version.filter(|version| version.text() == Some(VERSION)) else {
+        return document;
+    };
+    // The version keeps its name, and says that the document was read.
+    let mut called = vec![(version.position(), VERSION)];
+    element(document.root(), &FILE, &mut called);
+    document.called(&called)
+}
+
+/// The text of a key as the author wrote it.
+pub(crate) fn written(key: Node<'_>) -> &str {
+    let span = key.span();
+    let text = key.document().text().get(span.start as usize..span.end as usize);
+    text.unwrap_or_default().trim_matches(['"', '\''])
+}
+
+/// The name of the function that a node of TOSCA 2.0 calls, and its arguments: a map with one key
+/// behind a `$`, or a text behind one, which has no arguments (section 10.1).
+pub(crate) fn called(node: Node<'_>) -> Option<(&str, Option<Node<'_>>)> {
+    if node.kind() == NodeKind::Scalar {
+        return Some((function_name(node)?, None));
+    }
+    let mut entries = node.entries();
+    let (key, arguments) = entries.next().filter(|_| entries.len() == 0)?;
+    Some((function_name(key)?, Some(arguments)))
+}
+
+/// The function that a text calls: its name stands behind one `$`.
+pub(crate) fn function_name(node: Node<'_>) -> Option<&str> {
+    let name = node.as_str()?.strip_prefix('$')?;
+    (!name.is_empty() && !name.starts_with('$')).then_some(name)
+}
+
+/// Collects the keynames of an element, and of all below it, that the tree has by other names.
+fn element(node: Node<'_>, entity: &'static Entity, called: &mut Vec<(u32, &'static str)>) {
+    for (key, value) in node.entries() {
+        let Some(keyname) = key.text().and_then(|name| entity.keyname(name)) else { continue };
+        if keyname.field != keyname.name {
+            called.push((key.position(), keyname.field));
+        }
+        match keyname.holds {
+            Holds::One(below) => element(value, below, called),
+            Holds::Named(below) | Holds::Listed(below) => named(value, below, called),
+            Holds::Items(below) => value.items().for_each(|item| element(item, below, called)),
+            _ => {}
+        }
+    }
+}
+
+/// As [`element`], for elements by name. Where variability has conditions, a list may stand for a
+/// map, and a map for a list.
+fn named(node: Node<'_>, entity: &'static Entity, called: &mut Vec<(u32, &'static str)>) {
+    match node.kind() {
+        NodeKind::Sequence => node.items().for_each(|item| named(item, entity, called)),
+        _ => node.entries().for_each(|(_, body)| element(body, entity, called)),
+    }
+}
