@@ -45,6 +45,7 @@ fn idle(choose: &ChooseArgs) -> Option<Diagnostic> {
         ("--inputs", !choose.inputs_files.is_empty()),
         ("--input", !choose.inputs.is_empty()),
         ("--map", !choose.mappings.is_empty()),
+        ("--profile-path", !choose.profile_paths.is_empty()),
         ("--now", choose.now.is_some()),
         ("--solver", choose.solver.is_some()),
     ];

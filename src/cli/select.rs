@@ -38,7 +38,9 @@ pub(super) fn chosen(path: &Path, args: &ChooseArgs) -> Result<Resolver, Failure
 /// Adds what the arguments say about reading the template, whatever variant is chosen.
 pub(super) fn read_as(resolver: Resolver, args: &ChooseArgs) -> Resolver {
     let resolver = with_options(resolver, &args.options);
-    args.mappings.iter().fold(resolver, |resolver, (url, path)| resolver.map(url, path))
+    let resolver =
+        args.mappings.iter().fold(resolver, |resolver, (url, path)| resolver.map(url, path));
+    args.profile_paths.iter().fold(resolver, |resolver, path| resolver.profile_path(path))
 }
 
 /// Adds the evaluation of functions, if the arguments request it.

@@ -200,6 +200,29 @@ impl Resolver {
         self
     }
 
+    /// Looks for profiles that are imported by name in a directory and below it (TOSCA 2.0, section
+    /// 6.8.1). A name that is [mapped](Self::map) wins; the archive or directory that the template
+    /// was found in is looked through last.
+    ///
+    /// ```
+    /// use cuvee::source::MemoryFiles;
+    /// let shop = "\
+    /// tosca_definitions_version: tosca_2_0
+    /// imports: [ { profile: org.example.shop } ]
+    /// service_template: { node_templates: { shop: { type: Shop } } }
+    /// ";
+    /// let types = "{ tosca_definitions_version: tosca_2_0, profile: org.example.shop, node_types: { Shop: {} } }";
+    /// let files = MemoryFiles::from([("shop.yaml", shop), ("profiles/shop/1.yaml", types)]);
+    /// let shop = cuvee::Resolver::new("shop.yaml").files(files);
+    /// assert!(!shop.clone().validate().is_valid(false));
+    /// assert!(shop.profile_path("profiles").validate().is_valid(true));
+    /// ```
+    pub fn profile_path(mut self, path: impl Into<PathBuf>) -> Self {
+        self.mapping.add_profile_path(path.into());
+        self.loaded = None;
+        self
+    }
+
     /// Lets `answer` stand in for a technology plugin of the template ("Technology Plugin"). A
     /// template only names plugins; nothing of it is run. `answer` is asked once for each managed
     /// node that has no technology of its own, in the order of the template, and gives technologies

@@ -251,7 +251,10 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
     /// A value with all functions in it evaluated.
     fn value(&mut self, node: Node<'_>, site: Option<S::Element>) -> FunctionResult {
         if node.kind() == NodeKind::Scalar {
-            return Ok(scalar(node));
+            return Ok(match v2_0::is_of(node.document()) {
+                true => v2_0::function::scalar(node),
+                false => Some(node.to_value()),
+            });
         }
         if self.state.depth == DEPTH {
             return self.wrong(
@@ -677,17 +680,6 @@ pub(crate) fn fulfilling<'e, S: FunctionScope<'e>>(
     };
     let capabilities = effective.capabilities.iter();
     capabilities.filter(|(_, part)| is_one(part.definition.kind)).map(|(name, _)| *name).collect()
-}
-
-/// The value of a scalar. In TOSCA 2.0, a text behind one `$` calls a function, and of several `$`
-/// one is left out (section 10.1).
-fn scalar(node: Node<'_>) -> Option<Value> {
-    let text = node.as_str().filter(|_| v2_0::is_of(node.document()));
-    match text.and_then(|text| text.strip_prefix('$')) {
-        Some(rest) if rest.starts_with('$') => Some(rest.into()),
-        Some(rest) if !rest.is_empty() => None,
-        _ => Some(node.to_value()),
-    }
 }
 
 /// The call in a node, if the node can be told from a map. A malformed call yields `None`, because

@@ -1,6 +1,8 @@
 //! Reads node filters (section 3.6.5), and checks whether nodes fulfil them.
 
 use super::function::function_in;
+use super::v2_0;
+use super::v2_0::function::evaluate;
 use super::shape::{CAPABILITY_FILTER, FILTER};
 use super::value::{
     Clause, DataTypes, Datum, Operator, PropertyDefinition, Schema, Undecided, UndecidedReason,
@@ -18,6 +20,8 @@ pub(crate) struct NodeFilter<'n> {
     pub properties: Vec<PropertyFilter<'n>>,
     /// The required capabilities.
     pub capabilities: Vec<CapabilityFilter<'n>>,
+    /// In TOSCA 2.0, all other conditions.
+    pub expressions: Vec<Node<'n>>,
 }
 
 /// The conditions on one property (section 3.6.4).
@@ -42,6 +46,10 @@ impl<'n> NodeFilter<'n> {
     /// Reads a node filter. Parts with a wrong shape are reported and left out.
     pub(crate) fn read(node: Node<'n>, diagnostics: &mut Diagnostics) -> Self {
         let mut filter = Self::default();
+        if v2_0::is_of(node.document()) {
+            filter.expression(node);
+            return filter;
+        }
         for (key, value) in map(node, "a node filter", "3.6.5.3", diagnostics) {
             match key.text().unwrap_or_default() {
                 "properties" => filter.properties = property_filters(value, diagnostics),
@@ -53,51 +61,59 @@ impl<'n> NodeFilter<'n> {
                         })
                         .collect();
                 }
-                _ if node.document().is_called_otherwise() => {
-                    diagnostics.ok(filter.equality(key, value));
-                }
                 _ => diagnostics.0.extend(FILTER.unknown(key)),
             }
         }
         filter
     }
 
-    /// Reads a condition on a property in the grammar of TOSCA 2.0: `$equal: [{$get_property:
-    /// [SELF, name]}, value]`, one of these or several under `$and`.
-    fn equality(&mut self, key: Node<'n>, value: Node<'n>) -> Result<(), Diagnostic> {
-        let wrong = || {
-            Diagnostic::error(Code::UnsupportedVersion, "of node filters of TOSCA 2.0, equalities are read")
-                .at(key.span())
-                .help("write `$equal: [{$get_property: [SELF, NAME]}, VALUE]`, or several of these behind `$and`")
-        };
-        let mut items = value.items();
-        match (key.text(), items.next(), items.next(), items.next()) {
-            (Some("$and"), ..) => {
-                let mut all = value.items().flat_map(Node::entries);
-                all.try_for_each(|(key, value)| self.equality(key, value))
-            }
-            (Some("$equal"), Some(one), Some(wanted), None) => {
-                let path = one.get("$get_property").ok_or_else(wrong)?;
-                let path: Vec<_> = path.items().collect();
-                let is_self = path.first().and_then(|it| it.text()) == Some("SELF");
-                let equal = Clause::new(Operator::Equal.keyname(), wanted, wanted.span());
-                let filter = |key| PropertyFilter {
-                    key,
-                    clauses: equal.into_iter().collect(),
-                    unknown: Vec::new(),
-                };
-                match path[..] {
-                    [_, name] if is_self => self.properties.push(filter(name)),
-                    [_, kind, capability, name] if is_self && kind.text() == Some("CAPABILITY") => {
-                        let properties = vec![filter(name)];
-                        self.capabilities.push(CapabilityFilter { key: capability, properties });
-                    }
-                    _ => return Err(wrong()),
+    /// Reads a filter of TOSCA 2.0, which is an expression (section 8.8). Comparisons of a property
+    /// with a value are conditions on the property, as in version 1.3.
+    fn expression(&mut self, node: Node<'n>) {
+        match v2_0::called(node) {
+            Some(("and", Some(all))) => all.items().for_each(|part| self.expression(part)),
+            Some((name, Some(arguments))) => match comparison(name, arguments) {
+                Some((None, filter)) => self.properties.push(filter),
+                Some((Some(key), filter)) => {
+                    self.capabilities.push(CapabilityFilter { key, properties: vec![filter] });
                 }
-                Ok(())
-            }
-            _ => Err(wrong()),
+                None => self.expressions.push(node),
+            },
+            _ => self.expressions.push(node),
         }
+    }
+}
+
+/// The comparison of a property with a value, with the capability that has the property.
+fn comparison<'n>(
+    function: &str,
+    arguments: Node<'n>,
+) -> Option<(Option<Node<'n>>, PropertyFilter<'n>)> {
+    // A pattern is anchored in version 1.3 and not in version 2.0.
+    let operator = Operator::from_keyname(function).filter(|it| *it != Operator::Pattern)?;
+    let mut arguments = arguments.items();
+    let (property, value, None) = (arguments.next()?, arguments.next()?, arguments.next()) else {
+        return None;
+    };
+    let ("get_property", Some(path)) = v2_0::called(property)? else { return None };
+    let (capability, key) = filtered_path(path)?;
+    let clause = Clause::new(operator.keyname(), value, value.span()).ok()?;
+    let is_known = function_in(&value.to_value()).is_none() && v2_0::called(value).is_none();
+    let clauses = if is_known { vec![clause] } else { return None };
+    Some((capability, PropertyFilter { key, clauses, unknown: Vec::new() }))
+}
+
+/// The property of the filtered node that a path leads to, and the capability that has it. `SELF`
+/// is the node in its own filter, and the relationship to it in that of a requirement.
+fn filtered_path(path: Node<'_>) -> Option<(Option<Node<'_>>, Node<'_>)> {
+    let steps: Vec<_> = path.items().collect();
+    let is = |node: &Node<'_>, word: &str| node.as_str() == Some(word);
+    let (_, rest) = steps.split_first().filter(|(first, _)| is(first, "SELF"))?;
+    let rest = if rest.first().is_some_and(|it| is(it, "TARGET")) { &rest[1..] } else { rest };
+    match rest {
+        [name] => Some((None, *name)),
+        [kind, capability, name] if is(kind, "CAPABILITY") => Some((Some(*capability), *name)),
+        _ => None,
     }
 }
 
@@ -119,6 +135,7 @@ impl<'n> NodeFilter<'n> {
                 .map(|(key, body)| CapabilityFilter { key, properties: properties(body) })
                 .filter(|filter| !filter.properties.is_empty())
                 .collect(),
+            expressions: Vec::new(),
         }
     }
 }
@@ -409,7 +426,40 @@ impl NodeFilter<'_> {
     pub(crate) fn verdict(&self, subject: &dyn FilterSubject<'_>) -> FilterVerdict {
         let own = self.properties.iter().map(|filter| filter.verdict(None, subject));
         let capabilities = self.capabilities.iter().map(|filter| filter.verdict(subject));
-        FilterVerdict::all(own.chain(capabilities))
+        let expressions = self.expressions.iter().map(|node| expression_verdict(*node, subject));
+        FilterVerdict::all(own.chain(capabilities).chain(expressions))
+    }
+}
+
+/// Whether the expression of a filter holds for a node.
+fn expression_verdict(node: Node<'_>, subject: &dyn FilterSubject<'_>) -> FilterVerdict {
+    let property = |path: Node<'_>| {
+        let (key, name) = filtered_path(path)?;
+        let capability = key.map(|key| subject.capabilities(key));
+        let capability = match &capability {
+            Some(found) => Some(*found.first()?),
+            None => None,
+        };
+        match subject.property(capability, name.text()?) {
+            FilteredProperty::Defined(definition, value) => match value {
+                Some(value) => Some(value.to_value()),
+                None => definition.default.map(Node::to_value),
+            },
+            FilteredProperty::Untyped(value) => Some(value.clone()),
+            FilteredProperty::Missing | FilteredProperty::Unknown => None,
+        }
+    };
+    let query = |name: &str, path: Option<Node<'_>>| {
+        let value = property(path.filter(|_| name == "get_property")?)?;
+        function_in(&value).is_none().then_some(value)
+    };
+    let reason = |message: String| FilterReason { message, at: node.span() };
+    let name = v2_0::called(node).map_or("it", |(name, _)| name);
+    match evaluate(node, &query, &|value| value) {
+        Ok(Some(Value::Bool(true))) => FilterVerdict::Holds,
+        Ok(Some(_)) => FilterVerdict::Fails(reason(format!("`${name}` is false for it"))),
+        Ok(None) => FilterVerdict::Undecided(reason(unknown_result(name))),
+        Err(why) => FilterVerdict::Fails(reason(format!("`${name}` has no value for it: {why}"))),
     }
 }
 

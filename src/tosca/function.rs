@@ -248,6 +248,11 @@ fn arguments_2_0(function: Function, operand: Node<'_>) -> Option<Arguments<'_>>
             Some(Arguments::Input(step(*input).ok()?, steps(path).ok()?))
         }
         (Function::GetProperty | Function::GetAttribute, [entity, path @ ..]) => {
+            let is_end = |node: &Node<'_>| matches!(node.as_str(), Some("SOURCE" | "TARGET"));
+            let (entity, path) = match path {
+                [end, rest @ ..] if is_end(end) && entity.as_str() == Some("SELF") => (end, rest),
+                _ => (entity, path),
+            };
             let path = path_2_0(path)?;
             (!path.is_empty()).then_some(())?;
             Some(Arguments::Path(name(*entity).ok()?, steps(&path).ok()?))
@@ -261,6 +266,9 @@ fn arguments_2_0(function: Function, operand: Node<'_>) -> Option<Arguments<'_>>
 fn path_2_0<'a>(path: &[Node<'a>]) -> Option<Vec<Node<'a>>> {
     let is = |node: &Node<'_>, word: &str| node.as_str() == Some(word);
     match path {
+        // The node of this index among those of its template is as the others are.
+        [index, rest @ ..] if matches!(index.scalar(), Some(Scalar::Int(_))) => path_2_0(rest),
+        [all, ..] if is(all, "ALL") => None,
         [capability, name, rest @ ..] if is(capability, "CAPABILITY") => {
             let is_context = rest.first().is_none_or(|next| is(next, "RELATIONSHIP"));
             (!is_context).then(|| [&[*name], rest].concat())

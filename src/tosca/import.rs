@@ -2,6 +2,7 @@
 
 use super::shape::IMPORT;
 use super::types::profile;
+use super::v2_0;
 use cuvee_text::yaml::{Node, NodeKind};
 use std::path::Path;
 
@@ -14,8 +15,10 @@ pub(crate) struct ImportDefinition<'a> {
     pub name: Option<Node<'a>>,
     /// The map with the keynames. In the short form, the item itself.
     pub body: Node<'a>,
-    /// The name of the imported file.
+    /// The name of the imported file or profile.
     pub file: &'a str,
+    /// Whether the import names a profile, as in TOSCA 2.0.
+    pub is_profile: bool,
     /// The name of the repository that contains the file.
     pub repository: Option<Node<'a>>,
     /// The prefix of the names of the imported types.
@@ -36,6 +39,7 @@ impl<'a> ImportDefinition<'a> {
             name: named.map(|(name, _)| name),
             body,
             file: body.as_str().or_else(|| text("file"))?,
+            is_profile: body.entries().any(|(key, _)| v2_0::written(key) == "profile"),
             repository: body.get("repository"),
             prefix: text("namespace_prefix"),
             uri: text("namespace_uri"),

@@ -8,6 +8,7 @@ use super::shape::{
     Shape,
 };
 use super::types::Named;
+use super::v2_0;
 use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
 use cuvee_text::yaml::{Node, NodeKind};
 
@@ -140,7 +141,12 @@ impl Grammar<'_> {
             }
             _ => self.map(collection, keyname, shape.section),
         };
-        named.into_iter().map(|named| self.mapping(named, shape)).collect()
+        // In TOSCA 2.0, a path may stand for the property of a capability or a relationship.
+        let is_own = |named: &Named<'a>| {
+            named.key.kind() == NodeKind::Scalar || !v2_0::is_of(named.key.document())
+        };
+        let own = named.into_iter().filter(is_own);
+        own.map(|named| self.mapping(named, shape)).collect()
     }
 
     /// Reads mappings of requirements. They are a list of maps with one entry each, because several
@@ -265,6 +271,17 @@ impl Grammar<'_> {
         let has_value = shape.has("value");
         match node.kind() {
             NodeKind::Sequence => mapping.targets = self.path(node, shape),
+            // In TOSCA 2.0, the name of an input or output stands alone (section 15.2).
+            NodeKind::Scalar if v2_0::is_of(node.document()) && !shape.has("properties") => {
+                match node.as_str() {
+                    Some(_) => mapping.targets = vec![MappingTarget { path: vec![node] }],
+                    None => self.invalid(
+                        node,
+                        format!("{} has to be a name, not {}", shape.what, node.describe()),
+                        shape.section,
+                    ),
+                }
+            }
             NodeKind::Mapping if !has_value || shape.is_in(node) => {
                 self.keynames(node, shape);
                 mapping.targets =

@@ -199,6 +199,9 @@ pub(crate) struct ChooseArgs {
     /// repeated, the longest URL wins
     #[arg(long = "map", value_name = "URL=PATH", value_parser = mapping)]
     pub mappings: Vec<(String, PathBuf)>,
+    /// Directory in which profiles of TOSCA 2.0 are looked for by their names; may be repeated
+    #[arg(long = "profile-path", value_name = "DIR")]
+    pub profile_paths: Vec<PathBuf>,
     /// The present time: an ISO 8601 date, with a time and a zone if they matter
     #[arg(long, value_name = "DATE", value_parser = date)]
     pub now: Option<Zoned>,

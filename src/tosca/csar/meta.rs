@@ -8,6 +8,8 @@ use rustc_hash::FxHashSet;
 
 /// The path of `TOSCA.meta` in an archive.
 pub(crate) const META: &str = "TOSCA-Metadata/TOSCA.meta";
+/// Its other path in an archive of TOSCA 2.0.
+pub(crate) const META_AT_ROOT: &str = "TOSCA.meta";
 /// The directory that contains `TOSCA.meta`.
 pub(crate) const META_DIRECTORY: &str = "TOSCA-Metadata";
 
@@ -23,6 +25,8 @@ const NAMES: [&str; 6] = [FILE_VERSION, FILE_VERSION_TOO, CSAR_VERSION, CREATED_
 /// The versions that can be read. They differ in the language of the entry.
 const READ: [&str; 2] = ["1.0", "1.1"];
 const WRITTEN: &str = "1.1";
+/// The version of archives of TOSCA 2.0, which have no version of the file.
+const OF_2_0: &str = "2.0";
 /// The version of archives of TOSCA 1.0 definitions.
 const OF_DEFINITIONS: &str = "1.0";
 
@@ -65,6 +69,8 @@ const ANY_MEDIA_TYPE: &str = "application/octet-stream";
 /// The contents of `TOSCA.meta`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Meta {
+    /// Whether the archive is one of TOSCA 2.0.
+    pub is_of_2_0: bool,
     /// The author of the archive.
     pub created_by: Option<String>,
     /// The path of the template.
@@ -141,6 +147,7 @@ impl Meta {
         let entry = entry?;
         let created_by = find(CREATED_BY).map(|pair| pair.value.clone());
         let meta = Self {
+            is_of_2_0: find(CSAR_VERSION).is_some_and(|version| version.value == OF_2_0),
             created_by,
             entry: entry.name.clone(),
             others: others.iter().map(|other| other.name.clone()).collect(),
@@ -220,10 +227,14 @@ impl Meta {
     /// Writes the block about the archive.
     fn first_block(&self, version: &str) -> String {
         let created_by = self.created_by.as_deref().unwrap_or(env!("CARGO_PKG_NAME"));
-        let mut text = format!(
-            "{FILE_VERSION}: {version}\n{CSAR_VERSION}: {version}\n{CREATED_BY}: {created_by}\n{ENTRY}: {}\n",
-            self.entry
-        );
+        let mut text = String::new();
+        if !self.is_of_2_0 {
+            push_line(&mut text, FILE_VERSION, version);
+        }
+        let version = if self.is_of_2_0 { OF_2_0 } else { version };
+        push_line(&mut text, CSAR_VERSION, version);
+        push_line(&mut text, CREATED_BY, created_by);
+        push_line(&mut text, ENTRY, &self.entry);
         if !self.others.is_empty() {
             let others: Vec<_> = self.others.iter().map(|name| quoted(name)).collect();
             push_line(&mut text, OTHERS, &others.join(" "));
@@ -319,6 +330,9 @@ fn versions(first: &[Pair], last: Span, diagnostics: &mut Diagnostics) {
             .push(wrong(pair.span, format!("`{}` is there twice", pair.name.escape_debug())));
     }
     let find = |name: &str| first.iter().find(|pair| pair.name == name);
+    if find(CSAR_VERSION).is_some_and(|version| version.value == OF_2_0) {
+        return;
+    }
     let file_version = find(FILE_VERSION).or_else(|| find(FILE_VERSION_TOO));
     for (name, found) in [(FILE_VERSION, file_version), (CSAR_VERSION, find(CSAR_VERSION))] {
         match found {
@@ -329,7 +343,7 @@ fn versions(first: &[Pair], last: Span, diagnostics: &mut Diagnostics) {
                     pair.name,
                     pair.value.escape_debug()
                 );
-                let help = format!("it can be {}", READ.join(" or "));
+                let help = format!("it can be {}, or {OF_2_0} as `{CSAR_VERSION}`", READ.join(" or "));
                 diagnostics.push(wrong(pair.span, message).help(help));
             }
             None => diagnostics.push(missing(name, first, last)),

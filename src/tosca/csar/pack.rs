@@ -15,12 +15,12 @@
 //! | all others: types, artifacts, inputs, rules | unchanged |
 
 use super::archive::Limits;
-use super::meta::{META, Meta};
+use super::meta::{META, META_AT_ROOT, Meta};
 use super::name::{self, DEPTH};
 use super::names;
 use super::package::{Package, Root};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::tosca::PLAIN_VERSION;
+use crate::tosca::{PLAIN_VERSION, v2_0};
 use crate::tosca::import::import_names;
 use cuvee_text::files::read_bytes;
 use cuvee_text::source::is_yaml;
@@ -308,7 +308,7 @@ fn contents(
         let relative = path.strip_prefix(&root.path).unwrap_or(&path);
         let name = in_archive(relative)
             .ok_or_else(|| error(format!("the name of `{}` is not valid UTF-8", path.display())))?;
-        if name == META {
+        if [META, META_AT_ROOT].contains(&&*name) {
             continue;
         }
         let content = if is_yaml(&path) {
@@ -376,12 +376,16 @@ pub(super) fn listed(
 
 fn parse(text: &str, key: Option<&str>) -> Option<Document> {
     let keep = |path: &[&str]| match path {
-        [top] => matches!(*top, "tosca_definitions_version" | "topology_template" | "imports"),
+        [top] => matches!(
+            *top,
+            "tosca_definitions_version" | "topology_template" | "service_template" | "imports"
+        ),
         ["imports", ..] => true,
-        ["topology_template", inner] => Some(*inner) == key,
+        ["topology_template" | "service_template", inner] => Some(*inner) == key,
         _ => false,
     };
-    yaml::parse_filtered(FileId::DETACHED, Arc::from(text), &YamlLimits::default(), &keep).ok()
+    let limits = YamlLimits::default();
+    yaml::parse_filtered(FileId::DETACHED, Arc::from(text), &limits, &keep).ok().map(v2_0::read)
 }
 
 fn imports(text: &str) -> Vec<String> {
@@ -399,7 +403,11 @@ fn meta(root: &Root, entry: &str, resolved: &str) -> Meta {
         let author = document
             .as_ref()
             .and_then(|document| document.root().get("metadata")?.get("template_author")?.as_str());
-        Meta::new(entry, author)
+        let version = document.as_ref().and_then(|it| it.root().get("tosca_definitions_version"));
+        let is_of_2_0 = version.and_then(Node::text) == Some(v2_0::VERSION);
+        let mut meta = Meta::new(entry, author);
+        meta.is_of_2_0 = is_of_2_0;
+        meta
     })
 }
 

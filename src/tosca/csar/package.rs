@@ -2,9 +2,10 @@
 
 use super::archive::{Archive, Limits};
 use super::is_archive;
-use super::meta::{META, META_DIRECTORY, Meta};
+use super::meta::{META, META_AT_ROOT, META_DIRECTORY, Meta};
 use super::pack::listed;
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Rule, TOSCA_2_0};
+use crate::tosca::v2_0;
 use cuvee_text::files::{Files, read_bytes};
 use cuvee_text::source::{FileId, FileSystem, is_yaml, normalize};
 use cuvee_text::xml::is_xml;
@@ -89,8 +90,8 @@ impl Package {
         texts: &Files,
     ) -> Result<Self, Diagnostics> {
         let mut root = Root { path, archive, meta: None, alone: false };
-        let template = if files.is_dir(&root.path.join(META_DIRECTORY)) {
-            let meta = root.meta.insert(read_meta(&*files, &root.path, texts)?);
+        let template = if let Some(name) = meta_name(&*files, &root.path) {
+            let meta = root.meta.insert(read_meta(&*files, &root.path, name, texts)?);
             root.path.join(&meta.entry)
         } else {
             match (
@@ -116,10 +117,11 @@ impl Package {
     pub(crate) fn is_library(files: &dyn FileSystem, path: &Path) -> bool {
         let is_template = |path: &Path| {
             let bytes = read_bytes(files, path).unwrap_or_default();
-            memmem::find(&bytes, b"topology_template").is_some()
+            let is_in = |word: &str| memmem::find(&bytes, word.as_bytes()).is_some();
+            is_in("topology_template") || is_in("service_template")
         };
         files.is_dir(path)
-            && !files.is_dir(&path.join(META_DIRECTORY))
+            && meta_name(files, path).is_none()
             && find_template(files, path).is_err()
             && !matches!(only_yaml(files, path), [Some(only), None] if is_template(&only))
     }
@@ -129,7 +131,9 @@ impl Package {
     /// # Errors
     /// `csar` where the template makes up a whole archive and lacks required metadata.
     pub(crate) fn check(&self, template: Node<'_>) -> Result<(), Diagnostic> {
-        if !self.root.as_ref().is_some_and(|root| root.alone) {
+        // An archive of TOSCA 2.0 needs none (section 17.3).
+        let is_alone = self.root.as_ref().is_some_and(|root| root.alone);
+        if !is_alone || v2_0::is_of(template.document()) {
             return Ok(());
         }
         let metadata = template.get("metadata");
@@ -245,8 +249,27 @@ fn is_value(node: Node<'_>) -> bool {
     node.kind() == NodeKind::Scalar && !node.is_null()
 }
 
-fn read_meta(files: &dyn FileSystem, root: &Path, texts: &Files) -> Result<Meta, Diagnostics> {
-    let path = root.join(META);
+/// The name of `TOSCA.meta` in an archive: in its directory, or, as TOSCA 2.0 allows, at the root
+/// (section 17.1).
+fn meta_name(files: &dyn FileSystem, root: &Path) -> Option<&'static str> {
+    if files.is_dir(&root.join(META_DIRECTORY)) {
+        return Some(META);
+    }
+    files.is_file(&root.join(META_AT_ROOT)).then_some(META_AT_ROOT)
+}
+
+fn read_meta(
+    files: &dyn FileSystem,
+    root: &Path,
+    name: &str,
+    texts: &Files,
+) -> Result<Meta, Diagnostics> {
+    if name == META && files.is_file(&root.join(META_AT_ROOT)) {
+        let message = format!("the archive has both `{META}` and `{META_AT_ROOT}`");
+        let error = Diagnostic::error(Code::Csar, message).help("remove one of them");
+        return Err(error.rule(Rule::new(&TOSCA_2_0, "17.1")).into());
+    }
+    let path = root.join(name);
     if !files.is_file(&path) {
         let message = format!("there is no `{}`", path.display());
         return Err(Diagnostic::error(Code::Csar, message)
@@ -282,10 +305,10 @@ fn read_meta(files: &dyn FileSystem, root: &Path, texts: &Files) -> Result<Meta,
 
 /// Whether an archive or a directory holds a YAML template rather than definitions of TOSCA 1.0.
 pub(crate) fn has_template(files: &dyn FileSystem, root: &Path) -> bool {
-    if !files.is_dir(&root.join(META_DIRECTORY)) {
+    let Some(name) = meta_name(files, root) else {
         return find_template(files, root).is_ok() || only_yaml(files, root)[0].is_some();
-    }
-    let bytes = read_bytes(files, &root.join(META)).unwrap_or_default();
+    };
+    let bytes = read_bytes(files, &root.join(name)).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
     // Errors are ignored here: whoever reads `TOSCA.meta` afterwards reports them.
     let meta = Meta::parse(FileId::DETACHED, &text, &mut Diagnostics::default());

@@ -9,6 +9,7 @@ use super::mapping::{Mapping, file_url};
 use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, Severity, did_you_mean};
 use crate::tosca::import::{ImportDefinition, below, is_profile, is_url, repository_address};
 use crate::tosca::types::scope::{Link, Links};
+use crate::tosca::v2_0;
 use cuvee_text::files::Files;
 use cuvee_text::source::{FileId, FileSystem, is_yaml, normalize};
 use cuvee_text::yaml::{Document, Keep, Node};
@@ -27,10 +28,14 @@ pub(super) struct Importing<'f> {
     pub files: &'f dyn FileSystem,
     /// The file system of the local copies.
     pub outside: &'f dyn FileSystem,
+    /// The directory of the package.
+    pub root: &'f Path,
     /// The local copies, by the URLs or names that they stand for.
     pub mapping: &'f Mapping,
     /// The parts of an imported file that are kept. `None` keeps everything.
     pub keep: Option<Keep<'f>>,
+    /// The file of a profile, and whether it is outside of the package.
+    pub profile: &'f dyn Fn(&str) -> Option<(PathBuf, bool)>,
     /// Whether an import that is not available locally is an error.
     pub strict: bool,
 }
@@ -125,7 +130,15 @@ impl Importing<'_> {
         if let Some(path) = file_url(&name) {
             return Ok(Some(ImportPlace { path, way, optional: true, mapped: None }));
         }
-        let path = directory.join(&name);
+        if import.is_profile {
+            return self.profile(&name, way).map(Some);
+        }
+        let path = match name.strip_prefix('/').filter(|_| v2_0::is_of(root.document())) {
+            Some(below_root) if !self.through(outside).is_file(Path::new(&name)) => {
+                self.root.join(below_root)
+            }
+            _ => directory.join(&name),
+        };
         // Without a YAML ending it may be the name of a profile, which only an orchestrator knows.
         if !is_url(&name) && (is_yaml(&path) || self.through(outside).is_file(&path)) {
             let optional = import.repository.is_some();
@@ -142,6 +155,27 @@ impl Importing<'_> {
             };
             let error = Diagnostic::error(Code::File, format!("`{name}` {why}"));
             error.help(format!("name a local copy: `--map {name}=PATH`"))
+        })
+    }
+
+    /// The place of a profile: the local copy that its name is mapped to, or else a file that has
+    /// the name.
+    fn profile(&self, name: &str, way: ImportWay) -> Result<ImportPlace, Diagnostic> {
+        let place = |path, outside| ImportPlace {
+            path,
+            way: ImportWay { outside, ..way },
+            optional: false,
+            mapped: Some(name.to_owned()),
+        };
+        if let Some(path) = self.mapping.local(name) {
+            return Ok(place(path, true));
+        }
+        let found = (self.profile)(name).map(|(path, outside)| place(path, outside));
+        found.ok_or_else(|| {
+            let error = Diagnostic::error(Code::File, format!("the profile `{name}` is not known"));
+            error.help(format!(
+                "name its file, `--map {name}=PATH`, or a directory with profiles, `--profile-path DIR`"
+            ))
         })
     }
 

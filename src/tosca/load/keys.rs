@@ -2,6 +2,7 @@
 //! names and keynames, which are strings; the code that reads those relies on it.
 
 use crate::diagnostic::{Cite, Code, Diagnostic};
+use crate::tosca::v2_0;
 use cuvee_text::yaml::{Document, Node};
 
 /// The kind of the keys in a map.
@@ -82,6 +83,12 @@ fn wrong(node: Node<'_>, keys: Keys) -> Option<Diagnostic> {
         let below = match keys {
             Keys::Keynames => Keys::below(name)?,
             Keys::Substitution if name == "requirements" => Keys::Groups,
+            // In TOSCA 2.0, paths may stand there (section 15.2).
+            Keys::Substitution
+                if matches!(name, "properties" | "attributes") && v2_0::is_of(key.document()) =>
+            {
+                return None;
+            }
             Keys::Substitution => Keys::below(name)?,
             // Below a group are paths of names, directly or under `mapping`.
             Keys::Groups => Keys::Keynames,

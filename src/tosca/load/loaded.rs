@@ -5,6 +5,7 @@ use super::Mapping;
 use super::dependencies::with_dependencies;
 use super::imports::{self, Imported, Importing};
 use super::keys;
+use super::profiles::{self, Profiles};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
 use crate::tosca::csar::{Package, is_archive};
 use crate::tosca::import::ImportDefinition;
@@ -17,7 +18,7 @@ use cuvee_text::xml::is_xml;
 use cuvee_text::yaml::{Document, Keep};
 use memchr::memmem;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The location of a template.
 #[derive(Clone, Debug)]
@@ -45,6 +46,7 @@ pub(crate) struct Loaded {
     /// The file system of local copies and of files that callers name.
     outside: Arc<dyn FileSystem + Send>,
     mapping: Mapping,
+    profiles: Arc<OnceLock<Profiles>>,
     extent: Extent,
     template: FileId,
     /// The directory to which relative paths in the template refer.
@@ -73,6 +75,7 @@ impl Loaded {
                 package,
                 outside,
                 mapping,
+                profiles: Arc::default(),
                 extent,
                 template,
                 base,
@@ -118,6 +121,7 @@ impl Loaded {
             files,
             outside,
             mapping,
+            profiles: Arc::default(),
             extent: Extent::Whole,
             template,
             base: directory.to_owned(),
@@ -141,6 +145,7 @@ impl Loaded {
                 package: Package::of_file(&self.outside, path),
                 outside: Arc::clone(&self.outside),
                 mapping: self.mapping.clone(),
+            profiles: Arc::default(),
                 template,
                 base: path.parent().unwrap_or(path).to_owned(),
                 library: library.collect(),
@@ -208,6 +213,7 @@ impl Loaded {
             package,
             outside: Arc::clone(&self.outside),
             mapping: self.mapping.clone(),
+            profiles: Arc::default(),
             template,
             base,
             library,
@@ -223,6 +229,7 @@ impl Loaded {
             package: self.package.clone(),
             outside: Arc::clone(&self.outside),
             mapping: self.mapping.clone(),
+            profiles: Arc::clone(&self.profiles),
             template: self.files.add(&*self.package.files, &self.package.template, text.into()),
             base: self.base.clone(),
             library: self.library.clone(),
@@ -324,7 +331,9 @@ impl Loaded {
             texts: &self.files,
             files: &*self.package.files,
             outside: &*self.outside,
+            root: self.package.root().unwrap_or(self.package.directory()),
             mapping: &self.mapping,
+            profile: &|name| self.profiles().get(name).cloned(),
             keep: keep(self.extent),
             strict,
         };
@@ -333,6 +342,16 @@ impl Loaded {
         let library: Vec<_> =
             library.filter_map(|(&file, parsed)| Some((file, parsed.ok()?))).collect();
         imports::read(how, (template, &self.base), &library, wanted, diagnostics)
+    }
+
+    /// The profiles that can be imported by name. They are looked for when one is named.
+    fn profiles(&self) -> &Profiles {
+        self.profiles.get_or_init(|| {
+            let outside = self.mapping.profile_paths().iter();
+            let outside = outside.map(|path| (&*self.outside as &dyn FileSystem, &**path, true));
+            let own = self.package.root().map(|root| (&*self.package.files as &dyn FileSystem, root, false));
+            profiles::find(outside.chain(own))
+        })
     }
 
     /// The document of this name in the directory of the template.
@@ -505,7 +524,7 @@ fn read_library(
 /// Files outside of the directory do not belong to the library. Links that lead out of it are
 /// therefore not followed, which is a warning. Links to directories inside of it are not followed
 /// either, because these are read at their own place.
-fn files_below(
+pub(super) fn files_below(
     files: &dyn FileSystem,
     library: &Path,
     is_wanted: impl Fn(&Path) -> bool,

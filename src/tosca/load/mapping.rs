@@ -6,6 +6,8 @@ use std::path::{Component, Path, PathBuf};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Mapping {
     entries: Vec<(String, PathBuf)>,
+    /// The directories in which profiles are looked for by their names.
+    profile_paths: Vec<PathBuf>,
 }
 
 impl Mapping {
@@ -13,6 +15,16 @@ impl Mapping {
     pub(crate) fn add(&mut self, url: &str, path: PathBuf) {
         let url = normal(url);
         self.entries.push((url.trim_end_matches('/').to_owned(), path));
+    }
+
+    /// Adds a directory in which profiles are looked for by their names.
+    pub(crate) fn add_profile_path(&mut self, path: PathBuf) {
+        self.profile_paths.push(path);
+    }
+
+    /// The directories in which profiles are looked for by their names.
+    pub(super) fn profile_paths(&self) -> &[PathBuf] {
+        &self.profile_paths
     }
 
     /// The local file for a URL. The longest mapped URL that contains it decides, among equal ones

@@ -5,6 +5,7 @@ mod imports;
 mod keys;
 mod loaded;
 mod mapping;
+mod profiles;
 
 pub(crate) use imports::Imported;
 pub(crate) use loaded::{Extent, Loaded, TemplateLocation};

@@ -249,6 +249,7 @@ impl<'a> Refining<'_, 'a> {
                     &new.constraints
                 }
                 .clone(),
+                validations: [&*old.validations, &new.validations].concat(),
                 key_schema: new.key_schema.clone().or_else(|| old.key_schema.clone()),
                 entry_schema: new.entry_schema.clone().or_else(|| old.entry_schema.clone()),
                 ..Schema::untyped()
@@ -349,6 +350,7 @@ impl<'a> Refining<'_, 'a> {
             type_name: own.type_name,
             kind: None,
             constraints: [&*before.constraints, &own.constraints].concat(),
+            validations: [&*before.validations, &own.validations].concat(),
             key_schema,
             entry_schema,
         }

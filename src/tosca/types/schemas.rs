@@ -5,7 +5,7 @@ use super::effective::Parts;
 use super::hierarchy::{TypeId, TypeRef};
 use crate::tosca::family::Family;
 use crate::tosca::value::{
-    DataTypeView, DataTypes, Primitive, PropertyDefinition, PropertyRule, Schema,
+    DataTypeView, DataTypes, Primitive, PropertyDefinition, PropertyRule, Schema, UnitSize,
 };
 use crate::tosca::v2_0;
 use cuvee_text::source::FileId;
@@ -28,7 +28,7 @@ pub(crate) struct TypeSchema<'t, 'a> {
     pub rules: Vec<&'static PropertyRule>,
     base: Option<Primitive>,
     schema: &'t Schema<'a>,
-    units: Vec<String>,
+    units: Vec<UnitSize>,
     is_open: bool,
     is_secret: bool,
 }
@@ -58,20 +58,27 @@ impl<'t, 'a> Schemas<'t, 'a> {
 
     /// The units that a type defines for its values: each symbol before the suffix, and the suffix
     /// alone; or, in later texts of the standard, units behind all prefixes.
-    fn units(&self, id: TypeId) -> Vec<String> {
+    fn units(&self, id: TypeId) -> Vec<UnitSize> {
         let body = self.types.definition(id).value;
         if !v2_0::is_of(body.document()) {
             return Vec::new();
         }
-        let keys = |keyname| {
+        let sizes = |keyname| {
             let entries = body.get(keyname).into_iter().flat_map(Node::entries);
-            entries.filter_map(|(key, _)| key.text())
+            entries.filter_map(|(key, size)| Some((key.text()?, size.text())))
         };
+        let owned = |unit: &str, size: Option<&str>| (unit.to_owned(), size.map(str::to_owned));
         let suffix = body.get("unit_suffix").and_then(Node::text);
-        let symbols = keys("unit_symbol_map").map(|symbol| [symbol, suffix.unwrap_or_default()].concat());
-        let prefixes: Vec<_> = keys("prefixes").chain([""]).collect();
-        let prefixed = keys("units").flat_map(|unit| prefixes.iter().map(move |it| [it, unit].concat()));
-        suffix.map(str::to_owned).into_iter().chain(symbols).chain(prefixed).collect()
+        let mut units: Vec<_> = suffix.map(|suffix| owned(suffix, Some("1"))).into_iter().collect();
+        let suffix = suffix.unwrap_or_default();
+        units.extend(sizes("unit_symbol_map").map(|(it, size)| owned(&[it, suffix].concat(), size)));
+        units.extend(sizes("units").map(|(unit, size)| owned(unit, size)));
+        // How large a unit behind a prefix is, later texts of the standard say.
+        let prefixed = sizes("units").flat_map(|(unit, _)| {
+            sizes("prefixes").map(move |(prefix, _)| owned(&[prefix, unit].concat(), None))
+        });
+        units.extend(prefixed);
+        units
     }
 
     fn rules(&self, id: TypeId) -> impl Iterator<Item = &'static PropertyRule> + use<'t> {
@@ -91,6 +98,7 @@ impl<'a> DataTypes<'a> for Schemas<'_, 'a> {
             base: found.base,
             properties: &found.properties,
             constraints: &found.schema.constraints,
+            validations: &found.schema.validations,
             rules: &found.rules,
             key_schema: found.schema.key_schema.as_deref(),
             entry_schema: found.schema.entry_schema.as_deref(),

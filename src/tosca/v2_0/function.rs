@@ -2,7 +2,9 @@
 //! alone.
 
 use crate::tosca::value::amount_and_unit;
+use super::called;
 use cuvee_text::value::{Number, Value};
+use cuvee_text::yaml::{Node, NodeKind};
 use regex_lite::RegexBuilder;
 use std::cmp::Ordering;
 
@@ -23,7 +25,7 @@ pub(crate) struct BuiltIn {
 /// The value of a call with these arguments; `None` where it is not known here.
 type FunctionValue = fn(&[Value]) -> Result<Option<Value>, String>;
 
-type FunctionOutcome = Result<Option<Value>, String>;
+pub(crate) type FunctionOutcome = Result<Option<Value>, String>;
 
 const ANY: usize = usize::MAX;
 
@@ -93,6 +95,72 @@ impl BuiltIn {
     /// The function of this name.
     pub(crate) fn named(name: &str) -> Option<&'static Self> {
         FUNCTIONS.iter().find(|function| function.name == name)
+    }
+}
+
+/// The value of an expression. `query` answers the functions that depend on more than their
+/// arguments, and `read` may read each written value otherwise. `None` where the value is not known
+/// here.
+///
+/// # Errors
+/// Why the value of a function is none.
+pub(crate) fn evaluate(
+    node: Node<'_>,
+    query: &dyn Fn(&str, Option<Node<'_>>) -> Option<Value>,
+    read: &dyn Fn(Value) -> Value,
+) -> FunctionOutcome {
+    let Some((name, arguments)) = called(node) else { return written_value(node, query, read) };
+    let Some(built_in) = BuiltIn::named(name) else { return Ok(None) };
+    let Some(value) = built_in.value else { return Ok(query(name, arguments).map(read)) };
+    let arguments = arguments.into_iter().flat_map(Node::items);
+    let arguments =
+        arguments.map(|it| evaluate(it, query, read)).collect::<Result<Vec<_>, _>>()?;
+    if !(built_in.least..=built_in.most).contains(&arguments.len()) {
+        return Ok(None);
+    }
+    // One argument may decide although others are not known.
+    let deciding = match name {
+        "and" => Some(Value::Bool(false)),
+        "or" => Some(Value::Bool(true)),
+        _ => None,
+    };
+    if deciding.is_some() && arguments.contains(&deciding) {
+        return Ok(deciding);
+    }
+    let arguments: Option<Vec<_>> = arguments.into_iter().collect();
+    arguments.map_or(Ok(None), |arguments| value(&arguments))
+}
+
+/// A value in which functions may be called.
+fn written_value(
+    node: Node<'_>,
+    query: &dyn Fn(&str, Option<Node<'_>>) -> Option<Value>,
+    read: &dyn Fn(Value) -> Value,
+) -> FunctionOutcome {
+    match node.kind() {
+        NodeKind::Scalar => Ok(scalar(node).map(read)),
+        NodeKind::Sequence => {
+            let items = node.items().map(|item| evaluate(item, query, read));
+            Ok(items.collect::<Result<Option<Vec<_>>, _>>()?.map(Value::from))
+        }
+        NodeKind::Mapping => {
+            let entry = |(key, value): (Node<'_>, Node<'_>)| {
+                let value = evaluate(value, query, read)?;
+                Ok(value.map(|value| (key.key_text().into(), value)))
+            };
+            let entries = node.entries().map(entry).collect::<Result<Option<Vec<_>>, String>>()?;
+            Ok(entries.map(|entries| Value::Map(entries.into())))
+        }
+    }
+}
+
+/// The value of a scalar. A text behind one `$` calls a function; of several `$`, one is left out
+/// (section 10.1).
+pub(crate) fn scalar(node: Node<'_>) -> Option<Value> {
+    match node.as_str().and_then(|text| text.strip_prefix('$')) {
+        Some(rest) if rest.starts_with('$') => Some(rest.into()),
+        Some(rest) if !rest.is_empty() => None,
+        _ => Some(node.to_value()),
     }
 }
 
@@ -455,6 +523,7 @@ mod tests {
             ("equal", "[2 GB, 2GB]", "true"),
             ("greater_than", "[10 GB, 9 GB]", "true"),
             ("less_or_equal", "[2, 2]", "true"),
+            ("greater_or_equal", "[1, 2]", "false"),
             ("less_than", "[b, a]", "false"),
             ("in_range", "[5, [0, 0xFF]]", "true"),
             ("in_range", "[5, [6, UNBOUNDED]]", "false"),

@@ -3,6 +3,8 @@
 //!
 //! The tables of the standard govern: a keyname that only its text or its examples mention is none.
 
+use crate::diagnostic::{Advice, Code, Diagnostic, Rule, Severity, TOSCA_2_0, closest, did_you_mean};
+use cuvee_text::yaml::Node;
 use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -516,6 +518,47 @@ impl Entity {
     /// version 1.3 has them beside the keynames, by names of their own.
     pub(crate) fn gone(&self, name: &str) -> Option<&Gone> {
         self.gone.iter().find(|gone| gone.name == name)
+    }
+
+    /// Whether a node is a value instead of a definition, which some elements take in short.
+    pub(super) fn takes_value(&self, node: Node<'_>) -> bool {
+        let is_keyname = |(key, _): (Node<'_>, Node<'_>)| {
+            key.text().is_some_and(|name| self.keyname(name).is_some())
+        };
+        self.short.contains(&Short::Value) && !node.entries().any(is_keyname)
+    }
+
+    /// Whether a key that is no keyname was probably meant to be one: version 1.3 has it, or it is
+    /// similar to one.
+    pub(super) fn is_meant(&self, name: &str) -> bool {
+        self.gone(name).is_some() || closest(name, self.names()).is_some()
+    }
+
+    /// The error for a key that is no keyname.
+    pub(crate) fn unknown(&self, key: Node<'_>, name: &str) -> Diagnostic {
+        let error = |message| {
+            let error = Diagnostic::error(Code::UnknownKeyword, message).at(key.span());
+            error.rule(Rule::new(&TOSCA_2_0, self.section))
+        };
+        let Some(gone) = self.gone(name) else {
+            let known = || format!("known are {}", self.names().collect::<Vec<_>>().join(", "));
+            let meant = did_you_mean(name, self.names()).or_else(|| self.advice().map(Into::into));
+            return error(format!("`{name}` is not a keyname of {}", self.what))
+                .help(meant.unwrap_or_else(|| known().into()));
+        };
+        let advice = match gone.renamed {
+            Some(new) => Advice::from(format!("TOSCA 2.0 calls it `{new}`")).instead(name, new),
+            None => gone.advice.into(),
+        };
+        let message =
+            format!("`{name}` is a keyname of {} in TOSCA 1.3, not in TOSCA 2.0", self.what);
+        // The text of the standard has these two, and its tables have not.
+        let is_read = matches!(
+            (self.what, name),
+            ("a property definition", "status") | ("an artifact definition", "version")
+        );
+        let found = error(message).help(advice);
+        if is_read { found.with_severity(Severity::Warning) } else { found }
     }
 
     /// What to do with a key that is no keyname and whose name says nothing.

@@ -11,6 +11,7 @@ mod told;
 
 pub(crate) use told::tell;
 
+use crate::diagnostic::Diagnostic;
 use cuvee_text::yaml::{Document, Node, NodeKind};
 use grammar::{Entity, FILE, Holds};
 
@@ -33,6 +34,41 @@ pub(crate) fn read(document: Document) -> Document {
     let mut called = vec![(version.position(), VERSION)];
     element(document.root(), &FILE, &mut called);
     document.called(&called)
+}
+
+/// The keys of a document that are no keynames where they stand, although they were probably meant
+/// to be: to leave them out would change the meaning. `is_word` knows the words that an extension
+/// adds.
+pub(crate) fn mistaken_keynames(
+    document: &Document,
+    is_word: &dyn Fn(&str) -> bool,
+) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    if is_of(document) {
+        mistaken(document.root(), &FILE, is_word, &mut found);
+    }
+    found
+}
+
+fn mistaken(
+    node: Node<'_>,
+    entity: &'static Entity,
+    is_word: &dyn Fn(&str) -> bool,
+    found: &mut Vec<Diagnostic>,
+) {
+    if entity.takes_value(node) {
+        return;
+    }
+    for (key, value) in node.entries() {
+        let name = written(key);
+        match entity.keyname(name) {
+            Some(keyname) => {
+                keyname.holds.bodies(value, &mut |body, below| mistaken(body, below, is_word, found));
+            }
+            None if entity.is_meant(name) && !is_word(name) => found.push(entity.unknown(key, name)),
+            None => {}
+        }
+    }
 }
 
 /// The text of a key as the author wrote it.
@@ -66,20 +102,22 @@ fn element(node: Node<'_>, entity: &'static Entity, called: &mut Vec<(u32, &'sta
         if keyname.field != keyname.name {
             called.push((key.position(), keyname.field));
         }
-        match keyname.holds {
-            Holds::One(below) => element(value, below, called),
-            Holds::Named(below) | Holds::Listed(below) => named(value, below, called),
-            Holds::Items(below) => value.items().for_each(|item| element(item, below, called)),
-            _ => {}
-        }
+        keyname.holds.bodies(value, &mut |body, below| element(body, below, called));
     }
 }
 
-/// As [`element`], for elements by name. Where variability has conditions, a list may stand for a
-/// map, and a map for a list.
-fn named(node: Node<'_>, entity: &'static Entity, called: &mut Vec<(u32, &'static str)>) {
-    match node.kind() {
-        NodeKind::Sequence => node.items().for_each(|item| named(item, entity, called)),
-        _ => node.entries().for_each(|(_, body)| element(body, entity, called)),
+impl Holds {
+    /// Visits the elements below a keyname. Where variability has conditions, a list of maps may
+    /// stand for a map, and a map for a list.
+    fn bodies<'a>(&self, value: Node<'a>, visit: &mut dyn FnMut(Node<'a>, &'static Entity)) {
+        match *self {
+            Self::One(below) => visit(value, below),
+            Self::Items(below) => value.items().for_each(|item| visit(item, below)),
+            Self::Named(below) | Self::Listed(below) => {
+                let listed = value.items().flat_map(Node::entries);
+                value.entries().chain(listed).for_each(|(_, body)| visit(body, below));
+            }
+            _ => {}
+        }
     }
 }

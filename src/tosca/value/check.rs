@@ -61,6 +61,12 @@ impl<'t> TypedSchema<'t> {
             .chain(&self.schema.constraints)
     }
 
+    /// The validation clauses of the type, then those of the schema.
+    pub(super) fn validations(&self) -> impl Iterator<Item = &'t Node<'t>> + use<'t> {
+        let of_type = self.data_type.map_or(&[][..], |data_type| data_type.validations);
+        of_type.iter().chain(&self.schema.validations)
+    }
+
     /// The definition of this property, if the type is a data type with properties.
     pub(super) fn property(&self, name: &str) -> Option<&'t PropertyDefinition<'t>> {
         self.data_type
@@ -75,7 +81,7 @@ impl<'t> TypedSchema<'t> {
     fn has_unit(&self, datum: Datum<'t>) -> Option<bool> {
         let units = self.data_type?.units;
         let (_, unit) = amount_and_unit(datum.as_str()?)?;
-        (!units.is_empty()).then(|| units.iter().any(|known| known == unit))
+        (!units.is_empty()).then(|| units.iter().any(|(known, _)| known == unit))
     }
 
     /// Whether the schema has a type that is not known, because the type or an ancestor is not
@@ -172,6 +178,7 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
             let before = checker.findings.diagnostics.len();
             if checker.typed(datum, &kind) && checker.errors_since(before).next().is_none() {
                 kind.constraints().for_each(|clause| checker.constraint(datum, clause, &kind));
+                checker.validations(datum, &kind);
             }
         });
     }
@@ -246,7 +253,9 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
         let message = format!("expected {}, got {}", kind.describe(), datum.described());
         let section = kind.base.map_or("3.7.6", Primitive::section);
         let units = kind.data_type.map_or(&[][..], |data_type| data_type.units);
-        let listed = (!units.is_empty()).then(|| format!("write a number and one of {}", units.join(", ")));
+        let names: Vec<_> = units.iter().map(|(unit, _)| format!("`{unit}`")).collect();
+        let listed = (!units.is_empty())
+            .then(|| format!("write a number and one of {}", names.join(", ")));
         let help = listed.or_else(|| kind.base.and_then(|base| base.advice(datum)));
         self.report(
             Diagnostic::error(Code::InvalidValue, message)
@@ -454,7 +463,7 @@ pub(crate) fn concealed(found: &Diagnostic) -> Diagnostic {
 }
 
 /// Shortens a text for messages.
-fn short(text: String) -> String {
+pub(super) fn short(text: String) -> String {
     const LONGEST: usize = 100;
     match text.char_indices().nth(LONGEST).and_then(|(at, _)| text.get(..at)) {
         Some(start) => format!("{start}…"),

@@ -32,6 +32,15 @@ impl<'t> From<&'t Value> for Datum<'t> {
 }
 
 impl<'t> Datum<'t> {
+    /// The value itself.
+    pub(crate) fn to_value(self) -> Value {
+        match self {
+            Self::Node(node) => node.to_value(),
+            Self::Value(value) | Self::Part(value) => value.clone(),
+            Self::Key(text) => text.into(),
+        }
+    }
+
     /// The node, if the value is one.
     pub(super) fn node(self) -> Option<Node<'t>> {
         if let Self::Node(node) = self { Some(node) } else { None }

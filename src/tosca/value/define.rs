@@ -16,6 +16,7 @@ static INTEGER: Schema<'static> = Schema {
     type_name: "integer",
     kind: None,
     constraints: Vec::new(),
+    validations: Vec::new(),
     key_schema: None,
     entry_schema: None,
 };

@@ -41,6 +41,7 @@ mod tests;
 mod timestamp;
 mod truth;
 mod unit;
+mod validation;
 mod version;
 
 pub use crate::tosca::function::{function, function_not_map};
@@ -52,6 +53,7 @@ pub(crate) use rule::RuleDemand;
 pub use schema::{DataTypeView, DataTypes, PropertyDefinition, Schema};
 pub(crate) use timestamp::timestamp;
 pub use unit::Dimension;
+pub(crate) use validation::UnitSize;
 pub(crate) use version::{Version, is_version};
 
 use crate::diagnostic::{Cite, Code, Diagnostic};

@@ -6,6 +6,7 @@ use super::{Clause, Primitive, PropertyDefinition, Schema};
 use crate::diagnostic::{Advice, Cite, Code, Diagnostic, Diagnostics};
 use crate::tosca::grammar::{Grammar, Named};
 use crate::tosca::sensitive::said_sensitive;
+use crate::tosca::v2_0;
 use crate::tosca::shape::{PARAMETER, Reading, SCHEMA, STATUS, Shape, Vocabulary};
 use cuvee_text::yaml::{Node, NodeKind};
 
@@ -103,6 +104,11 @@ impl Grammar<'_> {
         let constraints = node.get("constraints").filter(|_| shape.has("constraints"));
         Schema {
             constraints: constraints.map(|list| self.constraints(list)).unwrap_or_default(),
+            validations: node
+                .get("validation")
+                .filter(|it| v2_0::is_of(it.document()))
+                .into_iter()
+                .collect(),
             key_schema: node.get("key_schema").map(|schema| Box::new(self.schema(schema))),
             entry_schema: node.get("entry_schema").map(|schema| Box::new(self.schema(schema))),
             ..Schema::untyped()

@@ -2,7 +2,7 @@
 //! attribute and parameter definitions (3.6.10, 3.6.12, 3.6.14), and the parts of data types
 //! (3.7.6) that the checks of values need.
 
-use super::{Clause, Primitive, PropertyRule};
+use super::{Clause, Primitive, PropertyRule, UnitSize};
 use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
 use crate::tosca::grammar::{Grammar, Named};
 use crate::tosca::sensitive::is_sensitive_name;
@@ -19,6 +19,8 @@ pub struct Schema<'a> {
     pub kind: Option<Node<'a>>,
     /// The constraints besides the type. In effective definitions, those of ancestors come first.
     pub constraints: Vec<Clause<'a>>,
+    /// The validation clauses of TOSCA 2.0; those of ancestors come first, too.
+    pub validations: Vec<Node<'a>>,
     /// The schema of a map's keys. `None` allows any text.
     pub key_schema: Option<Box<Schema<'a>>>,
     /// The schema of the entries of a list or a map. `None` allows any value.
@@ -117,7 +119,9 @@ impl<'a> PropertyDefinition<'a> {
     /// The schema of its values. Returns nothing for a parameter that takes the type of the
     /// assigned value, without further constraints.
     pub fn expected(&self) -> Option<&Schema<'a>> {
-        Some(&self.schema).filter(|schema| schema.is_typed() || !schema.constraints.is_empty())
+        Some(&self.schema).filter(|schema| {
+            schema.is_typed() || !schema.constraints.is_empty() || !schema.validations.is_empty()
+        })
     }
 
     /// Whether a value has to be assigned: one is required, and the definition gives none.
@@ -164,14 +168,16 @@ pub struct DataTypeView<'t, 'a> {
     pub properties: &'t [&'t PropertyDefinition<'a>],
     /// The constraints on its values.
     pub constraints: &'t [Clause<'a>],
+    /// The validation clauses of TOSCA 2.0 for its values.
+    pub validations: &'t [Node<'a>],
     /// The conditions on several of its properties together.
     pub rules: &'t [&'static PropertyRule],
     /// The schema of keys, if it derives from `map`.
     pub key_schema: Option<&'t Schema<'a>>,
     /// The schema of entries, if it derives from `list` or `map`.
     pub entry_schema: Option<&'t Schema<'a>>,
-    /// The units of its values, if it derives from `scalar-unit` of TOSCA 2.0.
-    pub units: &'t [String],
+    /// The units of its values with their sizes, if it derives from `scalar-unit` of TOSCA 2.0.
+    pub units: &'t [UnitSize],
     /// Whether an ancestor is not defined, so that the valid values are not known.
     pub is_open: bool,
     /// Whether its values are secret as a whole, so that no message shows them.

@@ -1,5 +1,6 @@
 //! Reads scalar units of TOSCA: `10 GB`, `5 ms`, `2.4 GHz`, `10 Kbps`.
 
+use cuvee_text::value::Number;
 use num_bigint::BigInt;
 use std::cmp::Ordering;
 
@@ -25,6 +26,24 @@ pub(crate) struct Measure {
 }
 
 impl Measure {
+    /// The amount that is `other` times as large.
+    pub(super) fn times(&self, other: &Self) -> Self {
+        Self { mantissa: &self.mantissa * &other.mantissa, scale: self.scale + other.scale }
+    }
+
+    /// The amount as a number: an integer where it is one of 64 bits, else the nearest double.
+    pub(super) fn number(&self) -> Number {
+        let unit = BigInt::from(10).pow(self.scale);
+        let whole = (&self.mantissa % &unit == BigInt::ZERO).then(|| &self.mantissa / &unit);
+        match whole.and_then(|whole| i64::try_from(whole).ok()) {
+            Some(integer) => Number::int(integer),
+            None => {
+                let text = format!("{}e-{}", self.mantissa, self.scale);
+                Number::float(text.parse().unwrap_or(f64::NAN))
+            }
+        }
+    }
+
     fn scaled(&self, scale: u32) -> BigInt {
         &self.mantissa * BigInt::from(10).pow(scale)
     }
@@ -62,7 +81,7 @@ pub(crate) fn measure(dimension: Dimension, text: &str) -> Option<Measure> {
 
 /// Reads a decimal without an exponent. More than a thousand digits are rejected, because
 /// arithmetic on them is slow and no template needs them.
-fn decimal(text: &str) -> Option<Measure> {
+pub(super) fn decimal(text: &str) -> Option<Measure> {
     const LONGEST: usize = 1000;
     let magnitude = text.strip_prefix(['+', '-']).unwrap_or(text);
     let (whole, fraction) = magnitude.split_once('.').unwrap_or((magnitude, ""));

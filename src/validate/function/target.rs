@@ -4,6 +4,7 @@ use super::super::checker::Checker;
 use super::FunctionSite;
 use super::kind::KnownValue;
 use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean};
+use crate::tosca::v2_0;
 use crate::tosca::function::{Call, Function, Name};
 use crate::tosca::{Family, Parts, PropertyDefinition, TypeId};
 use crate::variability::element::ElementKind;
@@ -54,6 +55,18 @@ impl<'c, 'a> Checker<'c, 'a> {
             let message = format!("`{}` has a meaning in {of} only", name.text);
             Err(Diagnostic::error(Code::InvalidFunction, message).at(name.at.span()).section("4.1"))
         };
+        // A path of TOSCA 2.0 starts at a name or at `SELF` (section 10.3).
+        let start = v2_0::called(call.node).and_then(|(_, path)| path?.items().next());
+        let is_start = start.is_some_and(|start| start.ptr_eq(name.at));
+        if is_start && v2_0::is_of(call.node.document()) && name.text != "SELF" {
+            let word = ["SOURCE", "TARGET", "HOST"].into_iter().find(|word| *word == name.text);
+            if let Some(word) = word {
+                let message = format!("a path of TOSCA 2.0 starts at a name or at `SELF`, not at `{word}`");
+                let error = Diagnostic::error(Code::InvalidFunction, message).at(name.at.span());
+                let help = format!("write `[SELF, {word}, …]` in a relationship");
+                return Err(error.section("4.1").help(help));
+            }
+        }
         let kind = site.entity.map(|id| self.graph.element(id).kind);
         let slot = site.entity.map_or(0, |id| self.graph.element(id).slot);
         match (name.text, kind, site.entity) {
@@ -233,12 +246,44 @@ impl<'c, 'a> Checker<'c, 'a> {
             return behind;
         }
         // An assignment without a definition is reported where it is made.
+        if let Some(word) = self.without_context(kind, asked, name) {
+            return vec![ConditionalValue::always(Err(word))];
+        }
         let is_open = effective.requirements.contains_key(name) && !rest.is_empty()
             || self.is_assigned(id, name)
             || effective.is_open;
         let open = is_open.then_some(Ok(KnownValue::Unknown));
         let answer = own.or(open).unwrap_or_else(|| Err(self.no_such(kind, asked, name)));
         vec![ConditionalValue::always(answer)]
+    }
+
+    /// The error for a path of TOSCA 2.0 that leads through a capability or a requirement without
+    /// saying so, as version 1.3 writes it.
+    fn without_context(
+        &self,
+        kind: TypeId,
+        asked: Asked<'_, 'a>,
+        name: &str,
+    ) -> Option<Diagnostic> {
+        let node = asked.call.node;
+        let (_, path) = v2_0::called(node).filter(|_| v2_0::is_of(node.document()))?;
+        let second = path?.items().nth(1)?.as_str().unwrap_or_default();
+        let effective = self.types.effective(kind);
+        let has_own = effective.properties.contains_key(name) || effective.attributes.contains_key(name);
+        if matches!(second, "CAPABILITY" | "RELATIONSHIP" | "SOURCE" | "TARGET") || has_own {
+            return None;
+        }
+        let (what, way) = match () {
+            () if effective.capabilities.contains_key(name) => {
+                ("capability", format!("CAPABILITY, {name}, …"))
+            }
+            () if effective.requirements.contains_key(name) => {
+                ("requirement", format!("RELATIONSHIP, {name}, TARGET, …"))
+            }
+            () => return None,
+        };
+        let message = format!("`{name}` is a {what}, and the path does not say so");
+        Some(asked.unknown(message).help(format!("write `{way}` in the path")))
     }
 
     /// The value behind a capability of this name or, if the capability lacks it, behind a

@@ -2,7 +2,7 @@
 
 use super::by;
 use super::function::Functions;
-use crate::diagnostic::{Advice, Code, Diagnostic, Severity, closest, did_you_mean};
+use crate::diagnostic::{Advice, Code, Diagnostic, closest};
 use crate::tosca::v2_0::grammar::{
     CAPABILITY, Entity, FILE, Holds, Keyname, REQUIREMENT_RELATIONSHIP, Short,
 };
@@ -91,6 +91,9 @@ impl<'n, 'd> KeynameChecker<'n, 'd> {
         entity: &'static Entity,
         place: Place,
     ) {
+        if place == Place::Own {
+            self.entry_schema(at, node, entity);
+        }
         if node.kind() != NodeKind::Mapping || is_value(entity, node) {
             return self.short(node, entity, place);
         }
@@ -101,7 +104,7 @@ impl<'n, 'd> KeynameChecker<'n, 'd> {
                     self.content(value, keyname, entity, below(place, node, entity));
                 }
                 None if self.is_variable && is_keyword(name) => {}
-                None => self.unknown(key, name, entity),
+                None => self.found.push(entity.unknown(key, name).into()),
             }
         }
         let has_keyname = |keyname: &Keyname| {
@@ -141,41 +144,6 @@ impl<'n, 'd> KeynameChecker<'n, 'd> {
                 self.invalid(node, message, entity.section);
             }
         }
-    }
-
-    fn unknown(&mut self, key: Node<'_>, name: &str, entity: &'static Entity) {
-        let gone = entity.gone(name);
-        let error = |message| Diagnostic::error(Code::UnknownKeyword, message);
-        let found = match gone {
-            Some(gone) => {
-                let advice = match gone.renamed {
-                    Some(new) => {
-                        Advice::from(format!("TOSCA 2.0 calls it `{new}`")).instead(name, new)
-                    }
-                    None => gone.advice.into(),
-                };
-                let message = format!(
-                    "`{name}` is a keyname of {} in TOSCA 1.3, not in TOSCA 2.0",
-                    entity.what
-                );
-                error(message).help(advice)
-            }
-            None => {
-                let known =
-                    || format!("known are {}", entity.names().collect::<Vec<_>>().join(", "));
-                let meant =
-                    did_you_mean(name, entity.names()).or_else(|| entity.advice().map(Into::into));
-                error(format!("`{name}` is not a keyname of {}", entity.what))
-                    .help(meant.unwrap_or_else(|| known().into()))
-            }
-        };
-        // The text of the standard has these two, and its tables have not.
-        let is_read = matches!(
-            (entity.what, name),
-            ("a property definition", "status") | ("an artifact definition", "version")
-        );
-        let severity = if is_read { Severity::Warning } else { found.severity };
-        self.push(key, found.with_severity(severity), entity.section);
     }
 
     fn content(&mut self, node: Node<'d>, keyname: &Keyname, entity: &Entity, place: Place) {
@@ -322,7 +290,36 @@ impl<'n, 'd> KeynameChecker<'n, 'd> {
             "an activity" if node.entries().len() != 1 => {
                 self.invalid(node, "an activity has exactly one keyname", entity.section);
             }
+            "a property definition" => self.default_of_optional(node),
             _ => {}
+        }
+    }
+
+    /// Warns of a `default` where no value is needed: one of the standard's own examples has it.
+    fn default_of_optional(&mut self, node: Node<'_>) {
+        let is_optional = node.get("required").and_then(Node::as_bool) == Some(false);
+        let default = node.entries().find(|(key, _)| key.text() == Some("default"));
+        if let Some((key, _)) = default.filter(|_| is_optional) {
+            let message = "a property that is not required has no `default`";
+            let warning = Diagnostic::warning(Code::InvalidDefinition, message);
+            self.push(key, warning.help("leave out one of `default` and `required: false`"), "9.3");
+        }
+    }
+
+    /// Reports a list or a map whose entries have no schema. A refinement may have that of what it
+    /// refines.
+    fn entry_schema(&mut self, at: Node<'_>, node: Node<'_>, entity: &Entity) {
+        let is_collection = matches!(
+            node.get("type").and_then(Node::as_str).or_else(|| node.as_str()),
+            Some("list" | "map")
+        );
+        let may_have = entity.keyname("entry_schema").is_some();
+        if is_collection && may_have && node.get("entry_schema").is_none() {
+            let kind = node.get("type").unwrap_or(node).text().unwrap_or_default();
+            let message = format!("{} of the type `{kind}` has to have `entry_schema`", entity.what);
+            let error = Diagnostic::error(Code::InvalidDefinition, message);
+            let help = "say which type the entries have: `entry_schema: string`";
+            self.push(at, error.help(help), "9.3");
         }
     }
 }

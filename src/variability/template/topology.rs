@@ -124,6 +124,7 @@ pub(crate) fn parse<'a>(
             _ => diagnostics.0.extend(shape::SERVICE.unknown(key, Reading::Lenient)),
         }
     }
+    diagnostics.0.extend(v2_0::mistaken_keynames(root.document(), &is_keyword));
     template.foreign = plain::variability(&template);
     if !plain::is_plain(root) {
         misplaced::words(root, diagnostics);

@@ -1,0 +1,95 @@
+//! Checks values against the validation clauses of TOSCA 2.0: expressions about `$value` (section
+//! 9.10).
+
+use super::check::{TypedSchema, ValueChecker};
+use super::datum::Datum;
+use super::literal::amount_and_unit;
+use super::unit::decimal;
+use super::UndecidedReason;
+use crate::diagnostic::{Code, Diagnostic, Rule, TOSCA_2_0};
+use crate::tosca::function::function_in;
+use crate::tosca::v2_0;
+use crate::tosca::v2_0::function::{FunctionOutcome, evaluate};
+use cuvee_text::value::{ReplacedPart, Value};
+use cuvee_text::yaml::{Node, write_flow};
+
+/// A unit of a scalar, and its size in the base unit.
+pub(crate) type UnitSize = (String, Option<String>);
+
+impl<'t> ValueChecker<'t, '_> {
+    /// Checks a value against all validation clauses of its schema and of the schema's type.
+    pub(super) fn validations(&mut self, datum: Datum<'t>, kind: &TypedSchema<'t>) {
+        let mut validations = kind.validations().peekable();
+        if validations.peek().is_none() {
+            return;
+        }
+        let value = datum.to_value();
+        // Whether parts that functions compute fit is known when they are.
+        if function_in(&value).is_some() {
+            return;
+        }
+        let units = kind.data_type.map_or(&[][..], |data_type| data_type.units);
+        let value = in_base_unit(value, units);
+        for clause in validations {
+            match validated(*clause, &value, units) {
+                Ok(Some(Value::Bool(true))) => {}
+                Ok(Some(Value::Bool(false))) => self.violates(datum, *clause),
+                Ok(_) => {
+                    let name = v2_0::called(*clause).map_or("", |(name, _)| name);
+                    self.undecided(datum, UndecidedReason::Function(name), Some(kind.schema));
+                }
+                Err(why) => {
+                    let message = format!("the validation of {} has no value: {why}", datum.shown());
+                    let warning = Diagnostic::warning(Code::InvalidFunction, message);
+                    let warning = warning.at(clause.span()).rule(Rule::new(&TOSCA_2_0, "9.10"));
+                    self.report(warning);
+                }
+            }
+        }
+    }
+
+    fn violates(&mut self, datum: Datum<'t>, clause: Node<'t>) {
+        let text = super::check::short(write_flow(&clause.to_value()));
+        let message = format!("{} violates `{text}`", datum.shown());
+        let error = Diagnostic::error(Code::ViolatedConstraint, message).at(datum.span());
+        let error = error.rule(Rule::new(&TOSCA_2_0, "9.10"));
+        self.report(error.label(clause.span(), "the validation is declared here"));
+    }
+}
+
+/// The value of a validation clause for `$value`.
+fn validated(clause: Node<'_>, value: &Value, units: &[UnitSize]) -> FunctionOutcome {
+    let query = |name: &str, path: Option<Node<'_>>| match (name, path) {
+        ("value", None) => Some(value.clone()),
+        ("value", Some(path)) => path.items().try_fold(value.clone(), |value, step| {
+            let step = step.text()?;
+            match value {
+                Value::Map(entries) => {
+                    entries.iter().find(|(key, _)| **key == *step).map(|(_, part)| part.clone())
+                }
+                Value::List(items) => items.get(step.parse::<usize>().ok()?).cloned(),
+                _ => None,
+            }
+        }),
+        _ => None,
+    };
+    evaluate(clause, &query, &|value| in_base_unit(value, units))
+}
+
+/// A value whose scalars are numbers of the base unit, as far as their units are known.
+fn in_base_unit(value: Value, units: &[UnitSize]) -> Value {
+    if units.is_empty() {
+        return value;
+    }
+    let amount = |part: &Value| {
+        let (number, unit) = amount_and_unit(part.as_str()?)?;
+        let (_, size) = units.iter().find(|(known, _)| known == unit)?;
+        let amount = decimal(number)?.times(&decimal(size.as_deref()?)?);
+        Some(Value::Number(amount.number()))
+    };
+    let mut replaced = |part: &Value| match amount(part) {
+        Some(amount) => ReplacedPart::By(amount),
+        None => ReplacedPart::Within,
+    };
+    value.replaced(&mut replaced).unwrap_or(value)
+}
