@@ -6,8 +6,8 @@
 use super::family::Family;
 use super::function::{Arguments, Call, Function, Name, function_in, function_not_map};
 use super::types::{EffectiveType, PropertyDefinition, TypeId};
-use super::v2_0::function::BuiltIn;
 use super::v2_0;
+use super::v2_0::function::BuiltIn;
 use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, Rule, TOSCA_2_0};
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
@@ -155,8 +155,8 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
     /// # Errors
     /// If the function has an error.
     pub(crate) fn evaluate(&mut self, node: Node<'_>, site: Option<S::Element>) -> FunctionResult {
-        let is_call = call(node).is_some()
-            || v2_0::is_of(node.document()) && v2_0::called(node).is_some();
+        let is_call =
+            call(node).is_some() || v2_0::is_of(node.document()) && v2_0::called(node).is_some();
         if !is_call {
             return Ok(None);
         }
@@ -311,8 +311,10 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
         let Some((name, Some(arguments))) = v2_0::called(node) else { return Ok(None) };
         let Some(built_in) = BuiltIn::named(name) else { return Ok(None) };
         let Some(value) = built_in.value else { return Ok(None) };
-        let arguments =
-            arguments.items().map(|it| self.value(it, site)).collect::<Result<Option<Vec<_>>, _>>()?;
+        let arguments = arguments
+            .items()
+            .map(|it| self.value(it, site))
+            .collect::<Result<Option<Vec<_>>, _>>()?;
         let Some(arguments) = arguments else { return Ok(None) };
         if arguments.iter().any(|it| self.scope.is_placeholder(it))
             || !(built_in.least..=built_in.most).contains(&arguments.len())

@@ -1,9 +1,9 @@
 //! Reads node filters (section 3.6.5), and checks whether nodes fulfil them.
 
 use super::function::function_in;
+use super::shape::{CAPABILITY_FILTER, FILTER};
 use super::v2_0;
 use super::v2_0::function::evaluate;
-use super::shape::{CAPABILITY_FILTER, FILTER};
 use super::value::{
     Clause, DataTypes, Datum, Operator, PropertyDefinition, Schema, Undecided, UndecidedReason,
     check_value, fulfils_clause, function,

@@ -208,16 +208,18 @@ pub fn function(node: Node<'_>) -> Option<&str> {
 /// The name of the first function that is called anywhere in a value. If no function takes the
 /// operand, it is an entry of a map.
 pub(crate) fn function_in(value: &Value) -> Option<&str> {
-    /// The function of TOSCA 2.0 that a map calls.
+    /// The function of TOSCA 2.0 that a map calls. The mark of secrets is none.
     fn of_2_0(entries: &[(Arc<str>, Value)]) -> Option<&str> {
         let [(name, _)] = entries else { return None };
-        name.strip_prefix('$').filter(|name| !name.is_empty() && !name.starts_with('$'))
+        let name = name.strip_prefix('$').filter(|name| *name != "sensitive")?;
+        (!name.is_empty() && !name.starts_with('$')).then_some(name)
     }
     match value {
         Value::List(items) => items.iter().find_map(function_in),
         Value::Map(entries) => {
             let own = Function::called_in(value).map(|(function, _)| function.name());
-            own.or_else(|| of_2_0(entries)).or_else(|| entries.iter().find_map(|(_, value)| function_in(value)))
+            own.or_else(|| of_2_0(entries))
+                .or_else(|| entries.iter().find_map(|(_, value)| function_in(value)))
         }
         _ => None,
     }
@@ -277,9 +279,10 @@ fn path_2_0<'a>(path: &[Node<'a>]) -> Option<Vec<Node<'a>>> {
             let first = rest.first().is_some_and(|it| matches!(it.scalar(), Some(Scalar::Int(0))));
             match if first { &rest[1..] } else { rest } {
                 [target, rest @ ..]
-                    if is(target, "TARGET") && !rest.first().is_some_and(|next| {
-                        is(next, "CAPABILITY") || is(next, "RELATIONSHIP")
-                    }) =>
+                    if is(target, "TARGET")
+                        && !rest.first().is_some_and(|next| {
+                            is(next, "CAPABILITY") || is(next, "RELATIONSHIP")
+                        }) =>
                 {
                     Some([&[*name], rest].concat())
                 }

@@ -39,7 +39,10 @@ impl<'a> ImportDefinition<'a> {
             name: named.map(|(name, _)| name),
             body,
             file: body.as_str().or_else(|| text("file"))?,
-            is_profile: body.entries().any(|(key, _)| v2_0::written(key) == "profile"),
+            is_profile: text("file").is_some_and(|_| {
+                let file = body.entries().find(|(key, _)| key.text() == Some("file"));
+                file.is_some_and(|(key, _)| v2_0::written(key) == "profile")
+            }),
             repository: body.get("repository"),
             prefix: text("namespace_prefix"),
             uri: text("namespace_uri"),

@@ -79,8 +79,5 @@ pub(crate) fn bounds(definition: &RequirementDefinition<'_>) -> CountBounds {
         true => CountBounds { min: 0, max: None },
         false => CountBounds { min: 1, max: Some(1) },
     };
-    definition.occurrences.map_or(default, |said| CountBounds {
-        min: said.min,
-        max: said.max,
-    })
+    definition.occurrences.map_or(default, |said| CountBounds { min: said.min, max: said.max })
 }

@@ -270,18 +270,20 @@ impl Grammar<'_> {
         };
         let has_value = shape.has("value");
         match node.kind() {
-            NodeKind::Sequence => mapping.targets = self.path(node, shape),
             // In TOSCA 2.0, the name of an input or output stands alone (section 15.2).
-            NodeKind::Scalar if v2_0::is_of(node.document()) && !shape.has("properties") => {
+            NodeKind::Scalar | NodeKind::Sequence
+                if v2_0::is_of(node.document()) && !shape.has("properties") =>
+            {
                 match node.as_str() {
                     Some(_) => mapping.targets = vec![MappingTarget { path: vec![node] }],
                     None => self.invalid(
                         node,
-                        format!("{} has to be a name, not {}", shape.what, node.describe()),
+                        format!("{} has to be one name, not {}", shape.what, node.describe()),
                         shape.section,
                     ),
                 }
             }
+            NodeKind::Sequence => mapping.targets = self.path(node, shape),
             NodeKind::Mapping if !has_value || shape.is_in(node) => {
                 self.keynames(node, shape);
                 mapping.targets =

@@ -8,6 +8,7 @@ use crate::tosca::import::is_profile;
 use crate::tosca::shape::{self, REPOSITORY, Reading, Vocabulary};
 use crate::tosca::types::profile::is_reserved;
 use crate::tosca::types::schemas::Schemas;
+use crate::tosca::v2_0;
 use crate::tosca::value::{Schema, check_value};
 use crate::tosca::{Family, Types, profile};
 use crate::variability::element::ElementKind;
@@ -225,6 +226,8 @@ impl Checking<'_, '_> {
         for item in imports.items() {
             match ImportDefinition::read(item) {
                 Some(import) => self.import(import),
+                // The grammar of TOSCA 2.0 has keynames of its own for imports.
+                None if v2_0::is_of(item.document()) => {}
                 None => self.wrong(
                     item,
                     "an import",

@@ -5,6 +5,7 @@ use super::checker::Checker;
 use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean};
 use crate::tosca::Occurrences;
 use crate::tosca::shape::{Reading, Vocabulary};
+use crate::tosca::v2_0;
 use crate::variability::graph::ElementId;
 use cuvee_text::yaml::{Node, NodeKind};
 
@@ -37,7 +38,8 @@ impl Checker<'_, '_> {
             self.wrong(when, description, "description", "a string", section);
         }
         for (key, value) in self.map(when, body, "metadata", section) {
-            if value.kind() != NodeKind::Scalar {
+            // In TOSCA 2.0 they may be anything (section 5.3.1).
+            if value.kind() != NodeKind::Scalar && !v2_0::is_of(value.document()) {
                 self.wrong(when, value, key.text().unwrap_or_default(), "a string", section);
             }
         }

@@ -90,23 +90,24 @@ const WRONG: [&str; 31] = [
 /// A template and one that may substitute its node by this mapping.
 fn mapped(mapping: &str, is_new: bool) -> MemoryFiles {
     let (types, version, topology) = match is_new {
-        true => (TYPES.replace("occurrences", "count_range"), "tosca_2_0", "service_template"),
+        true => {
+            let types = TYPES.replace("occurrences", "count_range");
+            let types = types.replace("{capability:", "{relationship: Link, capability:");
+            (types + "\nrelationship_types: {Link: {}}", "tosca_2_0", "service_template")
+        }
         false => {
             let root = |family: &str| format!("{{derived_from: tosca.{family}.Root}}");
             let types = TYPES.replace(": {}", &format!(": {}", root("capabilities")));
             (types, "tosca_simple_yaml_1_3", "topology_template")
         }
     };
-    // Of properties, attributes, inputs and outputs nothing is read in the new version.
-    let is_old =
-        |line: &&str| !is_new || !(line.contains("properties:") || line.contains("attributes:"));
-    let types: Vec<_> = types.lines().filter(is_old).collect();
-    let types = format!("tosca_definitions_version: {version}\n{}\n", types.join("\n"));
-    let rest = match is_new {
-        true => "",
-        false => {
-            "  inputs: {size: {type: integer, default: 1}, name: {type: string, default: x}}\n"
-        }
+    let types = format!("tosca_definitions_version: {version}\n{types}\n");
+    let rest = "  inputs: {size: {type: integer, default: 1}, name: {type: string, default: x}}\n";
+    // In the new version, the name of an input or an output stands alone.
+    let is_of_values = mapping.starts_with("properties") || mapping.starts_with("attributes");
+    let mapping = match is_new && is_of_values {
+        true => mapping.replace(['[', ']'], ""),
+        false => mapping.to_owned(),
     };
     let head =
         format!("tosca_definitions_version: {version}\nimports: [types.yaml]\n{topology}:\n");
@@ -126,9 +127,6 @@ fn a_wrong_mapping_is_never_taken() {
         assert!(errors("inner.yaml", &right).is_empty());
         substituted(&right).unwrap();
         for mapping in WRONG {
-            if is_new && (mapping.starts_with("properties") || mapping.starts_with("attributes")) {
-                continue;
-            }
             let files = mapped(mapping, is_new);
             let wrong = errors("inner.yaml", &files);
             let [first, ..] = &*wrong else { unreachable!("{mapping} is valid") };
@@ -527,12 +525,19 @@ impl Case {
         let node = root("nodes");
         let service = |bounds: (u64, Option<u64>)| {
             let most = bounds.1.map_or("UNBOUNDED".to_owned(), |most| most.to_string());
-            format!("[{{service: {{capability: Service, {range}: [{}, {most}]}}}}]", bounds.0)
+            let relationship = if self.is_new { "relationship: Link, " } else { "" };
+            format!(
+                "[{{service: {{{relationship}capability: Service, {range}: [{}, {most}]}}}}]",
+                bounds.0
+            )
         };
         let mut types = format!(
             "tosca_definitions_version: {version}\ncapability_types: {{Service: {{{}}}}}\nnode_types:\n  Server: {{{node}capabilities: {{service: {{type: Service}}}}}}\n",
             root("capabilities").trim_end_matches(", ")
         );
+        if self.is_new {
+            types.insert_str(types.find("node_types").unwrap(), "relationship_types: {Link: {}}\n");
+        }
         writeln!(types, "  Client: {{{node}requirements: {}}}", service(self.bounds)).unwrap();
         let head =
             format!("tosca_definitions_version: {version}\nimports: [types.yaml]\n{topology}:\n");

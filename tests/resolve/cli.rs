@@ -238,23 +238,26 @@ Arguments:
               usual name, or `-` for standard input
 
 Options:
-  -o, --output <FILE>     Write the result to this file, all of it or nothing, instead of to
-                          standard output, which is also `-`; if the name ends in `.csar` or `.zip`,
-                          as an archive. Relative names of files in the result are adapted to its
-                          new place
-      --output-dir <DIR>  Write the result into this directory, with the files that it names and the
-                          files that these name
-      --all-files         Also pack hidden files and the tests beside the template into the archive
-      --format <FORMAT>   Format of the result; by default the one that the ending of the file
-                          names, else `yaml`; in an archive it is always yaml [possible values:
-                          yaml, json]
-      --edmm              Keep the types of nodes and write `technology`, instead of writing the
-                          types that technologies assign
-      --evaluate          Replace those functions of TOSCA by their values that use only topology
-                          inputs and properties
-      --accept-unproven   Exit with 0 even if the time of --timeout was too short to prove that the
-                          variant is the best
-  -h, --help              Print help
+      --profile-path <DIR>  Directory in which profiles of TOSCA 2.0 are looked for by their names;
+                            may be repeated
+  -o, --output <FILE>       Write the result to this file, all of it or nothing, instead of to
+                            standard output, which is also `-`; if the name ends in `.csar` or
+                            `.zip`, as an archive. Relative names of files in the result are adapted
+                            to its new place
+      --output-dir <DIR>    Write the result into this directory, with the files that it names and
+                            the files that these name
+      --all-files           Also pack hidden files and the tests beside the template into the
+                            archive
+      --format <FORMAT>     Format of the result; by default the one that the ending of the file
+                            names, else `yaml`; in an archive it is always yaml [possible values:
+                            yaml, json]
+      --edmm                Keep the types of nodes and write `technology`, instead of writing the
+                            types that technologies assign
+      --evaluate            Replace those functions of TOSCA by their values that use only topology
+                            inputs and properties
+      --accept-unproven     Exit with 0 even if the time of --timeout was too short to prove that
+                            the variant is the best
+  -h, --help                Print help
 
 Choice:
       --preset <NAME>          Variability preset; repeat it or separate several by commas, later
@@ -320,6 +323,8 @@ Arguments:
                  usual name or a library of types, or `-` for standard input
 
 Options:
+      --profile-path <DIR>    Directory in which profiles of TOSCA 2.0 are looked for by their
+                              names; may be repeated
       --non-normative         Include the non-normative types of chapter 9 of TOSCA Simple Profile
       --only-tosca            Skip files that have no `tosca_definitions_version`, such as other
                               YAML

@@ -10,6 +10,7 @@
 mod command;
 mod diagnostics;
 mod stages;
+mod standard;
 mod types;
 mod valid;
 mod values;

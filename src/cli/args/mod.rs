@@ -200,7 +200,7 @@ pub(crate) struct ChooseArgs {
     #[arg(long = "map", value_name = "URL=PATH", value_parser = mapping)]
     pub mappings: Vec<(String, PathBuf)>,
     /// Directory in which profiles of TOSCA 2.0 are looked for by their names; may be repeated
-    #[arg(long = "profile-path", value_name = "DIR")]
+    #[arg(long = "profile-path", value_name = "DIR", hide_short_help = true)]
     pub profile_paths: Vec<PathBuf>,
     /// The present time: an ISO 8601 date, with a time and a zone if they matter
     #[arg(long, value_name = "DATE", value_parser = date)]

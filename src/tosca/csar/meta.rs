@@ -343,7 +343,8 @@ fn versions(first: &[Pair], last: Span, diagnostics: &mut Diagnostics) {
                     pair.name,
                     pair.value.escape_debug()
                 );
-                let help = format!("it can be {}, or {OF_2_0} as `{CSAR_VERSION}`", READ.join(" or "));
+                let help =
+                    format!("it can be {}, or {OF_2_0} as `{CSAR_VERSION}`", READ.join(" or "));
                 diagnostics.push(wrong(pair.span, message).help(help));
             }
             None => diagnostics.push(missing(name, first, last)),

@@ -145,7 +145,7 @@ impl Loaded {
                 package: Package::of_file(&self.outside, path),
                 outside: Arc::clone(&self.outside),
                 mapping: self.mapping.clone(),
-            profiles: Arc::default(),
+                profiles: Arc::default(),
                 template,
                 base: path.parent().unwrap_or(path).to_owned(),
                 library: library.collect(),
@@ -349,7 +349,10 @@ impl Loaded {
         self.profiles.get_or_init(|| {
             let outside = self.mapping.profile_paths().iter();
             let outside = outside.map(|path| (&*self.outside as &dyn FileSystem, &**path, true));
-            let own = self.package.root().map(|root| (&*self.package.files as &dyn FileSystem, root, false));
+            let own = self
+                .package
+                .root()
+                .map(|root| (&*self.package.files as &dyn FileSystem, root, false));
             profiles::find(outside.chain(own))
         })
     }

@@ -473,6 +473,9 @@ impl Grammar<'_> {
 /// Whether an interface lists its operations beside its keynames. A name similar to `operations` or
 /// `notifications` is taken for a misspelling instead.
 fn lists_operations(node: Node<'_>) -> bool {
+    if v2_0::is_of(node.document()) {
+        return false;
+    }
     let grouped = ["operations", "notifications"];
     let misspelt = |(key, _): (Node<'_>, Node<'_>)| {
         key.text().and_then(|text| closest(text, grouped)).is_some()

@@ -282,8 +282,7 @@ impl<'a> TypeHierarchy<'a> {
             true => Primitive::of_2_0(name).map(Primitive::name),
             false => profile::primitive(name),
         };
-        let primitive =
-            || named().filter(|_| family == Family::Data).map(TypeRef::Primitive);
+        let primitive = || named().filter(|_| family == Family::Data).map(TypeRef::Primitive);
         self.find_in(file, family, name).map(TypeRef::Defined).or_else(primitive)
     }
 

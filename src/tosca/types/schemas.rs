@@ -4,10 +4,10 @@ use super::defined::Types;
 use super::effective::Parts;
 use super::hierarchy::{TypeId, TypeRef};
 use crate::tosca::family::Family;
+use crate::tosca::v2_0;
 use crate::tosca::value::{
     DataTypeView, DataTypes, Primitive, PropertyDefinition, PropertyRule, Schema, UnitSize,
 };
-use crate::tosca::v2_0;
 use cuvee_text::source::FileId;
 use cuvee_text::yaml::Node;
 use std::cell::OnceCell;
@@ -47,7 +47,10 @@ impl<'t, 'a> Schemas<'t, 'a> {
                 rules: self.types.chain(id).flat_map(|id| self.rules(id)).collect(),
                 properties: definitions(&effective.properties),
                 attributes: definitions(&effective.attributes),
-                base: self.types.primitive(TypeRef::Defined(id)).and_then(Primitive::of_any_version),
+                base: self
+                    .types
+                    .primitive(TypeRef::Defined(id))
+                    .and_then(Primitive::of_any_version),
                 schema: &effective.schema,
                 units: self.types.chain(id).flat_map(|id| self.units(id)).collect(),
                 is_open: effective.is_open,
@@ -71,7 +74,8 @@ impl<'t, 'a> Schemas<'t, 'a> {
         let suffix = body.get("unit_suffix").and_then(Node::text);
         let mut units: Vec<_> = suffix.map(|suffix| owned(suffix, Some("1"))).into_iter().collect();
         let suffix = suffix.unwrap_or_default();
-        units.extend(sizes("unit_symbol_map").map(|(it, size)| owned(&[it, suffix].concat(), size)));
+        units
+            .extend(sizes("unit_symbol_map").map(|(it, size)| owned(&[it, suffix].concat(), size)));
         units.extend(sizes("units").map(|(unit, size)| owned(unit, size)));
         // How large a unit behind a prefix is, later texts of the standard say.
         let prefixed = sizes("units").flat_map(|(unit, _)| {

@@ -1,7 +1,6 @@
 //! The functions of TOSCA 2.0 (section 10.2), and the values of those that depend on their arguments
 //! alone.
 
-use crate::tosca::value::amount_and_unit;
 use super::called;
 use cuvee_text::value::{Number, Value};
 use cuvee_text::yaml::{Node, NodeKind};
@@ -113,8 +112,7 @@ pub(crate) fn evaluate(
     let Some(built_in) = BuiltIn::named(name) else { return Ok(None) };
     let Some(value) = built_in.value else { return Ok(query(name, arguments).map(read)) };
     let arguments = arguments.into_iter().flat_map(Node::items);
-    let arguments =
-        arguments.map(|it| evaluate(it, query, read)).collect::<Result<Vec<_>, _>>()?;
+    let arguments = arguments.map(|it| evaluate(it, query, read)).collect::<Result<Vec<_>, _>>()?;
     if !(built_in.least..=built_in.most).contains(&arguments.len()) {
         return Ok(None);
     }
@@ -178,6 +176,23 @@ fn truths(arguments: &[Value], value: fn(&[bool]) -> bool) -> FunctionOutcome {
         other => unfit("`true` or `false`", other),
     };
     known(value(&arguments.iter().map(truth).collect::<Result<Vec<_>, _>>()?))
+}
+
+/// The number and the unit of a scalar of TOSCA 2.0, such as `10 GB`.
+pub(crate) fn amount_and_unit(text: &str) -> Option<(&str, &str)> {
+    let is_of_number = |c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.');
+    // An exponent has a digit or a sign behind its letter, a unit has not.
+    let exponent = text.find(['e', 'E']).filter(|&at| {
+        at > 0
+            && text[..at].chars().all(is_of_number)
+            && text[at + 1..].starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-'))
+    });
+    let start = exponent.map_or(0, |at| at + 1);
+    let end = start + text[start..].find(|c| !is_of_number(c))?;
+    let (number, unit) = text.split_at(end);
+    number.parse::<f64>().ok()?;
+    let unit = unit.trim_start_matches([' ', '\t']);
+    (!unit.is_empty() && !unit.ends_with(char::is_whitespace)).then_some((number, unit))
 }
 
 /// A number, or a scalar with a unit. The unit of a number is empty.

@@ -3,20 +3,22 @@
 //!
 //! The tables of the standard govern: a keyname that only its text or its examples mention is none.
 
-use crate::diagnostic::{Advice, Code, Diagnostic, Rule, Severity, TOSCA_2_0, closest, did_you_mean};
+use crate::diagnostic::{
+    Advice, Code, Diagnostic, Rule, Severity, TOSCA_2_0, closest, did_you_mean,
+};
 use cuvee_text::yaml::Node;
 use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 /// The grammar of one kind of element.
-pub(crate) struct Entity {
+pub(crate) struct ElementGrammar {
     /// The name of the kind in messages.
     pub what: &'static str,
     /// The section that defines it.
     pub section: &'static str,
     /// Its keynames, without those that all elements have.
-    pub keynames: &'static [Keyname],
+    pub keynames: &'static [ElementKeyname],
     /// The contents that may stand in place of its map.
     pub short: &'static [Short],
     /// The keynames that version 1.3 has here and version 2.0 has not.
@@ -24,7 +26,7 @@ pub(crate) struct Entity {
 }
 
 /// A keyname of an element.
-pub(crate) struct Keyname {
+pub(crate) struct ElementKeyname {
     /// The name as it is written.
     pub name: &'static str,
     /// Its name in the tree, which is that of version 1.3 where both versions have it.
@@ -32,11 +34,11 @@ pub(crate) struct Keyname {
     /// Whether the element has to have it.
     pub mandatory: bool,
     /// The content below it.
-    pub holds: Holds,
+    pub holds: KeynameContent,
 }
 
 /// The content below a keyname.
-pub(crate) enum Holds {
+pub(crate) enum KeynameContent {
     /// Any YAML, in which nothing has a meaning.
     Any,
     /// A string.
@@ -56,13 +58,13 @@ pub(crate) enum Holds {
     /// A list of names of types.
     Types,
     /// A map with the keynames of this element.
-    One(&'static Entity),
+    One(&'static ElementGrammar),
     /// A map of names to such elements.
-    Named(&'static Entity),
+    Named(&'static ElementGrammar),
     /// A list of maps, each of one name to such an element.
-    Listed(&'static Entity),
+    Listed(&'static ElementGrammar),
     /// A list of such elements.
-    Items(&'static Entity),
+    Items(&'static ElementGrammar),
 }
 
 /// What may stand in place of an element's map.
@@ -89,21 +91,23 @@ pub(crate) struct Gone {
 }
 
 /// The keynames that all elements have (section 5.3).
-pub(crate) const COMMON: [Keyname; 2] = [may("metadata", Any), may("description", Text)];
+pub(crate) const COMMON: [ElementKeyname; 2] = [may("metadata", Any), may("description", Text)];
 
-use Holds::{Any, Bool, Items, List, Listed, Named, One, Text, Type, Types, Value, Values, Words};
+use KeynameContent::{
+    Any, Bool, Items, List, Listed, Named, One, Text, Type, Types, Value, Values, Words,
+};
 
-const fn may(name: &'static str, holds: Holds) -> Keyname {
-    Keyname { name, field: name, mandatory: false, holds }
+const fn may(name: &'static str, holds: KeynameContent) -> ElementKeyname {
+    ElementKeyname { name, field: name, mandatory: false, holds }
 }
 
-const fn must(name: &'static str, holds: Holds) -> Keyname {
-    Keyname { mandatory: true, ..may(name, holds) }
+const fn must(name: &'static str, holds: KeynameContent) -> ElementKeyname {
+    ElementKeyname { mandatory: true, ..may(name, holds) }
 }
 
 /// A keyname that version 1.3 has by another name.
-const fn was(field: &'static str, name: &'static str, holds: Holds) -> Keyname {
-    Keyname { field, ..may(name, holds) }
+const fn was(field: &'static str, name: &'static str, holds: KeynameContent) -> ElementKeyname {
+    ElementKeyname { field, ..may(name, holds) }
 }
 
 const fn renamed(name: &'static str, new: &'static str) -> Gone {
@@ -117,7 +121,7 @@ const fn gone(name: &'static str, advice: &'static str) -> Gone {
 /// Defines entities: name, words, section, keynames, short forms, and what is gone.
 macro_rules! entities {
     ($($name:ident $what:literal $section:literal [$($keyname:expr),* $(,)?] $([$($short:expr),*])? $(gone [$($gone:expr),* $(,)?])?;)*) => {
-        $(pub(crate) static $name: Entity = Entity {
+        $(pub(crate) static $name: ElementGrammar = ElementGrammar {
             what: $what,
             section: $section,
             keynames: &[$($keyname),*],
@@ -503,9 +507,9 @@ types! {
     ];
 }
 
-impl Entity {
+impl ElementGrammar {
     /// The keyname of this name.
-    pub(crate) fn keyname(&self, name: &str) -> Option<&Keyname> {
+    pub(crate) fn keyname(&self, name: &str) -> Option<&ElementKeyname> {
         self.keynames.iter().chain(&COMMON).find(|keyname| keyname.name == name)
     }
 
@@ -596,9 +600,9 @@ pub(crate) fn renamed_fields() -> impl Iterator<Item = (&'static str, &'static s
     pairs.filter(|(field, name)| field != name)
 }
 
-impl Holds {
+impl KeynameContent {
     /// The element that stands below, once or several times.
-    pub(crate) fn element(&self) -> Option<&'static Entity> {
+    pub(crate) fn element(&self) -> Option<&'static ElementGrammar> {
         match self {
             One(below) | Named(below) | Listed(below) | Items(below) => Some(below),
             _ => None,

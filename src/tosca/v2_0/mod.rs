@@ -13,7 +13,7 @@ pub(crate) use told::tell;
 
 use crate::diagnostic::Diagnostic;
 use cuvee_text::yaml::{Document, Node, NodeKind};
-use grammar::{Entity, FILE, Holds};
+use grammar::{ElementGrammar, FILE, KeynameContent};
 
 /// The `tosca_definitions_version` of TOSCA 2.0 documents.
 pub(crate) const VERSION: &str = "tosca_2_0";
@@ -52,7 +52,7 @@ pub(crate) fn mistaken_keynames(
 
 fn mistaken(
     node: Node<'_>,
-    entity: &'static Entity,
+    entity: &'static ElementGrammar,
     is_word: &dyn Fn(&str) -> bool,
     found: &mut Vec<Diagnostic>,
 ) {
@@ -63,9 +63,13 @@ fn mistaken(
         let name = written(key);
         match entity.keyname(name) {
             Some(keyname) => {
-                keyname.holds.bodies(value, &mut |body, below| mistaken(body, below, is_word, found));
+                keyname
+                    .holds
+                    .bodies(value, &mut |body, below| mistaken(body, below, is_word, found));
             }
-            None if entity.is_meant(name) && !is_word(name) => found.push(entity.unknown(key, name)),
+            None if entity.is_meant(name) && !is_word(name) => {
+                found.push(entity.unknown(key, name))
+            }
             None => {}
         }
     }
@@ -96,7 +100,7 @@ pub(crate) fn function_name(node: Node<'_>) -> Option<&str> {
 }
 
 /// Collects the keynames of an element, and of all below it, that the tree has by other names.
-fn element(node: Node<'_>, entity: &'static Entity, called: &mut Vec<(u32, &'static str)>) {
+fn element(node: Node<'_>, entity: &'static ElementGrammar, called: &mut Vec<(u32, &'static str)>) {
     for (key, value) in node.entries() {
         let Some(keyname) = key.text().and_then(|name| entity.keyname(name)) else { continue };
         if keyname.field != keyname.name {
@@ -106,10 +110,14 @@ fn element(node: Node<'_>, entity: &'static Entity, called: &mut Vec<(u32, &'sta
     }
 }
 
-impl Holds {
+impl KeynameContent {
     /// Visits the elements below a keyname. Where variability has conditions, a list of maps may
     /// stand for a map, and a map for a list.
-    fn bodies<'a>(&self, value: Node<'a>, visit: &mut dyn FnMut(Node<'a>, &'static Entity)) {
+    fn bodies<'a>(
+        &self,
+        value: Node<'a>,
+        visit: &mut dyn FnMut(Node<'a>, &'static ElementGrammar),
+    ) {
         match *self {
             Self::One(below) => visit(value, below),
             Self::Items(below) => value.items().for_each(|item| visit(item, below)),

@@ -3,7 +3,7 @@
 //! The recursion follows the nesting of a value, which the parser limits.
 
 use super::datum::Datum;
-use super::literal::{Literal, amount_and_unit, range};
+use super::literal::{Literal, range};
 use super::rule::GivenValues;
 use super::truth::Truth;
 use super::{
@@ -11,6 +11,7 @@ use super::{
     Undecided, UndecidedReason, function, function_not_map,
 };
 use crate::diagnostic::{Cite, Code, Diagnostic, Severity, did_you_mean, listed};
+use crate::tosca::v2_0::function::amount_and_unit;
 use cuvee_text::source::Span;
 use cuvee_text::yaml::{Node, NodeKind, Scalar};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -254,8 +255,8 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
         let section = kind.base.map_or("3.7.6", Primitive::section);
         let units = kind.data_type.map_or(&[][..], |data_type| data_type.units);
         let names: Vec<_> = units.iter().map(|(unit, _)| format!("`{unit}`")).collect();
-        let listed = (!units.is_empty())
-            .then(|| format!("write a number and one of {}", names.join(", ")));
+        let listed =
+            (!units.is_empty()).then(|| format!("write a number and one of {}", names.join(", ")));
         let help = listed.or_else(|| kind.base.and_then(|base| base.advice(datum)));
         self.report(
             Diagnostic::error(Code::InvalidValue, message)

@@ -6,6 +6,7 @@ use super::datum::Datum;
 use super::timestamp::timestamp;
 use super::unit::{Measure, measure};
 use super::version::Version;
+use crate::tosca::v2_0::function::amount_and_unit;
 use cuvee_text::yaml::{NodeKind, Scalar};
 use jiff::Timestamp;
 use num_bigint::BigInt;
@@ -93,23 +94,6 @@ fn is_base64(text: &str) -> bool {
         count += 1;
     }
     count % 4 == 0 && padding <= 2
-}
-
-/// The number and the unit of a scalar of TOSCA 2.0, such as `10 GB`.
-pub(crate) fn amount_and_unit(text: &str) -> Option<(&str, &str)> {
-    let is_of_number = |c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.');
-    // An exponent has a digit or a sign behind its letter, a unit has not.
-    let exponent = text.find(['e', 'E']).filter(|&at| {
-        at > 0
-            && text[..at].chars().all(is_of_number)
-            && text[at + 1..].starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-'))
-    });
-    let start = exponent.map_or(0, |at| at + 1);
-    let end = start + text[start..].find(|c| !is_of_number(c))?;
-    let (number, unit) = text.split_at(end);
-    number.parse::<f64>().ok()?;
-    let unit = unit.trim_start_matches([' ', '\t']);
-    (!unit.is_empty() && !unit.ends_with(char::is_whitespace)).then_some((number, unit))
 }
 
 /// Reads an integer that does not fit into 64 bits. Integers of more than a thousand digits are

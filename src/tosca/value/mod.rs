@@ -62,7 +62,6 @@ use check::{PropertyOwner, ValueChecker};
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::Node;
-pub(crate) use literal::amount_and_unit;
 use literal::Literal;
 use rule::GivenValues;
 use std::cmp::Ordering;

@@ -6,8 +6,8 @@ use super::{Clause, Primitive, PropertyDefinition, Schema};
 use crate::diagnostic::{Advice, Cite, Code, Diagnostic, Diagnostics};
 use crate::tosca::grammar::{Grammar, Named};
 use crate::tosca::sensitive::said_sensitive;
-use crate::tosca::v2_0;
 use crate::tosca::shape::{PARAMETER, Reading, SCHEMA, STATUS, Shape, Vocabulary};
+use crate::tosca::v2_0;
 use cuvee_text::yaml::{Node, NodeKind};
 
 impl<'a> PropertyDefinition<'a> {

@@ -1,15 +1,14 @@
 //! Checks values against the validation clauses of TOSCA 2.0: expressions about `$value` (section
 //! 9.10).
 
+use super::UndecidedReason;
 use super::check::{TypedSchema, ValueChecker};
 use super::datum::Datum;
-use super::literal::amount_and_unit;
 use super::unit::decimal;
-use super::UndecidedReason;
 use crate::diagnostic::{Code, Diagnostic, Rule, TOSCA_2_0};
 use crate::tosca::function::function_in;
 use crate::tosca::v2_0;
-use crate::tosca::v2_0::function::{FunctionOutcome, evaluate};
+use crate::tosca::v2_0::function::{FunctionOutcome, amount_and_unit, evaluate};
 use cuvee_text::value::{ReplacedPart, Value};
 use cuvee_text::yaml::{Node, write_flow};
 
@@ -39,7 +38,8 @@ impl<'t> ValueChecker<'t, '_> {
                     self.undecided(datum, UndecidedReason::Function(name), Some(kind.schema));
                 }
                 Err(why) => {
-                    let message = format!("the validation of {} has no value: {why}", datum.shown());
+                    let message =
+                        format!("the validation of {} has no value: {why}", datum.shown());
                     let warning = Diagnostic::warning(Code::InvalidFunction, message);
                     let warning = warning.at(clause.span()).rule(Rule::new(&TOSCA_2_0, "9.10"));
                     self.report(warning);

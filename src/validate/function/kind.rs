@@ -84,7 +84,8 @@ impl<'c> Checker<'c, '_> {
     fn step(&self, kind: &ValueType, step: Node<'_>) -> Result<Option<ValueType>, Diagnostic> {
         // The keyword `INDEX`, the position of a node among several of one template, is also an
         // index (section 2.20.2).
-        let index = matches!(step.scalar(), Some(Scalar::Int(0..))) || step.text() == Some("INDEX")
+        let index = matches!(step.scalar(), Some(Scalar::Int(0..)))
+            || step.text() == Some("INDEX")
             || function(step).is_some();
         let name = step.text().unwrap_or_default();
         let wrong = |code, message: String| Err(Diagnostic::error(code, message).at(step.span()));

@@ -4,8 +4,8 @@ use super::super::checker::Checker;
 use super::FunctionSite;
 use super::kind::KnownValue;
 use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean};
-use crate::tosca::v2_0;
 use crate::tosca::function::{Call, Function, Name};
+use crate::tosca::v2_0;
 use crate::tosca::{Family, Parts, PropertyDefinition, TypeId};
 use crate::variability::element::ElementKind;
 use crate::variability::graph::{ElementId, LookupStep, NodeId, RelationElement};
@@ -61,7 +61,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         if is_start && v2_0::is_of(call.node.document()) && name.text != "SELF" {
             let word = ["SOURCE", "TARGET", "HOST"].into_iter().find(|word| *word == name.text);
             if let Some(word) = word {
-                let message = format!("a path of TOSCA 2.0 starts at a name or at `SELF`, not at `{word}`");
+                let message =
+                    format!("a path of TOSCA 2.0 starts at a name or at `SELF`, not at `{word}`");
                 let error = Diagnostic::error(Code::InvalidFunction, message).at(name.at.span());
                 let help = format!("write `[SELF, {word}, …]` in a relationship");
                 return Err(error.section("4.1").help(help));
@@ -269,7 +270,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         let (_, path) = v2_0::called(node).filter(|_| v2_0::is_of(node.document()))?;
         let second = path?.items().nth(1)?.as_str().unwrap_or_default();
         let effective = self.types.effective(kind);
-        let has_own = effective.properties.contains_key(name) || effective.attributes.contains_key(name);
+        let has_own =
+            effective.properties.contains_key(name) || effective.attributes.contains_key(name);
         if matches!(second, "CAPABILITY" | "RELATIONSHIP" | "SOURCE" | "TARGET") || has_own {
             return None;
         }

@@ -3,9 +3,9 @@
 
 use super::super::checker::Checker;
 use crate::tosca::requirement;
+use crate::tosca::shape::{RELATIONSHIP_IN_PLACE, REQUIREMENT_ASSIGNMENT, Vocabulary};
 use crate::tosca::v2_0;
 use crate::tosca::value::function;
-use crate::tosca::shape::{RELATIONSHIP_IN_PLACE, REQUIREMENT_ASSIGNMENT, Vocabulary};
 use crate::variability::graph::{ElementId, RelationElement};
 use crate::variability::template::shape;
 use cuvee_text::yaml::{Node, NodeKind};
@@ -33,8 +33,7 @@ impl<'a> Checker<'_, 'a> {
         if let Some(optional) = value.get("optional").filter(is_no_truth) {
             self.wrong(&when, optional, "optional", "a boolean", section);
         }
-        let is_wrong =
-            |it: &Node<'_>| requirement::count(*it).is_none() && function(*it).is_none();
+        let is_wrong = |it: &Node<'_>| requirement::count(*it).is_none() && function(*it).is_none();
         if let Some(count) = value.get("count").filter(is_wrong) {
             self.wrong(&when, count, "count", "a natural number", section);
         }

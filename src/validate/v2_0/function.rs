@@ -10,13 +10,13 @@ use cuvee_text::yaml::{Document, Node, NodeKind};
 use rustc_hash::FxHashMap;
 
 /// The functions that files declare (section 10.4).
-pub(super) struct Functions<'d> {
+pub(super) struct DeclaredFunctions<'d> {
     scopes: Scopes,
     /// The declarations by name, each with the position of its file.
     declared: FxHashMap<&'d str, Vec<(usize, Node<'d>)>>,
 }
 
-impl<'d> Functions<'d> {
+impl<'d> DeclaredFunctions<'d> {
     /// The functions that these files declare, and their service templates.
     pub(super) fn of(documents: &[&'d Document], links: &Links) -> Self {
         let files: Vec<FileId> = documents.iter().map(|document| document.file()).collect();

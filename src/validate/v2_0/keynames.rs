@@ -1,10 +1,11 @@
 //! Checks the keynames of a file of TOSCA 2.0 against the grammar, and the contents below them.
 
 use super::by;
-use super::function::Functions;
+use super::function::DeclaredFunctions;
 use crate::diagnostic::{Advice, Code, Diagnostic, closest};
 use crate::tosca::v2_0::grammar::{
-    CAPABILITY, Entity, FILE, Holds, Keyname, REQUIREMENT_RELATIONSHIP, Short,
+    CAPABILITY, ElementGrammar, ElementKeyname, FILE, KeynameContent, REQUIREMENT_RELATIONSHIP,
+    Short,
 };
 use crate::tosca::v2_0::{called, written};
 use crate::variability::template::shape::is_keyword;
@@ -12,7 +13,7 @@ use cuvee_text::yaml::{Document, Node, NodeKind};
 
 /// Reports what is wrong in one file.
 pub(super) struct KeynameChecker<'n, 'd> {
-    functions: &'n Functions<'d>,
+    functions: &'n DeclaredFunctions<'d>,
     /// Whether the words of variability may stand beside keynames, and lists of alternatives in
     /// place of maps. Who reads them checks them.
     is_variable: bool,
@@ -34,7 +35,7 @@ impl From<Diagnostic> for KeynameFinding {
 
 /// Where an element stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum ElementPlace {
     /// It stands for itself.
     Own,
     /// It may refine what another type says, and then needs none of its keynames.
@@ -43,7 +44,7 @@ enum Place {
 
 impl<'n, 'd> KeynameChecker<'n, 'd> {
     pub(super) fn new(
-        functions: &'n Functions<'d>,
+        functions: &'n DeclaredFunctions<'d>,
         document: &'d Document,
         found: &'n mut Vec<KeynameFinding>,
     ) -> Self {
@@ -54,7 +55,7 @@ impl<'n, 'd> KeynameChecker<'n, 'd> {
 
     /// Checks the whole file.
     pub(super) fn file(&mut self, root: Node<'d>) {
-        self.element(root, root, &FILE, Place::Own);
+        self.element(root, root, &FILE, ElementPlace::Own);
         let first = root.entries().next().map(|(key, _)| key);
         let is_version = |key: &Node<'_>| key.text() == Some("tosca_definitions_version");
         if let Some(key) = first.filter(|key| !is_version(key)) {
@@ -88,10 +89,10 @@ impl<'n, 'd> KeynameChecker<'n, 'd> {
         &mut self,
         at: Node<'d>,
         node: Node<'d>,
-        entity: &'static Entity,
-        place: Place,
+        entity: &'static ElementGrammar,
+        place: ElementPlace,
     ) {
-        if place == Place::Own {
+        if place == ElementPlace::Own {
             self.entry_schema(at, node, entity);
         }
         if node.kind() != NodeKind::Mapping || is_value(entity, node) {
@@ -107,13 +108,14 @@ impl<'n, 'd> KeynameChecker<'n, 'd> {
                 None => self.found.push(entity.unknown(key, name).into()),
             }
         }
-        let has_keyname = |keyname: &Keyname| {
+        let has_keyname = |keyname: &ElementKeyname| {
             let renamed = entity.gone.iter().filter(|gone| gone.renamed == Some(keyname.name));
             let mut names = renamed.map(|gone| gone.name).chain([keyname.name]);
             names.any(|name| has(node, name))
         };
-        let lacking = entity.keynames.iter().filter(|keyname| keyname.mandatory && !has_keyname(keyname));
-        for keyname in lacking.filter(|_| place == Place::Own) {
+        let lacking =
+            entity.keynames.iter().filter(|keyname| keyname.mandatory && !has_keyname(keyname));
+        for keyname in lacking.filter(|_| place == ElementPlace::Own) {
             let message = format!("{} has to have `{}`", entity.what, keyname.name);
             let error = Diagnostic::error(Code::InvalidTemplate, message);
             self.found.push(KeynameFinding {
@@ -125,7 +127,7 @@ impl<'n, 'd> KeynameChecker<'n, 'd> {
     }
 
     /// What stands in place of the map of an element.
-    fn short(&mut self, node: Node<'d>, entity: &'static Entity, place: Place) {
+    fn short(&mut self, node: Node<'d>, entity: &'static ElementGrammar, place: ElementPlace) {
         let is_text = node.as_str().is_some();
         let fits = |short: &Short| match short {
             Short::Text | Short::Type => is_text,
@@ -133,7 +135,7 @@ impl<'n, 'd> KeynameChecker<'n, 'd> {
             Short::Value => true,
         };
         let is_empty = node.is_null()
-            && (place == Place::Refining
+            && (place == ElementPlace::Refining
                 || entity.keynames.iter().all(|keyname| !keyname.mandatory));
         match entity.short.iter().find(|short| fits(short)) {
             Some(Short::Value) => self.calls(node),
@@ -146,64 +148,71 @@ impl<'n, 'd> KeynameChecker<'n, 'd> {
         }
     }
 
-    fn content(&mut self, node: Node<'d>, keyname: &Keyname, entity: &Entity, place: Place) {
+    fn content(
+        &mut self,
+        node: Node<'d>,
+        keyname: &ElementKeyname,
+        entity: &ElementGrammar,
+        place: ElementPlace,
+    ) {
         let name = keyname.name;
         let wrong = |checker: &mut Self, at: Node<'_>, expected: &str| {
             let message = format!("`{name}` has to be {expected}, not {}", at.describe());
             checker.invalid(at, message, entity.section);
         };
         match keyname.holds {
-            Holds::Any => {}
-            Holds::Text if node.as_str().is_some() || name == "description" && node.is_null() => {}
-            Holds::Text => wrong(self, node, "a string"),
-            Holds::Bool if node.as_bool().is_some() => {}
-            Holds::Bool => wrong(self, node, "true or false"),
-            Holds::List => {
+            KeynameContent::Any => {}
+            KeynameContent::Text
+                if node.as_str().is_some() || name == "description" && node.is_null() => {}
+            KeynameContent::Text => wrong(self, node, "a string"),
+            KeynameContent::Bool if node.as_bool().is_some() => {}
+            KeynameContent::Bool => wrong(self, node, "true or false"),
+            KeynameContent::List => {
                 if self.is_list(node, &wrong) {
                     self.calls(node);
                 }
             }
-            Holds::Words(words) => {
+            KeynameContent::Words(words) => {
                 self.is_list(node, &wrong);
                 for item in node.items() {
                     self.word(item, name, words, entity.section);
                 }
             }
-            Holds::Value => self.calls(node),
-            Holds::Values | Holds::Named(_) if self.has_alternatives(node) => {
+            KeynameContent::Value => self.calls(node),
+            KeynameContent::Values | KeynameContent::Named(_) if self.has_alternatives(node) => {
                 for (key, body) in node.items().flat_map(Node::entries) {
                     match keyname.holds {
-                        Holds::Named(below) => self.element(key, body, below, place),
+                        KeynameContent::Named(below) => self.element(key, body, below, place),
                         _ => self.calls(body),
                     }
                 }
             }
-            Holds::Values => {
+            KeynameContent::Values => {
                 if !called(node).is_some() && self.is_map(node, &wrong) {
                     node.entries().for_each(|(_, value)| self.calls(value));
                 }
             }
-            Holds::Type
+            KeynameContent::Type
                 if node.as_str().is_none()
                     && node.text() != Some("null")
                     && !self.has_alternatives(node) =>
             {
                 wrong(self, node, "the name of a type");
             }
-            Holds::Type => {}
-            Holds::Types => {
+            KeynameContent::Type => {}
+            KeynameContent::Types => {
                 self.is_list(node, &wrong);
                 for item in node.items().filter(|item| item.as_str().is_none()) {
                     wrong(self, item, "a list of names of types");
                 }
             }
-            Holds::One(below) => self.element(node, node, below, place),
-            Holds::Named(below) => {
+            KeynameContent::One(below) => self.element(node, node, below, place),
+            KeynameContent::Named(below) => {
                 if self.is_map(node, &wrong) {
                     node.entries().for_each(|(key, body)| self.element(key, body, below, place));
                 }
             }
-            Holds::Listed(below) => {
+            KeynameContent::Listed(below) => {
                 self.is_list(node, &wrong);
                 for item in node.items() {
                     match item.entries().len() {
@@ -221,7 +230,7 @@ impl<'n, 'd> KeynameChecker<'n, 'd> {
                     }
                 }
             }
-            Holds::Items(below) => {
+            KeynameContent::Items(below) => {
                 self.is_list(node, &wrong);
                 node.items().for_each(|item| self.element(item, item, below, place));
             }
@@ -265,7 +274,7 @@ impl<'n, 'd> KeynameChecker<'n, 'd> {
     }
 
     /// Keynames that exclude or need each other.
-    fn together(&mut self, node: Node<'_>, entity: &Entity) {
+    fn together(&mut self, node: Node<'_>, entity: &ElementGrammar) {
         const EXCLUSIVE: [(&str, &str, &str); 4] = [
             ("an import", "url", "profile"),
             ("an import", "profile", "repository"),
@@ -308,7 +317,7 @@ impl<'n, 'd> KeynameChecker<'n, 'd> {
 
     /// Reports a list or a map whose entries have no schema. A refinement may have that of what it
     /// refines.
-    fn entry_schema(&mut self, at: Node<'_>, node: Node<'_>, entity: &Entity) {
+    fn entry_schema(&mut self, at: Node<'_>, node: Node<'_>, entity: &ElementGrammar) {
         let is_collection = matches!(
             node.get("type").and_then(Node::as_str).or_else(|| node.as_str()),
             Some("list" | "map")
@@ -316,7 +325,8 @@ impl<'n, 'd> KeynameChecker<'n, 'd> {
         let may_have = entity.keyname("entry_schema").is_some();
         if is_collection && may_have && node.get("entry_schema").is_none() {
             let kind = node.get("type").unwrap_or(node).text().unwrap_or_default();
-            let message = format!("{} of the type `{kind}` has to have `entry_schema`", entity.what);
+            let message =
+                format!("{} of the type `{kind}` has to have `entry_schema`", entity.what);
             let error = Diagnostic::error(Code::InvalidDefinition, message);
             let help = "say which type the entries have: `entry_schema: string`";
             self.push(at, error.help(help), "9.3");
@@ -330,15 +340,15 @@ fn has(node: Node<'_>, name: &str) -> bool {
 }
 
 /// Whether what stands here is a value instead of a definition.
-fn is_value(entity: &Entity, node: Node<'_>) -> bool {
+fn is_value(entity: &ElementGrammar, node: Node<'_>) -> bool {
     entity.short.contains(&Short::Value) && called(node).is_some()
 }
 
 /// Where the parts of this element stand: types that derive, capabilities and relationships may
 /// refine what other types say.
-fn below(place: Place, node: Node<'_>, entity: &'static Entity) -> Place {
-    let is = |other: &'static Entity| std::ptr::eq(entity, other);
+fn below(place: ElementPlace, node: Node<'_>, entity: &'static ElementGrammar) -> ElementPlace {
+    let is = |other: &'static ElementGrammar| std::ptr::eq(entity, other);
     let refines =
         node.get("derived_from").is_some() || is(&CAPABILITY) || is(&REQUIREMENT_RELATIONSHIP);
-    if refines { Place::Refining } else { place }
+    if refines { ElementPlace::Refining } else { place }
 }

@@ -7,8 +7,9 @@ mod keynames;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Rule, Severity, TOSCA_2_0};
 use crate::tosca::types::scope::Links;
 use crate::tosca::v2_0;
-use cuvee_text::yaml::Document;
-use function::Functions;
+use crate::tosca::value::Primitive;
+use cuvee_text::yaml::{Document, Node};
+use function::DeclaredFunctions;
 use keynames::{KeynameChecker, KeynameFinding};
 use rustc_hash::FxHashMap;
 
@@ -18,9 +19,10 @@ pub(super) fn check(documents: &[&Document], links: &Links) -> Vec<KeynameFindin
     if !documents.iter().any(|document| v2_0::is_of(document)) {
         return found;
     }
-    let functions = Functions::of(documents, links);
+    let functions = DeclaredFunctions::of(documents, links);
     for document in documents.iter().filter(|document| v2_0::is_of(document)) {
         KeynameChecker::new(&functions, document, &mut found).file(document.root());
+        reserved(document, &mut found);
     }
     versions(documents, links, &mut found);
     found
@@ -39,6 +41,19 @@ pub(super) fn add(of_2_0: Vec<KeynameFinding>, others: &mut Diagnostics) {
         !known.is_some_and(|known| known.iter().any(says))
     };
     others.0.extend(of_2_0.into_iter().filter(is_news).map(|found| found.diagnostic));
+}
+
+/// Reports data types that have the names of built-in ones (section 9.1).
+fn reserved(document: &Document, found: &mut Vec<KeynameFinding>) {
+    let types = document.root().get("data_types").into_iter().flat_map(Node::entries);
+    for (key, _) in types {
+        let name = key.text().unwrap_or_default();
+        if Primitive::of_2_0(name).is_some_and(|primitive| primitive.name() == name) {
+            let message = format!("`{name}` is a type of TOSCA itself");
+            let error = Diagnostic::error(Code::ReservedName, message).at(key.span());
+            found.push(by(error.help("give it another name"), "9.1").into());
+        }
+    }
 }
 
 /// Reports imports of files of other versions: what a name means there, no rule says.

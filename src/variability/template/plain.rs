@@ -6,8 +6,8 @@ use super::shape;
 use super::topology::ServiceTemplate;
 use super::{OLDER_VERSIONS, PLAIN_VERSION};
 use crate::diagnostic::{Cite, Code, Diagnostic};
-use crate::tosca::{profile, v2_0};
 use crate::tosca::shape::{GROUP, TOPOLOGY, Vocabulary};
+use crate::tosca::{profile, v2_0};
 use cuvee_text::source::Span;
 use cuvee_text::yaml::{Node, NodeKind};
 

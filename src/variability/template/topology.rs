@@ -12,8 +12,8 @@ use super::variability::{self, Variability};
 use super::{OLDER_VERSIONS, PLAIN_VERSION};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::tosca::import::ImportDefinition;
-use crate::tosca::{profile, v2_0};
 use crate::tosca::shape::{Reading, Vocabulary};
+use crate::tosca::{profile, v2_0};
 use crate::variability::element::ElementKind;
 use crate::variability::options;
 use cuvee_text::source::Span;
@@ -275,8 +275,11 @@ fn import<'a>(item: Node<'a>, diagnostics: &mut Diagnostics) -> Option<Import<'a
         definition.name.is_none_or(|name| !name.text().is_some_and(is_keyword))
     };
     let Some(definition) = ImportDefinition::read(item).filter(is_named) else {
-        diagnostics
-            .push(invalid(item, "an import has to be the name of a file, or a map with `file`"));
+        let expected = match v2_0::is_of(item.document()) {
+            true => "an import has to be a URL, or a map with `url` or `profile`",
+            false => "an import has to be the name of a file, or a map with `file`",
+        };
+        diagnostics.push(invalid(item, expected));
         return None;
     };
     let mut conditional = Conditional::default();
