@@ -126,6 +126,8 @@ struct TypeBehavior<'t, 'a> {
     types: &'t Types<'a>,
     id: TypeId,
     operations: FxHashMap<LifecycleOperation, TypeOperation<'a>>,
+    /// The names of its interfaces whose types define operations of the life cycle.
+    lifecycle: Vec<&'a str>,
     /// The interfaces and names of operations that are none of the life cycle.
     others: Vec<(&'a str, &'a str)>,
     /// The calls of nodes or relations that define nothing of their own, as far as they are all
@@ -434,10 +436,11 @@ impl<'t, 'a> Behaviors<'t, 'a> {
 
     fn standard_call(&self, node: NodeIndex, operation: LifecycleOperation) -> Option<PlanCall> {
         let template = self.topology.node(node);
-        let own = self.written(&template.described.interfaces, operation);
+        let of_type = self.node_type(node);
+        let own = self.written(&template.described.interfaces, operation, of_type);
         let from = (&*format!("node.{}", template.name), ValueOwner::Node(node));
         let artifacts = (&*template.artifacts, self.types_of[node.index()]);
-        self.node_call(operation, own, artifacts, from, self.node_type(node))
+        self.node_call(operation, own, artifacts, from, of_type)
     }
 
     fn node_call(
@@ -490,8 +493,9 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         let inherited = of_requirement.as_ref().or(inherited);
         let relation = self.topology.relation(relation);
         let own = relation.relationship.map(|id| self.topology.relationship(id));
-        let written =
-            own.and_then(|template| self.written(&template.described.interfaces, operation));
+        let written = own.and_then(|template| {
+            self.written(&template.described.interfaces, operation, of_type)
+        });
         let from = match own.and_then(|template| template.name.as_deref()) {
             Some(name) => format!("relationship.{name}"),
             None => format!("node.{}", self.topology.node(relation.source).name),
@@ -598,8 +602,9 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         &self,
         interfaces: &'t [TopologyInterface],
         operation: LifecycleOperation,
+        of_type: Option<&TypeBehavior<'_, 'a>>,
     ) -> Option<(&'t TopologyInterface, &'t TopologyOperation)> {
-        let meant = interfaces.iter().filter(|interface| is_meant(interface, operation));
+        let meant = interfaces.iter().filter(|interface| is_meant(interface, operation, of_type));
         meant.into_iter().find_map(|interface| {
             let name = operation.as_str();
             let said = interface.operations.iter().find(|said| said.name == name)?;
@@ -671,7 +676,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         let own = interfaces.flat_map(|interface| {
             let others = interface.operations.iter().filter(move |said| {
                 let known = LifecycleOperation::standard(&said.name);
-                known.is_none_or(|known| !is_meant(interface, known))
+                known.is_none_or(|known| !is_meant(interface, known, self.node_type(node)))
             });
             others.map(|said| (&*interface.name, &*said.name))
         });
@@ -1078,6 +1083,7 @@ impl<'t, 'a> TypeBehavior<'t, 'a> {
             types,
             id,
             operations: FxHashMap::default(),
+            lifecycle: Vec::new(),
             others: Vec::new(),
             calls: FxHashMap::default(),
             artifact: None,
@@ -1088,6 +1094,10 @@ impl<'t, 'a> TypeBehavior<'t, 'a> {
         };
         for part in types.effective(id).interfaces.values() {
             let (interface, of) = (part.named.name, &part.definition);
+            let defining = [LifecycleOperation::Create, LifecycleOperation::AddTarget];
+            if defining.iter().any(|it| is_interface(types, of.kind, it.interface_type())) {
+                behavior.lifecycle.push(interface);
+            }
             for (name, said) in of.operations.iter() {
                 let is_meant = |operation: &LifecycleOperation| {
                     is_interface(types, of.kind, operation.interface_type())
@@ -1176,7 +1186,7 @@ fn is_deployment(types: &Types<'_>, id: TypeId) -> bool {
 
 /// Whether a type is the one of this name, or derives from it.
 fn derives(types: &Types<'_>, id: TypeId, family: Family, name: &str) -> bool {
-    let ancestor = types.find(family, name).map(TypeRef::Defined);
+    let ancestor = types.role(family, name).map(TypeRef::Defined);
     ancestor.is_some_and(|ancestor| types.derives(TypeRef::Defined(id), ancestor))
 }
 
@@ -1250,13 +1260,19 @@ fn lifecycle_operation(name: &str, is_node: bool) -> Option<LifecycleOperation> 
     }
 }
 
-/// Whether an operation of this name of an interface is the one of the life cycle.
-fn is_meant(interface: &TopologyInterface, operation: LifecycleOperation) -> bool {
+/// Whether an operation of this name of an interface is the one of the life cycle: by the type of
+/// the interface, which the type of its owner may say, or by its usual name.
+fn is_meant(
+    interface: &TopologyInterface,
+    operation: LifecycleOperation,
+    of_type: Option<&TypeBehavior<'_, '_>>,
+) -> bool {
     let by_type = interface.type_name.as_ref();
     by_type.map_or_else(
         || is_interface_name(&interface.name, operation),
         |kind| is_interface_name(&kind.value, operation),
     ) || interface.name == operation.interface()
+        || of_type.is_some_and(|of_type| of_type.lifecycle.contains(&&*interface.name))
 }
 
 /// Whether an interface has the usual name for this operation.

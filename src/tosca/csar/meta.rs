@@ -512,6 +512,14 @@ Hash: 00
     }
 
     #[test]
+    fn archives_of_tosca_2_0_have_no_version_of_the_file() {
+        let text = "CSAR-Version: 2.0\nCreated-By: Jo\nEntry-Definitions: shop.yaml\n";
+        let (meta, wrong) = parse(text);
+        assert_eq!(wrong, [""; 0]);
+        assert_eq!(meta.unwrap().write(|_| true), text);
+    }
+
+    #[test]
     fn lines_go_on_behind_a_blank() {
         let text = "\u{feff}TOSCA-Meta-Version: 1.0\r\nCSAR-Version: 1.0\r\nEntry-Definitions: a.yaml\r\nOther-Definitions: b.yaml\r\n   “c d.yaml”\r\n e.yaml";
         let (meta, wrong) = parse(text);
@@ -522,7 +530,7 @@ Hash: 00
     #[test]
     fn says_all_that_is_wrong() {
         let (meta, wrong) =
-            parse("CSAR-Version: 2.0\nEntry-Definition: a.yaml\nCSAR-Version: 1.1\nwhat\n\n on\n");
+            parse("CSAR-Version: 3.0\nEntry-Definition: a.yaml\nCSAR-Version: 1.1\nwhat\n\n on\n");
         assert_eq!(meta, None);
         assert_eq!(
             wrong,
@@ -531,7 +539,7 @@ Hash: 00
                 "TOSCA.meta:6:1: error[csar]: a line that begins with a blank goes on with a value, and there is none",
                 "TOSCA.meta:3:1: error[csar]: `CSAR-Version` is there twice",
                 "TOSCA.meta:3:1: error[csar]: the first block of `TOSCA-Metadata/TOSCA.meta` has no `TOSCA-Meta-File-Version`",
-                "TOSCA.meta:1:1: error[csar]: `CSAR-Version` is `2.0`, which cannot be read",
+                "TOSCA.meta:1:1: error[csar]: `CSAR-Version` is `3.0`, which cannot be read",
                 "TOSCA.meta:2:1: error[csar]: the first block of `TOSCA-Metadata/TOSCA.meta` has no `Entry-Definitions`",
             ]
         );

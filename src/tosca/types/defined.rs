@@ -119,6 +119,11 @@ impl<'a> Types<'a> {
         self.hierarchy.find_in(file, family, name)
     }
 
+    /// The type that has the role of a normative type in deploying, by that one's full name.
+    pub(crate) fn role(&self, family: Family, normative: &str) -> Option<TypeId> {
+        self.hierarchy.role(family, normative)
+    }
+
     /// The data type that a name in the template refers to. It may be a primitive type.
     pub fn find_data(&self, name: &str) -> Option<TypeRef> {
         self.resolve(None, Family::Data, name)

@@ -130,7 +130,7 @@ impl<'a> TypeHierarchy<'a> {
     fn is_hosting_type(&self, relationship: Meaning<'_>) -> Option<bool> {
         match relationship {
             Meaning::Type(id) => {
-                let hosted_on = self.find_in(None, Family::Relationship, HOSTED_ON);
+                let hosted_on = self.role(Family::Relationship, HOSTED_ON);
                 Some(self.ancestors(id).any(|one| Some(one) == hosted_on))
             }
             // Every name in the namespace of the profile belongs to some version of the profile.

@@ -19,6 +19,7 @@ mod normative;
 mod outline;
 pub mod profile;
 mod report;
+mod role;
 pub(crate) mod schemas;
 pub(crate) mod scope;
 mod unite;

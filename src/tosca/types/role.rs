@@ -1,0 +1,33 @@
+//! Finds the types that have a role in deploying. In version 1.3 they are normative. TOSCA 2.0 leaves
+//! them to profiles: there, a table says by which names profiles define them.
+
+use super::hierarchy::{TypeHierarchy, TypeId};
+use crate::tosca::family::Family;
+
+/// The names in profiles of the types that have the role of a normative one. The first name that a
+/// file defines counts.
+const NAMES: &[(&str, &[&str])] = &[
+    ("tosca.relationships.HostedOn", &["HostedOn", "Hosting"]),
+    ("tosca.relationships.ConnectsTo", &["ConnectsTo"]),
+    (
+        "tosca.interfaces.node.lifecycle.Standard",
+        &["Lifecycle.Standard", "Node.Lifecycle.Standard", "Standard", "Lifecycle"],
+    ),
+    ("tosca.interfaces.relationship.Configure", &["Relationship.Configure", "Configure"]),
+    ("tosca.artifacts.Deployment", &["Deployment"]),
+    ("tosca.artifacts.Implementation.Bash", &["Implementation.Bash", "Bash"]),
+    ("tosca.artifacts.Implementation.Python", &["Implementation.Python", "Python"]),
+    ("tosca.nodes.Compute", &["Compute"]),
+];
+
+impl TypeHierarchy<'_> {
+    /// The type that has the role of a normative type, by that one's full name.
+    pub(crate) fn role(&self, family: Family, normative: &str) -> Option<TypeId> {
+        if !self.is_of_2_0 {
+            return self.find_in(None, family, normative);
+        }
+        let names = NAMES.iter().find(|(name, _)| *name == normative)?.1;
+        let full = std::iter::once(&normative).chain(names);
+        full.filter_map(|name| self.names[family as usize].get(name)).map(|it| it.first).next()
+    }
+}
