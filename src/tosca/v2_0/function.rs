@@ -298,6 +298,9 @@ fn contents(
     }
 }
 
+/// Whether a list or a map has an entry or a key.
+type HasPart<'p> = &'p dyn Fn(&Value) -> bool;
+
 /// The entries of a list, or the values of a map.
 fn values(container: &Value) -> Result<Vec<&Value>, String> {
     match container {
@@ -319,7 +322,7 @@ fn has(arguments: &[Value], container: usize, wanted: usize) -> FunctionOutcome 
 
 fn entries(
     arguments: &[Value],
-    holds: fn(&dyn Fn(&Value) -> bool, &[Value]) -> bool,
+    holds: fn(HasPart<'_>, &[Value]) -> bool,
 ) -> FunctionOutcome {
     let [container, wanted] = arguments else { return Ok(None) };
     let values = values(container)?;
@@ -329,7 +332,7 @@ fn entries(
 
 fn keys(
     arguments: &[Value],
-    holds: fn(&dyn Fn(&Value) -> bool, &Value) -> Result<bool, String>,
+    holds: fn(HasPart<'_>, &Value) -> Result<bool, String>,
 ) -> FunctionOutcome {
     let [container, wanted] = arguments else { return Ok(None) };
     let Value::Map(entries) = container else { return unfit("a map", container) };

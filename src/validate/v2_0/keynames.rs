@@ -188,7 +188,7 @@ impl<'n, 'd> KeynameChecker<'n, 'd> {
                 }
             }
             KeynameContent::Values => {
-                if !called(node).is_some() && self.is_map(node, &wrong) {
+                if called(node).is_none() && self.is_map(node, &wrong) {
                     node.entries().for_each(|(_, value)| self.calls(value));
                 }
             }
