@@ -493,9 +493,8 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         let inherited = of_requirement.as_ref().or(inherited);
         let relation = self.topology.relation(relation);
         let own = relation.relationship.map(|id| self.topology.relationship(id));
-        let written = own.and_then(|template| {
-            self.written(&template.described.interfaces, operation, of_type)
-        });
+        let written = own
+            .and_then(|template| self.written(&template.described.interfaces, operation, of_type));
         let from = match own.and_then(|template| template.name.as_deref()) {
             Some(name) => format!("relationship.{name}"),
             None => format!("node.{}", self.topology.node(relation.source).name),

@@ -320,10 +320,7 @@ fn has(arguments: &[Value], container: usize, wanted: usize) -> FunctionOutcome 
     Ok((found || !answers.contains(&None)).then(|| found.into()))
 }
 
-fn entries(
-    arguments: &[Value],
-    holds: fn(HasPart<'_>, &[Value]) -> bool,
-) -> FunctionOutcome {
+fn entries(arguments: &[Value], holds: fn(HasPart<'_>, &[Value]) -> bool) -> FunctionOutcome {
     let [container, wanted] = arguments else { return Ok(None) };
     let values = values(container)?;
     let known_entry = |value: &Value| values.contains(&value);

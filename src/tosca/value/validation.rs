@@ -77,7 +77,7 @@ fn validated(clause: Node<'_>, value: &Value, units: &[UnitSize]) -> FunctionOut
 }
 
 /// A value whose scalars are numbers of the base unit, as far as their units are known.
-fn in_base_unit(value: Value, units: &[UnitSize]) -> Value {
+pub(crate) fn in_base_unit(value: Value, units: &[UnitSize]) -> Value {
     if units.is_empty() {
         return value;
     }

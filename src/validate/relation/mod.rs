@@ -5,6 +5,7 @@
 //! definition. If it names a node type or nothing, an orchestrator finds the target, and it must be
 //! possible to satisfy the assignment.
 
+mod allocation;
 mod cycle;
 mod definition;
 mod grammar;
@@ -63,6 +64,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             self.relation(relation, &templates);
         }
         self.relation_counts();
+        self.allocations();
     }
 
     fn relation(&self, relation: &RelationElement<'a>, templates: &Templates<'_, 'a>) {

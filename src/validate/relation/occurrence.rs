@@ -250,7 +250,7 @@ impl<'c, 'a> Checker<'c, 'a> {
 
     /// Whether a relation leads to this capability and to no other, for all types of its source and
     /// target.
-    fn uses(&self, relation: RelationId, node: &NodeElement<'a>, name: &str) -> bool {
+    pub(super) fn uses(&self, relation: RelationId, node: &NodeElement<'a>, name: &str) -> bool {
         let relation = self.graph.relation(relation);
         let requirement = self.graph.element(relation.id).name;
         let source = self.graph.node(relation.source).id;

@@ -1,0 +1,159 @@
+//! Checks what requirement assignments of TOSCA 2.0 allocate of capabilities (section 8.7.5): all
+//! together take no more of a property than it has.
+
+use super::super::checker::Checker;
+use crate::diagnostic::{Code, Diagnostic, Rule, TOSCA_2_0, did_you_mean};
+use crate::tosca::requirement;
+use crate::tosca::types::EffectiveCapability;
+use crate::tosca::v2_0::function::{BuiltIn, scalar};
+use crate::tosca::value::{DataTypes, Primitive, PropertyDefinition, in_base_unit};
+use crate::tosca::{Family, v2_0};
+use crate::variability::graph::{ElementId, NodeElement, RelationElement};
+use cuvee_text::value::Value;
+use cuvee_text::yaml::Node;
+use indexmap::IndexMap;
+
+/// The sum of what is allocated of a property, and the last place that adds to it; `None` where it
+/// is not known.
+type Allocated<'a> = IndexMap<&'a str, (Option<Value>, Node<'a>)>;
+
+impl<'a> Checker<'_, 'a> {
+    pub(super) fn allocations(&self) {
+        let has_allocation = |relation: &&RelationElement<'a>| {
+            relation.requirement.declared.value.get("allocation").is_some()
+        };
+        if !self.graph.relations.iter().any(|relation| has_allocation(&relation)) {
+            return;
+        }
+        for node in self.graph.nodes.iter().filter(|node| self.counts(node.id)) {
+            for (kind, of_type) in self.types_of(node.id, Family::Node) {
+                for (name, part) in self.types.effective(kind).capabilities.iter() {
+                    let uses = node.incoming.iter().filter(|&&id| self.uses(id, node, name));
+                    let users = uses.map(|&id| self.graph.relation(id)).filter(has_allocation);
+                    let when = [&[node.id], &*of_type].concat();
+                    self.allocated(&when, (node, name), &part.definition, users);
+                }
+            }
+        }
+    }
+
+    /// Checks what these relations allocate of one capability.
+    fn allocated<'r>(
+        &self,
+        when: &[ElementId],
+        (node, name): (&NodeElement<'a>, &str),
+        capability: &EffectiveCapability<'_>,
+        users: impl Iterator<Item = &'r RelationElement<'a>>,
+    ) where
+        'a: 'r,
+    {
+        let mut allocated = Allocated::default();
+        for relation in users {
+            let body = relation.requirement.declared.value;
+            let is_certain = self.presence.is_some() || self.is_unconditional(relation.id);
+            let times = body.get("count").map_or(Some(1), requirement::count);
+            for (key, amount) in body.get("allocation").into_iter().flat_map(Node::entries) {
+                let Some(part) = key.text().and_then(|key| capability.properties.get(key)) else {
+                    self.unknown_allocation(when, key, name, capability);
+                    continue;
+                };
+                if !self.is_allocatable(&part.definition) {
+                    let message = format!(
+                        "`{}` is no number, and so nothing of it is allocated",
+                        key.key_text()
+                    );
+                    self.report_when(when, &[], wrong(Code::InvalidTemplate, message, key));
+                    continue;
+                }
+                let amount = self.amount(&part.definition, amount);
+                let amount = amount.zip(times).and_then(|(amount, times)| {
+                    called("product", vec![amount, i64::try_from(times).ok()?.into()])
+                });
+                let Some(key) = key.text().filter(|_| is_certain) else { continue };
+                let sum = allocated.entry(key).or_insert((Some(Value::from(0)), body));
+                let before = sum.0.take().filter(|_| amount.is_some());
+                sum.0 = match before {
+                    Some(before) if before == Value::from(0) => amount,
+                    Some(before) => amount.and_then(|amount| called("sum", vec![before, amount])),
+                    None => None,
+                };
+                sum.1 = body.get("allocation").unwrap_or(body);
+            }
+        }
+        for (property, (sum, at)) in allocated {
+            self.is_enough(when, (node, name), capability, (property, sum, at));
+        }
+    }
+
+    /// Reports an allocation of more than there is.
+    fn is_enough(
+        &self,
+        when: &[ElementId],
+        (node, name): (&NodeElement<'a>, &str),
+        capability: &EffectiveCapability<'_>,
+        (property, sum, at): (&str, Option<Value>, Node<'a>),
+    ) {
+        let Some(definition) = capability.properties.get(property).map(|part| &part.definition)
+        else {
+            return;
+        };
+        let own = node.template.declared.value.get("capabilities");
+        let own = own.and_then(|all| all.get(name)?.get("properties")?.get(property));
+        let there = own.or(definition.value).or(definition.default);
+        let there = there.and_then(|there| self.amount(definition, there));
+        let more = sum.zip(there).and_then(|(sum, there)| {
+            let is_more = called("greater_than", vec![sum.clone(), there.clone()])?;
+            (is_more == Value::Bool(true)).then_some((sum, there))
+        });
+        if let Some((sum, there)) = more {
+            let message = format!(
+                "{sum} of `{property}` is allocated, and the capability `{name}` of {} has {there}",
+                self.graph.display(node.id)
+            );
+            let error = wrong(Code::TooManyRelations, message, at);
+            self.report_when(when, &[], error.help("allocate less, or raise its value"));
+        }
+    }
+
+    fn unknown_allocation(
+        &self,
+        when: &[ElementId],
+        key: Node<'_>,
+        name: &str,
+        capability: &EffectiveCapability<'_>,
+    ) {
+        if !capability.is_open {
+            let key_text = key.key_text();
+            let message = format!("the capability `{name}` has no property `{key_text}`");
+            let meant = did_you_mean(&key_text, capability.properties.keys().copied());
+            let error = wrong(Code::UnknownProperty, message, key);
+            self.report_when(when, &[], error.help_opt(meant));
+        }
+    }
+
+    fn is_allocatable(&self, definition: &PropertyDefinition<'_>) -> bool {
+        let schema = &definition.schema;
+        let of_type = || self.schemas.data_type_in(schema.file(), schema.type_name)?.base;
+        let base = schema.primitive().or_else(of_type);
+        matches!(base, None | Some(Primitive::Integer | Primitive::Float | Primitive::Scalar))
+    }
+
+    /// An amount in the base unit of its type; `None` where a function computes it.
+    fn amount(&self, definition: &PropertyDefinition<'_>, amount: Node<'_>) -> Option<Value> {
+        if v2_0::called(amount).is_some() {
+            return None;
+        }
+        let schema = &definition.schema;
+        let data_type = self.schemas.data_type_in(schema.file(), schema.type_name);
+        let units = data_type.map_or(&[][..], |data_type| data_type.units);
+        Some(in_base_unit(scalar(amount)?, units))
+    }
+}
+
+fn called(function: &str, arguments: Vec<Value>) -> Option<Value> {
+    BuiltIn::named(function)?.value?(&arguments).ok()?
+}
+
+fn wrong(code: Code, message: String, at: Node<'_>) -> Diagnostic {
+    Diagnostic::error(code, message).at(at.span()).rule(Rule::new(&TOSCA_2_0, "8.7.5"))
+}
