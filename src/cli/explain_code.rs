@@ -20,7 +20,8 @@ pub(crate) fn parts(code: Code) -> (&'static str, &'static str) {
     text.find(". ").map_or((text, ""), |end| (&text[..=end], text[end + 1..].trim_start()))
 }
 
-fn explanation(code: Code) -> String {
+/// What is said of one code.
+pub(crate) fn explanation(code: Code) -> String {
     let (meaning, advice) = parts(code);
     let gap = if advice.is_empty() { "" } else { "\n" };
     let shown = match code.example() {

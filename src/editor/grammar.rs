@@ -35,6 +35,39 @@ pub(crate) enum MemberKind {
     Interface,
 }
 
+impl NameFamily {
+    /// The word for what has such a name.
+    pub(crate) fn noun(self) -> &'static str {
+        match self {
+            Self::Type(family) => family.noun(),
+            Self::Node => "node template",
+            Self::Relationship => "relationship template",
+            Self::Group => "group",
+            Self::Policy => "policy",
+            Self::Input => "input",
+            Self::Output => "output",
+            Self::Workflow => "workflow",
+            Self::Repository => "repository",
+            Self::VariabilityInput => "variability input",
+            Self::Preset => "preset",
+            Self::Expression => "expression",
+            Self::Member(kind) => kind.noun(),
+        }
+    }
+}
+
+impl MemberKind {
+    fn noun(self) -> &'static str {
+        match self {
+            Self::Property => "property",
+            Self::Attribute => "attribute",
+            Self::Capability => "capability",
+            Self::Requirement => "requirement",
+            Self::Interface => "interface",
+        }
+    }
+}
+
 /// What a node holds.
 #[derive(Clone, Copy)]
 pub(crate) enum HeldContent {

@@ -11,17 +11,20 @@ mod place;
 mod symbols;
 #[cfg(test)]
 mod tests;
+mod tokens;
 mod walk;
 
 pub use completion::{CompletedWord, Suggestion, SuggestionKind, complete};
 pub use cuvee_text::overlay::OverlayFiles;
-pub use outline::OutlineEntry;
+pub use outline::{OutlineEntry, PresenceHint};
 pub use place::{Encoding, Position, Range, offset, range};
-pub use symbols::SymbolPlace;
+pub use symbols::{DefinedName, SymbolPlace};
+pub use tokens::{EditorToken, TokenKind};
 
 pub(crate) use mended::Mended;
 
-use crate::tosca::Types;
+use crate::tosca::csar::archive_around;
+use crate::tosca::{Types, profile};
 use crate::variability::choice::Choice;
 use crate::variability::graph::VARIABILITY_GROUPS;
 use crate::variability::inputs::InputMode;
@@ -66,9 +69,10 @@ impl TemplateAnalysis<'_> {
         self.prepared.is_some()
     }
 
-    /// Whether the names of the template are known.
+    /// Whether names of the template are known, beside those of TOSCA.
     pub fn has_symbols(&self) -> bool {
-        !self.symbols().by_key.is_empty()
+        let mut symbols = self.symbols().by_key.values();
+        symbols.any(|symbol| symbol.all().any(|span| !span.file.is_built_in()))
     }
 
     /// Whether some file did not parse, and was repaired.
@@ -87,9 +91,31 @@ impl TemplateAnalysis<'_> {
         self.symbols.get_or_init(|| Symbols::of(self))
     }
 
-    /// The file of a path.
+    /// The file of a path; built-in files have their names for paths.
     fn file(&self, path: &Path) -> Option<FileId> {
-        self.sources.find(path)
+        let is_it = |file: &FileId| file.is_built_in() && self.sources.file(*file).path() == path;
+        let built_in = || self.documents.iter().map(|it| it.file()).find(is_it);
+        self.sources.find(path).or_else(built_in)
+    }
+
+    /// The document of a file.
+    fn document(&self, path: &Path) -> Option<&Document> {
+        let file = self.file(path)?;
+        self.documents.iter().copied().find(|it| it.file() == file)
+    }
+
+    /// Why nobody can change a file, if nobody can.
+    fn why_fixed(&self, file: FileId) -> Option<String> {
+        let path = self.sources.file(file).path();
+        match archive_around(path) {
+            _ if file.is_built_in() => {
+                Some(format!("`{}` is a part of cuvee, so it stays as it is", path.display()))
+            }
+            Some(archive) => {
+                Some(format!("`{}` is an archive, which is only read", archive.display()))
+            }
+            None => None,
+        }
     }
 
     /// The texts as they were read: broken ones are repaired.
@@ -108,12 +134,8 @@ impl TemplateAnalysis<'_> {
         Some(Span { file, start, end: start })
     }
 
-    /// The place in the typed text of a span in the text that was read; `None` in repaired lines,
-    /// and in files that nobody can change.
+    /// The place in the typed text of a span in the text that was read; `None` in repaired lines.
     fn typed_span(&self, span: Span) -> Option<Span> {
-        if span.file.is_built_in() {
-            return None;
-        }
         match self.mended.file(self.sources.get(span.file)?.path()) {
             Some(mended) => mended.typed_span(span),
             None => Some(span),
@@ -152,9 +174,10 @@ pub(crate) fn analyse<R>(
         let documents = whole(&loaded.template()).into_iter().collect();
         return ask(&TemplateAnalysis { documents, ..nothing(sources) });
     };
-    let documents: Vec<_> = prepared.documents.iter().filter_map(whole).collect();
+    let mut documents: Vec<_> = prepared.documents.iter().filter_map(whole).collect();
     let all = choice.beside_profiles(&documents, prepared.sources());
     let types = Types::linked(all, &prepared.links, &VARIABILITY_GROUPS);
+    documents.extend(choice.profiles());
     let [rules, conditions] = interpreted.beside();
     let service = documents.iter().map(|it| (it.root(), HeldContent::Map(&grammar::SERVICE)));
     let rules = rules.into_iter().map(|root| (root, HeldContent::Rules));
@@ -175,4 +198,9 @@ pub(crate) fn analyse<R>(
         prepared: Some(&prepared),
         ..nothing(mended.sources())
     })
+}
+
+/// The texts that are part of the program, each with the name by which an analysis knows it.
+pub fn built_in_texts() -> impl Iterator<Item = (&'static str, &'static str)> {
+    profile::texts()
 }

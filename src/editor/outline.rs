@@ -3,7 +3,10 @@
 use super::TemplateAnalysis;
 use super::symbols::SymbolKey;
 use super::walk::{WordRole, walk};
+use crate::explore::outline::{conditions, group_conditions};
+use crate::explore::words;
 use crate::tosca::{TypeId, Types};
+use crate::variability::graph::ElementId;
 use crate::variability::options;
 use cuvee_text::source::{Span, normalize};
 use cuvee_text::yaml::{Node, NodeKind};
@@ -27,11 +30,20 @@ pub struct OutlineEntry {
     pub parts: Vec<OutlineEntry>,
 }
 
+/// When an element is present, by the conditions of its author.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PresenceHint {
+    /// The place of its declaration: its key, where it has one.
+    pub span: Span,
+    /// The condition in words.
+    pub condition: String,
+}
+
 impl TemplateAnalysis<'_> {
     /// The maps of a file by their keys, as far as their lines are not broken.
     pub fn outline(&self, path: &Path) -> Vec<OutlineEntry> {
-        let file = self.file(path);
-        let document = self.documents.iter().find(|it| Some(it.file()) == file);
+        let document = self.document(path);
         document.map_or_else(Vec::new, |document| self.entries(document.root(), 0))
     }
 
@@ -92,10 +104,8 @@ impl TemplateAnalysis<'_> {
     /// The files that a file names by their paths: those of imports and artifacts, each with the
     /// place of the name and the path that is meant.
     pub fn links(&self, path: &Path) -> Vec<(Span, PathBuf)> {
-        let (file, mut found) = (self.file(path), Vec::new());
-        let Some(document) = self.documents.iter().find(|it| Some(it.file()) == file) else {
-            return found;
-        };
+        let mut found = Vec::new();
+        let Some(document) = self.document(path) else { return found };
         let directory = path.parent().unwrap_or(path);
         walk(document.root(), &mut |word| {
             let is_file = matches!(word.role, WordRole::FileName);
@@ -133,12 +143,45 @@ impl TemplateAnalysis<'_> {
                 let (key, name) = self.symbol_at(at)?;
                 match key {
                     SymbolKey::Type(id) => describe_type(self.types?, *id),
-                    SymbolKey::Named(..) => format!("**{name}**"),
+                    SymbolKey::Named(..) => self.describe_element(at, name),
                 }
             }
             _ => return None,
         };
         Some((self.typed_span(word.node.span())?, text))
+    }
+}
+
+impl TemplateAnalysis<'_> {
+    /// When the elements of a file are present, where their authors say anything about it.
+    pub fn hints(&self, path: &Path) -> Vec<PresenceHint> {
+        let Some(file) = self.file(path) else { return Vec::new() };
+        let mut found = self.conditional(&|span| span.file == file);
+        found.sort_unstable_by_key(|hint| hint.span);
+        found
+    }
+
+    /// The conditions of the elements whose declarations stand where somebody asks.
+    fn conditional(&self, is_asked_for: &dyn Fn(Span) -> bool) -> Vec<PresenceHint> {
+        let Some(prepared) = self.prepared else { return Vec::new() };
+        let graph = &prepared.graph;
+        let groups = group_conditions(graph);
+        let hint = |id: ElementId| {
+            let element = graph.element(id);
+            let is_wanted = !element.by_rule && is_asked_for(element.span);
+            let conditions = if is_wanted { conditions(graph, id, &groups) } else { Vec::new() };
+            let span = self.typed_span(element.span).filter(|_| !conditions.is_empty())?;
+            Some(PresenceHint { span, condition: words::all(&conditions) })
+        };
+        graph.ids().filter_map(hint).collect()
+    }
+
+    /// A name, and when what it names is present.
+    fn describe_element(&self, at: Span, name: &str) -> String {
+        let definitions = self.definitions_at(at);
+        let hints = self.conditional(&|span| definitions.contains(&span));
+        let hints = hints.iter().map(|hint| format!("\n\npresent if {}", hint.condition));
+        format!("**{name}**{}", hints.collect::<String>())
     }
 }
 

@@ -44,6 +44,25 @@ pub struct SymbolPlace {
     pub defines: bool,
 }
 
+/// A name that is defined in a file.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct DefinedName {
+    /// The name.
+    pub name: String,
+    /// What it is a name of, such as `node type`.
+    pub what: &'static str,
+    /// The place of the definition.
+    pub span: Span,
+}
+
+impl Symbol {
+    /// All places of the name.
+    pub(crate) fn all(&self) -> impl Iterator<Item = Span> {
+        self.definitions.iter().chain(&self.uses).copied()
+    }
+}
+
 impl Symbols {
     /// Collects the names of the documents of an analysis.
     pub(crate) fn of(analysis: &TemplateAnalysis<'_>) -> Self {
@@ -78,11 +97,10 @@ impl Symbols {
     /// The symbol of which a place is at an offset.
     fn at(&self, file: Span) -> Option<(&SymbolKey, &Symbol, Span)> {
         let is_there =
-            |span: &&Span| span.file == file.file && (span.start..=span.end).contains(&file.start);
-        self.by_key.iter().find_map(|(key, symbol)| {
-            let all = symbol.definitions.iter().chain(&symbol.uses);
-            Some((key, symbol, *all.into_iter().find(is_there)?))
-        })
+            |span: &Span| span.file == file.file && (span.start..=span.end).contains(&file.start);
+        self.by_key
+            .iter()
+            .find_map(|(key, symbol)| Some((key, symbol, symbol.all().find(is_there)?)))
     }
 }
 
@@ -136,6 +154,9 @@ impl TemplateAnalysis<'_> {
     /// Why nothing can be renamed there.
     pub fn renamable(&self, path: &Path, offset: usize) -> Result<(Span, String), String> {
         let nothing = "there is no name of a type, a template, an input or the like here";
+        if let Some(why) = self.file(path).and_then(|file| self.why_fixed(file)) {
+            return Err(why);
+        }
         let (key, symbol, span) = self.at(path, offset).ok_or(nothing)?;
         if let SymbolKey::Type(id) = key
             && let Some(types) = self.types
@@ -146,8 +167,8 @@ impl TemplateAnalysis<'_> {
                 return Err(format!("`{name}` is a type of TOSCA, so its name stays"));
             }
         }
-        if symbol.definitions.is_empty() {
-            return Err("this name is not defined in a file that can be changed".to_owned());
+        if let Some(why) = symbol.all().find_map(|span| self.why_fixed(span.file)) {
+            return Err(format!("`{}` stands elsewhere, too: {why}", symbol.name));
         }
         let span = self.typed_span(span).ok_or("the line is broken")?;
         Ok((span, symbol.name.to_string()))
@@ -184,6 +205,38 @@ impl TemplateAnalysis<'_> {
             changes.push((span, format!("{prefix}{new}")));
         }
         Ok(changes)
+    }
+
+    /// The names that the files of the template define, in the order of the files.
+    pub fn names(&self) -> Vec<DefinedName> {
+        let of = |(key, symbol): (&SymbolKey, &Symbol)| {
+            let what = family_of(self, key).map_or("name", NameFamily::noun);
+            let name = symbol.name.to_string();
+            let written = symbol.definitions.iter().filter(|span| !span.file.is_built_in());
+            let spans = written.filter_map(|&span| self.typed_span(span));
+            spans.map(|span| DefinedName { name: name.clone(), what, span }).collect::<Vec<_>>()
+        };
+        let mut found: Vec<_> = self.symbols().by_key.iter().flat_map(of).collect();
+        found.sort_unstable_by(|one, other| (one.span, &one.name).cmp(&(other.span, &other.name)));
+        found
+    }
+
+    /// Where the name at a place of the text that was read is defined.
+    pub(crate) fn definitions_at(&self, at: Span) -> &[Span] {
+        self.symbols().at(at).map_or(&[], |(_, symbol, _)| &symbol.definitions)
+    }
+
+    /// The family of the name that a word means.
+    pub(crate) fn family_of(&self, word: Word<'_>) -> Option<(NameFamily, bool)> {
+        let key = named(self, self.symbols(), word)?;
+        let is_built_in = match &key {
+            SymbolKey::Type(id) => {
+                let types = self.types?;
+                types.definition(*id).key.span().file.is_built_in()
+            }
+            SymbolKey::Named(..) => false,
+        };
+        Some((family_of(self, &key)?, is_built_in))
     }
 
     /// The name at a place of the text that was read.

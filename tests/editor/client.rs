@@ -247,3 +247,13 @@ pub(crate) fn line(found: &Diagnostic) -> String {
 pub(crate) fn lines(found: &[Diagnostic]) -> Vec<String> {
     found.iter().map(line).collect()
 }
+
+/// The text of a range of a text in which nothing is beyond ASCII.
+pub(crate) fn text_in<'t>(text: &'t str, range: &Value) -> &'t str {
+    let offset = |end: &str| {
+        let number = |pointer| range[end][pointer].as_u64().unwrap() as usize;
+        let lines = text.split_inclusive('\n').take(number("line"));
+        lines.map(str::len).sum::<usize>() + number("character")
+    };
+    &text[offset("start")..offset("end")]
+}

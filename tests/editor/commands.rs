@@ -1,6 +1,6 @@
 //! Tests what editors ask about variants: commands and lenses.
 
-use crate::client::Client;
+use crate::client::{Client, text_in};
 use crate::folders::copy;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -35,17 +35,6 @@ fn printed(client: &Client, line: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The text of a range.
-fn text_in<'t>(text: &'t str, range: &Value) -> &'t str {
-    let offset = |end: &str| {
-        let number = |pointer| range[end][pointer].as_u64().unwrap() as usize;
-        let lines = text.split_inclusive('\n').take(number("line"));
-        // Nothing before these places is beyond ASCII.
-        lines.map(str::len).sum::<usize>() + number("character")
-    };
-    &text[offset("start")..offset("end")]
-}
-
 #[test]
 fn texts_are_those_of_the_command_line() {
     let (_folder, mut client, _) = shop();
@@ -73,26 +62,6 @@ fn unsaved_text_counts() {
     client.replace(TEMPLATE, 3, "tosca_definitions_version: tosca_variability_1_0\nx: [\n");
     let why = run(&mut client, "cuvee.resolve", json!({})).unwrap_err();
     assert!(why["message"].as_str().unwrap().contains("error[syntax]"), "{why}");
-    client.shut_down();
-}
-
-#[test]
-fn what_a_variant_does_not_have_is_told_as_a_whole() {
-    let (_folder, mut client, text) = shop();
-    let ranges = run(&mut client, "cuvee.absent", json!({ "preset": "dev" })).unwrap();
-    let _: Vec<gen_lsp_types::Range> = serde_json::from_value(ranges.clone()).unwrap();
-    let absent: Vec<_> = ranges.as_array().unwrap().iter().map(|it| text_in(&text, it)).collect();
-    let variant = printed(&client, &format!("resolve {TEMPLATE} --preset dev"));
-    let cluster = absent.iter().find(|it| it.starts_with("cluster:\n")).unwrap();
-    assert!(cluster.trim_end().lines().count() > 2, "{cluster}");
-    // What is whole and absent is not in the variant.
-    for node in absent.iter().filter(|it| it.contains("\n      type: ")) {
-        let name = node.split('\n').next().unwrap();
-        assert!(!variant.contains(&format!("\n    {name}\n")), "{name}");
-    }
-    assert!(!absent.iter().any(|it| it.starts_with("shop:\n      type")));
-    let import = absent.iter().find(|it| it.starts_with("file: lib/monitoring.yaml")).unwrap();
-    assert!(import.contains("variability_input: monitoring"), "{import}");
     client.shut_down();
 }
 

@@ -12,10 +12,12 @@ mod asks;
 mod client;
 mod commands;
 mod findings;
+mod fixed;
 #[path = "../shared/folders.rs"]
 mod folders;
 mod latency;
 mod names;
 mod protocol;
+mod shown;
 mod suggestions;
 mod typing;

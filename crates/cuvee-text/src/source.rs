@@ -224,6 +224,11 @@ impl BuiltInFile {
         Self { number, name, text, source: OnceLock::new() }
     }
 
+    /// The name of the file, which is its path in messages.
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
     /// The whole text of the file.
     pub const fn text(&self) -> &'static str {
         self.text

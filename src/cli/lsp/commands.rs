@@ -2,7 +2,7 @@
 //! an extension, and lenses, which offer some of them where presets are written.
 
 use super::place;
-use super::protocol::{Encoding, Position};
+use super::protocol::{Encoding, Position, Range};
 use crate::cli::args::Elements;
 use crate::cli::{explain, matrix, variants};
 use cuvee::Resolver;
@@ -14,8 +14,9 @@ use cuvee::parts::yaml::{Limits, Node, NodeKind, parse};
 use cuvee::source::{FileId, SourceMap, Span};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
+use std::sync::Arc;
 
 /// The request that runs a command.
 pub(super) const EXECUTE: &str = "workspace/executeCommand";
@@ -25,17 +26,11 @@ pub(super) const LENSES: &str = "textDocument/codeLens";
 
 /// The version of what an extension may ask beyond the protocol; it grows when a part is removed or
 /// changes its meaning.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 
 /// The commands.
-const COMMANDS: [&str; 6] = [
-    "cuvee.absent",
-    "cuvee.explain",
-    "cuvee.graph",
-    "cuvee.matrix",
-    "cuvee.presets",
-    "cuvee.resolve",
-];
+const COMMANDS: [&str; 5] =
+    ["cuvee.explain", "cuvee.graph", "cuvee.matrix", "cuvee.presets", "cuvee.resolve"];
 
 /// How many steps counting for a lens may take.
 const EFFORT: u64 = 200_000;
@@ -89,7 +84,6 @@ impl VariantsQuestion<'_> {
         let subject = CommandSubject::of(self.params).ok_or("the command names no template")?;
         let chosen = self.resolver.clone().only_presets(&subject.preset);
         let answer = match command {
-            "cuvee.absent" => return self.absent(&chosen),
             "cuvee.explain" => self.explained(&chosen, subject.position)?,
             "cuvee.graph" => {
                 let outline = chosen.outline().map_err(told)?;
@@ -115,42 +109,18 @@ impl VariantsQuestion<'_> {
         Ok(answer.into())
     }
 
-    /// The ranges of what a variant does not have.
-    fn absent(&self, chosen: &Resolver) -> Result<Value, String> {
-        let places = self.places(chosen)?;
-        let (sources, _) = self.sources();
-        let absent = places.iter().filter(|(place, _)| !place.present);
-        Ok(absent.map(|&(_, span)| json!(editor::range(&sources, span, self.encoding))).collect())
-    }
-
     /// Why the element at a cursor is present or absent.
     fn explained(&self, chosen: &Resolver, cursor: Option<Position>) -> Result<String, String> {
         let cursor = cursor.ok_or("the command has no position")?;
         let offset = editor::offset(self.text, cursor, self.encoding);
         let is_here = |span: Span| (span.start as usize) <= offset && offset <= (span.end as usize);
-        let places = self.places(chosen)?;
+        let (places, sources) = places(chosen)?;
+        let is_here = |span: Span| sources.file(span.file).path() == self.file && is_here(span);
         let here = places.iter().filter(|(_, span)| is_here(*span));
         let innermost = here.min_by_key(|(_, span)| span.end - span.start);
         let (place, _) = innermost.ok_or("no element of the template is at the cursor")?;
         let explanation = chosen.explain(&place.identifier).map_err(told)?.result;
         Ok(format!("```text\n{}```\n", explain::human(&explanation, explain::DEPTH)))
-    }
-
-    /// The elements of this file, each with all of its text.
-    fn places(&self, chosen: &Resolver) -> Result<Vec<(ElementPlace, Span)>, String> {
-        let found = chosen.element_places().map_err(told)?;
-        let mut texts = HashMap::new();
-        let (_, file) = self.sources();
-        let parsed = parse(file, self.text.into(), &Limits::default());
-        parsed.iter().for_each(|document| gather(document.root(), &mut texts));
-        let is_here =
-            |place: &ElementPlace| found.sources.file(place.span.file).path() == self.file;
-        let whole = |place: ElementPlace| {
-            let span = texts.get(&place.span.start).copied();
-            let span = span.unwrap_or(Span { file, ..place.span });
-            (place, span)
-        };
-        Ok(found.result.into_iter().filter(is_here).map(whole).collect())
     }
 
     /// The file alone.
@@ -193,6 +163,40 @@ impl VariantsQuestion<'_> {
         }
         lenses.into()
     }
+}
+
+/// What the chosen variant does not have: ranges by file.
+///
+/// # Errors
+/// Why there is no such variant, for people.
+pub(super) fn absent(chosen: &Resolver, encoding: Encoding) -> Result<Value, String> {
+    let (places, sources) = places(chosen)?;
+    let mut absent: BTreeMap<&Path, Vec<Range>> = BTreeMap::new();
+    for (_, span) in places.iter().filter(|(place, _)| !place.present) {
+        let ranges = absent.entry(sources.file(span.file).path()).or_default();
+        ranges.push(editor::range(&sources, *span, encoding));
+    }
+    Ok(json!(absent))
+}
+
+/// The elements of a template, each with all of its text.
+fn places(chosen: &Resolver) -> Result<(Vec<(ElementPlace, Span)>, SourceMap), String> {
+    let found = chosen.element_places().map_err(told)?;
+    let mut texts: HashMap<FileId, HashMap<u32, Span>> = HashMap::new();
+    let mut whole = |place: ElementPlace| {
+        let file = place.span.file;
+        let texts = texts.entry(file).or_insert_with(|| {
+            let text = Arc::clone(found.sources.file(file).text());
+            let mut texts = HashMap::new();
+            let parsed = parse(file, text, &Limits::default());
+            parsed.iter().for_each(|document| gather(document.root(), &mut texts));
+            texts
+        });
+        let span = texts.get(&place.span.start).copied().unwrap_or(place.span);
+        (place, span)
+    };
+    let places = found.result.into_iter().map(&mut whole).collect();
+    Ok((places, found.sources))
 }
 
 /// Gathers where the text of each entry and each item ends, by where it begins. Of those that begin

@@ -102,6 +102,11 @@ pub(super) fn params<P: serde::de::DeserializeOwned>(params: Value) -> Result<P,
     serde_json::from_value(params).map_err(|error| error.to_string())
 }
 
+/// A request for the editor.
+pub(super) fn asked(id: i32, method: &str, params: Value) -> Message {
+    lsp_server::Request::new(id.into(), method.to_owned(), params).into()
+}
+
 /// The request for news of files that change outside of the editor.
 pub(super) fn watches(id: i32) -> Message {
     let watchers = ["**/*.yaml", "**/*.yml", "**/*.csar"]
@@ -112,5 +117,5 @@ pub(super) fn watches(id: i32) -> Message {
         "registerOptions": { "watchers": watchers },
     });
     let params = serde_json::json!({ "registrations": [registration] });
-    lsp_server::Request::new(id.into(), "client/registerCapability".to_owned(), params).into()
+    asked(id, "client/registerCapability", params)
 }

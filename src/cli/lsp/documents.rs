@@ -51,6 +51,22 @@ pub(super) fn moved(range: Range, change: &TextChange, encoding: Encoding) -> Op
     if range.start <= changed.end {
         return None;
     }
+    let place = |position| behind(position, change, encoding);
+    Some(Range { start: place(range.start)?, end: place(range.end)? })
+}
+
+/// The same for a range with much in it, which grows where only a part of it changes.
+pub(super) fn grown(range: Range, change: &TextChange, encoding: Encoding) -> Option<Range> {
+    let changed = change.range?;
+    if range.start < changed.start && changed.end <= range.end {
+        return Some(Range { end: behind(range.end, change, encoding)?, ..range });
+    }
+    moved(range, change, encoding)
+}
+
+/// Where a position behind a change is afterwards.
+fn behind(position: Position, change: &TextChange, encoding: Encoding) -> Option<Position> {
+    let changed = change.range?;
     let last = change.text.rsplit('\n').next().unwrap_or_default();
     let length = match encoding {
         Encoding::Utf8 => last.len(),
@@ -58,16 +74,13 @@ pub(super) fn moved(range: Range, change: &TextChange, encoding: Encoding) -> Op
     };
     let length = u32::try_from(length).ok()?;
     let added = u32::try_from(memchr::memchr_iter(b'\n', change.text.as_bytes()).count()).ok()?;
-    let place = |position: Position| {
-        let line = position.line - changed.end.line + changed.start.line + added;
-        if position.line > changed.end.line {
-            return Position { line, ..position };
-        }
-        let before = if added == 0 { changed.start.character } else { 0 };
-        let character = position.character - changed.end.character + before + length;
-        Position { line, character }
-    };
-    Some(Range { start: place(range.start), end: place(range.end) })
+    let line = position.line - changed.end.line + changed.start.line + added;
+    if position.line > changed.end.line {
+        return Some(Position { line, ..position });
+    }
+    let before = if added == 0 { changed.start.character } else { 0 };
+    let character = position.character - changed.end.character + before + length;
+    Some(Position { line, character })
 }
 
 #[cfg(test)]
@@ -124,6 +137,14 @@ mod tests {
                 prop_assert_eq!(&expected[start..end], &text[at[2]..at[3]]);
             } else {
                 prop_assert!(at[2] <= at[1] && at[0] <= at[3]);
+            }
+            if at[2] < at[0] && at[1] <= at[3] {
+                let around = range(&text, at[2], at[3]);
+                let grown = grown(around, &change, encoding).unwrap();
+                let [start, end] = [grown.start, grown.end].map(|it| offset(&expected, it, encoding));
+                let mut inner = text[at[2]..at[3]].to_owned();
+                inner.replace_range(at[0] - at[2]..at[1] - at[2], &new);
+                prop_assert_eq!(&expected[start..end], &inner);
             }
         }
     }

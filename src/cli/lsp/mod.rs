@@ -20,6 +20,7 @@ mod place;
 mod protocol;
 mod root;
 mod server;
+mod settings;
 mod worker;
 mod workers;
 

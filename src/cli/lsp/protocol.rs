@@ -47,6 +47,8 @@ pub(super) struct Initialize {
     pub process_id: Option<u32>,
     #[serde(default)]
     pub capabilities: Value,
+    #[serde(default)]
+    pub initialization_options: Value,
 }
 
 impl Initialize {
@@ -116,6 +118,18 @@ pub(super) struct OfDocument {
 pub(super) struct CodeActions {
     pub text_document: DocumentId,
     pub range: Range,
+}
+
+#[derive(Deserialize)]
+pub(super) struct ChangedSettings {
+    #[serde(default)]
+    pub settings: Value,
+}
+
+#[derive(Deserialize)]
+pub(super) struct WantedNames {
+    #[serde(default)]
+    pub query: String,
 }
 
 #[derive(Deserialize)]

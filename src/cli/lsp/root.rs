@@ -3,6 +3,7 @@
 use super::diagnostics::{FoundByFile, PublishedFinding, WorkerReport};
 use super::documents::moved;
 use super::protocol::{Encoding, TextChange};
+use super::settings::ShownPreset;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -22,6 +23,10 @@ pub(super) struct JudgedRoot {
     pub text_run: Option<u64>,
     /// The run that looks at variants.
     pub variants_run: Option<u64>,
+    /// The run that finds out what the shown variant does not have.
+    pub absent_run: Option<u64>,
+    /// The preset that is shown.
+    pub shown: Option<ShownPreset>,
     /// When the text last changed, if variants are to be looked at.
     pub is_due: Option<Instant>,
     /// Whether some file could not be parsed.
@@ -67,8 +72,11 @@ impl JudgedRoot {
         self.proven = Some(report.found);
     }
 
-    /// Moves what variants have, as the text of a file changes.
+    /// Moves what is known of variants, as the text of a file changes.
     pub(super) fn change(&mut self, path: &Path, change: &TextChange, encoding: Encoding) {
+        if let Some(shown) = &mut self.shown {
+            shown.change(path, change, encoding);
+        }
         if let Some(found) = self.variants.get_mut(path) {
             found.retain_mut(|finding| match moved(finding.range, change, encoding) {
                 Some(range) => {

@@ -4,13 +4,14 @@ use super::commands::{self, CommandSubject};
 use super::connection::{self, ClientMessage, params, refused};
 use super::diagnostics::{PublishedFinding, WorkerReport};
 use super::documents::EditedDocument;
-use super::place::{path_of, uri_of};
+use super::place::{is_built_in, is_fixed, path_of, root_of, uri_of};
 use super::protocol::{
-    self, Cancelled, Changed, CodeActions, Encoding, ErrorKind, Initialize, OfDocument,
-    OpenedDocument, Range, WatchedFiles,
+    self, Cancelled, Changed, ChangedSettings, CodeActions, DocumentId, Encoding, ErrorKind,
+    Initialize, OfDocument, OpenedDocument, Range, WantedNames, WatchedFiles,
 };
 use super::root::JudgedRoot;
-use super::worker::{FromWorker, ToWorker, WorkerRun, WorkerTask};
+use super::settings::{self, ChosenPreset, EditorSettings, ShownPreset};
+use super::worker::{AskedQuestion, FromWorker, ToWorker, WorkerRun, WorkerTask};
 use super::workers::{FromWorkers, WorkerKind, WorkerProcess};
 use indexmap::IndexSet;
 use lsp_server::{Message, Notification, Request, RequestId, Response};
@@ -49,6 +50,8 @@ impl From<FromWorkers> for ServerEvent {
 enum Purpose {
     Text(PathBuf),
     Variants(PathBuf),
+    /// What the variant of a preset does not have.
+    Absent(PathBuf, String),
     Request(RequestId),
     /// A request about variants.
     VariantsRequest(RequestId),
@@ -59,7 +62,7 @@ impl Purpose {
     fn worker(&self) -> WorkerKind {
         match self {
             Self::Text(_) | Self::Request(_) => WorkerKind::Text,
-            Self::Variants(_) | Self::VariantsRequest(_) => WorkerKind::Variants,
+            Self::Variants(_) | Self::Absent(..) | Self::VariantsRequest(_) => WorkerKind::Variants,
         }
     }
 
@@ -67,7 +70,7 @@ impl Purpose {
     fn request(&self) -> Option<&RequestId> {
         match self {
             Self::Request(id) | Self::VariantsRequest(id) => Some(id),
-            Self::Text(_) | Self::Variants(_) => None,
+            Self::Text(_) | Self::Variants(_) | Self::Absent(..) => None,
         }
     }
 }
@@ -106,6 +109,13 @@ struct Server {
     editor: Option<u32>,
     is_initialized: bool,
     is_shut_down: bool,
+    settings: EditorSettings,
+    /// The presets that the editor has chosen for templates.
+    presets: BTreeMap<PathBuf, String>,
+    /// What the editor shows anew where it is asked to.
+    refreshes: Vec<&'static str>,
+    /// How many requests the editor was sent.
+    asked: i32,
     documents: BTreeMap<PathBuf, EditedDocument>,
     roots: BTreeMap<PathBuf, JudgedRoot>,
     /// What was last published of each file.
@@ -130,6 +140,10 @@ impl Server {
             editor: None,
             is_initialized: false,
             is_shut_down: false,
+            settings: EditorSettings::default(),
+            presets: BTreeMap::new(),
+            refreshes: Vec::new(),
+            asked: 0,
             documents: BTreeMap::new(),
             roots: BTreeMap::new(),
             published: BTreeMap::new(),
@@ -219,6 +233,23 @@ impl Server {
                 Ok(asked) => write(&Response::new_ok(id, self.code_actions(&asked)).into()),
                 Err(why) => write(&refused(id, ErrorKind::InvalidParams, &why)),
             },
+            "workspace/symbol" => match params::<WantedNames>(given) {
+                Ok(wanted) => self.names(id, wanted.query),
+                Err(why) => write(&refused(id, ErrorKind::InvalidParams, &why)),
+            },
+            "workspace/textDocumentContent" => match params::<DocumentId>(given) {
+                Ok(wanted) => {
+                    let task = WorkerTask::Content(wanted.uri);
+                    self.start(Path::new(""), Purpose::Request(id), task);
+                }
+                Err(why) => write(&refused(id, ErrorKind::InvalidParams, &why)),
+            },
+            super::ask::HINTS if !self.settings.inlay_hints => {
+                write(&Response::new_ok(id, json!([])).into());
+            }
+            commands::LENSES if !self.settings.lenses => {
+                write(&Response::new_ok(id, json!([])).into());
+            }
             method if super::ask::METHODS.contains(&method) => self.ask(id, method, given),
             commands::EXECUTE | commands::LENSES => self.ask_variants(id, &method, given),
             _ => {
@@ -236,6 +267,10 @@ impl Server {
         self.is_initialized = true;
         self.encoding = initialize.encoding();
         self.editor = initialize.process_id;
+        let settings = EditorSettings::of(&initialize.initialization_options);
+        self.settings = settings.unwrap_or_default();
+        let refreshes = settings::REFRESHES.iter().filter(|(offer, _)| initialize.offers(offer));
+        self.refreshes = refreshes.map(|(_, method)| *method).collect();
         self.tell_both(&ToWorker::Encoding(self.encoding));
         let mut capabilities = super::ask::capabilities();
         let own = json!({
@@ -252,7 +287,16 @@ impl Server {
         let result = json!({ "capabilities": capabilities, "serverInfo": server });
         write(&Response::new_ok(id, result).into());
         if initialize.offers("/workspace/didChangeWatchedFiles/dynamicRegistration") {
-            write(&connection::watches(0));
+            write(&connection::watches(self.asked));
+            self.asked += 1;
+        }
+    }
+
+    /// Asks the editor to show something anew, if it can.
+    fn refresh(&mut self, method: &str) {
+        if self.refreshes.contains(&method) {
+            write(&connection::asked(self.asked, method, Value::Null));
+            self.asked += 1;
         }
     }
 
@@ -265,7 +309,74 @@ impl Server {
             "textDocument/didClose" => drop(params(given).map(|closed| self.close(&closed))),
             "$/cancelRequest" => drop(params(given).map(|cancelled| self.cancel(&cancelled))),
             protocol::WATCHED => drop(params(given).map(|watched| self.watched(&watched))),
+            "workspace/didChangeConfiguration" => {
+                drop(params(given).map(|changed| self.configure(&changed)));
+            }
+            settings::PRESET => drop(params(given).map(|chosen| self.choose(chosen))),
             _ => {}
+        }
+    }
+
+    // Settings.
+
+    fn configure(&mut self, ChangedSettings { settings }: &ChangedSettings) {
+        let Some(settings) = EditorSettings::of(settings) else { return };
+        self.settings = settings;
+        self.refresh(settings::HINTS_REFRESH);
+        self.refresh(settings::LENSES_REFRESH);
+        let roots: Vec<_> = self.roots.keys().cloned().collect();
+        roots.iter().for_each(|root| self.show_preset(root));
+    }
+
+    fn choose(&mut self, ChosenPreset { uri, preset }: ChosenPreset) {
+        let Some(root) = path_of(&uri).map(|path| root_of(&path)) else { return };
+        match preset {
+            Some(preset) => drop(self.presets.insert(root.clone(), preset)),
+            None => drop(self.presets.remove(&root)),
+        }
+        self.show_preset(&root);
+    }
+
+    /// Finds out what the variant of the chosen preset does not have.
+    fn show_preset(&mut self, root: &Path) {
+        let preset = self.presets.get(root).unwrap_or(&self.settings.preset).clone();
+        let Some(known) = self.roots.get_mut(root) else { return };
+        // A text that is broken has no variants: what is shown stays until there is one.
+        let (can_be_shown, before) =
+            (known.text.is_some() && !known.is_broken, known.absent_run.take());
+        before.map(|run| self.stop_run(run));
+        if preset.is_empty() {
+            self.show(root, None);
+        } else if can_be_shown {
+            let purpose = Purpose::Absent(root.to_owned(), preset.clone());
+            let run = self.start(root, purpose, WorkerTask::Absent(preset));
+            if let Some(known) = self.roots.get_mut(root) {
+                known.absent_run = Some(run);
+            }
+        }
+    }
+
+    /// Tells the editor what is absent in the files that are open.
+    fn show(&mut self, root: &Path, shown: Option<ShownPreset>) {
+        let Some(known) = self.roots.get_mut(root) else { return };
+        let before = std::mem::replace(&mut known.shown, shown);
+        let (after, files) = (known.shown.clone(), known.files.clone());
+        if before.is_none() && after.is_none() {
+            return;
+        }
+        let preset = after.as_ref().map(|shown| shown.name.clone());
+        for file in files {
+            let Some(document) = self.documents.get(&file) else { continue };
+            let absent = after.as_ref().map_or(&[][..], |shown| shown.absent_in(&file));
+            let method = settings::ABSENT.to_owned();
+            let params = json!({
+                "uri": document.uri, "version": document.version, "preset": preset, "ranges": absent,
+            });
+            write(&Notification { method, params }.into());
+        }
+        if before != after {
+            self.refresh(settings::TOKENS_REFRESH);
+            self.refresh(settings::HINTS_REFRESH);
         }
     }
 
@@ -347,7 +458,8 @@ impl Server {
         let wanted = self.documents.iter().filter(|(path, document)| {
             document.is_tosca() && (document.is_template() || !is_covered(path))
         });
-        let wanted: BTreeSet<PathBuf> = wanted.map(|(path, _)| path.clone()).collect();
+        let wanted = wanted.filter(|(path, _)| !is_built_in(path));
+        let wanted: BTreeSet<PathBuf> = wanted.map(|(path, _)| root_of(path)).collect();
         let gone: Vec<_> =
             self.roots.keys().filter(|root| !wanted.contains(*root)).cloned().collect();
         for root in gone {
@@ -377,12 +489,16 @@ impl Server {
     /// Stops what is computed of a template.
     fn stop(&mut self, root: &Path) {
         let Some(known) = self.roots.get_mut(root) else { return };
-        let runs = [known.text_run.take(), known.variants_run.take()];
-        for id in runs.into_iter().flatten() {
-            let Some(purpose) = self.runs.remove(&id) else { continue };
-            self.worker(purpose.worker()).tell(&ToWorker::Stop(id));
-            self.stopped.insert(id, (purpose.worker(), Instant::now()));
-        }
+        let runs = [known.text_run.take(), known.variants_run.take(), known.absent_run.take()];
+        runs.into_iter().flatten().for_each(|id| drop(self.stop_run(id)));
+    }
+
+    /// Stops a run, and returns what it was started for, unless it is over.
+    fn stop_run(&mut self, id: u64) -> Option<Purpose> {
+        let purpose = self.runs.remove(&id)?;
+        self.worker(purpose.worker()).tell(&ToWorker::Stop(id));
+        self.stopped.insert(id, (purpose.worker(), Instant::now()));
+        Some(purpose)
     }
 
     fn worker(&mut self, kind: WorkerKind) -> &mut WorkerProcess {
@@ -430,6 +546,7 @@ impl Server {
                         write(&refused(id, ErrorKind::ContentModified, why));
                     }
                     Purpose::Text(root) => self.judge(&root, None),
+                    Purpose::Absent(root, _) => self.show_preset(&root),
                     Purpose::Variants(root) => {
                         if let Some(known) = self.roots.get_mut(&root) {
                             (known.variants_run, known.is_due) = (None, Some(Instant::now()));
@@ -469,6 +586,19 @@ impl Server {
                 let Some(report) = report(result) else { return };
                 self.found_text(&root, report);
             }
+            Purpose::Absent(root, name) => {
+                let Some(known) = self.roots.get_mut(&root) else { return };
+                known.absent_run = None;
+                let absent = match result {
+                    Some(Ok(absent)) => serde_json::from_value(absent).ok(),
+                    // While a text is typed there may be no variant: what is shown stays.
+                    _ if known.shown.as_ref().is_some_and(|shown| shown.name == name) => None,
+                    _ => Some(BTreeMap::new()),
+                };
+                if let Some(absent) = absent {
+                    self.show(&root, Some(ShownPreset { name, absent }));
+                }
+            }
             Purpose::Variants(root) => {
                 let Some(report) = report(result) else { return };
                 if let Some(known) = self.roots.get_mut(&root) {
@@ -502,6 +632,7 @@ impl Server {
         let files: Vec<_> =
             files.iter().filter(|file| shown(file) || is_found(file)).cloned().collect();
         files.iter().for_each(|file| self.publish(file));
+        self.show_preset(root);
     }
 
     /// Starts a worker again that ended. What it was about is not tried again before the text
@@ -523,6 +654,11 @@ impl Server {
                 Purpose::Variants(root) => {
                     if let Some(known) = self.roots.get_mut(&root) {
                         known.variants_run = None;
+                    }
+                }
+                Purpose::Absent(root, _) => {
+                    if let Some(known) = self.roots.get_mut(&root) {
+                        known.absent_run = None;
                     }
                 }
             }
@@ -568,6 +704,7 @@ impl Server {
         let Some(path) = path_of(uri) else { return json!([]) };
         let is_current = |root: &JudgedRoot| root.text_run.is_none();
         let found = self.published.get(&path).into_iter().flatten();
+        let found = found.filter(|_| !is_fixed(&path));
         let touches =
             |range: Range| range.start <= asked.range.end && asked.range.start <= range.end;
         let action = |finding: &PublishedFinding| {
@@ -594,15 +731,26 @@ impl Server {
         let Some(file) = file.filter(is_open) else {
             return write(&Response::new_ok(id, Value::Null).into());
         };
-        let reads = |(_, root): &(&PathBuf, &JudgedRoot)| root.files.contains(&file);
-        let root = match self.roots.contains_key(&file) {
-            true => file.clone(),
-            false => {
-                self.roots.iter().find(reads).map_or_else(|| file.clone(), |(it, _)| it.clone())
-            }
+        // What is a part of cuvee belongs to every template.
+        let reads =
+            |(_, root): &(&PathBuf, &JudgedRoot)| root.files.contains(&file) || is_built_in(&file);
+        let own = root_of(&file);
+        let root = match self.roots.contains_key(&own) {
+            true => own,
+            false => self.roots.iter().find(reads).map_or(own, |(it, _)| it.clone()),
         };
-        let task = WorkerTask::Ask { method: method.to_owned(), file, params: given };
+        let shown = self.roots.get(&root).and_then(|known| known.shown.as_ref());
+        let shown = shown.map(|shown| (shown.name.clone(), shown.absent_in(&file).to_vec()));
+        let method = method.to_owned();
+        let task = WorkerTask::Ask(AskedQuestion { method, file, params: given, shown });
         self.start(&root, Purpose::Request(id), task);
+    }
+
+    /// Lets a worker find names in all templates.
+    fn names(&mut self, id: RequestId, wanted: String) {
+        let roots = self.roots.keys().cloned().collect();
+        let task = WorkerTask::Names(roots, wanted);
+        self.start(Path::new(""), Purpose::Request(id), task);
     }
 
     /// Lets a worker answer a request about variants.
@@ -617,8 +765,9 @@ impl Server {
         });
         match file {
             Some(file) => {
-                let (root, method) = (file.clone(), method.to_owned());
-                let task = WorkerTask::AskVariants { method, file, params: given };
+                let (root, method) = (root_of(&file), method.to_owned());
+                let asked = AskedQuestion { method, file, params: given, shown: None };
+                let task = WorkerTask::AskVariants(asked);
                 self.start(&root, Purpose::VariantsRequest(id), task);
             }
             None if is_lens => write(&Response::new_ok(id, json!([])).into()),
@@ -632,10 +781,7 @@ impl Server {
     fn cancel(&mut self, cancelled: &Cancelled) {
         let is_it = |purpose: &Purpose| purpose.request() == Some(&cancelled.id);
         let run = self.runs.iter().find(|(_, purpose)| is_it(purpose)).map(|(id, _)| *id);
-        if let Some((run, purpose)) = run.and_then(|run| Some((run, self.runs.remove(&run)?))) {
-            let kind = purpose.worker();
-            self.worker(kind).tell(&ToWorker::Stop(run));
-            self.stopped.insert(run, (kind, Instant::now()));
+        if run.and_then(|run| self.stop_run(run)).is_some() {
             write(&refused(
                 cancelled.id.clone(),
                 ErrorKind::Cancelled,

@@ -1,14 +1,16 @@
 //! Computes, in a process of its own. Messages between a server and its workers are lines of JSON.
 
 use super::ask;
-use super::commands::VariantsQuestion;
+use super::commands::{self, VariantsQuestion};
 use super::diagnostics;
-use super::protocol::Encoding;
+use super::place;
+use super::protocol::{Encoding, Range};
 use cuvee::Resolver;
 use cuvee::editor::{OverlayFiles, TemplateAnalysis};
 use cuvee::source::OsFiles;
+use indexmap::IndexSet;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
@@ -50,9 +52,26 @@ pub(super) enum WorkerTask {
     /// What validating says.
     Variants,
     /// The answer to a request about a file.
-    Ask { method: String, file: PathBuf, params: Value },
+    Ask(AskedQuestion),
     /// The answer to a request about the variants of a template that is open in a file.
-    AskVariants { method: String, file: PathBuf, params: Value },
+    AskVariants(AskedQuestion),
+    /// What the variant of this preset does not have.
+    Absent(String),
+    /// The names that these templates define and that have this text in them.
+    Names(Vec<PathBuf>, String),
+    /// The text of a document that is only read, by its address.
+    Content(String),
+}
+
+/// A request about a file.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct AskedQuestion {
+    pub method: String,
+    pub file: PathBuf,
+    pub params: Value,
+    /// The name of the preset that is shown, and what of the file it does not have.
+    #[serde(default)]
+    pub shown: Option<(String, Vec<Range>)>,
 }
 
 /// What a worker says to its server.
@@ -167,21 +186,38 @@ impl Worker {
             ToWorker::Text(path, None) => drop(self.texts.remove(&path)),
             ToWorker::Stop(_) => {}
             ToWorker::Run(WorkerRun { id, root, task }) => match task {
-                WorkerTask::Ask { method, file, params } => {
-                    return self.answer(&root, AskedQuestion { id, method, file, params });
-                }
+                WorkerTask::Ask(asked) => return self.answer(&root, id, &asked),
                 WorkerTask::Text(near) => {
                     let near = near.as_ref().map(|(path, offset)| (path.as_path(), *offset));
                     let staged = self.resolver(&root).stop_when(stop).validate_typed(near);
                     say(id, diagnostics::of_text(&staged, self.encoding).map(Ok));
                 }
-                WorkerTask::AskVariants { method, file, params } => {
+                WorkerTask::AskVariants(AskedQuestion { method, file, params, .. }) => {
                     let resolver = self.resolver(&root).clock(jiff::Zoned::now).stop_when(stop);
                     let text = self.text(&file).unwrap_or_default();
                     let (file, text, params) = (&*file, &*text, &params);
                     let encoding = self.encoding;
                     let question = VariantsQuestion { resolver, file, text, params, encoding };
                     say(id, Some(question.answer(&method)));
+                }
+                WorkerTask::Absent(preset) => {
+                    let resolver = self.resolver(&root).clock(jiff::Zoned::now).stop_when(stop);
+                    say(
+                        id,
+                        Some(commands::absent(&resolver.only_presets([preset]), self.encoding)),
+                    );
+                }
+                WorkerTask::Names(roots, wanted) => {
+                    let mut found = IndexSet::new();
+                    for root in roots {
+                        self.resolver(&root).analysis(None, |analysis| {
+                            found.extend(ask::names(analysis, &wanted, self.encoding));
+                        });
+                    }
+                    say(id, Some(Ok(found.into_iter().collect())));
+                }
+                WorkerTask::Content(uri) => {
+                    say(id, Some(place::text_of(&uri).map(|text| json!({ "text": text }))));
                 }
                 WorkerTask::Variants => {
                     let resolver = self.resolver(&root).stop_when(stop);
@@ -194,27 +230,26 @@ impl Worker {
     }
 
     fn resolver(&self, root: &Path) -> Resolver {
-        let texts = self.texts.iter().map(|(path, text)| (path.clone(), Arc::clone(text)));
+        let texts = self.texts.iter().filter(|(path, _)| !place::is_fixed(path));
+        let texts = texts.map(|(path, text)| (path.clone(), Arc::clone(text)));
         Resolver::new(root).files(OverlayFiles::new(Arc::new(OsFiles), texts))
     }
 
     /// Answers a request, and those that follow as long as no text changes and they are about the
     /// same template.
-    fn answer(&self, root: &Path, asked: AskedQuestion) -> Option<Next> {
+    fn answer(&self, root: &Path, id: u64, asked: &AskedQuestion) -> Option<Next> {
         let near = ask::offset(&asked.params, self.text(&asked.file).as_deref(), self.encoding);
         let near = near.map(|offset| (asked.file.clone(), offset));
         let near = near.as_ref().map(|(path, offset)| (path.as_path(), *offset));
         self.resolver(root).analysis(near, |analysis| {
-            self.say_answer(analysis, &asked);
+            self.say_answer(analysis, id, asked);
             loop {
                 let (message, stop) = self.queue.next();
                 match message {
-                    ToWorker::Run(WorkerRun {
-                        id,
-                        root: other,
-                        task: WorkerTask::Ask { method, file, params },
-                    }) if other == root && !analysis.is_repaired() => {
-                        self.say_answer(analysis, &AskedQuestion { id, method, file, params });
+                    ToWorker::Run(WorkerRun { id, root: other, task: WorkerTask::Ask(asked) })
+                        if other == root && !analysis.is_repaired() =>
+                    {
+                        self.say_answer(analysis, id, &asked);
                     }
                     message => return Some((message, stop)),
                 }
@@ -222,24 +257,16 @@ impl Worker {
         })
     }
 
-    fn say_answer(&self, analysis: &TemplateAnalysis<'_>, asked: &AskedQuestion) {
-        let AskedQuestion { id, method, file, params } = asked;
-        let text = self.text(file).unwrap_or_default();
+    fn say_answer(&self, analysis: &TemplateAnalysis<'_>, id: u64, asked: &AskedQuestion) {
+        let text = self.text(&asked.file).unwrap_or_default();
         let (text, encoding) = (&*text, self.encoding);
-        let question = ask::PlaceQuestion { analysis, file, text, params, encoding };
-        say(*id, Some(question.answer(method)));
+        let question = ask::PlaceQuestion { analysis, text, asked, encoding };
+        say(id, Some(question.answer()));
     }
 
     fn text(&self, file: &Path) -> Option<Arc<str>> {
         self.texts.get(file).cloned()
     }
-}
-
-struct AskedQuestion {
-    id: u64,
-    method: String,
-    file: PathBuf,
-    params: Value,
 }
 
 fn say(id: u64, result: Option<Result<Value, String>>) {

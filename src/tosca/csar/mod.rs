@@ -29,7 +29,7 @@ pub(crate) use pack::{
 };
 pub(crate) use package::{Package, TEMPLATE_NAMES, has_template};
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Whether a path names an archive: it ends in `.csar` or `.zip`.
 ///
@@ -40,5 +40,20 @@ use std::path::Path;
 pub fn is_archive(path: &Path) -> bool {
     path.extension().is_some_and(|extension| {
         ["csar", "zip"].iter().any(|archive| extension.eq_ignore_ascii_case(archive))
+    })
+}
+
+/// The archive in which a file is, by the path that the file has in messages.
+///
+/// ```
+/// use cuvee::source::csar::archive_around;
+/// let file = "/tea/shop.csar:/lib/types.yaml".as_ref();
+/// assert_eq!(archive_around(file).unwrap(), std::path::Path::new("/tea/shop.csar"));
+/// assert_eq!(archive_around("/tea/shop.csar".as_ref()), None);
+/// ```
+pub fn archive_around(path: &Path) -> Option<PathBuf> {
+    path.ancestors().find_map(|part| {
+        let archive = Path::new(part.to_str()?.strip_suffix(':')?);
+        is_archive(archive).then(|| archive.to_owned())
     })
 }

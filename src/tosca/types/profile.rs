@@ -101,6 +101,11 @@ pub(crate) fn of_text(text: &str) -> Option<&'static Document> {
     Some(copied.document())
 }
 
+/// The names and texts of the profiles.
+pub(crate) fn texts() -> impl Iterator<Item = (&'static str, &'static str)> {
+    [&NORMATIVE, &NON_NORMATIVE].into_iter().map(|it| (it.file.name(), it.file.text()))
+}
+
 /// Whether a file is one of the profiles.
 pub fn is_built_in(file: FileId) -> bool {
     file.is_built_in()
