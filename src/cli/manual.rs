@@ -73,6 +73,7 @@ const HEADINGS: &[(&str, &[&str])] = &[
             "plugins",
             "plugin_timeout",
             "mappings",
+            "profile_paths",
             "now",
             "solver",
         ],

@@ -1,7 +1,7 @@
 //! Reads a template of which some files may be broken at the place where somebody types.
 
 use crate::diagnostic::{Code, Diagnostic};
-use crate::tosca::load::{Extent, Loaded, Mapping, TemplateLocation};
+use crate::tosca::load::{DocumentCache, Extent, Loaded, Mapping, TemplateLocation};
 use cuvee_text::answer::Failure;
 use cuvee_text::overlay::OverlayFiles;
 use cuvee_text::source::{FileSystem, SourceMap, Span};
@@ -38,12 +38,13 @@ impl Mended {
         location: &TemplateLocation,
         files: &Arc<dyn FileSystem + Send>,
         mapping: &Mapping,
+        cache: Option<&Arc<DocumentCache>>,
         near: Option<(&Path, usize)>,
     ) -> Self {
         let mut mended = Self { loaded: None, files: Vec::new(), failure: None };
         for _ in 0..=FILES {
             let (location, files) = (mended.location(location), mended.over(files));
-            match Loaded::open(&location, files, mapping.clone(), Extent::Whole) {
+            match Loaded::open(&location, files, mapping.clone(), Extent::Whole, cache) {
                 Ok(loaded) => {
                     mended.loaded = Some(Arc::new(loaded));
                     mended.failure = None;

@@ -14,6 +14,7 @@ mod tests;
 mod tokens;
 mod walk;
 
+pub use crate::tosca::load::DocumentCache;
 pub use completion::{CompletedWord, Suggestion, SuggestionKind, complete};
 pub use cuvee_text::overlay::OverlayFiles;
 pub use outline::{OutlineEntry, PresenceHint};

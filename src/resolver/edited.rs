@@ -72,6 +72,6 @@ impl Resolver {
     }
 
     fn mended(&self, near: Option<(&Path, usize)>) -> Mended {
-        Mended::open(&self.location, &self.files, &self.mapping, near)
+        Mended::open(&self.location, &self.files, &self.mapping, self.cache.as_ref(), near)
     }
 }

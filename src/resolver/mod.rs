@@ -28,7 +28,7 @@ pub use stored::{
 pub use substitution::{NestedTemplate, SubstitutedTemplate, SubstitutionQuery};
 
 use crate::tosca::csar::Package;
-use crate::tosca::load::{Extent, Loaded, Mapping, TemplateLocation};
+use crate::tosca::load::{DocumentCache, Extent, Loaded, Mapping, TemplateLocation};
 use crate::variability::choice::{Choice, InputSource};
 use crate::variability::clock::Clock;
 use crate::variability::options;
@@ -70,6 +70,8 @@ pub struct Resolver {
     keeps_memory: bool,
     /// Whether reports and the excerpts of messages show secrets.
     reveals_secrets: bool,
+    /// What runs keep for those that follow.
+    cache: Option<Arc<DocumentCache>>,
     /// The files that were already read, after [`Resolver::load`].
     loaded: Option<Arc<Loaded>>,
 }
@@ -98,6 +100,7 @@ impl Resolver {
             progress: SharedProgress::default(),
             keeps_memory: false,
             reveals_secrets: false,
+            cache: None,
             loaded: None,
         }
     }
@@ -438,6 +441,13 @@ impl Resolver {
         self
     }
 
+    /// Keeps what is parsed and what is found in types for runs that follow, and takes what others
+    /// have kept, wherever a text is the same.
+    pub fn cache(mut self, cache: Arc<DocumentCache>) -> Self {
+        self.cache = Some(cache);
+        self
+    }
+
     /// Reads the template and its files now, once for all later questions to this resolver and to
     /// its clones, whatever they choose. Without this, each question reads the files again, and so
     /// sees changes to them.
@@ -464,7 +474,9 @@ impl Resolver {
             None => {
                 self.progress.clone().phase("reading");
                 let (files, mapping) = (Arc::clone(&self.files), self.mapping.clone());
-                let opened = Loaded::open(&self.location, files, mapping, extent).map(Arc::new);
+                let cache = self.cache.as_ref();
+                let opened = Loaded::open(&self.location, files, mapping, extent, cache);
+                let opened = opened.map(Arc::new);
                 opened.inspect_err(|failure| {
                     if !self.reveals_secrets {
                         hiding::hide_named(&failure.sources, &failure.diagnostics);

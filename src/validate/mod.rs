@@ -279,7 +279,8 @@ fn types_of<'p>(
     documents: &[&'p Document],
 ) -> Types<'p> {
     let documents = choice.beside_profiles(documents, prepared.sources());
-    Types::linked(documents, &prepared.links, &VARIABILITY_GROUPS)
+    let is_kept = prepared.loaded.cache().is_some();
+    Types::noted(documents, &prepared.links, &VARIABILITY_GROUPS, is_kept)
 }
 
 /// Checks types and elements. What needs no proof goes to `text`; what does, as far as this stage,
@@ -297,7 +298,11 @@ fn check_all(
     let whole = prepared.documents.iter().map(|&file| prepared.loaded.whole(file));
     let documents: Vec<_> = whole.filter_map(|document| text.ok(document)).collect();
     let types = types_of(choice, prepared, &documents);
-    text.0.append(&mut types.validate().0);
+    let mut judged = match prepared.loaded.cache() {
+        Some(cache) => types.validate_keeping(&prepared.links, &cache.judgements),
+        None => types.validate(),
+    };
+    text.0.append(&mut judged.0);
     import::check(&documents, &types, text);
     let of_2_0 = v2_0::check(&documents, &prepared.links);
     let wants_one = one && until == Stage::Variants;

@@ -15,6 +15,7 @@ mod findings;
 mod fixed;
 #[path = "../shared/folders.rs"]
 mod folders;
+mod kept;
 mod latency;
 mod names;
 mod protocol;

@@ -1,6 +1,7 @@
 //! Reads and parses each file only once, however often it is asked for.
 
 use super::diagnostic::{Advice, CodeName, Diagnostic, closest};
+use super::kept::{KeptDocuments, KeptReading};
 use super::source::{FileId, FileSystem, SourceMap, Span, normalize};
 use super::yaml::{self, Document, Job, Keep, Limits};
 use elsa::sync::FrozenMap;
@@ -19,6 +20,8 @@ pub struct Files {
     documents: FrozenMap<FileId, Box<Parsed>>,
     /// A function that every parsed document goes through.
     reading: Option<DocumentReading>,
+    /// The documents of runs before this one.
+    kept: Option<Arc<KeptDocuments>>,
     /// The documents that are in no file, by their names and texts.
     inline: FrozenMap<String, Box<FileId>>,
     /// For documents that are answers, where they were asked for.
@@ -28,7 +31,7 @@ pub struct Files {
 /// A function that changes a document after it was parsed.
 pub type DocumentReading = fn(Document) -> Document;
 
-type Parse = OnceLock<Result<Document, Diagnostic>>;
+type Parse = OnceLock<Result<Arc<Document>, Diagnostic>>;
 
 /// The parsed document of a file, as far as it was parsed.
 #[derive(Debug, Default)]
@@ -44,11 +47,38 @@ impl Files {
         Self { reading: Some(reading), ..Self::default() }
     }
 
-    fn read_as(&self, parsed: Result<Document, Diagnostic>) -> Result<Document, Diagnostic> {
-        match self.reading {
+    /// The same, which takes documents that are kept, and keeps those that it parses.
+    pub fn keeping(self, kept: Option<Arc<KeptDocuments>>) -> Self {
+        kept.iter().for_each(|kept| kept.begin());
+        Self { kept, ..self }
+    }
+
+    /// Takes over a document that was parsed.
+    fn read_as(
+        &self,
+        parsed: Result<Document, Diagnostic>,
+        is_part: bool,
+    ) -> Result<Arc<Document>, Diagnostic> {
+        let document = match self.reading {
             Some(reading) => parsed.map(reading),
             None => parsed,
+        };
+        let document = Arc::new(document?);
+        if let Some(kept) = &self.kept {
+            let path = self.sources.file(document.file()).path();
+            kept.keep(path, self.how(is_part), &document);
         }
+        Ok(document)
+    }
+
+    fn how(&self, is_part: bool) -> KeptReading {
+        KeptReading { is_changed: self.reading.is_some(), is_part }
+    }
+
+    /// The document of a file that another run has parsed.
+    fn kept(&self, file: FileId, is_part: bool) -> Option<Arc<Document>> {
+        let (kept, source) = (self.kept.as_ref()?, self.sources.file(file));
+        kept.get(file, source.path(), source.text(), self.how(is_part))
     }
 
     /// The texts that spans point into, in the order in which they were read.
@@ -99,9 +129,14 @@ impl Files {
     /// # Errors
     /// Returns a diagnostic `syntax` with its place.
     pub fn whole(&self, file: FileId) -> Result<&Document, Diagnostic> {
-        let parse =
-            || self.read_as(yaml::parse(file, Arc::clone(self.text(file)), &Limits::default()));
-        self.parsed(file).whole.get_or_init(parse).as_ref().map_err(Clone::clone)
+        let parse = || match self.kept(file, false) {
+            Some(document) => Ok(document),
+            None => {
+                let text = Arc::clone(self.text(file));
+                self.read_as(yaml::parse(file, text, &Limits::default()), false)
+            }
+        };
+        shared(self.parsed(file).whole.get_or_init(parse))
     }
 
     /// Reads and parses a file.
@@ -147,7 +182,7 @@ impl Files {
         &self,
         files: &[(FileId, Option<Keep<'_>>)],
     ) -> Vec<Result<&Document, Diagnostic>> {
-        let open = files.iter().filter(|(file, keep)| self.parsed(*file).get(*keep).is_none());
+        let open = files.iter().filter(|(file, keep)| !self.has_parsed(*file, keep.is_some()));
         let open: Vec<_> = open.map(|&(file, keep)| (keep.is_none(), file, keep)).collect();
         let jobs: Vec<_> = open
             .iter()
@@ -158,15 +193,23 @@ impl Files {
         {
             let parsed = self.parsed(file);
             // If another thread was faster, its document is the same.
-            let document = self.read_as(document);
+            let document = self.read_as(document, !whole);
             let _ = if whole { &parsed.whole } else { &parsed.part }.set(document);
         }
         let document =
             |&(file, keep): &(FileId, Option<Keep<'_>>)| match self.parsed(file).get(keep) {
-                Some(parsed) => parsed.as_ref().map_err(Clone::clone),
+                Some(parsed) => shared(parsed),
                 None => self.whole(file),
             };
         files.iter().map(document).collect()
+    }
+
+    /// Whether a file was parsed, by this run or another one.
+    fn has_parsed(&self, file: FileId, is_part: bool) -> bool {
+        let parsed = self.parsed(file);
+        let place = if is_part { &parsed.part } else { &parsed.whole };
+        let is_there = parsed.whole.get().is_some() || place.get().is_some();
+        is_there || self.kept(file, is_part).is_some_and(|kept| place.set(Ok(kept)).is_ok())
     }
 
     fn parsed(&self, file: FileId) -> &Parsed {
@@ -177,9 +220,13 @@ impl Files {
 
 impl Parsed {
     /// The parsed document. The whole document also serves callers that need only a part.
-    fn get(&self, keep: Option<Keep<'_>>) -> Option<&Result<Document, Diagnostic>> {
+    fn get(&self, keep: Option<Keep<'_>>) -> Option<&Result<Arc<Document>, Diagnostic>> {
         self.whole.get().or_else(|| self.part.get().filter(|_| keep.is_some()))
     }
+}
+
+fn shared(parsed: &Result<Arc<Document>, Diagnostic>) -> Result<&Document, Diagnostic> {
+    parsed.as_ref().map(|document| &**document).map_err(Clone::clone)
 }
 
 /// Reads a whole file.

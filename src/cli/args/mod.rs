@@ -200,7 +200,7 @@ pub(crate) struct ChooseArgs {
     #[arg(long = "map", value_name = "URL=PATH", value_parser = mapping)]
     pub mappings: Vec<(String, PathBuf)>,
     /// Directory in which profiles of TOSCA 2.0 are looked for by their names; may be repeated
-    #[arg(long = "profile-path", value_name = "DIR", hide_short_help = true)]
+    #[arg(long = "profile-path", value_name = "DIR")]
     pub profile_paths: Vec<PathBuf>,
     /// The present time: an ISO 8601 date, with a time and a zone if they matter
     #[arg(long, value_name = "DATE", value_parser = date)]
@@ -715,7 +715,7 @@ pub(crate) enum MatrixFormat {
 #[command(group(ArgGroup::new("sides").args(["from", "to", "other"]).required(true).multiple(true)))]
 // clap leaves the group of an `Args` struct that flattens others empty. It uses that group to
 // decide whether the struct was given, so the groups are filled here.
-#[command(mut_group("SelectArgs", |select| select.arg("template")), mut_group("ChooseArgs", |choose| choose.args(["presets", "inputs_files", "inputs", "mappings", "now", "solver"]).requires("template")), mut_group("OptionArgs", |options| options.requires("template")))]
+#[command(mut_group("SelectArgs", |select| select.arg("template")), mut_group("ChooseArgs", |choose| choose.args(["presets", "inputs_files", "inputs", "mappings", "profile_paths", "now", "solver"]).requires("template")), mut_group("OptionArgs", |options| options.requires("template")))]
 #[command(mut_arg("template", |template| template.required(false).index(1)))]
 pub(crate) struct DiffArgs {
     // These choices apply to both sides.

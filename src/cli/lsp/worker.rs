@@ -6,7 +6,7 @@ use super::diagnostics;
 use super::place;
 use super::protocol::{Encoding, Range};
 use cuvee::Resolver;
-use cuvee::editor::{OverlayFiles, TemplateAnalysis};
+use cuvee::editor::{DocumentCache, OverlayFiles, TemplateAnalysis};
 use cuvee::source::OsFiles;
 use indexmap::IndexSet;
 use serde::{Deserialize, Serialize};
@@ -147,7 +147,8 @@ pub(super) fn run() {
     let shared = Arc::new(SharedQueue::default());
     let queue = Arc::clone(&shared);
     let computing = std::thread::Builder::new().stack_size(STACK).spawn(move || {
-        let mut worker = Worker { queue, encoding: Encoding::default(), texts: BTreeMap::new() };
+        let (encoding, cache, texts) = Default::default();
+        let mut worker = Worker { queue, encoding, cache, texts };
         let mut next = None;
         loop {
             next = worker.handle(next);
@@ -172,6 +173,8 @@ type Next = (ToWorker, Arc<AtomicBool>);
 struct Worker {
     queue: Arc<SharedQueue>,
     encoding: Encoding,
+    /// What was parsed and judged before.
+    cache: Arc<DocumentCache>,
     /// What is open, over the saved files.
     texts: BTreeMap<PathBuf, Arc<str>>,
 }
@@ -232,7 +235,8 @@ impl Worker {
     fn resolver(&self, root: &Path) -> Resolver {
         let texts = self.texts.iter().filter(|(path, _)| !place::is_fixed(path));
         let texts = texts.map(|(path, text)| (path.clone(), Arc::clone(text)));
-        Resolver::new(root).files(OverlayFiles::new(Arc::new(OsFiles), texts))
+        let files = OverlayFiles::new(Arc::new(OsFiles), texts);
+        Resolver::new(root).files(files).cache(Arc::clone(&self.cache))
     }
 
     /// Answers a request, and those that follow as long as no text changes and they are about the

@@ -9,10 +9,11 @@ use super::profiles::{self, Profiles};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
 use crate::tosca::csar::{Package, is_archive};
 use crate::tosca::import::ImportDefinition;
-use crate::tosca::types::is_needed;
+use crate::tosca::types::{KeptJudgements, is_needed};
 use crate::tosca::v2_0;
 use cuvee_text::answer::Failure;
 use cuvee_text::files::{self, Files, read_bytes};
+use cuvee_text::kept::KeptDocuments;
 use cuvee_text::source::{FileId, FileSystem, SourceFile, SourceMap, Span, is_yaml, normalize};
 use cuvee_text::xml::is_xml;
 use cuvee_text::yaml::{Document, Keep};
@@ -38,6 +39,37 @@ pub(crate) enum Extent {
     Whole,
 }
 
+/// What runs keep for those that follow: parsed files, and what was found in their types. Any
+/// number of resolvers share it, whatever their templates are.
+///
+/// ```
+/// use cuvee::editor::DocumentCache;
+/// use std::sync::Arc;
+/// let cache = Arc::new(DocumentCache::default());
+/// let shop = cuvee::Resolver::new("examples/shop").cache(Arc::clone(&cache));
+/// let first = shop.validate();
+/// let (parsed, judged) = (cache.parsed(), cache.judged());
+/// assert_eq!(first.diagnostics, shop.validate().diagnostics);
+/// assert_eq!((parsed, judged), (cache.parsed(), cache.judged()));
+/// ```
+#[derive(Debug, Default)]
+pub struct DocumentCache {
+    documents: Arc<KeptDocuments>,
+    pub(crate) judgements: KeptJudgements,
+}
+
+impl DocumentCache {
+    /// How many files were parsed so far.
+    pub fn parsed(&self) -> usize {
+        self.documents.parsed()
+    }
+
+    /// How many types were judged so far.
+    pub fn judged(&self) -> usize {
+        self.judgements.judged()
+    }
+}
+
 /// A template and the files that come with it. Each file is read and parsed when it is needed for
 /// the first time, and is kept.
 pub(crate) struct Loaded {
@@ -48,6 +80,8 @@ pub(crate) struct Loaded {
     mapping: Mapping,
     profiles: Arc<OnceLock<Profiles>>,
     extent: Extent,
+    /// What other runs have kept.
+    cache: Option<Arc<DocumentCache>>,
     template: FileId,
     /// The directory to which relative paths in the template refer.
     base: PathBuf,
@@ -67,8 +101,10 @@ impl Loaded {
         outside: Arc<dyn FileSystem + Send>,
         mapping: Mapping,
         extent: Extent,
+        cache: Option<&Arc<DocumentCache>>,
     ) -> Result<Self, Failure> {
-        let files = Arc::new(Files::reading(v2_0::read));
+        let kept = cache.map(|cache| Arc::clone(&cache.documents));
+        let files = Arc::new(Files::reading(v2_0::read).keeping(kept));
         match OpenedPackage::read(location, &outside, &files, extent) {
             Ok(OpenedPackage { package, template, base, library, warnings }) => Ok(Self {
                 files,
@@ -77,6 +113,7 @@ impl Loaded {
                 mapping,
                 profiles: Arc::default(),
                 extent,
+                cache: cache.cloned(),
                 template,
                 base,
                 library,
@@ -123,6 +160,7 @@ impl Loaded {
             mapping,
             profiles: Arc::default(),
             extent: Extent::Whole,
+            cache: None,
             template,
             base: directory.to_owned(),
             library,
@@ -146,6 +184,7 @@ impl Loaded {
                 outside: Arc::clone(&self.outside),
                 mapping: self.mapping.clone(),
                 profiles: Arc::default(),
+                cache: self.cache.clone(),
                 template,
                 base: path.parent().unwrap_or(path).to_owned(),
                 library: library.collect(),
@@ -214,6 +253,7 @@ impl Loaded {
             outside: Arc::clone(&self.outside),
             mapping: self.mapping.clone(),
             profiles: Arc::default(),
+            cache: self.cache.clone(),
             template,
             base,
             library,
@@ -230,6 +270,7 @@ impl Loaded {
             outside: Arc::clone(&self.outside),
             mapping: self.mapping.clone(),
             profiles: Arc::clone(&self.profiles),
+            cache: self.cache.clone(),
             template: self.files.add(&*self.package.files, &self.package.template, text.into()),
             base: self.base.clone(),
             library: self.library.clone(),
@@ -247,6 +288,11 @@ impl Loaded {
         let Imported { copies, mapped, .. } =
             loaded.import(wanted, false, &mut Diagnostics::default());
         (copies, mapped)
+    }
+
+    /// What other runs have kept.
+    pub(crate) fn cache(&self) -> Option<&DocumentCache> {
+        self.cache.as_deref()
     }
 
     /// The files that were read so far.

@@ -8,5 +8,6 @@ mod mapping;
 mod profiles;
 
 pub(crate) use imports::Imported;
+pub use loaded::DocumentCache;
 pub(crate) use loaded::{Extent, Loaded, TemplateLocation};
 pub(crate) use mapping::{Mapping, below_one};

@@ -18,10 +18,10 @@ use crate::tosca::value::{
 };
 use cuvee_text::source::Span;
 
-/// Reports all errors in the constraints, schemas, defaults and fixed values of types.
-pub(super) fn definitions(types: &Types<'_>) -> Vec<Diagnostic> {
+/// Reports all errors in the constraints, schemas, defaults and fixed values of these types.
+pub(super) fn definitions(types: &Types<'_>, ids: &[TypeId]) -> Vec<Diagnostic> {
     let mut check = DefinitionCheck { types, schemas: Schemas::new(types), found: Vec::new() };
-    types.ids().for_each(|id| check.of_type(id, types.effective(id)));
+    ids.iter().for_each(|&id| check.of_type(id, types.effective(id)));
     check.found
 }
 

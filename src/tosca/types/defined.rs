@@ -13,7 +13,9 @@ use crate::tosca::grammar::Named;
 use crate::tosca::sensitive::said_sensitive;
 use cuvee_text::source::{FileId, Span};
 use cuvee_text::yaml::{Document, Node};
-use std::sync::OnceLock;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The normative types, and all types of some documents.
 #[derive(Debug)]
@@ -43,10 +45,20 @@ impl<'a> Types<'a> {
         links: &Links,
         undefined_groups: &[&str],
     ) -> Self {
+        Self::noted(documents, links, undefined_groups, false)
+    }
+
+    /// The same, noting which names files do not see, as [`Types::validate_keeping`] wants to know.
+    pub(crate) fn noted(
+        documents: impl IntoIterator<Item = &'a Document>,
+        links: &Links,
+        undefined_groups: &[&str],
+        notes_strays: bool,
+    ) -> Self {
         let documents = documents.into_iter();
         let documents: Vec<_> =
             documents.filter(|document| document.file() != profile::normative_file()).collect();
-        let hierarchy = TypeHierarchy::judged(&documents, links, undefined_groups);
+        let hierarchy = TypeHierarchy::judged(&documents, links, undefined_groups, notes_strays);
         let definitions = hierarchy.outlines.iter().map(|_| OnceLock::new()).collect();
         let effective = hierarchy.ids().map(|_| OnceLock::new()).collect();
         Self { hierarchy, documents, definitions, effective }
@@ -60,13 +72,52 @@ impl<'a> Types<'a> {
     /// Reports all errors in the order of the files: in the notation of types, in references, in
     /// refinements, and in constraints and defaults.
     pub fn validate(&self) -> Diagnostics {
+        self.in_order(self.judge(&self.documents, &self.named_ids().collect::<Vec<_>>()))
+    }
+
+    /// The same; what was found in files whose types are as they were is taken from before.
+    pub(crate) fn validate_keeping(&self, links: &Links, kept: &KeptJudgements) -> Diagnostics {
+        let mut ids: FxHashMap<FileId, Vec<TypeId>> = FxHashMap::default();
+        self.named_ids().for_each(|id| ids.entry(self.file_of(id)).or_default().push(id));
+        let mut all = Vec::new();
+        let files = self.documents.iter().map(|document| (document.file(), Some(*document)));
+        let open: Vec<_> = kept.run(|run| {
+            run.begin();
+            let open = files.chain([(profile::normative_file(), None)]).filter_map(|(file, it)| {
+                let closure = JudgedClosure::of(self, links, file);
+                let found = run.found(self, file, &closure);
+                let is_open = found.is_none();
+                all.extend(found.iter().flat_map(|found| found.iter()).cloned());
+                is_open.then_some((file, it, closure))
+            });
+            open.collect()
+        });
+        for (file, document, closure) in open {
+            let ids = ids.remove(&file).unwrap_or_default();
+            let found = self.judge(document.as_slice(), &ids);
+            all.extend(found.iter().cloned());
+            kept.run(|run| run.keep(self, (file, closure), found, ids.len()));
+        }
+        self.in_order(all)
+    }
+
+    /// What is wrong with these documents and these types of them, but for what is wrong with the
+    /// hierarchy.
+    fn judge(&self, documents: &[&'a Document], ids: &[TypeId]) -> Vec<Diagnostic> {
         let mut shapes = Diagnostics::default();
-        self.documents.iter().for_each(|document| drop(grammar::types(document, &mut shapes)));
-        let written = (0..self.definitions.len()).flat_map(|index| &self.written(index).1.0);
-        let effective = self.named_ids().flat_map(|id| &self.effective(id).diagnostics.0);
+        documents.iter().for_each(|document| drop(grammar::types(document, &mut shapes)));
+        let written = ids.iter().filter_map(|id| own(*id));
+        let written = written.flat_map(|index| &self.written(index).1.0);
+        let effective = ids.iter().flat_map(|&id| &self.effective(id).diagnostics.0);
         let mut all = shapes.0;
-        all.extend(written.chain(&self.diagnostics().0).chain(effective).cloned());
-        all.append(&mut check::definitions(self));
+        all.extend(written.chain(effective).cloned());
+        all.append(&mut check::definitions(self, ids));
+        all
+    }
+
+    /// What was found, with what is wrong with the hierarchy.
+    fn in_order(&self, mut all: Vec<Diagnostic>) -> Diagnostics {
+        all.extend(self.diagnostics().0.iter().cloned());
         if self.hierarchy.has_own_profile || self.hierarchy.is_of_2_0 {
             // The types that remain from the built-in profile were not made for another one.
             all.retain(|diagnostic| {
@@ -75,6 +126,12 @@ impl<'a> Types<'a> {
         }
         all.sort_by_key(|diagnostic| diagnostic.span);
         Diagnostics(all)
+    }
+
+    /// The file that defines a type.
+    fn file_of(&self, id: TypeId) -> FileId {
+        let outline = self.hierarchy.outline(id);
+        outline.map_or(profile::normative_file(), |it| it.key.document().file())
     }
 
     /// Whether a document is one of those that replace the built-in profile.
@@ -252,5 +309,156 @@ impl<'a> Types<'a> {
             self.effective[id.index()].get_or_init(|| effective::effective(self, id, parent));
         }
         self.effective[id.index()].get_or_init(|| effective::effective(self, id, None))
+    }
+}
+
+/// After how many validations a judgement that nobody has used is given up.
+const RUNS: u64 = 32;
+
+/// What was found in the types of files, kept from one validation to the next.
+///
+/// It counts as long as all that the file sees stays the same: itself, what it imports, and what
+/// every file sees. Names that it does not see must not be defined anywhere, because files that
+/// import it may then give them a meaning.
+#[derive(Debug, Default)]
+pub(crate) struct KeptJudgements {
+    kept: Mutex<JudgementRun>,
+}
+
+impl KeptJudgements {
+    /// How many types were judged so far.
+    pub(crate) fn judged(&self) -> usize {
+        self.run(|run| run.judged)
+    }
+
+    fn run<T>(&self, act: impl FnOnce(&mut JudgementRun) -> T) -> T {
+        act(&mut self.kept.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+#[derive(Debug, Default)]
+struct JudgementRun {
+    judgements: FxHashMap<FileId, Vec<KeptJudgement>>,
+    number: u64,
+    judged: usize,
+}
+
+/// What was found in the types of a file.
+#[derive(Debug)]
+struct KeptJudgement {
+    closure: JudgedClosure,
+    /// The names that files of the closure do not see.
+    strays: BTreeSet<(Family, Box<str>)>,
+    found: Arc<[Diagnostic]>,
+    used: u64,
+}
+
+impl JudgementRun {
+    /// Begins a validation, and gives up what was not used for many of them.
+    fn begin(&mut self) {
+        self.number += 1;
+        let number = self.number;
+        self.judgements.retain(|_, judgements| {
+            judgements.retain(|judgement| judgement.used + RUNS >= number);
+            !judgements.is_empty()
+        });
+    }
+
+    /// What was found in a file before, if it counts.
+    fn found(
+        &mut self,
+        types: &Types<'_>,
+        file: FileId,
+        closure: &JudgedClosure,
+    ) -> Option<Arc<[Diagnostic]>> {
+        let mut known = self.judgements.get_mut(&file)?.iter_mut();
+        let counts = |known: &&mut KeptJudgement| {
+            known.closure == *closure && !types.hierarchy.defines_any(&known.strays)
+        };
+        let known = known.find(counts)?;
+        known.used = self.number;
+        types.hierarchy.add_strays(file, &known.strays);
+        Some(Arc::clone(&known.found))
+    }
+
+    /// Keeps what was found in a file, if it counts for others.
+    fn keep(
+        &mut self,
+        types: &Types<'_>,
+        (file, closure): (FileId, JudgedClosure),
+        found: Vec<Diagnostic>,
+        judged: usize,
+    ) {
+        self.judged += judged;
+        let strays = types.hierarchy.strays_of(closure.files.iter().map(|(file, _)| *file));
+        if !types.hierarchy.defines_any(&strays) {
+            let judgement =
+                KeptJudgement { closure, strays, found: found.into(), used: self.number };
+            self.judgements.entry(file).or_default().push(judgement);
+        }
+    }
+}
+
+/// Whatever the types of a file may depend on, unless it names what it does not see.
+#[derive(Debug, PartialEq)]
+struct JudgedClosure {
+    /// The files, with their texts.
+    files: Vec<(FileId, JudgedText)>,
+    /// The imports between them.
+    links: Vec<(FileId, FileId, Option<String>, Option<String>)>,
+    /// The files that every file sees, and whether they are imported with a prefix.
+    library: Vec<(FileId, bool)>,
+    has_own_profile: bool,
+}
+
+/// The text of a file. Mostly it is the very same one, which need not be read to compare it.
+#[derive(Debug)]
+struct JudgedText(Arc<str>);
+
+impl PartialEq for JudgedText {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.0 == other.0
+    }
+}
+
+impl JudgedClosure {
+    fn of(types: &Types<'_>, links: &Links, file: FileId) -> Self {
+        let TypeHierarchy { ref same, ref severed, has_own_profile, .. } = types.hierarchy;
+        // Types that are one with others make all files one.
+        let is_one =
+            links.top.is_none() || has_own_profile || !same.is_empty() || !severed.is_empty();
+        let behind = links.behind(links.library.iter().copied().chain([file]));
+        let is_seen = |file: FileId| is_one || file.is_built_in() || behind.contains(&file);
+        let seen = types.documents.iter().filter(|document| is_seen(document.file()));
+        let between = links.links.iter().filter(|link| is_seen(link.from) && is_seen(link.to));
+        let has_prefix: FxHashSet<_> =
+            links.links.iter().filter(|link| link.prefix.is_some()).map(|link| link.to).collect();
+        let library = links.library.iter();
+        Self {
+            files: seen.map(|it| (it.file(), JudgedText(Arc::clone(it.shared_text())))).collect(),
+            links: between.map(|it| (it.from, it.to, it.prefix.clone(), it.uri.clone())).collect(),
+            library: library.map(|file| (*file, has_prefix.contains(file))).collect(),
+            has_own_profile,
+        }
+    }
+}
+
+impl TypeHierarchy<'_> {
+    /// Whether any of these names is defined in a document.
+    fn defines_any(&self, names: &BTreeSet<(Family, Box<str>)>) -> bool {
+        names.iter().any(|(family, name)| self.names[*family as usize].contains_key(&**name))
+    }
+
+    /// The names that these files do not see.
+    fn strays_of(&self, files: impl Iterator<Item = FileId>) -> BTreeSet<(Family, Box<str>)> {
+        let Some(strays) = &self.strays else { return BTreeSet::new() };
+        let strays = strays.lock().unwrap_or_else(PoisonError::into_inner);
+        files.filter_map(|file| strays.get(&file)).flatten().cloned().collect()
+    }
+
+    fn add_strays(&self, file: FileId, names: &BTreeSet<(Family, Box<str>)>) {
+        let Some(strays) = &self.strays else { return };
+        let mut strays = strays.lock().unwrap_or_else(PoisonError::into_inner);
+        strays.entry(file).or_default().extend(names.iter().cloned());
     }
 }

@@ -18,6 +18,8 @@ use crate::tosca::value::Primitive;
 use cuvee_text::source::FileId;
 use cuvee_text::yaml::{Document, Node};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
 
 /// The position of the normative types' file among the files of a hierarchy.
 const NORMATIVE_FILE: usize = 0;
@@ -93,7 +95,12 @@ pub(crate) struct TypeHierarchy<'a> {
     pub(super) is_of_2_0: bool,
     /// The errors in names and derivation.
     pub(super) diagnostics: Diagnostics,
+    /// The names that files name and do not see; `None` where nobody wants to know.
+    pub(super) strays: Option<Mutex<Strays>>,
 }
+
+/// By file, the names that it does not see. What they mean may change with any other file.
+type Strays = FxHashMap<FileId, BTreeSet<(Family, Box<str>)>>;
 
 impl<'a> TypeHierarchy<'a> {
     /// Builds the hierarchy for resolving, with the types of elements in these documents. Of
@@ -125,8 +132,10 @@ impl<'a> TypeHierarchy<'a> {
         documents: &[&'a Document],
         links: &Links,
         undefined_groups: &[&str],
+        notes_strays: bool,
     ) -> Self {
-        let mut types = Self::default();
+        let strays = notes_strays.then(Mutex::default);
+        let mut types = Self { strays, ..Self::default() };
         let files = types.read(documents.iter().copied(), |_| true);
         types.scopes = Some(Scopes::of(&files, links));
         types.namespaces.push(Some(profile::NAMESPACE.to_owned()));
@@ -238,13 +247,28 @@ impl<'a> TypeHierarchy<'a> {
             None => self.names[family as usize].get(name).map(|namesakes| namesakes.first),
             Some(scopes) => scopes.find(file, name, |name| self.defined(family, name)),
         };
-        let found = found
-            .or_else(|| self.of_other_name(family, name))
-            .or_else(|| self.scopes.as_ref()?.find_around(file, || self.defined(family, name)));
+        let found = found.or_else(|| self.of_other_name(family, name)).or_else(|| {
+            self.note_stray(file, family, name);
+            self.scopes.as_ref()?.find_around(file, || self.defined(family, name))
+        });
         let found = found.or_else(|| self.qualified(family, name)).or_else(|| {
             self.defined(family, name).next().map(|(_, id)| id).filter(|_| self.sees_all)
         });
         found.map(|found| self.canonical(found))
+    }
+
+    /// Notes that a file does not see a name, unless it is noted already.
+    fn note_stray(&self, file: Option<FileId>, family: Family, name: &str) {
+        let (Some(strays), Some(file)) = (&self.strays, file) else { return };
+        let mut strays = strays.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_file = strays.entry(file).or_default();
+        // A qualified name may mean that of any file.
+        let local = name.rsplit_once(['/', '#']).map(|(_, local)| local);
+        for name in [Some(name), local].into_iter().flatten() {
+            if !of_file.iter().any(|(known, it)| *known == family && **it == *name) {
+                of_file.insert((family, name.into()));
+            }
+        }
     }
 
     /// The type that this type was unified with, or else itself.

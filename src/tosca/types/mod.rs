@@ -28,6 +28,7 @@ mod unknown;
 pub(crate) use crate::tosca::family::Family;
 pub(crate) use crate::tosca::grammar::Named;
 pub(crate) use crate::tosca::value::PropertyDefinition;
+pub(crate) use defined::KeptJudgements;
 pub use defined::Types;
 pub use definition::{
     ArtifactDefinition, CapabilityDefinition, InterfaceDefinition, Occurrences,

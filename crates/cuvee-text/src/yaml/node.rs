@@ -7,7 +7,7 @@ use crate::value::{Number, Value};
 use std::sync::Arc;
 
 /// A parsed document: an arena of nodes over the text of its file.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[cfg_attr(test, derive(PartialEq))]
 pub struct Document {
     pub(super) file: FileId,
@@ -147,6 +147,11 @@ impl Document {
         &self.text
     }
 
+    /// The source text, shared with whoever keeps it.
+    pub fn shared_text(&self) -> &Arc<str> {
+        &self.text
+    }
+
     /// The number of nodes. All positions are less.
     pub fn node_count(&self) -> usize {
         self.nodes.len()
@@ -178,6 +183,11 @@ impl Document {
     /// The node at a position, which comes from [`Node::position`].
     pub fn at(&self, position: u32) -> Node<'_> {
         Node { document: self, id: position }
+    }
+
+    /// The same document at another file, which has the same text.
+    pub fn in_file(&self, file: FileId) -> Self {
+        Self { file, ..self.clone() }
     }
 
     /// The file of the document.
