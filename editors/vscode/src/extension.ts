@@ -7,10 +7,20 @@ import {
   type StaticFeature,
   TransportKind,
 } from 'vscode-languageclient/node';
-import { type Command, find, isTosca, page, unfit, version } from './server';
+import { type Command, find, isTosca, page, pathSetting, unfit, version } from './server';
 
-/** The scheme of texts that are made for reading. */
-const SCHEME = 'cuvee';
+/** The scheme of texts that are answers to commands. */
+const SCHEME = 'cuvee-answer';
+
+/** The scheme of files that the server only reads: those that are a part of it, and those in archives. */
+const FIXED = 'cuvee';
+
+/** What the server says of elements that the variant of a preset does not have. */
+interface Absent {
+  uri: string;
+  version: number;
+  ranges: vscode.Range[];
+}
 
 /** How long nobody types before variants are shown anew. */
 const IDLE = 300;
@@ -52,6 +62,10 @@ class Extension implements vscode.TextDocumentContentProvider {
   readonly #graphs = new Map<string, { panel: vscode.WebviewPanel; subject: Subject }>();
   /** The presets that were chosen, by their templates; an empty name is none. */
   readonly #presets = new Map<string, string>();
+  /** What is absent, by templates. */
+  readonly #lacking = new Map<string, Absent>();
+  /** The presets that the server was told, by templates. */
+  readonly #sent = new Map<string, string>();
   #client: Client | undefined;
   #starting: Promise<Client | undefined> | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -78,11 +92,15 @@ class Extension implements vscode.TextDocumentContentProvider {
       shows('cuvee.matrix', (subject) => this.#showText('cuvee.matrix', subject)),
       vscode.workspace.onDidOpenTextDocument(() => void this.look()),
       vscode.workspace.onDidChangeTextDocument(() => this.#later()),
+      vscode.workspace.onDidCloseTextDocument((document) => this.#forget(document.uri.toString())),
+      vscode.workspace.onDidGrantWorkspaceTrust(() => void this.#restart()),
       vscode.window.onDidChangeActiveTextEditor(() => this.#later()),
+      vscode.window.onDidChangeVisibleTextEditors((editors) => editors.forEach((editor) => this.#dim(editor))),
       vscode.workspace.onDidChangeConfiguration((event) => {
         if (event.affectsConfiguration('cuvee.path')) {
           void this.#restart();
         } else if (event.affectsConfiguration('cuvee')) {
+          this.#configure();
           this.#later();
         }
       }),
@@ -120,7 +138,7 @@ class Extension implements vscode.TextDocumentContentProvider {
 
   async #started(): Promise<Client | undefined> {
     const command = find({
-      setting: vscode.workspace.getConfiguration('cuvee').get('path', ''),
+      setting: pathSetting(vscode.workspace.getConfiguration('cuvee').inspect('path'), vscode.workspace.isTrusted),
       directories: (process.env['PATH'] ?? '').split(process.platform === 'win32' ? ';' : ':'),
       extension: this.#context.extensionPath,
       platform: process.platform,
@@ -138,12 +156,12 @@ class Extension implements vscode.TextDocumentContentProvider {
       'cuvee',
       { command: command.path, args: ['lsp'], transport: TransportKind.stdio },
       {
-        documentSelector: [{ scheme: 'file', language: 'yaml' }],
+        documentSelector: [
+          { scheme: 'file', language: 'yaml' },
+          { scheme: FIXED, language: 'yaml' },
+        ],
+        initializationOptions: settings(),
         outputChannel: this.#log,
-        middleware: {
-          provideCodeLenses: (document, token, next) =>
-            vscode.workspace.getConfiguration('cuvee', document).get('lenses', true) ? next(document, token) : [],
-        },
       },
     );
     await client.start();
@@ -153,8 +171,22 @@ class Extension implements vscode.TextDocumentContentProvider {
       return this.#failed(`${why} (${known.says}, ${command.path})`);
     }
     this.#status.tooltip = new vscode.MarkdownString(`${known.says}, ${from(command)}\n\n${command.path}`);
+    client.onNotification('cuvee/absent', (absent: Absent) => {
+      this.#lacking.set(client.protocol2CodeConverter.asUri(absent.uri).toString(), absent);
+      vscode.window.visibleTextEditors.forEach((editor) => this.#dim(editor));
+    });
     this.#client = client;
     return client;
+  }
+
+  /** Tells the server the settings. */
+  #configure(): void {
+    void this.#client?.sendNotification('workspace/didChangeConfiguration', { settings: { cuvee: settings() } });
+  }
+
+  #forget(uri: string): void {
+    this.#lacking.delete(uri);
+    this.#sent.delete(uri);
   }
 
   #failed(why: string): undefined {
@@ -167,6 +199,8 @@ class Extension implements vscode.TextDocumentContentProvider {
     await this.#client?.stop();
     this.#client = undefined;
     this.#starting = undefined;
+    this.#sent.clear();
+    this.#lacking.clear();
     await this.look();
   }
 
@@ -247,27 +281,26 @@ class Extension implements vscode.TextDocumentContentProvider {
     for (const document of vscode.workspace.textDocuments.filter((it) => it.uri.scheme === SCHEME)) {
       this.#changed.fire(document.uri);
     }
-    const editors = vscode.window.visibleTextEditors.filter((editor) => isOurs(editor.document));
-    await Promise.all(editors.map((editor) => this.#dim(editor)));
+    await Promise.all(vscode.workspace.textDocuments.filter(isOurs).map(({ uri }) => this.#tell(uri)));
     await Promise.all([...this.#graphs.values()].map((graph) => this.#draw(graph)));
   }
 
-  async #dim(editor: vscode.TextEditor): Promise<void> {
-    const { uri, version } = editor.document;
-    const preset = this.#preset(uri);
-    if (preset === '') {
-      editor.setDecorations(this.#absent, []);
-      return;
+  /** Tells the server which preset is shown for a template, if that is news. */
+  async #tell(uri: vscode.Uri): Promise<void> {
+    const [name, preset] = [uri.toString(), this.#preset(uri)];
+    if ((this.#sent.get(name) ?? '') !== preset) {
+      this.#sent.set(name, preset);
+      await this.#client?.sendNotification('cuvee/preset', { uri: name, preset });
     }
-    try {
-      const ranges = (await this.#ask('cuvee.absent', { uri: uri.toString(), preset })) as vscode.Range[];
-      if (editor.document.version === version) {
-        const range = ({ start, end }: vscode.Range) => new vscode.Range(start.line, start.character, end.line, end.character);
-        editor.setDecorations(this.#absent, ranges.map(range));
-      }
-    } catch (error) {
-      // While a text is typed, there often is no variant: what was dimmed stays.
-      this.#log.debug(message(error));
+  }
+
+  /** Dims what is absent, as far as it is known of this version; an editor moves it as its text changes. */
+  #dim(editor: vscode.TextEditor): void {
+    const { uri, version } = editor.document;
+    const absent = this.#lacking.get(uri.toString());
+    if (absent?.version === version) {
+      const range = ({ start, end }: vscode.Range) => new vscode.Range(start.line, start.character, end.line, end.character);
+      editor.setDecorations(this.#absent, absent.ranges.map(range));
     }
   }
 
@@ -315,6 +348,12 @@ class Extension implements vscode.TextDocumentContentProvider {
       }
     }
   }
+}
+
+/** What the server is told of the settings. Presets it is told by template. */
+function settings(): { inlayHints: boolean; lenses: boolean } {
+  const own = vscode.workspace.getConfiguration('cuvee');
+  return { inlayHints: own.get('inlayHints', true), lenses: own.get('lenses', true) };
 }
 
 function isOurs(document: vscode.TextDocument): boolean {

@@ -5,7 +5,23 @@ import { accessSync, constants, statSync } from 'node:fs';
 import * as path from 'node:path';
 
 /** The version of the requests that this extension makes beside those of the protocol. */
-export const PROTOCOL = 1;
+export const PROTOCOL = 2;
+
+/** A setting as an editor knows it: from where it has which value. */
+export interface Inspected {
+  globalValue?: string;
+  workspaceValue?: string;
+  workspaceFolderValue?: string;
+}
+
+/**
+ * The setting that names a program. A workspace that is not trusted has no say in what is run, whatever the editor
+ * itself makes of it.
+ */
+export function pathSetting(inspected: Inspected | undefined, isTrusted: boolean): string {
+  const { globalValue, workspaceValue, workspaceFolderValue } = inspected ?? {};
+  return (isTrusted ? (workspaceFolderValue ?? workspaceValue) : undefined) ?? globalValue ?? '';
+}
 
 /** A command, and where it is from. */
 export interface Command {

@@ -4,7 +4,7 @@
 
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -37,12 +37,14 @@ function freePort() {
   });
 }
 
-/** The editor with the extension. */
-async function editor() {
-  const own = ['--extensions-dir', path.join(place, 'extensions'), '--user-data-dir', path.join(place, 'user')];
+/** The editor with the extension; where nothing is trusted, each folder is one of strangers. */
+async function editor(trusts = true) {
+  const user = path.join(place, trusts ? 'user' : 'stranger');
+  const own = ['--extensions-dir', path.join(place, 'extensions'), '--user-data-dir', user];
   const entry = path.join(process.env.CODE_SERVER, 'out/node/entry.js');
   const settings = {
-    'security.workspace.trust.enabled': false,
+    'security.workspace.trust.enabled': !trusts,
+    'security.workspace.trust.startupPrompt': 'never',
     'workbench.startupEditor': 'none',
     'workbench.secondarySideBar.defaultVisibility': 'hidden',
     'workbench.colorTheme': 'Default Light Modern',
@@ -55,8 +57,8 @@ async function editor() {
   // What belongs to a machine is in a file of its own where that is not the one of the browser.
   const files = { User: settings, Machine: { 'cuvee.path': cuvee } };
   for (const [name, content] of Object.entries(files)) {
-    mkdirSync(path.join(place, 'user', name), { recursive: true });
-    writeFileSync(path.join(place, 'user', name, 'settings.json'), JSON.stringify(content));
+    mkdirSync(path.join(user, name), { recursive: true });
+    writeFileSync(path.join(user, name, 'settings.json'), JSON.stringify(content));
   }
   const installed = spawnSync(process.env.CODE_NODE, [entry, ...own, '--install-extension', vsix], { encoding: 'utf8' });
   assert.match(installed.stdout, /was successfully installed/, installed.stderr);
@@ -71,6 +73,39 @@ async function editor() {
     } catch (error) {
       assert.ok(tries < 300, String(error));
       await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
+}
+
+/** Opens the template. */
+async function openTemplate(page, address) {
+  await page.goto(address);
+  await page.locator('.explorer-folders-view .monaco-list-row').first().waitFor();
+  await page.keyboard.press('Control+P');
+  await page.locator('.quick-input-widget input').first().fill('variable-service-template.yaml');
+  await page.locator('.quick-input-list .monaco-list-row', { hasText: 'variable-service-template.yaml' }).first().waitFor();
+  await page.keyboard.press('Enter');
+  await page.locator('.editor-instance .view-line').first().waitFor();
+  await page.keyboard.press('Control+B');
+}
+
+/** The program that a folder of strangers names is not started, however much else works. */
+async function strangers(browser) {
+  const [program, trace] = ['program', 'trace'].map((name) => path.join(folder, name));
+  writeFileSync(program, `#!/bin/sh\ntouch '${trace}'\nexec '${cuvee}' "$@"\n`, { mode: 0o755 });
+  mkdirSync(path.join(folder, '.vscode'), { recursive: true });
+  writeFileSync(path.join(folder, '.vscode/settings.json'), JSON.stringify({ 'cuvee.path': program }));
+  for (const trusts of [false, true]) {
+    const { child, address } = await editor(trusts);
+    try {
+      const page = await browser.newPage({ viewport: { width: 1000, height: 640 } });
+      page.setDefaultTimeout(PATIENCE);
+      await openTemplate(page, address);
+      await page.locator('.codelens-decoration a', { hasText: '459 variants' }).first().waitFor();
+      assert.equal(existsSync(trace), trusts);
+      await page.close();
+    } finally {
+      child.kill();
     }
   }
 }
@@ -97,14 +132,7 @@ try {
     await page.keyboard.press('Enter');
   };
 
-  await page.goto(address);
-  await page.locator('.explorer-folders-view .monaco-list-row').first().waitFor();
-  await page.keyboard.press('Control+P');
-  await page.locator('.quick-input-widget input').first().fill('variable-service-template.yaml');
-  await page.locator('.quick-input-list .monaco-list-row', { hasText: 'variable-service-template.yaml' }).first().waitFor();
-  await page.keyboard.press('Enter');
-  await page.locator('.editor-instance .view-line').first().waitFor();
-  await page.keyboard.press('Control+B');
+  await openTemplate(page, address);
   done('the shop is open');
 
   const status = page.locator('.statusbar-item', { hasText: 'no preset' });
@@ -141,8 +169,9 @@ try {
   await page.locator('.quick-input-list .monaco-list-row', { hasText: 'cluster' }).first().waitFor();
   await page.keyboard.press('Enter');
   await page.waitForFunction(`(${dimmed})().replaceAll('\\u00a0', ' ').includes('shop.nodes.Cluster')`);
+  await page.locator('.editor-instance .view-line', { hasText: 'absent in dev' }).first().waitFor();
   await picture('dimmed');
-  done('what is absent with a preset is dimmed');
+  done('what is absent with a preset is dimmed, and said at the end of its line');
 
   await command('cuvee: Explain Element at Cursor');
   const explained = page.locator('.editor-instance .view-lines', { hasText: 'is absent because' });
@@ -185,6 +214,11 @@ try {
   }
   await picture('graph');
   done('lenses count variants, and draw one');
+
+  await command('View: Close All Editors');
+  await page.close();
+  await strangers(browser);
+  done('a folder that is not trusted names no program');
 } catch (error) {
   const [page] = browser.contexts().flatMap((context) => context.pages());
   // What the editor has to say about it is behind the bell.

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { test } from 'node:test';
-import { find, isTosca, page, type Places, unfit, version } from '../src/server';
+import { find, isTosca, page, pathSetting, type Places, unfit, version } from '../src/server';
 
 const PLACES: Places = { setting: '', directories: ['/usr/bin', '/opt/bin'], extension: '/ext', platform: 'linux' };
 const only = (...files: string[]) => (file: string) => files.includes(file);
@@ -39,10 +39,22 @@ test('a command has to say that it is cuvee', async () => {
 });
 
 test('a server of another protocol is refused, and the message says what to update', () => {
-  assert.equal(unfit({ cuvee: 1 }), undefined);
+  assert.equal(unfit({ cuvee: 2 }), undefined);
   assert.match(unfit(undefined) ?? '', /update cuvee$/);
-  assert.match(unfit({ cuvee: 0 }) ?? '', /update cuvee$/);
-  assert.match(unfit({ cuvee: 2 }) ?? '', /update the extension$/);
+  assert.match(unfit({ cuvee: 1 }) ?? '', /update cuvee$/);
+  assert.match(unfit({ cuvee: 3 }) ?? '', /update the extension$/);
+});
+
+test('a workspace that is not trusted names no program', () => {
+  const of = { globalValue: '/mine', workspaceValue: '/theirs', workspaceFolderValue: '/folder' };
+  assert.equal(pathSetting(of, false), '/mine');
+  assert.equal(pathSetting({ workspaceValue: '/theirs', workspaceFolderValue: '/folder' }, false), '');
+  assert.equal(pathSetting(of, true), '/folder');
+  assert.equal(pathSetting({ ...of, workspaceFolderValue: undefined }, true), '/theirs');
+  assert.equal(pathSetting({ globalValue: '/mine' }, true), '/mine');
+  assert.equal(pathSetting(undefined, true), '');
+  const { capabilities } = JSON.parse(readFileSync('package.json', 'utf8'));
+  assert.deepEqual(capabilities.untrustedWorkspaces.restrictedConfigurations, ['cuvee.path']);
 });
 
 test('other YAML is left alone', () => {
