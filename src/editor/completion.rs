@@ -250,19 +250,8 @@ impl Suggesting<'_, '_> {
         }
     }
 
-    /// The type of an element that has one type only.
-    fn type_of(&self, entity: TypedEntity<'_>) -> Option<TypeId> {
-        let name = entity.body.get("type")?;
-        let name = name.as_str().or_else(|| {
-            let mut items = name.items();
-            let only = items.next().filter(|_| items.next().is_none())?;
-            only.as_str().or_else(|| only.entries().next()?.0.text())
-        })?;
-        self.analysis.types?.find_in(self.file, entity.family, name)
-    }
-
     fn members(&mut self, kind: MemberKind, word: Word<'_>) {
-        let id = word.typed.and_then(|entity| self.type_of(entity));
+        let id = word.typed.and_then(|entity| self.analysis.type_of(self.file, entity));
         let (Some(id), Some(types)) = (id, self.analysis.types) else { return };
         let effective = types.effective(id);
         let names: Vec<&str> = match kind {
@@ -291,7 +280,7 @@ impl Suggesting<'_, '_> {
     fn wanted_target(&self, word: Word<'_>) -> Option<[Option<TypeId>; 2]> {
         let entity = word.typed?;
         let types = self.analysis.types?;
-        let effective = types.effective(self.type_of(entity)?);
+        let effective = types.effective(self.analysis.type_of(self.file, entity)?);
         // The key is that of the requirement, or `node` below it.
         let key = word.key?.text()?;
         let name = if key == "node" { self.requirement_around(entity, word)? } else { key };
@@ -336,7 +325,10 @@ impl Suggesting<'_, '_> {
     /// The type of a node template.
     fn node_type(&self, name: &str) -> Option<TypeId> {
         let node = self.analysis.prepared?.graph.node_named(name)?;
-        self.type_of(TypedEntity { family: Family::Node, body: node.template.declared.value })
+        self.analysis.type_of(
+            self.file,
+            TypedEntity { family: Family::Node, body: node.template.declared.value, defines: None },
+        )
     }
 }
 

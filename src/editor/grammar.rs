@@ -57,7 +57,8 @@ impl NameFamily {
 }
 
 impl MemberKind {
-    fn noun(self) -> &'static str {
+    /// The word for such a part.
+    pub(crate) fn noun(self) -> &'static str {
         match self {
             Self::Property => "property",
             Self::Attribute => "attribute",
@@ -115,6 +116,8 @@ pub(crate) struct MapGrammar {
     pub keys: MapKeys,
     /// The family of the type that the map has, if it is an element with a type.
     pub typed: Option<Family>,
+    /// The family of the type that the map defines, if it defines one.
+    pub defines: Option<Family>,
     /// What is below them, where something is known of it.
     below: &'static [(&'static str, HeldContent)],
 }
@@ -154,6 +157,11 @@ impl MapGrammar {
         Self { typed: Some(family), ..self }
     }
 
+    /// The same, for the definition of a type of this family.
+    const fn defining(self, family: Family) -> Self {
+        Self { defines: Some(family), ..self }
+    }
+
     /// The keynames that a map has.
     pub(crate) fn names(&self, is_plain: bool) -> Vec<&'static str> {
         match &self.keys {
@@ -182,14 +190,14 @@ const COMMON: &[(&str, HeldContent)] = &[
 ];
 
 const fn of(shape: &'static Shape, below: &'static [(&'static str, HeldContent)]) -> MapGrammar {
-    MapGrammar { keys: MapKeys::Of(shape), typed: None, below }
+    MapGrammar { keys: MapKeys::Of(shape), typed: None, defines: None, below }
 }
 
 const fn with(
     words: &'static Vocabulary,
     below: &'static [(&'static str, HeldContent)],
 ) -> MapGrammar {
-    MapGrammar { keys: MapKeys::Words(words), typed: None, below }
+    MapGrammar { keys: MapKeys::Words(words), typed: None, defines: None, below }
 }
 
 use HeldContent::{
@@ -235,6 +243,9 @@ static IMPORT: MapGrammar = with(
 );
 static REPOSITORY: MapGrammar = of(&shape::REPOSITORY, &[]);
 
+const OWN_PROPERTIES: HeldContent = Defined(Member(MemberKind::Property), &Map(&PROPERTY));
+const OWN_ATTRIBUTES: HeldContent = Defined(Member(MemberKind::Attribute), &Map(&ATTRIBUTE));
+const OWN_INTERFACES: HeldContent = Defined(Member(MemberKind::Interface), &Map(&INTERFACE));
 const PROPERTIES: HeldContent = Named(&[], &Map(&PROPERTY));
 const ATTRIBUTES: HeldContent = Named(&[], &Map(&ATTRIBUTE));
 const INTERFACE_DEFINITIONS: HeldContent = Named(&[], &Map(&INTERFACE));
@@ -273,37 +284,41 @@ static DATA_TYPE: MapGrammar = of(
     shape::of_type(Family::Data),
     &[
         ("derived_from", Name(DATA)),
-        ("properties", PROPERTIES),
+        ("properties", OWN_PROPERTIES),
         ("key_schema", NameOr(DATA, &Map(&SCHEMA))),
         ("entry_schema", NameOr(DATA, &Map(&SCHEMA))),
     ],
-);
+)
+.defining(Family::Data);
 static ARTIFACT_TYPE: MapGrammar = of(
     shape::of_type(Family::Artifact),
-    &[("derived_from", Name(ARTIFACTS)), ("properties", PROPERTIES)],
-);
+    &[("derived_from", Name(ARTIFACTS)), ("properties", OWN_PROPERTIES)],
+)
+.defining(Family::Artifact);
 static CAPABILITY_TYPE: MapGrammar = of(
     shape::of_type(Family::Capability),
     &[
         ("derived_from", Name(CAPABILITIES)),
-        ("properties", PROPERTIES),
-        ("attributes", ATTRIBUTES),
+        ("properties", OWN_PROPERTIES),
+        ("attributes", OWN_ATTRIBUTES),
         ("valid_source_types", List(&Name(NODES))),
     ],
-);
+)
+.defining(Family::Capability);
 static RELATIONSHIP_TYPE: MapGrammar = of(
     shape::of_type(Family::Relationship),
     &[
         ("derived_from", Name(RELATIONSHIPS)),
-        ("properties", PROPERTIES),
-        ("attributes", ATTRIBUTES),
-        ("interfaces", INTERFACE_DEFINITIONS),
+        ("properties", OWN_PROPERTIES),
+        ("attributes", OWN_ATTRIBUTES),
+        ("interfaces", OWN_INTERFACES),
         (
             "valid_target_types",
             List(&Name(&[NameFamily::Type(Family::Capability), NameFamily::Type(Family::Node)])),
         ),
     ],
-);
+)
+.defining(Family::Relationship);
 static INTERFACE_TYPE: MapGrammar = of(
     shape::of_type(Family::Interface),
     &[
@@ -312,45 +327,50 @@ static INTERFACE_TYPE: MapGrammar = of(
         ("operations", Named(&[], &Map(&OPERATION))),
         ("notifications", Named(&[], &Map(&NOTIFICATION))),
     ],
-);
+)
+.defining(Family::Interface);
 static NODE_TYPE: MapGrammar = of(
     shape::of_type(Family::Node),
     &[
         ("derived_from", Name(NODES)),
-        ("properties", PROPERTIES),
-        ("attributes", ATTRIBUTES),
+        ("properties", OWN_PROPERTIES),
+        ("attributes", OWN_ATTRIBUTES),
         ("capabilities", CAPABILITY_DEFINITIONS),
         ("requirements", REQUIREMENT_DEFINITIONS),
-        ("interfaces", INTERFACE_DEFINITIONS),
+        ("interfaces", OWN_INTERFACES),
         ("artifacts", Named(&[], &HeldContent::FileOr(&ARTIFACT))),
     ],
-);
+)
+.defining(Family::Node);
 static GROUP_TYPE: MapGrammar = of(
     shape::of_type(Family::Group),
     &[
         ("derived_from", Name(GROUPS)),
-        ("properties", PROPERTIES),
-        ("attributes", ATTRIBUTES),
+        ("properties", OWN_PROPERTIES),
+        ("attributes", OWN_ATTRIBUTES),
         ("members", List(&Name(NODES))),
         ("capabilities", CAPABILITY_DEFINITIONS),
         ("requirements", REQUIREMENT_DEFINITIONS),
-        ("interfaces", INTERFACE_DEFINITIONS),
+        ("interfaces", OWN_INTERFACES),
     ],
-);
+)
+.defining(Family::Group);
 static POLICY_TYPE: MapGrammar = of(
     shape::of_type(Family::Policy),
     &[
         ("derived_from", Name(POLICIES)),
-        ("properties", PROPERTIES),
+        ("properties", OWN_PROPERTIES),
         (
             "targets",
             List(&Name(&[NameFamily::Type(Family::Node), NameFamily::Type(Family::Group)])),
         ),
         ("triggers", TRIGGERS),
     ],
-);
+)
+.defining(Family::Policy);
 
-const CAPABILITY_DEFINITIONS: HeldContent = Named(&[], &NameOr(CAPABILITIES, &Map(&CAPABILITY)));
+const CAPABILITY_DEFINITIONS: HeldContent =
+    Defined(Member(MemberKind::Capability), &NameOr(CAPABILITIES, &Map(&CAPABILITY)));
 static CAPABILITY: MapGrammar = of(
     &shape::CAPABILITY,
     &[
@@ -361,7 +381,7 @@ static CAPABILITY: MapGrammar = of(
     ],
 );
 const REQUIREMENT_DEFINITIONS: HeldContent =
-    Named(&[], &NameOr(CAPABILITIES, &Map(&REQUIREMENT_DEFINITION)));
+    Defined(Member(MemberKind::Requirement), &NameOr(CAPABILITIES, &Map(&REQUIREMENT_DEFINITION)));
 static REQUIREMENT_DEFINITION: MapGrammar = of(
     &shape::REQUIREMENT,
     &[
@@ -580,6 +600,7 @@ static TYPE_SPECIFIC_CONDITION: MapGrammar =
 static VARIABILITY_INPUT: MapGrammar = MapGrammar {
     keys: MapKeys::Inputs,
     typed: None,
+    defines: None,
     below: &[
         ("type", Words(&["boolean", "integer", "float", "string"])),
         ("default_expression", HeldContent::Condition),
@@ -588,5 +609,6 @@ static VARIABILITY_INPUT: MapGrammar = MapGrammar {
 static PRESET: MapGrammar = MapGrammar {
     keys: MapKeys::Presets,
     typed: None,
+    defines: None,
     below: &[("inputs", Named(&[NameFamily::VariabilityInput], &Any))],
 };

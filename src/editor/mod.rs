@@ -50,6 +50,8 @@ pub struct TemplateAnalysis<'a> {
     prepared: Option<&'a Prepared<'a>>,
     /// The names, once they were asked for.
     symbols: OnceCell<Symbols>,
+    /// The parts of types, once one of them was asked for.
+    members: OnceCell<Symbols>,
     /// The texts as they were typed.
     sources: SourceMap,
 }
@@ -89,7 +91,7 @@ impl TemplateAnalysis<'_> {
 
 impl TemplateAnalysis<'_> {
     fn symbols(&self) -> &Symbols {
-        self.symbols.get_or_init(|| Symbols::of(self))
+        self.symbols.get_or_init(|| Symbols::of(self, false))
     }
 
     /// The file of a path; built-in files have their names for paths.
@@ -158,6 +160,7 @@ pub(crate) fn analyse<R>(
         types: None,
         prepared: None,
         symbols: OnceCell::new(),
+        members: OnceCell::new(),
         sources,
     };
     let Some(loaded) = &mended.loaded else { return ask(&nothing(sources)) };

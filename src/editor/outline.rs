@@ -1,6 +1,7 @@
 //! Lists what a file defines, and describes what stands at a place.
 
 use super::TemplateAnalysis;
+use super::grammar::MemberKind;
 use super::symbols::SymbolKey;
 use super::walk::{WordRole, walk};
 use crate::explore::outline::{conditions, group_conditions};
@@ -144,6 +145,9 @@ impl TemplateAnalysis<'_> {
                 match key {
                     SymbolKey::Type(id) => describe_type(self.types?, *id),
                     SymbolKey::Named(..) => self.describe_element(at, name),
+                    SymbolKey::Member(id, kind, _) => {
+                        describe_member(self.types?, *id, *kind, name)
+                    }
                 }
             }
             _ => return None,
@@ -183,6 +187,22 @@ impl TemplateAnalysis<'_> {
         let hints = hints.iter().map(|hint| format!("\n\npresent if {}", hint.condition));
         format!("**{name}**{}", hints.collect::<String>())
     }
+}
+
+/// A part of a type with the type that has it, and what is said of it.
+fn describe_member(types: &Types<'_>, owner: TypeId, kind: MemberKind, name: &str) -> String {
+    let effective = types.effective(owner);
+    let property = match kind {
+        MemberKind::Property => effective.properties.get(name),
+        MemberKind::Attribute => effective.attributes.get(name),
+        _ => None,
+    };
+    let value = property.map(|property| property.named.value);
+    let said = |key: &str| value?.get(key)?.as_str().map(str::trim);
+    let kind_of_value = said("type").map(|it| format!(": {it}")).unwrap_or_default();
+    let (noun, owner) = (kind.noun(), types.definition(owner).name);
+    let description = said("description").map(|it| format!("\n\n{it}")).unwrap_or_default();
+    format!("**{name}**{kind_of_value} ({noun} of {owner}){description}")
 }
 
 /// A type with its parents and what it effectively has.

@@ -1,11 +1,11 @@
 //! Finds where names are defined and used, across files.
 
 use super::TemplateAnalysis;
-use super::grammar::NameFamily;
-use super::walk::{Word, WordRole, walk_as};
+use super::grammar::{MemberKind, NameFamily};
+use super::walk::{TypedEntity, Word, WordRole, walk_as};
 use crate::tosca::types::profile;
 use crate::tosca::{Family, TypeId};
-use cuvee_text::source::Span;
+use cuvee_text::source::{FileId, Span};
 use cuvee_text::yaml::{Node, Scalar};
 use rustc_hash::FxHashMap;
 use std::path::Path;
@@ -15,6 +15,8 @@ use std::path::Path;
 pub(crate) enum SymbolKey {
     Type(TypeId),
     Named(NameFamily, Box<str>),
+    /// A part of a type, with the type that first has it.
+    Member(TypeId, MemberKind, Box<str>),
 }
 
 /// A name with the places where it stands.
@@ -64,15 +66,20 @@ impl Symbol {
 }
 
 impl Symbols {
-    /// Collects the names of the documents of an analysis.
-    pub(crate) fn of(analysis: &TemplateAnalysis<'_>) -> Self {
+    /// Collects the names of the documents of an analysis: those of parts of types, or all others.
+    pub(crate) fn of(analysis: &TemplateAnalysis<'_>, of_members: bool) -> Self {
         let mut symbols = Self::default();
         for &(root, content) in &analysis.roots {
-            walk_as(root, content, &mut |word| symbols.define(analysis, word));
+            walk_as(root, content, &mut |word| {
+                if word.is_member() == of_members {
+                    symbols.define(analysis, word);
+                }
+            });
         }
         for &(root, content) in &analysis.roots {
             walk_as(root, content, &mut |word| {
-                if let Some(key) = named(analysis, &symbols, word)
+                if word.is_member() == of_members
+                    && let Some(key) = named(analysis, &symbols, word)
                     && let Some(span) = inner(analysis, word.node)
                 {
                     symbols.by_key.entry(key).or_default().uses.push(span);
@@ -84,8 +91,7 @@ impl Symbols {
 
     fn define(&mut self, analysis: &TemplateAnalysis<'_>, word: Word<'_>) {
         let WordRole::Defines(family) = word.role else { return };
-        let (Some(key), Some(span)) =
-            (defined(analysis, family, word.node), inner(analysis, word.node))
+        let (Some(key), Some(span)) = (defined(analysis, family, word), inner(analysis, word.node))
         else {
             return;
         };
@@ -107,11 +113,17 @@ impl Symbols {
 fn defined(
     analysis: &TemplateAnalysis<'_>,
     family: NameFamily,
-    node: Node<'_>,
+    word: Word<'_>,
 ) -> Option<SymbolKey> {
-    let text = node.text()?;
+    let text = word.node.text()?;
     match family {
-        NameFamily::Type(family) => type_named(analysis, family, node).map(SymbolKey::Type),
+        NameFamily::Type(family) => type_named(analysis, family, word.node).map(SymbolKey::Type),
+        NameFamily::Member(kind) => {
+            let file = Some(word.node.span().file);
+            let of = analysis.type_of(file, word.typed?)?;
+            let owner = analysis.owner(of, kind, text)?;
+            Some(SymbolKey::Member(owner, kind, text.into()))
+        }
         family => Some(SymbolKey::Named(family, text.into())),
     }
 }
@@ -123,7 +135,7 @@ fn type_named(analysis: &TemplateAnalysis<'_>, family: Family, node: Node<'_>) -
 /// The name that a word means.
 fn named(analysis: &TemplateAnalysis<'_>, symbols: &Symbols, word: Word<'_>) -> Option<SymbolKey> {
     let WordRole::Names(families) = word.role else { return None };
-    let means = |family: &NameFamily| match defined(analysis, *family, word.node)? {
+    let means = |family: &NameFamily| match defined(analysis, *family, word)? {
         key @ SymbolKey::Type(_) => Some(key),
         key => symbols.by_key.contains_key(&key).then_some(key),
     };
@@ -158,6 +170,10 @@ impl TemplateAnalysis<'_> {
             return Err(why);
         }
         let (key, symbol, span) = self.at(path, offset).ok_or(nothing)?;
+        if let SymbolKey::Member(_, kind, name) = key {
+            let what = kind.noun();
+            return Err(format!("`{name}` is a {what}: not all places that use it are known"));
+        }
         if let SymbolKey::Type(id) = key
             && let Some(types) = self.types
         {
@@ -223,7 +239,7 @@ impl TemplateAnalysis<'_> {
 
     /// Where the name at a place of the text that was read is defined.
     pub(crate) fn definitions_at(&self, at: Span) -> &[Span] {
-        self.symbols().at(at).map_or(&[], |(_, symbol, _)| &symbol.definitions)
+        self.symbol(at).map_or(&[], |(_, symbol, _)| &symbol.definitions)
     }
 
     /// The family of the name that a word means.
@@ -234,19 +250,71 @@ impl TemplateAnalysis<'_> {
                 let types = self.types?;
                 types.definition(*id).key.span().file.is_built_in()
             }
-            SymbolKey::Named(..) => false,
+            SymbolKey::Named(..) | SymbolKey::Member(..) => false,
         };
         Some((family_of(self, &key)?, is_built_in))
     }
 
     /// The name at a place of the text that was read.
     pub(crate) fn symbol_at(&self, at: Span) -> Option<(&SymbolKey, &str)> {
-        let (key, symbol, _) = self.symbols().at(at)?;
+        let (key, symbol, _) = self.symbol(at)?;
         Some((key, &symbol.name))
     }
 
     fn at(&self, path: &Path, offset: usize) -> Option<(&SymbolKey, &Symbol, Span)> {
-        self.symbols().at(self.read_span(path, offset)?)
+        self.symbol(self.read_span(path, offset)?)
+    }
+
+    /// The symbol at a place. Parts of types are many, so they are looked for only where one is
+    /// asked for.
+    fn symbol(&self, at: Span) -> Option<(&SymbolKey, &Symbol, Span)> {
+        let is_member = || {
+            let mut found = false;
+            let here = self.roots.iter().filter(|(root, _)| root.document().file() == at.file);
+            here.for_each(|&(root, content)| {
+                walk_as(root, content, &mut |word| {
+                    let span = word.node.span();
+                    let is_here = (span.start..=span.end).contains(&at.start);
+                    found |= is_here && word.is_member();
+                });
+            });
+            found
+        };
+        self.symbols().at(at).or_else(|| {
+            let members = || Symbols::of(self, true);
+            is_member().then(|| self.members.get_or_init(members).at(at)).flatten()
+        })
+    }
+
+    /// The type of an element that has one type only, or that a definition defines.
+    pub(crate) fn type_of(&self, file: Option<FileId>, entity: TypedEntity<'_>) -> Option<TypeId> {
+        let types = self.types?;
+        if let Some(name) = entity.defines {
+            return types.find_in(file, entity.family, name.text()?);
+        }
+        let name = entity.body.get("type")?;
+        let name = name.as_str().or_else(|| {
+            let mut items = name.items();
+            let only = items.next().filter(|_| items.next().is_none())?;
+            only.as_str().or_else(|| only.entries().next()?.0.text())
+        })?;
+        types.find_in(file, entity.family, name)
+    }
+
+    /// The ancestor of a type that first has a part.
+    fn owner(&self, of: TypeId, kind: MemberKind, name: &str) -> Option<TypeId> {
+        let types = self.types?;
+        let has = |id: &TypeId| {
+            let effective = types.effective(*id);
+            match kind {
+                MemberKind::Property => effective.properties.contains_key(name),
+                MemberKind::Attribute => effective.attributes.contains_key(name),
+                MemberKind::Capability => effective.capabilities.contains_key(name),
+                MemberKind::Requirement => effective.requirements.contains_key(name),
+                MemberKind::Interface => effective.interfaces.contains_key(name),
+            }
+        };
+        types.chain(of).take_while(has).last()
     }
 
     fn places_of(&self, symbol: &Symbol) -> Vec<SymbolPlace> {
@@ -266,6 +334,7 @@ fn family_of(analysis: &TemplateAnalysis<'_>, key: &SymbolKey) -> Option<NameFam
     match key {
         SymbolKey::Type(id) => Some(NameFamily::Type(analysis.types?.definition(*id).family)),
         SymbolKey::Named(family, _) => Some(*family),
+        SymbolKey::Member(_, kind, _) => Some(NameFamily::Member(*kind)),
     }
 }
 

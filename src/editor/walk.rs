@@ -44,11 +44,24 @@ pub(crate) struct Word<'n> {
     pub is_key: bool,
 }
 
-/// An element with a type.
+impl Word<'_> {
+    /// Whether this is the name of a part of a type.
+    pub(crate) fn is_member(&self) -> bool {
+        match self.role {
+            WordRole::Defines(family) => matches!(family, NameFamily::Member(_)),
+            WordRole::Names(families) => member_of(families).is_some(),
+            _ => false,
+        }
+    }
+}
+
+/// An element with a type, or the definition of a type.
 #[derive(Clone, Copy)]
 pub(crate) struct TypedEntity<'n> {
     pub family: Family,
     pub body: Node<'n>,
+    /// The name of the type, where this is its definition.
+    pub defines: Option<Node<'n>>,
 }
 
 /// Says of each word of a service template what it is.
@@ -141,7 +154,9 @@ impl<'n> WordWalker<'_, 'n> {
     }
 
     fn map(&mut self, node: Node<'n>, grammar: &'static MapGrammar, around: WordSurroundings<'n>) {
-        let typed = grammar.typed.map(|family| TypedEntity { family, body: node });
+        let entity = |family, defines| TypedEntity { family, body: node, defines };
+        let defines = grammar.defines.and_then(|family| Some(entity(family, Some(around.key?))));
+        let typed = grammar.typed.map(|family| entity(family, None)).or(defines);
         let around =
             WordSurroundings { map: Some(node), key: around.key, typed: typed.or(around.typed) };
         if node.kind() == NodeKind::Scalar {

@@ -162,3 +162,34 @@ fn what_is_cancelled_is_answered() {
     assert!(client.request("textDocument/hover", place).unwrap().is_object());
     client.shut_down();
 }
+
+/// Parts of types are found where templates assign them, across files, and keep their names.
+#[test]
+fn parts_of_types_are_found() {
+    let folder = tempdir().unwrap();
+    let types = format!(
+        "{TYPES}  Big:\n    derived_from: Shop\n    properties: {{port: {{type: integer, default: 1}}}}\n"
+    );
+    std::fs::write(folder.path().join("types.yaml"), types).unwrap();
+    let mut client = Client::new(folder.path());
+    client.open("shop.yaml", &SHOP.replace("other: {type: Shop", "other: {type: Big"));
+    assert_eq!(client.published("shop.yaml", 1), []);
+    let place = at(&client, 6, 20);
+    let found = client.request("textDocument/definition", place.clone()).unwrap();
+    let lines = |found: &Value| -> Vec<u64> {
+        let lines = found.as_array().unwrap().iter();
+        lines.map(|it| it["range"]["start"]["line"].as_u64().unwrap()).collect()
+    };
+    // Where it is defined, and refined.
+    assert_eq!(lines(&found), [5, 8], "{found}");
+    let params = with(place.clone(), "context", json!({ "includeDeclaration": false }));
+    let found = client.request("textDocument/references", params).unwrap();
+    assert_eq!(lines(&found), [6, 7], "{found}");
+    let hover = client.request("textDocument/hover", place.clone()).unwrap();
+    assert_eq!(hover["contents"]["value"], "**port**: integer (property of Shop)");
+    let why =
+        client.request("textDocument/rename", with(place, "newName", json!("door"))).unwrap_err();
+    let why = why["message"].as_str().unwrap();
+    assert_eq!(why, "`port` is a property: not all places that use it are known");
+    client.shut_down();
+}

@@ -181,6 +181,22 @@ fn a_file_that_comes_later_is_seen() {
     client.shut_down();
 }
 
+/// What validating says of a saved file, as the client has lines of it.
+pub(crate) fn validated(client: &Client, name: &str) -> Vec<String> {
+    let validation = Resolver::new(client.folder.join(name)).validate();
+    let sources = &validation.sources;
+    let found = validation.diagnostics.iter().filter(|found| {
+        found.span.is_some_and(|span| sources.file(span.file).path().ends_with(name))
+    });
+    let line = |found: &cuvee::diagnostic::Diagnostic| {
+        let at = sources.location(found.span.unwrap());
+        let column = sources.utf16_column(found.span.unwrap()) - 1;
+        let message = found.message.lines().next().unwrap();
+        format!("{}:{column} {}: {message}", at.line - 1, found.code)
+    };
+    found.map(line).collect()
+}
+
 /// What is published in the end is what validating says.
 #[test]
 fn examples_have_what_validating_says() {
@@ -195,20 +211,7 @@ fn examples_have_what_validating_says() {
             continue;
         }
         let name = template.strip_prefix(&examples).unwrap().display().to_string();
-        let validation = Resolver::new(client.folder.join(&name)).validate();
-        let expected = validation.diagnostics.iter().filter(|found| {
-            found
-                .span
-                .is_some_and(|span| validation.sources.file(span.file).path().ends_with(&name))
-        });
-        let expected: Vec<_> = expected
-            .map(|found| {
-                let at = validation.sources.location(found.span.unwrap());
-                let column = validation.sources.utf16_column(found.span.unwrap()) - 1;
-                let message = found.message.lines().next().unwrap();
-                format!("{}:{column} {}: {message}", at.line - 1, found.code)
-            })
-            .collect();
+        let expected = validated(&client, &name);
         client.open_saved(&name);
         client.published(&name, 1);
         let proven = client.published(&name, 1);

@@ -1,10 +1,13 @@
 //! Types an example character by character, and takes back what was typed.
 
 use crate::client::{Client, lines};
+use crate::findings::validated;
+use crate::folders;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
-use proptest::test_runner::{Config, TestRunner};
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
 use tempfile::tempdir;
 
 const SHOP: &str = include_str!("../../examples/shop/variable-service-template.yaml");
@@ -106,5 +109,99 @@ fn random_changes_lead_to_the_same_text() {
         client.close(&name);
         client.close(&copy);
     }
+    client.shut_down();
+}
+
+/// Everything of TOSCA below a folder.
+fn tosca_files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for path in std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()) {
+        if path.is_dir() {
+            tosca_files(&path, found);
+        } else if path.extension().is_some_and(|it| it == "yaml") {
+            let text = std::fs::read_to_string(&path).unwrap();
+            let is_other = path.components().any(|it| it.as_os_str() == "tests");
+            if text.contains("tosca_definitions_version") && !is_other {
+                found.push(path);
+            }
+        }
+    }
+}
+
+/// A session in one file, in which each change is a version.
+struct TypedFile<'c> {
+    client: &'c mut Client,
+    name: String,
+    text: String,
+    version: i32,
+}
+
+impl TypedFile<'_> {
+    fn replace(&mut self, start: usize, end: usize, new: &str) {
+        self.version += 1;
+        let change = edit(&self.text, start, end, new);
+        self.client.change(&self.name, self.version, change);
+        self.text.replace_range(start..end, new);
+    }
+
+    /// Waits for what is published of this version.
+    fn look(&mut self) -> Vec<String> {
+        lines(&self.client.published(&self.name, self.version))
+    }
+}
+
+/// Each character of each example is typed, and each example is cut and pasted into: whatever is
+/// typed, the version that is waited for is answered, and the end is what validating says.
+#[test]
+fn examples_are_typed_and_edited() {
+    let folder = tempdir().unwrap();
+    let examples = folder.path().join("examples");
+    folders::copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("examples"), &examples);
+    let mut client = Client::new(&examples);
+    let mut files = Vec::new();
+    tosca_files(&client.folder.clone(), &mut files);
+    files.sort();
+    let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
+    let mut runner = TestRunner::new_with_rng(Config::default(), rng);
+    let mut versions = 0;
+    for path in &files {
+        let name = path.strip_prefix(&client.folder).unwrap().display().to_string();
+        let whole = std::fs::read_to_string(path).unwrap();
+        let expected = validated(&client, &name);
+        client.open(&name, "");
+        let mut file = TypedFile { client: &mut client, name, text: String::new(), version: 1 };
+        for (at, typed) in whole.char_indices() {
+            let mut buffer = [0; 4];
+            file.replace(at, at, typed.encode_utf8(&mut buffer));
+            // Some lines are looked at, and some places within lines.
+            let looks = if typed == '\n' { 0.2 } else { 0.004 };
+            if prop::bool::weighted(looks).new_tree(&mut runner).unwrap().current() {
+                file.look();
+            }
+        }
+        assert_eq!(file.text, whole);
+        let edits = prop::collection::vec((0..=whole.len(), 0..80_usize, 0..=whole.len()), 8);
+        for (start, length, from) in edits.new_tree(&mut runner).unwrap().current() {
+            let near = |mut at: usize| {
+                while !whole.is_char_boundary(at) {
+                    at -= 1;
+                }
+                at
+            };
+            let (start, end) = (near(start), near((start + length).min(whole.len())));
+            let pasted = &whole[near(from)..near((from + length / 2).min(whole.len()))];
+            let cut = whole[start..end].to_owned();
+            file.replace(start, end, pasted);
+            file.look();
+            // Undo.
+            file.replace(start, start + pasted.len(), &cut);
+        }
+        assert_eq!(file.text, whole);
+        let (version, name) = (file.version, file.name);
+        let is_it = |found: &[gen_lsp_types::Diagnostic]| lines(found) == expected;
+        client.published_until(&name, version, is_it);
+        client.close(&name);
+        versions += version;
+    }
+    assert!(files.len() > 10 && versions > 30_000, "{} files, {versions} versions", files.len());
     client.shut_down();
 }
