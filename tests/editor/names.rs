@@ -1,6 +1,7 @@
 //! Tests that names are found wherever they stand: names of the examples are renamed, and back.
 
 use crate::folders;
+use crate::typing::tosca_files;
 use cuvee::Resolver;
 use cuvee::editor::OverlayFiles;
 use cuvee::source::{FileSystem, MemoryFiles, OsFiles, SourceMap, Span};
@@ -68,17 +69,20 @@ fn names(template: &Path, file: &Path) -> Vec<usize> {
 fn names_of_examples_are_renamed_and_back() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     let mut count = 0;
-    for example in ["shop", "technologies", "guestbook"] {
+    let examples = ["shop", "technologies", "guestbook", "deployment", "catalogue", "build-script"];
+    for example in examples {
         let folder = tempfile::tempdir().unwrap();
         let copy = folder.path().join(example);
         folders::copy(&root.join(example), &copy);
-        let template = copy.join("variable-service-template.yaml");
+        let usual = ["variable-service-template.yaml", "service-template.yaml"];
+        let template =
+            usual.map(|name| copy.join(name)).into_iter().find(|it| it.is_file()).unwrap();
         let nothing = Texts::new();
         let before = (findings(&template, &nothing), results(&template, &nothing));
-        let library = std::fs::read_dir(copy.join("lib")).into_iter().flatten();
-        let files = library.map(|it| it.unwrap().path()).filter(|it| it.is_file());
+        let mut files = Vec::new();
+        tosca_files(&copy, &mut files);
         let mut places = Vec::new();
-        for file in files.chain([template.clone()]) {
+        for file in files {
             places.extend(names(&template, &file).into_iter().map(|at| (file.clone(), at)));
         }
         for (file, at) in places {
@@ -115,7 +119,7 @@ fn names_of_examples_are_renamed_and_back() {
             count += 1;
         }
     }
-    assert!(count > 40, "{count}");
+    assert!(count > 80, "{count}");
 }
 
 #[test]

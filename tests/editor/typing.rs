@@ -113,7 +113,7 @@ fn random_changes_lead_to_the_same_text() {
 }
 
 /// Everything of TOSCA below a folder.
-fn tosca_files(folder: &Path, found: &mut Vec<PathBuf>) {
+pub(crate) fn tosca_files(folder: &Path, found: &mut Vec<PathBuf>) {
     for path in std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()) {
         if path.is_dir() {
             tosca_files(&path, found);
