@@ -90,3 +90,27 @@ async def test_what_may_be_written(client: LanguageClient):
     assert "topology_template" in [it.name for it in symbols]
     folds = await client.text_document_folding_range_async(types.FoldingRangeParams(text_document=document))
     assert len(folds) > 20
+
+
+@pytest.mark.asyncio
+async def test_what_is_shown_within_the_text(client: LanguageClient):
+    told = asyncio.get_running_loop().create_future()
+    client.feature("cuvee/absent")(lambda params: told.done() or told.set_result(params))
+    for what in (types.WORKSPACE_SEMANTIC_TOKENS_REFRESH, types.WORKSPACE_INLAY_HINT_REFRESH):
+        client.feature(what)(lambda _: None)
+    text = SHOP.read_text()
+    uri = opened(client, text)
+    document = types.TextDocumentIdentifier(uri=uri)
+    client.protocol.notify("cuvee/preset", {"uri": uri, "preset": "dev"})
+    absent = await asyncio.wait_for(told, 30)
+    assert absent.preset == "dev" and len(absent.ranges) > 5
+    tokens = await client.text_document_semantic_tokens_full_async(types.SemanticTokensParams(text_document=document))
+    assert len(tokens.data) % 5 == 0 and len(tokens.data) > 1_000
+    whole = types.Range(types.Position(0, 0), types.Position(9_999, 0))
+    hints = await client.text_document_inlay_hint_async(types.InlayHintParams(text_document=document, range=whole))
+    labels = {it.label for it in hints}
+    assert {"present if monitoring", "absent in dev"} <= labels
+    symbols = await client.workspace_symbol_async(types.WorkspaceSymbolParams(query="cluster"))
+    assert "cluster" in [it.name for it in symbols]
+    content = await client.workspace_text_document_content_async(types.TextDocumentContentParams(uri="cuvee:/codes/unknown-type"))
+    assert content.text.startswith("unknown-type\n")
