@@ -83,6 +83,12 @@ impl TemplateAnalysis<'_> {
         !self.mended.files.is_empty()
     }
 
+    /// The path of the template, which may be that of a file in an archive.
+    pub fn template(&self) -> Option<&Path> {
+        let loaded = self.mended.loaded.as_ref()?;
+        Some(self.sources.get(loaded.template())?.path())
+    }
+
     /// The files that were read, as they were typed.
     pub fn sources(&self) -> &SourceMap {
         &self.sources

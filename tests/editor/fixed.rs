@@ -129,6 +129,15 @@ fn archives_are_read() {
     let found = client.request("workspace/symbol", json!({ "query": "cache" })).unwrap();
     let place = found[0]["location"]["uri"].as_str().unwrap();
     assert!(place.ends_with("shop.csar%3A/template.yaml"), "{found}");
+    let whole = format!("file://{}/shop.csar", client.folder.display());
+    let mut run = |command: &str, uri: &str| {
+        let params = json!({ "command": command, "arguments": [{ "uri": uri }] });
+        client.request("workspace/executeCommand", params)
+    };
+    assert_eq!(run("cuvee.template", &whole).unwrap(), place);
+    assert!(run("cuvee.resolve", &whole).unwrap().as_str().unwrap().contains("type: Shop"));
+    let why = run("cuvee.template", &whole.replace("shop", "none")).unwrap_err();
+    assert!(why["message"].as_str().unwrap().contains("no template"), "{why}");
     let missing = content(&mut client, &format!("{archive}/none.yaml")).unwrap_err();
     assert!(missing["message"].as_str().unwrap().contains("none.yaml"), "{missing}");
     let outside = content(&mut client, &format!("{archive}/../../etc/passwd"));

@@ -90,6 +90,7 @@ class Extension implements vscode.TextDocumentContentProvider {
       shows('cuvee.graph', (subject) => this.#showGraph(subject)),
       shows('cuvee.explain', (subject) => this.#showText('cuvee.explain', subject)),
       shows('cuvee.matrix', (subject) => this.#showText('cuvee.matrix', subject)),
+      vscode.commands.registerCommand('cuvee.readArchive', (archive?: vscode.Uri) => this.#told(() => this.#readArchive(archive))),
       vscode.workspace.onDidOpenTextDocument(() => void this.look()),
       vscode.workspace.onDidChangeTextDocument(() => this.#later()),
       vscode.workspace.onDidCloseTextDocument((document) => this.#forget(document.uri.toString())),
@@ -309,6 +310,16 @@ class Extension implements vscode.TextDocumentContentProvider {
     const preset = subject.preset ?? '';
     const title = `${template.path.split('/').at(-1)}: ${preset === '' ? 'variant' : preset}`;
     await vscode.commands.executeCommand('vscode.diff', template, reading('cuvee.resolve', subject, 'variant.yaml'), title);
+  }
+
+  /** Opens the template of an archive, which is only read. */
+  async #readArchive(given?: vscode.Uri): Promise<void> {
+    const filters = { 'TOSCA archives': ['csar', 'zip'] };
+    const archive = given ?? (await vscode.window.showOpenDialog({ filters }))?.[0];
+    if (archive !== undefined) {
+      const template = String(await this.#ask('cuvee.template', { uri: archive.toString() }));
+      await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(vscode.Uri.parse(template)));
+    }
   }
 
   async #showText(command: string, subject: Subject): Promise<void> {

@@ -216,6 +216,16 @@ try {
   done('lenses count variants, and draw one');
 
   await command('View: Close All Editors');
+  const packed = spawnSync(cuvee, ['resolve', template, '--preset', 'dev', '--output', path.join(folder, 'shop.csar')], { encoding: 'utf8' });
+  assert.equal(packed.status, 0, packed.stderr);
+  await page.keyboard.press('Control+Shift+E');
+  const archive = page.locator('.explorer-folders-view .monaco-list-row', { hasText: 'shop.csar' });
+  await archive.click({ button: 'right' });
+  await page.locator('.context-view .action-label', { hasText: 'Read Archive' }).click();
+  await page.locator('.editor-instance .view-line', { hasText: 'tosca_simple_yaml_1_3' }).first().waitFor();
+  await page.keyboard.press('Control+B');
+  done('the template of an archive is read');
+
   await page.close();
   await strangers(browser);
   done('a folder that is not trusted names no program');

@@ -6,7 +6,7 @@ use super::protocol::{Encoding, Position, Range};
 use crate::cli::args::Elements;
 use crate::cli::{explain, matrix, variants};
 use cuvee::Resolver;
-use cuvee::editor;
+use cuvee::editor::{self, TemplateAnalysis};
 use cuvee::explore::outline::ElementPlace;
 use cuvee::explore::{ElementKind, Query};
 use cuvee::output::draw::{Drawing, Svg};
@@ -29,8 +29,14 @@ pub(super) const LENSES: &str = "textDocument/codeLens";
 pub(super) const VERSION: u32 = 2;
 
 /// The commands.
-const COMMANDS: [&str; 5] =
-    ["cuvee.explain", "cuvee.graph", "cuvee.matrix", "cuvee.presets", "cuvee.resolve"];
+const COMMANDS: [&str; 6] = [
+    "cuvee.explain",
+    "cuvee.graph",
+    "cuvee.matrix",
+    "cuvee.presets",
+    "cuvee.resolve",
+    "cuvee.template",
+];
 
 /// How many steps counting for a lens may take.
 const EFFORT: u64 = 200_000;
@@ -102,6 +108,12 @@ impl VariantsQuestion<'_> {
             }
             "cuvee.presets" => {
                 return Ok(self.resolver.preset_names().map_err(told)?.into());
+            }
+            "cuvee.template" => {
+                let template =
+                    |analysis: &TemplateAnalysis<'_>| analysis.template().map(place::uri_of);
+                let why = || format!("`{}` has no template that can be read", self.file.display());
+                self.resolver.analysis(None, template).ok_or_else(why)?
             }
             "cuvee.resolve" => chosen.resolve().map_err(told)?.to_yaml().to_owned(),
             _ => return Err(format!("there is no command `{command}`")),

@@ -13,6 +13,7 @@ use super::root::JudgedRoot;
 use super::settings::{self, ChosenPreset, EditorSettings, ShownPreset};
 use super::worker::{AskedQuestion, FromWorker, ToWorker, WorkerRun, WorkerTask};
 use super::workers::{FromWorkers, WorkerKind, WorkerProcess};
+use cuvee::source::csar::is_archive;
 use indexmap::IndexSet;
 use lsp_server::{Message, Notification, Request, RequestId, Response};
 use serde_json::{Value, json};
@@ -761,7 +762,8 @@ impl Server {
         let is_lens = method == commands::LENSES;
         let file = file.filter(|path| match self.documents.get(path) {
             Some(document) => document.is_template() || !is_lens && document.is_tosca(),
-            None => false,
+            // An archive is not open as such, but files in it are.
+            None => !is_lens && is_archive(path),
         });
         match file {
             Some(file) => {
