@@ -1,5 +1,6 @@
-//! Measures the language server: how long it takes from a change to what is published of it, from
-//! the start to the first answer, and how much memory its processes have after many changes.
+//! Measures the language server: how long it takes from the start to the first answer, from a
+//! change to what is published of its text, of its variants and to words that may be written, and
+//! how much memory its processes have after many changes.
 //!
 //! `cargo bench --bench lsp` measures 1,000 changes of each text; a number behind `--` says how
 //! many.
@@ -25,7 +26,10 @@ use std::time::{Duration, Instant};
 fn main() {
     let given = std::env::args().skip(1).find_map(|argument| argument.parse().ok());
     let changes: usize = given.unwrap_or(1_000);
-    println!("{:<22} {:>9} {:>9} {:>9} {:>9}", "text", "first", "median", "p95", "memory");
+    println!(
+        "{:<16} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}",
+        "text", "first", "median", "p95", "words", "variants", "memory"
+    );
     let folder = tempfile::tempdir().unwrap();
     let shop = folder.path().join("shop");
     folders::copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/shop"), &shop);
@@ -41,6 +45,13 @@ fn main() {
     row("6 MB of types", &typed, "t.yaml", changes);
 }
 
+/// How many times words are asked for, and how many times variants are waited for.
+const WORDS: i32 = 50;
+const VARIANTS: i32 = 5;
+
+/// How long the server waits before it looks at variants.
+const IDLE: Duration = Duration::from_millis(300);
+
 /// Measures one text: each change adds a comment at the end or takes it away.
 fn row(what: &str, folder: &Path, name: &str, changes: usize) {
     let start = Instant::now();
@@ -48,23 +59,58 @@ fn row(what: &str, folder: &Path, name: &str, changes: usize) {
     let text = client.open_saved(name);
     client.published(name, 1);
     let first = start.elapsed();
-    let line = text.matches('\n').count();
-    let mut times: Vec<Duration> = Vec::new();
-    for version in 2..changes + 2 {
-        let (end, new) = if version % 2 == 0 { (0, "#") } else { (1, "") };
-        let range = json!({ "start": { "line": line, "character": 0 }, "end": { "line": line, "character": end } });
-        let version = i32::try_from(version).unwrap();
-        let start = Instant::now();
+    let end = text.matches('\n').count();
+    let mut version = 1;
+    let mut change = |client: &mut Client| {
+        version += 1;
+        let (column, new) = if version % 2 == 0 { (0, "#") } else { (1, "") };
+        let range = json!({ "start": { "line": end, "character": 0 }, "end": { "line": end, "character": column } });
         client.change(name, version, json!([{ "range": range, "text": new }]));
+        version
+    };
+    let texts = (0..changes).map(|_| {
+        let start = Instant::now();
+        let version = change(&mut client);
         client.published(name, version);
-        times.push(start.elapsed());
-    }
-    times.sort_unstable();
+        start.elapsed()
+    });
+    let texts = share(texts.collect());
+    let memory = memory(&client);
+    let line = text.lines().position(|line| line.contains(" type: ")).unwrap();
+    let column = text.lines().nth(line).unwrap().find(" type: ").unwrap() + " type: ".len();
+    let words = (0..WORDS).map(|_| {
+        let start = Instant::now();
+        change(&mut client);
+        let place = json!({ "textDocument": { "uri": client.uri(name) }, "position": { "line": line, "character": column } });
+        client.request("textDocument/completion", place).unwrap();
+        start.elapsed()
+    });
+    let words = share(words.collect());
+    let variants = (0..VARIANTS).map(|_| {
+        let start = Instant::now();
+        let version = change(&mut client);
+        // What the text says comes first.
+        client.published(name, version);
+        client.published(name, version);
+        start.elapsed().saturating_sub(IDLE)
+    });
+    let variants = share(variants.collect());
     let ms = |time: Duration| format!("{:.1} ms", time.as_secs_f64() * 1e3);
-    let share = |part: usize| times.get(times.len() * part / 100).copied().unwrap_or_default();
-    let (median, p95) = (ms(share(50)), ms(share(95)));
-    println!("{what:<22} {:>9} {median:>9} {p95:>9} {:>6} MB", ms(first), memory(&client));
+    println!(
+        "{what:<16} {:>9} {:>9} {:>9} {:>9} {:>9} {memory:>6} MB",
+        ms(first),
+        ms(texts(50)),
+        ms(texts(95)),
+        ms(words(95)),
+        ms(variants(50)),
+    );
     client.shut_down();
+}
+
+/// Says which time a share of all is below, in percent.
+fn share(mut times: Vec<Duration>) -> impl Fn(usize) -> Duration {
+    times.sort_unstable();
+    move |part| times.get(times.len() * part / 100).copied().unwrap_or_default()
 }
 
 /// The memory of the server and its workers in megabytes.

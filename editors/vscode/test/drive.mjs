@@ -216,8 +216,10 @@ try {
   done('lenses count variants, and draw one');
 
   await command('View: Close All Editors');
-  const packed = spawnSync(cuvee, ['resolve', template, '--preset', 'dev', '--output', path.join(folder, 'shop.csar')], { encoding: 'utf8' });
+  const made = path.join(place, 'shop.csar');
+  const packed = spawnSync(cuvee, ['resolve', folder, '--preset', 'dev', '--output', made], { encoding: 'utf8' });
   assert.equal(packed.status, 0, packed.stderr);
+  cpSync(made, path.join(folder, 'shop.csar'));
   await page.keyboard.press('Control+Shift+E');
   const archive = page.locator('.explorer-folders-view .monaco-list-row', { hasText: 'shop.csar' });
   await archive.click({ button: 'right' });

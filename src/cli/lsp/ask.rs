@@ -263,8 +263,10 @@ impl PlaceQuestion<'_, '_> {
     }
 
     fn modifiers(&self, token: &EditorToken, start: Position, end: Position) -> u32 {
-        let absent = self.asked.shown.iter().flat_map(|(_, absent)| absent);
-        let is_absent = absent.clone().any(|range| range.start <= start && end <= range.end);
+        let absent = self.asked.shown.as_ref().map_or(&[][..], |(_, absent)| absent);
+        // Ranges are in order.
+        let near = absent.get(absent.partition_point(|range| range.end < end));
+        let is_absent = near.is_some_and(|range| range.start <= start);
         let modifiers = [token.defines, token.is_built_in, is_absent];
         modifiers.iter().rev().fold(0, |sum, is_set| sum * 2 + u32::from(*is_set))
     }
@@ -283,7 +285,7 @@ impl PlaceQuestion<'_, '_> {
             (self.range(hint.span).start.line, format!("present if {}", hint.condition))
         });
         let absent = self.asked.shown.iter().flat_map(|(name, absent)| {
-            outermost(absent).map(move |range| (range.start.line, format!("absent in {name}")))
+            absent.iter().map(move |range| (range.start.line, format!("absent in {name}")))
         });
         let mut all: Vec<_> = present.chain(absent).collect();
         all.sort();
@@ -340,12 +342,4 @@ pub(super) fn names(
         json!({ "name": name, "kind": kind, "containerName": what, "location": location })
     };
     names.filter(|it| it.name.to_lowercase().contains(&wanted)).take(NAMES).map(symbol).collect()
-}
-
-/// The ranges that are in no other one of these.
-fn outermost(ranges: &[Range]) -> impl Iterator<Item = &Range> {
-    let is_inner = |range: &Range, other: &Range| {
-        other != range && other.start <= range.start && range.end <= other.end
-    };
-    ranges.iter().filter(move |range| !ranges.iter().any(|other| is_inner(range, other)))
 }

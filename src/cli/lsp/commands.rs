@@ -14,6 +14,7 @@ use cuvee::parts::yaml::{Limits, Node, NodeKind, parse};
 use cuvee::source::{FileId, SourceMap, Span};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
@@ -177,16 +178,21 @@ impl VariantsQuestion<'_> {
     }
 }
 
-/// What the chosen variant does not have: ranges by file.
+/// What the chosen variant does not have: ranges by file, in order, none of them in another one.
 ///
 /// # Errors
 /// Why there is no such variant, for people.
 pub(super) fn absent(chosen: &Resolver, encoding: Encoding) -> Result<Value, String> {
     let (places, sources) = places(chosen)?;
+    let spans = places.iter().filter(|(place, _)| !place.present).map(|(_, span)| *span);
+    let mut spans: Vec<Span> = spans.collect();
+    spans.sort_unstable_by_key(|span| (span.file, span.start, Reverse(span.end)));
+    let is_inner = |span: &Span, around: &Span| span.file == around.file && span.end <= around.end;
+    spans.dedup_by(|span, around| is_inner(span, around));
     let mut absent: BTreeMap<&Path, Vec<Range>> = BTreeMap::new();
-    for (_, span) in places.iter().filter(|(place, _)| !place.present) {
+    for span in spans {
         let ranges = absent.entry(sources.file(span.file).path()).or_default();
-        ranges.push(editor::range(&sources, *span, encoding));
+        ranges.push(editor::range(&sources, span, encoding));
     }
     Ok(json!(absent))
 }
