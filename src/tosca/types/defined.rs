@@ -234,6 +234,17 @@ impl<'a> Types<'a> {
         }
     }
 
+    /// The key and the map of a definition, of which nothing was read.
+    pub(crate) fn place(&self, id: TypeId) -> (Family, Node<'a>, Node<'a>) {
+        match self.hierarchy.outline(id) {
+            Some(outline) => (outline.family, outline.key, outline.body),
+            None => {
+                let definition = self.definition(id);
+                (definition.family, definition.key, definition.value)
+            }
+        }
+    }
+
     fn written(&self, index: usize) -> &(TypeDefinition<'a>, Diagnostics) {
         self.definitions[index].get_or_init(|| {
             let mut diagnostics = Diagnostics::default();

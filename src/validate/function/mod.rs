@@ -141,7 +141,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                 &["type", "properties", "targets"],
             );
         }
-        self.types.ids().for_each(|id| self.search_type(self.types.definition(id).value));
+        self.types.ids().for_each(|id| self.search_type(self.types.place(id).2));
     }
 
     /// Checks calls within types by their shape only, because no entities exist there.

@@ -3,16 +3,18 @@
 
 use super::super::checker::Checker;
 use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean};
-use crate::tosca::{Family, RequirementDefinition, profile};
+use crate::tosca::{Family, RequirementDefinition, TypeId, profile};
+use cuvee_text::yaml::Node;
 
 impl Checker<'_, '_> {
     /// Checks the requirement definitions of all node types that are not built in.
     pub(super) fn requirement_definitions(&self) {
-        let types = self.types.ids().map(|id| (id, self.types.definition(id)));
-        for (id, kind) in types.filter(|(_, kind)| {
-            kind.family == Family::Node && !profile::is_built_in(kind.key.span().file)
-        }) {
-            for own in &kind.requirements {
+        let is_asked_for = |id: &TypeId| {
+            let (family, key, body) = self.types.place(*id);
+            family == Family::Node && !profile::is_built_in(key.span().file) && says_more(body)
+        };
+        for id in self.types.ids().filter(is_asked_for) {
+            for own in &self.types.definition(id).requirements {
                 if let Some(effective) = self.requirement_definition(id, own.named.name) {
                     self.relationship_interfaces(own, effective);
                 }
@@ -54,4 +56,16 @@ impl Checker<'_, '_> {
             );
         }
     }
+}
+
+/// Whether the definition of a node type says more of requirements than most do: which targets they
+/// filter, or what interfaces of relationships have. Nearly no type of a large library does, and
+/// what is not looked at need not be read.
+fn says_more(body: Node<'_>) -> bool {
+    let requirements = body.get("requirements");
+    let items = requirements.into_iter().flat_map(|list| list.items().chain([list]));
+    items.flat_map(Node::entries).any(|(_, definition)| {
+        let interfaces = definition.get("relationship").and_then(|it| it.get("interfaces"));
+        definition.get("node_filter").is_some() || interfaces.is_some()
+    })
 }
