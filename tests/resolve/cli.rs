@@ -227,8 +227,7 @@ Exit codes: 0 done; 1 the template, the inputs or the variant was rejected; 2 wr
 
 #[test]
 fn help_names_every_flag_of_resolve() {
-    cuvee(&workplace(), "resolve --help").assert().success().stderr_eq(raw("")).stdout_eq(str![[
-        r#"
+    cuvee(&workplace(), "resolve --help").assert().success().stderr_eq(raw("")).stdout_eq(str![[r#"
 Resolve one variant of a template
 
 Usage: cuvee resolve [OPTIONS] <TEMPLATE>
@@ -238,26 +237,23 @@ Arguments:
               usual name, or `-` for standard input
 
 Options:
-      --profile-path <DIR>  Directory in which profiles of TOSCA 2.0 are looked for by their names;
-                            may be repeated
-  -o, --output <FILE>       Write the result to this file, all of it or nothing, instead of to
-                            standard output, which is also `-`; if the name ends in `.csar` or
-                            `.zip`, as an archive. Relative names of files in the result are adapted
-                            to its new place
-      --output-dir <DIR>    Write the result into this directory, with the files that it names and
-                            the files that these name
-      --all-files           Also pack hidden files and the tests beside the template into the
-                            archive
-      --format <FORMAT>     Format of the result; by default the one that the ending of the file
-                            names, else `yaml`; in an archive it is always yaml [possible values:
-                            yaml, json]
-      --edmm                Keep the types of nodes and write `technology`, instead of writing the
-                            types that technologies assign
-      --evaluate            Replace those functions of TOSCA by their values that use only topology
-                            inputs and properties
-      --accept-unproven     Exit with 0 even if the time of --timeout was too short to prove that
-                            the variant is the best
-  -h, --help                Print help
+  -o, --output <FILE>     Write the result to this file, all of it or nothing, instead of to
+                          standard output, which is also `-`; if the name ends in `.csar` or `.zip`,
+                          as an archive. Relative names of files in the result are adapted to its
+                          new place
+      --output-dir <DIR>  Write the result into this directory, with the files that it names and the
+                          files that these name
+      --all-files         Also pack hidden files and the tests beside the template into the archive
+      --format <FORMAT>   Format of the result; by default the one that the ending of the file
+                          names, else `yaml`; in an archive it is always yaml [possible values:
+                          yaml, json]
+      --edmm              Keep the types of nodes and write `technology`, instead of writing the
+                          types that technologies assign
+      --evaluate          Replace those functions of TOSCA by their values that use only topology
+                          inputs and properties
+      --accept-unproven   Exit with 0 even if the time of --timeout was too short to prove that the
+                          variant is the best
+  -h, --help              Print help
 
 Choice:
       --preset <NAME>          Variability preset; repeat it or separate several by commas, later
@@ -275,6 +271,8 @@ Choice:
       --plugin-timeout <TIME>  The time that an answer of a plugin may take [default: 10s]
       --map <URL=PATH>         Local file or directory to read instead of a URL and all URLs below
                                it, for imports; may be repeated, the longest URL wins
+      --profile-path <DIR>     Directory in which profiles of TOSCA 2.0 are looked for by their
+                               names; may be repeated
       --now <DATE>             The present time: an ISO 8601 date, with a time and a zone if they
                                matter
       --solver <NAME>          The solver to use instead of the fastest one; every solver finds the
@@ -306,14 +304,12 @@ Examples:
   # inputs from a file, the result as JSON
   cuvee resolve shop --inputs choice.yaml --format json
 
-"#
-    ]]);
+"#]]);
 }
 
 #[test]
 fn help_names_every_flag_of_validate() {
-    cuvee(&workplace(), "validate --help").assert().success().stderr_eq(raw("")).stdout_eq(str![[
-        r#"
+    cuvee(&workplace(), "validate --help").assert().success().stderr_eq(raw("")).stdout_eq(str![[r#"
 Report everything that is wrong with templates, in all their variants
 
 Usage: cuvee validate [OPTIONS] <TEMPLATE>...
@@ -323,8 +319,6 @@ Arguments:
                  usual name or a library of types, or `-` for standard input
 
 Options:
-      --profile-path <DIR>    Directory in which profiles of TOSCA 2.0 are looked for by their
-                              names; may be repeated
       --non-normative         Include the non-normative types of chapter 9 of TOSCA Simple Profile
       --only-tosca            Skip files that have no `tosca_definitions_version`, such as other
                               YAML
@@ -353,6 +347,8 @@ Choice:
       --plugin-timeout <TIME>  The time that an answer of a plugin may take [default: 10s]
       --map <URL=PATH>         Local file or directory to read instead of a URL and all URLs below
                                it, for imports; may be repeated, the longest URL wins
+      --profile-path <DIR>     Directory in which profiles of TOSCA 2.0 are looked for by their
+                               names; may be repeated
       --now <DATE>             The present time: an ISO 8601 date, with a time and a zone if they
                                matter
       --solver <NAME>          The solver to use instead of the fastest one; every solver finds the
@@ -378,8 +374,7 @@ Examples:
   # for code scanning
   cuvee validate shop --format sarif
 
-"#
-    ]]);
+"#]]);
 }
 
 #[test]

@@ -35,7 +35,7 @@ impl From<Diagnostic> for KeynameFinding {
 
 /// Where an element stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum ElementPlace {
+enum KeynamePlace {
     /// It stands for itself.
     Own,
     /// It may refine what another type says, and then needs none of its keynames.
@@ -55,7 +55,7 @@ impl<'n, 'd> KeynameChecker<'n, 'd> {
 
     /// Checks the whole file.
     pub(super) fn file(&mut self, root: Node<'d>) {
-        self.element(root, root, &FILE, ElementPlace::Own);
+        self.element(root, root, &FILE, KeynamePlace::Own);
         let first = root.entries().next().map(|(key, _)| key);
         let is_version = |key: &Node<'_>| key.text() == Some("tosca_definitions_version");
         if let Some(key) = first.filter(|key| !is_version(key)) {
@@ -90,9 +90,9 @@ impl<'n, 'd> KeynameChecker<'n, 'd> {
         at: Node<'d>,
         node: Node<'d>,
         entity: &'static ElementGrammar,
-        place: ElementPlace,
+        place: KeynamePlace,
     ) {
-        if place == ElementPlace::Own {
+        if place == KeynamePlace::Own {
             self.entry_schema(at, node, entity);
         }
         if node.kind() != NodeKind::Mapping || is_value(entity, node) {
@@ -115,7 +115,7 @@ impl<'n, 'd> KeynameChecker<'n, 'd> {
         };
         let lacking =
             entity.keynames.iter().filter(|keyname| keyname.mandatory && !has_keyname(keyname));
-        for keyname in lacking.filter(|_| place == ElementPlace::Own) {
+        for keyname in lacking.filter(|_| place == KeynamePlace::Own) {
             let message = format!("{} has to have `{}`", entity.what, keyname.name);
             let error = Diagnostic::error(Code::InvalidTemplate, message);
             self.found.push(KeynameFinding {
@@ -127,7 +127,7 @@ impl<'n, 'd> KeynameChecker<'n, 'd> {
     }
 
     /// What stands in place of the map of an element.
-    fn short(&mut self, node: Node<'d>, entity: &'static ElementGrammar, place: ElementPlace) {
+    fn short(&mut self, node: Node<'d>, entity: &'static ElementGrammar, place: KeynamePlace) {
         let is_text = node.as_str().is_some();
         let fits = |short: &Short| match short {
             Short::Text | Short::Type => is_text,
@@ -135,7 +135,7 @@ impl<'n, 'd> KeynameChecker<'n, 'd> {
             Short::Value => true,
         };
         let is_empty = node.is_null()
-            && (place == ElementPlace::Refining
+            && (place == KeynamePlace::Refining
                 || entity.keynames.iter().all(|keyname| !keyname.mandatory));
         match entity.short.iter().find(|short| fits(short)) {
             Some(Short::Value) => self.calls(node),
@@ -153,7 +153,7 @@ impl<'n, 'd> KeynameChecker<'n, 'd> {
         node: Node<'d>,
         keyname: &ElementKeyname,
         entity: &ElementGrammar,
-        place: ElementPlace,
+        place: KeynamePlace,
     ) {
         let name = keyname.name;
         let wrong = |checker: &mut Self, at: Node<'_>, expected: &str| {
@@ -346,9 +346,9 @@ fn is_value(entity: &ElementGrammar, node: Node<'_>) -> bool {
 
 /// Where the parts of this element stand: types that derive, capabilities and relationships may
 /// refine what other types say.
-fn below(place: ElementPlace, node: Node<'_>, entity: &'static ElementGrammar) -> ElementPlace {
+fn below(place: KeynamePlace, node: Node<'_>, entity: &'static ElementGrammar) -> KeynamePlace {
     let is = |other: &'static ElementGrammar| std::ptr::eq(entity, other);
     let refines =
         node.get("derived_from").is_some() || is(&CAPABILITY) || is(&REQUIREMENT_RELATIONSHIP);
-    if refines { ElementPlace::Refining } else { place }
+    if refines { KeynamePlace::Refining } else { place }
 }
