@@ -78,7 +78,7 @@ fn is_written_alike(one: &Value, other: &Value) -> bool {
     one == other && write_flow(one) == write_flow(other)
 }
 
-fn push_key(path: &mut String, key: &str) {
+pub(super) fn push_key(path: &mut String, key: &str) {
     let is_plain = !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || "_-".contains(c));
     if is_plain {
         let dot = if path.is_empty() { "" } else { "." };

@@ -53,6 +53,7 @@ pub(crate) use rule::RuleDemand;
 pub use schema::{DataTypeView, DataTypes, PropertyDefinition, Schema};
 pub(crate) use timestamp::timestamp;
 pub use unit::Dimension;
+pub(crate) use unit::units;
 pub(crate) use validation::{UnitSize, in_base_unit};
 pub(crate) use version::{Version, is_version};
 

@@ -1,0 +1,487 @@
+//! Converts conditions: the clauses and filters of version 1.3, and the expressions of version 2.0.
+
+use super::{Converter, call, inline_list, inline_map, text};
+use crate::convert::loss::LossKind;
+use crate::tosca::Family;
+use crate::tosca::v2_0;
+use crate::tosca::v2_0::grammar::Entity;
+use cuvee_text::yaml::{Node, NodeKind, Out, OutKey};
+
+/// The operators that both versions have by one name.
+const SAME: [&str; 7] = [
+    "equal",
+    "greater_than",
+    "greater_or_equal",
+    "less_than",
+    "less_or_equal",
+    "in_range",
+    "valid_values",
+];
+
+/// Operators about lengths, and what they compare a length by.
+const OF_LENGTH: [(&str, &str); 3] =
+    [("length", "equal"), ("min_length", "greater_or_equal"), ("max_length", "less_or_equal")];
+
+/// A clause of version 2.0: the function, what it is about, and what that is compared with.
+struct ExpressionClause<'a> {
+    /// The operator of version 1.3.
+    operator: &'static str,
+    subject: Node<'a>,
+    argument: ClauseArgument<'a>,
+}
+
+/// What a clause compares with.
+enum ClauseArgument<'a> {
+    Node(Node<'a>),
+    Pattern(String),
+}
+
+/// What a filter or a condition says of one name, with its clauses.
+type NamedClauses<'a> = Vec<(String, Vec<Out<'a>>)>;
+
+/// The entries of a map, or of a list of maps.
+fn pairs<'a>(node: Node<'a>) -> Vec<(Node<'a>, Node<'a>)> {
+    node.entries().chain(node.items().flat_map(Node::entries)).collect()
+}
+
+/// All of these conditions.
+fn all<'a>(mut conditions: Vec<Out<'a>>) -> Option<Out<'a>> {
+    match conditions.len() {
+        0 => None,
+        1 => conditions.pop(),
+        _ => Some(call("and", conditions)),
+    }
+}
+
+/// The conditions that an expression says all of.
+fn conjuncts(node: Node<'_>) -> Vec<Node<'_>> {
+    match v2_0::called(node) {
+        Some(("and", Some(arguments))) => arguments.items().flat_map(conjuncts).collect(),
+        _ => vec![node],
+    }
+}
+
+/// The path of a call of this function, as texts.
+fn path_of<'a>(node: Node<'a>, function: &str) -> Option<Vec<&'a str>> {
+    let (_, arguments) = v2_0::called(node).filter(|(name, _)| *name == function)?;
+    arguments?.items().map(|item| item.text()).collect()
+}
+
+/// Adds a clause to those about a name.
+fn add<'a>(all: &mut NamedClauses<'a>, name: &str, clause: Out<'a>) {
+    match all.iter_mut().find(|(known, _)| known == name) {
+        Some((_, clauses)) => clauses.push(clause),
+        None => all.push((name.to_owned(), vec![clause])),
+    }
+}
+
+/// Named clauses as a list of maps.
+fn listed<'a>(all: NamedClauses<'a>) -> Out<'a> {
+    let items = all.into_iter().map(|(name, clauses)| {
+        let mut clauses = clauses;
+        let body = match clauses.len() {
+            1 => clauses.pop().unwrap_or_else(|| inline_list(Vec::new())),
+            _ => inline_list(clauses),
+        };
+        (None, inline_map(name, body))
+    });
+    Out::Seq { items: items.collect(), like: None }
+}
+
+impl<'a> Converter<'_, 'a> {
+    /// The expression for a clause of version 1.3 about a subject.
+    fn clause(
+        &mut self,
+        (key, argument): (Node<'a>, Node<'a>),
+        subject: &dyn Fn() -> Out<'a>,
+    ) -> Option<Out<'a>> {
+        let operator = key.text()?;
+        if SAME.contains(&operator) {
+            let argument = self.value(argument)?;
+            return Some(call(operator, vec![subject(), argument]));
+        }
+        if let Some((_, compares)) = OF_LENGTH.iter().find(|(name, _)| *name == operator) {
+            let argument = self.value(argument)?;
+            return Some(call(compares, vec![call("length", vec![subject()]), argument]));
+        }
+        let pattern = argument.text().filter(|_| operator == "pattern")?;
+        Some(call("matches", vec![subject(), text(format!("^(?:{pattern})$"))]))
+    }
+
+    /// The expressions for clauses: a map of one, or a list. A scalar has to be equal.
+    fn clauses(&mut self, node: Node<'a>, subject: &dyn Fn() -> Out<'a>) -> Option<Vec<Out<'a>>> {
+        match node.kind() {
+            NodeKind::Scalar => Some(vec![call("equal", vec![subject(), self.value(node)?])]),
+            _ => pairs(node).into_iter().map(|pair| self.clause(pair, subject)).collect(),
+        }
+    }
+
+    /// The expression for the constraints of a definition, and those that have none.
+    pub(super) fn validation(
+        &mut self,
+        node: Node<'a>,
+        is_range: bool,
+    ) -> (Option<Out<'a>>, Vec<(Node<'a>, Node<'a>)>) {
+        let items: Vec<_> = match node.kind() {
+            NodeKind::Sequence => node.items().collect(),
+            _ => vec![node],
+        };
+        let (mut conditions, mut kept) = (Vec::new(), Vec::new());
+        for item in items {
+            for (key, argument) in item.entries() {
+                let bounds: Vec<_> = argument.items().collect();
+                let made = match (is_range && key.text() == Some("in_range"), &bounds[..]) {
+                    (true, [low, high]) => self.range_within(*low, *high),
+                    _ => {
+                        let subject = text("$value");
+                        self.clause((key, argument), &|| subject.clone()).map(|it| vec![it])
+                    }
+                };
+                match made {
+                    Some(made) => conditions.extend(made),
+                    None => kept.push((item, key)),
+                }
+            }
+        }
+        (all(conditions), kept)
+    }
+
+    /// The bounds of a range lie within others.
+    fn range_within(&mut self, low: Node<'a>, high: Node<'a>) -> Option<Vec<Out<'a>>> {
+        let mut conditions = Vec::new();
+        for (at, bound, compares) in [(0, low, "greater_or_equal"), (1, high, "less_or_equal")] {
+            if bound.as_str() != Some("UNBOUNDED") {
+                let bound = self.value(bound)?;
+                conditions.push(call(compares, vec![self.subject_of(Some(at)), bound]));
+            }
+        }
+        Some(conditions)
+    }
+
+    /// The path to what a filter is about.
+    fn filtered(entity: &Entity) -> &'static [&'static str] {
+        match entity.what {
+            "a requirement definition" | "a requirement assignment" => &["SELF", "TARGET"],
+            _ => &["SELF"],
+        }
+    }
+
+    /// The expression for a filter of version 1.3. Returns nothing where a part has none.
+    pub(super) fn filter_to_2_0(
+        &mut self,
+        entity: &Entity,
+        _around: Node<'a>,
+        node: Node<'a>,
+    ) -> Option<Out<'a>> {
+        let base = Self::filtered(entity);
+        let mut conditions = Vec::new();
+        for (key, value) in node.entries() {
+            match key.text()? {
+                "properties" => conditions.extend(self.filtered_properties(value, base)?),
+                "capabilities" => {
+                    for (capability, filter) in pairs(value) {
+                        let name = capability.text()?;
+                        let file = self.file();
+                        // A type stands for whatever capability has it.
+                        let is_type =
+                            self.context.types.find_in(file, Family::Capability, name).is_some();
+                        if is_type || filter.entries().any(|(key, _)| key.text() != Some("properties")) {
+                            return None;
+                        }
+                        let path = [base, &["CAPABILITY", name]].concat();
+                        let properties = filter.get("properties")?;
+                        conditions.extend(self.filtered_properties(properties, &path)?);
+                    }
+                }
+                _ => return None,
+            }
+        }
+        all(conditions)
+    }
+
+    fn filtered_properties(&mut self, node: Node<'a>, base: &[&str]) -> Option<Vec<Out<'a>>> {
+        let mut conditions = Vec::new();
+        for (property, clauses) in pairs(node) {
+            let path = [base, &[property.text()?]].concat();
+            let subject = self.got("get_property", &path);
+            conditions.extend(self.clauses(clauses, &|| subject.clone())?);
+        }
+        Some(conditions)
+    }
+
+    /// The expression for a condition about the attributes of a node.
+    fn condition(&mut self, node: Node<'a>, target: &[&str]) -> Option<Vec<Out<'a>>> {
+        if node.kind() == NodeKind::Sequence {
+            let parts = node.items().map(|item| self.condition(item, target));
+            return parts.collect::<Option<Vec<_>>>().map(|parts| parts.concat());
+        }
+        let mut conditions = Vec::new();
+        for (key, value) in node.entries() {
+            match key.text()? {
+                "and" | "assert" => conditions.extend(self.condition(value, target)?),
+                "or" => {
+                    let mut some = Vec::new();
+                    for item in value.items() {
+                        some.push(all(self.condition(item, target)?)?);
+                    }
+                    conditions.push(match some.len() {
+                        1 => some.pop()?,
+                        0 => return None,
+                        _ => call("or", some),
+                    });
+                }
+                "not" => {
+                    let inner = all(self.condition(value, target)?)?;
+                    conditions.push(call("not", vec![inner]));
+                }
+                attribute => {
+                    let path = [target, &[attribute]].concat();
+                    let subject = self.got("get_attribute", &path);
+                    conditions.extend(self.clauses(value, &|| subject.clone())?);
+                }
+            }
+        }
+        Some(conditions)
+    }
+
+    /// The expression for the preconditions of a workflow.
+    pub(super) fn preconditions_to_2_0(&mut self, node: Node<'a>) -> Option<Out<'a>> {
+        let mut conditions = Vec::new();
+        for item in node.items() {
+            let target = item.get("target")?.text()?;
+            self.template("node_templates", target)?;
+            let known = |key: Node<'_>| matches!(key.text(), Some("target" | "condition"));
+            if !item.entries().all(|(key, _)| known(key)) {
+                return None;
+            }
+            conditions.extend(self.condition(item.get("condition")?, &[target])?);
+        }
+        all(conditions)
+    }
+
+    /// The expressions for the filter of a step.
+    pub(super) fn step_filter_to_2_0(&mut self, step: Node<'a>, node: Node<'a>) -> Option<Out<'a>> {
+        let target = step.get("target")?.text()?;
+        self.template("node_templates", target)?;
+        let mut items = Vec::new();
+        for item in node.items() {
+            items.push((Some(item), all(self.condition(item, &[target])?)?));
+        }
+        Some(Out::Seq { items, like: None })
+    }
+
+    /// The expression for the condition of a trigger, which is about the target of its filter.
+    pub(super) fn trigger_condition_to_2_0(
+        &mut self,
+        trigger: Node<'a>,
+        node: Node<'a>,
+    ) -> Option<Out<'a>> {
+        let target = trigger.get("target_filter")?.get("node")?.text()?;
+        self.template("node_templates", target)?;
+        if node.get("constraint").is_some() && node.entries().len() > 1 {
+            return None;
+        }
+        let clauses = node.get("constraint").unwrap_or(node);
+        all(self.condition(clauses, &[target])?)
+    }
+
+    /// The clause that an expression is, by its operator in version 1.3.
+    fn read_clause(node: Node<'a>) -> Option<ExpressionClause<'a>> {
+        let (name, arguments) = v2_0::called(node)?;
+        let arguments: Vec<_> = arguments?.items().collect();
+        let [subject, argument] = arguments[..] else { return None };
+        if name == "matches" {
+            let pattern = argument.as_str()?.strip_prefix("^(?:")?.strip_suffix(")$")?;
+            let argument = ClauseArgument::Pattern(pattern.to_owned());
+            return Some(ExpressionClause { operator: "pattern", subject, argument });
+        }
+        if let Some(("length", Some(of))) = v2_0::called(subject) {
+            let (operator, _) = OF_LENGTH.iter().find(|(_, compares)| *compares == name)?;
+            let subject = of.items().next().filter(|_| of.items().len() == 1)?;
+            return Some(ExpressionClause {
+                operator,
+                subject,
+                argument: ClauseArgument::Node(argument),
+            });
+        }
+        let operator = SAME.into_iter().find(|operator| *operator == name)?;
+        Some(ExpressionClause { operator, subject, argument: ClauseArgument::Node(argument) })
+    }
+
+    /// A clause of version 1.3.
+    fn write_clause(
+        &mut self,
+        operator: &'static str,
+        argument: ClauseArgument<'a>,
+    ) -> Option<Out<'a>> {
+        let argument = match argument {
+            ClauseArgument::Node(node) => self.value(node)?,
+            ClauseArgument::Pattern(pattern) => text(pattern),
+        };
+        Some(inline_map(operator, argument))
+    }
+
+    /// The constraints for a validation of version 2.0. What is no clause about the value itself
+    /// is lost.
+    pub(super) fn constraints_to_1_3(&mut self, node: Node<'a>, is_range: bool) -> Option<Out<'a>> {
+        let mut items = Vec::new();
+        let mut bounds = [None, None];
+        for condition in conjuncts(node) {
+            let Some(clause) = Self::read_clause(condition) else {
+                self.lose_condition(condition);
+                continue;
+            };
+            let (name, path) = v2_0::called(clause.subject).unwrap_or_default();
+            let index: Vec<_> = path.into_iter().flat_map(Node::items).filter_map(Node::text).collect();
+            let made = match (name, &index[..], clause.argument) {
+                ("value", ["0"], ClauseArgument::Node(low)) if is_range && clause.operator == "greater_or_equal" => {
+                    bounds[0] = Some(low);
+                    continue;
+                }
+                ("value", ["1"], ClauseArgument::Node(high)) if is_range && clause.operator == "less_or_equal" => {
+                    bounds[1] = Some(high);
+                    continue;
+                }
+                ("value", [], argument) => self.write_clause(clause.operator, argument),
+                _ => None,
+            };
+            match made {
+                Some(made) => items.push((None, made)),
+                None => self.lose_condition(condition),
+            }
+        }
+        if bounds.iter().any(Option::is_some) {
+            let bounds = bounds.map(|bound| bound.map_or_else(|| text("UNBOUNDED"), Out::Source));
+            items.push((None, inline_map("in_range", inline_list(bounds.into()))));
+        }
+        (!items.is_empty()).then_some(Out::Seq { items, like: None })
+    }
+
+    fn lose_condition(&mut self, condition: Node<'a>) {
+        let why = "TOSCA 1.3 has no such clause";
+        self.report(LossKind::Lost, condition, "a condition", why);
+    }
+
+    /// The filter of version 1.3 for an expression.
+    pub(super) fn filter_to_1_3(&mut self, entity: &Entity, node: Node<'a>) -> Option<Out<'a>> {
+        let base = Self::filtered(entity);
+        let mut properties: NamedClauses<'a> = Vec::new();
+        let mut capabilities: Vec<(String, NamedClauses<'a>)> = Vec::new();
+        for condition in conjuncts(node) {
+            let made = Self::read_clause(condition).and_then(|clause| {
+                let path = path_of(clause.subject, "get_property")?;
+                let rest = path.strip_prefix(base)?.to_vec();
+                Some((rest, self.write_clause(clause.operator, clause.argument)?))
+            });
+            match made {
+                Some((rest, clause)) => match rest[..] {
+                    [property] => add(&mut properties, property, clause),
+                    ["CAPABILITY", capability, property] => {
+                        let at = capabilities.iter().position(|(name, _)| name == capability);
+                        let at = at.unwrap_or_else(|| {
+                            capabilities.push((capability.to_owned(), Vec::new()));
+                            capabilities.len() - 1
+                        });
+                        if let Some((_, clauses)) = capabilities.get_mut(at) {
+                            add(clauses, property, clause);
+                        }
+                    }
+                    _ => self.lose_condition(condition),
+                },
+                None => self.lose_condition(condition),
+            }
+        }
+        let mut entries = Vec::new();
+        if !properties.is_empty() {
+            entries.push((OutKey::New("properties".into()), listed(properties)));
+        }
+        if !capabilities.is_empty() {
+            let items = capabilities.into_iter().map(|(name, clauses)| {
+                let body = vec![(OutKey::New("properties".into()), listed(clauses))];
+                let body = Out::Map { entries: body, like: None };
+                (None, Out::Map { entries: vec![(OutKey::New(name.into()), body)], like: None })
+            });
+            let items = Out::Seq { items: items.collect(), like: None };
+            entries.push((OutKey::New("capabilities".into()), items));
+        }
+        (!entries.is_empty()).then_some(Out::Map { entries, like: None })
+    }
+
+    /// The condition of version 1.3 for an expression about attributes of one node, and the node.
+    fn condition_to_1_3(&mut self, node: Node<'a>) -> Option<(String, Out<'a>)> {
+        match v2_0::called(node)? {
+            (name @ ("and" | "or" | "not"), Some(arguments)) => {
+                let mut target = None;
+                let mut items = Vec::new();
+                for item in arguments.items() {
+                    let (of, made) = self.condition_to_1_3(item)?;
+                    if target.get_or_insert_with(|| of.clone()) != &of {
+                        return None;
+                    }
+                    items.push(made);
+                }
+                Some((target?, inline_map(name.to_owned(), inline_list(items))))
+            }
+            _ => {
+                let clause = Self::read_clause(node)?;
+                let path = path_of(clause.subject, "get_attribute")?;
+                let [target, attribute] = path[..] else { return None };
+                if target == "SELF" {
+                    return None;
+                }
+                let clause = self.write_clause(clause.operator, clause.argument)?;
+                let made = inline_map(attribute.to_owned(), inline_list(vec![clause]));
+                Some((target.to_owned(), made))
+            }
+        }
+    }
+
+    /// The preconditions for the precondition of a workflow.
+    pub(super) fn preconditions_to_1_3(&mut self, node: Node<'a>) -> Option<Out<'a>> {
+        let mut all: NamedClauses<'a> = Vec::new();
+        for condition in conjuncts(node) {
+            match self.condition_to_1_3(condition) {
+                Some((target, made)) => add(&mut all, &target, made),
+                None => self.lose_condition(condition),
+            }
+        }
+        let items = all.into_iter().map(|(target, conditions)| {
+            let entries = vec![
+                (OutKey::New("target".into()), text(target)),
+                (OutKey::New("condition".into()), inline_list(conditions)),
+            ];
+            (None, Out::Map { entries, like: None })
+        });
+        let items: Vec<_> = items.collect();
+        (!items.is_empty()).then_some(Out::Seq { items, like: None })
+    }
+
+    /// The filter of a step for the expressions about its target.
+    pub(super) fn step_filter_to_1_3(&mut self, step: Node<'a>, node: Node<'a>) -> Option<Out<'a>> {
+        let target = step.get("target").and_then(Node::text).unwrap_or_default();
+        let mut items = Vec::new();
+        for item in node.items() {
+            match self.condition_to_1_3(item).filter(|(of, _)| of == target) {
+                Some((_, made)) => items.push((Some(item), made)),
+                None => self.lose_condition(item),
+            }
+        }
+        (!items.is_empty()).then_some(Out::Seq { items, like: None })
+    }
+
+    /// The condition of a trigger, and the node that it is about.
+    pub(super) fn trigger_condition_to_1_3(&mut self, node: Node<'a>) -> Option<(String, Out<'a>)> {
+        let mut target = None;
+        let mut items = Vec::new();
+        for condition in conjuncts(node) {
+            let made = self.condition_to_1_3(condition);
+            let made = made.filter(|(of, _)| target.get_or_insert_with(|| of.clone()) == of);
+            match made {
+                Some((_, made)) => items.push(made),
+                None => self.lose_condition(condition),
+            }
+        }
+        let items = items.into_iter().map(|item| (None, item)).collect();
+        Some((target?, Out::Seq { items, like: None }))
+    }
+}

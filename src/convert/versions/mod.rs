@@ -1,0 +1,575 @@
+//! Converts documents of TOSCA Simple Profile 1.3 to TOSCA 2.0, and back.
+//!
+//! Both versions share one tree and one grammar table, so a conversion is a walk over one document
+//! along that table. What stays the same is written as its author wrote it. What the other version
+//! lacks is kept in the metadata of its element where that has some, or is lost, and both are
+//! reported.
+
+mod conditions;
+mod functions;
+mod supplied;
+mod to_1_3;
+mod to_2_0;
+
+pub(crate) use supplied::{is_supplied_file, supplied_document};
+
+use super::loss::{Loss, LossKind, Losses};
+use super::patch::push_key;
+use crate::tosca::Family;
+use crate::tosca::types::{TypeId, Types};
+use crate::tosca::v2_0::grammar::{Entity, FILE, Holds};
+use cuvee_text::source::{FileId, Span};
+use cuvee_text::value::Value;
+use cuvee_text::yaml::{Document, Limits, Node, NodeKind, Out, OutKey, parse, write_yaml};
+use std::sync::OnceLock;
+
+/// The metadata entry of TOSCA 2.0 that keeps what only version 1.3 has.
+const KEPT: &str = "tosca_simple_1_3";
+
+/// The version that is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TargetVersion {
+    /// TOSCA Simple Profile 1.3, plain or variable.
+    Simple,
+    /// TOSCA 2.0.
+    Two,
+}
+
+/// What a conversion needs to know beside the document.
+pub(crate) struct VersionContext<'t, 'a> {
+    /// All types that the documents name.
+    pub types: &'t Types<'a>,
+    /// Whether a key is a word of an extension, which both versions share.
+    pub is_word: fn(&str) -> bool,
+    /// Whether a property is wrapped in a map that the extension defines.
+    pub is_wrapped: fn(Node<'_>) -> bool,
+    /// The version to write for a document that uses the extension.
+    pub extended: &'static str,
+    /// The keyname of the topology that marks such a document.
+    pub mark: &'static str,
+    /// How a document imports the types that are supplied; `None` if it contains them.
+    pub beside: Option<String>,
+    /// The files that hold nothing but supplied types. Nothing needs to import them any more.
+    pub is_gone: &'t dyn Fn(&str) -> bool,
+}
+
+/// A document in the other version.
+pub(crate) struct VersionedDocument {
+    /// Its text.
+    pub text: String,
+    /// The parts without a counterpart.
+    pub losses: Losses,
+    /// The supplied types that it names.
+    pub needed: Vec<NeededType>,
+}
+
+/// A type that has to be supplied: its family and its full name.
+pub(crate) type NeededType = (Family, String);
+
+/// Converts a document to this version.
+pub(crate) fn converted<'a>(
+    document: &'a Document,
+    to: TargetVersion,
+    context: &VersionContext<'_, 'a>,
+) -> VersionedDocument {
+    let mut converter = Converter::new(document.root(), to, context);
+    let out = converter.element(document.root(), &FILE);
+    let text = write_yaml(&out);
+    let Converter { losses, needed, .. } = converter;
+    VersionedDocument { text, losses, needed }
+}
+
+/// What `SELF` means.
+#[derive(Clone, Copy)]
+enum SelfScope<'a> {
+    /// A node of this type, and its template.
+    Node(Option<TypeId>, Option<Node<'a>>),
+    /// A relationship.
+    Relationship,
+    /// Nothing.
+    None,
+}
+
+/// Converts one document.
+struct Converter<'t, 'a> {
+    context: &'t VersionContext<'t, 'a>,
+    to: TargetVersion,
+    root: Node<'a>,
+    is_extended: bool,
+    path: String,
+    scope: SelfScope<'a>,
+    /// The name of the entry that is converted.
+    name: &'a str,
+    losses: Losses,
+    needed: Vec<NeededType>,
+}
+
+/// The entries of a converted element.
+struct Made<'a> {
+    node: Node<'a>,
+    entries: Vec<(OutKey<'a>, Out<'a>)>,
+    /// Entries for its metadata.
+    metadata: Vec<(OutKey<'a>, Out<'a>)>,
+    /// Entries for what only version 1.3 has.
+    kept: Vec<(OutKey<'a>, Out<'a>)>,
+}
+
+impl<'a> Made<'a> {
+    fn new(node: Node<'a>) -> Self {
+        Self { node, entries: Vec::new(), metadata: Vec::new(), kept: Vec::new() }
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.entries.iter().any(|(key, _)| key_text(key) == name)
+    }
+
+    /// An entry under the key of the source, which may get another name.
+    fn put(&mut self, key: Node<'a>, name: &'a str, value: Out<'a>) {
+        self.entries.push((named_key(key, name), value));
+    }
+
+    fn supply(&mut self, name: &'static str, value: Out<'a>) {
+        self.entries.push((OutKey::New(name.into()), value));
+    }
+
+    fn out(mut self) -> Out<'a> {
+        if !self.kept.is_empty() {
+            let kept = Out::Map { entries: std::mem::take(&mut self.kept), like: None };
+            self.metadata.push((OutKey::New(KEPT.into()), kept));
+        }
+        if !self.metadata.is_empty() {
+            let at = self.entries.iter().position(|(key, _)| key_text(key) == "metadata");
+            match at.and_then(|at| self.entries.get_mut(at)) {
+                Some((_, metadata)) => extend(metadata, self.metadata),
+                None => {
+                    let metadata = Out::Map { entries: self.metadata, like: None };
+                    self.entries.push((OutKey::New("metadata".into()), metadata));
+                }
+            }
+        }
+        map(self.node, self.entries)
+    }
+}
+
+/// Adds entries to a map.
+fn extend<'a>(out: &mut Out<'a>, more: Vec<(OutKey<'a>, Out<'a>)>) {
+    if let Out::Source(node) = *out {
+        let entries = node.entries();
+        let entries = entries.map(|(key, value)| (OutKey::Source(key), Out::Source(value)));
+        *out = Out::Map { entries: entries.collect(), like: Some(node) };
+    }
+    match out {
+        Out::Map { entries, .. } => entries.extend(more),
+        other => *other = Out::Map { entries: more, like: None },
+    }
+}
+
+/// The text of a key as it will be written.
+fn key_text<'k>(key: &'k OutKey<'_>) -> &'k str {
+    match key {
+        OutKey::Source(key) => crate::tosca::v2_0::written(*key),
+        OutKey::Renamed(_, name) | OutKey::New(name) => name,
+    }
+}
+
+/// The key of the source, by another name where it is not called so.
+fn named_key<'a>(key: Node<'a>, name: &'a str) -> OutKey<'a> {
+    match crate::tosca::v2_0::written(key) == name {
+        true => OutKey::Source(key),
+        false => OutKey::Renamed(key, name.into()),
+    }
+}
+
+/// A map; the source itself where nothing has changed.
+fn map<'a>(node: Node<'a>, entries: Vec<(OutKey<'a>, Out<'a>)>) -> Out<'a> {
+    let is_same = |(made, (key, value)): (&(OutKey<'a>, Out<'a>), (Node<'a>, Node<'a>))| {
+        matches!(made, (OutKey::Source(made), Out::Source(content))
+            if made.position() == key.position() && content.position() == value.position())
+    };
+    let source = node.entries();
+    if entries.len() == source.len() && entries.iter().zip(source).all(is_same) {
+        return Out::Source(node);
+    }
+    Out::Map { entries, like: Some(node) }
+}
+
+/// A list; the source itself where nothing has changed.
+fn list<'a>(node: Node<'a>, items: Vec<(Option<Node<'a>>, Out<'a>)>) -> Out<'a> {
+    let is_same = |((_, made), item): (&(Option<Node<'a>>, Out<'a>), Node<'a>)| matches!(made, Out::Source(made) if made.position() == item.position());
+    let source = node.items();
+    if items.len() == source.len() && items.iter().zip(source).all(is_same) {
+        return Out::Source(node);
+    }
+    Out::Seq { items, like: Some(node) }
+}
+
+/// A new text.
+fn text<'a>(text: impl Into<std::borrow::Cow<'a, str>>) -> Out<'a> {
+    Out::String(text.into())
+}
+
+/// The collections whose style new values take.
+fn inline() -> [Option<Node<'static>>; 2] {
+    static INLINE: OnceLock<Option<Document>> = OnceLock::new();
+    let parsed = INLINE
+        .get_or_init(|| parse(FileId::DETACHED, "[[], {}]".into(), &Limits::default()).ok());
+    let mut items = parsed.iter().flat_map(|document| document.root().items());
+    [items.next(), items.next()]
+}
+
+/// A new list in one line, where its content allows.
+fn inline_list<'a>(items: Vec<Out<'a>>) -> Out<'a> {
+    let [like, _] = inline();
+    Out::Seq { items: items.into_iter().map(|item| (None, item)).collect(), like }
+}
+
+/// A new map of one entry in one line, where its content allows.
+fn inline_map<'a>(key: impl Into<std::borrow::Cow<'a, str>>, value: Out<'a>) -> Out<'a> {
+    let [_, like] = inline();
+    Out::Map { entries: vec![(OutKey::New(key.into()), value)], like }
+}
+
+/// A call of a function of TOSCA 2.0.
+fn call<'a>(name: &str, arguments: Vec<Out<'a>>) -> Out<'a> {
+    inline_map(format!("${name}"), inline_list(arguments))
+}
+
+/// The value of an output tree.
+fn value_of(out: &Out<'_>) -> Value {
+    let text = write_yaml(out);
+    let parsed = parse(FileId::DETACHED, text.into(), &Limits::default());
+    parsed.map_or(Value::Null, |document| document.root().to_value())
+}
+
+/// The families of types that an element's keyname names.
+fn families(entity: &Entity, name: &str) -> &'static [Family] {
+    match (entity.what, name) {
+        (_, "derived_from") => family_of(entity),
+        ("a property definition" | "an attribute definition" | "a parameter definition", "type")
+        | ("a schema", "type")
+        | ("a data type", "data_type" | "data_value_type") => &[Family::Data],
+        ("a capability definition", "type") | ("a requirement definition", "capability") => {
+            &[Family::Capability]
+        }
+        ("an interface definition", "type") => &[Family::Interface],
+        ("an artifact definition", "type") => &[Family::Artifact],
+        ("a node template", "type")
+        | ("a requirement definition", "node")
+        | ("a substitution mapping", "node_type") => &[Family::Node],
+        (
+            "a relationship template"
+            | "the relationship of a requirement definition"
+            | "the relationship of a requirement assignment",
+            "type",
+        ) => &[Family::Relationship],
+        ("a group", "type") => &[Family::Group],
+        ("a policy", "type") => &[Family::Policy],
+        ("a capability definition" | "a capability type", _) => {
+            &[Family::Node, Family::Relationship]
+        }
+        ("a relationship type", _) => &[Family::Capability, Family::Node],
+        ("a group type" | "a policy type", _) => &[Family::Node, Family::Group],
+        _ => &[],
+    }
+}
+
+/// The family of the types that an element defines.
+fn family_of(entity: &Entity) -> &'static [Family] {
+    match entity.what {
+        "a node type" => &[Family::Node],
+        "a relationship type" => &[Family::Relationship],
+        "a capability type" => &[Family::Capability],
+        "a data type" => &[Family::Data],
+        "an interface type" => &[Family::Interface],
+        "an artifact type" => &[Family::Artifact],
+        "a group type" => &[Family::Group],
+        "a policy type" => &[Family::Policy],
+        _ => &[],
+    }
+}
+
+impl<'t, 'a> Converter<'t, 'a> {
+    fn new(root: Node<'a>, to: TargetVersion, context: &'t VersionContext<'t, 'a>) -> Self {
+        let topology = root.get("topology_template");
+        let is_extended = topology.is_some_and(|topology| topology.get(context.mark).is_some())
+            || root.get("tosca_definitions_version").and_then(Node::text).is_some_and(|version| {
+                version.split_once('_').is_some_and(|_| version.starts_with("tosca_variability"))
+            });
+        Self {
+            context,
+            to,
+            root,
+            is_extended,
+            path: String::new(),
+            scope: SelfScope::None,
+            name: "",
+            losses: Losses::default(),
+            needed: Vec::new(),
+        }
+    }
+
+    /// The file whose names are meant; in the built-in profile, those of the template.
+    fn file(&self) -> Option<FileId> {
+        Some(self.root.document().file()).filter(|file| !file.is_built_in())
+    }
+
+    /// Reports a part without an exact counterpart, at the current path.
+    fn report(&mut self, kind: LossKind, at: Node<'_>, construct: &str, why: &str) {
+        let span = Some(at.span()).filter(|span: &Span| !span.file.is_built_in());
+        self.losses.push(Loss {
+            path: self.path.clone(),
+            span,
+            construct: construct.to_owned(),
+            why: why.to_owned(),
+            kind,
+        });
+    }
+
+    /// Runs a step one key further down the path.
+    fn below<T>(&mut self, key: &str, step: impl FnOnce(&mut Self) -> T) -> T {
+        let length = self.path.len();
+        push_key(&mut self.path, key);
+        let made = step(self);
+        self.path.truncate(length);
+        made
+    }
+
+    /// As [`Self::below`], for an item of a list.
+    fn at<T>(&mut self, index: usize, step: impl FnOnce(&mut Self) -> T) -> T {
+        let length = self.path.len();
+        self.path.push_str(&format!("[{index}]"));
+        let made = step(self);
+        self.path.truncate(length);
+        made
+    }
+
+    /// Converts an element.
+    fn element(&mut self, node: Node<'a>, entity: &'static Entity) -> Out<'a> {
+        if node.kind() != NodeKind::Mapping {
+            return match self.to {
+                TargetVersion::Two => self.short_to_2_0(node, entity),
+                TargetVersion::Simple => self.short_to_1_3(node, entity),
+            };
+        }
+        let around = self.scope;
+        self.scope = self.scope_of(node, entity);
+        let mut made = Made::new(node);
+        for (key, value) in node.entries() {
+            let name = key.text().unwrap_or_default();
+            self.below(crate::tosca::v2_0::written(key), |this| match this.to {
+                TargetVersion::Two => this.entry_to_2_0(&mut made, entity, (key, name), value),
+                TargetVersion::Simple => this.entry_to_1_3(&mut made, entity, (key, name), value),
+            });
+        }
+        match self.to {
+            TargetVersion::Two => self.finish_2_0(&mut made, entity),
+            TargetVersion::Simple => self.finish_1_3(&mut made, entity),
+        }
+        self.scope = around;
+        made.out()
+    }
+
+    /// What `SELF` means in an element.
+    fn scope_of(&self, node: Node<'a>, entity: &Entity) -> SelfScope<'a> {
+        match entity.what {
+            "a node template" => self.template_scope(node),
+            "a node type" => {
+                let id = self.context.types.find_in(self.file(), Family::Node, self.name);
+                SelfScope::Node(id, None)
+            }
+            "a relationship template"
+            | "a relationship type"
+            | "the relationship of a requirement definition"
+            | "the relationship of a requirement assignment" => SelfScope::Relationship,
+            _ => self.scope,
+        }
+    }
+
+    /// What a node template is.
+    fn template_scope(&self, node: Node<'a>) -> SelfScope<'a> {
+        let kind = node.get("type").and_then(Node::text);
+        let find = |name| self.context.types.find_in(self.file(), Family::Node, name);
+        SelfScope::Node(kind.and_then(find), Some(node))
+    }
+
+    /// A template of the topology by its name.
+    fn template(&self, section: &str, name: &str) -> Option<Node<'a>> {
+        let all = self.root.get("topology_template")?.get(section)?;
+        let lists = all.items().flat_map(Node::entries);
+        let mut all = all.entries().chain(lists);
+        all.find(|(key, _)| key.text() == Some(name)).map(|(_, body)| body)
+    }
+
+    /// Converts elements by name: a map, or a list of maps of one entry each.
+    fn named(&mut self, node: Node<'a>, entity: &'static Entity) -> Out<'a> {
+        match node.kind() {
+            NodeKind::Scalar => Out::Source(node),
+            NodeKind::Sequence => {
+                let items = node.items().enumerate().map(|(index, item)| {
+                    let made = self.at(index, |this| match item.kind() {
+                        NodeKind::Mapping => this.named(item, entity),
+                        _ => Out::Source(item),
+                    });
+                    (Some(item), made)
+                });
+                let items = items.collect();
+                list(node, items)
+            }
+            NodeKind::Mapping => {
+                let mut entries = Vec::new();
+                for (key, value) in node.entries() {
+                    let around = self.name;
+                    self.name = key.text().unwrap_or_default();
+                    let made = self.below(self.name, |this| this.one(key, value, entity));
+                    self.name = around;
+                    entries.extend(made.map(|made| (OutKey::Source(key), made)));
+                }
+                map(node, entries)
+            }
+        }
+    }
+
+    /// Converts an element that has a name. Returns nothing where it has no counterpart.
+    fn one(&mut self, key: Node<'a>, value: Node<'a>, entity: &'static Entity) -> Option<Out<'a>> {
+        if self.to == TargetVersion::Simple && self.is_supplied(value, entity) {
+            return None;
+        }
+        if (self.context.is_word)(self.name) && self.is_extended {
+            return Some(Out::Source(value));
+        }
+        let what = entity.what;
+        if value.kind() != NodeKind::Mapping && what == "an artifact definition" {
+            return Some(self.short_artifact(key, value));
+        }
+        Some(self.element(value, entity))
+    }
+
+    /// Converts the content below a keyname that both versions have.
+    fn content(
+        &mut self,
+        entity: &'static Entity,
+        field: &str,
+        holds: &Holds,
+        value: Node<'a>,
+    ) -> Option<Out<'a>> {
+        let families = families(entity, field);
+        match holds {
+            Holds::Type => Some(self.type_name(families, value)),
+            Holds::Types => Some(self.type_names(families, value)),
+            Holds::List if !families.is_empty() => Some(self.type_names(families, value)),
+            Holds::Text if !families.is_empty() => Some(self.type_name(families, value)),
+            Holds::Any | Holds::Text | Holds::Bool | Holds::Words(_) => Some(Out::Source(value)),
+            Holds::Value => self.value(value),
+            Holds::Values => Some(self.values(value, field == "properties")),
+            Holds::List if matches!(field, "members" | "targets" | "on_success" | "on_failure") => {
+                Some(Out::Source(value))
+            }
+            Holds::List => self.value(value),
+            Holds::One(below) => Some(self.element(value, below)),
+            Holds::Named(below) | Holds::Listed(below) => Some(self.named(value, below)),
+            Holds::Items(below) => {
+                let items = value.items().enumerate();
+                let items = items.map(|(index, item)| {
+                    (Some(item), self.at(index, |this| this.element(item, below)))
+                });
+                let items = items.collect();
+                Some(if value.kind() == NodeKind::Sequence {
+                    list(value, items)
+                } else {
+                    Out::Source(value)
+                })
+            }
+        }
+    }
+
+    /// Converts values by name. A value without a counterpart is left out.
+    fn values(&mut self, node: Node<'a>, may_wrap: bool) -> Out<'a> {
+        match node.kind() {
+            NodeKind::Scalar => Out::Source(node),
+            NodeKind::Sequence => {
+                let items = node.items().map(|item| (Some(item), self.values(item, may_wrap)));
+                let items = items.collect();
+                list(node, items)
+            }
+            NodeKind::Mapping => {
+                let mut entries = Vec::new();
+                for (key, value) in node.entries() {
+                    let name = key.text().unwrap_or_default();
+                    let is_wrapped = may_wrap
+                        && self.is_extended
+                        && value.kind() == NodeKind::Mapping
+                        && (self.context.is_wrapped)(value);
+                    let made = self.below(name, |this| match is_wrapped {
+                        true => this.wrapped(value),
+                        false => this.value_or_loss(value),
+                    });
+                    entries.extend(made.map(|made| (OutKey::Source(key), made)));
+                }
+                map(node, entries)
+            }
+        }
+    }
+
+    /// Converts a property that a map of the extension wraps.
+    fn wrapped(&mut self, node: Node<'a>) -> Option<Out<'a>> {
+        let mut entries = Vec::new();
+        for (key, value) in node.entries() {
+            let made = match key.text() {
+                Some("value") => self.value_or_loss(value)?,
+                _ => Out::Source(value),
+            };
+            entries.push((OutKey::Source(key), made));
+        }
+        Some(map(node, entries))
+    }
+
+    fn value_or_loss(&mut self, node: Node<'a>) -> Option<Out<'a>> {
+        let made = self.value(node);
+        if made.is_none() {
+            let why = "it calls functions that TOSCA 1.3 does not have";
+            self.report(LossKind::Lost, node, "a value", why);
+        }
+        made
+    }
+
+    /// Converts the name of a type. Where the extension allows, a list of alternatives stands for
+    /// one.
+    fn type_name(&mut self, families: &[Family], node: Node<'a>) -> Out<'a> {
+        match node.kind() {
+            NodeKind::Sequence => self.type_names(families, node),
+            NodeKind::Mapping => {
+                let entries = node.entries().map(|(key, value)| {
+                    let name = key.text().unwrap_or_default();
+                    let key = match self.called(families, name, key) {
+                        Some(other) => OutKey::Renamed(key, other.into()),
+                        None => OutKey::Source(key),
+                    };
+                    (key, Out::Source(value))
+                });
+                let entries = entries.collect();
+                map(node, entries)
+            }
+            NodeKind::Scalar => match self.called(families, node.text().unwrap_or_default(), node) {
+                Some(other) => text(other),
+                None => Out::Source(node),
+            },
+        }
+    }
+
+    fn type_names(&mut self, families: &[Family], node: Node<'a>) -> Out<'a> {
+        if node.kind() != NodeKind::Sequence {
+            return Out::Source(node);
+        }
+        let items = node.items().map(|item| (Some(item), self.type_name(families, item)));
+        let items = items.collect();
+        list(node, items)
+    }
+
+    /// The name that a type has in the other version, where it has another.
+    fn called(&mut self, families: &[Family], name: &str, at: Node<'a>) -> Option<String> {
+        match self.to {
+            TargetVersion::Two => self.called_in_2_0(families, name, at),
+            TargetVersion::Simple => self.called_in_1_3(families, name, at),
+        }
+    }
+}

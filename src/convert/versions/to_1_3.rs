@@ -1,0 +1,399 @@
+//! Converts the keynames of version 2.0 that version 1.3 has by other names, in other places, or
+//! not at all.
+
+use super::{Converter, Made, inline_list, list, map, text};
+use crate::convert::loss::LossKind;
+use crate::tosca::shape::{self, STATUS, Shape};
+use crate::tosca::types::profile;
+use crate::tosca::{Family, PLAIN_VERSION, v2_0};
+use crate::tosca::v2_0::grammar::{self, Entity};
+use cuvee_text::yaml::{Node, NodeKind, Out, OutKey, write_line};
+
+/// The types of TOSCA 2.0 that version 1.3 has by other names, or that are others there.
+const PRIMITIVES: [(&str, &str); 4] =
+    [("nil", "null"), ("bytes", "string"), ("scalar", "string"), ("scalar-unit", "string")];
+
+/// The keynames of an element in version 1.3.
+fn shape_of(entity: &Entity) -> Option<&'static Shape> {
+    Some(match entity.what {
+        "a TOSCA file" => &shape::SERVICE,
+        "a service template" => &shape::TOPOLOGY,
+        "a repository" => &shape::REPOSITORY,
+        "an import" => &shape::IMPORT,
+        "a node template" => &shape::NODE,
+        "a relationship template" => &shape::RELATIONSHIP,
+        "a capability definition" => &shape::CAPABILITY,
+        "a capability assignment" => &shape::CAPABILITY_ASSIGNMENT,
+        "a requirement definition" => &shape::REQUIREMENT,
+        "the relationship of a requirement definition" => &shape::REQUIREMENT_RELATIONSHIP,
+        "a requirement assignment" => &shape::REQUIREMENT_ASSIGNMENT,
+        "the relationship of a requirement assignment" => &shape::RELATIONSHIP_IN_PLACE,
+        "a schema" => &shape::SCHEMA,
+        "a property definition" => &shape::PROPERTY,
+        "an attribute definition" => &shape::ATTRIBUTE,
+        "a parameter definition" => &shape::PARAMETER,
+        "an interface definition" | "an interface assignment" => &shape::INTERFACE,
+        "an operation definition" | "an operation assignment" => &shape::OPERATION,
+        "a notification definition" | "a notification assignment" => &shape::NOTIFICATION,
+        "an implementation" => &shape::IMPLEMENTATION,
+        "an artifact definition" => &shape::ARTIFACT,
+        "a workflow" => &shape::WORKFLOW,
+        "a step" => &shape::STEP,
+        "an activity" => &shape::ACTIVITY,
+        "the call of a workflow" => &shape::INLINE,
+        "the call of an operation" => &shape::CALL_OPERATION,
+        "a substitution mapping" => &shape::SUBSTITUTION,
+        "a group" => &shape::GROUP,
+        "a policy" => &shape::POLICY,
+        "a trigger" => &shape::TRIGGER,
+        _ => {
+            let [family] = super::family_of(entity) else { return None };
+            shape::of_type(*family)
+        }
+    })
+}
+
+impl<'a> Converter<'_, 'a> {
+    /// Converts an entry of an element of version 2.0.
+    pub(super) fn entry_to_1_3(
+        &mut self,
+        made: &mut Made<'a>,
+        entity: &'static Entity,
+        (key, name): (Node<'a>, &'a str),
+        value: Node<'a>,
+    ) {
+        if name == "metadata" {
+            return self.metadata_to_1_3(made, entity, key, value);
+        }
+        if self.rewritten_to_1_3(made, entity, (key, name), value) {
+            return;
+        }
+        let mut keynames = entity.keynames.iter().chain(&grammar::COMMON);
+        let keyname = keynames.find(|keyname| keyname.field == name);
+        match keyname {
+            Some(keyname) if shape_of(entity).is_some_and(|shape| shape.has(name)) => {
+                match self.content(entity, keyname.field, &keyname.holds, value) {
+                    Some(content) => made.put(key, keyname.field, content),
+                    None => self.lose(key, entity),
+                }
+            }
+            None if self.is_extended && (self.context.is_word)(name) => {
+                made.put(key, name, Out::Source(value));
+            }
+            _ => self.lose(key, entity),
+        }
+    }
+
+    fn lose(&mut self, key: Node<'a>, entity: &Entity) {
+        let name = v2_0::written(key);
+        let why = format!("{} of TOSCA 1.3 has no counterpart", entity.what);
+        self.report(LossKind::Lost, key, &format!("`{name}`"), &why);
+    }
+
+    /// Converts metadata: they are texts in version 1.3. What was kept there returns to its place.
+    fn metadata_to_1_3(
+        &mut self,
+        made: &mut Made<'a>,
+        entity: &Entity,
+        key: Node<'a>,
+        value: Node<'a>,
+    ) {
+        let shape = shape_of(entity);
+        let mut entries = Vec::new();
+        for (entry, content) in value.entries() {
+            let name = entry.text().unwrap_or_default();
+            let is_own = |name: &str| shape.is_some_and(|shape| shape.has(name));
+            let is_status = name == "status" && content.text().is_some_and(|it| STATUS.contains(&it));
+            if name == super::KEPT && content.kind() == NodeKind::Mapping {
+                let kept = content.entries().map(|(key, value)| (OutKey::Source(key), Out::Source(value)));
+                made.kept.extend(kept);
+            } else if is_own(name) && (is_status || name == "external-schema") {
+                made.kept.push((OutKey::Source(entry), Out::Source(content)));
+            } else if content.as_str().is_some() {
+                entries.push((OutKey::Source(entry), Out::Source(content)));
+            } else {
+                let written = content.text().map_or_else(|| write_line(&content.to_value()), str::to_owned);
+                let construct = format!("the type of the metadata `{name}`");
+                self.report(LossKind::Lost, entry, &construct, "metadata of TOSCA 1.3 are texts");
+                entries.push((OutKey::Source(entry), text(written)));
+            }
+        }
+        if entries.is_empty() && value.entries().len() > 0 {
+            return;
+        }
+        match shape.is_some_and(|shape| shape.has("metadata")) {
+            true => made.put(key, "metadata", map(value, entries)),
+            false => self.lose(key, entity),
+        }
+    }
+
+    /// Converts an entry whose content changes. Returns false for all others.
+    fn rewritten_to_1_3(
+        &mut self,
+        made: &mut Made<'a>,
+        entity: &'static Entity,
+        (key, name): (Node<'a>, &'a str),
+        value: Node<'a>,
+    ) -> bool {
+        match (entity.what, name) {
+            ("a TOSCA file", "tosca_definitions_version") => {
+                let version = if self.is_extended { self.context.extended } else { PLAIN_VERSION };
+                made.put(key, name, text(version));
+            }
+            ("a TOSCA file", "profile") => made.put(key, "namespace", Out::Source(value)),
+            ("a TOSCA file", "imports") => {
+                if let Some(imports) = self.imports_to_1_3(value) {
+                    made.put(key, name, imports);
+                }
+            }
+            ("an attribute definition", "validation") => self.lose(key, entity),
+            (_, "validation") => {
+                let kind = made.node.get("type").or_else(|| made.node.get("derived_from"));
+                let is_range = kind.and_then(Node::text) == Some("range");
+                if let Some(constraints) = self.constraints_to_1_3(value, is_range) {
+                    made.put(key, "constraints", constraints);
+                }
+            }
+            ("a node template", "directives") => {
+                let items = value.items().filter(|item| item.text() != Some("create"));
+                let items: Vec<_> = items.map(|item| (Some(item), Out::Source(item))).collect();
+                if !items.is_empty() {
+                    made.put(key, name, list(value, items));
+                }
+            }
+            ("a requirement assignment", "node") => {
+                let node = self.target_to_1_3(value);
+                made.put(key, name, node);
+            }
+            ("a requirement assignment", "count" | "optional") => {
+                self.count_to_1_3(made, entity, key, value);
+            }
+            (_, "node_filter" | "substitution_filter") => {
+                if let Some(filter) = self.filter_to_1_3(entity, value) {
+                    made.put(key, name, filter);
+                }
+            }
+            (_, "outputs") if !matches!(entity.what, "a service template" | "a workflow") => {
+                let outputs = self.outputs_to_1_3(value);
+                made.put(key, name, outputs);
+            }
+            ("a workflow", "precondition") => {
+                if let Some(preconditions) = self.preconditions_to_1_3(value) {
+                    made.put(key, "preconditions", preconditions);
+                }
+            }
+            ("a step", "filter") => {
+                if let Some(filter) = self.step_filter_to_1_3(made.node, value) {
+                    made.put(key, name, filter);
+                }
+            }
+            ("a trigger", "condition") => {
+                if let Some((target, condition)) = self.trigger_condition_to_1_3(value) {
+                    made.put(key, name, condition);
+                    let filter = vec![(OutKey::New("node".into()), text(target))];
+                    made.metadata.push((
+                        OutKey::New("target_filter".into()),
+                        Out::Map { entries: filter, like: None },
+                    ));
+                }
+            }
+            ("a substitution mapping", "properties") => {
+                let entries = value.entries().map(|(key, input)| {
+                    let mapping = match input.kind() {
+                        NodeKind::Scalar => inline_list(vec![Out::Source(input)]),
+                        _ => Out::Source(input),
+                    };
+                    (OutKey::Source(key), mapping)
+                });
+                let entries = entries.collect();
+                made.put(key, name, map(value, entries));
+            }
+            ("a substitution mapping", "attributes") => self.lose(key, entity),
+            ("a substitution mapping", "requirements") => {
+                let requirements = self.mapped_requirements(value);
+                made.put(key, name, requirements);
+            }
+            ("a relationship type", "valid_target_types" | "valid_target_node_types") => {
+                self.join_types(made, key, value, "valid_target_types");
+            }
+            ("a capability type" | "a capability definition", "valid_source_types" | "valid_relationship_types") => {
+                self.join_types(made, key, value, "valid_source_types");
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Puts back what was kept.
+    pub(super) fn finish_1_3(&mut self, made: &mut Made<'a>, _entity: &'static Entity) {
+        let kept = std::mem::take(&mut made.kept);
+        let supplied = std::mem::take(&mut made.metadata);
+        for (key, value) in kept {
+            let name = super::key_text(&key).to_owned();
+            let known = made.entries.iter_mut().find(|(key, _)| super::key_text(key) == name);
+            match (known, value) {
+                (Some((_, Out::Seq { items, .. })), Out::Source(more)) => {
+                    items.extend(more.items().map(|item| (Some(item), Out::Source(item))));
+                }
+                (Some((_, own)), Out::Source(more)) if more.kind() == NodeKind::Mapping => {
+                    let more = more.entries().map(|(key, value)| (OutKey::Source(key), Out::Source(value)));
+                    super::extend(own, more.collect());
+                }
+                (Some(_), _) => {}
+                (None, value) => made.entries.push((key, value)),
+            }
+        }
+        for (key, value) in supplied {
+            let name = super::key_text(&key).to_owned();
+            if !made.has(&name) {
+                made.entries.push((key, value));
+            }
+        }
+    }
+
+    /// What stands in place of the map of an element.
+    pub(super) fn short_to_1_3(&mut self, node: Node<'a>, entity: &'static Entity) -> Out<'a> {
+        match entity.what {
+            "a capability definition" | "a schema" => {
+                self.type_name(super::families(entity, "type"), node)
+            }
+            "the relationship of a requirement definition"
+            | "the relationship of a requirement assignment" => {
+                self.type_name(&[Family::Relationship], node)
+            }
+            "a requirement assignment" => self.target_to_1_3(node),
+            "a property definition" | "a parameter definition" if !node.is_null() => {
+                match self.value(node) {
+                    Some(value) => super::inline_map("value", value),
+                    None => Out::Source(node),
+                }
+            }
+            _ => Out::Source(node),
+        }
+    }
+
+    /// An artifact that is only the name of its file.
+    pub(super) fn short_artifact(&mut self, key: Node<'a>, value: Node<'a>) -> Out<'a> {
+        match self.to {
+            super::TargetVersion::Two => self.short_artifact_to_2_0(key, value),
+            super::TargetVersion::Simple => Out::Source(value),
+        }
+    }
+
+    /// The target of a requirement: of a template and an index, the template.
+    fn target_to_1_3(&mut self, node: Node<'a>) -> Out<'a> {
+        match node.items().next() {
+            Some(template) => {
+                let why = "targets of TOSCA 1.3 are templates, not one of their nodes";
+                self.report(LossKind::Lost, node, "the index of a target", why);
+                Out::Source(template)
+            }
+            None => Out::Source(node),
+        }
+    }
+
+    /// How often a requirement is fulfilled.
+    fn count_to_1_3(&mut self, made: &mut Made<'a>, entity: &Entity, key: Node<'a>, value: Node<'a>) {
+        if made.has("occurrences") {
+            return;
+        }
+        let count = made.node.get("count");
+        let optional = made.node.get("optional");
+        let is_known = count.is_none_or(|count| crate::tosca::requirement::count(count).is_some())
+            && optional.is_none_or(|optional| optional.as_bool().is_some());
+        if !is_known {
+            return self.lose(key, entity);
+        }
+        let most = || count.map_or_else(|| Out::Value(1.into()), Out::Source);
+        let least = match optional.and_then(Node::as_bool) {
+            Some(true) => Out::Value(0.into()),
+            _ => most(),
+        };
+        let _ = value;
+        made.entries.push((OutKey::Renamed(key, "occurrences".into()), inline_list(vec![least, most()])));
+    }
+
+    fn outputs_to_1_3(&mut self, node: Node<'a>) -> Out<'a> {
+        let mut entries = Vec::new();
+        for (key, value) in node.entries() {
+            let path = match value.kind() {
+                NodeKind::Sequence => self.path_to_1_3(value),
+                _ => Some(Out::Source(value)),
+            };
+            match path {
+                Some(path) => entries.push((OutKey::Source(key), path)),
+                None => {
+                    let name = key.text().unwrap_or_default();
+                    self.report(LossKind::Lost, key, &format!("the output `{name}`"), "TOSCA 1.3 has no such path");
+                }
+            }
+        }
+        if node.kind() == NodeKind::Mapping { map(node, entries) } else { Out::Source(node) }
+    }
+
+    fn imports_to_1_3(&mut self, node: Node<'a>) -> Option<Out<'a>> {
+        let mut items = Vec::new();
+        for (index, item) in node.items().enumerate() {
+            let Some(import) = crate::tosca::import::ImportDefinition::read(item) else {
+                items.push((Some(item), Out::Source(item)));
+                continue;
+            };
+            if (self.context.is_gone)(import.file) && import.prefix.is_none() {
+                continue;
+            }
+            if import.is_profile {
+                let name = import.file;
+                let why = "TOSCA 1.3 imports files, not profiles by their names";
+                self.at(index, |this| this.report(LossKind::Lost, item, &format!("the import of the profile `{name}`"), why));
+                continue;
+            }
+            let made = match item.kind() {
+                NodeKind::Mapping => self.at(index, |this| this.element(item, &grammar::IMPORT)),
+                _ => Out::Source(item),
+            };
+            items.push((Some(item), made));
+        }
+        (!items.is_empty()).then(|| list(node, items))
+    }
+
+    /// Requirement mappings: a map where each name is mapped once, as version 1.3 has it.
+    fn mapped_requirements(&mut self, node: Node<'a>) -> Out<'a> {
+        let all: Vec<_> = node.items().flat_map(Node::entries).collect();
+        let mut names: Vec<_> = all.iter().map(|(key, _)| key.text()).collect();
+        names.sort_unstable();
+        names.dedup();
+        let is_plain = |value: &Node<'_>| value.items().len() == 2 && value.items().all(|item| item.as_str().is_some());
+        if names.len() != all.len() || !all.iter().all(|(_, value)| is_plain(value)) {
+            return Out::Source(node);
+        }
+        let entries = all.into_iter().map(|(key, value)| (OutKey::Source(key), Out::Source(value)));
+        Out::Map { entries: entries.collect(), like: None }
+    }
+
+    /// Valid types of several families under the one keyname of version 1.3.
+    fn join_types(&mut self, made: &mut Made<'a>, key: Node<'a>, value: Node<'a>, name: &'a str) {
+        let known = made.entries.iter_mut().find(|(key, _)| super::key_text(key) == name);
+        match known {
+            Some((_, types)) => {
+                let own = if let Out::Source(node) = types { Some(*node) } else { None };
+                let items = own.into_iter().flat_map(Node::items).chain(value.items());
+                *types = inline_list(items.map(Out::Source).collect());
+            }
+            None => made.put(key, name, Out::Source(value)),
+        }
+    }
+
+    /// The name of a type in version 1.3, where it is another one there.
+    pub(super) fn called_in_1_3(&mut self, families: &[Family], name: &str, at: Node<'a>) -> Option<String> {
+        let file = Some(at.document().file());
+        let is_defined = families.iter().any(|family| self.context.types.find_in(file, *family, name).is_some());
+        if is_defined || !families.contains(&Family::Data) || profile::primitive(name).is_some() {
+            return None;
+        }
+        let (_, new) = PRIMITIVES.iter().find(|(own, _)| *own == name)?;
+        if name != "nil" {
+            self.report(LossKind::Lost, at, &format!("the type `{name}`"), "TOSCA 1.3 does not have it");
+        }
+        Some((*new).to_owned())
+    }
+}

@@ -1,0 +1,582 @@
+//! Converts the keynames of version 1.3 that version 2.0 has by other names, in other places, or
+//! not at all.
+
+use super::{
+    Converter, Made, SelfScope, families, family_of, inline_list, inline_map, list, map, named_key,
+    text,
+};
+use crate::convert::loss::LossKind;
+use crate::tosca::Family;
+use crate::tosca::import::is_profile;
+use crate::tosca::types::{Occurrences, profile};
+use crate::tosca::v2_0;
+use crate::tosca::v2_0::grammar::{self, Entity};
+use crate::tosca::value::Primitive;
+use cuvee_text::value::Value;
+use cuvee_text::yaml::{Node, NodeKind, Out, OutKey};
+
+/// The type of artifacts that name none.
+const ARTIFACT: &str = "tosca.artifacts.File";
+
+/// The type of relationships for which no type is named.
+const RELATIONSHIP: &str = "tosca.relationships.Root";
+
+/// The directives of version 1.3 and of version 2.0.
+const DIRECTIVES: [(&str, &str); 2] = [("selectable", "select"), ("substitutable", "substitute")];
+
+impl<'a> Converter<'_, 'a> {
+    /// Converts an entry of an element of version 1.3.
+    pub(super) fn entry_to_2_0(
+        &mut self,
+        made: &mut Made<'a>,
+        entity: &'static Entity,
+        (key, name): (Node<'a>, &'a str),
+        value: Node<'a>,
+    ) {
+        if self.rewritten_to_2_0(made, entity, (key, name), value) {
+            return;
+        }
+        let keynames = entity.keynames.iter().chain(&grammar::COMMON);
+        if let Some(keyname) = keynames.into_iter().find(|keyname| keyname.field == name) {
+            if let Some(content) = self.content(entity, keyname.field, &keyname.holds, value) {
+                made.put(key, keyname.name, content);
+            }
+        } else if self.is_extended && (self.context.is_word)(name) {
+            made.put(key, name, Out::Source(value));
+        } else if entity.what == "an interface type" || holds_operations(entity) {
+            self.operation(made, entity, key, value);
+        } else {
+            self.keep(made, entity, key, value);
+        }
+    }
+
+    /// Keeps in the metadata what only version 1.3 has.
+    fn keep(&mut self, made: &mut Made<'a>, entity: &Entity, key: Node<'a>, value: Node<'a>) {
+        let name = key.text().unwrap_or_default();
+        let why = format!("{} of TOSCA 2.0 has no such keyname", entity.what);
+        self.report(LossKind::KeptAsExtension, key, &format!("`{name}`"), &why);
+        made.kept.push((OutKey::Source(key), Out::Source(value)));
+    }
+
+    /// Converts an entry whose content changes. Returns false for all others.
+    fn rewritten_to_2_0(
+        &mut self,
+        made: &mut Made<'a>,
+        entity: &'static Entity,
+        (key, name): (Node<'a>, &'a str),
+        value: Node<'a>,
+    ) -> bool {
+        match (entity.what, name) {
+            ("a TOSCA file", "tosca_definitions_version") => {
+                made.put(key, name, text(v2_0::VERSION));
+            }
+            ("a TOSCA file", "namespace") if self.root.get("topology_template").is_none() => {
+                made.put(key, "profile", Out::Source(value));
+            }
+            ("a TOSCA file", "template_name" | "template_author" | "template_version") => {
+                made.metadata.push((OutKey::Source(key), Out::Source(value)));
+            }
+            ("a TOSCA file", "imports") => {
+                let imports = self.imports_to_2_0(value);
+                made.put(key, name, imports);
+            }
+            (_, "constraints") => self.constraints_to_2_0(made, entity, key, value),
+            (_, "status" | "external-schema") if has_metadata_for(entity) => {
+                made.metadata.push((OutKey::Source(key), Out::Source(value)));
+            }
+            ("a node template", "directives") => {
+                let directives = self.directives_to_2_0(value);
+                made.put(key, name, directives);
+            }
+            ("a node template", "occurrences") => {
+                let exact = Occurrences::read(value)
+                    .filter(|said| said.max == Some(said.min) && made.node.get("instance_count").is_none());
+                match exact {
+                    Some(said) => made.put(key, "count", number(said.min)),
+                    None => self.keep(made, entity, key, value),
+                }
+            }
+            ("a requirement assignment", "occurrences") => {
+                self.occurrences_to_2_0(made, entity, key, value);
+            }
+            ("a requirement assignment", "node") => {
+                let node = self.template_or_type(value, "node_templates", Family::Node);
+                made.put(key, name, node);
+            }
+            ("a requirement assignment", "capability") => {
+                let capability = self.type_name(&[Family::Capability], value);
+                made.put(key, name, capability);
+            }
+            (_, "node_filter" | "substitution_filter") => {
+                match self.filter_to_2_0(entity, made.node, value) {
+                    Some(filter) => made.put(key, name, filter),
+                    None => self.keep(made, entity, key, value),
+                }
+            }
+            ("an artifact definition", "version") => {
+                made.put(key, "artifact_version", Out::Source(value));
+            }
+            (_, "outputs") if !matches!(entity.what, "a service template" | "a workflow") => {
+                let outputs = self.mappings_to_2_0(value);
+                made.put(key, name, outputs);
+            }
+            ("a workflow", "preconditions") => match self.preconditions_to_2_0(value) {
+                Some(precondition) => made.put(key, "precondition", precondition),
+                None => self.keep(made, entity, key, value),
+            },
+            ("a step", "filter") => match self.step_filter_to_2_0(made.node, value) {
+                Some(filter) => made.put(key, name, filter),
+                None => self.keep(made, entity, key, value),
+            },
+            ("a trigger", "event_type") => made.put(key, "event", Out::Source(value)),
+            ("a trigger", "condition") => match self.trigger_condition_to_2_0(made.node, value) {
+                Some(condition) => made.put(key, name, condition),
+                None => self.keep(made, entity, key, value),
+            },
+            ("a substitution mapping", "properties") => {
+                let (mapped, kept) = self.property_mappings_to_2_0(value);
+                put_split(made, key, value, mapped, kept);
+            }
+            ("a substitution mapping", "attributes") => self.keep(made, entity, key, value),
+            ("a substitution mapping", "requirements") if value.kind() == NodeKind::Mapping => {
+                let items = value.entries().map(|(key, value)| {
+                    let entries = vec![(OutKey::Source(key), Out::Source(value))];
+                    (None, Out::Map { entries, like: None })
+                });
+                let items = items.collect();
+                made.put(key, name, Out::Seq { items, like: None });
+            }
+            ("a relationship type", "valid_target_types") => {
+                let parts = [(Family::Capability, "valid_capability_types"), (Family::Node, "valid_target_node_types")];
+                self.split_types(made, entity, key, value, parts);
+            }
+            ("a capability type" | "a capability definition", "valid_source_types") => {
+                let parts = [(Family::Node, "valid_source_node_types"), (Family::Relationship, "valid_relationship_types")];
+                self.split_types(made, entity, key, value, parts);
+            }
+            ("a requirement definition", "relationship") if value.kind() == NodeKind::Scalar => {
+                let relationship = self.type_name(&[Family::Relationship], value);
+                made.put(key, name, relationship);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Supplies what version 2.0 demands and version 1.3 does not.
+    pub(super) fn finish_2_0(&mut self, made: &mut Made<'a>, entity: &'static Entity) {
+        match entity.what {
+            "a TOSCA file" => self.finish_file(made),
+            "a service template" => {
+                let is_marked = made.has(self.context.mark);
+                if !made.has("node_templates") {
+                    made.supply("node_templates", Out::Value(Value::Map(Default::default())));
+                }
+                if self.is_extended && !is_marked {
+                    let mark = self.context.mark;
+                    made.supply(mark, Out::Value(Value::Map(Default::default())));
+                }
+            }
+            "a requirement definition" => self.finish_requirement(made),
+            "an artifact definition" if !made.has("type") => {
+                let kind = self.artifact_type(made.node, self.name);
+                made.supply("type", text(kind));
+            }
+            "a property definition" | "a parameter definition" | "a schema" | "an attribute definition" => {
+                let kind = made.node.get("type").and_then(Node::text);
+                let is_collection = matches!(kind, Some("list" | "map" | "tosca:list" | "tosca:map"));
+                if is_collection && !made.has("entry_schema") && !made.has("value") {
+                    self.report(LossKind::Supplied, made.node, "`entry_schema`", "a list or map of TOSCA 2.0 has to say what its entries are");
+                    made.supply("entry_schema", text("string"));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Puts the version first, and adds what is supplied.
+    fn finish_file(&mut self, made: &mut Made<'a>) {
+        let at = made.entries.iter().position(|(key, _)| super::key_text(key) == "tosca_definitions_version");
+        if let Some(at) = at.filter(|at| *at > 0) {
+            let version = made.entries.remove(at);
+            made.entries.insert(0, version);
+        }
+        for (_, name) in &self.needed {
+            let span = self.root.entries().next().map(|(key, _)| key.span());
+            self.losses.push(crate::convert::loss::Loss {
+                path: "tosca_definitions_version".to_owned(),
+                span,
+                construct: format!("`{name}`"),
+                why: "TOSCA 2.0 has no such type, so a definition is added".to_owned(),
+                kind: LossKind::Supplied,
+            });
+        }
+        if self.needed.is_empty() {
+            return;
+        }
+        match &self.context.beside {
+            Some(url) => self.add_import(made, url.clone()),
+            None => self.add_types(made),
+        }
+    }
+
+    fn add_import(&self, made: &mut Made<'a>, url: String) {
+        let at = made.entries.iter_mut().find(|(key, _)| super::key_text(key) == "imports");
+        match at {
+            Some((_, Out::Seq { items, .. })) => items.push((None, text(url))),
+            Some((_, imports)) => {
+                let source = if let Out::Source(node) = imports { Some(*node) } else { None };
+                let items = source.into_iter().flat_map(Node::items);
+                let items = items.map(|item| (Some(item), Out::Source(item)));
+                let items = items.chain([(None, text(url))]).collect();
+                *imports = Out::Seq { items, like: source };
+            }
+            None => {
+                let imports = Out::Seq { items: vec![(None, text(url))], like: None };
+                let at = 1.min(made.entries.len());
+                made.entries.insert(at, (OutKey::New("imports".into()), imports));
+            }
+        }
+    }
+
+    /// Adds the definitions of types that are supplied, before the topology.
+    fn add_types(&mut self, made: &mut Made<'a>) {
+        for (section, types) in super::supplied::sections(self.context.types, &self.needed) {
+            let types: Vec<_> = types.into_iter().map(|(name, value)| (OutKey::New(name.into()), Out::Value(value))).collect();
+            let known = made.entries.iter_mut().find(|(key, _)| super::key_text(key) == section);
+            match known {
+                Some((_, own)) => super::extend(own, types),
+                None => {
+                    let end = made.entries.iter().position(|(key, _)| super::key_text(key) == "service_template");
+                    let at = end.unwrap_or(made.entries.len());
+                    let section = OutKey::New(section.into());
+                    made.entries.insert(at, (section, Out::Map { entries: types, like: None }));
+                }
+            }
+        }
+    }
+
+    /// Supplies what a requirement definition has by default in version 1.3, unless it refines
+    /// another one, whose values hold.
+    fn finish_requirement(&mut self, made: &mut Made<'a>) {
+        let SelfScope::Node(Some(own), _) = self.scope else { return };
+        let types = self.context.types;
+        let parent = types.parent(own).map(|parent| types.effective(parent));
+        if parent.is_some_and(|parent| parent.requirements.contains_key(self.name)) {
+            return;
+        }
+        if !made.has("relationship") {
+            let name = self.name;
+            self.report(LossKind::Supplied, made.node, &format!("the relationship of `{name}`"), "a requirement of TOSCA 2.0 has to name one");
+            self.need(Family::Relationship, RELATIONSHIP);
+            made.supply("relationship", text(RELATIONSHIP));
+        }
+        if !made.has("count_range") {
+            let once = inline_list(vec![number(1), number(1)]);
+            made.supply("count_range", once);
+        }
+    }
+
+    /// The type of an artifact that names none: that of the node type's artifact of this name, or
+    /// else the one of all files.
+    fn artifact_type(&mut self, at: Node<'a>, name: &str) -> String {
+        if let SelfScope::Node(Some(id), _) = self.scope {
+            let part = self.context.types.effective(id).artifacts.get(name).cloned();
+            let kind = part.and_then(|part| part.definition.kind);
+            if let Some(kind) = kind.filter(|kind| !std::ptr::eq(kind.document(), at.document()) || kind.span().start < at.span().start || kind.span().start >= at.span().end) {
+                let name = kind.text().unwrap_or_default();
+                return self.called(&[Family::Artifact], name, kind).unwrap_or_else(|| name.to_owned());
+            }
+        }
+        self.report(LossKind::Supplied, at, "the type of an artifact", "an artifact of TOSCA 2.0 has to have one");
+        self.need(Family::Artifact, ARTIFACT);
+        ARTIFACT.to_owned()
+    }
+
+    /// An artifact that is only the name of its file.
+    pub(super) fn short_artifact_to_2_0(&mut self, key: Node<'a>, value: Node<'a>) -> Out<'a> {
+        let kind = self.artifact_type(value, key.text().unwrap_or_default());
+        let mut out = inline_map("type", text(kind));
+        if let Out::Map { entries, .. } = &mut out {
+            entries.push((OutKey::New("file".into()), Out::Source(value)));
+        }
+        out
+    }
+
+    /// What stands in place of the map of an element.
+    pub(super) fn short_to_2_0(&mut self, node: Node<'a>, entity: &'static Entity) -> Out<'a> {
+        match entity.what {
+            "a capability definition" | "a schema" => self.type_name(families(entity, "type"), node),
+            "the relationship of a requirement definition" => {
+                self.type_name(&[Family::Relationship], node)
+            }
+            "the relationship of a requirement assignment" => {
+                self.template_or_type(node, "relationship_templates", Family::Relationship)
+            }
+            "a requirement assignment" => {
+                self.template_or_type(node, "node_templates", Family::Node)
+            }
+            "a requirement definition" if node.as_str().is_some() => {
+                let capability = self.type_name(&[Family::Capability], node);
+                let mut made = Made::new(node);
+                made.supply("capability", capability);
+                self.finish_requirement(&mut made);
+                Out::Map { entries: made.entries, like: None }
+            }
+            _ => Out::Source(node),
+        }
+    }
+
+    /// The name of a template, or else of a type.
+    fn template_or_type(&mut self, node: Node<'a>, section: &str, family: Family) -> Out<'a> {
+        let is_template = node.text().is_some_and(|name| self.template(section, name).is_some());
+        match is_template {
+            true => Out::Source(node),
+            false => self.type_name(&[family], node),
+        }
+    }
+
+    /// An operation beside the keynames of an interface goes below `operations`.
+    fn operation(&mut self, made: &mut Made<'a>, entity: &Entity, key: Node<'a>, value: Node<'a>) {
+        let of_operations = entity.keynames.iter().find(|keyname| keyname.name == "operations");
+        let Some(below) = of_operations.and_then(|keyname| keyname.holds.element()) else { return };
+        let operation = (OutKey::Source(key), self.element(value, below));
+        let at = made.entries.iter_mut().find(|(key, _)| super::key_text(key) == "operations");
+        match at {
+            Some((_, operations)) => super::extend(operations, vec![operation]),
+            None => {
+                let [_, like] = super::inline();
+                let like = like.filter(|_| made.node.is_flow());
+                made.supply("operations", Out::Map { entries: vec![operation], like });
+            }
+        }
+    }
+
+    fn imports_to_2_0(&mut self, node: Node<'a>) -> Out<'a> {
+        let mut items = Vec::new();
+        for (index, item) in node.items().enumerate() {
+            let made = self.at(index, |this| this.import_to_2_0(item));
+            items.extend(made.map(|made| (Some(item), made)));
+        }
+        list(node, items)
+    }
+
+    /// Converts an import. That of the profile of version 1.3 is left out, as its types are
+    /// supplied.
+    fn import_to_2_0(&mut self, item: Node<'a>) -> Option<Out<'a>> {
+        let Some(import) = crate::tosca::import::ImportDefinition::read(item) else {
+            return Some(Out::Source(item));
+        };
+        if is_profile(import.file) && import.repository.is_none() {
+            return None;
+        }
+        if let Some(name) = import.name {
+            let text = name.text().unwrap_or_default();
+            self.report(LossKind::Lost, name, &format!("the name `{text}` of an import"), "imports of TOSCA 2.0 have none");
+        }
+        let body = import.body;
+        if body.kind() != NodeKind::Mapping {
+            return Some(match import.name {
+                Some(_) => inline_map("url", Out::Source(body)),
+                None => Out::Source(body),
+            });
+        }
+        Some(self.element(body, &grammar::IMPORT))
+    }
+
+    /// The clauses of constraints become one expression.
+    fn constraints_to_2_0(
+        &mut self,
+        made: &mut Made<'a>,
+        entity: &Entity,
+        key: Node<'a>,
+        value: Node<'a>,
+    ) {
+        let kind = made.node.get("type").or_else(|| made.node.get("derived_from"));
+        let is_range = kind.and_then(Node::text) == Some("range");
+        let (all, kept) = self.validation(value, is_range);
+        if let Some(all) = all {
+            made.put(key, "validation", all);
+        }
+        if !kept.is_empty() {
+            let why = format!("{} of TOSCA 2.0 has no such condition", entity.what);
+            for (_, clause) in &kept {
+                self.report(LossKind::KeptAsExtension, *clause, "a constraint", &why);
+            }
+            let items = kept.into_iter().map(|(item, _)| (Some(item), Out::Source(item)));
+            let items = items.collect();
+            made.kept.push((OutKey::New("constraints".into()), Out::Seq { items, like: None }));
+        }
+    }
+
+    fn directives_to_2_0(&mut self, node: Node<'a>) -> Out<'a> {
+        let mut items = Vec::new();
+        for item in node.items() {
+            let name = item.text().unwrap_or_default();
+            let known = DIRECTIVES.iter().find(|(old, _)| *old == name);
+            match known {
+                Some((_, new)) => items.push((Some(item), text(*new))),
+                None => items.push((Some(item), Out::Source(item))),
+            }
+        }
+        list(node, items)
+    }
+
+    /// How often a requirement is fulfilled.
+    fn occurrences_to_2_0(
+        &mut self,
+        made: &mut Made<'a>,
+        entity: &Entity,
+        key: Node<'a>,
+        value: Node<'a>,
+    ) {
+        let said = Occurrences::read(value);
+        let has_own = made.node.get("count").is_some() || made.node.get("optional").is_some();
+        match said.filter(|_| !has_own).map(|said| (said.min, said.max)) {
+            Some((1, Some(1))) => made.put(key, "count", number(1)),
+            Some((min, Some(max))) if min == max => made.put(key, "count", number(max)),
+            Some((0, Some(max))) => {
+                if max != 1 {
+                    made.put(key, "count", number(max));
+                    made.supply("optional", Out::Value(true.into()));
+                } else {
+                    made.put(key, "optional", Out::Value(true.into()));
+                }
+            }
+            _ => self.keep(made, entity, key, value),
+        }
+    }
+
+    /// Where outputs go: `[SELF, attribute]`, through paths of version 2.0.
+    fn mappings_to_2_0(&mut self, node: Node<'a>) -> Out<'a> {
+        let mut entries = Vec::new();
+        for (key, value) in node.entries() {
+            let path = match value.kind() {
+                NodeKind::Sequence => self.path_to_2_0(value),
+                _ => Out::Source(value),
+            };
+            entries.push((OutKey::Source(key), path));
+        }
+        if node.kind() == NodeKind::Mapping { map(node, entries) } else { Out::Source(node) }
+    }
+
+    /// Mapped properties: `[input]` becomes `input`; what names no input is kept.
+    fn property_mappings_to_2_0(&mut self, node: Node<'a>) -> (Vec<(OutKey<'a>, Out<'a>)>, Vec<(OutKey<'a>, Out<'a>)>) {
+        let (mut mapped, mut kept) = (Vec::new(), Vec::new());
+        for (key, value) in node.entries() {
+            let mapping = if value.kind() == NodeKind::Mapping { value.get("mapping") } else { Some(value) };
+            let alone = value.kind() != NodeKind::Mapping || value.entries().len() == 1;
+            let mut items = mapping.into_iter().flat_map(Node::items);
+            match (items.next(), items.next()) {
+                (Some(input), None) if alone => mapped.push((OutKey::Source(key), Out::Source(input))),
+                _ if mapping.is_some_and(|it| it.as_str().is_some()) && alone => {
+                    mapped.push((OutKey::Source(key), Out::Source(value)));
+                }
+                _ => {
+                    let name = key.text().unwrap_or_default();
+                    self.report(LossKind::KeptAsExtension, key, &format!("the mapping of `{name}`"), "TOSCA 2.0 maps properties to inputs only");
+                    kept.push((OutKey::Source(key), Out::Source(value)));
+                }
+            }
+        }
+        (mapped, kept)
+    }
+
+    /// Valid types of two families, each under the keyname for it.
+    fn split_types(
+        &mut self,
+        made: &mut Made<'a>,
+        entity: &'static Entity,
+        key: Node<'a>,
+        value: Node<'a>,
+        parts: [(Family, &'static str); 2],
+    ) {
+        let file = self.file();
+        let of = |this: &Self, item: &Node<'a>, family| {
+            let name = item.text().unwrap_or_default();
+            this.context.types.find_in(file, family, name).is_some()
+        };
+        let [(first, called), (second, other)] = parts;
+        let is_second = |this: &Self, item: &Node<'a>| !of(this, item, first) && of(this, item, second);
+        let (seconds, firsts): (Vec<_>, Vec<_>) = value.items().partition(|item| is_second(self, item));
+        if seconds.is_empty() {
+            let types = self.type_names(families(entity, called), value);
+            return made.put(key, called, types);
+        }
+        for (items, family, called) in [(firsts, first, called), (seconds, second, other)] {
+            let items: Vec<_> = items.into_iter().map(|item| self.type_name(&[family], item)).collect();
+            if !items.is_empty() {
+                made.supply(called, inline_list(items));
+            }
+        }
+    }
+
+    /// The name of a type in version 2.0, where it is another one there.
+    pub(super) fn called_in_2_0(&mut self, families: &[Family], name: &str, at: Node<'a>) -> Option<String> {
+        let file = at.document().file();
+        let file = if file.is_built_in() { None } else { Some(file) };
+        for family in families {
+            let Some(id) = self.context.types.find_in(file, *family, name) else { continue };
+            let definition = self.context.types.definition(id);
+            if !profile::is_built_in(definition.value.document().file()) {
+                return None;
+            }
+            let full = definition.name.to_owned();
+            self.need(*family, &full);
+            return (full != name).then_some(full);
+        }
+        if !families.contains(&Family::Data) {
+            return None;
+        }
+        let primitive = Primitive::from_name(name)?;
+        let new = match primitive {
+            Primitive::Null => "nil",
+            Primitive::Range | Primitive::ScalarUnit(_) => {
+                self.need(Family::Data, primitive.name());
+                primitive.name()
+            }
+            _ => primitive.name(),
+        };
+        (new != name).then(|| new.to_owned())
+    }
+
+    /// Notes that a type has to be supplied.
+    fn need(&mut self, family: Family, name: &str) {
+        if !self.needed.iter().any(|(of, known)| *of == family && known == name) {
+            self.needed.push((family, name.to_owned()));
+        }
+    }
+}
+
+/// Whether operations may stand beside the keynames of an element in version 1.3.
+fn holds_operations(entity: &Entity) -> bool {
+    matches!(entity.what, "an interface definition" | "an interface assignment")
+}
+
+/// Whether what is gone from an element has a place in its metadata by its own name.
+fn has_metadata_for(entity: &Entity) -> bool {
+    matches!(entity.what, "a property definition" | "a parameter definition" | "an attribute definition")
+        && family_of(entity).is_empty()
+}
+
+/// A new number.
+fn number<'a>(number: u64) -> Out<'a> {
+    Out::Value(i64::try_from(number).unwrap_or(i64::MAX).into())
+}
+
+/// Puts what is mapped under its key, and keeps the rest.
+fn put_split<'a>(
+    made: &mut Made<'a>,
+    key: Node<'a>,
+    value: Node<'a>,
+    mapped: Vec<(OutKey<'a>, Out<'a>)>,
+    kept: Vec<(OutKey<'a>, Out<'a>)>,
+) {
+    if !mapped.is_empty() || kept.is_empty() {
+        let name = key.text().unwrap_or_default();
+        made.entries.push((named_key(key, name), map(value, mapped)));
+    }
+    if !kept.is_empty() {
+        made.kept.push((OutKey::Source(key), Out::Map { entries: kept, like: None }));
+    }
+}
