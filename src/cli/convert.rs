@@ -37,7 +37,7 @@ pub(crate) fn run(args: &ConvertArgs, reporter: &Reporter) -> Outcome {
         return Err(rejected(error.help("add `--to xml`, or leave out `--check`")));
     }
     let target = target(args.output.as_deref());
-    if is_xml {
+    if is_xml && args.to != Some(ConvertFormat::Tosca20) {
         fits(args, &target, ConversionFormat::Yaml).map_err(rejected)?;
     }
     let Answer { result, mut warnings, sources } = resolver.convert(&query(args, &target))?;
@@ -97,6 +97,11 @@ fn query(args: &ConvertArgs, target: &ConvertTarget<'_>) -> ConversionQuery {
     if let Some(file) = &args.types {
         query = query.types(file);
     }
+    query = match args.to {
+        Some(ConvertFormat::Tosca20) => query.to_2_0(),
+        Some(ConvertFormat::Tosca13) => query.to_1_3(),
+        _ => query,
+    };
     args.implementations.iter().fold(query, ConversionQuery::implementation)
 }
 
@@ -122,18 +127,20 @@ fn fits(
     target: &ConvertTarget<'_>,
     format: ConversionFormat,
 ) -> Result<(), Diagnostic> {
-    let written = match format {
-        ConversionFormat::Xml => ConvertFormat::Xml,
+    let written = match (format, args.to) {
+        (ConversionFormat::Xml, _) => ConvertFormat::Xml,
+        (ConversionFormat::Tosca2, _) => ConvertFormat::Tosca20,
+        (_, Some(ConvertFormat::Tosca13)) => ConvertFormat::Tosca13,
         _ => ConvertFormat::Yaml,
     };
     if args.to.is_some_and(|wanted| wanted != written) {
         let message = match written {
             ConvertFormat::Xml => "the template is YAML already",
-            ConvertFormat::Yaml => "only a single file of XML can be written as XML",
+            _ => "only a single file of XML can be written as XML",
         };
         let help = match written {
             ConvertFormat::Xml => "write a variant of it with `cuvee resolve`",
-            ConvertFormat::Yaml => "name one of the documents",
+            _ => "name one of the documents",
         };
         return Err(Diagnostic::error(Code::Usage, message).help(help));
     }
@@ -141,7 +148,7 @@ fn fits(
     let ConvertTarget::Document(Some(path)) = target else { return Ok(()) };
     let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
     let (called, is_written, other) = match (extension.as_deref(), written) {
-        (Some("tosca" | "xml"), ConvertFormat::Yaml) => ("XML", "YAML", ".yaml"),
+        (Some("tosca" | "xml"), ConvertFormat::Yaml | ConvertFormat::Tosca13 | ConvertFormat::Tosca20) => ("XML", "YAML", ".yaml"),
         (Some("yaml" | "yml" | "json"), ConvertFormat::Xml) => ("YAML", "XML", ".tosca"),
         _ => return format::only(written.endings(), Some(path)),
     };
@@ -151,7 +158,7 @@ fn fits(
     );
     let help = match written {
         ConvertFormat::Yaml => ", or write XML with `--to xml`",
-        ConvertFormat::Xml => "",
+        _ => "",
     };
     let help = format!("use the ending `{other}`, or `/` for a directory{help}");
     Err(Diagnostic::error(Code::Usage, message).help(help))
@@ -174,6 +181,12 @@ fn meant_for(args: &ConvertArgs, format: ConversionFormat) -> Result<(), Diagnos
         ("--implementation", !args.implementations.is_empty()),
     ];
     let (given, are, have) = match format {
+        ConversionFormat::Tosca2 => {
+            let all = of_templates.iter().chain(&of_definitions);
+            let Some((flag, _)) = all.into_iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
+            let message = format!("`{flag}` is for conversions from and to TOSCA 1.0");
+            return Err(Diagnostic::error(Code::Usage, message).help(format!("leave out `{flag}`")));
+        }
         ConversionFormat::Xml => {
             (&of_definitions[..], "a template in YAML", "definitions of TOSCA 1.0")
         }

@@ -105,7 +105,7 @@ impl FileFormat for ExportedForm {
 impl FileFormat for ConvertFormat {
     fn endings(self) -> &'static [&'static str] {
         match self {
-            Self::Yaml => YAML,
+            Self::Yaml | Self::Tosca20 | Self::Tosca13 => YAML,
             Self::Xml => &["tosca", "xml"],
         }
     }

@@ -1,7 +1,9 @@
-//! Converts between TOSCA 1.0 and TOSCA Simple Profile 1.3, and writes the canonical form of XML.
+//! Converts between versions of TOSCA, and writes the canonical form of XML.
 
 use super::Resolver;
-use crate::convert::{ConvertedYaml, Losses, ToYamlSettings, TypeCounterparts, to_yaml};
+use crate::convert::{
+    ConvertedYaml, Losses, TargetVersion, ToYamlSettings, TypeCounterparts, to_yaml,
+};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
 use crate::tosca::csar::{self, Meta};
 use crate::tosca::load::TemplateLocation;
@@ -26,6 +28,7 @@ pub struct ConversionQuery {
     pub(super) leaves_out: bool,
     pub(super) records_inputs: bool,
     pub(super) dialect: ConversionDialect,
+    version: Option<TargetVersion>,
 }
 
 /// The format of definitions and templates.
@@ -36,6 +39,8 @@ pub enum ConversionFormat {
     Xml,
     /// TOSCA Simple Profile 1.3.
     Yaml,
+    /// TOSCA 2.0.
+    Tosca2,
 }
 
 /// How to write definitions of TOSCA 1.0 where the specification leaves a choice.
@@ -82,6 +87,19 @@ impl ConversionQuery {
         self
     }
 
+    /// Writes a template of TOSCA Simple Profile 1.3, plain or variable, as one of TOSCA 2.0.
+    pub fn to_2_0(mut self) -> Self {
+        self.version = Some(TargetVersion::Two);
+        self
+    }
+
+    /// Writes a template of TOSCA 2.0, plain or variable, as one of TOSCA Simple Profile 1.3.
+    /// Definitions of TOSCA 1.0 are written so in any case.
+    pub fn to_1_3(mut self) -> Self {
+        self.version = Some(TargetVersion::Simple);
+        self
+    }
+
     /// Writes definitions of TOSCA 1.0 in this dialect.
     pub fn dialect(mut self, dialect: ConversionDialect) -> Self {
         self.dialect = dialect;
@@ -122,7 +140,7 @@ impl Conversion {
     pub fn to_csar(&self) -> Result<Vec<u8>, Diagnostic> {
         match self.format {
             ConversionFormat::Xml => csar::pack_definitions(&self.files, self.meta.as_ref()),
-            ConversionFormat::Yaml => csar::pack_converted(&self.files, self.meta.as_ref()),
+            _ => csar::pack_converted(&self.files, self.meta.as_ref()),
         }
     }
 
@@ -211,8 +229,9 @@ impl Resolver {
         }
     }
 
-    /// Converts definitions of TOSCA 1.0 to TOSCA Simple Profile 1.3, or the variant of a template
-    /// to definitions of TOSCA 1.0.
+    /// Converts definitions of TOSCA 1.0 to TOSCA Simple Profile 1.3, the variant of a template to
+    /// definitions of TOSCA 1.0, or, where the query says so, a template from one version to
+    /// another.
     ///
     /// ```
     /// use cuvee::Resolver;
@@ -231,14 +250,24 @@ impl Resolver {
     pub fn convert(&self, query: &ConversionQuery) -> Result<Answer<Conversion>, Failure> {
         match &self.location {
             TemplateLocation::Path(path) => match self.definitions(path) {
-                Some(loaded) => self.convert_definitions(&loaded, query),
+                Some(loaded) if query.version != Some(TargetVersion::Two) => {
+                    self.convert_definitions(&loaded, query)
+                }
+                Some(_) => Err(of_definitions().into()),
                 None if !self.files.is_file(path) && !self.files.is_dir(path) => {
                     let message = format!("there is no file `{}`", path.display());
                     Err(Diagnostic::error(Code::File, message).into())
                 }
-                None => self.convert_template(query),
+                None => self.convert_to(query),
             },
-            TemplateLocation::Text { .. } => self.convert_template(query),
+            TemplateLocation::Text { .. } => self.convert_to(query),
+        }
+    }
+
+    fn convert_to(&self, query: &ConversionQuery) -> Result<Answer<Conversion>, Failure> {
+        match query.version {
+            Some(to) => self.convert_version(query, to),
+            None => self.convert_template(query),
         }
     }
 
@@ -297,6 +326,12 @@ impl Resolver {
             |Diagnostics(diagnostics)| Failure { diagnostics, sources: files.sources().clone() };
         read.map_err(failure)
     }
+}
+
+fn of_definitions() -> Diagnostic {
+    let message = "definitions of TOSCA 1.0 cannot be written as TOSCA 2.0";
+    let help = "write them as TOSCA 1.3 first, with `--to 1.3`";
+    Diagnostic::error(Code::UnsupportedVersion, message).help(help)
 }
 
 /// The diagnostics about what is converted. In a repository, those about other parts do not count.

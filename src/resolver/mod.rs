@@ -14,6 +14,7 @@ mod questions;
 mod stored;
 mod substitution;
 mod validated;
+mod versions;
 
 pub use begun::InstanceSettings;
 pub use candidates::CandidateVariants;

@@ -15,5 +15,6 @@ mod folders;
 mod sessions;
 
 mod definitions;
+mod versions;
 mod xml;
 mod xml_rules;

@@ -11,6 +11,12 @@ pub(crate) enum ConvertFormat {
     Yaml,
     /// TOSCA 1.0; a document of TOSCA 1.0 is written in its canonical form
     Xml,
+    /// TOSCA 2.0, of a template of TOSCA 1.3
+    #[value(name = "2.0")]
+    Tosca20,
+    /// TOSCA Simple Profile 1.3, of a template of TOSCA 2.0 or definitions of TOSCA 1.0
+    #[value(name = "1.3")]
+    Tosca13,
 }
 
 /// The dialects of XML.

@@ -7,7 +7,8 @@ use crate::tosca::v2_0;
 use crate::tosca::v2_0::grammar::{self, Entity};
 use crate::tosca::value::{Dimension, Primitive, units};
 use cuvee_text::value::{Number, Value};
-use cuvee_text::yaml::{Document, Node, Out, OutKey, write_yaml};
+use cuvee_text::source::FileId;
+use cuvee_text::yaml::{Document, Limits, Node, Out, OutKey, parse, write_yaml};
 use std::sync::{Arc, OnceLock};
 
 /// The metadata that only say which names the profile has for a type.
@@ -86,7 +87,19 @@ pub(crate) fn is_supplied_file(document: &Document) -> bool {
 
 /// Whether this is what is supplied for a type.
 fn is_definition(family: Family, name: &str, body: Node<'_>) -> bool {
-    definition(family, name).is_some_and(|(value, _)| value == body.to_value())
+    let Some((value, _)) = definition(family, name) else { return false };
+    // What is read of version 2.0 has other keys than what is written.
+    let types = Out::Map { entries: vec![(OutKey::New(name.into()), Out::Value(value))], like: None };
+    let entries = vec![
+        (OutKey::New("tosca_definitions_version".into()), text(v2_0::VERSION)),
+        (OutKey::New(family.keyword().into()), types),
+    ];
+    let written = write_yaml(&Out::Map { entries, like: None });
+    let read = parse(FileId::DETACHED, written.into(), &Limits::default()).map(v2_0::read);
+    read.is_ok_and(|document| {
+        let own = document.root().get(family.keyword()).and_then(|types| types.get(name));
+        own.is_some_and(|own| own.to_value() == body.to_value())
+    })
 }
 
 /// The definition that is supplied for a type of version 1.3, and the types that it names.

@@ -5,7 +5,7 @@ use super::{
     Converter, Made, SelfScope, families, family_of, inline_list, inline_map, list, map, named_key,
     text,
 };
-use crate::convert::loss::LossKind;
+use crate::convert::loss::{Loss, LossKind};
 use crate::tosca::Family;
 use crate::tosca::import::is_profile;
 use crate::tosca::types::{Occurrences, profile};
@@ -201,13 +201,12 @@ impl<'a> Converter<'_, 'a> {
             let version = made.entries.remove(at);
             made.entries.insert(0, version);
         }
-        for (_, name) in &self.needed {
-            let span = self.root.entries().next().map(|(key, _)| key.span());
-            self.losses.push(crate::convert::loss::Loss {
-                path: "tosca_definitions_version".to_owned(),
-                span,
-                construct: format!("`{name}`"),
-                why: "TOSCA 2.0 has no such type, so a definition is added".to_owned(),
+        for (family, name) in &self.needed {
+            self.losses.push(Loss {
+                path: format!("{}[\"{name}\"]", family.keyword()),
+                span: self.root.entries().next().map(|(key, _)| key.span()),
+                construct: "the definition of a type".to_owned(),
+                why: "TOSCA 1.3 has the type built in, and TOSCA 2.0 has not".to_owned(),
                 kind: LossKind::Supplied,
             });
         }

@@ -25,7 +25,7 @@ pub(crate) use entity::{
 };
 pub(crate) use imported::{ImportedTopology, has_topology};
 pub(crate) use shape::is_keyword;
-pub(crate) use topology::{Import, ServiceTemplate, parse};
+pub(crate) use topology::{Import, NEWEST_VERSION, ServiceTemplate, parse};
 pub(crate) use variability::{
     TechnologyRule, TypeSpecificCondition, TypeSpecificConditions, parse_answer, parse_rules,
     parse_type_specific_conditions,

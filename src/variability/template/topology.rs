@@ -21,7 +21,8 @@ use cuvee_text::yaml::{Node, NodeKind};
 
 /// The version whose defaults variable templates have where their version says nothing of
 /// variability.
-const NEWEST_VERSION: &str = "tosca_variability_1_0";
+/// The newest version of variable templates.
+pub(crate) const NEWEST_VERSION: &str = "tosca_variability_1_0";
 
 /// A variable service template ("Service Template").
 #[derive(Clone, Debug)]

@@ -1,0 +1,233 @@
+//! Converts a template of TOSCA Simple Profile 1.3 to TOSCA 2.0, and back, with the files that it
+//! imports.
+
+use super::Resolver;
+use super::conversion::{Conversion, ConversionFormat, ConversionQuery};
+use crate::convert::{
+    Loss, LossKind, Losses, NeededType, TargetVersion, VersionContext, VersionedDocument,
+    converted, is_supplied_file, supplied_document,
+};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::tosca::csar::{self, Extension};
+use crate::tosca::import::ImportDefinition;
+use crate::tosca::load::{Extent, Loaded};
+use crate::tosca::types::Types;
+use crate::tosca::types::scope::Links;
+use crate::tosca::v2_0;
+use crate::variability::graph::VARIABILITY_GROUPS;
+use crate::variability::resolution::EXTENSION;
+use crate::variability::template::{NEWEST_VERSION, is_keyword, is_read_as_wrapped};
+use cuvee_sat::progress::Progress;
+use cuvee_text::answer::{Answer, Failure};
+use cuvee_text::source::{FileId, Span, normalize};
+use cuvee_text::yaml::Document;
+use std::path::{Path, PathBuf};
+
+/// The file of the types that are supplied.
+const SUPPLIED: &str = "tosca_simple_1_3.yaml";
+
+/// Packs files as they are: nothing is resolved.
+const AS_THEY_ARE: Extension = Extension { is_version: |_| false, key: "" };
+
+/// The files of one conversion.
+struct VersionFiles<'l> {
+    loaded: &'l Loaded,
+    to: TargetVersion,
+    /// The documents to convert with the paths of their results; the template comes first.
+    documents: Vec<(&'l Document, PathBuf)>,
+    /// The other files.
+    others: Vec<(PathBuf, Vec<u8>)>,
+}
+
+impl Resolver {
+    /// Converts the template to another version of TOSCA.
+    pub(super) fn convert_version(
+        &self,
+        query: &ConversionQuery,
+        to: TargetVersion,
+    ) -> Result<Answer<Conversion>, Failure> {
+        self.answer(Extent::Whole, |loaded| {
+            let template = loaded.whole(loaded.template())?;
+            check(template, to)?;
+            let mut warnings = Diagnostics::default();
+            let wanted = ImportDefinition::all(template.root());
+            let imported = loaded.import(wanted, false, &mut warnings);
+            if warnings.has_errors() {
+                return Err(warnings);
+            }
+            let files = [loaded.library(), &*imported.files, &[loaded.template()]].concat();
+            let documents = loaded.documents(&files)?;
+            let all = self.choice.beside_profiles(&documents, loaded.sources());
+            let types = Types::linked(all, &imported.links, &VARIABILITY_GROUPS);
+            self.progress.clone().phase("converting");
+            let files = match query.is_single {
+                true => VersionFiles::alone(loaded, to, template),
+                false => VersionFiles::all(loaded, to, &files)?,
+            };
+            Ok((files.converted(&types, &imported.links), warnings))
+        })
+    }
+}
+
+/// Checks that a template is of the other version.
+fn check(template: &Document, to: TargetVersion) -> Result<(), Diagnostic> {
+    let root = template.root();
+    let version = root.get("tosca_definitions_version");
+    let name = version.and_then(cuvee_text::yaml::Node::text).unwrap_or_default();
+    let help = match to {
+        TargetVersion::Two if v2_0::is_of(template) => "it is of TOSCA 2.0 already",
+        TargetVersion::Simple if !v2_0::is_of(template) => "only templates of TOSCA 2.0 can be written as TOSCA 1.3",
+        TargetVersion::Two if name.is_empty() => "begin it with `tosca_definitions_version`",
+        _ => return Ok(()),
+    };
+    let message = "the template cannot be written in this version";
+    let at = version.unwrap_or(root).span();
+    Err(Diagnostic::error(Code::UnsupportedVersion, message).at(at).help(help))
+}
+
+impl<'l> VersionFiles<'l> {
+    /// The template alone.
+    fn alone(loaded: &'l Loaded, to: TargetVersion, template: &'l Document) -> Self {
+        let path = loaded.package().template.file_name().unwrap_or_default();
+        Self { loaded, to, documents: vec![(template, path.into())], others: Vec::new() }
+    }
+
+    /// The template with the files that belong to it.
+    fn all(loaded: &'l Loaded, to: TargetVersion, files: &[FileId]) -> Result<Self, Diagnostics> {
+        let package = loaded.package();
+        let path = |file: FileId| normalize(loaded.sources().file(file).asked());
+        let rest = files.iter().filter(|file| **file != loaded.template());
+        let own: Vec<FileId> = std::iter::once(loaded.template()).chain(rest.copied()).collect();
+        if let Some(root) = package.root() {
+            let below = |file: &FileId| {
+                let below = package.below_root(&path(*file));
+                Some((loaded.whole(*file).ok()?, PathBuf::from(below?)))
+            };
+            let documents: Vec<_> = own.iter().filter_map(below).collect();
+            let mut others = package.contents("", root)?;
+            others.retain(|(path, _)| {
+                let is_hidden = path.iter().any(|part| part.to_string_lossy().starts_with('.'));
+                let is_meta = path.as_path() == Path::new(csar::META) || path.as_os_str() == "TOSCA.meta";
+                !is_hidden && !is_meta && documents.iter().all(|(_, own)| own != path)
+            });
+            return Ok(Self { loaded, to, documents, others });
+        }
+        let texts: Vec<_> = own.iter().map(|file| (path(*file), loaded.sources().file(*file).text())).collect();
+        let Some(((_, template), beside)) = texts.split_first() else { return Err(Diagnostics::default()) };
+        let beside: Vec<_> = beside.iter().map(|(path, text)| (path.as_path(), &***text)).collect();
+        let gathered = csar::gather(package, loaded.sources(), template, &beside, &AS_THEY_ARE)?;
+        let mut gathered = gathered.into_iter();
+        let documents = own.iter().zip(gathered.by_ref()).filter_map(|(file, (path, _))| Some((loaded.whole(*file).ok()?, path)));
+        let documents = documents.collect();
+        Ok(Self { loaded, to, documents, others: gathered.collect() })
+    }
+
+    fn converted(self, types: &Types<'l>, links: &Links) -> Conversion {
+        let gone: Vec<FileId> = match self.to {
+            TargetVersion::Simple => {
+                let gone = self.documents.iter().skip(1).map(|(document, _)| *document);
+                gone.filter(|it| is_supplied_file(it)).map(Document::file).collect()
+            }
+            TargetVersion::Two => Vec::new(),
+        };
+        let is_single = self.documents.len() == 1;
+        let supplied = self.supplied_path();
+        let mut files = Vec::new();
+        let mut losses = Losses::default();
+        let mut needed: Vec<NeededType> = Vec::new();
+        for (document, path) in &self.documents {
+            let is_of_2_0 = v2_0::is_of(document);
+            if gone.contains(&document.file()) {
+                continue;
+            }
+            if is_of_2_0 == (self.to == TargetVersion::Two) {
+                files.push((path.clone(), document.text().as_bytes().to_vec()));
+                continue;
+            }
+            let beside = (!is_single).then(|| relative(path, &supplied));
+            let leads = |name: &str| leads_to(links, document, name, &gone);
+            let context = context(types, beside, &leads);
+            let VersionedDocument { text, losses: found, needed: more } =
+                converted(document, self.to, &context);
+            needed.extend(more.into_iter().filter(|it| !needed.contains(it)).collect::<Vec<_>>());
+            losses.extend(found.entries().iter().cloned());
+            files.push((path.clone(), text.into_bytes()));
+        }
+        if !is_single && !needed.is_empty() {
+            files.push((supplied, supplied_document(types, &needed).into_bytes()));
+        }
+        if self.documents.len() == 1 && self.others.is_empty() {
+            losses.extend(left_behind(links));
+        }
+        files.extend(self.others);
+        let meta = self.loaded.package().meta().cloned().map(|mut meta| {
+            meta.is_of_2_0 = self.to == TargetVersion::Two;
+            meta
+        });
+        let format = match self.to {
+            TargetVersion::Two => ConversionFormat::Tosca2,
+            TargetVersion::Simple => ConversionFormat::Yaml,
+        };
+        Conversion { files, losses: losses.ordered(), format, meta }
+    }
+
+    /// Where the supplied types go: beside the template, by a name that no other file has.
+    fn supplied_path(&self) -> PathBuf {
+        let template = self.documents.first().map(|(_, path)| path.as_path());
+        let directory = template.and_then(Path::parent).unwrap_or(Path::new(""));
+        let is_taken = |path: &Path| {
+            self.documents.iter().any(|(_, own)| own == path)
+                || self.others.iter().any(|(own, _)| own == path)
+        };
+        let mut names = std::iter::once(SUPPLIED.to_owned())
+            .chain((2..100).map(|number| format!("{number}_{SUPPLIED}")));
+        let free = names.find(|name| !is_taken(&directory.join(name)));
+        directory.join(free.unwrap_or_else(|| SUPPLIED.to_owned()))
+    }
+}
+
+fn context<'t, 'l>(
+    types: &'t Types<'l>,
+    beside: Option<String>,
+    is_gone: &'t dyn Fn(&str) -> bool,
+) -> VersionContext<'t, 'l> {
+    VersionContext {
+        types,
+        is_word: is_keyword,
+        is_wrapped: is_read_as_wrapped,
+        extended: NEWEST_VERSION,
+        mark: EXTENSION.key,
+        beside,
+        is_gone,
+    }
+}
+
+/// Whether an import of a document leads to one of these files.
+fn leads_to(links: &Links, document: &Document, name: &str, files: &[FileId]) -> bool {
+    let own = links.links.iter().filter(|link| link.from == document.file() && files.contains(&link.to));
+    let text = |span: Span| document.text().get(span.start as usize..span.end as usize);
+    own.into_iter().any(|link| text(link.span).is_some_and(|text| text.contains(name)))
+}
+
+/// The imports of one document whose files are not converted with it.
+fn left_behind(links: &Links) -> Vec<Loss> {
+    let top = links.links.iter().filter(|link| Some(link.from) == links.top);
+    let loss = |span: Span| Loss {
+        path: "imports".to_owned(),
+        span: Some(span),
+        construct: "an imported file".to_owned(),
+        why: "one document is written; convert it, too, or write to a directory or an archive".to_owned(),
+        kind: LossKind::Lost,
+    };
+    top.map(|link| loss(link.span)).collect()
+}
+
+/// The name by which one file imports another.
+fn relative(from: &Path, to: &Path) -> String {
+    let directory: Vec<_> = from.parent().into_iter().flat_map(Path::iter).collect();
+    let target: Vec<_> = to.iter().collect();
+    let same = directory.iter().zip(&target).take_while(|(one, other)| one == other).count();
+    let up = directory.iter().skip(same).map(|_| "..".to_owned());
+    let down = target.iter().skip(same).map(|part| part.to_string_lossy().into_owned());
+    up.chain(down).collect::<Vec<_>>().join("/")
+}
