@@ -15,6 +15,7 @@ use crate::tosca::types::Types;
 use crate::tosca::types::scope::Links;
 use crate::tosca::v2_0;
 use crate::variability::graph::VARIABILITY_GROUPS;
+use crate::variability::prepared::Interpreted;
 use crate::variability::resolution::EXTENSION;
 use crate::variability::template::{NEWEST_VERSION, is_keyword, is_read_as_wrapped};
 use cuvee_sat::progress::Progress;
@@ -62,7 +63,11 @@ impl Resolver {
             self.progress.clone().phase("converting");
             let files = match query.is_single {
                 true => VersionFiles::alone(loaded, to, template),
-                false => VersionFiles::all(loaded, to, &files)?,
+                false => {
+                    let mut all = VersionFiles::all(loaded, to, &files)?;
+                    all.add_beside(self);
+                    all
+                }
             };
             Ok((files.converted(&types, &imported.links), warnings))
         })
@@ -120,6 +125,26 @@ impl<'l> VersionFiles<'l> {
         let documents = own.iter().zip(gathered.by_ref()).filter_map(|(file, (path, _))| Some((loaded.whole(*file).ok()?, path)));
         let documents = documents.collect();
         Ok(Self { loaded, to, documents, others: gathered.collect() })
+    }
+
+    /// Adds the rules and conditions that the template reads from files beside it.
+    fn add_beside(&mut self, resolver: &Resolver) {
+        let Ok(interpreted) = Interpreted::of(self.loaded, &resolver.choice) else { return };
+        let base = normalize(self.loaded.base());
+        let template = self.documents.first().and_then(|(_, path)| path.parent());
+        let template = template.map(Path::to_owned).unwrap_or_default();
+        for root in interpreted.beside().into_iter().flatten() {
+            let file = root.document().file();
+            let Some(source) = self.loaded.sources().get(file) else { continue };
+            let path = normalize(source.asked());
+            let Ok(below) = path.strip_prefix(&base) else { continue };
+            let path = template.join(below);
+            let is_known = self.documents.iter().any(|(_, own)| *own == path)
+                || self.others.iter().any(|(own, _)| *own == path);
+            if file != self.loaded.template() && !is_known {
+                self.others.push((path, source.text().as_bytes().to_vec()));
+            }
+        }
     }
 
     fn converted(self, types: &Types<'l>, links: &Links) -> Conversion {

@@ -16,7 +16,7 @@ pub(crate) use supplied::{is_supplied_file, supplied_document};
 use super::loss::{Loss, LossKind, Losses};
 use super::patch::push_key;
 use crate::tosca::Family;
-use crate::tosca::types::{TypeId, Types};
+use crate::tosca::types::{EffectiveType, TypeId, Types};
 use crate::tosca::v2_0::grammar::{Entity, FILE, Holds};
 use cuvee_text::source::{FileId, Span};
 use cuvee_text::value::Value;
@@ -98,6 +98,8 @@ struct Converter<'t, 'a> {
     is_extended: bool,
     path: String,
     scope: SelfScope<'a>,
+    /// The type whose definition is converted.
+    own_type: Option<TypeId>,
     /// The name of the entry that is converted.
     name: &'a str,
     losses: Losses,
@@ -302,6 +304,7 @@ impl<'t, 'a> Converter<'t, 'a> {
             is_extended,
             path: String::new(),
             scope: SelfScope::None,
+            own_type: None,
             name: "",
             losses: Losses::default(),
             needed: Vec::new(),
@@ -353,6 +356,9 @@ impl<'t, 'a> Converter<'t, 'a> {
         }
         let around = self.scope;
         self.scope = self.scope_of(node, entity);
+        if let [family] = family_of(entity) {
+            self.own_type = self.context.types.find_in(self.file(), *family, self.name);
+        }
         let mut made = Made::new(node);
         for (key, value) in node.entries() {
             let name = key.text().unwrap_or_default();
@@ -366,6 +372,9 @@ impl<'t, 'a> Converter<'t, 'a> {
             TargetVersion::Simple => self.finish_1_3(&mut made, entity),
         }
         self.scope = around;
+        if !family_of(entity).is_empty() {
+            self.own_type = None;
+        }
         made.out()
     }
 
@@ -383,6 +392,18 @@ impl<'t, 'a> Converter<'t, 'a> {
             | "the relationship of a requirement assignment" => SelfScope::Relationship,
             _ => self.scope,
         }
+    }
+
+    /// Whether the requirement definition that is converted refines one of a parent.
+    fn refines_requirement(&self) -> bool {
+        self.of_parent().is_some_and(|parent| parent.requirements.contains_key(self.name))
+    }
+
+    /// The parent of the type that is converted.
+    fn of_parent(&self) -> Option<&'t EffectiveType<'a>> {
+        let own = self.own_type?;
+        let types = self.context.types;
+        types.parent(own).map(|parent| types.effective(parent))
     }
 
     /// What a node template is.

@@ -4,7 +4,7 @@
 use super::{Converter, Made, inline_list, list, map, text};
 use crate::convert::loss::LossKind;
 use crate::tosca::shape::{self, STATUS, Shape};
-use crate::tosca::types::profile;
+use crate::tosca::types::{Occurrences, profile};
 use crate::tosca::{Family, PLAIN_VERSION, v2_0};
 use crate::tosca::v2_0::grammar::{self, Entity};
 use cuvee_text::yaml::{Node, NodeKind, Out, OutKey, write_line};
@@ -141,6 +141,16 @@ impl<'a> Converter<'_, 'a> {
                 made.put(key, name, text(version));
             }
             ("a TOSCA file", "profile") => made.put(key, "namespace", Out::Source(value)),
+            ("a TOSCA file", section) if Family::of_keyword(section).is_some() => {
+                let keyname = entity.keynames.iter().find(|it| it.name == section);
+                let Some(below) = keyname.and_then(|it| it.holds.element()) else { return false };
+                let types = self.named(value, below);
+                let is_empty = matches!(&types, Out::Map { entries, .. } if entries.is_empty());
+                if !is_empty || value.entries().len() == 0 {
+                    made.put(key, section, types);
+                }
+            }
+            ("a requirement definition", "occurrences") if self.is_default_count(value) => {}
             ("a TOSCA file", "imports") => {
                 if let Some(imports) = self.imports_to_1_3(value) {
                     made.put(key, name, imports);
@@ -239,6 +249,7 @@ impl<'a> Converter<'_, 'a> {
                     let more = more.entries().map(|(key, value)| (OutKey::Source(key), Out::Source(value)));
                     super::extend(own, more.collect());
                 }
+                (Some((_, own)), value) if name == "tosca_definitions_version" => *own = value,
                 (Some(_), _) => {}
                 (None, value) => made.entries.push((key, value)),
             }
@@ -311,6 +322,13 @@ impl<'a> Converter<'_, 'a> {
         };
         let _ = value;
         made.entries.push((OutKey::Renamed(key, "occurrences".into()), inline_list(vec![least, most()])));
+    }
+
+    /// Whether a requirement definition has the bounds that are the default of version 1.3, and
+    /// refines no other, whose bounds would hold.
+    fn is_default_count(&self, value: Node<'a>) -> bool {
+        let is_once = Occurrences::read(value).is_some_and(|it| (it.min, it.max) == (1, Some(1)));
+        is_once && !self.refines_requirement()
     }
 
     fn outputs_to_1_3(&mut self, node: Node<'a>) -> Out<'a> {

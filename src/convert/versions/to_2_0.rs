@@ -6,7 +6,7 @@ use super::{
     text,
 };
 use crate::convert::loss::{Loss, LossKind};
-use crate::tosca::Family;
+use crate::tosca::{Family, PLAIN_VERSION};
 use crate::tosca::import::is_profile;
 use crate::tosca::types::{Occurrences, profile};
 use crate::tosca::v2_0;
@@ -17,6 +17,9 @@ use cuvee_text::yaml::{Node, NodeKind, Out, OutKey};
 
 /// The type of artifacts that name none.
 const ARTIFACT: &str = "tosca.artifacts.File";
+
+/// The type of interfaces for which no type is named.
+const INTERFACE: &str = "tosca.interfaces.Root";
 
 /// The type of relationships for which no type is named.
 const RELATIONSHIP: &str = "tosca.relationships.Root";
@@ -68,6 +71,12 @@ impl<'a> Converter<'_, 'a> {
     ) -> bool {
         match (entity.what, name) {
             ("a TOSCA file", "tosca_definitions_version") => {
+                let version = value.text().unwrap_or_default();
+                if ![PLAIN_VERSION, profile::NAMESPACE, self.context.extended].contains(&version) {
+                    let why = "TOSCA 2.0 has one version, which is read as the newest one";
+                    self.report(LossKind::KeptAsExtension, value, &format!("`{version}`"), why);
+                    made.kept.push((OutKey::Source(key), Out::Source(value)));
+                }
                 made.put(key, name, text(v2_0::VERSION));
             }
             ("a TOSCA file", "namespace") if self.root.get("topology_template").is_none() => {
@@ -178,6 +187,30 @@ impl<'a> Converter<'_, 'a> {
                 }
             }
             "a requirement definition" => self.finish_requirement(made),
+            "an interface definition" if !made.has("type") => {
+                let name = self.name;
+                if !self.of_parent().is_some_and(|parent| parent.interfaces.contains_key(name)) {
+                    let construct = format!("the type of the interface `{name}`");
+                    self.report(LossKind::Supplied, made.node, &construct, "an interface of TOSCA 2.0 has to have one");
+                    self.need(Family::Interface, INTERFACE);
+                    made.entries.insert(0, (OutKey::New("type".into()), text(INTERFACE)));
+                }
+            }
+            "a relationship template" if !made.has("type") => {
+                if let Some(kind) = self.copied_type(made.node) {
+                    self.report(LossKind::Supplied, made.node, "the type of a relationship template", "TOSCA 2.0 does not take it from what is copied");
+                    let kind = self.type_name(&[Family::Relationship], kind);
+                    made.supply("type", kind);
+                }
+            }
+            "a step" if !made.has("target") => {
+                let all = self.root.get("topology_template").and_then(|it| it.get("node_templates"));
+                let first = all.and_then(|all| all.entries().chain(all.items().flat_map(Node::entries)).next());
+                if let Some((target, _)) = first {
+                    self.report(LossKind::Supplied, made.node, "the target of a step", "a step of TOSCA 2.0 has to have one");
+                    made.supply("target", text(target.text().unwrap_or_default()));
+                }
+            }
             "an artifact definition" if !made.has("type") => {
                 let kind = self.artifact_type(made.node, self.name);
                 made.supply("type", text(kind));
@@ -258,10 +291,7 @@ impl<'a> Converter<'_, 'a> {
     /// Supplies what a requirement definition has by default in version 1.3, unless it refines
     /// another one, whose values hold.
     fn finish_requirement(&mut self, made: &mut Made<'a>) {
-        let SelfScope::Node(Some(own), _) = self.scope else { return };
-        let types = self.context.types;
-        let parent = types.parent(own).map(|parent| types.effective(parent));
-        if parent.is_some_and(|parent| parent.requirements.contains_key(self.name)) {
+        if self.refines_requirement() {
             return;
         }
         if !made.has("relationship") {
@@ -274,6 +304,12 @@ impl<'a> Converter<'_, 'a> {
             let once = inline_list(vec![number(1), number(1)]);
             made.supply("count_range", once);
         }
+    }
+
+    /// The type of the template that a relationship template copies.
+    fn copied_type(&self, node: Node<'a>) -> Option<Node<'a>> {
+        let copied = self.template("relationship_templates", node.get("copy")?.text()?)?;
+        copied.get("type")
     }
 
     /// The type of an artifact that names none: that of the node type's artifact of this name, or
@@ -321,6 +357,10 @@ impl<'a> Converter<'_, 'a> {
                 made.supply("capability", capability);
                 self.finish_requirement(&mut made);
                 Out::Map { entries: made.entries, like: None }
+            }
+            "a service template" => {
+                let none = Out::Value(Value::Map(Default::default()));
+                inline_map("node_templates", none)
             }
             _ => Out::Source(node),
         }
