@@ -61,6 +61,7 @@ export default defineConfig({
             page("Technologies", "technologies"),
             page("Substitution", "substitution"),
             page("TOSCA 1.0", "tosca-1.0"),
+            page("TOSCA 2.0", "tosca-2.0"),
             page("In pipelines", "ci"),
             page("Speed", "performance"),
           ],

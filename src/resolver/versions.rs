@@ -7,7 +7,7 @@ use crate::convert::{
     Loss, LossKind, Losses, NeededType, TargetVersion, VersionContext, VersionedDocument,
     converted, is_supplied_file, supplied_document,
 };
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
 use crate::tosca::csar::{self, Extension};
 use crate::tosca::import::ImportDefinition;
 use crate::tosca::load::{Extent, Loaded};
@@ -53,8 +53,9 @@ impl Resolver {
             let mut warnings = Diagnostics::default();
             let wanted = ImportDefinition::all(template.root());
             let imported = loaded.import(wanted, false, &mut warnings);
-            if warnings.has_errors() {
-                return Err(warnings);
+            // What cannot be read is not converted, and its import stays.
+            for found in warnings.0.iter_mut().filter(|found| found.severity == Severity::Error) {
+                found.severity = Severity::Warning;
             }
             let files = [loaded.library(), &*imported.files, &[loaded.template()]].concat();
             let documents = loaded.documents(&files)?;
@@ -117,8 +118,31 @@ impl<'l> VersionFiles<'l> {
             });
             return Ok(Self { loaded, to, documents, others });
         }
+        if let Ok(files) = Self::gathered(loaded, to, &own) {
+            return Ok(files);
+        }
+        // Some files that these name are not there.
+        let parents = own.iter().filter_map(|file| path(*file).parent().map(Path::to_owned));
+        let root = parents.reduce(|root, path| {
+            let same = root.components().zip(path.components()).take_while(|(a, b)| a == b);
+            same.map(|(part, _)| part).collect()
+        });
+        let root = root.unwrap_or_default();
+        let below = |file: &FileId| {
+            let below = path(*file).strip_prefix(&root).ok()?.to_owned();
+            Some((loaded.whole(*file).ok()?, below))
+        };
+        let documents = own.iter().filter_map(below).collect();
+        Ok(Self { loaded, to, documents, others: Vec::new() })
+    }
+
+    /// The documents, and the files that they name.
+    fn gathered(loaded: &'l Loaded, to: TargetVersion, own: &[FileId]) -> Result<Self, Diagnostic> {
+        let package = loaded.package();
+        let path = |file: FileId| normalize(loaded.sources().file(file).asked());
         let texts: Vec<_> = own.iter().map(|file| (path(*file), loaded.sources().file(*file).text())).collect();
-        let Some(((_, template), beside)) = texts.split_first() else { return Err(Diagnostics::default()) };
+        let template = texts.first().map_or("", |(_, text)| &***text);
+        let beside = texts.get(1..).unwrap_or_default();
         let beside: Vec<_> = beside.iter().map(|(path, text)| (path.as_path(), &***text)).collect();
         let gathered = csar::gather(package, loaded.sources(), template, &beside, &AS_THEY_ARE)?;
         let mut gathered = gathered.into_iter();

@@ -218,9 +218,6 @@ impl<'a> Converter<'_, 'a> {
     fn call_to_1_3(&mut self, node: Node<'a>, name: &str, operand: Node<'a>) -> Option<Out<'a>> {
         let arguments = match name {
             "get_property" | "get_attribute" => self.path_to_1_3(operand)?,
-            "get_input" if operand.kind() == NodeKind::Sequence && operand.items().len() == 1 => {
-                Out::Source(operand.items().next()?)
-            }
             "get_input" => Out::Source(operand),
             "get_artifact" if operand.items().len() == 2 => Out::Source(operand),
             name if OLD.contains(&name) => Out::Source(operand),

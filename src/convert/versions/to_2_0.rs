@@ -41,8 +41,17 @@ impl<'a> Converter<'_, 'a> {
         }
         let keynames = entity.keynames.iter().chain(&grammar::COMMON);
         if let Some(keyname) = keynames.into_iter().find(|keyname| keyname.field == name) {
-            if let Some(content) = self.content(entity, keyname.field, &keyname.holds, value) {
-                made.put(key, keyname.name, content);
+            let content = self.content(entity, keyname.field, &keyname.holds, value);
+            let known = made.entries.iter_mut().find(|(key, _)| super::key_text(key) == keyname.name);
+            match (known, content) {
+                // Operations that stand beside the keyname come before it.
+                (Some((_, operations)), Some(Out::Map { entries, .. })) => super::extend(operations, entries),
+                (Some((_, operations)), Some(Out::Source(node))) => {
+                    let all = node.entries().map(|(key, value)| (OutKey::Source(key), Out::Source(value)));
+                    super::extend(operations, all.collect());
+                }
+                (_, Some(content)) => made.put(key, keyname.name, content),
+                (_, None) => {}
             }
         } else if self.is_extended && (self.context.is_word)(name) {
             made.put(key, name, Out::Source(value));
@@ -87,7 +96,10 @@ impl<'a> Converter<'_, 'a> {
             }
             ("a TOSCA file", "imports") => {
                 let imports = self.imports_to_2_0(value);
-                made.put(key, name, imports);
+                let is_empty = matches!(&imports, Out::Seq { items, .. } if items.is_empty());
+                if !is_empty {
+                    made.put(key, name, imports);
+                }
             }
             (_, "constraints") => self.constraints_to_2_0(made, entity, key, value),
             (_, "status" | "external-schema") if has_metadata_for(entity) => {
@@ -122,7 +134,7 @@ impl<'a> Converter<'_, 'a> {
                     None => self.keep(made, entity, key, value),
                 }
             }
-            ("an artifact definition", "version") => {
+            ("an artifact definition", "version") if made.node.get("artifact_version").is_none() => {
                 made.put(key, "artifact_version", Out::Source(value));
             }
             (_, "outputs") if !matches!(entity.what, "a service template" | "a workflow") => {
@@ -274,7 +286,9 @@ impl<'a> Converter<'_, 'a> {
     /// Adds the definitions of types that are supplied, before the topology.
     fn add_types(&mut self, made: &mut Made<'a>) {
         for (section, types) in super::supplied::sections(self.context.types, &self.needed) {
-            let types: Vec<_> = types.into_iter().map(|(name, value)| (OutKey::New(name.into()), Out::Value(value))).collect();
+            let own = self.root.get(section);
+            let is_new = |(name, _): &(String, Value)| own.is_none_or(|own| own.get(name).is_none());
+            let types: Vec<_> = types.into_iter().filter(is_new).map(|(name, value)| (OutKey::New(name.into()), Out::Value(value))).collect();
             let known = made.entries.iter_mut().find(|(key, _)| super::key_text(key) == section);
             match known {
                 Some((_, own)) => super::extend(own, types),
@@ -508,8 +522,8 @@ impl<'a> Converter<'_, 'a> {
             let mut items = mapping.into_iter().flat_map(Node::items);
             match (items.next(), items.next()) {
                 (Some(input), None) if alone => mapped.push((OutKey::Source(key), Out::Source(input))),
-                _ if mapping.is_some_and(|it| it.as_str().is_some()) && alone => {
-                    mapped.push((OutKey::Source(key), Out::Source(value)));
+                _ if value.get("mapping").is_some_and(|it| it.as_str().is_some()) && alone => {
+                    mapped.extend(mapping.map(|input| (OutKey::Source(key), Out::Source(input))));
                 }
                 _ => {
                     let name = key.text().unwrap_or_default();
