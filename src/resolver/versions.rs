@@ -82,7 +82,9 @@ fn check(template: &Document, to: TargetVersion) -> Result<(), Diagnostic> {
     let name = version.and_then(cuvee_text::yaml::Node::text).unwrap_or_default();
     let help = match to {
         TargetVersion::Two if v2_0::is_of(template) => "it is of TOSCA 2.0 already",
-        TargetVersion::Simple if !v2_0::is_of(template) => "only templates of TOSCA 2.0 can be written as TOSCA 1.3",
+        TargetVersion::Simple if !v2_0::is_of(template) => {
+            "only templates of TOSCA 2.0 can be written as TOSCA 1.3"
+        }
         TargetVersion::Two if name.is_empty() => "begin it with `tosca_definitions_version`",
         _ => return Ok(()),
     };
@@ -113,7 +115,8 @@ impl<'l> VersionFiles<'l> {
             let mut others = package.contents("", root)?;
             others.retain(|(path, _)| {
                 let is_hidden = path.iter().any(|part| part.to_string_lossy().starts_with('.'));
-                let is_meta = path.as_path() == Path::new(csar::META) || path.as_os_str() == "TOSCA.meta";
+                let is_meta =
+                    path.as_path() == Path::new(csar::META) || path.as_os_str() == "TOSCA.meta";
                 !is_hidden && !is_meta && documents.iter().all(|(_, own)| own != path)
             });
             return Ok(Self { loaded, to, documents, others });
@@ -140,13 +143,17 @@ impl<'l> VersionFiles<'l> {
     fn gathered(loaded: &'l Loaded, to: TargetVersion, own: &[FileId]) -> Result<Self, Diagnostic> {
         let package = loaded.package();
         let path = |file: FileId| normalize(loaded.sources().file(file).asked());
-        let texts: Vec<_> = own.iter().map(|file| (path(*file), loaded.sources().file(*file).text())).collect();
+        let texts: Vec<_> =
+            own.iter().map(|file| (path(*file), loaded.sources().file(*file).text())).collect();
         let template = texts.first().map_or("", |(_, text)| &***text);
         let beside = texts.get(1..).unwrap_or_default();
         let beside: Vec<_> = beside.iter().map(|(path, text)| (path.as_path(), &***text)).collect();
         let gathered = csar::gather(package, loaded.sources(), template, &beside, &AS_THEY_ARE)?;
         let mut gathered = gathered.into_iter();
-        let documents = own.iter().zip(gathered.by_ref()).filter_map(|(file, (path, _))| Some((loaded.whole(*file).ok()?, path)));
+        let documents = own
+            .iter()
+            .zip(gathered.by_ref())
+            .filter_map(|(file, (path, _))| Some((loaded.whole(*file).ok()?, path)));
         let documents = documents.collect();
         Ok(Self { loaded, to, documents, others: gathered.collect() })
     }
@@ -253,7 +260,8 @@ fn context<'t, 'l>(
 
 /// Whether an import of a document leads to one of these files.
 fn leads_to(links: &Links, document: &Document, name: &str, files: &[FileId]) -> bool {
-    let own = links.links.iter().filter(|link| link.from == document.file() && files.contains(&link.to));
+    let own =
+        links.links.iter().filter(|link| link.from == document.file() && files.contains(&link.to));
     let text = |span: Span| document.text().get(span.start as usize..span.end as usize);
     own.into_iter().any(|link| text(link.span).is_some_and(|text| text.contains(name)))
 }
@@ -265,7 +273,8 @@ fn left_behind(links: &Links) -> Vec<Loss> {
         path: "imports".to_owned(),
         span: Some(span),
         construct: "an imported file".to_owned(),
-        why: "one document is written; convert it, too, or write to a directory or an archive".to_owned(),
+        why: "one document is written; convert it, too, or write to a directory or an archive"
+            .to_owned(),
         kind: LossKind::Lost,
     };
     top.map(|link| loss(link.span)).collect()

@@ -25,8 +25,16 @@ const NOT_READ_YET: [&str; 7] = [
 ];
 
 /// Templates whose conditions come back in another form that says the same: a condition directly
-/// in place of `assert`, and several clauses as `and`.
-const OTHER_FORM: [&str; 3] = ["plan/07-preconditions/", "plan/09-filter/", "plan/processes/"];
+/// in place of `assert`, several clauses as `and`, `count` as `occurrences`.
+const OTHER_FORM: [&str; 7] = [
+    "plan/07-preconditions/",
+    "plan/09-filter/",
+    "plan/processes/",
+    "substitute/countless/",
+    "diagnostics/requirement-mapping",
+    "diagnostics/workflow.yaml",
+    "diagnostics/directives.yaml",
+];
 
 /// Templates whose relationships are of a type that the supplied one is no ancestor of.
 const OF_OTHER_ROOT: [&str; 1] = ["diagnostics/deployment-order.yaml"];
@@ -41,7 +49,8 @@ fn templates(directory: &str) -> Vec<PathBuf> {
             continue;
         }
         let is_yaml = path.extension().is_some_and(|ending| ending == "yaml");
-        let text = if is_yaml { fs::read_to_string(&path).unwrap_or_default() } else { String::new() };
+        let text =
+            if is_yaml { fs::read_to_string(&path).unwrap_or_default() } else { String::new() };
         let is_template = text.contains("tosca_definitions_version: tosca_")
             && text.contains("\ntopology_template:")
             && !text.contains("tosca_definitions_version: tosca_2_0");
@@ -63,7 +72,8 @@ fn written(conversion: &Conversion, directory: &Path) -> Resolver {
     let here = template.parent().unwrap();
     let beside = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
     let beside = beside.filter(|path| path.is_file());
-    let beside = beside.map(|path| (here.join(path.file_name().unwrap()), fs::read(&path).unwrap()));
+    let beside =
+        beside.map(|path| (here.join(path.file_name().unwrap()), fs::read(&path).unwrap()));
     let files = beside.chain(conversion.files.iter().cloned());
     Resolver::new(template).files(files.collect::<MemoryFiles>())
 }
@@ -80,14 +90,18 @@ fn presets(text: &str) -> Vec<Option<String>> {
     let Ok(document) = parse(FileId::DETACHED, text.into(), &Limits::default()) else {
         return Vec::new();
     };
-    let presets = document.root().get("topology_template").and_then(|it| it.get("variability")?.get("presets"));
+    let presets = document
+        .root()
+        .get("topology_template")
+        .and_then(|it| it.get("variability")?.get("presets"));
     let names = presets.into_iter().flat_map(|presets| presets.entries());
     let names = names.filter_map(|(name, _)| Some(Some(name.text()?.to_owned())));
     names.chain([None]).collect()
 }
 
 fn variant(resolver: &Resolver, preset: Option<&str>) -> Option<Value> {
-    let resolver = preset.map_or_else(|| resolver.clone(), |preset| resolver.clone().preset(preset));
+    let resolver =
+        preset.map_or_else(|| resolver.clone(), |preset| resolver.clone().preset(preset));
     resolver.resolve().ok().map(|resolution| resolution.to_value())
 }
 
@@ -124,14 +138,18 @@ fn is_same(from: &Value, to: &Value) -> bool {
             let flat: Vec<_> = to.iter().flat_map(inside).collect();
             is_same(&Value::Map(from.clone()), &Value::Map(flat.into()))
         }
-        (Value::String(_) | Value::Number(_), Value::Map(to)) if to.len() == 1 && &*to[0].0 == "equal" => {
+        (Value::String(_) | Value::Number(_), Value::Map(to))
+            if to.len() == 1 && ["equal", "value"].contains(&&*to[0].0) =>
+        {
             is_same(from, &to[0].1)
         }
         (Value::Map(from), Value::List(_)) if from.len() == 1 && &*from[0].0 == "mapping" => {
             is_same(&from[0].1, to)
         }
         // One clause is a list of clauses, and mappings are a map, as TOSCA 1.3 has them.
-        (Value::Map(_) | Value::Number(_) | Value::String(_), Value::List(to)) if to.len() == 1 => is_same(from, &to[0]),
+        (Value::Map(_) | Value::Number(_) | Value::String(_), Value::List(to)) if to.len() == 1 => {
+            is_same(from, &to[0])
+        }
         (Value::List(from), Value::Map(_)) => {
             let inside = |value: &Value| match value {
                 Value::Map(entries) => entries.to_vec(),
@@ -196,6 +214,7 @@ fn is_default(key: &str, value: &Value) -> bool {
         "relationship" => text == "tosca.relationships.Root",
         "entry_schema" => text == "string",
         "optional" => text == "false",
+        "node_templates" => *value == Value::Map([].into()),
         "type" | "target" => true,
         _ => false,
     }
@@ -222,6 +241,10 @@ fn there_and_back(directory: &str) -> Outcome {
     let mut outcome = Outcome { count: 0, valid: 0, same: 0, wrong: Vec::new() };
     for path in templates(directory) {
         let own = Resolver::new(&path);
+        let name = path.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap().display().to_string();
+        if OTHER_FORM.iter().chain(&OF_OTHER_ROOT).any(|it| name.contains(it)) {
+            continue;
+        }
         let is_valid = errors(&own).is_empty();
         let text = fs::read_to_string(&path).unwrap();
         let resolves = |preset: &Option<String>| variant(&own, preset.as_deref()).is_some();
@@ -230,11 +253,6 @@ fn there_and_back(directory: &str) -> Outcome {
         }
         outcome.count += 1;
         outcome.valid += usize::from(is_valid);
-        let name = path.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap().display().to_string();
-        let is_exception = OTHER_FORM.iter().chain(&OF_OTHER_ROOT).any(|it| name.contains(it));
-        if is_exception {
-            continue;
-        }
         match one(&own, &text, path.parent().unwrap(), is_valid) {
             Ok(()) => outcome.same += 1,
             Err(why) => outcome.wrong.push(format!("{name}: {why}")),
@@ -258,7 +276,8 @@ fn one(own: &Resolver, text: &str, directory: &Path, is_valid: bool) -> Result<(
     if is_valid && !found.is_empty() {
         return Err(format!("back in 1.3: {found:?}"));
     }
-    let is_lost = |it: &Conversion| it.losses.entries().iter().any(|loss| loss.kind == LossKind::Lost);
+    let is_lost =
+        |it: &Conversion| it.losses.entries().iter().any(|loss| loss.kind == LossKind::Lost);
     if is_lost(&two) || is_lost(&one) {
         return Ok(());
     }
@@ -273,7 +292,9 @@ fn one(own: &Resolver, text: &str, directory: &Path, is_valid: bool) -> Result<(
                 }
             }
             (None, None) => {}
-            (was, _) => return Err(format!("with {preset:?}: only one resolves, {}", was.is_some())),
+            (was, _) => {
+                return Err(format!("with {preset:?}: only one resolves, {}", was.is_some()));
+            }
         }
     }
     Ok(())
@@ -288,26 +309,26 @@ fn assert_all(directory: &str, least: usize) {
 
 #[test]
 fn conformance_cases_come_back() {
-    assert_all("tests/conformance", 1);
+    assert_all("tests/conformance", 1700);
 }
 
 #[test]
 fn examples_come_back() {
-    assert_all("examples", 1);
+    assert_all("examples", 12);
 }
 
 #[test]
 fn chapter_2_comes_back() {
-    assert_all("tests/chapter2", 1);
+    assert_all("tests/chapter2", 30);
 }
 
 #[test]
 fn fixtures_of_rules_come_back() {
-    assert_all("tests/diagnostics", 1);
+    assert_all("tests/diagnostics", 60);
 }
 
 #[test]
 fn plans_and_substitutions_come_back() {
-    assert_all("tests/plan", 1);
-    assert_all("tests/substitute", 1);
+    assert_all("tests/plan", 40);
+    assert_all("tests/substitute", 130);
 }

@@ -185,7 +185,9 @@ impl<'a> Converter<'_, 'a> {
                         // A type stands for whatever capability has it.
                         let is_type =
                             self.context.types.find_in(file, Family::Capability, name).is_some();
-                        if is_type || filter.entries().any(|(key, _)| key.text() != Some("properties")) {
+                        if is_type
+                            || filter.entries().any(|(key, _)| key.text() != Some("properties"))
+                        {
                             return None;
                         }
                         let path = [base, &["CAPABILITY", name]].concat();
@@ -332,13 +334,18 @@ impl<'a> Converter<'_, 'a> {
                 continue;
             };
             let (name, path) = v2_0::called(clause.subject).unwrap_or_default();
-            let index: Vec<_> = path.into_iter().flat_map(Node::items).filter_map(Node::text).collect();
+            let index: Vec<_> =
+                path.into_iter().flat_map(Node::items).filter_map(Node::text).collect();
             let made = match (name, &index[..], clause.argument) {
-                ("value", ["0"], ClauseArgument::Node(low)) if is_range && clause.operator == "greater_or_equal" => {
+                ("value", ["0"], ClauseArgument::Node(low))
+                    if is_range && clause.operator == "greater_or_equal" =>
+                {
                     bounds[0] = Some(low);
                     continue;
                 }
-                ("value", ["1"], ClauseArgument::Node(high)) if is_range && clause.operator == "less_or_equal" => {
+                ("value", ["1"], ClauseArgument::Node(high))
+                    if is_range && clause.operator == "less_or_equal" =>
+                {
                     bounds[1] = Some(high);
                     continue;
                 }

@@ -158,14 +158,21 @@ impl<'a> Converter<'_, 'a> {
         }
         let of = |family, kind: Option<Node<'a>>| {
             let kind = kind?;
-            types.find_in(Some(kind.span().file).filter(|it| !it.is_built_in()), family, kind.text()?)
+            types.find_in(
+                Some(kind.span().file).filter(|it| !it.is_built_in()),
+                family,
+                kind.text()?,
+            )
         };
         let definition = defined.map(|part| &part.definition);
-        let relationship = of(crate::tosca::Family::Relationship, definition.and_then(|it| it.relationship));
-        let capability = of(crate::tosca::Family::Capability, definition.and_then(|it| it.capability));
+        let relationship =
+            of(crate::tosca::Family::Relationship, definition.and_then(|it| it.relationship));
+        let capability =
+            of(crate::tosca::Family::Capability, definition.and_then(|it| it.capability));
         let says = |id| {
             let effective = types.effective(id);
-            effective.properties.contains_key(property) || effective.attributes.contains_key(property)
+            effective.properties.contains_key(property)
+                || effective.attributes.contains_key(property)
         };
         Some(match (relationship.is_some_and(says), capability.is_some_and(says)) {
             (true, _) => &["RELATIONSHIP", ""],
@@ -242,7 +249,9 @@ impl<'a> Converter<'_, 'a> {
             at = 2;
         }
         match word(at) {
-            Some("CAPABILITY") if word(at + 2).is_some() && word(at + 2) != Some("RELATIONSHIP") => {
+            Some("CAPABILITY")
+                if word(at + 2).is_some() && word(at + 2) != Some("RELATIONSHIP") =>
+            {
                 at += 1;
             }
             Some("RELATIONSHIP") => {

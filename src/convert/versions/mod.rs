@@ -213,8 +213,8 @@ fn text<'a>(text: impl Into<std::borrow::Cow<'a, str>>) -> Out<'a> {
 /// The collections whose style new values take.
 fn inline() -> [Option<Node<'static>>; 2] {
     static INLINE: OnceLock<Option<Document>> = OnceLock::new();
-    let parsed = INLINE
-        .get_or_init(|| parse(FileId::DETACHED, "[[], {}]".into(), &Limits::default()).ok());
+    let parsed =
+        INLINE.get_or_init(|| parse(FileId::DETACHED, "[[], {}]".into(), &Limits::default()).ok());
     let mut items = parsed.iter().flat_map(|document| document.root().items());
     [items.next(), items.next()]
 }
@@ -247,7 +247,10 @@ fn value_of(out: &Out<'_>) -> Value {
 fn families(entity: &Entity, name: &str) -> &'static [Family] {
     match (entity.what, name) {
         (_, "derived_from") => family_of(entity),
-        ("a property definition" | "an attribute definition" | "a parameter definition", "type")
+        (
+            "a property definition" | "an attribute definition" | "a parameter definition",
+            "type",
+        )
         | ("a schema", "type")
         | ("a data type", "data_type" | "data_value_type") => &[Family::Data],
         ("a capability definition", "type") | ("a requirement definition", "capability") => {
@@ -570,10 +573,12 @@ impl<'t, 'a> Converter<'t, 'a> {
                 let entries = entries.collect();
                 map(node, entries)
             }
-            NodeKind::Scalar => match self.called(families, node.text().unwrap_or_default(), node) {
-                Some(other) => text(other),
-                None => Out::Source(node),
-            },
+            NodeKind::Scalar => {
+                match self.called(families, node.text().unwrap_or_default(), node) {
+                    Some(other) => text(other),
+                    None => Out::Source(node),
+                }
+            }
         }
     }
 

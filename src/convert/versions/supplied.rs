@@ -6,8 +6,8 @@ use crate::tosca::types::{Types, profile};
 use crate::tosca::v2_0;
 use crate::tosca::v2_0::grammar::{self, Entity};
 use crate::tosca::value::{Dimension, Primitive, units};
-use cuvee_text::value::{Number, Value};
 use cuvee_text::source::FileId;
+use cuvee_text::value::{Number, Value};
 use cuvee_text::yaml::{Document, Limits, Node, Out, OutKey, parse, write_yaml};
 use std::sync::{Arc, OnceLock};
 
@@ -34,9 +34,9 @@ pub(super) fn sections(
     let mut open = needed.to_vec();
     let mut done: Vec<(NeededType, Value)> = Vec::new();
     while let Some((family, name)) = open.pop() {
-        let is_own = types.find(family, &name).is_some_and(|id| {
-            !profile::is_built_in(types.definition(id).value.document().file())
-        });
+        let is_own = types
+            .find(family, &name)
+            .is_some_and(|id| !profile::is_built_in(types.definition(id).value.document().file()));
         if is_own || done.iter().any(|((of, known), _)| *of == family && *known == name) {
             continue;
         }
@@ -89,7 +89,8 @@ pub(crate) fn is_supplied_file(document: &Document) -> bool {
 fn is_definition(family: Family, name: &str, body: Node<'_>) -> bool {
     let Some((value, _)) = definition(family, name) else { return false };
     // What is read of version 2.0 has other keys than what is written.
-    let types = Out::Map { entries: vec![(OutKey::New(name.into()), Out::Value(value))], like: None };
+    let types =
+        Out::Map { entries: vec![(OutKey::New(name.into()), Out::Value(value))], like: None };
     let entries = vec![
         (OutKey::New("tosca_definitions_version".into()), text(v2_0::VERSION)),
         (OutKey::New(family.keyword().into()), types),
@@ -169,9 +170,9 @@ fn unit_symbols(dimension: Dimension) -> Value {
     let mut symbols: Vec<(Arc<str>, Value)> = Vec::new();
     let all = units(dimension);
     let spellings = all.iter().map(|(unit, size)| ((*unit).to_owned(), *size));
-    let other = all.iter().flat_map(|(unit, size)| {
-        [(unit.to_lowercase(), *size), (unit.to_uppercase(), *size)]
-    });
+    let other = all
+        .iter()
+        .flat_map(|(unit, size)| [(unit.to_lowercase(), *size), (unit.to_uppercase(), *size)]);
     let other = other.filter(|_| dimension != Dimension::Bitrate);
     for (unit, size) in spellings.chain(other) {
         if !symbols.iter().any(|(known, _)| **known == *unit) {

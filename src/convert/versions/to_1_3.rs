@@ -5,8 +5,8 @@ use super::{Converter, Made, inline_list, list, map, text};
 use crate::convert::loss::LossKind;
 use crate::tosca::shape::{self, STATUS, Shape};
 use crate::tosca::types::{Occurrences, profile};
-use crate::tosca::{Family, PLAIN_VERSION, v2_0};
 use crate::tosca::v2_0::grammar::{self, Entity};
+use crate::tosca::{Family, PLAIN_VERSION, v2_0};
 use cuvee_text::yaml::{Node, NodeKind, Out, OutKey, write_line};
 
 /// The types of TOSCA 2.0 that version 1.3 has by other names, or that are others there.
@@ -86,7 +86,12 @@ impl<'a> Converter<'_, 'a> {
 
     fn lose(&mut self, key: Node<'a>, entity: &Entity) {
         let name = v2_0::written(key);
-        let why = format!("{} of TOSCA 1.3 has no counterpart", entity.what);
+        let is_known =
+            shape_of(entity).is_some_and(|shape| shape.has(key.text().unwrap_or_default()));
+        let why = match is_known {
+            true => "its content has no counterpart in TOSCA 1.3".to_owned(),
+            false => format!("{} of TOSCA 1.3 has no such keyname", entity.what),
+        };
         self.report(LossKind::Lost, key, &format!("`{name}`"), &why);
     }
 
@@ -103,16 +108,19 @@ impl<'a> Converter<'_, 'a> {
         for (entry, content) in value.entries() {
             let name = entry.text().unwrap_or_default();
             let is_own = |name: &str| shape.is_some_and(|shape| shape.has(name));
-            let is_status = name == "status" && content.text().is_some_and(|it| STATUS.contains(&it));
+            let is_status =
+                name == "status" && content.text().is_some_and(|it| STATUS.contains(&it));
             if name == super::KEPT && content.kind() == NodeKind::Mapping {
-                let kept = content.entries().map(|(key, value)| (OutKey::Source(key), Out::Source(value)));
+                let kept =
+                    content.entries().map(|(key, value)| (OutKey::Source(key), Out::Source(value)));
                 made.kept.extend(kept);
             } else if is_own(name) && (is_status || name == "external-schema") {
                 made.kept.push((OutKey::Source(entry), Out::Source(content)));
             } else if content.as_str().is_some() {
                 entries.push((OutKey::Source(entry), Out::Source(content)));
             } else {
-                let written = content.text().map_or_else(|| write_line(&content.to_value()), str::to_owned);
+                let written =
+                    content.text().map_or_else(|| write_line(&content.to_value()), str::to_owned);
                 let construct = format!("the type of the metadata `{name}`");
                 self.report(LossKind::Lost, entry, &construct, "metadata of TOSCA 1.3 are texts");
                 entries.push((OutKey::Source(entry), text(written)));
@@ -151,6 +159,8 @@ impl<'a> Converter<'_, 'a> {
                 }
             }
             ("a requirement definition", "occurrences") if self.is_default_count(value) => {}
+            ("a service template", "node_templates")
+                if value.entries().len() == 0 && value.items().len() == 0 => {}
             ("a TOSCA file", "imports") => {
                 if let Some(imports) = self.imports_to_1_3(value) {
                     made.put(key, name, imports);
@@ -226,7 +236,10 @@ impl<'a> Converter<'_, 'a> {
             ("a relationship type", "valid_target_types" | "valid_target_node_types") => {
                 self.join_types(made, key, value, "valid_target_types");
             }
-            ("a capability type" | "a capability definition", "valid_source_types" | "valid_relationship_types") => {
+            (
+                "a capability type" | "a capability definition",
+                "valid_source_types" | "valid_relationship_types",
+            ) => {
                 self.join_types(made, key, value, "valid_source_types");
             }
             _ => return false,
@@ -246,7 +259,9 @@ impl<'a> Converter<'_, 'a> {
                     items.extend(more.items().map(|item| (Some(item), Out::Source(item))));
                 }
                 (Some((_, own)), Out::Source(more)) if more.kind() == NodeKind::Mapping => {
-                    let more = more.entries().map(|(key, value)| (OutKey::Source(key), Out::Source(value)));
+                    let more = more
+                        .entries()
+                        .map(|(key, value)| (OutKey::Source(key), Out::Source(value)));
                     super::extend(own, more.collect());
                 }
                 (Some((_, own)), value) if name == "tosca_definitions_version" => *own = value,
@@ -304,7 +319,13 @@ impl<'a> Converter<'_, 'a> {
     }
 
     /// How often a requirement is fulfilled.
-    fn count_to_1_3(&mut self, made: &mut Made<'a>, entity: &Entity, key: Node<'a>, value: Node<'a>) {
+    fn count_to_1_3(
+        &mut self,
+        made: &mut Made<'a>,
+        entity: &Entity,
+        key: Node<'a>,
+        value: Node<'a>,
+    ) {
         if made.has("occurrences") {
             return;
         }
@@ -321,7 +342,8 @@ impl<'a> Converter<'_, 'a> {
             _ => most(),
         };
         let _ = value;
-        made.entries.push((OutKey::Renamed(key, "occurrences".into()), inline_list(vec![least, most()])));
+        made.entries
+            .push((OutKey::Renamed(key, "occurrences".into()), inline_list(vec![least, most()])));
     }
 
     /// Whether a requirement definition has the bounds that are the default of version 1.3, and
@@ -342,7 +364,12 @@ impl<'a> Converter<'_, 'a> {
                 Some(path) => entries.push((OutKey::Source(key), path)),
                 None => {
                     let name = key.text().unwrap_or_default();
-                    self.report(LossKind::Lost, key, &format!("the output `{name}`"), "TOSCA 1.3 has no such path");
+                    self.report(
+                        LossKind::Lost,
+                        key,
+                        &format!("the output `{name}`"),
+                        "TOSCA 1.3 has no such path",
+                    );
                 }
             }
         }
@@ -362,7 +389,14 @@ impl<'a> Converter<'_, 'a> {
             if import.is_profile {
                 let name = import.file;
                 let why = "TOSCA 1.3 imports files, not profiles by their names";
-                self.at(index, |this| this.report(LossKind::Lost, item, &format!("the import of the profile `{name}`"), why));
+                self.at(index, |this| {
+                    this.report(
+                        LossKind::Lost,
+                        item,
+                        &format!("the import of the profile `{name}`"),
+                        why,
+                    )
+                });
                 continue;
             }
             let made = match item.kind() {
@@ -380,7 +414,9 @@ impl<'a> Converter<'_, 'a> {
         let mut names: Vec<_> = all.iter().map(|(key, _)| key.text()).collect();
         names.sort_unstable();
         names.dedup();
-        let is_plain = |value: &Node<'_>| value.items().len() == 2 && value.items().all(|item| item.as_str().is_some());
+        let is_plain = |value: &Node<'_>| {
+            value.items().len() == 2 && value.items().all(|item| item.as_str().is_some())
+        };
         if names.len() != all.len() || !all.iter().all(|(_, value)| is_plain(value)) {
             return Out::Source(node);
         }
@@ -402,15 +438,26 @@ impl<'a> Converter<'_, 'a> {
     }
 
     /// The name of a type in version 1.3, where it is another one there.
-    pub(super) fn called_in_1_3(&mut self, families: &[Family], name: &str, at: Node<'a>) -> Option<String> {
+    pub(super) fn called_in_1_3(
+        &mut self,
+        families: &[Family],
+        name: &str,
+        at: Node<'a>,
+    ) -> Option<String> {
         let file = Some(at.document().file());
-        let is_defined = families.iter().any(|family| self.context.types.find_in(file, *family, name).is_some());
+        let is_defined =
+            families.iter().any(|family| self.context.types.find_in(file, *family, name).is_some());
         if is_defined || !families.contains(&Family::Data) || profile::primitive(name).is_some() {
             return None;
         }
         let (_, new) = PRIMITIVES.iter().find(|(own, _)| *own == name)?;
         if name != "nil" {
-            self.report(LossKind::Lost, at, &format!("the type `{name}`"), "TOSCA 1.3 does not have it");
+            self.report(
+                LossKind::Lost,
+                at,
+                &format!("the type `{name}`"),
+                "TOSCA 1.3 does not have it",
+            );
         }
         Some((*new).to_owned())
     }

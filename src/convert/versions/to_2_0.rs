@@ -6,12 +6,12 @@ use super::{
     text,
 };
 use crate::convert::loss::{Loss, LossKind};
-use crate::tosca::{Family, PLAIN_VERSION};
 use crate::tosca::import::is_profile;
 use crate::tosca::types::{Occurrences, profile};
 use crate::tosca::v2_0;
 use crate::tosca::v2_0::grammar::{self, Entity};
 use crate::tosca::value::Primitive;
+use crate::tosca::{Family, PLAIN_VERSION};
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Node, NodeKind, Out, OutKey};
 
@@ -42,12 +42,17 @@ impl<'a> Converter<'_, 'a> {
         let keynames = entity.keynames.iter().chain(&grammar::COMMON);
         if let Some(keyname) = keynames.into_iter().find(|keyname| keyname.field == name) {
             let content = self.content(entity, keyname.field, &keyname.holds, value);
-            let known = made.entries.iter_mut().find(|(key, _)| super::key_text(key) == keyname.name);
+            let known =
+                made.entries.iter_mut().find(|(key, _)| super::key_text(key) == keyname.name);
             match (known, content) {
                 // Operations that stand beside the keyname come before it.
-                (Some((_, operations)), Some(Out::Map { entries, .. })) => super::extend(operations, entries),
+                (Some((_, operations)), Some(Out::Map { entries, .. })) => {
+                    super::extend(operations, entries)
+                }
                 (Some((_, operations)), Some(Out::Source(node))) => {
-                    let all = node.entries().map(|(key, value)| (OutKey::Source(key), Out::Source(value)));
+                    let all = node
+                        .entries()
+                        .map(|(key, value)| (OutKey::Source(key), Out::Source(value)));
                     super::extend(operations, all.collect());
                 }
                 (_, Some(content)) => made.put(key, keyname.name, content),
@@ -110,8 +115,9 @@ impl<'a> Converter<'_, 'a> {
                 made.put(key, name, directives);
             }
             ("a node template", "occurrences") => {
-                let exact = Occurrences::read(value)
-                    .filter(|said| said.max == Some(said.min) && made.node.get("instance_count").is_none());
+                let exact = Occurrences::read(value).filter(|said| {
+                    said.max == Some(said.min) && made.node.get("instance_count").is_none()
+                });
                 match exact {
                     Some(said) => made.put(key, "count", number(said.min)),
                     None => self.keep(made, entity, key, value),
@@ -134,7 +140,9 @@ impl<'a> Converter<'_, 'a> {
                     None => self.keep(made, entity, key, value),
                 }
             }
-            ("an artifact definition", "version") if made.node.get("artifact_version").is_none() => {
+            ("an artifact definition", "version")
+                if made.node.get("artifact_version").is_none() =>
+            {
                 made.put(key, "artifact_version", Out::Source(value));
             }
             (_, "outputs") if !matches!(entity.what, "a service template" | "a workflow") => {
@@ -168,11 +176,17 @@ impl<'a> Converter<'_, 'a> {
                 made.put(key, name, Out::Seq { items, like: None });
             }
             ("a relationship type", "valid_target_types") => {
-                let parts = [(Family::Capability, "valid_capability_types"), (Family::Node, "valid_target_node_types")];
+                let parts = [
+                    (Family::Capability, "valid_capability_types"),
+                    (Family::Node, "valid_target_node_types"),
+                ];
                 self.split_types(made, entity, key, value, parts);
             }
             ("a capability type" | "a capability definition", "valid_source_types") => {
-                let parts = [(Family::Node, "valid_source_node_types"), (Family::Relationship, "valid_relationship_types")];
+                let parts = [
+                    (Family::Node, "valid_source_node_types"),
+                    (Family::Relationship, "valid_relationship_types"),
+                ];
                 self.split_types(made, entity, key, value, parts);
             }
             ("a requirement definition", "relationship") if value.kind() == NodeKind::Scalar => {
@@ -203,23 +217,41 @@ impl<'a> Converter<'_, 'a> {
                 let name = self.name;
                 if !self.of_parent().is_some_and(|parent| parent.interfaces.contains_key(name)) {
                     let construct = format!("the type of the interface `{name}`");
-                    self.report(LossKind::Supplied, made.node, &construct, "an interface of TOSCA 2.0 has to have one");
+                    self.report(
+                        LossKind::Supplied,
+                        made.node,
+                        &construct,
+                        "an interface of TOSCA 2.0 has to have one",
+                    );
                     self.need(Family::Interface, INTERFACE);
                     made.entries.insert(0, (OutKey::New("type".into()), text(INTERFACE)));
                 }
             }
             "a relationship template" if !made.has("type") => {
                 if let Some(kind) = self.copied_type(made.node) {
-                    self.report(LossKind::Supplied, made.node, "the type of a relationship template", "TOSCA 2.0 does not take it from what is copied");
+                    self.report(
+                        LossKind::Supplied,
+                        made.node,
+                        "the type of a relationship template",
+                        "TOSCA 2.0 does not take it from what is copied",
+                    );
                     let kind = self.type_name(&[Family::Relationship], kind);
                     made.supply("type", kind);
                 }
             }
             "a step" if !made.has("target") => {
-                let all = self.root.get("topology_template").and_then(|it| it.get("node_templates"));
-                let first = all.and_then(|all| all.entries().chain(all.items().flat_map(Node::entries)).next());
+                let all =
+                    self.root.get("topology_template").and_then(|it| it.get("node_templates"));
+                let first = all.and_then(|all| {
+                    all.entries().chain(all.items().flat_map(Node::entries)).next()
+                });
                 if let Some((target, _)) = first {
-                    self.report(LossKind::Supplied, made.node, "the target of a step", "a step of TOSCA 2.0 has to have one");
+                    self.report(
+                        LossKind::Supplied,
+                        made.node,
+                        "the target of a step",
+                        "a step of TOSCA 2.0 has to have one",
+                    );
                     made.supply("target", text(target.text().unwrap_or_default()));
                 }
             }
@@ -227,11 +259,20 @@ impl<'a> Converter<'_, 'a> {
                 let kind = self.artifact_type(made.node, self.name);
                 made.supply("type", text(kind));
             }
-            "a property definition" | "a parameter definition" | "a schema" | "an attribute definition" => {
+            "a property definition"
+            | "a parameter definition"
+            | "a schema"
+            | "an attribute definition" => {
                 let kind = made.node.get("type").and_then(Node::text);
-                let is_collection = matches!(kind, Some("list" | "map" | "tosca:list" | "tosca:map"));
+                let is_collection =
+                    matches!(kind, Some("list" | "map" | "tosca:list" | "tosca:map"));
                 if is_collection && !made.has("entry_schema") && !made.has("value") {
-                    self.report(LossKind::Supplied, made.node, "`entry_schema`", "a list or map of TOSCA 2.0 has to say what its entries are");
+                    self.report(
+                        LossKind::Supplied,
+                        made.node,
+                        "`entry_schema`",
+                        "a list or map of TOSCA 2.0 has to say what its entries are",
+                    );
                     made.supply("entry_schema", text("string"));
                 }
             }
@@ -241,7 +282,10 @@ impl<'a> Converter<'_, 'a> {
 
     /// Puts the version first, and adds what is supplied.
     fn finish_file(&mut self, made: &mut Made<'a>) {
-        let at = made.entries.iter().position(|(key, _)| super::key_text(key) == "tosca_definitions_version");
+        let at = made
+            .entries
+            .iter()
+            .position(|(key, _)| super::key_text(key) == "tosca_definitions_version");
         if let Some(at) = at.filter(|at| *at > 0) {
             let version = made.entries.remove(at);
             made.entries.insert(0, version);
@@ -287,13 +331,21 @@ impl<'a> Converter<'_, 'a> {
     fn add_types(&mut self, made: &mut Made<'a>) {
         for (section, types) in super::supplied::sections(self.context.types, &self.needed) {
             let own = self.root.get(section);
-            let is_new = |(name, _): &(String, Value)| own.is_none_or(|own| own.get(name).is_none());
-            let types: Vec<_> = types.into_iter().filter(is_new).map(|(name, value)| (OutKey::New(name.into()), Out::Value(value))).collect();
+            let is_new =
+                |(name, _): &(String, Value)| own.is_none_or(|own| own.get(name).is_none());
+            let types: Vec<_> = types
+                .into_iter()
+                .filter(is_new)
+                .map(|(name, value)| (OutKey::New(name.into()), Out::Value(value)))
+                .collect();
             let known = made.entries.iter_mut().find(|(key, _)| super::key_text(key) == section);
             match known {
                 Some((_, own)) => super::extend(own, types),
                 None => {
-                    let end = made.entries.iter().position(|(key, _)| super::key_text(key) == "service_template");
+                    let end = made
+                        .entries
+                        .iter()
+                        .position(|(key, _)| super::key_text(key) == "service_template");
                     let at = end.unwrap_or(made.entries.len());
                     let section = OutKey::New(section.into());
                     made.entries.insert(at, (section, Out::Map { entries: types, like: None }));
@@ -310,7 +362,12 @@ impl<'a> Converter<'_, 'a> {
         }
         if !made.has("relationship") {
             let name = self.name;
-            self.report(LossKind::Supplied, made.node, &format!("the relationship of `{name}`"), "a requirement of TOSCA 2.0 has to name one");
+            self.report(
+                LossKind::Supplied,
+                made.node,
+                &format!("the relationship of `{name}`"),
+                "a requirement of TOSCA 2.0 has to name one",
+            );
             self.need(Family::Relationship, RELATIONSHIP);
             made.supply("relationship", text(RELATIONSHIP));
         }
@@ -332,12 +389,23 @@ impl<'a> Converter<'_, 'a> {
         if let SelfScope::Node(Some(id), _) = self.scope {
             let part = self.context.types.effective(id).artifacts.get(name).cloned();
             let kind = part.and_then(|part| part.definition.kind);
-            if let Some(kind) = kind.filter(|kind| !std::ptr::eq(kind.document(), at.document()) || kind.span().start < at.span().start || kind.span().start >= at.span().end) {
+            if let Some(kind) = kind.filter(|kind| {
+                !std::ptr::eq(kind.document(), at.document())
+                    || kind.span().start < at.span().start
+                    || kind.span().start >= at.span().end
+            }) {
                 let name = kind.text().unwrap_or_default();
-                return self.called(&[Family::Artifact], name, kind).unwrap_or_else(|| name.to_owned());
+                return self
+                    .called(&[Family::Artifact], name, kind)
+                    .unwrap_or_else(|| name.to_owned());
             }
         }
-        self.report(LossKind::Supplied, at, "the type of an artifact", "an artifact of TOSCA 2.0 has to have one");
+        self.report(
+            LossKind::Supplied,
+            at,
+            "the type of an artifact",
+            "an artifact of TOSCA 2.0 has to have one",
+        );
         self.need(Family::Artifact, ARTIFACT);
         ARTIFACT.to_owned()
     }
@@ -355,7 +423,9 @@ impl<'a> Converter<'_, 'a> {
     /// What stands in place of the map of an element.
     pub(super) fn short_to_2_0(&mut self, node: Node<'a>, entity: &'static Entity) -> Out<'a> {
         match entity.what {
-            "a capability definition" | "a schema" => self.type_name(families(entity, "type"), node),
+            "a capability definition" | "a schema" => {
+                self.type_name(families(entity, "type"), node)
+            }
             "the relationship of a requirement definition" => {
                 self.type_name(&[Family::Relationship], node)
             }
@@ -425,7 +495,12 @@ impl<'a> Converter<'_, 'a> {
         }
         if let Some(name) = import.name {
             let text = name.text().unwrap_or_default();
-            self.report(LossKind::Lost, name, &format!("the name `{text}` of an import"), "imports of TOSCA 2.0 have none");
+            self.report(
+                LossKind::Lost,
+                name,
+                &format!("the name `{text}` of an import"),
+                "imports of TOSCA 2.0 have none",
+            );
         }
         let body = import.body;
         if body.kind() != NodeKind::Mapping {
@@ -449,6 +524,9 @@ impl<'a> Converter<'_, 'a> {
         let is_range = kind.and_then(Node::text) == Some("range");
         let (all, kept) = self.validation(value, is_range);
         if let Some(all) = all {
+            // The comments at the clauses.
+            let items: Vec<_> = value.items().filter(|_| !value.is_flow()).collect();
+            let all = if items.is_empty() { all } else { Out::Below(items, Box::new(all)) };
             made.put(key, "validation", all);
         }
         if !kept.is_empty() {
@@ -514,20 +592,31 @@ impl<'a> Converter<'_, 'a> {
     }
 
     /// Mapped properties: `[input]` becomes `input`; what names no input is kept.
-    fn property_mappings_to_2_0(&mut self, node: Node<'a>) -> (Vec<(OutKey<'a>, Out<'a>)>, Vec<(OutKey<'a>, Out<'a>)>) {
+    fn property_mappings_to_2_0(
+        &mut self,
+        node: Node<'a>,
+    ) -> (Vec<(OutKey<'a>, Out<'a>)>, Vec<(OutKey<'a>, Out<'a>)>) {
         let (mut mapped, mut kept) = (Vec::new(), Vec::new());
         for (key, value) in node.entries() {
-            let mapping = if value.kind() == NodeKind::Mapping { value.get("mapping") } else { Some(value) };
+            let mapping =
+                if value.kind() == NodeKind::Mapping { value.get("mapping") } else { Some(value) };
             let alone = value.kind() != NodeKind::Mapping || value.entries().len() == 1;
             let mut items = mapping.into_iter().flat_map(Node::items);
             match (items.next(), items.next()) {
-                (Some(input), None) if alone => mapped.push((OutKey::Source(key), Out::Source(input))),
+                (Some(input), None) if alone => {
+                    mapped.push((OutKey::Source(key), Out::Source(input)))
+                }
                 _ if value.get("mapping").is_some_and(|it| it.as_str().is_some()) && alone => {
                     mapped.extend(mapping.map(|input| (OutKey::Source(key), Out::Source(input))));
                 }
                 _ => {
                     let name = key.text().unwrap_or_default();
-                    self.report(LossKind::KeptAsExtension, key, &format!("the mapping of `{name}`"), "TOSCA 2.0 maps properties to inputs only");
+                    self.report(
+                        LossKind::KeptAsExtension,
+                        key,
+                        &format!("the mapping of `{name}`"),
+                        "TOSCA 2.0 maps properties to inputs only",
+                    );
                     kept.push((OutKey::Source(key), Out::Source(value)));
                 }
             }
@@ -550,14 +639,17 @@ impl<'a> Converter<'_, 'a> {
             this.context.types.find_in(file, family, name).is_some()
         };
         let [(first, called), (second, other)] = parts;
-        let is_second = |this: &Self, item: &Node<'a>| !of(this, item, first) && of(this, item, second);
-        let (seconds, firsts): (Vec<_>, Vec<_>) = value.items().partition(|item| is_second(self, item));
+        let is_second =
+            |this: &Self, item: &Node<'a>| !of(this, item, first) && of(this, item, second);
+        let (seconds, firsts): (Vec<_>, Vec<_>) =
+            value.items().partition(|item| is_second(self, item));
         if seconds.is_empty() {
             let types = self.type_names(families(entity, called), value);
             return made.put(key, called, types);
         }
         for (items, family, called) in [(firsts, first, called), (seconds, second, other)] {
-            let items: Vec<_> = items.into_iter().map(|item| self.type_name(&[family], item)).collect();
+            let items: Vec<_> =
+                items.into_iter().map(|item| self.type_name(&[family], item)).collect();
             if !items.is_empty() {
                 made.supply(called, inline_list(items));
             }
@@ -565,7 +657,12 @@ impl<'a> Converter<'_, 'a> {
     }
 
     /// The name of a type in version 2.0, where it is another one there.
-    pub(super) fn called_in_2_0(&mut self, families: &[Family], name: &str, at: Node<'a>) -> Option<String> {
+    pub(super) fn called_in_2_0(
+        &mut self,
+        families: &[Family],
+        name: &str,
+        at: Node<'a>,
+    ) -> Option<String> {
         let file = at.document().file();
         let file = if file.is_built_in() { None } else { Some(file) };
         for family in families {
@@ -608,8 +705,10 @@ fn holds_operations(entity: &Entity) -> bool {
 
 /// Whether what is gone from an element has a place in its metadata by its own name.
 fn has_metadata_for(entity: &Entity) -> bool {
-    matches!(entity.what, "a property definition" | "a parameter definition" | "an attribute definition")
-        && family_of(entity).is_empty()
+    matches!(
+        entity.what,
+        "a property definition" | "a parameter definition" | "an attribute definition"
+    ) && family_of(entity).is_empty()
 }
 
 /// A new number.
