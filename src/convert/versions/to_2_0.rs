@@ -525,7 +525,11 @@ impl<'a> Converter<'_, 'a> {
         let (all, kept) = self.validation(value, is_range);
         if let Some(all) = all {
             // The comments at the clauses.
-            let items: Vec<_> = value.items().filter(|_| !value.is_flow()).collect();
+            let items = value.items().filter(|_| !value.is_flow());
+            let with_keys = |item: Node<'a>| {
+                std::iter::once(item).chain(item.entries().map(|(key, _)| key)).collect::<Vec<_>>()
+            };
+            let items: Vec<_> = items.flat_map(with_keys).collect();
             let all = if items.is_empty() { all } else { Out::Below(items, Box::new(all)) };
             made.put(key, "validation", all);
         }
