@@ -167,12 +167,7 @@ impl<'a> Converter<'_, 'a> {
     }
 
     /// The expression for a filter of version 1.3. Returns nothing where a part has none.
-    pub(super) fn filter_to_2_0(
-        &mut self,
-        entity: &Entity,
-        _around: Node<'a>,
-        node: Node<'a>,
-    ) -> Option<Out<'a>> {
+    pub(super) fn filter_to_2_0(&mut self, entity: &Entity, node: Node<'a>) -> Option<Out<'a>> {
         let base = Self::filtered(entity);
         let mut conditions = Vec::new();
         for (key, value) in node.entries() {

@@ -106,14 +106,17 @@ struct Converter<'t, 'a> {
     needed: Vec<NeededType>,
 }
 
+/// Entries of a map that is made.
+type MadeEntries<'a> = Vec<(OutKey<'a>, Out<'a>)>;
+
 /// The entries of a converted element.
 struct Made<'a> {
     node: Node<'a>,
-    entries: Vec<(OutKey<'a>, Out<'a>)>,
+    entries: MadeEntries<'a>,
     /// Entries for its metadata.
-    metadata: Vec<(OutKey<'a>, Out<'a>)>,
+    metadata: MadeEntries<'a>,
     /// Entries for what only version 1.3 has.
-    kept: Vec<(OutKey<'a>, Out<'a>)>,
+    kept: MadeEntries<'a>,
 }
 
 impl<'a> Made<'a> {
@@ -372,7 +375,7 @@ impl<'t, 'a> Converter<'t, 'a> {
         }
         match self.to {
             TargetVersion::Two => self.finish_2_0(&mut made, entity),
-            TargetVersion::Simple => self.finish_1_3(&mut made, entity),
+            TargetVersion::Simple => self.finish_1_3(&mut made),
         }
         self.scope = around;
         if !family_of(entity).is_empty() {

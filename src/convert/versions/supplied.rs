@@ -185,7 +185,7 @@ fn unit_symbols(dimension: Dimension) -> Value {
 /// The size of a unit in the base unit; sizes in time are given in nanoseconds.
 fn multiplier(dimension: Dimension, size: u64) -> Number {
     const SECOND: u64 = 1_000_000_000;
-    if dimension != Dimension::Time || size % SECOND == 0 {
+    if dimension != Dimension::Time || size.is_multiple_of(SECOND) {
         let size = if dimension == Dimension::Time { size / SECOND } else { size };
         return Number::int(i64::try_from(size).unwrap_or(i64::MAX));
     }

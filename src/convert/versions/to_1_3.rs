@@ -140,6 +140,20 @@ impl<'a> Converter<'_, 'a> {
         &mut self,
         made: &mut Made<'a>,
         entity: &'static Entity,
+        entry: (Node<'a>, &'a str),
+        value: Node<'a>,
+    ) -> bool {
+        self.definition_to_1_3(made, entity, entry, value)
+            || self.assignment_to_1_3(made, entity, entry, value)
+            || self.workflow_to_1_3(made, entity, entry, value)
+            || self.mapping_to_1_3(made, entity, entry, value)
+    }
+
+    /// Entries of files and of definitions.
+    fn definition_to_1_3(
+        &mut self,
+        made: &mut Made<'a>,
+        entity: &'static Entity,
         (key, name): (Node<'a>, &'a str),
         value: Node<'a>,
     ) -> bool {
@@ -174,6 +188,20 @@ impl<'a> Converter<'_, 'a> {
                     made.put(key, "constraints", constraints);
                 }
             }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Entries of templates.
+    fn assignment_to_1_3(
+        &mut self,
+        made: &mut Made<'a>,
+        entity: &'static Entity,
+        (key, name): (Node<'a>, &'a str),
+        value: Node<'a>,
+    ) -> bool {
+        match (entity.what, name) {
             ("a node template", "directives") => {
                 let items = value.items().filter(|item| item.text() != Some("create"));
                 let items: Vec<_> = items.map(|item| (Some(item), Out::Source(item))).collect();
@@ -186,7 +214,7 @@ impl<'a> Converter<'_, 'a> {
                 made.put(key, name, node);
             }
             ("a requirement assignment", "count" | "optional") => {
-                self.count_to_1_3(made, entity, key, value);
+                self.count_to_1_3(made, entity, key);
             }
             (_, "node_filter" | "substitution_filter") => {
                 if let Some(filter) = self.filter_to_1_3(entity, value) {
@@ -197,6 +225,20 @@ impl<'a> Converter<'_, 'a> {
                 let outputs = self.outputs_to_1_3(value);
                 made.put(key, name, outputs);
             }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Conditions of workflows and triggers.
+    fn workflow_to_1_3(
+        &mut self,
+        made: &mut Made<'a>,
+        entity: &'static Entity,
+        (key, name): (Node<'a>, &'a str),
+        value: Node<'a>,
+    ) -> bool {
+        match (entity.what, name) {
             ("a workflow", "precondition") => {
                 if let Some(preconditions) = self.preconditions_to_1_3(value) {
                     made.put(key, "preconditions", preconditions);
@@ -217,6 +259,20 @@ impl<'a> Converter<'_, 'a> {
                     ));
                 }
             }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Mappings, and lists of valid types.
+    fn mapping_to_1_3(
+        &mut self,
+        made: &mut Made<'a>,
+        entity: &'static Entity,
+        (key, name): (Node<'a>, &'a str),
+        value: Node<'a>,
+    ) -> bool {
+        match (entity.what, name) {
             ("a substitution mapping", "properties") => {
                 let entries = value.entries().map(|(key, input)| {
                     let mapping = match input.kind() {
@@ -248,7 +304,7 @@ impl<'a> Converter<'_, 'a> {
     }
 
     /// Puts back what was kept.
-    pub(super) fn finish_1_3(&mut self, made: &mut Made<'a>, _entity: &'static Entity) {
+    pub(super) fn finish_1_3(&mut self, made: &mut Made<'a>) {
         let kept = std::mem::take(&mut made.kept);
         let supplied = std::mem::take(&mut made.metadata);
         for (key, value) in kept {
@@ -319,13 +375,7 @@ impl<'a> Converter<'_, 'a> {
     }
 
     /// How often a requirement is fulfilled.
-    fn count_to_1_3(
-        &mut self,
-        made: &mut Made<'a>,
-        entity: &Entity,
-        key: Node<'a>,
-        value: Node<'a>,
-    ) {
+    fn count_to_1_3(&mut self, made: &mut Made<'a>, entity: &Entity, key: Node<'a>) {
         if made.has("occurrences") {
             return;
         }
@@ -341,7 +391,6 @@ impl<'a> Converter<'_, 'a> {
             Some(true) => Out::Value(0.into()),
             _ => most(),
         };
-        let _ = value;
         made.entries
             .push((OutKey::Renamed(key, "occurrences".into()), inline_list(vec![least, most()])));
     }

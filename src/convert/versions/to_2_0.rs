@@ -2,8 +2,8 @@
 //! not at all.
 
 use super::{
-    Converter, Made, SelfScope, families, family_of, inline_list, inline_map, list, map, named_key,
-    text,
+    Converter, Made, MadeEntries, SelfScope, families, family_of, inline_list, inline_map, list,
+    map, named_key, text,
 };
 use crate::convert::loss::{Loss, LossKind};
 use crate::tosca::import::is_profile;
@@ -80,6 +80,20 @@ impl<'a> Converter<'_, 'a> {
         &mut self,
         made: &mut Made<'a>,
         entity: &'static Entity,
+        entry: (Node<'a>, &'a str),
+        value: Node<'a>,
+    ) -> bool {
+        self.definition_to_2_0(made, entity, entry, value)
+            || self.assignment_to_2_0(made, entity, entry, value)
+            || self.condition_to_2_0(made, entity, entry, value)
+            || self.mapping_to_2_0(made, entity, entry, value)
+    }
+
+    /// Entries of files and of definitions.
+    fn definition_to_2_0(
+        &mut self,
+        made: &mut Made<'a>,
+        entity: &'static Entity,
         (key, name): (Node<'a>, &'a str),
         value: Node<'a>,
     ) -> bool {
@@ -110,6 +124,20 @@ impl<'a> Converter<'_, 'a> {
             (_, "status" | "external-schema") if has_metadata_for(entity) => {
                 made.metadata.push((OutKey::Source(key), Out::Source(value)));
             }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Entries of templates.
+    fn assignment_to_2_0(
+        &mut self,
+        made: &mut Made<'a>,
+        entity: &'static Entity,
+        (key, name): (Node<'a>, &'a str),
+        value: Node<'a>,
+    ) -> bool {
+        match (entity.what, name) {
             ("a node template", "directives") => {
                 let directives = self.directives_to_2_0(value);
                 made.put(key, name, directives);
@@ -134,12 +162,10 @@ impl<'a> Converter<'_, 'a> {
                 let capability = self.type_name(&[Family::Capability], value);
                 made.put(key, name, capability);
             }
-            (_, "node_filter" | "substitution_filter") => {
-                match self.filter_to_2_0(entity, made.node, value) {
-                    Some(filter) => made.put(key, name, filter),
-                    None => self.keep(made, entity, key, value),
-                }
-            }
+            (_, "node_filter" | "substitution_filter") => match self.filter_to_2_0(entity, value) {
+                Some(filter) => made.put(key, name, filter),
+                None => self.keep(made, entity, key, value),
+            },
             ("an artifact definition", "version")
                 if made.node.get("artifact_version").is_none() =>
             {
@@ -149,6 +175,20 @@ impl<'a> Converter<'_, 'a> {
                 let outputs = self.mappings_to_2_0(value);
                 made.put(key, name, outputs);
             }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Conditions of workflows and triggers.
+    fn condition_to_2_0(
+        &mut self,
+        made: &mut Made<'a>,
+        entity: &'static Entity,
+        (key, name): (Node<'a>, &'a str),
+        value: Node<'a>,
+    ) -> bool {
+        match (entity.what, name) {
             ("a workflow", "preconditions") => match self.preconditions_to_2_0(value) {
                 Some(precondition) => made.put(key, "precondition", precondition),
                 None => self.keep(made, entity, key, value),
@@ -162,6 +202,20 @@ impl<'a> Converter<'_, 'a> {
                 Some(condition) => made.put(key, name, condition),
                 None => self.keep(made, entity, key, value),
             },
+            _ => return false,
+        }
+        true
+    }
+
+    /// Mappings, and lists of valid types.
+    fn mapping_to_2_0(
+        &mut self,
+        made: &mut Made<'a>,
+        entity: &'static Entity,
+        (key, name): (Node<'a>, &'a str),
+        value: Node<'a>,
+    ) -> bool {
+        match (entity.what, name) {
             ("a substitution mapping", "properties") => {
                 let (mapped, kept) = self.property_mappings_to_2_0(value);
                 put_split(made, key, value, mapped, kept);
@@ -202,59 +256,11 @@ impl<'a> Converter<'_, 'a> {
     pub(super) fn finish_2_0(&mut self, made: &mut Made<'a>, entity: &'static Entity) {
         match entity.what {
             "a TOSCA file" => self.finish_file(made),
-            "a service template" => {
-                let is_marked = made.has(self.context.mark);
-                if !made.has("node_templates") {
-                    made.supply("node_templates", Out::Value(Value::Map(Default::default())));
-                }
-                if self.is_extended && !is_marked {
-                    let mark = self.context.mark;
-                    made.supply(mark, Out::Value(Value::Map(Default::default())));
-                }
-            }
+            "a service template" => self.finish_service(made),
             "a requirement definition" => self.finish_requirement(made),
-            "an interface definition" if !made.has("type") => {
-                let name = self.name;
-                if !self.of_parent().is_some_and(|parent| parent.interfaces.contains_key(name)) {
-                    let construct = format!("the type of the interface `{name}`");
-                    self.report(
-                        LossKind::Supplied,
-                        made.node,
-                        &construct,
-                        "an interface of TOSCA 2.0 has to have one",
-                    );
-                    self.need(Family::Interface, INTERFACE);
-                    made.entries.insert(0, (OutKey::New("type".into()), text(INTERFACE)));
-                }
-            }
-            "a relationship template" if !made.has("type") => {
-                if let Some(kind) = self.copied_type(made.node) {
-                    self.report(
-                        LossKind::Supplied,
-                        made.node,
-                        "the type of a relationship template",
-                        "TOSCA 2.0 does not take it from what is copied",
-                    );
-                    let kind = self.type_name(&[Family::Relationship], kind);
-                    made.supply("type", kind);
-                }
-            }
-            "a step" if !made.has("target") => {
-                let all =
-                    self.root.get("topology_template").and_then(|it| it.get("node_templates"));
-                let first = all.and_then(|all| {
-                    all.entries().chain(all.items().flat_map(Node::entries)).next()
-                });
-                if let Some((target, _)) = first {
-                    self.report(
-                        LossKind::Supplied,
-                        made.node,
-                        "the target of a step",
-                        "a step of TOSCA 2.0 has to have one",
-                    );
-                    made.supply("target", text(target.text().unwrap_or_default()));
-                }
-            }
+            "an interface definition" if !made.has("type") => self.supply_interface_type(made),
+            "a relationship template" if !made.has("type") => self.supply_copied_type(made),
+            "a step" if !made.has("target") => self.supply_target(made),
             "an artifact definition" if !made.has("type") => {
                 let kind = self.artifact_type(made.node, self.name);
                 made.supply("type", text(kind));
@@ -277,6 +283,48 @@ impl<'a> Converter<'_, 'a> {
                 }
             }
             _ => {}
+        }
+    }
+
+    fn finish_service(&self, made: &mut Made<'a>) {
+        let is_marked = made.has(self.context.mark);
+        if !made.has("node_templates") {
+            made.supply("node_templates", Out::Value(Value::Map(Default::default())));
+        }
+        if self.is_extended && !is_marked {
+            made.supply(self.context.mark, Out::Value(Value::Map(Default::default())));
+        }
+    }
+
+    fn supply_interface_type(&mut self, made: &mut Made<'a>) {
+        let name = self.name;
+        if self.of_parent().is_some_and(|parent| parent.interfaces.contains_key(name)) {
+            return;
+        }
+        let construct = format!("the type of the interface `{name}`");
+        let why = "an interface of TOSCA 2.0 has to have one";
+        self.report(LossKind::Supplied, made.node, &construct, why);
+        self.need(Family::Interface, INTERFACE);
+        made.entries.insert(0, (OutKey::New("type".into()), text(INTERFACE)));
+    }
+
+    fn supply_copied_type(&mut self, made: &mut Made<'a>) {
+        let Some(kind) = self.copied_type(made.node) else { return };
+        let why = "TOSCA 2.0 does not take it from what is copied";
+        self.report(LossKind::Supplied, made.node, "the type of a relationship template", why);
+        let kind = self.type_name(&[Family::Relationship], kind);
+        made.supply("type", kind);
+    }
+
+    /// A step that only calls workflows gets a target that has no meaning for it.
+    fn supply_target(&mut self, made: &mut Made<'a>) {
+        let all = self.root.get("topology_template").and_then(|it| it.get("node_templates"));
+        let first =
+            all.and_then(|all| all.entries().chain(all.items().flat_map(Node::entries)).next());
+        if let Some((target, _)) = first {
+            let why = "a step of TOSCA 2.0 has to have one";
+            self.report(LossKind::Supplied, made.node, "the target of a step", why);
+            made.supply("target", text(target.text().unwrap_or_default()));
         }
     }
 
@@ -596,10 +644,7 @@ impl<'a> Converter<'_, 'a> {
     }
 
     /// Mapped properties: `[input]` becomes `input`; what names no input is kept.
-    fn property_mappings_to_2_0(
-        &mut self,
-        node: Node<'a>,
-    ) -> (Vec<(OutKey<'a>, Out<'a>)>, Vec<(OutKey<'a>, Out<'a>)>) {
+    fn property_mappings_to_2_0(&mut self, node: Node<'a>) -> (MadeEntries<'a>, MadeEntries<'a>) {
         let (mut mapped, mut kept) = (Vec::new(), Vec::new());
         for (key, value) in node.entries() {
             let mapping =
