@@ -148,7 +148,10 @@ fn fits(
     let ConvertTarget::Document(Some(path)) = target else { return Ok(()) };
     let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
     let (called, is_written, other) = match (extension.as_deref(), written) {
-        (Some("tosca" | "xml"), ConvertFormat::Yaml | ConvertFormat::Tosca13 | ConvertFormat::Tosca20) => ("XML", "YAML", ".yaml"),
+        (
+            Some("tosca" | "xml"),
+            ConvertFormat::Yaml | ConvertFormat::Tosca13 | ConvertFormat::Tosca20,
+        ) => ("XML", "YAML", ".yaml"),
         (Some("yaml" | "yml" | "json"), ConvertFormat::Xml) => ("YAML", "XML", ".tosca"),
         _ => return format::only(written.endings(), Some(path)),
     };
@@ -183,7 +186,9 @@ fn meant_for(args: &ConvertArgs, format: ConversionFormat) -> Result<(), Diagnos
     let (given, are, have) = match format {
         ConversionFormat::Tosca2 => {
             let all = of_templates.iter().chain(&of_definitions);
-            let Some((flag, _)) = all.into_iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
+            let Some((flag, _)) = all.into_iter().find(|(_, is_given)| *is_given) else {
+                return Ok(());
+            };
             let message = format!("`{flag}` is for conversions from and to TOSCA 1.0");
             return Err(Diagnostic::error(Code::Usage, message).help(format!("leave out `{flag}`")));
         }
