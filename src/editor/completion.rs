@@ -1,16 +1,19 @@
 //! Says what may be written at a place.
 
 use super::TemplateAnalysis;
-use super::grammar::{HeldContent, MemberKind, NameFamily};
+use super::grammar::{HeldContent, MapGrammar, MemberKind, NameFamily};
 use super::symbols::SymbolKey;
 use super::walk::{TypedEntity, Word, WordRole, member_of, walk};
 use crate::tosca::types::profile;
+use crate::tosca::v2_0;
+use crate::tosca::v2_0::grammar::ElementGrammar;
 use crate::tosca::{Family, TypeId, TypeRef, Types};
 use crate::variability::options;
 use crate::variability::syntax::ExpressionOperator;
 use crate::variability::template::PLAIN_VERSION;
 use cuvee_text::source::FileId;
 use cuvee_text::yaml::{Limits, Node, parse, repair};
+use rustc_hash::FxHashMap;
 use std::ops::Range;
 
 /// The word that stands at the cursor while what is around it is read.
@@ -89,11 +92,14 @@ pub fn complete(
     let Ok(document) = parse(FileId::DETACHED, repaired.text.into(), &Limits::default()) else {
         return completion;
     };
+    let document = v2_0::read(document);
     let file = analysis.file(path);
-    let is_plain = document.root().get("tosca_definitions_version").and_then(Node::as_str)
-        == Some(PLAIN_VERSION);
+    let version = document.root().get("tosca_definitions_version").and_then(Node::as_str);
+    // No version of TOSCA 2.0 says that a template is plain.
+    let is_plain = version == Some(PLAIN_VERSION);
+    let elements = v2_0::is_of(&document).then(|| v2_0::elements(&document));
     let has_colon = behind.trim_start_matches([' ', '"', '\'']).starts_with(':');
-    let mut words = Suggesting { analysis, file, is_plain, has_colon, found: Vec::new() };
+    let mut words = Suggesting { analysis, file, is_plain, elements, has_colon, found: Vec::new() };
     walk(document.root(), &mut |word| {
         if word.node.text() == Some(MARKER) {
             words.suggest(word);
@@ -124,6 +130,8 @@ struct Suggesting<'s, 'a> {
     analysis: &'s TemplateAnalysis<'a>,
     file: Option<FileId>,
     is_plain: bool,
+    /// In a file of TOSCA 2.0, the grammar of each element.
+    elements: Option<FxHashMap<u32, &'static ElementGrammar>>,
     /// Whether a colon stands behind the word already.
     has_colon: bool,
     found: Vec<Suggestion>,
@@ -132,6 +140,9 @@ struct Suggesting<'s, 'a> {
 impl Suggesting<'_, '_> {
     fn suggest(&mut self, word: Word<'_>) {
         match word.role {
+            WordRole::Keyname(grammar) if self.elements.is_some() => {
+                self.keynames_of_2_0(grammar, word);
+            }
             WordRole::Keyname(grammar) => {
                 for name in grammar.names(self.is_plain) {
                     if !is_there(word.map, name) {
@@ -172,11 +183,28 @@ impl Suggesting<'_, '_> {
                 ["true", "false"].iter().for_each(|it| self.add(it, SuggestionKind::Value, None));
             }
             WordRole::Version => {
-                let versions = options::versions().chain([PLAIN_VERSION]);
+                let versions = options::versions().chain([PLAIN_VERSION, v2_0::VERSION]);
                 versions.for_each(|version| self.add(version, SuggestionKind::Value, None));
             }
             // Names that are defined here are new ones.
             WordRole::Defines(_) | WordRole::Operator | WordRole::FileName => {}
+        }
+    }
+
+    /// Suggests the keynames that an element has in TOSCA 2.0, and the words of variability.
+    fn keynames_of_2_0(&mut self, grammar: &'static MapGrammar, word: Word<'_>) {
+        let position = word.map.unwrap_or(word.node).position();
+        let element = self.elements.as_ref().and_then(|elements| elements.get(&position).copied());
+        let keynames = element.into_iter().flat_map(ElementGrammar::all);
+        for keyname in keynames.filter(|keyname| !is_there(word.map, keyname.field)) {
+            let is_value = keyname.holds.element().is_none();
+            self.add_key(keyname.name, SuggestionKind::Keyname, None, is_value);
+        }
+        let of_tosca = if element.is_some() { grammar.names(true) } else { Vec::new() };
+        for name in grammar.names(self.is_plain) {
+            if !of_tosca.contains(&name) && !is_there(word.map, name) {
+                self.add_key(name, SuggestionKind::Keyname, None, true);
+            }
         }
     }
 

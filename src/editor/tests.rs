@@ -104,3 +104,34 @@ fn every_keyname_of_tosca_is_offered() {
     let missing: Vec<_> = names.iter().filter(|(_, name)| !offered.contains(name)).collect();
     assert!(missing.is_empty() && names.len() > 200, "{missing:?}");
 }
+
+/// What is offered at `|` in a template of TOSCA 2.0.
+fn offered_in_2_0(text: &str) -> Vec<String> {
+    let offset = text.find('|').unwrap();
+    let text = text.replace('|', "");
+    let files = crate::source::MemoryFiles::from([("t.yaml", &*text)]);
+    let resolver = crate::Resolver::new("t.yaml").files(files);
+    let found = resolver
+        .analysis(None, |analysis| super::complete(analysis, "t.yaml".as_ref(), &text, offset));
+    found.suggestions.into_iter().map(|it| it.label).collect()
+}
+
+#[test]
+fn files_of_tosca_2_0_are_offered_their_own_keynames() {
+    let head = "tosca_definitions_version: tosca_2_0\n";
+    let cases = [
+        ("|\n", "service_template", "topology_template"),
+        ("imports: [{ | }]\n", "namespace", "namespace_prefix"),
+        ("node_types:\n  T:\n    requirements:\n      - r: { | }\n", "count_range", "occurrences"),
+        ("service_template:\n  node_templates:\n    a: { | }\n", "count", "instance_count"),
+        ("service_template:\n  |\n", "variability", "tosca_definitions_version"),
+    ];
+    for (text, own, other) in cases {
+        let offered = offered_in_2_0(&format!("{head}{text}"));
+        assert_eq!(
+            (offered.contains(&own.to_owned()), offered.contains(&other.to_owned())),
+            (true, false),
+            "{text}: {offered:?}"
+        );
+    }
+}

@@ -7,6 +7,7 @@ use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
 use crate::tosca::grammar::Grammar;
 use crate::tosca::reference::{implementing_artifacts, operations};
 use crate::tosca::shape::{IMPLEMENTATION, INTERFACE, NOTIFICATION, OPERATION, PARAMETER, Shape};
+use crate::tosca::v2_0;
 use crate::tosca::value::{check_assignment, check_definition};
 use crate::tosca::{EffectiveInterface, Family, Named, OperationDefinition, PropertyDefinition};
 use crate::variability::graph::ElementId;
@@ -208,7 +209,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// Checks the target of an output: an attribute of the element or, for a relationship, of its
     /// source or target (section 3.6.15).
     fn output(&self, of: Typed<'_>, key: Node<'_>, value: Node<'_>) {
-        let mut path = value.items();
+        let mut path = v2_0::output_path(value).into_iter();
         let (Some(keyword), Some(first)) = (path.next().and_then(Node::as_str), path.next()) else {
             let expected = "a list of a keyword and an attribute, such as `[SELF, state]`";
             return self.wrong(

@@ -6,6 +6,7 @@ use super::condition::Subject;
 use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, did_you_mean, listed};
 use crate::topology::cycle::shortest_cycles;
 use crate::tosca::Family;
+use crate::tosca::v2_0;
 use crate::tosca::value::check_definition;
 use crate::tosca::workflow::{self, ActivityKind, Step, Workflow};
 use crate::variability::graph::Target;
@@ -70,7 +71,8 @@ impl<'a> Checker<'_, 'a> {
             self.report_when(&subject.when, &[], error);
         };
         match step.host {
-            None if related && calls => {
+            // Steps of TOSCA 2.0 do not say where they run.
+            None if related && calls && !v2_0::is_of(step.named.key.document()) => {
                 error(
                     step.named.key,
                     "a step that calls operations of a relationship needs `operation_host`".into(),

@@ -227,7 +227,8 @@ Exit codes: 0 done; 1 the template, the inputs or the variant was rejected; 2 wr
 
 #[test]
 fn help_names_every_flag_of_resolve() {
-    cuvee(&workplace(), "resolve --help").assert().success().stderr_eq(raw("")).stdout_eq(str![[r#"
+    cuvee(&workplace(), "resolve --help").assert().success().stderr_eq(raw("")).stdout_eq(str![[
+        r#"
 Resolve one variant of a template
 
 Usage: cuvee resolve [OPTIONS] <TEMPLATE>
@@ -304,12 +305,14 @@ Examples:
   # inputs from a file, the result as JSON
   cuvee resolve shop --inputs choice.yaml --format json
 
-"#]]);
+"#
+    ]]);
 }
 
 #[test]
 fn help_names_every_flag_of_validate() {
-    cuvee(&workplace(), "validate --help").assert().success().stderr_eq(raw("")).stdout_eq(str![[r#"
+    cuvee(&workplace(), "validate --help").assert().success().stderr_eq(raw("")).stdout_eq(str![[
+        r#"
 Report everything that is wrong with templates, in all their variants
 
 Usage: cuvee validate [OPTIONS] <TEMPLATE>...
@@ -374,7 +377,8 @@ Examples:
   # for code scanning
   cuvee validate shop --format sarif
 
-"#]]);
+"#
+    ]]);
 }
 
 #[test]

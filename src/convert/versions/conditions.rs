@@ -4,7 +4,7 @@ use super::{Converter, call, inline_list, inline_map, text};
 use crate::convert::loss::LossKind;
 use crate::tosca::Family;
 use crate::tosca::v2_0;
-use crate::tosca::v2_0::grammar::Entity;
+use crate::tosca::v2_0::grammar::ElementGrammar;
 use cuvee_text::yaml::{Node, NodeKind, Out, OutKey};
 
 /// The operators that both versions have by one name.
@@ -159,7 +159,7 @@ impl<'a> Converter<'_, 'a> {
     }
 
     /// The path to what a filter is about.
-    fn filtered(entity: &Entity) -> &'static [&'static str] {
+    fn filtered(entity: &ElementGrammar) -> &'static [&'static str] {
         match entity.what {
             "a requirement definition" | "a requirement assignment" => &["SELF", "TARGET"],
             _ => &["SELF"],
@@ -167,7 +167,11 @@ impl<'a> Converter<'_, 'a> {
     }
 
     /// The expression for a filter of version 1.3. Returns nothing where a part has none.
-    pub(super) fn filter_to_2_0(&mut self, entity: &Entity, node: Node<'a>) -> Option<Out<'a>> {
+    pub(super) fn filter_to_2_0(
+        &mut self,
+        entity: &ElementGrammar,
+        node: Node<'a>,
+    ) -> Option<Out<'a>> {
         let base = Self::filtered(entity);
         let mut conditions = Vec::new();
         for (key, value) in node.entries() {
@@ -365,7 +369,11 @@ impl<'a> Converter<'_, 'a> {
     }
 
     /// The filter of version 1.3 for an expression.
-    pub(super) fn filter_to_1_3(&mut self, entity: &Entity, node: Node<'a>) -> Option<Out<'a>> {
+    pub(super) fn filter_to_1_3(
+        &mut self,
+        entity: &ElementGrammar,
+        node: Node<'a>,
+    ) -> Option<Out<'a>> {
         let base = Self::filtered(entity);
         let mut properties: NamedClauses<'a> = Vec::new();
         let mut capabilities: Vec<(String, NamedClauses<'a>)> = Vec::new();

@@ -17,7 +17,7 @@ use super::loss::{Loss, LossKind, Losses};
 use super::patch::push_key;
 use crate::tosca::Family;
 use crate::tosca::types::{EffectiveType, TypeId, Types};
-use crate::tosca::v2_0::grammar::{Entity, FILE, Holds};
+use crate::tosca::v2_0::grammar::{ElementGrammar, FILE, KeynameContent};
 use cuvee_text::source::{FileId, Span};
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Document, Limits, Node, NodeKind, Out, OutKey, parse, write_yaml};
@@ -247,7 +247,7 @@ fn value_of(out: &Out<'_>) -> Value {
 }
 
 /// The families of types that an element's keyname names.
-fn families(entity: &Entity, name: &str) -> &'static [Family] {
+fn families(entity: &ElementGrammar, name: &str) -> &'static [Family] {
     match (entity.what, name) {
         (_, "derived_from") => family_of(entity),
         (
@@ -282,7 +282,7 @@ fn families(entity: &Entity, name: &str) -> &'static [Family] {
 }
 
 /// The family of the types that an element defines.
-fn family_of(entity: &Entity) -> &'static [Family] {
+fn family_of(entity: &ElementGrammar) -> &'static [Family] {
     match entity.what {
         "a node type" => &[Family::Node],
         "a relationship type" => &[Family::Relationship],
@@ -353,7 +353,7 @@ impl<'t, 'a> Converter<'t, 'a> {
     }
 
     /// Converts an element.
-    fn element(&mut self, node: Node<'a>, entity: &'static Entity) -> Out<'a> {
+    fn element(&mut self, node: Node<'a>, entity: &'static ElementGrammar) -> Out<'a> {
         if node.kind() != NodeKind::Mapping {
             return match self.to {
                 TargetVersion::Two => self.short_to_2_0(node, entity),
@@ -385,7 +385,7 @@ impl<'t, 'a> Converter<'t, 'a> {
     }
 
     /// What `SELF` means in an element.
-    fn scope_of(&self, node: Node<'a>, entity: &Entity) -> SelfScope<'a> {
+    fn scope_of(&self, node: Node<'a>, entity: &ElementGrammar) -> SelfScope<'a> {
         match entity.what {
             "a node template" => self.template_scope(node),
             "a node type" => {
@@ -428,7 +428,7 @@ impl<'t, 'a> Converter<'t, 'a> {
     }
 
     /// Converts elements by name: a map, or a list of maps of one entry each.
-    fn named(&mut self, node: Node<'a>, entity: &'static Entity) -> Out<'a> {
+    fn named(&mut self, node: Node<'a>, entity: &'static ElementGrammar) -> Out<'a> {
         match node.kind() {
             NodeKind::Scalar => Out::Source(node),
             NodeKind::Sequence => {
@@ -457,7 +457,12 @@ impl<'t, 'a> Converter<'t, 'a> {
     }
 
     /// Converts an element that has a name. Returns nothing where it has no counterpart.
-    fn one(&mut self, key: Node<'a>, value: Node<'a>, entity: &'static Entity) -> Option<Out<'a>> {
+    fn one(
+        &mut self,
+        key: Node<'a>,
+        value: Node<'a>,
+        entity: &'static ElementGrammar,
+    ) -> Option<Out<'a>> {
         if self.to == TargetVersion::Simple && self.is_supplied(value, entity) {
             return None;
         }
@@ -474,27 +479,34 @@ impl<'t, 'a> Converter<'t, 'a> {
     /// Converts the content below a keyname that both versions have.
     fn content(
         &mut self,
-        entity: &'static Entity,
+        entity: &'static ElementGrammar,
         field: &str,
-        holds: &Holds,
+        holds: &KeynameContent,
         value: Node<'a>,
     ) -> Option<Out<'a>> {
         let families = families(entity, field);
         match holds {
-            Holds::Type => Some(self.type_name(families, value)),
-            Holds::Types => Some(self.type_names(families, value)),
-            Holds::List if !families.is_empty() => Some(self.type_names(families, value)),
-            Holds::Text if !families.is_empty() => Some(self.type_name(families, value)),
-            Holds::Any | Holds::Text | Holds::Bool | Holds::Words(_) => Some(Out::Source(value)),
-            Holds::Value => self.value(value),
-            Holds::Values => Some(self.values(value, field == "properties")),
-            Holds::List if matches!(field, "members" | "targets" | "on_success" | "on_failure") => {
+            KeynameContent::Type => Some(self.type_name(families, value)),
+            KeynameContent::Types => Some(self.type_names(families, value)),
+            KeynameContent::List if !families.is_empty() => Some(self.type_names(families, value)),
+            KeynameContent::Text if !families.is_empty() => Some(self.type_name(families, value)),
+            KeynameContent::Any
+            | KeynameContent::Text
+            | KeynameContent::Bool
+            | KeynameContent::Words(_) => Some(Out::Source(value)),
+            KeynameContent::Value => self.value(value),
+            KeynameContent::Values => Some(self.values(value, field == "properties")),
+            KeynameContent::List
+                if matches!(field, "members" | "targets" | "on_success" | "on_failure") =>
+            {
                 Some(Out::Source(value))
             }
-            Holds::List => self.value(value),
-            Holds::One(below) => Some(self.element(value, below)),
-            Holds::Named(below) | Holds::Listed(below) => Some(self.named(value, below)),
-            Holds::Items(below) => {
+            KeynameContent::List => self.value(value),
+            KeynameContent::One(below) => Some(self.element(value, below)),
+            KeynameContent::Named(below) | KeynameContent::Listed(below) => {
+                Some(self.named(value, below))
+            }
+            KeynameContent::Items(below) => {
                 let items = value.items().enumerate();
                 let items = items.map(|(index, item)| {
                     (Some(item), self.at(index, |this| this.element(item, below)))

@@ -4,7 +4,7 @@ use super::{Converter, NeededType, TargetVersion, VersionContext, text, value_of
 use crate::tosca::Family;
 use crate::tosca::types::{Types, profile};
 use crate::tosca::v2_0;
-use crate::tosca::v2_0::grammar::{self, Entity};
+use crate::tosca::v2_0::grammar::{self, ElementGrammar};
 use crate::tosca::value::{Dimension, Primitive, units};
 use cuvee_text::source::FileId;
 use cuvee_text::value::{Number, Value};
@@ -198,7 +198,7 @@ fn multiplier(dimension: Dimension, size: u64) -> Number {
 }
 
 /// The grammar of the types of a family.
-fn entity_of(family: Family) -> &'static Entity {
+fn entity_of(family: Family) -> &'static ElementGrammar {
     match family {
         Family::Data => &grammar::DATA_TYPE,
         Family::Artifact => &grammar::ARTIFACT_TYPE,
@@ -213,7 +213,7 @@ fn entity_of(family: Family) -> &'static Entity {
 
 impl<'a> Converter<'_, 'a> {
     /// Whether an element defines a type as the other direction supplies it.
-    pub(super) fn is_supplied(&self, body: Node<'a>, entity: &Entity) -> bool {
+    pub(super) fn is_supplied(&self, body: Node<'a>, entity: &ElementGrammar) -> bool {
         let [family] = super::family_of(entity) else { return false };
         is_definition(*family, self.name, body)
     }

@@ -5,7 +5,7 @@ use super::{Converter, Made, inline_list, list, map, text};
 use crate::convert::loss::LossKind;
 use crate::tosca::shape::{self, STATUS, Shape};
 use crate::tosca::types::{Occurrences, profile};
-use crate::tosca::v2_0::grammar::{self, Entity};
+use crate::tosca::v2_0::grammar::{self, ElementGrammar};
 use crate::tosca::{Family, PLAIN_VERSION, v2_0};
 use cuvee_text::yaml::{Node, NodeKind, Out, OutKey, write_line};
 
@@ -14,7 +14,7 @@ const PRIMITIVES: [(&str, &str); 4] =
     [("nil", "null"), ("bytes", "string"), ("scalar", "string"), ("scalar-unit", "string")];
 
 /// The keynames of an element in version 1.3.
-fn shape_of(entity: &Entity) -> Option<&'static Shape> {
+fn shape_of(entity: &ElementGrammar) -> Option<&'static Shape> {
     Some(match entity.what {
         "a TOSCA file" => &shape::SERVICE,
         "a service template" => &shape::TOPOLOGY,
@@ -58,7 +58,7 @@ impl<'a> Converter<'_, 'a> {
     pub(super) fn entry_to_1_3(
         &mut self,
         made: &mut Made<'a>,
-        entity: &'static Entity,
+        entity: &'static ElementGrammar,
         (key, name): (Node<'a>, &'a str),
         value: Node<'a>,
     ) {
@@ -84,7 +84,7 @@ impl<'a> Converter<'_, 'a> {
         }
     }
 
-    fn lose(&mut self, key: Node<'a>, entity: &Entity) {
+    fn lose(&mut self, key: Node<'a>, entity: &ElementGrammar) {
         let name = v2_0::written(key);
         let is_known =
             shape_of(entity).is_some_and(|shape| shape.has(key.text().unwrap_or_default()));
@@ -99,7 +99,7 @@ impl<'a> Converter<'_, 'a> {
     fn metadata_to_1_3(
         &mut self,
         made: &mut Made<'a>,
-        entity: &Entity,
+        entity: &ElementGrammar,
         key: Node<'a>,
         value: Node<'a>,
     ) {
@@ -139,7 +139,7 @@ impl<'a> Converter<'_, 'a> {
     fn rewritten_to_1_3(
         &mut self,
         made: &mut Made<'a>,
-        entity: &'static Entity,
+        entity: &'static ElementGrammar,
         entry: (Node<'a>, &'a str),
         value: Node<'a>,
     ) -> bool {
@@ -153,7 +153,7 @@ impl<'a> Converter<'_, 'a> {
     fn definition_to_1_3(
         &mut self,
         made: &mut Made<'a>,
-        entity: &'static Entity,
+        entity: &'static ElementGrammar,
         (key, name): (Node<'a>, &'a str),
         value: Node<'a>,
     ) -> bool {
@@ -197,7 +197,7 @@ impl<'a> Converter<'_, 'a> {
     fn assignment_to_1_3(
         &mut self,
         made: &mut Made<'a>,
-        entity: &'static Entity,
+        entity: &'static ElementGrammar,
         (key, name): (Node<'a>, &'a str),
         value: Node<'a>,
     ) -> bool {
@@ -234,7 +234,7 @@ impl<'a> Converter<'_, 'a> {
     fn workflow_to_1_3(
         &mut self,
         made: &mut Made<'a>,
-        entity: &'static Entity,
+        entity: &'static ElementGrammar,
         (key, name): (Node<'a>, &'a str),
         value: Node<'a>,
     ) -> bool {
@@ -268,7 +268,7 @@ impl<'a> Converter<'_, 'a> {
     fn mapping_to_1_3(
         &mut self,
         made: &mut Made<'a>,
-        entity: &'static Entity,
+        entity: &'static ElementGrammar,
         (key, name): (Node<'a>, &'a str),
         value: Node<'a>,
     ) -> bool {
@@ -334,7 +334,11 @@ impl<'a> Converter<'_, 'a> {
     }
 
     /// What stands in place of the map of an element.
-    pub(super) fn short_to_1_3(&mut self, node: Node<'a>, entity: &'static Entity) -> Out<'a> {
+    pub(super) fn short_to_1_3(
+        &mut self,
+        node: Node<'a>,
+        entity: &'static ElementGrammar,
+    ) -> Out<'a> {
         match entity.what {
             "a capability definition" | "a schema" => {
                 self.type_name(super::families(entity, "type"), node)
@@ -375,7 +379,7 @@ impl<'a> Converter<'_, 'a> {
     }
 
     /// How often a requirement is fulfilled.
-    fn count_to_1_3(&mut self, made: &mut Made<'a>, entity: &Entity, key: Node<'a>) {
+    fn count_to_1_3(&mut self, made: &mut Made<'a>, entity: &ElementGrammar, key: Node<'a>) {
         if made.has("occurrences") {
             return;
         }

@@ -9,7 +9,7 @@ use crate::convert::loss::{Loss, LossKind};
 use crate::tosca::import::is_profile;
 use crate::tosca::types::{Occurrences, profile};
 use crate::tosca::v2_0;
-use crate::tosca::v2_0::grammar::{self, Entity};
+use crate::tosca::v2_0::grammar::{self, ElementGrammar};
 use crate::tosca::value::Primitive;
 use crate::tosca::{Family, PLAIN_VERSION};
 use cuvee_text::value::Value;
@@ -32,7 +32,7 @@ impl<'a> Converter<'_, 'a> {
     pub(super) fn entry_to_2_0(
         &mut self,
         made: &mut Made<'a>,
-        entity: &'static Entity,
+        entity: &'static ElementGrammar,
         (key, name): (Node<'a>, &'a str),
         value: Node<'a>,
     ) {
@@ -68,7 +68,13 @@ impl<'a> Converter<'_, 'a> {
     }
 
     /// Keeps in the metadata what only version 1.3 has.
-    fn keep(&mut self, made: &mut Made<'a>, entity: &Entity, key: Node<'a>, value: Node<'a>) {
+    fn keep(
+        &mut self,
+        made: &mut Made<'a>,
+        entity: &ElementGrammar,
+        key: Node<'a>,
+        value: Node<'a>,
+    ) {
         let name = key.text().unwrap_or_default();
         let why = format!("{} of TOSCA 2.0 has no such keyname", entity.what);
         self.report(LossKind::KeptAsExtension, key, &format!("`{name}`"), &why);
@@ -79,7 +85,7 @@ impl<'a> Converter<'_, 'a> {
     fn rewritten_to_2_0(
         &mut self,
         made: &mut Made<'a>,
-        entity: &'static Entity,
+        entity: &'static ElementGrammar,
         entry: (Node<'a>, &'a str),
         value: Node<'a>,
     ) -> bool {
@@ -93,7 +99,7 @@ impl<'a> Converter<'_, 'a> {
     fn definition_to_2_0(
         &mut self,
         made: &mut Made<'a>,
-        entity: &'static Entity,
+        entity: &'static ElementGrammar,
         (key, name): (Node<'a>, &'a str),
         value: Node<'a>,
     ) -> bool {
@@ -133,7 +139,7 @@ impl<'a> Converter<'_, 'a> {
     fn assignment_to_2_0(
         &mut self,
         made: &mut Made<'a>,
-        entity: &'static Entity,
+        entity: &'static ElementGrammar,
         (key, name): (Node<'a>, &'a str),
         value: Node<'a>,
     ) -> bool {
@@ -184,7 +190,7 @@ impl<'a> Converter<'_, 'a> {
     fn condition_to_2_0(
         &mut self,
         made: &mut Made<'a>,
-        entity: &'static Entity,
+        entity: &'static ElementGrammar,
         (key, name): (Node<'a>, &'a str),
         value: Node<'a>,
     ) -> bool {
@@ -211,7 +217,7 @@ impl<'a> Converter<'_, 'a> {
     fn mapping_to_2_0(
         &mut self,
         made: &mut Made<'a>,
-        entity: &'static Entity,
+        entity: &'static ElementGrammar,
         (key, name): (Node<'a>, &'a str),
         value: Node<'a>,
     ) -> bool {
@@ -253,7 +259,7 @@ impl<'a> Converter<'_, 'a> {
     }
 
     /// Supplies what version 2.0 demands and version 1.3 does not.
-    pub(super) fn finish_2_0(&mut self, made: &mut Made<'a>, entity: &'static Entity) {
+    pub(super) fn finish_2_0(&mut self, made: &mut Made<'a>, entity: &'static ElementGrammar) {
         match entity.what {
             "a TOSCA file" => self.finish_file(made),
             "a service template" => self.finish_service(made),
@@ -469,7 +475,11 @@ impl<'a> Converter<'_, 'a> {
     }
 
     /// What stands in place of the map of an element.
-    pub(super) fn short_to_2_0(&mut self, node: Node<'a>, entity: &'static Entity) -> Out<'a> {
+    pub(super) fn short_to_2_0(
+        &mut self,
+        node: Node<'a>,
+        entity: &'static ElementGrammar,
+    ) -> Out<'a> {
         match entity.what {
             "a capability definition" | "a schema" => {
                 self.type_name(families(entity, "type"), node)
@@ -508,7 +518,13 @@ impl<'a> Converter<'_, 'a> {
     }
 
     /// An operation beside the keynames of an interface goes below `operations`.
-    fn operation(&mut self, made: &mut Made<'a>, entity: &Entity, key: Node<'a>, value: Node<'a>) {
+    fn operation(
+        &mut self,
+        made: &mut Made<'a>,
+        entity: &ElementGrammar,
+        key: Node<'a>,
+        value: Node<'a>,
+    ) {
         let of_operations = entity.keynames.iter().find(|keyname| keyname.name == "operations");
         let Some(below) = of_operations.and_then(|keyname| keyname.holds.element()) else { return };
         let operation = (OutKey::Source(key), self.element(value, below));
@@ -564,7 +580,7 @@ impl<'a> Converter<'_, 'a> {
     fn constraints_to_2_0(
         &mut self,
         made: &mut Made<'a>,
-        entity: &Entity,
+        entity: &ElementGrammar,
         key: Node<'a>,
         value: Node<'a>,
     ) {
@@ -609,7 +625,7 @@ impl<'a> Converter<'_, 'a> {
     fn occurrences_to_2_0(
         &mut self,
         made: &mut Made<'a>,
-        entity: &Entity,
+        entity: &ElementGrammar,
         key: Node<'a>,
         value: Node<'a>,
     ) {
@@ -677,7 +693,7 @@ impl<'a> Converter<'_, 'a> {
     fn split_types(
         &mut self,
         made: &mut Made<'a>,
-        entity: &'static Entity,
+        entity: &'static ElementGrammar,
         key: Node<'a>,
         value: Node<'a>,
         parts: [(Family, &'static str); 2],
@@ -748,12 +764,12 @@ impl<'a> Converter<'_, 'a> {
 }
 
 /// Whether operations may stand beside the keynames of an element in version 1.3.
-fn holds_operations(entity: &Entity) -> bool {
+fn holds_operations(entity: &ElementGrammar) -> bool {
     matches!(entity.what, "an interface definition" | "an interface assignment")
 }
 
 /// Whether what is gone from an element has a place in its metadata by its own name.
-fn has_metadata_for(entity: &Entity) -> bool {
+fn has_metadata_for(entity: &ElementGrammar) -> bool {
     matches!(
         entity.what,
         "a property definition" | "a parameter definition" | "an attribute definition"

@@ -13,6 +13,7 @@ use super::hierarchy::{TypeId, TypeRef};
 use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::tosca::family::Family;
 use crate::tosca::grammar::Named;
+use crate::tosca::v2_0;
 use crate::tosca::value::{Clause, Operator, PropertyDefinition, Schema};
 use cuvee_text::yaml::{Node, NodeKind, Scalar};
 use indexmap::IndexMap;
@@ -620,7 +621,7 @@ impl<'a> Refining<'_, 'a> {
             .iter()
             .flat_map(|interface| interface.operations.iter().chain(&interface.notifications));
         for output in operations.flat_map(|operation| &operation.outputs) {
-            let mut parts = output.value.items();
+            let mut parts = v2_0::output_path(output.value).into_iter();
             let ends = definition.family == Family::Relationship;
             match (parts.next().and_then(Node::text), parts.next()) {
                 (Some("SELF"), Some(name)) => self.output(name, parts.next(), effective),

@@ -508,6 +508,11 @@ types! {
 }
 
 impl ElementGrammar {
+    /// All keynames, those that all elements have last.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &ElementKeyname> {
+        self.keynames.iter().chain(&COMMON)
+    }
+
     /// The keyname of this name.
     pub(crate) fn keyname(&self, name: &str) -> Option<&ElementKeyname> {
         self.keynames.iter().chain(&COMMON).find(|keyname| keyname.name == name)

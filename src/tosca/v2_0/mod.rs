@@ -14,6 +14,7 @@ pub(crate) use told::tell;
 use crate::diagnostic::Diagnostic;
 use cuvee_text::yaml::{Document, Node, NodeKind};
 use grammar::{ElementGrammar, FILE, KeynameContent};
+use rustc_hash::FxHashMap;
 
 /// The `tosca_definitions_version` of TOSCA 2.0 documents.
 pub(crate) const VERSION: &str = "tosca_2_0";
@@ -21,6 +22,23 @@ pub(crate) const VERSION: &str = "tosca_2_0";
 /// Whether a document is one of TOSCA 2.0.
 pub(crate) fn is_of(document: &Document) -> bool {
     document.is_called_otherwise()
+}
+
+/// The path of an output: a keyword, and an attribute of it or a capability of it with one. TOSCA
+/// 2.0 has words before capabilities and the ends of relationships (section 10.3).
+pub(crate) fn output_path(value: Node<'_>) -> Vec<Node<'_>> {
+    let mut path: Vec<_> = value.items().collect();
+    if is_of(value.document()) {
+        let is =
+            |step: Option<&Node<'_>>, word: &str| step.and_then(|it| it.as_str()) == Some(word);
+        if is(path.first(), "SELF") && (is(path.get(1), "SOURCE") || is(path.get(1), "TARGET")) {
+            path.remove(0);
+        }
+        if is(path.get(1), "CAPABILITY") {
+            path.remove(1);
+        }
+    }
+    path
 }
 
 /// Gives the keynames of a document of version 2.0 the names that the tree has for them. Other
@@ -97,6 +115,25 @@ pub(crate) fn called(node: Node<'_>) -> Option<(&str, Option<Node<'_>>)> {
 pub(crate) fn function_name(node: Node<'_>) -> Option<&str> {
     let name = node.as_str()?.strip_prefix('$')?;
     (!name.is_empty() && !name.starts_with('$')).then_some(name)
+}
+
+/// The grammar of each element of a document, by its position.
+pub(crate) fn elements(document: &Document) -> FxHashMap<u32, &'static ElementGrammar> {
+    fn visit(
+        node: Node<'_>,
+        element: &'static ElementGrammar,
+        found: &mut FxHashMap<u32, &'static ElementGrammar>,
+    ) {
+        found.insert(node.position(), element);
+        for (key, value) in node.entries() {
+            if let Some(keyname) = element.keyname(written(key)) {
+                keyname.holds.bodies(value, &mut |body, below| visit(body, below, found));
+            }
+        }
+    }
+    let mut found = FxHashMap::default();
+    visit(document.root(), &FILE, &mut found);
+    found
 }
 
 /// Collects the keynames of an element, and of all below it, that the tree has by other names.

@@ -10,9 +10,9 @@ mod target;
 
 use super::checker::Checker;
 use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean};
-use crate::tosca::Family;
 use crate::tosca::function::{Arguments, Call, Function, Name};
 use crate::tosca::value::{Undecided, UndecidedReason, function, function_not_map};
+use crate::tosca::{Family, v2_0};
 use crate::variability::element::ElementKind;
 use crate::variability::graph::ElementId;
 use crate::variability::template::PropertyValue;
@@ -111,11 +111,16 @@ impl<'c, 'a> Checker<'c, 'a> {
             // The requirement is part of its node; only the relationship has a source and a target.
             let source =
                 FunctionSite { from: relation.id, entity: Some(graph.node(relation.source).id) };
-            self.search_rest(
-                &source,
-                relation.requirement.declared.value,
-                &["node", "relationship"],
-            );
+            let body = relation.requirement.declared.value;
+            let filter = body.get("node_filter").filter(|it| v2_0::is_of(it.document()));
+            match filter {
+                // There, `SELF` is the relationship (TOSCA 2.0, section 8.8).
+                Some(filter) => {
+                    self.search_rest(&source, body, &["node", "relationship", "node_filter"]);
+                    self.search(&self.site(relation.id), filter);
+                }
+                None => self.search_rest(&source, body, &["node", "relationship"]),
+            }
             if let Some(template) = relation.relationship {
                 self.search_rest(&self.site(relation.id), template.value, &["type", "properties"]);
             }
