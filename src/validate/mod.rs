@@ -304,7 +304,7 @@ fn check_all(
     };
     text.0.append(&mut judged.0);
     import::check(&documents, &types, text);
-    let of_2_0 = v2_0::check(&documents, &prepared.links);
+    let of_2_0 = v2_0::check(&documents, &prepared.links, &types);
     let wants_one = one && until == Stage::Variants;
     let presence = wants_one.then(|| variant(prepared, choice, &mut proven, progress)).flatten();
     if one && presence.is_none() || choice.limit.is_over() {

@@ -147,3 +147,86 @@ fn snippets_of_the_standard_are_valid_but_for_errata() {
     let allocations = ALLOCATIONS.iter().map(|&line| (line, "unknown-keyword".to_owned()));
     assert_eq!(wrong, errata.chain(allocations).collect());
 }
+
+/// Keynames of TOSCA 2.0 that the valid fixture uses, where a misspelled one is always wrong.
+const MISSPELT: [&str; 34] = [
+    "tosca_definitions_version",
+    "derived_from",
+    "properties",
+    "capabilities",
+    "requirements",
+    "interfaces",
+    "capability",
+    "relationship",
+    "count_range",
+    "valid_capability_types",
+    "entry_schema",
+    "validation",
+    "signatures",
+    "arguments",
+    "operations",
+    "notifications",
+    "implementation",
+    "primary",
+    "node_templates",
+    "directives",
+    "allocation",
+    "optional",
+    "node",
+    "members",
+    "targets",
+    "triggers",
+    "event",
+    "condition",
+    "action",
+    "workflows",
+    "steps",
+    "activities",
+    "policies",
+    "outputs",
+];
+
+/// The offsets at which a key stands in a text.
+fn keys<'t>(text: &'t str, key: &'t str) -> impl Iterator<Item = usize> + 't {
+    text.match_indices(&format!("{key}:")).map(|(at, _)| at).collect::<Vec<_>>().into_iter().filter(
+        move |&at| {
+            let before = text[..at].chars().next_back();
+            before.is_none_or(|c| matches!(c, ' ' | '{' | '\n' | '['))
+        },
+    )
+}
+
+#[test]
+fn hundreds_of_changed_files_are_wrong_and_no_panic() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/diagnostics/version-2");
+    let path = directory.join("valid.yaml");
+    let text = fs::read_to_string(&path).unwrap();
+    let (mut accepted, mut count) = (BTreeSet::new(), 0);
+    let mut judge = |changed: String, what: String, has_to_be_wrong: bool| {
+        let resolver = Resolver::from_text(&path, changed);
+        let found = resolver.validate().diagnostics;
+        let is_wrong = found.iter().any(|found| found.severity == Severity::Error);
+        if has_to_be_wrong && !is_wrong {
+            accepted.insert(what);
+        }
+        // What comes of these is not judged, but that something comes.
+        drop((resolver.resolve(), resolver.topology(), resolver.outline()));
+        count += 1;
+    };
+    for key in MISSPELT {
+        for at in keys(&text, key) {
+            let (before, behind) = (&text[..at], &text[at + key.len()..]);
+            let line = before.matches('\n').count() + 1;
+            judge(format!("{before}{key}x{behind}"), format!("{line}: {key}x"), true);
+            judge(format!("{before}{key}: 3 # {behind}"), format!("{line}: {key}: 3"), false);
+        }
+    }
+    let lines: Vec<_> = text.lines().collect();
+    for left_out in 1..lines.len() {
+        let kept =
+            lines.iter().enumerate().filter(|(at, _)| *at != left_out).map(|(_, line)| *line);
+        judge(kept.collect::<Vec<_>>().join("\n"), String::new(), false);
+    }
+    assert!(count > 200, "{count}");
+    assert_eq!(accepted, BTreeSet::new());
+}

@@ -1,24 +1,30 @@
 //! Checks calls of functions in values of TOSCA 2.0 (section 10).
 
 use super::by;
-use crate::diagnostic::{Code, Diagnostic, closest};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity, closest};
 use crate::tosca::types::scope::{Links, Scopes};
 use crate::tosca::v2_0::function::{BuiltIn, FUNCTIONS};
 use crate::tosca::v2_0::{called, function_name};
+use crate::tosca::value::{DataTypes, Schema, check_value};
 use cuvee_text::source::FileId;
 use cuvee_text::yaml::{Document, Node, NodeKind};
 use rustc_hash::FxHashMap;
 
 /// The functions that files declare (section 10.4).
-pub(super) struct DeclaredFunctions<'d> {
+pub(super) struct DeclaredFunctions<'t, 'a, 'd> {
+    types: &'t dyn DataTypes<'a>,
     scopes: Scopes,
     /// The declarations by name, each with the position of its file.
     declared: FxHashMap<&'d str, Vec<(usize, Node<'d>)>>,
 }
 
-impl<'d> DeclaredFunctions<'d> {
+impl<'t, 'a, 'd> DeclaredFunctions<'t, 'a, 'd> {
     /// The functions that these files declare, and their service templates.
-    pub(super) fn of(documents: &[&'d Document], links: &Links) -> Self {
+    pub(super) fn of(
+        documents: &[&'d Document],
+        links: &Links,
+        types: &'t dyn DataTypes<'a>,
+    ) -> Self {
         let files: Vec<FileId> = documents.iter().map(|document| document.file()).collect();
         let mut declared: FxHashMap<_, Vec<_>> = FxHashMap::default();
         for (position, document) in documents.iter().enumerate() {
@@ -30,7 +36,7 @@ impl<'d> DeclaredFunctions<'d> {
                 declared.entry(name).or_default().push((position, definition));
             }
         }
-        Self { scopes: Scopes::of(&files, links), declared }
+        Self { types, scopes: Scopes::of(&files, links), declared }
     }
 
     /// The declaration that a name in a file means; behind the namespace of an import, one of the
@@ -76,16 +82,19 @@ impl<'d> DeclaredFunctions<'d> {
             _ => 1,
         });
         let bounds = match self.find(at.document().file(), name) {
-            Some(definition) => declared(definition),
+            Some(definition) => match self.refused(definition, arguments) {
+                Some(refused) => return found.push(refused_call(at, name, &refused)),
+                None => return,
+            },
             None => match BuiltIn::named(name) {
-                Some(function) => Some((function.least, function.most)),
+                Some(function) => (function.least, function.most),
                 None => return found.push(undeclared(at, name)),
             },
         };
-        let Some((least, most)) = bounds.filter(|(least, most)| count < *least || count > *most)
-        else {
+        let (least, most) = bounds;
+        if (least..=most).contains(&count) {
             return;
-        };
+        }
         let wanted = match (least, most) {
             (least, most) if least == most => format!("{least}"),
             (least, usize::MAX) => format!("{least} or more"),
@@ -111,14 +120,54 @@ fn undeclared(at: Node<'_>, name: &str) -> Diagnostic {
     by(warning.help("declare it under `functions`").help_opt(meant), "10.2")
 }
 
-/// The least and the greatest number of arguments of all signatures.
-fn declared(definition: Node<'_>) -> Option<(usize, usize)> {
-    let of = |signature: Node<'_>| {
-        let count = |keyname| signature.get(keyname).map_or(0, |it| it.items().len());
+fn refused_call(at: Node<'_>, name: &str, why: &str) -> Diagnostic {
+    let message = format!("no signature of `${name}` takes these arguments: {why}");
+    by(Diagnostic::error(Code::InvalidFunction, message).at(at.span()), "10.4")
+}
+
+impl DeclaredFunctions<'_, '_, '_> {
+    /// Why no signature of a function takes these arguments; `None` if one takes them. Signatures
+    /// are tried in order.
+    fn refused(&self, definition: Node<'_>, arguments: Option<Node<'_>>) -> Option<String> {
+        let arguments: Vec<_> = match arguments {
+            Some(list) if list.kind() == NodeKind::Sequence => list.items().collect(),
+            one => one.into_iter().collect(),
+        };
+        let signatures = definition.get("signatures")?.items();
+        let mut refusals = signatures.map(|signature| self.refusal(signature, &arguments));
+        // A function without signatures is wrong in another place.
+        let first = refusals.next()??;
+        refusals.all(|refusal| refusal.is_some()).then_some(first)
+    }
+
+    /// Why a signature does not take these arguments.
+    fn refusal(&self, signature: Node<'_>, arguments: &[Node<'_>]) -> Option<String> {
+        let listed = |keyname| signature.get(keyname).into_iter().flat_map(Node::items);
+        let least = listed("arguments").count();
+        let schemas: Vec<_> = listed("arguments").chain(listed("optional_arguments")).collect();
         let is_variadic = signature.get("variadic").and_then(Node::as_bool) == Some(true);
-        let (least, optional) = (count("arguments"), count("optional_arguments"));
-        (least, if is_variadic { usize::MAX } else { least + optional })
-    };
-    let all = definition.get("signatures")?.items().map(of);
-    all.reduce(|(a, b), (c, d)| (a.min(c), b.max(d)))
+        let count = arguments.len();
+        if count < least || count > schemas.len() && !is_variadic {
+            return Some(format!(
+                "it takes {}, not {count}",
+                counted(least, schemas.len(), is_variadic)
+            ));
+        }
+        // The last schema holds for all further arguments.
+        let of = |at: usize| schemas.get(at).or(schemas.last()).copied();
+        arguments.iter().enumerate().find_map(|(at, argument)| {
+            let schema = Schema::read(of(at)?, &mut Diagnostics::default());
+            let found = check_value(*argument, &schema, self.types);
+            let wrong = found.diagnostics.into_iter().find(|it| it.severity == Severity::Error)?;
+            Some(wrong.message)
+        })
+    }
+}
+
+fn counted(least: usize, most: usize, is_variadic: bool) -> String {
+    match (least, most) {
+        _ if is_variadic => format!("{least} or more"),
+        (least, most) if least == most => least.to_string(),
+        (least, most) => format!("{least} to {most}"),
+    }
 }

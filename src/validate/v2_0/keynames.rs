@@ -12,8 +12,8 @@ use crate::variability::template::shape::is_keyword;
 use cuvee_text::yaml::{Document, Node, NodeKind};
 
 /// Reports what is wrong in one file.
-pub(super) struct KeynameChecker<'n, 'd> {
-    functions: &'n DeclaredFunctions<'d>,
+pub(super) struct KeynameChecker<'n, 'a, 'd> {
+    functions: &'n DeclaredFunctions<'n, 'a, 'd>,
     /// Whether the words of variability may stand beside keynames, and lists of alternatives in
     /// place of maps. Who reads them checks them.
     is_variable: bool,
@@ -42,9 +42,9 @@ enum KeynamePlace {
     Refining,
 }
 
-impl<'n, 'd> KeynameChecker<'n, 'd> {
+impl<'n, 'a, 'd> KeynameChecker<'n, 'a, 'd> {
     pub(super) fn new(
-        functions: &'n DeclaredFunctions<'d>,
+        functions: &'n DeclaredFunctions<'n, 'a, 'd>,
         document: &'d Document,
         found: &'n mut Vec<KeynameFinding>,
     ) -> Self {

@@ -5,6 +5,8 @@ mod function;
 mod keynames;
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Rule, Severity, TOSCA_2_0};
+use crate::tosca::Types;
+use crate::tosca::types::schemas::Schemas;
 use crate::tosca::types::scope::Links;
 use crate::tosca::v2_0;
 use crate::tosca::value::Primitive;
@@ -14,12 +16,17 @@ use keynames::{KeynameChecker, KeynameFinding};
 use rustc_hash::FxHashMap;
 
 /// What is wrong in those of these files that are of TOSCA 2.0.
-pub(super) fn check(documents: &[&Document], links: &Links) -> Vec<KeynameFinding> {
+pub(super) fn check(
+    documents: &[&Document],
+    links: &Links,
+    types: &Types<'_>,
+) -> Vec<KeynameFinding> {
     let mut found = Vec::new();
     if !documents.iter().any(|document| v2_0::is_of(document)) {
         return found;
     }
-    let functions = DeclaredFunctions::of(documents, links);
+    let schemas = Schemas::new(types);
+    let functions = DeclaredFunctions::of(documents, links, &schemas);
     for document in documents.iter().filter(|document| v2_0::is_of(document)) {
         KeynameChecker::new(&functions, document, &mut found).file(document.root());
         reserved(document, &mut found);
