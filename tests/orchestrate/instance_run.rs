@@ -210,7 +210,7 @@ fn of_two_runners_one_works_and_the_other_is_told() {
 fn scripts_of_a_killed_runner_do_not_run_beside_those_of_the_next() {
     let trial = Trial::new(
         1,
-        "echo $$ >>$PLACE/begun; [ -e $PLACE/go ] || sleep 60; echo late >>$PLACE/late\n",
+        "mkdir $PLACE/first 2>&1 && { echo $$ >>$PLACE/begun; sleep 60; }; echo late >>$PLACE/late\n",
     );
     let mut run = trial.begin("shop", &[]);
     trial.wait_for("begun");
@@ -218,7 +218,6 @@ fn scripts_of_a_killed_runner_do_not_run_beside_those_of_the_next() {
     run.wait().unwrap();
     let process = Path::new("/proc").join(trial.written("begun").trim());
     assert!(process.exists(), "the script runs on");
-    fs::write(trial.path().join("go"), "").unwrap();
     let next = trial.run("shop", &["--interrupted", "retry"]);
     assert!(next.status.success(), "{}", said(&next));
     assert!(said(&next).contains("the script of `node.n0/create` still ran"), "{}", said(&next));
@@ -248,7 +247,7 @@ fn files_of_the_run_and_of_the_template_are_apart() {
 
 #[test]
 fn an_interrupt_ends_what_runs_and_another_one_kills_it() {
-    let gentle = "echo begun >>$PLACE/begun; trap 'echo ended >>$PLACE/ended; exit 3' TERM; [ -e $PLACE/go ] || sleep 60 & wait $!\n";
+    let gentle = "trap 'echo ended >>$PLACE/ended; exit 3' TERM; echo begun >>$PLACE/begun; [ -e $PLACE/go ] || sleep 60 & wait $!\n";
     let deaf = "trap '' TERM INT; echo begun >>$PLACE/begun; [ -e $PLACE/go ] || sleep 60\n";
     for (script, signals) in [(gentle, 1), (deaf, 2)] {
         let trial = Trial::new(2, script);
