@@ -4,7 +4,7 @@ use super::{Converter, call, inline_list, inline_map, text};
 use crate::convert::loss::LossKind;
 use crate::tosca::Family;
 use crate::tosca::v2_0;
-use crate::tosca::v2_0::grammar::ElementGrammar;
+use crate::tosca::v2_0::grammar::{ElementGrammar, EntityKind};
 use cuvee_text::yaml::{Node, NodeKind, Out, OutKey};
 
 /// The operators that both versions have by one name.
@@ -160,8 +160,8 @@ impl<'a> Converter<'_, 'a> {
 
     /// The path to what a filter is about.
     fn filtered(entity: &ElementGrammar) -> &'static [&'static str] {
-        match entity.what {
-            "a requirement definition" | "a requirement assignment" => &["SELF", "TARGET"],
+        match entity.kind {
+            EntityKind::Requirement | EntityKind::RequirementAssignment => &["SELF", "TARGET"],
             _ => &["SELF"],
         }
     }

@@ -17,7 +17,7 @@ use super::loss::{Loss, LossKind, Losses};
 use super::patch::push_key;
 use crate::tosca::Family;
 use crate::tosca::types::{EffectiveType, TypeId, Types};
-use crate::tosca::v2_0::grammar::{ElementGrammar, FILE, KeynameContent};
+use crate::tosca::v2_0::grammar::{ElementGrammar, EntityKind, FILE, KeynameContent};
 use cuvee_text::source::{FileId, Span};
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Document, Limits, Node, NodeKind, Out, OutKey, parse, write_yaml};
@@ -106,6 +106,15 @@ struct Converter<'t, 'a> {
     needed: Vec<NeededType>,
 }
 
+/// An entry of an element that is converted.
+#[derive(Clone, Copy)]
+struct SourceEntry<'a> {
+    entity: &'static ElementGrammar,
+    key: Node<'a>,
+    name: &'a str,
+    value: Node<'a>,
+}
+
 /// Entries of a map that is made.
 type MadeEntries<'a> = Vec<(OutKey<'a>, Out<'a>)>;
 
@@ -125,7 +134,16 @@ impl<'a> Made<'a> {
     }
 
     fn has(&self, name: &str) -> bool {
-        self.entries.iter().any(|(key, _)| key_text(key) == name)
+        self.position(name).is_some()
+    }
+
+    fn position(&self, name: &str) -> Option<usize> {
+        self.entries.iter().position(|(key, _)| key_text(key) == name)
+    }
+
+    fn get_mut(&mut self, name: &str) -> Option<&mut Out<'a>> {
+        let (_, content) = self.entries.iter_mut().find(|(key, _)| key_text(key) == name)?;
+        Some(content)
     }
 
     /// An entry under the key of the source, which may get another name.
@@ -143,11 +161,11 @@ impl<'a> Made<'a> {
             self.metadata.push((OutKey::New(KEPT.into()), kept));
         }
         if !self.metadata.is_empty() {
-            let at = self.entries.iter().position(|(key, _)| key_text(key) == "metadata");
-            match at.and_then(|at| self.entries.get_mut(at)) {
-                Some((_, metadata)) => extend(metadata, self.metadata),
+            let supplied = std::mem::take(&mut self.metadata);
+            match self.get_mut("metadata") {
+                Some(metadata) => extend(metadata, supplied),
                 None => {
-                    let metadata = Out::Map { entries: self.metadata, like: None };
+                    let metadata = Out::Map { entries: supplied, like: None };
                     self.entries.push((OutKey::New("metadata".into()), metadata));
                 }
             }
@@ -157,16 +175,19 @@ impl<'a> Made<'a> {
 }
 
 /// Adds entries to a map.
-fn extend<'a>(out: &mut Out<'a>, more: Vec<(OutKey<'a>, Out<'a>)>) {
+fn extend<'a>(out: &mut Out<'a>, more: MadeEntries<'a>) {
     if let Out::Source(node) = *out {
-        let entries = node.entries();
-        let entries = entries.map(|(key, value)| (OutKey::Source(key), Out::Source(value)));
-        *out = Out::Map { entries: entries.collect(), like: Some(node) };
+        *out = Out::Map { entries: sources(node), like: Some(node) };
     }
     match out {
         Out::Map { entries, .. } => entries.extend(more),
         other => *other = Out::Map { entries: more, like: None },
     }
+}
+
+/// The entries of a map as they are.
+fn sources<'a>(node: Node<'a>) -> MadeEntries<'a> {
+    node.entries().map(|(key, value)| (OutKey::Source(key), Out::Source(value))).collect()
 }
 
 /// The text of a key as it will be written.
@@ -248,50 +269,47 @@ fn value_of(out: &Out<'_>) -> Value {
 
 /// The families of types that an element's keyname names.
 fn families(entity: &ElementGrammar, name: &str) -> &'static [Family] {
-    match (entity.what, name) {
+    match (entity.kind, name) {
         (_, "derived_from") => family_of(entity),
-        (
-            "a property definition" | "an attribute definition" | "a parameter definition",
-            "type",
-        )
-        | ("a schema", "type")
-        | ("a data type", "data_type" | "data_value_type") => &[Family::Data],
-        ("a capability definition", "type") | ("a requirement definition", "capability") => {
+        (EntityKind::Property | EntityKind::Attribute | EntityKind::Parameter, "type")
+        | (EntityKind::Schema, "type")
+        | (EntityKind::DataType, "data_type" | "data_value_type") => &[Family::Data],
+        (EntityKind::Capability, "type") | (EntityKind::Requirement, "capability") => {
             &[Family::Capability]
         }
-        ("an interface definition", "type") => &[Family::Interface],
-        ("an artifact definition", "type") => &[Family::Artifact],
-        ("a node template", "type")
-        | ("a requirement definition", "node")
-        | ("a substitution mapping", "node_type") => &[Family::Node],
+        (EntityKind::Interface, "type") => &[Family::Interface],
+        (EntityKind::Artifact, "type") => &[Family::Artifact],
+        (EntityKind::NodeTemplate, "type")
+        | (EntityKind::Requirement, "node")
+        | (EntityKind::SubstitutionMapping, "node_type") => &[Family::Node],
         (
-            "a relationship template"
-            | "the relationship of a requirement definition"
-            | "the relationship of a requirement assignment",
+            EntityKind::RelationshipTemplate
+            | EntityKind::RequirementRelationship
+            | EntityKind::AssignedRelationship,
             "type",
         ) => &[Family::Relationship],
-        ("a group", "type") => &[Family::Group],
-        ("a policy", "type") => &[Family::Policy],
-        ("a capability definition" | "a capability type", _) => {
+        (EntityKind::Group, "type") => &[Family::Group],
+        (EntityKind::Policy, "type") => &[Family::Policy],
+        (EntityKind::Capability | EntityKind::CapabilityType, _) => {
             &[Family::Node, Family::Relationship]
         }
-        ("a relationship type", _) => &[Family::Capability, Family::Node],
-        ("a group type" | "a policy type", _) => &[Family::Node, Family::Group],
+        (EntityKind::RelationshipType, _) => &[Family::Capability, Family::Node],
+        (EntityKind::GroupType | EntityKind::PolicyType, _) => &[Family::Node, Family::Group],
         _ => &[],
     }
 }
 
 /// The family of the types that an element defines.
 fn family_of(entity: &ElementGrammar) -> &'static [Family] {
-    match entity.what {
-        "a node type" => &[Family::Node],
-        "a relationship type" => &[Family::Relationship],
-        "a capability type" => &[Family::Capability],
-        "a data type" => &[Family::Data],
-        "an interface type" => &[Family::Interface],
-        "an artifact type" => &[Family::Artifact],
-        "a group type" => &[Family::Group],
-        "a policy type" => &[Family::Policy],
+    match entity.kind {
+        EntityKind::NodeType => &[Family::Node],
+        EntityKind::RelationshipType => &[Family::Relationship],
+        EntityKind::CapabilityType => &[Family::Capability],
+        EntityKind::DataType => &[Family::Data],
+        EntityKind::InterfaceType => &[Family::Interface],
+        EntityKind::ArtifactType => &[Family::Artifact],
+        EntityKind::GroupType => &[Family::Group],
+        EntityKind::PolicyType => &[Family::Policy],
         _ => &[],
     }
 }
@@ -368,9 +386,10 @@ impl<'t, 'a> Converter<'t, 'a> {
         let mut made = Made::new(node);
         for (key, value) in node.entries() {
             let name = key.text().unwrap_or_default();
+            let entry = SourceEntry { entity, key, name, value };
             self.below(crate::tosca::v2_0::written(key), |this| match this.to {
-                TargetVersion::Two => this.entry_to_2_0(&mut made, entity, (key, name), value),
-                TargetVersion::Simple => this.entry_to_1_3(&mut made, entity, (key, name), value),
+                TargetVersion::Two => this.entry_to_2_0(&mut made, entry),
+                TargetVersion::Simple => this.entry_to_1_3(&mut made, entry),
             });
         }
         match self.to {
@@ -386,16 +405,16 @@ impl<'t, 'a> Converter<'t, 'a> {
 
     /// What `SELF` means in an element.
     fn scope_of(&self, node: Node<'a>, entity: &ElementGrammar) -> SelfScope<'a> {
-        match entity.what {
-            "a node template" => self.template_scope(node),
-            "a node type" => {
+        match entity.kind {
+            EntityKind::NodeTemplate => self.template_scope(node),
+            EntityKind::NodeType => {
                 let id = self.context.types.find_in(self.file(), Family::Node, self.name);
                 SelfScope::Node(id, None)
             }
-            "a relationship template"
-            | "a relationship type"
-            | "the relationship of a requirement definition"
-            | "the relationship of a requirement assignment" => SelfScope::Relationship,
+            EntityKind::RelationshipTemplate
+            | EntityKind::RelationshipType
+            | EntityKind::RequirementRelationship
+            | EntityKind::AssignedRelationship => SelfScope::Relationship,
             _ => self.scope,
         }
     }
@@ -469,8 +488,7 @@ impl<'t, 'a> Converter<'t, 'a> {
         if (self.context.is_word)(self.name) && self.is_extended {
             return Some(Out::Source(value));
         }
-        let what = entity.what;
-        if value.kind() != NodeKind::Mapping && what == "an artifact definition" {
+        if value.kind() != NodeKind::Mapping && entity.kind == EntityKind::Artifact {
             return Some(self.short_artifact(key, value));
         }
         Some(self.element(value, entity))

@@ -1,11 +1,11 @@
 //! Converts the keynames of version 2.0 that version 1.3 has by other names, in other places, or
 //! not at all.
 
-use super::{Converter, Made, inline_list, list, map, text};
+use super::{Converter, Made, SourceEntry, inline_list, list, map, text};
 use crate::convert::loss::LossKind;
 use crate::tosca::shape::{self, STATUS, Shape};
 use crate::tosca::types::{Occurrences, profile};
-use crate::tosca::v2_0::grammar::{self, ElementGrammar};
+use crate::tosca::v2_0::grammar::{self, ElementGrammar, EntityKind};
 use crate::tosca::{Family, PLAIN_VERSION, v2_0};
 use cuvee_text::yaml::{Node, NodeKind, Out, OutKey, write_line};
 
@@ -15,37 +15,37 @@ const PRIMITIVES: [(&str, &str); 4] =
 
 /// The keynames of an element in version 1.3.
 fn shape_of(entity: &ElementGrammar) -> Option<&'static Shape> {
-    Some(match entity.what {
-        "a TOSCA file" => &shape::SERVICE,
-        "a service template" => &shape::TOPOLOGY,
-        "a repository" => &shape::REPOSITORY,
-        "an import" => &shape::IMPORT,
-        "a node template" => &shape::NODE,
-        "a relationship template" => &shape::RELATIONSHIP,
-        "a capability definition" => &shape::CAPABILITY,
-        "a capability assignment" => &shape::CAPABILITY_ASSIGNMENT,
-        "a requirement definition" => &shape::REQUIREMENT,
-        "the relationship of a requirement definition" => &shape::REQUIREMENT_RELATIONSHIP,
-        "a requirement assignment" => &shape::REQUIREMENT_ASSIGNMENT,
-        "the relationship of a requirement assignment" => &shape::RELATIONSHIP_IN_PLACE,
-        "a schema" => &shape::SCHEMA,
-        "a property definition" => &shape::PROPERTY,
-        "an attribute definition" => &shape::ATTRIBUTE,
-        "a parameter definition" => &shape::PARAMETER,
-        "an interface definition" | "an interface assignment" => &shape::INTERFACE,
-        "an operation definition" | "an operation assignment" => &shape::OPERATION,
-        "a notification definition" | "a notification assignment" => &shape::NOTIFICATION,
-        "an implementation" => &shape::IMPLEMENTATION,
-        "an artifact definition" => &shape::ARTIFACT,
-        "a workflow" => &shape::WORKFLOW,
-        "a step" => &shape::STEP,
-        "an activity" => &shape::ACTIVITY,
-        "the call of a workflow" => &shape::INLINE,
-        "the call of an operation" => &shape::CALL_OPERATION,
-        "a substitution mapping" => &shape::SUBSTITUTION,
-        "a group" => &shape::GROUP,
-        "a policy" => &shape::POLICY,
-        "a trigger" => &shape::TRIGGER,
+    Some(match entity.kind {
+        EntityKind::File => &shape::SERVICE,
+        EntityKind::ServiceTemplate => &shape::TOPOLOGY,
+        EntityKind::Repository => &shape::REPOSITORY,
+        EntityKind::Import => &shape::IMPORT,
+        EntityKind::NodeTemplate => &shape::NODE,
+        EntityKind::RelationshipTemplate => &shape::RELATIONSHIP,
+        EntityKind::Capability => &shape::CAPABILITY,
+        EntityKind::CapabilityAssignment => &shape::CAPABILITY_ASSIGNMENT,
+        EntityKind::Requirement => &shape::REQUIREMENT,
+        EntityKind::RequirementRelationship => &shape::REQUIREMENT_RELATIONSHIP,
+        EntityKind::RequirementAssignment => &shape::REQUIREMENT_ASSIGNMENT,
+        EntityKind::AssignedRelationship => &shape::RELATIONSHIP_IN_PLACE,
+        EntityKind::Schema => &shape::SCHEMA,
+        EntityKind::Property => &shape::PROPERTY,
+        EntityKind::Attribute => &shape::ATTRIBUTE,
+        EntityKind::Parameter => &shape::PARAMETER,
+        EntityKind::Interface | EntityKind::InterfaceAssignment => &shape::INTERFACE,
+        EntityKind::Operation | EntityKind::OperationAssignment => &shape::OPERATION,
+        EntityKind::Notification | EntityKind::NotificationAssignment => &shape::NOTIFICATION,
+        EntityKind::Implementation => &shape::IMPLEMENTATION,
+        EntityKind::Artifact => &shape::ARTIFACT,
+        EntityKind::Workflow => &shape::WORKFLOW,
+        EntityKind::Step => &shape::STEP,
+        EntityKind::Activity => &shape::ACTIVITY,
+        EntityKind::WorkflowCall => &shape::INLINE,
+        EntityKind::OperationCall => &shape::CALL_OPERATION,
+        EntityKind::SubstitutionMapping => &shape::SUBSTITUTION,
+        EntityKind::Group => &shape::GROUP,
+        EntityKind::Policy => &shape::POLICY,
+        EntityKind::Trigger => &shape::TRIGGER,
         _ => {
             let [family] = super::family_of(entity) else { return None };
             shape::of_type(*family)
@@ -55,17 +55,12 @@ fn shape_of(entity: &ElementGrammar) -> Option<&'static Shape> {
 
 impl<'a> Converter<'_, 'a> {
     /// Converts an entry of an element of version 2.0.
-    pub(super) fn entry_to_1_3(
-        &mut self,
-        made: &mut Made<'a>,
-        entity: &'static ElementGrammar,
-        (key, name): (Node<'a>, &'a str),
-        value: Node<'a>,
-    ) {
+    pub(super) fn entry_to_1_3(&mut self, made: &mut Made<'a>, entry: SourceEntry<'a>) {
+        let SourceEntry { entity, key, name, value } = entry;
         if name == "metadata" {
-            return self.metadata_to_1_3(made, entity, key, value);
+            return self.metadata_to_1_3(made, entry);
         }
-        if self.rewritten_to_1_3(made, entity, (key, name), value) {
+        if self.rewritten_to_1_3(made, entry) {
             return;
         }
         let mut keynames = entity.keynames.iter().chain(&grammar::COMMON);
@@ -74,17 +69,17 @@ impl<'a> Converter<'_, 'a> {
             Some(keyname) if shape_of(entity).is_some_and(|shape| shape.has(name)) => {
                 match self.content(entity, keyname.field, &keyname.holds, value) {
                     Some(content) => made.put(key, keyname.field, content),
-                    None => self.lose(key, entity),
+                    None => self.lose(entry),
                 }
             }
             None if self.is_extended && (self.context.is_word)(name) => {
                 made.put(key, name, Out::Source(value));
             }
-            _ => self.lose(key, entity),
+            _ => self.lose(entry),
         }
     }
 
-    fn lose(&mut self, key: Node<'a>, entity: &ElementGrammar) {
+    fn lose(&mut self, SourceEntry { entity, key, .. }: SourceEntry<'a>) {
         let name = v2_0::written(key);
         let is_known =
             shape_of(entity).is_some_and(|shape| shape.has(key.text().unwrap_or_default()));
@@ -96,13 +91,8 @@ impl<'a> Converter<'_, 'a> {
     }
 
     /// Converts metadata: they are texts in version 1.3. What was kept there returns to its place.
-    fn metadata_to_1_3(
-        &mut self,
-        made: &mut Made<'a>,
-        entity: &ElementGrammar,
-        key: Node<'a>,
-        value: Node<'a>,
-    ) {
+    fn metadata_to_1_3(&mut self, made: &mut Made<'a>, entry: SourceEntry<'a>) {
+        let SourceEntry { entity, key, value, .. } = entry;
         let shape = shape_of(entity);
         let mut entries = Vec::new();
         for (entry, content) in value.entries() {
@@ -111,9 +101,7 @@ impl<'a> Converter<'_, 'a> {
             let is_status =
                 name == "status" && content.text().is_some_and(|it| STATUS.contains(&it));
             if name == super::KEPT && content.kind() == NodeKind::Mapping {
-                let kept =
-                    content.entries().map(|(key, value)| (OutKey::Source(key), Out::Source(value)));
-                made.kept.extend(kept);
+                made.kept.extend(super::sources(content));
             } else if is_own(name) && (is_status || name == "external-schema") {
                 made.kept.push((OutKey::Source(entry), Out::Source(content)));
             } else if content.as_str().is_some() {
@@ -131,39 +119,28 @@ impl<'a> Converter<'_, 'a> {
         }
         match shape.is_some_and(|shape| shape.has("metadata")) {
             true => made.put(key, "metadata", map(value, entries)),
-            false => self.lose(key, entity),
+            false => self.lose(entry),
         }
     }
 
     /// Converts an entry whose content changes. Returns false for all others.
-    fn rewritten_to_1_3(
-        &mut self,
-        made: &mut Made<'a>,
-        entity: &'static ElementGrammar,
-        entry: (Node<'a>, &'a str),
-        value: Node<'a>,
-    ) -> bool {
-        self.definition_to_1_3(made, entity, entry, value)
-            || self.assignment_to_1_3(made, entity, entry, value)
-            || self.workflow_to_1_3(made, entity, entry, value)
-            || self.mapping_to_1_3(made, entity, entry, value)
+    fn rewritten_to_1_3(&mut self, made: &mut Made<'a>, entry: SourceEntry<'a>) -> bool {
+        self.definition_to_1_3(made, entry)
+            || self.assignment_to_1_3(made, entry)
+            || self.workflow_to_1_3(made, entry)
+            || self.mapping_to_1_3(made, entry)
     }
 
     /// Entries of files and of definitions.
-    fn definition_to_1_3(
-        &mut self,
-        made: &mut Made<'a>,
-        entity: &'static ElementGrammar,
-        (key, name): (Node<'a>, &'a str),
-        value: Node<'a>,
-    ) -> bool {
-        match (entity.what, name) {
-            ("a TOSCA file", "tosca_definitions_version") => {
+    fn definition_to_1_3(&mut self, made: &mut Made<'a>, entry: SourceEntry<'a>) -> bool {
+        let SourceEntry { entity, key, name, value } = entry;
+        match (entity.kind, name) {
+            (EntityKind::File, "tosca_definitions_version") => {
                 let version = if self.is_extended { self.context.extended } else { PLAIN_VERSION };
                 made.put(key, name, text(version));
             }
-            ("a TOSCA file", "profile") => made.put(key, "namespace", Out::Source(value)),
-            ("a TOSCA file", section) if Family::of_keyword(section).is_some() => {
+            (EntityKind::File, "profile") => made.put(key, "namespace", Out::Source(value)),
+            (EntityKind::File, section) if Family::of_keyword(section).is_some() => {
                 let keyname = entity.keynames.iter().find(|it| it.name == section);
                 let Some(below) = keyname.and_then(|it| it.holds.element()) else { return false };
                 let types = self.named(value, below);
@@ -172,15 +149,15 @@ impl<'a> Converter<'_, 'a> {
                     made.put(key, section, types);
                 }
             }
-            ("a requirement definition", "occurrences") if self.is_default_count(value) => {}
-            ("a service template", "node_templates")
+            (EntityKind::Requirement, "occurrences") if self.is_default_count(value) => {}
+            (EntityKind::ServiceTemplate, "node_templates")
                 if value.entries().len() == 0 && value.items().len() == 0 => {}
-            ("a TOSCA file", "imports") => {
+            (EntityKind::File, "imports") => {
                 if let Some(imports) = self.imports_to_1_3(value) {
                     made.put(key, name, imports);
                 }
             }
-            ("an attribute definition", "validation") => self.lose(key, entity),
+            (EntityKind::Attribute, "validation") => self.lose(entry),
             (_, "validation") => {
                 let kind = made.node.get("type").or_else(|| made.node.get("derived_from"));
                 let is_range = kind.and_then(Node::text) == Some("range");
@@ -194,34 +171,31 @@ impl<'a> Converter<'_, 'a> {
     }
 
     /// Entries of templates.
-    fn assignment_to_1_3(
-        &mut self,
-        made: &mut Made<'a>,
-        entity: &'static ElementGrammar,
-        (key, name): (Node<'a>, &'a str),
-        value: Node<'a>,
-    ) -> bool {
-        match (entity.what, name) {
-            ("a node template", "directives") => {
+    fn assignment_to_1_3(&mut self, made: &mut Made<'a>, entry: SourceEntry<'a>) -> bool {
+        let SourceEntry { entity, key, name, value } = entry;
+        match (entity.kind, name) {
+            (EntityKind::NodeTemplate, "directives") => {
                 let items = value.items().filter(|item| item.text() != Some("create"));
                 let items: Vec<_> = items.map(|item| (Some(item), Out::Source(item))).collect();
                 if !items.is_empty() {
                     made.put(key, name, list(value, items));
                 }
             }
-            ("a requirement assignment", "node") => {
+            (EntityKind::RequirementAssignment, "node") => {
                 let node = self.target_to_1_3(value);
                 made.put(key, name, node);
             }
-            ("a requirement assignment", "count" | "optional") => {
-                self.count_to_1_3(made, entity, key);
+            (EntityKind::RequirementAssignment, "count" | "optional") => {
+                self.count_to_1_3(made, entry);
             }
             (_, "node_filter" | "substitution_filter") => {
                 if let Some(filter) = self.filter_to_1_3(entity, value) {
                     made.put(key, name, filter);
                 }
             }
-            (_, "outputs") if !matches!(entity.what, "a service template" | "a workflow") => {
+            (_, "outputs")
+                if !matches!(entity.kind, EntityKind::ServiceTemplate | EntityKind::Workflow) =>
+            {
                 let outputs = self.outputs_to_1_3(value);
                 made.put(key, name, outputs);
             }
@@ -231,25 +205,20 @@ impl<'a> Converter<'_, 'a> {
     }
 
     /// Conditions of workflows and triggers.
-    fn workflow_to_1_3(
-        &mut self,
-        made: &mut Made<'a>,
-        entity: &'static ElementGrammar,
-        (key, name): (Node<'a>, &'a str),
-        value: Node<'a>,
-    ) -> bool {
-        match (entity.what, name) {
-            ("a workflow", "precondition") => {
+    fn workflow_to_1_3(&mut self, made: &mut Made<'a>, entry: SourceEntry<'a>) -> bool {
+        let SourceEntry { entity, key, name, value } = entry;
+        match (entity.kind, name) {
+            (EntityKind::Workflow, "precondition") => {
                 if let Some(preconditions) = self.preconditions_to_1_3(value) {
                     made.put(key, "preconditions", preconditions);
                 }
             }
-            ("a step", "filter") => {
+            (EntityKind::Step, "filter") => {
                 if let Some(filter) = self.step_filter_to_1_3(made.node, value) {
                     made.put(key, name, filter);
                 }
             }
-            ("a trigger", "condition") => {
+            (EntityKind::Trigger, "condition") => {
                 if let Some((target, condition)) = self.trigger_condition_to_1_3(value) {
                     made.put(key, name, condition);
                     let filter = vec![(OutKey::New("node".into()), text(target))];
@@ -265,15 +234,10 @@ impl<'a> Converter<'_, 'a> {
     }
 
     /// Mappings, and lists of valid types.
-    fn mapping_to_1_3(
-        &mut self,
-        made: &mut Made<'a>,
-        entity: &'static ElementGrammar,
-        (key, name): (Node<'a>, &'a str),
-        value: Node<'a>,
-    ) -> bool {
-        match (entity.what, name) {
-            ("a substitution mapping", "properties") => {
+    fn mapping_to_1_3(&mut self, made: &mut Made<'a>, entry: SourceEntry<'a>) -> bool {
+        let SourceEntry { entity, key, name, value } = entry;
+        match (entity.kind, name) {
+            (EntityKind::SubstitutionMapping, "properties") => {
                 let entries = value.entries().map(|(key, input)| {
                     let mapping = match input.kind() {
                         NodeKind::Scalar => inline_list(vec![Out::Source(input)]),
@@ -284,16 +248,16 @@ impl<'a> Converter<'_, 'a> {
                 let entries = entries.collect();
                 made.put(key, name, map(value, entries));
             }
-            ("a substitution mapping", "attributes") => self.lose(key, entity),
-            ("a substitution mapping", "requirements") => {
+            (EntityKind::SubstitutionMapping, "attributes") => self.lose(entry),
+            (EntityKind::SubstitutionMapping, "requirements") => {
                 let requirements = self.mapped_requirements(value);
                 made.put(key, name, requirements);
             }
-            ("a relationship type", "valid_target_types" | "valid_target_node_types") => {
+            (EntityKind::RelationshipType, "valid_target_types" | "valid_target_node_types") => {
                 self.join_types(made, key, value, "valid_target_types");
             }
             (
-                "a capability type" | "a capability definition",
+                EntityKind::CapabilityType | EntityKind::Capability,
                 "valid_source_types" | "valid_relationship_types",
             ) => {
                 self.join_types(made, key, value, "valid_source_types");
@@ -309,18 +273,15 @@ impl<'a> Converter<'_, 'a> {
         let supplied = std::mem::take(&mut made.metadata);
         for (key, value) in kept {
             let name = super::key_text(&key).to_owned();
-            let known = made.entries.iter_mut().find(|(key, _)| super::key_text(key) == name);
+            let known = made.get_mut(&name);
             match (known, value) {
-                (Some((_, Out::Seq { items, .. })), Out::Source(more)) => {
+                (Some(Out::Seq { items, .. }), Out::Source(more)) => {
                     items.extend(more.items().map(|item| (Some(item), Out::Source(item))));
                 }
-                (Some((_, own)), Out::Source(more)) if more.kind() == NodeKind::Mapping => {
-                    let more = more
-                        .entries()
-                        .map(|(key, value)| (OutKey::Source(key), Out::Source(value)));
-                    super::extend(own, more.collect());
+                (Some(own), Out::Source(more)) if more.kind() == NodeKind::Mapping => {
+                    super::extend(own, super::sources(more));
                 }
-                (Some((_, own)), value) if name == "tosca_definitions_version" => *own = value,
+                (Some(own), value) if name == "tosca_definitions_version" => *own = value,
                 (Some(_), _) => {}
                 (None, value) => made.entries.push((key, value)),
             }
@@ -339,16 +300,15 @@ impl<'a> Converter<'_, 'a> {
         node: Node<'a>,
         entity: &'static ElementGrammar,
     ) -> Out<'a> {
-        match entity.what {
-            "a capability definition" | "a schema" => {
+        match entity.kind {
+            EntityKind::Capability | EntityKind::Schema => {
                 self.type_name(super::families(entity, "type"), node)
             }
-            "the relationship of a requirement definition"
-            | "the relationship of a requirement assignment" => {
+            EntityKind::RequirementRelationship | EntityKind::AssignedRelationship => {
                 self.type_name(&[Family::Relationship], node)
             }
-            "a requirement assignment" => self.target_to_1_3(node),
-            "a property definition" | "a parameter definition" if !node.is_null() => {
+            EntityKind::RequirementAssignment => self.target_to_1_3(node),
+            EntityKind::Property | EntityKind::Parameter if !node.is_null() => {
                 match self.value(node) {
                     Some(value) => super::inline_map("value", value),
                     None => Out::Source(node),
@@ -379,7 +339,7 @@ impl<'a> Converter<'_, 'a> {
     }
 
     /// How often a requirement is fulfilled.
-    fn count_to_1_3(&mut self, made: &mut Made<'a>, entity: &ElementGrammar, key: Node<'a>) {
+    fn count_to_1_3(&mut self, made: &mut Made<'a>, entry: SourceEntry<'a>) {
         if made.has("occurrences") {
             return;
         }
@@ -388,15 +348,17 @@ impl<'a> Converter<'_, 'a> {
         let is_known = count.is_none_or(|count| crate::tosca::requirement::count(count).is_some())
             && optional.is_none_or(|optional| optional.as_bool().is_some());
         if !is_known {
-            return self.lose(key, entity);
+            return self.lose(entry);
         }
         let most = || count.map_or_else(|| Out::Value(1.into()), Out::Source);
         let least = match optional.and_then(Node::as_bool) {
             Some(true) => Out::Value(0.into()),
             _ => most(),
         };
-        made.entries
-            .push((OutKey::Renamed(key, "occurrences".into()), inline_list(vec![least, most()])));
+        made.entries.push((
+            OutKey::Renamed(entry.key, "occurrences".into()),
+            inline_list(vec![least, most()]),
+        ));
     }
 
     /// Whether a requirement definition has the bounds that are the default of version 1.3, and
@@ -479,9 +441,8 @@ impl<'a> Converter<'_, 'a> {
 
     /// Valid types of several families under the one keyname of version 1.3.
     fn join_types(&mut self, made: &mut Made<'a>, key: Node<'a>, value: Node<'a>, name: &'a str) {
-        let known = made.entries.iter_mut().find(|(key, _)| super::key_text(key) == name);
-        match known {
-            Some((_, types)) => {
+        match made.get_mut(name) {
+            Some(types) => {
                 let own = if let Out::Source(node) = types { Some(*node) } else { None };
                 let items = own.into_iter().flat_map(Node::items).chain(value.items());
                 *types = inline_list(items.map(Out::Source).collect());

@@ -2,14 +2,14 @@
 //! not at all.
 
 use super::{
-    Converter, Made, MadeEntries, SelfScope, families, family_of, inline_list, inline_map, list,
-    map, named_key, text,
+    Converter, Made, MadeEntries, SelfScope, SourceEntry, families, family_of, inline_list,
+    inline_map, list, map, named_key, text,
 };
 use crate::convert::loss::{Loss, LossKind};
 use crate::tosca::import::is_profile;
 use crate::tosca::types::{Occurrences, profile};
 use crate::tosca::v2_0;
-use crate::tosca::v2_0::grammar::{self, ElementGrammar};
+use crate::tosca::v2_0::grammar::{self, ElementGrammar, EntityKind};
 use crate::tosca::value::Primitive;
 use crate::tosca::{Family, PLAIN_VERSION};
 use cuvee_text::value::Value;
@@ -29,52 +29,38 @@ const DIRECTIVES: [(&str, &str); 2] = [("selectable", "select"), ("substitutable
 
 impl<'a> Converter<'_, 'a> {
     /// Converts an entry of an element of version 1.3.
-    pub(super) fn entry_to_2_0(
-        &mut self,
-        made: &mut Made<'a>,
-        entity: &'static ElementGrammar,
-        (key, name): (Node<'a>, &'a str),
-        value: Node<'a>,
-    ) {
-        if self.rewritten_to_2_0(made, entity, (key, name), value) {
+    pub(super) fn entry_to_2_0(&mut self, made: &mut Made<'a>, entry: SourceEntry<'a>) {
+        let SourceEntry { entity, key, name, value } = entry;
+        if self.rewritten_to_2_0(made, entry) {
             return;
         }
         let keynames = entity.keynames.iter().chain(&grammar::COMMON);
         if let Some(keyname) = keynames.into_iter().find(|keyname| keyname.field == name) {
             let content = self.content(entity, keyname.field, &keyname.holds, value);
-            let known =
-                made.entries.iter_mut().find(|(key, _)| super::key_text(key) == keyname.name);
+            let known = made.get_mut(keyname.name);
             match (known, content) {
                 // Operations that stand beside the keyname come before it.
-                (Some((_, operations)), Some(Out::Map { entries, .. })) => {
+                (Some(operations), Some(Out::Map { entries, .. })) => {
                     super::extend(operations, entries)
                 }
-                (Some((_, operations)), Some(Out::Source(node))) => {
-                    let all = node
-                        .entries()
-                        .map(|(key, value)| (OutKey::Source(key), Out::Source(value)));
-                    super::extend(operations, all.collect());
+                (Some(operations), Some(Out::Source(node))) => {
+                    super::extend(operations, super::sources(node))
                 }
                 (_, Some(content)) => made.put(key, keyname.name, content),
                 (_, None) => {}
             }
         } else if self.is_extended && (self.context.is_word)(name) {
             made.put(key, name, Out::Source(value));
-        } else if entity.what == "an interface type" || holds_operations(entity) {
-            self.operation(made, entity, key, value);
+        } else if entity.kind == EntityKind::InterfaceType || holds_operations(entity) {
+            self.operation(made, entry);
         } else {
-            self.keep(made, entity, key, value);
+            self.keep(made, entry);
         }
     }
 
     /// Keeps in the metadata what only version 1.3 has.
-    fn keep(
-        &mut self,
-        made: &mut Made<'a>,
-        entity: &ElementGrammar,
-        key: Node<'a>,
-        value: Node<'a>,
-    ) {
+    fn keep(&mut self, made: &mut Made<'a>, entry: SourceEntry<'a>) {
+        let SourceEntry { entity, key, value, .. } = entry;
         let name = key.text().unwrap_or_default();
         let why = format!("{} of TOSCA 2.0 has no such keyname", entity.what);
         self.report(LossKind::KeptAsExtension, key, &format!("`{name}`"), &why);
@@ -82,29 +68,18 @@ impl<'a> Converter<'_, 'a> {
     }
 
     /// Converts an entry whose content changes. Returns false for all others.
-    fn rewritten_to_2_0(
-        &mut self,
-        made: &mut Made<'a>,
-        entity: &'static ElementGrammar,
-        entry: (Node<'a>, &'a str),
-        value: Node<'a>,
-    ) -> bool {
-        self.definition_to_2_0(made, entity, entry, value)
-            || self.assignment_to_2_0(made, entity, entry, value)
-            || self.condition_to_2_0(made, entity, entry, value)
-            || self.mapping_to_2_0(made, entity, entry, value)
+    fn rewritten_to_2_0(&mut self, made: &mut Made<'a>, entry: SourceEntry<'a>) -> bool {
+        self.definition_to_2_0(made, entry)
+            || self.assignment_to_2_0(made, entry)
+            || self.condition_to_2_0(made, entry)
+            || self.mapping_to_2_0(made, entry)
     }
 
     /// Entries of files and of definitions.
-    fn definition_to_2_0(
-        &mut self,
-        made: &mut Made<'a>,
-        entity: &'static ElementGrammar,
-        (key, name): (Node<'a>, &'a str),
-        value: Node<'a>,
-    ) -> bool {
-        match (entity.what, name) {
-            ("a TOSCA file", "tosca_definitions_version") => {
+    fn definition_to_2_0(&mut self, made: &mut Made<'a>, entry: SourceEntry<'a>) -> bool {
+        let SourceEntry { entity, key, name, value } = entry;
+        match (entity.kind, name) {
+            (EntityKind::File, "tosca_definitions_version") => {
                 let version = value.text().unwrap_or_default();
                 if ![PLAIN_VERSION, profile::NAMESPACE, self.context.extended].contains(&version) {
                     let why = "TOSCA 2.0 has one version, which is read as the newest one";
@@ -113,20 +88,20 @@ impl<'a> Converter<'_, 'a> {
                 }
                 made.put(key, name, text(v2_0::VERSION));
             }
-            ("a TOSCA file", "namespace") if self.root.get("topology_template").is_none() => {
+            (EntityKind::File, "namespace") if self.root.get("topology_template").is_none() => {
                 made.put(key, "profile", Out::Source(value));
             }
-            ("a TOSCA file", "template_name" | "template_author" | "template_version") => {
+            (EntityKind::File, "template_name" | "template_author" | "template_version") => {
                 made.metadata.push((OutKey::Source(key), Out::Source(value)));
             }
-            ("a TOSCA file", "imports") => {
+            (EntityKind::File, "imports") => {
                 let imports = self.imports_to_2_0(value);
                 let is_empty = matches!(&imports, Out::Seq { items, .. } if items.is_empty());
                 if !is_empty {
                     made.put(key, name, imports);
                 }
             }
-            (_, "constraints") => self.constraints_to_2_0(made, entity, key, value),
+            (_, "constraints") => self.constraints_to_2_0(made, entry),
             (_, "status" | "external-schema") if has_metadata_for(entity) => {
                 made.metadata.push((OutKey::Source(key), Out::Source(value)));
             }
@@ -136,48 +111,43 @@ impl<'a> Converter<'_, 'a> {
     }
 
     /// Entries of templates.
-    fn assignment_to_2_0(
-        &mut self,
-        made: &mut Made<'a>,
-        entity: &'static ElementGrammar,
-        (key, name): (Node<'a>, &'a str),
-        value: Node<'a>,
-    ) -> bool {
-        match (entity.what, name) {
-            ("a node template", "directives") => {
+    fn assignment_to_2_0(&mut self, made: &mut Made<'a>, entry: SourceEntry<'a>) -> bool {
+        let SourceEntry { entity, key, name, value } = entry;
+        match (entity.kind, name) {
+            (EntityKind::NodeTemplate, "directives") => {
                 let directives = self.directives_to_2_0(value);
                 made.put(key, name, directives);
             }
-            ("a node template", "occurrences") => {
+            (EntityKind::NodeTemplate, "occurrences") => {
                 let exact = Occurrences::read(value).filter(|said| {
                     said.max == Some(said.min) && made.node.get("instance_count").is_none()
                 });
                 match exact {
                     Some(said) => made.put(key, "count", number(said.min)),
-                    None => self.keep(made, entity, key, value),
+                    None => self.keep(made, entry),
                 }
             }
-            ("a requirement assignment", "occurrences") => {
-                self.occurrences_to_2_0(made, entity, key, value);
+            (EntityKind::RequirementAssignment, "occurrences") => {
+                self.occurrences_to_2_0(made, entry);
             }
-            ("a requirement assignment", "node") => {
+            (EntityKind::RequirementAssignment, "node") => {
                 let node = self.template_or_type(value, "node_templates", Family::Node);
                 made.put(key, name, node);
             }
-            ("a requirement assignment", "capability") => {
+            (EntityKind::RequirementAssignment, "capability") => {
                 let capability = self.type_name(&[Family::Capability], value);
                 made.put(key, name, capability);
             }
             (_, "node_filter" | "substitution_filter") => match self.filter_to_2_0(entity, value) {
                 Some(filter) => made.put(key, name, filter),
-                None => self.keep(made, entity, key, value),
+                None => self.keep(made, entry),
             },
-            ("an artifact definition", "version")
-                if made.node.get("artifact_version").is_none() =>
-            {
+            (EntityKind::Artifact, "version") if made.node.get("artifact_version").is_none() => {
                 made.put(key, "artifact_version", Out::Source(value));
             }
-            (_, "outputs") if !matches!(entity.what, "a service template" | "a workflow") => {
+            (_, "outputs")
+                if !matches!(entity.kind, EntityKind::ServiceTemplate | EntityKind::Workflow) =>
+            {
                 let outputs = self.mappings_to_2_0(value);
                 made.put(key, name, outputs);
             }
@@ -187,47 +157,41 @@ impl<'a> Converter<'_, 'a> {
     }
 
     /// Conditions of workflows and triggers.
-    fn condition_to_2_0(
-        &mut self,
-        made: &mut Made<'a>,
-        entity: &'static ElementGrammar,
-        (key, name): (Node<'a>, &'a str),
-        value: Node<'a>,
-    ) -> bool {
-        match (entity.what, name) {
-            ("a workflow", "preconditions") => match self.preconditions_to_2_0(value) {
+    fn condition_to_2_0(&mut self, made: &mut Made<'a>, entry: SourceEntry<'a>) -> bool {
+        let SourceEntry { entity, key, name, value } = entry;
+        match (entity.kind, name) {
+            (EntityKind::Workflow, "preconditions") => match self.preconditions_to_2_0(value) {
                 Some(precondition) => made.put(key, "precondition", precondition),
-                None => self.keep(made, entity, key, value),
+                None => self.keep(made, entry),
             },
-            ("a step", "filter") => match self.step_filter_to_2_0(made.node, value) {
+            (EntityKind::Step, "filter") => match self.step_filter_to_2_0(made.node, value) {
                 Some(filter) => made.put(key, name, filter),
-                None => self.keep(made, entity, key, value),
+                None => self.keep(made, entry),
             },
-            ("a trigger", "event_type") => made.put(key, "event", Out::Source(value)),
-            ("a trigger", "condition") => match self.trigger_condition_to_2_0(made.node, value) {
-                Some(condition) => made.put(key, name, condition),
-                None => self.keep(made, entity, key, value),
-            },
+            (EntityKind::Trigger, "event_type") => made.put(key, "event", Out::Source(value)),
+            (EntityKind::Trigger, "condition") => {
+                match self.trigger_condition_to_2_0(made.node, value) {
+                    Some(condition) => made.put(key, name, condition),
+                    None => self.keep(made, entry),
+                }
+            }
             _ => return false,
         }
         true
     }
 
     /// Mappings, and lists of valid types.
-    fn mapping_to_2_0(
-        &mut self,
-        made: &mut Made<'a>,
-        entity: &'static ElementGrammar,
-        (key, name): (Node<'a>, &'a str),
-        value: Node<'a>,
-    ) -> bool {
-        match (entity.what, name) {
-            ("a substitution mapping", "properties") => {
+    fn mapping_to_2_0(&mut self, made: &mut Made<'a>, entry: SourceEntry<'a>) -> bool {
+        let SourceEntry { entity, key, name, value } = entry;
+        match (entity.kind, name) {
+            (EntityKind::SubstitutionMapping, "properties") => {
                 let (mapped, kept) = self.property_mappings_to_2_0(value);
                 put_split(made, key, value, mapped, kept);
             }
-            ("a substitution mapping", "attributes") => self.keep(made, entity, key, value),
-            ("a substitution mapping", "requirements") if value.kind() == NodeKind::Mapping => {
+            (EntityKind::SubstitutionMapping, "attributes") => self.keep(made, entry),
+            (EntityKind::SubstitutionMapping, "requirements")
+                if value.kind() == NodeKind::Mapping =>
+            {
                 let items = value.entries().map(|(key, value)| {
                     let entries = vec![(OutKey::Source(key), Out::Source(value))];
                     (None, Out::Map { entries, like: None })
@@ -235,21 +199,21 @@ impl<'a> Converter<'_, 'a> {
                 let items = items.collect();
                 made.put(key, name, Out::Seq { items, like: None });
             }
-            ("a relationship type", "valid_target_types") => {
+            (EntityKind::RelationshipType, "valid_target_types") => {
                 let parts = [
                     (Family::Capability, "valid_capability_types"),
                     (Family::Node, "valid_target_node_types"),
                 ];
-                self.split_types(made, entity, key, value, parts);
+                self.split_types(made, entry, parts);
             }
-            ("a capability type" | "a capability definition", "valid_source_types") => {
+            (EntityKind::CapabilityType | EntityKind::Capability, "valid_source_types") => {
                 let parts = [
                     (Family::Node, "valid_source_node_types"),
                     (Family::Relationship, "valid_relationship_types"),
                 ];
-                self.split_types(made, entity, key, value, parts);
+                self.split_types(made, entry, parts);
             }
-            ("a requirement definition", "relationship") if value.kind() == NodeKind::Scalar => {
+            (EntityKind::Requirement, "relationship") if value.kind() == NodeKind::Scalar => {
                 let relationship = self.type_name(&[Family::Relationship], value);
                 made.put(key, name, relationship);
             }
@@ -260,21 +224,21 @@ impl<'a> Converter<'_, 'a> {
 
     /// Supplies what version 2.0 demands and version 1.3 does not.
     pub(super) fn finish_2_0(&mut self, made: &mut Made<'a>, entity: &'static ElementGrammar) {
-        match entity.what {
-            "a TOSCA file" => self.finish_file(made),
-            "a service template" => self.finish_service(made),
-            "a requirement definition" => self.finish_requirement(made),
-            "an interface definition" if !made.has("type") => self.supply_interface_type(made),
-            "a relationship template" if !made.has("type") => self.supply_copied_type(made),
-            "a step" if !made.has("target") => self.supply_target(made),
-            "an artifact definition" if !made.has("type") => {
+        match entity.kind {
+            EntityKind::File => self.finish_file(made),
+            EntityKind::ServiceTemplate => self.finish_service(made),
+            EntityKind::Requirement => self.finish_requirement(made),
+            EntityKind::Interface if !made.has("type") => self.supply_interface_type(made),
+            EntityKind::RelationshipTemplate if !made.has("type") => self.supply_copied_type(made),
+            EntityKind::Step if !made.has("target") => self.supply_target(made),
+            EntityKind::Artifact if !made.has("type") => {
                 let kind = self.artifact_type(made.node, self.name);
                 made.supply("type", text(kind));
             }
-            "a property definition"
-            | "a parameter definition"
-            | "a schema"
-            | "an attribute definition" => {
+            EntityKind::Property
+            | EntityKind::Parameter
+            | EntityKind::Schema
+            | EntityKind::Attribute => {
                 let kind = made.node.get("type").and_then(Node::text);
                 let is_collection =
                     matches!(kind, Some("list" | "map" | "tosca:list" | "tosca:map"));
@@ -336,10 +300,7 @@ impl<'a> Converter<'_, 'a> {
 
     /// Puts the version first, and adds what is supplied.
     fn finish_file(&mut self, made: &mut Made<'a>) {
-        let at = made
-            .entries
-            .iter()
-            .position(|(key, _)| super::key_text(key) == "tosca_definitions_version");
+        let at = made.position("tosca_definitions_version");
         if let Some(at) = at.filter(|at| *at > 0) {
             let version = made.entries.remove(at);
             made.entries.insert(0, version);
@@ -363,10 +324,9 @@ impl<'a> Converter<'_, 'a> {
     }
 
     fn add_import(&self, made: &mut Made<'a>, url: String) {
-        let at = made.entries.iter_mut().find(|(key, _)| super::key_text(key) == "imports");
-        match at {
-            Some((_, Out::Seq { items, .. })) => items.push((None, text(url))),
-            Some((_, imports)) => {
+        match made.get_mut("imports") {
+            Some(Out::Seq { items, .. }) => items.push((None, text(url))),
+            Some(imports) => {
                 let source = if let Out::Source(node) = imports { Some(*node) } else { None };
                 let items = source.into_iter().flat_map(Node::items);
                 let items = items.map(|item| (Some(item), Out::Source(item)));
@@ -392,14 +352,10 @@ impl<'a> Converter<'_, 'a> {
                 .filter(is_new)
                 .map(|(name, value)| (OutKey::New(name.into()), Out::Value(value)))
                 .collect();
-            let known = made.entries.iter_mut().find(|(key, _)| super::key_text(key) == section);
-            match known {
-                Some((_, own)) => super::extend(own, types),
+            match made.get_mut(section) {
+                Some(own) => super::extend(own, types),
                 None => {
-                    let end = made
-                        .entries
-                        .iter()
-                        .position(|(key, _)| super::key_text(key) == "service_template");
+                    let end = made.position("service_template");
                     let at = end.unwrap_or(made.entries.len());
                     let section = OutKey::New(section.into());
                     made.entries.insert(at, (section, Out::Map { entries: types, like: None }));
@@ -480,27 +436,25 @@ impl<'a> Converter<'_, 'a> {
         node: Node<'a>,
         entity: &'static ElementGrammar,
     ) -> Out<'a> {
-        match entity.what {
-            "a capability definition" | "a schema" => {
+        match entity.kind {
+            EntityKind::Capability | EntityKind::Schema => {
                 self.type_name(families(entity, "type"), node)
             }
-            "the relationship of a requirement definition" => {
-                self.type_name(&[Family::Relationship], node)
-            }
-            "the relationship of a requirement assignment" => {
+            EntityKind::RequirementRelationship => self.type_name(&[Family::Relationship], node),
+            EntityKind::AssignedRelationship => {
                 self.template_or_type(node, "relationship_templates", Family::Relationship)
             }
-            "a requirement assignment" => {
+            EntityKind::RequirementAssignment => {
                 self.template_or_type(node, "node_templates", Family::Node)
             }
-            "a requirement definition" if node.as_str().is_some() => {
+            EntityKind::Requirement if node.as_str().is_some() => {
                 let capability = self.type_name(&[Family::Capability], node);
                 let mut made = Made::new(node);
                 made.supply("capability", capability);
                 self.finish_requirement(&mut made);
                 Out::Map { entries: made.entries, like: None }
             }
-            "a service template" => {
+            EntityKind::ServiceTemplate => {
                 let none = Out::Value(Value::Map(Default::default()));
                 inline_map("node_templates", none)
             }
@@ -518,19 +472,13 @@ impl<'a> Converter<'_, 'a> {
     }
 
     /// An operation beside the keynames of an interface goes below `operations`.
-    fn operation(
-        &mut self,
-        made: &mut Made<'a>,
-        entity: &ElementGrammar,
-        key: Node<'a>,
-        value: Node<'a>,
-    ) {
+    fn operation(&mut self, made: &mut Made<'a>, entry: SourceEntry<'a>) {
+        let SourceEntry { entity, key, value, .. } = entry;
         let of_operations = entity.keynames.iter().find(|keyname| keyname.name == "operations");
         let Some(below) = of_operations.and_then(|keyname| keyname.holds.element()) else { return };
         let operation = (OutKey::Source(key), self.element(value, below));
-        let at = made.entries.iter_mut().find(|(key, _)| super::key_text(key) == "operations");
-        match at {
-            Some((_, operations)) => super::extend(operations, vec![operation]),
+        match made.get_mut("operations") {
+            Some(operations) => super::extend(operations, vec![operation]),
             None => {
                 let [_, like] = super::inline();
                 let like = like.filter(|_| made.node.is_flow());
@@ -577,13 +525,8 @@ impl<'a> Converter<'_, 'a> {
     }
 
     /// The clauses of constraints become one expression.
-    fn constraints_to_2_0(
-        &mut self,
-        made: &mut Made<'a>,
-        entity: &ElementGrammar,
-        key: Node<'a>,
-        value: Node<'a>,
-    ) {
+    fn constraints_to_2_0(&mut self, made: &mut Made<'a>, entry: SourceEntry<'a>) {
+        let SourceEntry { entity, key, value, .. } = entry;
         let kind = made.node.get("type").or_else(|| made.node.get("derived_from"));
         let is_range = kind.and_then(Node::text) == Some("range");
         let (all, kept) = self.validation(value, is_range);
@@ -622,13 +565,8 @@ impl<'a> Converter<'_, 'a> {
     }
 
     /// How often a requirement is fulfilled.
-    fn occurrences_to_2_0(
-        &mut self,
-        made: &mut Made<'a>,
-        entity: &ElementGrammar,
-        key: Node<'a>,
-        value: Node<'a>,
-    ) {
+    fn occurrences_to_2_0(&mut self, made: &mut Made<'a>, entry: SourceEntry<'a>) {
+        let SourceEntry { key, value, .. } = entry;
         let said = Occurrences::read(value);
         let has_own = made.node.get("count").is_some() || made.node.get("optional").is_some();
         match said.filter(|_| !has_own).map(|said| (said.min, said.max)) {
@@ -642,7 +580,7 @@ impl<'a> Converter<'_, 'a> {
                     made.put(key, "optional", Out::Value(true.into()));
                 }
             }
-            _ => self.keep(made, entity, key, value),
+            _ => self.keep(made, entry),
         }
     }
 
@@ -693,11 +631,10 @@ impl<'a> Converter<'_, 'a> {
     fn split_types(
         &mut self,
         made: &mut Made<'a>,
-        entity: &'static ElementGrammar,
-        key: Node<'a>,
-        value: Node<'a>,
+        entry: SourceEntry<'a>,
         parts: [(Family, &'static str); 2],
     ) {
+        let SourceEntry { entity, key, value, .. } = entry;
         let file = self.file();
         let of = |this: &Self, item: &Node<'a>, family| {
             let name = item.text().unwrap_or_default();
@@ -765,15 +702,13 @@ impl<'a> Converter<'_, 'a> {
 
 /// Whether operations may stand beside the keynames of an element in version 1.3.
 fn holds_operations(entity: &ElementGrammar) -> bool {
-    matches!(entity.what, "an interface definition" | "an interface assignment")
+    matches!(entity.kind, EntityKind::Interface | EntityKind::InterfaceAssignment)
 }
 
 /// Whether what is gone from an element has a place in its metadata by its own name.
 fn has_metadata_for(entity: &ElementGrammar) -> bool {
-    matches!(
-        entity.what,
-        "a property definition" | "a parameter definition" | "an attribute definition"
-    ) && family_of(entity).is_empty()
+    matches!(entity.kind, EntityKind::Property | EntityKind::Parameter | EntityKind::Attribute)
+        && family_of(entity).is_empty()
 }
 
 /// A new number.

@@ -11,8 +11,58 @@ use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
+/// The kinds of elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum EntityKind {
+    File,
+    Repository,
+    Import,
+    ServiceTemplate,
+    NodeTemplate,
+    RelationshipTemplate,
+    Capability,
+    CapabilityAssignment,
+    Requirement,
+    RequirementRelationship,
+    RequirementAssignment,
+    AssignedRelationship,
+    Schema,
+    Property,
+    Attribute,
+    Parameter,
+    Function,
+    Signature,
+    Interface,
+    InterfaceAssignment,
+    Operation,
+    OperationAssignment,
+    Notification,
+    NotificationAssignment,
+    Implementation,
+    Artifact,
+    Workflow,
+    Step,
+    Activity,
+    WorkflowCall,
+    OperationCall,
+    SubstitutionMapping,
+    Group,
+    Policy,
+    Trigger,
+    NodeType,
+    RelationshipType,
+    CapabilityType,
+    DataType,
+    InterfaceType,
+    ArtifactType,
+    GroupType,
+    PolicyType,
+}
+
 /// The grammar of one kind of element.
 pub(crate) struct ElementGrammar {
+    /// The kind.
+    pub kind: EntityKind,
     /// The name of the kind in messages.
     pub what: &'static str,
     /// The section that defines it.
@@ -88,6 +138,8 @@ pub(crate) struct Gone {
     pub renamed: Option<&'static str>,
     /// What to do where its content changes, too.
     pub advice: &'static str,
+    /// Whether the text of the standard has it all the same, though no table of it has.
+    pub is_mentioned: bool,
 }
 
 /// The keynames that all elements have (section 5.3).
@@ -111,17 +163,23 @@ const fn was(field: &'static str, name: &'static str, holds: KeynameContent) -> 
 }
 
 const fn renamed(name: &'static str, new: &'static str) -> Gone {
-    Gone { name, renamed: Some(new), advice: "" }
+    Gone { name, renamed: Some(new), advice: "", is_mentioned: false }
 }
 
 const fn gone(name: &'static str, advice: &'static str) -> Gone {
-    Gone { name, renamed: None, advice }
+    Gone { name, renamed: None, advice, is_mentioned: false }
 }
 
-/// Defines entities: name, words, section, keynames, short forms, and what is gone.
+/// The same keyname where the text of the standard has it.
+const fn mentioned(gone: Gone) -> Gone {
+    Gone { is_mentioned: true, ..gone }
+}
+
+/// Defines the grammars of elements: name, kind, words, section, keynames, short forms, and what is gone.
 macro_rules! entities {
-    ($($name:ident $what:literal $section:literal [$($keyname:expr),* $(,)?] $([$($short:expr),*])? $(gone [$($gone:expr),* $(,)?])?;)*) => {
+    ($($name:ident $kind:ident $what:literal $section:literal [$($keyname:expr),* $(,)?] $([$($short:expr),*])? $(gone [$($gone:expr),* $(,)?])?;)*) => {
         $(pub(crate) static $name: ElementGrammar = ElementGrammar {
+            kind: EntityKind::$kind,
             what: $what,
             section: $section,
             keynames: &[$($keyname),*],
@@ -138,9 +196,9 @@ const COUNTS: &str = "say with `count` for how many relations it stands";
 const BELOW_OPERATIONS: &str = "write operations under `operations`";
 
 macro_rules! types {
-    ($($name:ident $what:literal $section:literal [$($keyname:expr),* $(,)?] $(gone [$($gone:expr),* $(,)?])?;)*) => {
+    ($($name:ident $kind:ident $what:literal $section:literal [$($keyname:expr),* $(,)?] $(gone [$($gone:expr),* $(,)?])?;)*) => {
         entities! {
-            $($name $what $section [
+            $($name $kind $what $section [
                 may("derived_from", Type),
                 may("version", Any),
                 $($keyname),*
@@ -150,7 +208,7 @@ macro_rules! types {
 }
 
 entities! {
-    FILE "a TOSCA file" "6.1" [
+    FILE File "a TOSCA file" "6.1" [
         must("tosca_definitions_version", Text),
         may("dsl_definitions", Any),
         may("artifact_types", Named(&ARTIFACT_TYPE)),
@@ -171,10 +229,10 @@ entities! {
         gone("namespace", "`profile` names the types of a file, and `namespace` of an import prefixes them"),
     ];
 
-    REPOSITORY "a repository" "6.5" [must("url", Text)] [Short::Text]
+    REPOSITORY Repository "a repository" "6.5" [must("url", Text)] [Short::Text]
         gone [gone("credential", "credentials are given to the program that fetches")];
 
-    IMPORT "an import" "6.8.1" [
+    IMPORT Import "an import" "6.8.1" [
         was("file", "url", Text), was("file", "profile", Text), may("repository", Text),
         was("namespace_prefix", "namespace", Text),
     ] [Short::Text] gone [
@@ -183,7 +241,7 @@ entities! {
         gone("namespace_uri", "the imported file names itself with `profile`"),
     ];
 
-    SERVICE_TEMPLATE "a service template" "6.9.1" [
+    SERVICE_TEMPLATE ServiceTemplate "a service template" "6.9.1" [
         may("inputs", Named(&PARAMETER)),
         must("node_templates", Named(&NODE_TEMPLATE)),
         may("relationship_templates", Named(&RELATIONSHIP_TEMPLATE)),
@@ -195,7 +253,7 @@ entities! {
         may("functions", Named(&FUNCTION)),
     ];
 
-    NODE_TEMPLATE "a node template" "7.2" [
+    NODE_TEMPLATE NodeTemplate "a node template" "7.2" [
         must("type", Type),
         may("directives", Words(&["create", "select", "substitute"])),
         may("properties", Values),
@@ -209,7 +267,7 @@ entities! {
         may("copy", Text),
     ];
 
-    RELATIONSHIP_TEMPLATE "a relationship template" "7.4" [
+    RELATIONSHIP_TEMPLATE RelationshipTemplate "a relationship template" "7.4" [
         must("type", Type),
         may("properties", Values),
         may("attributes", Values),
@@ -217,7 +275,7 @@ entities! {
         may("copy", Text),
     ];
 
-    CAPABILITY "a capability definition" "8.2" [
+    CAPABILITY Capability "a capability definition" "8.2" [
         must("type", Type),
         may("properties", Named(&PROPERTY)),
         may("attributes", Named(&ATTRIBUTE)),
@@ -228,13 +286,13 @@ entities! {
         gone("occurrences", "capabilities of TOSCA 2.0 have no bounds"),
     ];
 
-    CAPABILITY_ASSIGNMENT "a capability assignment" "8.4" [
+    CAPABILITY_ASSIGNMENT CapabilityAssignment "a capability assignment" "8.4" [
         may("properties", Values),
         may("attributes", Values),
         may("directives", Words(&["internal", "external"])),
     ] gone [gone("occurrences", "capabilities of TOSCA 2.0 have no bounds")];
 
-    REQUIREMENT "a requirement definition" "8.5" [
+    REQUIREMENT Requirement "a requirement definition" "8.5" [
         must("relationship", One(&REQUIREMENT_RELATIONSHIP)),
         may("node", Type),
         must("capability", Text),
@@ -242,14 +300,14 @@ entities! {
         was("occurrences", "count_range", Value),
     ] gone [renamed("occurrences", "count_range")];
 
-    REQUIREMENT_RELATIONSHIP "the relationship of a requirement definition" "8.5" [
+    REQUIREMENT_RELATIONSHIP RequirementRelationship "the relationship of a requirement definition" "8.5" [
         must("type", Type),
         may("properties", Named(&PROPERTY)),
         may("attributes", Named(&ATTRIBUTE)),
         may("interfaces", Named(&INTERFACE)),
     ] [Short::Type];
 
-    REQUIREMENT_ASSIGNMENT "a requirement assignment" "8.7.1" [
+    REQUIREMENT_ASSIGNMENT RequirementAssignment "a requirement assignment" "8.7.1" [
         may("node", Value),
         may("capability", Text),
         may("relationship", One(&ASSIGNED_RELATIONSHIP)),
@@ -260,21 +318,21 @@ entities! {
         may("optional", Value),
     ] [Short::Text, Short::List] gone [gone("occurrences", COUNTS)];
 
-    ASSIGNED_RELATIONSHIP "the relationship of a requirement assignment" "8.7.1" [
+    ASSIGNED_RELATIONSHIP AssignedRelationship "the relationship of a requirement assignment" "8.7.1" [
         may("type", Type),
         may("properties", Values),
         may("attributes", Values),
         may("interfaces", Named(&INTERFACE_ASSIGNMENT)),
     ] [Short::Text];
 
-    SCHEMA "a schema" "9.3" [
+    SCHEMA Schema "a schema" "9.3" [
         must("type", Type),
         may("validation", Value),
         may("key_schema", One(&SCHEMA)),
         may("entry_schema", One(&SCHEMA)),
     ] [Short::Type] gone [CONSTRAINTS];
 
-    PROPERTY "a property definition" "9.3" [
+    PROPERTY Property "a property definition" "9.3" [
         must("type", Type),
         may("required", Bool),
         may("default", Value),
@@ -283,10 +341,10 @@ entities! {
         may("key_schema", One(&SCHEMA)),
         may("entry_schema", One(&SCHEMA)),
     ] [Short::Value] gone [
-        CONSTRAINTS, STATUS, gone("external-schema", "write it under `metadata`"),
+        CONSTRAINTS, mentioned(STATUS), gone("external-schema", "write it under `metadata`"),
     ];
 
-    ATTRIBUTE "an attribute definition" "9.5" [
+    ATTRIBUTE Attribute "an attribute definition" "9.5" [
         must("type", Type),
         may("default", Value),
         may("validation", Value),
@@ -294,7 +352,7 @@ entities! {
         may("entry_schema", One(&SCHEMA)),
     ] gone [CONSTRAINTS, STATUS];
 
-    PARAMETER "a parameter definition" "9.7" [
+    PARAMETER Parameter "a parameter definition" "9.7" [
         may("type", Type),
         may("required", Bool),
         may("default", Value),
@@ -305,9 +363,9 @@ entities! {
         may("entry_schema", One(&SCHEMA)),
     ] [Short::Value] gone [CONSTRAINTS, STATUS];
 
-    FUNCTION "a function definition" "10.4" [must("signatures", Items(&SIGNATURE))];
+    FUNCTION Function "a function definition" "10.4" [must("signatures", Items(&SIGNATURE))];
 
-    SIGNATURE "a signature" "10.4" [
+    SIGNATURE Signature "a signature" "10.4" [
         may("arguments", Items(&SCHEMA)),
         may("optional_arguments", Items(&SCHEMA)),
         may("variadic", Bool),
@@ -315,51 +373,51 @@ entities! {
         may("implementation", One(&IMPLEMENTATION)),
     ];
 
-    INTERFACE "an interface definition" "11.2" [
+    INTERFACE Interface "an interface definition" "11.2" [
         must("type", Type),
         may("inputs", Named(&PARAMETER)),
         may("operations", Named(&OPERATION)),
         may("notifications", Named(&NOTIFICATION)),
     ];
 
-    INTERFACE_ASSIGNMENT "an interface assignment" "11.3" [
+    INTERFACE_ASSIGNMENT InterfaceAssignment "an interface assignment" "11.3" [
         may("inputs", Values),
         may("operations", Named(&OPERATION_ASSIGNMENT)),
         may("notifications", Named(&NOTIFICATION_ASSIGNMENT)),
     ];
 
-    OPERATION "an operation definition" "11.4" [
+    OPERATION Operation "an operation definition" "11.4" [
         may("implementation", One(&IMPLEMENTATION)),
         may("inputs", Named(&PARAMETER)),
         may("outputs", Any),
     ] [Short::Text];
 
-    OPERATION_ASSIGNMENT "an operation assignment" "11.5" [
+    OPERATION_ASSIGNMENT OperationAssignment "an operation assignment" "11.5" [
         may("implementation", One(&IMPLEMENTATION)),
         may("inputs", Values),
         may("outputs", Any),
     ] [Short::Text];
 
-    NOTIFICATION "a notification definition" "11.6" [
+    NOTIFICATION Notification "a notification definition" "11.6" [
         may("implementation", One(&IMPLEMENTATION)),
         may("inputs", Named(&PARAMETER)),
         may("outputs", Any),
     ] [Short::Text];
 
-    NOTIFICATION_ASSIGNMENT "a notification assignment" "11.7" [
+    NOTIFICATION_ASSIGNMENT NotificationAssignment "a notification assignment" "11.7" [
         may("implementation", One(&IMPLEMENTATION)),
         may("inputs", Values),
         may("outputs", Any),
     ] [Short::Text];
 
-    IMPLEMENTATION "an implementation" "11.8" [
+    IMPLEMENTATION Implementation "an implementation" "11.8" [
         may("primary", One(&ARTIFACT)), may("dependencies", Items(&ARTIFACT)),
     ] [Short::Text] gone [
         gone("timeout", "write it under `metadata`"),
         gone("operation_host", "an operation of TOSCA 2.0 does not say where it runs"),
     ];
 
-    ARTIFACT "an artifact definition" "12.2" [
+    ARTIFACT Artifact "an artifact definition" "12.2" [
         must("type", Type),
         must("file", Text),
         may("repository", Text),
@@ -368,11 +426,11 @@ entities! {
         may("checksum_algorithm", Text),
         may("properties", Values),
     ] [Short::Text] gone [
-        renamed("version", "artifact_version"),
+        mentioned(renamed("version", "artifact_version")),
         gone("deploy_path", "write it as a property of its type"),
     ];
 
-    WORKFLOW "a workflow" "13.2" [
+    WORKFLOW Workflow "a workflow" "13.2" [
         may("inputs", Named(&PARAMETER)),
         may("precondition", Value),
         may("steps", Named(&STEP)),
@@ -380,7 +438,7 @@ entities! {
         may("outputs", Any),
     ] gone [gone("preconditions", "write one expression under `precondition`")];
 
-    STEP "a step" "13.2.2" [
+    STEP Step "a step" "13.2.2" [
         must("target", Value),
         may("target_relationship", Text),
         may("filter", List),
@@ -389,22 +447,22 @@ entities! {
         may("on_failure", List),
     ] gone [gone("operation_host", "a step of TOSCA 2.0 does not say where it runs")];
 
-    ACTIVITY "an activity" "13.2.3" [
+    ACTIVITY Activity "an activity" "13.2.3" [
         may("delegate", One(&WORKFLOW_CALL)),
         may("set_state", Text),
         may("call_operation", One(&OPERATION_CALL)),
         may("inline", One(&WORKFLOW_CALL)),
     ];
 
-    WORKFLOW_CALL "the call of a workflow" "13.2.3" [
+    WORKFLOW_CALL WorkflowCall "the call of a workflow" "13.2.3" [
         may("workflow", Text), may("inputs", Values),
     ] [Short::Text];
 
-    OPERATION_CALL "the call of an operation" "13.2.3.3" [
+    OPERATION_CALL OperationCall "the call of an operation" "13.2.3.3" [
         may("operation", Text), may("inputs", Values),
     ] [Short::Text];
 
-    SUBSTITUTION_MAPPING "a substitution mapping" "15.1" [
+    SUBSTITUTION_MAPPING SubstitutionMapping "a substitution mapping" "15.1" [
         must("node_type", Type),
         may("substitution_filter", Value),
         may("properties", Any),
@@ -414,21 +472,21 @@ entities! {
         may("interfaces", Any),
     ];
 
-    GROUP "a group" "16.2" [
+    GROUP Group "a group" "16.2" [
         must("type", Type),
         may("properties", Values),
         may("attributes", Values),
         may("members", List),
     ] gone [gone("interfaces", "groups of TOSCA 2.0 have none")];
 
-    POLICY "a policy" "16.4" [
+    POLICY Policy "a policy" "16.4" [
         must("type", Type),
         may("properties", Values),
         may("targets", List),
         may("triggers", Named(&TRIGGER)),
     ];
 
-    TRIGGER "a trigger" "16.5" [
+    TRIGGER Trigger "a trigger" "16.5" [
         must("event", Text),
         may("condition", Value),
         must("action", Items(&ACTIVITY)),
@@ -439,7 +497,7 @@ entities! {
 }
 
 types! {
-    NODE_TYPE "a node type" "7.1" [
+    NODE_TYPE NodeType "a node type" "7.1" [
         may("properties", Named(&PROPERTY)),
         may("attributes", Named(&ATTRIBUTE)),
         may("capabilities", Named(&CAPABILITY)),
@@ -448,7 +506,7 @@ types! {
         may("artifacts", Named(&ARTIFACT)),
     ];
 
-    RELATIONSHIP_TYPE "a relationship type" "7.3" [
+    RELATIONSHIP_TYPE RelationshipType "a relationship type" "7.3" [
         may("properties", Named(&PROPERTY)),
         may("attributes", Named(&ATTRIBUTE)),
         may("interfaces", Named(&INTERFACE)),
@@ -457,14 +515,14 @@ types! {
         may("valid_source_node_types", Types),
     ] gone [renamed("valid_target_types", "valid_capability_types")];
 
-    CAPABILITY_TYPE "a capability type" "8.1" [
+    CAPABILITY_TYPE CapabilityType "a capability type" "8.1" [
         may("properties", Named(&PROPERTY)),
         may("attributes", Named(&ATTRIBUTE)),
         was("valid_source_types", "valid_source_node_types", Types),
         may("valid_relationship_types", Types),
     ] gone [renamed("valid_source_types", "valid_source_node_types")];
 
-    DATA_TYPE "a data type" "9.2" [
+    DATA_TYPE DataType "a data type" "9.2" [
         may("validation", Value),
         may("properties", Named(&PROPERTY)),
         may("key_schema", One(&SCHEMA)),
@@ -478,19 +536,19 @@ types! {
         may("prefixes", Any),
     ] gone [CONSTRAINTS];
 
-    INTERFACE_TYPE "an interface type" "11.1" [
+    INTERFACE_TYPE InterfaceType "an interface type" "11.1" [
         may("inputs", Named(&PARAMETER)),
         may("operations", Named(&OPERATION)),
         may("notifications", Named(&NOTIFICATION)),
     ];
 
-    ARTIFACT_TYPE "an artifact type" "12.1" [
+    ARTIFACT_TYPE ArtifactType "an artifact type" "12.1" [
         may("mime_type", Text),
         may("file_ext", List),
         may("properties", Named(&PROPERTY)),
     ];
 
-    GROUP_TYPE "a group type" "16.1" [
+    GROUP_TYPE GroupType "a group type" "16.1" [
         may("properties", Named(&PROPERTY)),
         may("attributes", Named(&ATTRIBUTE)),
         may("members", Types),
@@ -500,7 +558,7 @@ types! {
         gone("interfaces", "group types of TOSCA 2.0 have none"),
     ];
 
-    POLICY_TYPE "a policy type" "16.3" [
+    POLICY_TYPE PolicyType "a policy type" "16.3" [
         may("properties", Named(&PROPERTY)),
         may("targets", List),
         may("triggers", Named(&TRIGGER)),
@@ -561,13 +619,8 @@ impl ElementGrammar {
         };
         let message =
             format!("`{name}` is a keyname of {} in TOSCA 1.3, not in TOSCA 2.0", self.what);
-        // The text of the standard has these two, and its tables have not.
-        let is_read = matches!(
-            (self.what, name),
-            ("a property definition", "status") | ("an artifact definition", "version")
-        );
         let found = error(message).help(advice);
-        if is_read { found.with_severity(Severity::Warning) } else { found }
+        if gone.is_mentioned { found.with_severity(Severity::Warning) } else { found }
     }
 
     /// What to do with a key that is no keyname and whose name says nothing.
@@ -581,8 +634,7 @@ static FIELDS: LazyLock<BTreeMap<&str, BTreeSet<&str>>> = LazyLock::new(|| {
     let mut fields: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
     let (mut open, mut seen) = (vec![&FILE], FxHashSet::default());
     while let Some(entity) = open.pop() {
-        // The elements are told apart by their places, as they have no names of their own.
-        if !seen.insert(std::ptr::from_ref(entity)) {
+        if !seen.insert(entity.kind) {
             continue;
         }
         for keyname in entity.keynames.iter().chain(&COMMON) {

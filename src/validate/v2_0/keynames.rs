@@ -4,8 +4,7 @@ use super::by;
 use super::function::DeclaredFunctions;
 use crate::diagnostic::{Advice, Code, Diagnostic, closest};
 use crate::tosca::v2_0::grammar::{
-    CAPABILITY, ElementGrammar, ElementKeyname, FILE, KeynameContent, REQUIREMENT_RELATIONSHIP,
-    Short,
+    ElementGrammar, ElementKeyname, EntityKind, FILE, KeynameContent, Short,
 };
 use crate::tosca::v2_0::{called, written};
 use crate::variability::template::shape::is_keyword;
@@ -275,31 +274,31 @@ impl<'n, 'a, 'd> KeynameChecker<'n, 'a, 'd> {
 
     /// Keynames that exclude or need each other.
     fn together(&mut self, node: Node<'_>, entity: &ElementGrammar) {
-        const EXCLUSIVE: [(&str, &str, &str); 4] = [
-            ("an import", "url", "profile"),
-            ("an import", "profile", "repository"),
-            ("a workflow", "steps", "implementation"),
-            ("a parameter definition", "value", "mapping"),
+        const EXCLUSIVE: [(EntityKind, &str, &str); 4] = [
+            (EntityKind::Import, "url", "profile"),
+            (EntityKind::Import, "profile", "repository"),
+            (EntityKind::Workflow, "steps", "implementation"),
+            (EntityKind::Parameter, "value", "mapping"),
         ];
         let has = |name: &str| has(node, name);
-        for (what, one, other) in EXCLUSIVE {
-            if what == entity.what && has(one) && has(other) {
-                let message = format!("{what} has `{one}` or `{other}`, not both");
+        for (kind, one, other) in EXCLUSIVE {
+            if kind == entity.kind && has(one) && has(other) {
+                let message = format!("{} has `{one}` or `{other}`, not both", entity.what);
                 self.invalid(node, message, entity.section);
             }
         }
-        match entity.what {
-            "an import" if !["url", "profile", "file"].into_iter().any(has) => {
+        match entity.kind {
+            EntityKind::Import if !["url", "profile", "file"].into_iter().any(has) => {
                 self.invalid(node, "an import has to have `url` or `profile`", entity.section);
             }
-            "an artifact definition" if has("checksum") && !has("checksum_algorithm") => {
+            EntityKind::Artifact if has("checksum") && !has("checksum_algorithm") => {
                 let message = "a `checksum` needs a `checksum_algorithm`";
                 self.invalid(node, message, entity.section);
             }
-            "an activity" if node.entries().len() != 1 => {
+            EntityKind::Activity if node.entries().len() != 1 => {
                 self.invalid(node, "an activity has exactly one keyname", entity.section);
             }
-            "a property definition" => self.default_of_optional(node),
+            EntityKind::Property => self.default_of_optional(node),
             _ => {}
         }
     }
@@ -347,8 +346,8 @@ fn is_value(entity: &ElementGrammar, node: Node<'_>) -> bool {
 /// Where the parts of this element stand: types that derive, capabilities and relationships may
 /// refine what other types say.
 fn below(place: KeynamePlace, node: Node<'_>, entity: &'static ElementGrammar) -> KeynamePlace {
-    let is = |other: &'static ElementGrammar| std::ptr::eq(entity, other);
-    let refines =
-        node.get("derived_from").is_some() || is(&CAPABILITY) || is(&REQUIREMENT_RELATIONSHIP);
+    let is_part =
+        matches!(entity.kind, EntityKind::Capability | EntityKind::RequirementRelationship);
+    let refines = is_part || node.get("derived_from").is_some();
     if refines { KeynamePlace::Refining } else { place }
 }
