@@ -103,7 +103,10 @@ impl Question {
             None => Ok(resolver),
             Some(now) => match clock::parse(now, TimeZone::UTC) {
                 Ok(now) => Ok(resolver.now(now)),
-                Err(error) => Err(wrong(format!("`now` is no time: {error}"))),
+                // The words of the error are a hundredth of the module.
+                Err(_) => Err(wrong(format!(
+                    "`now` is no time: `{now}`; write one such as `2026-12-24T18:00+01:00`, with an offset instead of the name of a zone"
+                ))),
             },
         }
     }
