@@ -24,6 +24,7 @@
 pub(crate) mod cycle;
 pub mod diff;
 pub(crate) mod index;
+pub(crate) mod named;
 mod part;
 mod read;
 pub(crate) mod scope;

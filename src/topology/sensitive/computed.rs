@@ -1,7 +1,7 @@
 //! Follows functions to what values are computed from.
 
 use super::{SecretOwner, Sensitivity};
-use crate::topology::{NodeIndex, RelationIndex};
+use crate::topology::NodeIndex;
 use crate::tosca::function::Function;
 use crate::tosca::secrecy::{Secrecy, SecretParts};
 use cuvee_text::value::Value;
@@ -122,23 +122,18 @@ impl<'t> Sensitivity<'t, '_> {
     /// The relations of a relationship template, or the group, of this name.
     pub(super) fn others_named(&self, name: &str) -> Vec<SecretOwner> {
         let mut all = self.relationships_named(name);
-        let groups = self.topology.groups.iter().enumerate();
-        let named = groups.filter(|(_, group)| group.name == name);
-        all.extend(named.map(|(at, _)| SecretOwner::Group(crate::topology::GroupIndex::new(at))));
+        all.extend(self.named.groups.get(name).map(|id| SecretOwner::Group(*id)));
         all
     }
 
     /// The relations that have the relationship template of this name; the template itself if there
     /// are none.
     pub(super) fn relationships_named(&self, name: &str) -> Vec<SecretOwner> {
-        let topology = self.topology;
-        let mut templates = topology.relationships.iter();
-        let at = templates.position(|template| template.name.as_deref() == Some(name));
-        let Some(id) = at.map(crate::topology::RelationshipIndex::new) else { return Vec::new() };
-        let uses = |relation: &RelationIndex| topology.relation(*relation).relationship == Some(id);
-        let used = topology.relation_ids().filter(uses).map(SecretOwner::Relation);
-        let used: Vec<_> = used.collect();
-        if used.is_empty() { vec![SecretOwner::Relationship(id)] } else { used }
+        let Some(&id) = self.named.relationships.get(name) else { return Vec::new() };
+        match self.named.relations(name) {
+            [] => vec![SecretOwner::Relationship(id)],
+            used => used.iter().map(|id| SecretOwner::Relation(*id)).collect(),
+        }
     }
 
     /// What is secret of the value at a path of an element. The first name may be that of a

@@ -18,6 +18,7 @@ pub(crate) use area::{Area, SlotForm, each_part, form};
 pub use places::{InstanceValue, SecretPlaces};
 pub(crate) use source::{secret_spans, source_topology};
 
+use super::named::NamedParts;
 use super::value_source::ValueOwner;
 use super::{
     AssignedValue, Described, GroupIndex, NodeIndex, RelationIndex, RelationshipIndex, Spanned,
@@ -35,6 +36,7 @@ use cuvee_text::source::FileId;
 use cuvee_text::value::{ReplacedPart, Value};
 use cuvee_text::yaml::NodeKind;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 
@@ -148,6 +150,27 @@ impl SecretOwner {
     }
 }
 
+/// How many values are searched for one by its name, before they are laid out by name.
+const MANY_VALUES: usize = 16;
+
+/// An owner of values, or the capability of it that has them.
+type AssigningOwner = (SecretOwner, Option<String>);
+
+/// The positions of assigned values by their names, first of all properties and then of all
+/// attributes.
+type PositionsByName = FxHashMap<String, SmallVec<[usize; 2]>>;
+
+/// The values that are assigned to one name: rarely more than one.
+type ValuesOfName<'t> = SmallVec<[&'t AssignedValue; 2]>;
+
+/// What is known of an owner of values.
+#[derive(Clone, Copy)]
+struct KnownOwner {
+    type_id: Option<TypeId>,
+    /// Whether its template or its type says that all values are secret.
+    is_marked: bool,
+}
+
 /// A property or attribute: its owner, the capability that has it, if one does, and its name.
 type SecretSlot = (SecretOwner, Option<String>, String);
 
@@ -157,6 +180,11 @@ pub(crate) struct Sensitivity<'t, 'a> {
     declared: DeclaredSecrets<'t, 'a>,
     /// The nodes by their names. Where variants differ, several may have one name.
     nodes: FxHashMap<&'t str, Vec<NodeIndex>>,
+    named: NamedParts<'t>,
+    /// What was found of owners so far.
+    owners: RefCell<FxHashMap<SecretOwner, KnownOwner>>,
+    /// The values of owners that assign many, by their names.
+    assigned: RefCell<FxHashMap<AssigningOwner, PositionsByName>>,
     /// Results so far for values that are computed. One that is being examined counts as open, so
     /// that a value that is computed from itself ends the search.
     slots: RefCell<FxHashMap<SecretSlot, Secrecy>>,
@@ -170,7 +198,7 @@ struct SaidOfSlot<'t> {
     /// Whether its definition says that it is not secret, whatever it is computed from.
     is_public: bool,
     /// Its value: those that are assigned, or else its defaults.
-    values: Vec<Cow<'t, Value>>,
+    values: SmallVec<[Cow<'t, Value>; 2]>,
     /// Whether a type defines it, or a template assigns it.
     is_there: bool,
 }
@@ -185,6 +213,9 @@ impl<'t, 'a> Sensitivity<'t, 'a> {
             topology,
             declared: DeclaredSecrets::new(types, names),
             nodes,
+            named: NamedParts::of(topology),
+            owners: RefCell::default(),
+            assigned: RefCell::default(),
             slots: RefCell::default(),
             within: Cell::new(0),
         }
@@ -232,8 +263,7 @@ impl<'t, 'a> Sensitivity<'t, 'a> {
 
     /// What is secret of an input of the topology.
     pub(crate) fn input(&self, name: &str) -> Secrecy {
-        let declared = self.topology.inputs.iter().find(|input| input.name == name);
-        match declared {
+        match self.named.inputs.get(name) {
             Some(input) => self.parameter(input),
             None => Secrecy::whole(self.names().has(name)),
         }
@@ -241,8 +271,9 @@ impl<'t, 'a> Sensitivity<'t, 'a> {
 
     /// What is secret of an output of the topology.
     pub(crate) fn output(&self, name: &str) -> Secrecy {
-        let output = self.topology.outputs.iter().find(|output| output.name == name);
-        let Some(output) = output else { return Secrecy::whole(self.names().has(name)) };
+        let Some(output) = self.named.outputs.get(name) else {
+            return Secrecy::whole(self.names().has(name));
+        };
         let declared = self.parameter(output);
         match &output.value {
             Some(value) if !is_public(&output.definition.value) => {
@@ -306,22 +337,23 @@ impl<'t, 'a> Sensitivity<'t, 'a> {
 
     fn said_of(&self, owner: SecretOwner, capability: Option<&str>, name: &str) -> SaidOfSlot<'t> {
         let definitions = self.definitions(owner, capability, name);
-        let declared = definitions.iter().map(|it| self.declared.definition(it));
+        let definitions = || definitions.into_iter().flatten();
+        let declared = definitions().map(|it| self.declared.definition(it));
         let declared = declared.reduce(|one, other| self.data().either(one, other));
         let declared = declared.unwrap_or_else(|| Secrecy::whole(self.names().has(name)));
         let assigned = self.assigned(owner, capability, name);
-        let is_there = !definitions.is_empty() || !assigned.is_empty();
-        let default = |it: &&'t PropertyDefinition<'a>| {
+        let is_there = definitions().next().is_some() || !assigned.is_empty();
+        let default = |it: &'t PropertyDefinition<'a>| {
             let value = it.value.or(it.default)?;
             (value.kind() != NodeKind::Scalar).then(|| Cow::Owned(value.to_value()))
         };
         let values = match assigned.is_empty() {
-            true => definitions.iter().filter_map(default).collect(),
+            true => definitions().filter_map(default).collect(),
             false => assigned.into_iter().map(|one| Cow::Borrowed(&one.value.value)).collect(),
         };
         SaidOfSlot {
             declared: if self.is_marked(owner, capability) { Secrecy::Whole } else { declared },
-            is_public: definitions.iter().any(|it| it.sensitive == Some(false)),
+            is_public: definitions().any(|it| it.sensitive == Some(false)),
             values,
             is_there,
         }
@@ -333,7 +365,7 @@ impl<'t, 'a> Sensitivity<'t, 'a> {
         owner: SecretOwner,
         capability: Option<&str>,
         name: &str,
-    ) -> Vec<&'t AssignedValue> {
+    ) -> ValuesOfName<'t> {
         let [properties, attributes] = match (capability, owner) {
             (Some(capability), SecretOwner::Node(node)) => {
                 let mut all = self.topology.node(node).capabilities.iter();
@@ -345,7 +377,24 @@ impl<'t, 'a> Sensitivity<'t, 'a> {
                 .described(owner)
                 .map_or([&[][..]; 2], |it| [&it.properties[..], &it.attributes]),
         };
-        properties.iter().chain(attributes).filter(|one| one.name == name).collect()
+        let all = properties.iter().chain(attributes);
+        if properties.len() + attributes.len() <= MANY_VALUES {
+            return all.filter(|one| one.name == name).collect();
+        }
+        let mut assigned = self.assigned.borrow_mut();
+        let owner = (owner, capability.map(str::to_owned));
+        let by_name = assigned.entry(owner).or_insert_with(|| {
+            let mut by_name = PositionsByName::default();
+            for (at, one) in all.enumerate() {
+                by_name.entry(one.name.clone()).or_default().push(at);
+            }
+            by_name
+        });
+        let value = |at: usize| match at.checked_sub(properties.len()) {
+            None => &properties[at],
+            Some(at) => &attributes[at],
+        };
+        by_name.get(name).into_iter().flatten().map(|at| value(*at)).collect()
     }
 
     /// The definitions of a property and of an attribute of this name.
@@ -354,33 +403,46 @@ impl<'t, 'a> Sensitivity<'t, 'a> {
         owner: SecretOwner,
         capability: Option<&str>,
         name: &str,
-    ) -> Vec<&'t PropertyDefinition<'a>> {
-        let Some(effective) = self.effective(owner) else { return Vec::new() };
+    ) -> [Option<&'t PropertyDefinition<'a>>; 2] {
+        let Some(effective) = self.effective(owner) else { return [None; 2] };
         let all: [&'t Parts<'a, PropertyDefinition<'a>>; 2] = match capability {
             None => [&effective.properties, &effective.attributes],
             Some(capability) => match effective.capabilities.get(capability) {
                 Some(part) => [&part.definition.properties, &part.definition.attributes],
-                None => return Vec::new(),
+                None => return [None; 2],
             },
         };
-        all.into_iter().filter_map(|parts| Some(&parts.get(name)?.definition)).collect()
+        all.map(|parts| Some(&parts.get(name)?.definition))
     }
 
     /// Whether a template, its type, or the type of its capability says that all values are secret.
     pub(crate) fn is_marked(&self, owner: SecretOwner, capability: Option<&str>) -> bool {
-        let by_template = || {
-            let metadata = self.described(owner).map(|it| &it.metadata).into_iter().flatten();
-            let mut said = metadata.filter(|one| one.name == "sensitive");
-            said.any(|one| means_sensitive(&one.value.value.to_string()) == Some(true))
-        };
-        let says = |id: TypeId| self.types().said_sensitive(id) == Some(true);
         let of_capability = || {
             let effective = self.effective(owner)?;
             let kind = effective.capabilities.get(capability?)?.definition.kind?;
             let file = Some(kind.document().file());
             self.types().find_in(file, Family::Capability, kind.text()?)
         };
-        by_template() || self.type_of(owner).is_some_and(says) || of_capability().is_some_and(says)
+        self.known(owner).is_marked || of_capability().is_some_and(|id| self.says_sensitive(id))
+    }
+
+    fn says_sensitive(&self, id: TypeId) -> bool {
+        self.types().said_sensitive(id) == Some(true)
+    }
+
+    fn known(&self, owner: SecretOwner) -> KnownOwner {
+        if let Some(known) = self.owners.borrow().get(&owner) {
+            return *known;
+        }
+        let metadata = self.described(owner).map(|it| &it.metadata).into_iter().flatten();
+        let mut said = metadata.filter(|one| one.name == "sensitive");
+        let by_template =
+            said.any(|one| means_sensitive(&one.value.value.to_string()) == Some(true));
+        let type_id = self.found_type(owner);
+        let is_marked = by_template || type_id.is_some_and(|id| self.says_sensitive(id));
+        let known = KnownOwner { type_id, is_marked };
+        self.owners.borrow_mut().insert(owner, known);
+        known
     }
 
     fn described(&self, owner: SecretOwner) -> Option<&'t Described> {
@@ -398,6 +460,10 @@ impl<'t, 'a> Sensitivity<'t, 'a> {
     }
 
     fn type_of(&self, owner: SecretOwner) -> Option<TypeId> {
+        self.known(owner).type_id
+    }
+
+    fn found_type(&self, owner: SecretOwner) -> Option<TypeId> {
         let family = match owner {
             SecretOwner::Node(_) => Family::Node,
             SecretOwner::Relation(_) | SecretOwner::Relationship(_) => Family::Relationship,

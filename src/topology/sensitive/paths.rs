@@ -3,7 +3,7 @@
 use super::area::{AreaKind, SlotForm, each_part, form};
 use super::{Area, SecretOwner, Sensitivity, input_of, inputs_of};
 use crate::topology::{
-    ActivityKind, GroupIndex, NodeIndex, TopologyActivity, TopologyElement, TopologyWorkflow,
+    ActivityKind, NodeIndex, TopologyActivity, TopologyElement, TopologyWorkflow,
 };
 use crate::tosca::function::Function;
 use crate::tosca::secrecy::Secrecy;
@@ -51,20 +51,21 @@ impl<'t, 'a> Sensitivity<'t, 'a> {
 
     /// The elements of a section that have this name.
     fn elements(&self, section: &str, name: &str) -> Vec<SecretOwner> {
-        let topology = self.topology;
         match section {
             "node_templates" => {
                 self.nodes_named(name).iter().copied().map(SecretOwner::Node).collect()
             }
             "relationship_templates" => self.relationships_named(name),
             "groups" => {
-                let at = topology.groups.iter().position(|group| group.name == name);
-                at.map(|at| SecretOwner::Group(GroupIndex::new(at))).into_iter().collect()
+                self.named.groups.get(name).map(|id| SecretOwner::Group(*id)).into_iter().collect()
             }
-            "policies" => {
-                let at = topology.policies.iter().position(|policy| policy.name == name);
-                at.map(SecretOwner::Policy).into_iter().collect()
-            }
+            "policies" => self
+                .named
+                .policies
+                .get(name)
+                .map(|at| SecretOwner::Policy(*at))
+                .into_iter()
+                .collect(),
             _ => Vec::new(),
         }
     }

@@ -9,18 +9,22 @@ use crate::tosca::secrecy::{Secrecy, SecretNames};
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Document, Node, NodeKind, Out, OutNode};
+use rustc_hash::FxHashMap;
 
 /// The topology of a template in which variants differ. A node that may have several types is there
 /// once for each of them.
 pub(crate) fn source_topology(root: Node<'_>) -> Topology {
     let mut topology = Topology::read(&Out::Source(root), &|_| false);
+    let mut places: FxHashMap<String, usize> = FxHashMap::default();
+    for (at, node) in topology.nodes.iter().enumerate() {
+        places.entry(node.name.clone()).or_insert(at);
+    }
     let templates = root.get("topology_template").and_then(|body| body.get("node_templates"));
     for (key, body) in templates.into_iter().flat_map(Node::entries) {
         let Some(kind) = body.get("type").filter(|kind| kind.kind() != NodeKind::Scalar) else {
             continue;
         };
-        let named = |node: &crate::topology::TopologyNode| key.text() == Some(&node.name);
-        let Some(at) = topology.nodes.iter().position(named) else { continue };
+        let Some(&at) = key.text().and_then(|name| places.get(name)) else { continue };
         for (count, name) in alternatives(kind).into_iter().enumerate() {
             let Some(text) = name.text() else { continue };
             let name = Some(Spanned { value: text.to_owned(), span: name.span() });
