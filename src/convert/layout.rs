@@ -122,13 +122,15 @@ impl<'s> YamlLayout<'s> {
             }
             key => self.out(value, key.len()),
         };
-        Out::Map { entries: entries_of(entries, &section), like: None }
+        Out::Map { entries: entries_of(entries, &section).into(), like: None }
     }
 
     /// Writes a value as a block, with each part on lines of its own.
     fn block(&self, value: &'s Value, part: &dyn Fn(&'s str, &'s Value) -> Out<'s>) -> Out<'s> {
         match value {
-            Value::Map(entries) => Out::Map { entries: entries_of(entries, part), like: None },
+            Value::Map(entries) => {
+                Out::Map { entries: entries_of(entries, part).into(), like: None }
+            }
             Value::List(items) => {
                 // The first entry of an item is written on the line of its dash.
                 let item = |item: &'s Value| match item {
@@ -154,9 +156,10 @@ impl<'s> YamlLayout<'s> {
 
     fn line(&self, value: &'s Value) -> Out<'s> {
         match value {
-            Value::Map(entries) => {
-                Out::Map { entries: entries_of(entries, &|_, it| self.line(it)), like: self.map }
-            }
+            Value::Map(entries) => Out::Map {
+                entries: entries_of(entries, &|_, it| self.line(it)).into(),
+                like: self.map,
+            },
             Value::List(items) => {
                 let items = items.iter().map(|it| (None, self.line(it))).collect();
                 Out::Seq { items, like: self.list }

@@ -265,7 +265,8 @@ impl ImportedModel<'_> {
             variability.push(entry("inputs", block(inputs)));
         }
         if !constraints.is_empty() {
-            variability.push(entry("constraints", Out::Seq { items: constraints, like: None }));
+            variability
+                .push(entry("constraints", Out::Seq { items: constraints.into(), like: None }));
         }
         let mut topology = vec![entry("variability", block(variability))];
         let mut template = Vec::new();
@@ -356,7 +357,7 @@ impl ImportedModel<'_> {
                     None,
                     block(vec![entry("valid_values", flow(&values.clone().into(), style))]),
                 )];
-                body.push(entry("constraints", Out::Seq { items: clauses, like: None }));
+                body.push(entry("constraints", Out::Seq { items: clauses.into(), like: None }));
             }
             _ => {
                 body.extend(
@@ -365,7 +366,7 @@ impl ImportedModel<'_> {
                 let clauses: Vec<_> =
                     feature.clauses.iter().map(|one| (None, clause(one, style))).collect();
                 if !clauses.is_empty() {
-                    body.push(entry("constraints", Out::Seq { items: clauses, like: None }));
+                    body.push(entry("constraints", Out::Seq { items: clauses.into(), like: None }));
                 }
             }
         }
@@ -443,8 +444,10 @@ impl ImportedModel<'_> {
                 operands.iter().map(|operand| (None, self.condition(operand, style))).collect();
             Out::Seq { items, like: style.list }
         };
-        let operator =
-            |keyword, operand| Out::Map { entries: vec![entry(keyword, operand)], like: style.map };
+        let operator = |keyword, operand| Out::Map {
+            entries: vec![entry(keyword, operand)].into(),
+            like: style.map,
+        };
         match proposition {
             Proposition::Constant(value) => Out::Value((*value).into()),
             Proposition::Feature(id) => match self.roles.get(id.index()) {
@@ -456,7 +459,7 @@ impl ImportedModel<'_> {
                     operator(
                         "equal",
                         Out::Seq {
-                            items: vec![(None, input), (None, Out::Value(value.clone()))],
+                            items: vec![(None, input), (None, Out::Value(value.clone()))].into(),
                             like: style.list,
                         },
                     )
@@ -480,7 +483,7 @@ struct ListStyle<'o> {
 }
 
 fn block<'o>(entries: OutEntries<'o>) -> Out<'o> {
-    Out::Map { entries, like: None }
+    Out::Map { entries: entries.into(), like: None }
 }
 
 fn entry<'o>(key: &'static str, value: Out<'o>) -> (OutKey<'o>, Out<'o>) {

@@ -1,7 +1,7 @@
 //! Rewrites service templates so that they tell no secrets. Everything else keeps its source text.
 
 use super::instance::KeptSecrets;
-use super::tree::{MapEntries, entries, items, key_name, like};
+use super::tree::{MapEntries, entries, for_each_entry, items, key_name, like};
 use crate::topology::sensitive::{
     Area, SENSITIVE, Sensitivity, SlotForm, each_part, form, kept_secret,
 };
@@ -234,10 +234,17 @@ fn each_entry<'d>(
     out: &Out<'d>,
     change: &mut dyn FnMut(&str, &Out<'d>) -> Option<Out<'d>>,
 ) -> Option<Out<'d>> {
-    let old = entries(out);
-    let new: Vec<_> = old.iter().map(|(key, value)| change(&key_name(key), value)).collect();
-    new.iter().any(Option::is_some).then(|| {
-        let entries = old.into_iter().zip(new);
-        like(out, entries.map(|((key, old), new)| (key, new.unwrap_or(old))).collect())
+    let (mut at, mut changed) = (0, Vec::new());
+    for_each_entry(out, &mut |key, value| {
+        changed.extend(change(&key_name(key), value).map(|new| (at, new)));
+        at += 1;
+    });
+    // Most maps stay as they are.
+    (!changed.is_empty()).then(|| {
+        let mut all = entries(out);
+        for (at, new) in changed {
+            all[at].1 = new;
+        }
+        like(out, all)
     })
 }

@@ -3,6 +3,7 @@
 
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Out, OutKey};
+use std::borrow::Cow;
 
 /// The entries of a map of an output tree while they are changed.
 pub(crate) type MapEntries<'a> = Vec<(OutKey<'a>, Out<'a>)>;
@@ -45,10 +46,23 @@ pub(crate) fn set<'a>(
     }
 }
 
-pub(crate) fn key_name(key: &OutKey<'_>) -> String {
+pub(crate) fn key_name<'k>(key: &'k OutKey<'_>) -> Cow<'k, str> {
     match key {
-        OutKey::Source(key) => key.key_text().into_owned(),
-        OutKey::Renamed(_, name) | OutKey::New(name) => name.to_string(),
+        OutKey::Source(key) => key.key_text(),
+        OutKey::Renamed(_, name) | OutKey::New(name) => Cow::Borrowed(name),
+    }
+}
+
+/// Calls `found` with each entry of a map, as it is written.
+pub(crate) fn for_each_entry<'a>(out: &Out<'a>, found: &mut dyn FnMut(&OutKey<'a>, &Out<'a>)) {
+    match out {
+        Out::Source(node) => {
+            node.entries()
+                .for_each(|(key, value)| found(&OutKey::Source(key), &Out::Source(value)));
+        }
+        Out::Lifted(_, inner) | Out::Below(_, inner) => for_each_entry(inner, found),
+        Out::Map { entries, .. } => entries.iter().for_each(|(key, value)| found(key, value)),
+        other => entries(other).iter().for_each(|(key, value)| found(key, value)),
     }
 }
 
@@ -60,7 +74,7 @@ pub(crate) fn entries<'a>(out: &Out<'a>) -> MapEntries<'a> {
             entries.map(|(key, value)| (OutKey::Source(key), Out::Source(value))).collect()
         }
         Out::Lifted(_, inner) | Out::Below(_, inner) => entries(inner),
-        Out::Map { entries, .. } => entries.clone(),
+        Out::Map { entries, .. } => entries.to_vec(),
         Out::Value(Value::Map(entries)) => entries
             .iter()
             .map(|(key, value)| (OutKey::New(key.to_string().into()), Out::Value(value.clone())))
@@ -83,18 +97,18 @@ pub(crate) fn items<'a>(out: &Out<'a>) -> Vec<Out<'a>> {
 /// A map of these entries that takes the place of `old` and keeps its position in the source.
 pub(crate) fn like<'a>(old: &Out<'a>, entries: MapEntries<'a>) -> Out<'a> {
     match old {
-        Out::Source(node) => Out::Map { entries, like: Some(*node) },
+        Out::Source(node) => Out::Map { entries: entries.into(), like: Some(*node) },
         Out::Lifted(key, inner) => Out::Lifted(*key, Box::new(like(inner, entries))),
         Out::Below(gone, inner) => Out::Below(gone.clone(), Box::new(like(inner, entries))),
-        Out::Map { like, .. } => Out::Map { entries, like: *like },
-        _ => Out::Map { entries, like: None },
+        Out::Map { like, .. } => Out::Map { entries: entries.into(), like: *like },
+        _ => Out::Map { entries: entries.into(), like: None },
     }
 }
 
 pub(crate) fn rebuilt<'a>(old: Option<&Out<'a>>, entries: MapEntries<'a>) -> Out<'a> {
     match old {
         Some(old) => like(old, entries),
-        None => Out::Map { entries, like: None },
+        None => Out::Map { entries: entries.into(), like: None },
     }
 }
 

@@ -150,7 +150,7 @@ impl<'a> Ways<'_, 'a> {
                     .map(|(of, item)| Ok::<_, &str>((*of, self.maybe(item, is_short)?)));
                 let parts = parts.collect::<Result<Vec<_>, &'static str>>()?;
                 let all = self.together(parts)?;
-                let list = |items| Out::Seq { items, like: *like };
+                let list = |items: Vec<_>| Out::Seq { items: items.into(), like: *like };
                 all.into_iter().map(|(when, items)| (when, list(items))).collect()
             }
         };
@@ -242,7 +242,7 @@ impl<'a> Ways<'_, 'a> {
 }
 
 fn map<'a>(entries: Vec<(OutKey<'a>, Out<'a>)>, like: Option<Node<'a>>) -> Out<'a> {
-    Out::Map { entries, like }
+    Out::Map { entries: entries.into(), like }
 }
 
 /// A requirement assignment with its relationship replaced.
@@ -258,7 +258,7 @@ fn with_relationship<'a>(out: &Out<'a>, relationship: Out<'a>) -> Out<'a> {
 fn parts<'a>(out: &Out<'a>) -> Vec<(OutKey<'a>, Out<'a>)> {
     let part = |(key, value)| (OutKey::Source(key), Out::Source(value));
     match out {
-        Out::Map { entries, .. } => entries.clone(),
+        Out::Map { entries, .. } => entries.to_vec(),
         Out::Source(node) => node.entries().map(part).collect(),
         _ => Vec::new(),
     }
@@ -293,7 +293,7 @@ impl<'a> WrittenNodes<'a> {
         let requirements = entries(bare(out)).find(|(name, _)| *name == "requirements");
         if let Some((_, requirements)) = requirements {
             let Out::Seq { items, .. } = bare(requirements) else { return Err(UNKNOWN) };
-            for (of, item) in items {
+            for (of, item) in items.iter() {
                 relations.extend(ways.relation(item)?.into_iter().map(|way| (*of, way)));
             }
         }
@@ -303,10 +303,12 @@ impl<'a> WrittenNodes<'a> {
         for (when, way) in ways.of(&map(told, like), true)? {
             own.push(NodeIndex::new(self.entries.len()));
             self.node_whens.push(when);
-            let Out::Map { mut entries, like } = way else { return Err(UNKNOWN) };
+            let Out::Map { entries, like } = way else { return Err(UNKNOWN) };
+            let mut entries = entries.to_vec();
             self.relation_whens.extend(relations.iter().map(|(_, (when, _))| *when));
             let items = relations.iter().map(|(of, (_, out))| (*of, out.clone())).collect();
-            let requirements = Out::Seq { items, like: like.and_then(|it| it.get("requirements")) };
+            let like_list = like.and_then(|it| it.get("requirements"));
+            let requirements = Out::Seq { items, like: like_list };
             entries.push((OutKey::New("requirements".into()), requirements));
             self.entries.push((OutKey::New(name.to_owned().into()), map(entries, like)));
             if self.entries.len() + self.relation_whens.len() > PARTS {

@@ -104,7 +104,8 @@ impl Resolver {
                 let others = FxHashMap::default();
                 let overlay =
                     Overlay { model, with_initial: false, with_values: true, others: &others };
-                let document = overlay.document(&Out::Map { entries: Vec::new(), like: None });
+                let document =
+                    overlay.document(&Out::Map { entries: Default::default(), like: None });
                 let topology = Topology::read(&document, &|_| false);
                 Ok(instance::inventory(model, &topology, types))
             });

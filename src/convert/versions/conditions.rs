@@ -268,7 +268,7 @@ impl<'a> Converter<'_, 'a> {
         for item in node.items() {
             items.push((Some(item), all(self.condition(item, &[target])?)?));
         }
-        Some(Out::Seq { items, like: None })
+        Some(Out::Seq { items: items.into(), like: None })
     }
 
     /// The expression for the condition of a trigger, which is about the target of its filter.
@@ -360,7 +360,7 @@ impl<'a> Converter<'_, 'a> {
             let bounds = bounds.map(|bound| bound.map_or_else(|| text("UNBOUNDED"), Out::Source));
             items.push((None, inline_map("in_range", inline_list(bounds.into()))));
         }
-        (!items.is_empty()).then_some(Out::Seq { items, like: None })
+        (!items.is_empty()).then_some(Out::Seq { items: items.into(), like: None })
     }
 
     fn lose_condition(&mut self, condition: Node<'a>) {
@@ -408,13 +408,16 @@ impl<'a> Converter<'_, 'a> {
         if !capabilities.is_empty() {
             let items = capabilities.into_iter().map(|(name, clauses)| {
                 let body = vec![(OutKey::New("properties".into()), listed(clauses))];
-                let body = Out::Map { entries: body, like: None };
-                (None, Out::Map { entries: vec![(OutKey::New(name.into()), body)], like: None })
+                let body = Out::Map { entries: body.into(), like: None };
+                (
+                    None,
+                    Out::Map { entries: vec![(OutKey::New(name.into()), body)].into(), like: None },
+                )
             });
             let items = Out::Seq { items: items.collect(), like: None };
             entries.push((OutKey::New("capabilities".into()), items));
         }
-        (!entries.is_empty()).then_some(Out::Map { entries, like: None })
+        (!entries.is_empty()).then_some(Out::Map { entries: entries.into(), like: None })
     }
 
     /// The condition of version 1.3 for an expression about attributes of one node, and the node.
@@ -460,10 +463,10 @@ impl<'a> Converter<'_, 'a> {
                 (OutKey::New("target".into()), text(target)),
                 (OutKey::New("condition".into()), inline_list(conditions)),
             ];
-            (None, Out::Map { entries, like: None })
+            (None, Out::Map { entries: entries.into(), like: None })
         });
         let items: Vec<_> = items.collect();
-        (!items.is_empty()).then_some(Out::Seq { items, like: None })
+        (!items.is_empty()).then_some(Out::Seq { items: items.into(), like: None })
     }
 
     /// The filter of a step for the expressions about its target.
@@ -476,7 +479,7 @@ impl<'a> Converter<'_, 'a> {
                 None => self.lose_condition(item),
             }
         }
-        (!items.is_empty()).then_some(Out::Seq { items, like: None })
+        (!items.is_empty()).then_some(Out::Seq { items: items.into(), like: None })
     }
 
     /// The condition of a trigger, and the node that it is about.

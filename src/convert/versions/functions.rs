@@ -80,7 +80,7 @@ impl<'a> Converter<'_, 'a> {
             _ => self.value_to_2_0(operand),
         };
         let key = OutKey::Renamed(key, format!("${name}").into());
-        Out::Map { entries: vec![(key, arguments)], like: Some(node) }
+        Out::Map { entries: vec![(key, arguments)].into(), like: Some(node) }
     }
 
     /// Converts a path of version 1.3 to one of version 2.0.
@@ -233,7 +233,7 @@ impl<'a> Converter<'_, 'a> {
         };
         let (key, _) = node.entries().next()?;
         let key = OutKey::Renamed(key, name.to_owned().into());
-        Some(Out::Map { entries: vec![(key, arguments)], like: Some(node) })
+        Some(Out::Map { entries: vec![(key, arguments)].into(), like: Some(node) })
     }
 
     /// Converts a path of version 2.0 to one of version 1.3.

@@ -21,6 +21,8 @@ use crate::tosca::v2_0::grammar::{ElementGrammar, EntityKind, FILE, KeynameConte
 use cuvee_text::source::{FileId, Span};
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Document, Limits, Node, NodeKind, Out, OutKey, parse, write_yaml};
+use rustc_hash::FxHashMap;
+use std::cell::OnceCell;
 use std::sync::OnceLock;
 
 /// The metadata entry of TOSCA 2.0 that keeps what only version 1.3 has.
@@ -90,6 +92,22 @@ enum SelfScope<'a> {
     None,
 }
 
+/// Nodes by name.
+type NamedNodes<'a> = FxHashMap<&'a str, Node<'a>>;
+
+/// The bodies of a map, or of the maps in a list, by name. Of several with one name, it has the
+/// first.
+fn by_name(all: Node<'_>) -> NamedNodes<'_> {
+    let lists = all.items().flat_map(Node::entries);
+    let mut first = NamedNodes::default();
+    for (key, body) in all.entries().chain(lists) {
+        if let Some(name) = key.text() {
+            first.entry(name).or_insert(body);
+        }
+    }
+    first
+}
+
 /// Converts one document.
 struct Converter<'t, 'a> {
     context: &'t VersionContext<'t, 'a>,
@@ -102,6 +120,8 @@ struct Converter<'t, 'a> {
     own_type: Option<TypeId>,
     /// The name of the entry that is converted.
     name: &'a str,
+    /// The templates of the topology, by section.
+    templates: OnceCell<FxHashMap<&'a str, NamedNodes<'a>>>,
     losses: Losses,
     needed: Vec<NeededType>,
 }
@@ -157,7 +177,7 @@ impl<'a> Made<'a> {
 
     fn out(mut self) -> Out<'a> {
         if !self.kept.is_empty() {
-            let kept = Out::Map { entries: std::mem::take(&mut self.kept), like: None };
+            let kept = Out::Map { entries: std::mem::take(&mut self.kept).into(), like: None };
             self.metadata.push((OutKey::New(KEPT.into()), kept));
         }
         if !self.metadata.is_empty() {
@@ -165,7 +185,7 @@ impl<'a> Made<'a> {
             match self.get_mut("metadata") {
                 Some(metadata) => extend(metadata, supplied),
                 None => {
-                    let metadata = Out::Map { entries: supplied, like: None };
+                    let metadata = Out::Map { entries: supplied.into(), like: None };
                     self.entries.push((OutKey::New("metadata".into()), metadata));
                 }
             }
@@ -177,11 +197,11 @@ impl<'a> Made<'a> {
 /// Adds entries to a map.
 fn extend<'a>(out: &mut Out<'a>, more: MadeEntries<'a>) {
     if let Out::Source(node) = *out {
-        *out = Out::Map { entries: sources(node), like: Some(node) };
+        *out = Out::Map { entries: sources(node).into(), like: Some(node) };
     }
     match out {
-        Out::Map { entries, .. } => entries.extend(more),
-        other => *other = Out::Map { entries: more, like: None },
+        Out::Map { entries, .. } => *entries = entries.iter().cloned().chain(more).collect(),
+        other => *other = Out::Map { entries: more.into(), like: None },
     }
 }
 
@@ -216,7 +236,7 @@ fn map<'a>(node: Node<'a>, entries: Vec<(OutKey<'a>, Out<'a>)>) -> Out<'a> {
     if entries.len() == source.len() && entries.iter().zip(source).all(is_same) {
         return Out::Source(node);
     }
-    Out::Map { entries, like: Some(node) }
+    Out::Map { entries: entries.into(), like: Some(node) }
 }
 
 /// A list; the source itself where nothing has changed.
@@ -226,7 +246,7 @@ fn list<'a>(node: Node<'a>, items: Vec<(Option<Node<'a>>, Out<'a>)>) -> Out<'a> 
     if items.len() == source.len() && items.iter().zip(source).all(is_same) {
         return Out::Source(node);
     }
-    Out::Seq { items, like: Some(node) }
+    Out::Seq { items: items.into(), like: Some(node) }
 }
 
 /// A new text.
@@ -252,7 +272,7 @@ fn inline_list<'a>(items: Vec<Out<'a>>) -> Out<'a> {
 /// A new map of one entry in one line, where its content allows.
 fn inline_map<'a>(key: impl Into<std::borrow::Cow<'a, str>>, value: Out<'a>) -> Out<'a> {
     let [_, like] = inline();
-    Out::Map { entries: vec![(OutKey::New(key.into()), value)], like }
+    Out::Map { entries: vec![(OutKey::New(key.into()), value)].into(), like }
 }
 
 /// A call of a function of TOSCA 2.0.
@@ -330,6 +350,7 @@ impl<'t, 'a> Converter<'t, 'a> {
             scope: SelfScope::None,
             own_type: None,
             name: "",
+            templates: OnceCell::new(),
             losses: Losses::default(),
             needed: Vec::new(),
         }
@@ -440,10 +461,12 @@ impl<'t, 'a> Converter<'t, 'a> {
 
     /// A template of the topology by its name.
     fn template(&self, section: &str, name: &str) -> Option<Node<'a>> {
-        let all = self.root.get("topology_template")?.get(section)?;
-        let lists = all.items().flat_map(Node::entries);
-        let mut all = all.entries().chain(lists);
-        all.find(|(key, _)| key.text() == Some(name)).map(|(_, body)| body)
+        let sections = self.templates.get_or_init(|| {
+            let topology = self.root.get("topology_template");
+            let sections = topology.into_iter().flat_map(Node::entries);
+            sections.filter_map(|(key, all)| Some((key.text()?, by_name(all)))).collect()
+        });
+        sections.get(section)?.get(name).copied()
     }
 
     /// Converts elements by name: a map, or a list of maps of one entry each.

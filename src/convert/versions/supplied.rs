@@ -67,7 +67,7 @@ pub(crate) fn supplied_document(types: &Types<'_>, needed: &[NeededType]) -> Str
         let types = types.into_iter().map(|(name, value)| (name.into(), value));
         entries.push((key(section), Out::Value(Value::Map(types.collect()))));
     }
-    write_yaml(&Out::Map { entries, like: None })
+    write_yaml(&Out::Map { entries: entries.into(), like: None })
 }
 
 /// Whether a document of version 2.0 has nothing but supplied types.
@@ -89,13 +89,15 @@ pub(crate) fn is_supplied_file(document: &Document) -> bool {
 fn is_definition(family: Family, name: &str, body: Node<'_>) -> bool {
     let Some((value, _)) = definition(family, name) else { return false };
     // What is read of version 2.0 has other keys than what is written.
-    let types =
-        Out::Map { entries: vec![(OutKey::New(name.into()), Out::Value(value))], like: None };
+    let types = Out::Map {
+        entries: vec![(OutKey::New(name.into()), Out::Value(value))].into(),
+        like: None,
+    };
     let entries = vec![
         (OutKey::New("tosca_definitions_version".into()), text(v2_0::VERSION)),
         (OutKey::New(family.keyword().into()), types),
     ];
-    let written = write_yaml(&Out::Map { entries, like: None });
+    let written = write_yaml(&Out::Map { entries: entries.into(), like: None });
     let read = parse(FileId::DETACHED, written.into(), &Limits::default()).map(v2_0::read);
     read.is_ok_and(|document| {
         let own = document.root().get(family.keyword()).and_then(|types| types.get(name));

@@ -224,7 +224,7 @@ impl<'a> Converter<'_, 'a> {
                     let filter = vec![(OutKey::New("node".into()), text(target))];
                     made.metadata.push((
                         OutKey::New("target_filter".into()),
-                        Out::Map { entries: filter, like: None },
+                        Out::Map { entries: filter.into(), like: None },
                     ));
                 }
             }
@@ -276,7 +276,8 @@ impl<'a> Converter<'_, 'a> {
             let known = made.get_mut(&name);
             match (known, value) {
                 (Some(Out::Seq { items, .. }), Out::Source(more)) => {
-                    items.extend(more.items().map(|item| (Some(item), Out::Source(item))));
+                    let more = more.items().map(|item| (Some(item), Out::Source(item)));
+                    *items = items.iter().cloned().chain(more).collect();
                 }
                 (Some(own), Out::Source(more)) if more.kind() == NodeKind::Mapping => {
                     super::extend(own, super::sources(more));

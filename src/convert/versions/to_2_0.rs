@@ -41,7 +41,7 @@ impl<'a> Converter<'_, 'a> {
             match (known, content) {
                 // Operations that stand beside the keyname come before it.
                 (Some(operations), Some(Out::Map { entries, .. })) => {
-                    super::extend(operations, entries)
+                    super::extend(operations, entries.to_vec())
                 }
                 (Some(operations), Some(Out::Source(node))) => {
                     super::extend(operations, super::sources(node))
@@ -194,7 +194,7 @@ impl<'a> Converter<'_, 'a> {
             {
                 let items = value.entries().map(|(key, value)| {
                     let entries = vec![(OutKey::Source(key), Out::Source(value))];
-                    (None, Out::Map { entries, like: None })
+                    (None, Out::Map { entries: entries.into(), like: None })
                 });
                 let items = items.collect();
                 made.put(key, name, Out::Seq { items, like: None });
@@ -325,7 +325,9 @@ impl<'a> Converter<'_, 'a> {
 
     fn add_import(&self, made: &mut Made<'a>, url: String) {
         match made.get_mut("imports") {
-            Some(Out::Seq { items, .. }) => items.push((None, text(url))),
+            Some(Out::Seq { items, .. }) => {
+                *items = items.iter().cloned().chain([(None, text(url))]).collect();
+            }
             Some(imports) => {
                 let source = if let Out::Source(node) = imports { Some(*node) } else { None };
                 let items = source.into_iter().flat_map(Node::items);
@@ -334,7 +336,7 @@ impl<'a> Converter<'_, 'a> {
                 *imports = Out::Seq { items, like: source };
             }
             None => {
-                let imports = Out::Seq { items: vec![(None, text(url))], like: None };
+                let imports = Out::Seq { items: vec![(None, text(url))].into(), like: None };
                 let at = 1.min(made.entries.len());
                 made.entries.insert(at, (OutKey::New("imports".into()), imports));
             }
@@ -358,7 +360,8 @@ impl<'a> Converter<'_, 'a> {
                     let end = made.position("service_template");
                     let at = end.unwrap_or(made.entries.len());
                     let section = OutKey::New(section.into());
-                    made.entries.insert(at, (section, Out::Map { entries: types, like: None }));
+                    made.entries
+                        .insert(at, (section, Out::Map { entries: types.into(), like: None }));
                 }
             }
         }
@@ -424,9 +427,7 @@ impl<'a> Converter<'_, 'a> {
     pub(super) fn short_artifact_to_2_0(&mut self, key: Node<'a>, value: Node<'a>) -> Out<'a> {
         let kind = self.artifact_type(value, key.text().unwrap_or_default());
         let mut out = inline_map("type", text(kind));
-        if let Out::Map { entries, .. } = &mut out {
-            entries.push((OutKey::New("file".into()), Out::Source(value)));
-        }
+        super::extend(&mut out, vec![(OutKey::New("file".into()), Out::Source(value))]);
         out
     }
 
@@ -452,7 +453,7 @@ impl<'a> Converter<'_, 'a> {
                 let mut made = Made::new(node);
                 made.supply("capability", capability);
                 self.finish_requirement(&mut made);
-                Out::Map { entries: made.entries, like: None }
+                Out::Map { entries: made.entries.into(), like: None }
             }
             EntityKind::ServiceTemplate => {
                 let none = Out::Value(Value::Map(Default::default()));
@@ -482,7 +483,7 @@ impl<'a> Converter<'_, 'a> {
             None => {
                 let [_, like] = super::inline();
                 let like = like.filter(|_| made.node.is_flow());
-                made.supply("operations", Out::Map { entries: vec![operation], like });
+                made.supply("operations", Out::Map { entries: vec![operation].into(), like });
             }
         }
     }
@@ -729,6 +730,6 @@ fn put_split<'a>(
         made.entries.push((named_key(key, name), map(value, mapped)));
     }
     if !kept.is_empty() {
-        made.kept.push((OutKey::Source(key), Out::Map { entries: kept, like: None }));
+        made.kept.push((OutKey::Source(key), Out::Map { entries: kept.into(), like: None }));
     }
 }

@@ -78,7 +78,7 @@ impl<'w, 't> FulfilmentWriter<'w, 't> {
                 *template = like(template, body);
             }
         }
-        let none = Out::Map { entries: Vec::new(), like: None };
+        let none = Out::Map { entries: Default::default(), like: None };
         for (stored, name) in &self.brought {
             let node = &self.inventory.nodes[*stored];
             let kind = known_type(self.types, &node.types);
@@ -109,7 +109,7 @@ impl<'w, 't> FulfilmentWriter<'w, 't> {
             None => body.insert(after, (OutKey::New("directives".into()), directives)),
         }
         if body.iter().all(|(key, _)| key_name(key) != "metadata") {
-            let none = Out::Map { entries: Vec::new(), like: None };
+            let none = Out::Map { entries: Default::default(), like: None };
             body.insert(after + 1, (OutKey::New("metadata".into()), none));
         }
         set(&mut body, "metadata", |old| {
@@ -129,11 +129,11 @@ impl<'w, 't> FulfilmentWriter<'w, 't> {
                 let body = vec![(OutKey::New("properties".into()), own)];
                 Some((
                     OutKey::New(assigned.name.clone().into()),
-                    Out::Map { entries: body, like: None },
+                    Out::Map { entries: body.into(), like: None },
                 ))
             });
             let entries: MapEntries<'a> = with_values.collect();
-            (!entries.is_empty()).then_some(Out::Map { entries, like: None })
+            (!entries.is_empty()).then_some(Out::Map { entries: entries.into(), like: None })
         });
         like(template, body)
     }
@@ -165,7 +165,7 @@ impl<'w, 't> FulfilmentWriter<'w, 't> {
         all.extend(new.map(|relation| (None, self.fulfilled(None, relation))));
         let style = if let Some(Out::Source(node)) = old { Some(*node) } else { None };
         let style = style.filter(|node| node.kind() == NodeKind::Sequence);
-        (!all.is_empty()).then_some(Out::Seq { items: all, like: style })
+        (!all.is_empty()).then_some(Out::Seq { items: all.into(), like: style })
     }
 
     /// An assignment that leads to the target that was found, in short form if it has nothing else.
@@ -187,11 +187,11 @@ impl<'w, 't> FulfilmentWriter<'w, 't> {
         let value = match (body.len(), entry.as_ref()) {
             (1, _) => body.remove(0).1,
             (_, Some((_, old))) => like(old, body),
-            (_, None) => Out::Map { entries: body, like: None },
+            (_, None) => Out::Map { entries: body.into(), like: None },
         };
         match item {
             Some(item) => like(item, vec![(key, value)]),
-            None => Out::Map { entries: vec![(key, value)], like: None },
+            None => Out::Map { entries: vec![(key, value)].into(), like: None },
         }
     }
 
@@ -226,7 +226,7 @@ fn requirement_items<'a>(list: &Out<'a>) -> Vec<Out<'a>> {
     if OutNode::root(list).kind() != NodeKind::Mapping {
         return items(list);
     }
-    let one = |entry| Out::Map { entries: vec![entry], like: None };
+    let one = |entry| Out::Map { entries: vec![entry].into(), like: None };
     entries(list).into_iter().map(one).collect()
 }
 
@@ -250,7 +250,7 @@ fn values<'v, 'a>(values: impl Iterator<Item = &'v AssignedValue>) -> Option<Out
         (OutKey::New(value.name.clone().into()), Out::Value(value.value.value.clone()))
     };
     let entries: MapEntries<'a> = values.map(entry).collect();
-    (!entries.is_empty()).then_some(Out::Map { entries, like: None })
+    (!entries.is_empty()).then_some(Out::Map { entries: entries.into(), like: None })
 }
 
 /// A name that is not used yet: the name itself, or with a number at its end.

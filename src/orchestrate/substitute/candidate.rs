@@ -276,7 +276,7 @@ impl<'a> Judging<'_, '_, '_, 'a> {
         for (key, declaration) in
             self.view.section("inputs").map(|it| entries(&it)).unwrap_or_default()
         {
-            let input = key_name(&key);
+            let input = key_name(&key).into_owned();
             let leads_here = |mapping: &&SubstitutionMapping<'a>| matches!(mapping.path(), [name] if name.text() == Some(&*input));
             let property = match mappings.iter().find(leads_here) {
                 Some(mapping) => mapping.named.name,

@@ -138,8 +138,8 @@ impl<'a> Flattening<'_, '_, 'a> {
             let inner = self.chosen.iter().any(|it| it.variant.view.has_section(name));
             if inner && !all.iter().any(|(key, _)| key_name(key) == name) {
                 let none = match name {
-                    "policies" => Out::Seq { items: Vec::new(), like: None },
-                    _ => Out::Map { entries: Vec::new(), like: None },
+                    "policies" => Out::Seq { items: Default::default(), like: None },
+                    _ => Out::Map { entries: Default::default(), like: None },
                 };
                 all.push((OutKey::New(name.into()), none));
             }
@@ -270,7 +270,7 @@ impl<'a> Flattening<'_, '_, 'a> {
         set(&mut all, "requirements", |old| {
             list.map(|list| match old {
                 Some(old) => like_list(old, list),
-                None => Out::Seq { items: list, like: None },
+                None => Out::Seq { items: list.into(), like: None },
             })
         });
         for (key, value) in &mut all {
@@ -346,7 +346,8 @@ impl<'a> Flattening<'_, '_, 'a> {
         let lacks = bounds(&part.definition).min.checked_sub(mapped).filter(|lacks| *lacks > 0)?;
         let is_assigned = inner.of_name(name).next().is_some();
         let count = Out::Value(Value::from(i64::try_from(lacks).unwrap_or(i64::MAX)));
-        let body = Out::Map { entries: vec![(OutKey::New("count".into()), count)], like: None };
+        let body =
+            Out::Map { entries: vec![(OutKey::New("count".into()), count)].into(), like: None };
         (mapped > 0 && !is_assigned).then(|| named(name, body))
     }
 
@@ -365,7 +366,7 @@ impl<'a> Flattening<'_, '_, 'a> {
         let own = body.iter().position(|(key, _)| key_name(key) == "relationship");
         let own = own.map(|at| body[at].1.clone());
         for (key, value) in self.outer_relationship(relation, own.as_ref()) {
-            let name = key_name(&key);
+            let name = key_name(&key).into_owned();
             set(&mut body, &name, |_| Some(value));
         }
         lead(&mut body, &relation.target, relation.capability.as_deref());
@@ -595,7 +596,7 @@ fn substituting(all: &mut MapEntries<'_>, outer: &ViewedNode<'_>) {
         }
         None => {
             let behind = all.iter().position(|(key, _)| key_name(key) == "type");
-            let metadata = Out::Map { entries: news, like: None };
+            let metadata = Out::Map { entries: news.into(), like: None };
             let at = behind.map_or(0, |at| at + 1);
             all.insert(at, (OutKey::New("metadata".into()), metadata));
         }
@@ -626,14 +627,14 @@ fn written<'a>(old: Option<&Out<'a>>, mut body: MapEntries<'a>) -> Out<'a> {
     }
     match old.filter(|old| !entries(old).is_empty()) {
         Some(old) => like(old, body),
-        None => Out::Map { entries: body, like: None },
+        None => Out::Map { entries: body.into(), like: None },
     }
 }
 
 /// An assignment of a requirement that has none yet.
 fn named<'a>(requirement: &str, body: Out<'a>) -> Out<'a> {
     let entry = (OutKey::New(requirement.to_owned().into()), body);
-    Out::Map { entries: vec![entry], like: None }
+    Out::Map { entries: vec![entry].into(), like: None }
 }
 
 /// An assignment with another body.
@@ -668,7 +669,7 @@ fn left_open<'a>(
 fn merged<'a>(own: &Out<'a>, outer: &Out<'a>) -> Out<'a> {
     let mut all = entries(own);
     for (key, value) in entries(outer) {
-        let name = key_name(&key);
+        let name = key_name(&key).into_owned();
         set(&mut all, &name, |old| match old {
             None => Some(value),
             Some(old) if matches!(&*name, "properties" | "interfaces") => {

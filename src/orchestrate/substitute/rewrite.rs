@@ -128,13 +128,13 @@ impl<'a> Flattening<'_, '_, 'a> {
                 .as_int()
                 .and_then(|position| usize::try_from(position).ok())
                 .and_then(|position| declared.nth(position)),
-            value => declared.find(|(key, _)| Some(key_name(key).as_str()) == value.as_str()),
+            value => declared.find(|(key, _)| Some(&*key_name(key)) == value.as_str()),
         };
         let Some((key, declaration)) = found else {
             self.dangles(place, "the template has no such input");
             return Out::Value(Value::Null);
         };
-        let value = match candidate.fit.inputs.get(&key_name(&key)) {
+        let value = match candidate.fit.inputs.get(&*key_name(&key)) {
             Some(property) => self.property_of(candidate.node, property, depth),
             None => default_of(&declaration).map(|default| {
                 let at = WrittenIn::Inner(chosen);
@@ -207,7 +207,7 @@ impl<'a> Flattening<'_, '_, 'a> {
                 Out::Source(like) => Out::Seq { items: all, like: Some(*like) },
                 _ => Out::Seq { items: all, like: None },
             };
-            Out::Map { entries: vec![(key.clone(), list)], like: None }
+            Out::Map { entries: vec![(key.clone(), list)].into(), like: None }
         };
         let of = |names: [&str; 2], rest: &[Out<'a>]| {
             let names = names.map(|name| Out::String(name.to_owned().into()));
@@ -295,10 +295,10 @@ impl<'a> Flattening<'_, '_, 'a> {
 pub(super) fn like_list<'a>(old: &Out<'a>, items: Vec<(Option<Node<'a>>, Out<'a>)>) -> Out<'a> {
     match old {
         Out::Source(node) if node.kind() == NodeKind::Sequence => {
-            Out::Seq { items, like: Some(*node) }
+            Out::Seq { items: items.into(), like: Some(*node) }
         }
-        Out::Seq { like, .. } => Out::Seq { items, like: *like },
+        Out::Seq { like, .. } => Out::Seq { items: items.into(), like: *like },
         Out::Lifted(key, inner) => Out::Lifted(*key, Box::new(like_list(inner, items))),
-        _ => Out::Seq { items, like: None },
+        _ => Out::Seq { items: items.into(), like: None },
     }
 }

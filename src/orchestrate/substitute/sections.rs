@@ -161,7 +161,7 @@ impl<'a> Flattening<'_, '_, 'a> {
         let mut all: MapEntries<'a> = Vec::new();
         let mut firsts: Vec<(String, String)> = Vec::new();
         for (key, step) in entries(steps) {
-            let name = key_name(&key);
+            let name = key_name(&key).into_owned();
             let target = entry(&step, "target");
             let targets = target.as_ref().map(|it| self.named(None, it, at)).unwrap_or_default();
             let outer =
@@ -219,7 +219,8 @@ impl<'a> Flattening<'_, '_, 'a> {
             }
         }
         if let Some(next) = next {
-            let list = Out::Seq { items: vec![(None, Out::String(next.into()))], like: None };
+            let list =
+                Out::Seq { items: vec![(None, Out::String(next.into()))].into(), like: None };
             set(&mut all, "on_success", |_| Some(list));
         }
         like(step, all)
@@ -313,7 +314,7 @@ impl<'a> Flattening<'_, '_, 'a> {
                     let mut targets: ListItems<'a> = targets.collect();
                     let target = match targets.len() {
                         1 => targets.remove(0).1,
-                        _ => Out::Seq { items: targets, like: None },
+                        _ => Out::Seq { items: targets.into(), like: None },
                     };
                     (None, like(&item, vec![(key.clone(), target)]))
                 };

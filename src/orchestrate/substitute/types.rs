@@ -53,7 +53,7 @@ fn add<'a>(
             continue;
         };
         if OutNode::root(definition).to_value() != OutNode::root(&value).to_value() {
-            let name = key_name(&key);
+            let name = key_name(&key).into_owned();
             let message = format!("`{name}` has a different definition in `{}`", template.name);
             let error = Diagnostic::error(Code::TypeClash, message).at(key_span(other));
             let error = error.label(key_span(&key), "it is defined here, too");

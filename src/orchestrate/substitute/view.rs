@@ -141,7 +141,7 @@ impl<'a> ViewedNode<'a> {
         let kind = type_name.as_ref().and_then(|name| type_named(types, Family::Node, name));
         let assignments = entry(&body, "requirements").map(|list| assignments(&list));
         Self {
-            name: key_name(&key),
+            name: key_name(&key).into_owned(),
             span,
             type_name: type_name.map(|name| name.value).unwrap_or_default(),
             kind,
@@ -156,7 +156,7 @@ impl<'a> ViewedNode<'a> {
     /// The assigned properties, by name.
     pub(crate) fn properties(&self) -> Vec<(String, Out<'a>)> {
         let all = entry(&self.body, "properties").map(|all| entries(&all)).unwrap_or_default();
-        all.into_iter().map(|(key, value)| (key_name(&key), value)).collect()
+        all.into_iter().map(|(key, value)| (key_name(&key).into_owned(), value)).collect()
     }
 
     /// The value that is assigned to a property.
@@ -205,7 +205,7 @@ impl<'a> ViewedRequirement<'a> {
             whole.get("optional").map(OutNode::to_value).as_ref(),
         );
         Some(Self {
-            name: key_name(&key),
+            name: key_name(&key).into_owned(),
             span: key_span(&key),
             owner,
             target: target.map(|target| target.value),
@@ -261,12 +261,12 @@ pub(crate) fn listed<'a>(list: &Out<'a>) -> Vec<(Option<Node<'a>>, Out<'a>)> {
             .entries()
             .map(|(key, value)| {
                 let entries = vec![(OutKey::Source(key), Out::Source(value))];
-                (None, Out::Map { entries, like: None })
+                (None, Out::Map { entries: entries.into(), like: None })
             })
             .collect(),
         Out::Source(node) => node.items().map(|item| (Some(item), Out::Source(item))).collect(),
         Out::Lifted(_, inner) | Out::Below(_, inner) => listed(inner),
-        Out::Seq { items, .. } => items.clone(),
+        Out::Seq { items, .. } => items.to_vec(),
         _ => items(list).into_iter().map(|item| (None, item)).collect(),
     }
 }

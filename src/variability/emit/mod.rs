@@ -142,7 +142,7 @@ fn string<'a>(text: impl Into<Cow<'a, str>>) -> Out<'a> {
 }
 
 fn map<'a>(entries: Vec<OutputEntry<'a>>, like: Node<'a>) -> Out<'a> {
-    Out::Map { entries, like: Some(like) }
+    Out::Map { entries: entries.into(), like: Some(like) }
 }
 
 /// The version of the result: that of plain templates. An older version stays, because other tools
@@ -228,7 +228,7 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
             return self.empty(like);
         }
         let when = self.when_some(items.iter().map(|(_, item)| item));
-        Some(self.under(when, Out::Seq { items, like: Some(like) }))
+        Some(self.under(when, Out::Seq { items: items.into(), like: Some(like) }))
     }
 
     /// As [`some_items`](Self::some_items), but a list without items is written as an empty list.
@@ -237,7 +237,7 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
             return Some(empty);
         }
         let when = self.when_some(items.iter().map(|(_, item)| item));
-        let list = |items| Out::Seq { items, like: Some(like) };
+        let list = |items: Vec<_>| Out::Seq { items: items.into(), like: Some(like) };
         self.cases(vec![(when, list(items)), (!when, list(Vec::new()))])
     }
 
@@ -469,7 +469,8 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
             let is_type = |(key, _): &OutputEntry<'_>| matches!(key, OutKey::Source(key) if key.text() == Some("type"));
             let behind = entries.iter().position(is_type).map_or(0, |at| at + 1);
             let entry = (OutKey::New("technology".into()), string(name.to_owned()));
-            entries.insert(behind, entry);
+            let (before, after) = entries.split_at(behind);
+            *entries = before.iter().cloned().chain([entry]).chain(after.iter().cloned()).collect();
         }
     }
 
@@ -823,7 +824,8 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
             items: vec![
                 (Some(member.node), Out::Source(member.node)),
                 (Some(relation), Out::Value(Value::from(position as i64))),
-            ],
+            ]
+            .into(),
             like: Some(member.item),
         };
         let counts = self.counted(&before);

@@ -59,9 +59,10 @@ impl<'e, 'a> DocumentWriter<'e, 'a> {
             is_changed |= changed.is_some();
             let named = item.entries().next().filter(|_| !item.ptr_eq(body));
             let whole = changed.map(|changed| match named {
-                Some((name, _)) => {
-                    Out::Map { entries: vec![(OutKey::Source(name), changed)], like: Some(item) }
-                }
+                Some((name, _)) => Out::Map {
+                    entries: vec![(OutKey::Source(name), changed)].into(),
+                    like: Some(item),
+                },
                 None => changed,
             });
             (Some(item), whole.unwrap_or(Out::Source(item)))
@@ -100,8 +101,11 @@ impl<'e, 'a> DocumentWriter<'e, 'a> {
         if node.get("variability").is_none() {
             let definition = self.definition(None);
             let like = Some(node);
-            changed.0.insert(0, (new("variability"), Out::Map { entries: definition, like: None }));
-            return Some(Out::Map { entries: changed.0, like });
+            changed.0.insert(
+                0,
+                (new("variability"), Out::Map { entries: definition.into(), like: None }),
+            );
+            return Some(Out::Map { entries: changed.0.into(), like });
         }
         map(changed, node)
     }
@@ -109,7 +113,7 @@ impl<'e, 'a> DocumentWriter<'e, 'a> {
     fn variability(&self, node: Node<'a>) -> Option<Out<'a>> {
         let entries = self.definition(Some(node));
         let like = Some(node).filter(|node| node.kind() == NodeKind::Mapping);
-        Some(Out::Map { entries, like })
+        Some(Out::Map { entries: entries.into(), like })
     }
 
     /// The entries of the variability definition, with all options and the added constraints.
@@ -125,7 +129,7 @@ impl<'e, 'a> DocumentWriter<'e, 'a> {
             definition.push((OutKey::Source(key), changed.unwrap_or(Out::Source(value))));
         }
         if written("options").is_none() {
-            let options = Out::Map { entries: self.new_options(&[]), like: None };
+            let options = Out::Map { entries: self.new_options(&[]).into(), like: None };
             definition.insert(0, (new("options"), options));
         }
         if written("constraints").is_none() && !self.constraints.is_empty() {
@@ -159,7 +163,7 @@ impl<'e, 'a> DocumentWriter<'e, 'a> {
         }
         entries.extend(self.new_options(&listed));
         let like = Some(node).filter(|node| node.kind() == NodeKind::Mapping);
-        Out::Map { entries, like }
+        Out::Map { entries: entries.into(), like }
     }
 
     /// The options that are not listed yet. The first of each kind says what they are about.
@@ -199,8 +203,10 @@ impl<'e, 'a> DocumentWriter<'e, 'a> {
                 }
             });
             is_changed |= written.is_some();
-            let whole = written
-                .map(|(key, changed, like)| Out::Map { entries: vec![(key, changed)], like });
+            let whole = written.map(|(key, changed, like)| Out::Map {
+                entries: vec![(key, changed)].into(),
+                like,
+            });
             (Some(item), whole.unwrap_or(Out::Source(item)))
         });
         let items = items.collect();
@@ -218,7 +224,7 @@ impl<'e, 'a> DocumentWriter<'e, 'a> {
             Some(node) => map(self.parts(id, node, part), node),
             None => {
                 let entries = vec![self.conditions(self.edits.get(&id)?, None)?];
-                Some(Out::Map { entries, like: None })
+                Some(Out::Map { entries: entries.into(), like: None })
             }
         }
     }
@@ -395,8 +401,8 @@ impl<'e, 'a> DocumentWriter<'e, 'a> {
     fn listed(&self, name: Node<'a>, mut ids: impl Iterator<Item = ElementId>) -> Option<Out<'a>> {
         let only = self.body(ids.next()?, None, |_, _| None)?;
         let entries = vec![(new(name.text().unwrap_or_default()), only)];
-        let items = vec![(None, Out::Map { entries, like: None })];
-        Some(Out::Seq { items, like: None })
+        let items = vec![(None, Out::Map { entries: entries.into(), like: None })];
+        Some(Out::Seq { items: items.into(), like: None })
     }
 
     /// The technologies that rules found for a node.
@@ -412,11 +418,11 @@ impl<'e, 'a> DocumentWriter<'e, 'a> {
             body.push((new("weight"), Out::Value(weight)));
             body.extend(self.edits.get(&id).and_then(|edit| self.conditions(edit, None)));
             let entries =
-                vec![(new(graph.element(id).name), Out::Map { entries: body, like: None })];
-            (None, Out::Map { entries, like: None })
+                vec![(new(graph.element(id).name), Out::Map { entries: body.into(), like: None })];
+            (None, Out::Map { entries: entries.into(), like: None })
         };
         let items: Vec<_> = if self.by_rules { Vec::new() } else { found.map(item).collect() };
-        (!items.is_empty()).then_some(Out::Seq { items, like: None })
+        (!items.is_empty()).then_some(Out::Seq { items: items.into(), like: None })
     }
 }
 
@@ -506,7 +512,7 @@ fn entries<'a>(
 }
 
 fn map<'a>((entries, is_changed): (DocumentEntries<'a>, bool), like: Node<'a>) -> Option<Out<'a>> {
-    is_changed.then_some(Out::Map { entries, like: Some(like) })
+    is_changed.then_some(Out::Map { entries: entries.into(), like: Some(like) })
 }
 
 fn rebuilt<'a>(

@@ -466,7 +466,7 @@ mod writing {
         let without = |gone: &str| {
             let names = ["a", "b", "c"].into_iter().filter(|name| *name != gone);
             let entries = names.map(|name| entry(&document, name)).collect();
-            write_yaml(&Out::Map { entries, like: Some(document.root()) })
+            write_yaml(&Out::Map { entries: entries.into(), like: Some(document.root()) })
         };
         assert_eq!(without(""), text);
         assert_eq!(
@@ -492,27 +492,29 @@ mod writing {
             entries: vec![
                 (OutKey::Source(x), value),
                 (OutKey::New("new".into()), Out::Source(one)),
-            ],
+            ]
+            .into(),
             like: Some(flow),
         };
         let list = |like| Out::Seq {
-            items: vec![(None, Out::String("a, b".into())), (None, Out::Value(true.into()))],
+            items: vec![(None, Out::String("a, b".into())), (None, Out::Value(true.into()))].into(),
             like,
         };
         let out = |value| {
-            write_yaml(&Out::Map { entries: vec![(OutKey::Source(key), value)], like: None })
+            write_yaml(&Out::Map { entries: vec![(OutKey::Source(key), value)].into(), like: None })
         };
         assert_eq!(out(new(Out::Source(one))), "flow: {x: 1, new: 1}\n");
         assert_eq!(out(new(list(Some(flow)))), "flow: {x: ['a, b', true], new: 1}\n");
         assert_eq!(out(new(Out::Source(block))), "flow:\n  x:\n    k: |\n        text\n  new: 1\n");
         assert_eq!(out(list(None)), "flow:\n  - a, b\n  - true\n");
-        assert_eq!(out(Out::Map { entries: Vec::new(), like: Some(block) }), "flow: {}\n");
-        assert_eq!(out(Out::Seq { items: Vec::new(), like: None }), "flow: []\n");
+        assert_eq!(out(Out::Map { entries: Default::default(), like: Some(block) }), "flow: {}\n");
+        assert_eq!(out(Out::Seq { items: Default::default(), like: None }), "flow: []\n");
         let root = Out::Map {
             entries: vec![
                 (OutKey::New("list".into()), list(None)),
                 (OutKey::New("m".into()), new(Out::Source(block))),
-            ],
+            ]
+            .into(),
             like: Some(document.root()),
         };
         assert_eq!(
@@ -531,7 +533,8 @@ mod writing {
             "k: |2\n   x\n  y\nf: [a,\n  b]\nq: \"one\n  two\" # c\np: one\n  two\n"
         );
         let deeper = Out::Seq {
-            items: vec![(None, Out::Seq { items: vec![(None, Out::Source(inner))], like: None })],
+            items: vec![(None, Out::Seq { items: vec![(None, Out::Source(inner))], like: None })]
+                .into(),
             like: None,
         };
         let out = write_yaml(&deeper);
@@ -546,7 +549,8 @@ mod writing {
     fn new_strings_of_several_lines_are_literal_blocks() {
         let write = |text: &str| {
             write_yaml(&Out::Map {
-                entries: vec![(OutKey::New("k".into()), Out::String(text.to_owned().into()))],
+                entries: vec![(OutKey::New("k".into()), Out::String(text.to_owned().into()))]
+                    .into(),
                 like: None,
             })
         };
@@ -583,7 +587,7 @@ mod writing {
             assert_eq!(written(&block), block);
             let document = parsed("[]");
             let flow = write_yaml(&Out::Seq {
-                items: vec![(None, Out::Value(tree.clone()))],
+                items: vec![(None, Out::Value(tree.clone()))].into(),
                 like: Some(document.root()),
             });
             assert_eq!(value(&flow), Value::from(vec![tree]), "{flow}");
@@ -1065,7 +1069,7 @@ pub(super) mod laws {
         #[test]
         fn new_values_in_flow_read_as_they_were(tree in tree()) {
             let flow = parsed("[]");
-            let out = write_yaml(&Out::Seq { items: vec![(None, Out::Value(tree.clone()))], like: Some(flow.root()) });
+            let out = write_yaml(&Out::Seq { items: vec![(None, Out::Value(tree.clone()))].into(), like: Some(flow.root()) });
             let expected = Value::from(vec![tree]);
             prop_assert_eq!(out.lines().count(), 1, "{}", out);
             prop_assert_eq!(&value(&out), &expected, "{}", out);
@@ -1313,7 +1317,8 @@ fn new_comments_stand_above_what_they_belong_to() {
             (OutKey::New("b".into()), noted("why", 2)),
             (OutKey::New("c".into()), noted("how", 3)),
         ];
-        let written = write_yaml(&Out::Map { entries, like: Some(document.root()) });
+        let written =
+            write_yaml(&Out::Map { entries: entries.into(), like: Some(document.root()) });
         assert_eq!(written, expected);
     }
 }

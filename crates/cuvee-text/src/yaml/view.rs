@@ -54,6 +54,12 @@ impl<'o, 'a> OutNode<'o, 'a> {
     /// The entries of a map. Empty if the node is no map.
     pub fn entries(self) -> Vec<OutEntry<'o, 'a>> {
         let mut entries = Vec::new();
+        self.each_entry(|entry| entries.push(entry));
+        entries
+    }
+
+    /// Calls `found` with each entry of a map.
+    fn each_entry(self, mut found: impl FnMut(OutEntry<'o, 'a>)) {
         self.item.each_entry(|key, value, Along { lifted, .. }| {
             let (name, span) = match key {
                 ItemKey::Source(key) => (key.key_text(), key.span()),
@@ -61,9 +67,8 @@ impl<'o, 'a> OutNode<'o, 'a> {
                 ItemKey::New(name) => (Cow::Borrowed(name), self.span),
             };
             let value = Self::new(value, lifted.map_or(span, Node::span));
-            entries.push(OutEntry { name, span, value });
+            found(OutEntry { name, span, value });
         });
-        entries
     }
 
     /// The items of a list, each with its position in the list of the source. Empty if the node is
@@ -97,7 +102,13 @@ impl<'o, 'a> OutNode<'o, 'a> {
                 node.get(key).map(|node| Self::new(Item::Source(node), self.span))
             }
             _ => {
-                self.entries().into_iter().find(|entry| entry.name == key).map(|entry| entry.value)
+                let mut first = None;
+                self.each_entry(|entry| {
+                    if first.is_none() && entry.name == key {
+                        first = Some(entry.value);
+                    }
+                });
+                first
             }
         }
     }

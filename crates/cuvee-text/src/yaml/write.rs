@@ -10,6 +10,7 @@ use super::trivia::{CommentPlace, Lines, Trivia, line_start, trim_blank_lines};
 use crate::value::{Number, Value};
 use memchr::memchr;
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// A key of an output map.
 #[derive(Clone, Debug)]
@@ -22,7 +23,8 @@ pub enum OutKey<'a> {
     New(Cow<'a, str>),
 }
 
-/// An output tree. It consists of parts of the source as they are, and of new parts.
+/// An output tree. It consists of parts of the source as they are, and of new parts. Maps and lists
+/// are shared by the trees that have them, so that a clone costs no more than its root.
 #[derive(Clone, Debug)]
 pub enum Out<'a> {
     /// A whole subtree of the source as its author wrote it.
@@ -43,7 +45,7 @@ pub enum Out<'a> {
     /// A map.
     Map {
         /// The entries in the order to be written.
-        entries: Vec<(OutKey<'a>, Out<'a>)>,
+        entries: Arc<[(OutKey<'a>, Out<'a>)]>,
         /// The source collection whose style the map takes; block style if there is none. At the
         /// root, also the document whose head and foot comments are kept.
         like: Option<Node<'a>>,
@@ -51,7 +53,7 @@ pub enum Out<'a> {
     /// A list.
     Seq {
         /// The items in the order to be written, each with the source item whose comments it keeps.
-        items: Vec<(Option<Node<'a>>, Out<'a>)>,
+        items: Arc<[(Option<Node<'a>>, Out<'a>)]>,
         /// The source collection whose style the list takes; block style if there is none. At the
         /// root, also the document whose head and foot comments are kept.
         like: Option<Node<'a>>,
@@ -75,7 +77,7 @@ pub enum Out<'a> {
 /// let (port, value) = shop.entries().next().unwrap();
 /// let kept = vec![(OutKey::Source(port), Out::Source(value)), (OutKey::New("tag".into()), Out::String("no".into()))];
 /// let out = Out::Map {
-///     entries: vec![(OutKey::Source(key), Out::Map { entries: kept, like: Some(shop) })],
+///     entries: [(OutKey::Source(key), Out::Map { entries: kept.into(), like: Some(shop) })].into(),
 ///     like: Some(document.root()),
 /// };
 /// assert_eq!(write_yaml(&out), "shop:   # ours\n    port: 0x50\n    tag: 'no'\n");

@@ -87,7 +87,7 @@ impl<'m> OutMap<'m> {
     }
 
     fn out(self) -> Out<'m> {
-        Out::Map { entries: self.0, like: None }
+        Out::Map { entries: self.0.into(), like: None }
     }
 }
 
