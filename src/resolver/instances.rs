@@ -554,7 +554,8 @@ impl<'a> VariantTarget<'a> {
                 files.push((beside.join(below), source.text().as_bytes().to_vec()));
             }
         }
-        let (copies, maps) = copies(loaded, &concrete);
+        let types = redacting.text(&types_only(&self.document));
+        let (copies, maps) = copies(loaded, &types);
         files.extend(copies);
         files.sort();
         files.dedup_by(|one, other| one.0 == other.0);
@@ -570,7 +571,7 @@ impl<'a> VariantTarget<'a> {
             template: template.to_string_lossy().into_owned(),
             concrete,
             written: redacting.text(&self.written),
-            types: redacting.text(&types_only(&self.document)),
+            types,
             files: kept,
             digests,
             maps,
@@ -688,7 +689,7 @@ type KeptFile = (PathBuf, Vec<u8>);
 const COPIES: &str = ".copies";
 
 /// The files that a template imports from mapped addresses: copies under names of their own, and
-/// the copy that each address is mapped to.
+/// the copy that each address is mapped to. Its topology imports nothing and may be missing.
 fn copies(loaded: &Loaded, template: &str) -> (Vec<KeptFile>, Vec<(String, String)>) {
     let (copies, mapped) = loaded.copies(template.to_owned());
     let sources = loaded.sources();

@@ -13,6 +13,7 @@ use crate::topology::{NodeIndex, RelationIndex, Topology};
 use cuvee_text::value::{Number, Value};
 use cuvee_text::yaml::{Out, OutKey, OutNode};
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// The document with every counted node repeated: `site@0`, `site@1`. A name of such a node becomes
@@ -44,7 +45,7 @@ impl Expansion<'_> {
     fn nodes<'a>(&self, templates: &Out<'a>) -> Out<'a> {
         let mut all = Vec::new();
         for (key, template) in entries(templates) {
-            let name = key_name(&key);
+            let name = key_name(&key).into_owned();
             let Some(id) = self.topology.node_named(&name) else { continue };
             let ids = self.counts.ids(id, &name);
             for (index, node) in ids.iter().enumerate() {
@@ -102,7 +103,7 @@ impl Expansion<'_> {
                 all.push((None, retargeted(&item, id)));
             }
         }
-        Out::Seq { items: all, like: None }
+        Out::Seq { items: all.into(), like: None }
     }
 
     /// Expands the lists of node names under a key of each entry of a map.
@@ -133,7 +134,7 @@ impl Expansion<'_> {
                 _ => all.push((None, item)),
             }
         }
-        Out::Seq { items: all, like: None }
+        Out::Seq { items: all.into(), like: None }
     }
 }
 
@@ -160,7 +161,10 @@ pub(crate) struct NamedTemplates<'a> {
 impl<'a> NamedTemplates<'a> {
     pub(crate) fn of(document: &Out<'a>) -> Self {
         let named = |out: &Out<'a>| -> FxHashMap<String, Out<'a>> {
-            entries(out).into_iter().map(|(key, value)| (key_name(&key), value)).collect()
+            entries(out)
+                .into_iter()
+                .map(|(key, value)| (key_name(&key).into_owned(), value))
+                .collect()
         };
         let mut sections = named(document).get("topology_template").map(named).unwrap_or_default();
         let mut section = |name| sections.remove(name).as_ref().map(named).unwrap_or_default();
@@ -179,7 +183,7 @@ impl<'a> Overlay<'_, 'a> {
             let mut sections = topology.map(entries).unwrap_or_default();
             set(&mut sections, "inputs", |inputs| inputs.map(|inputs| self.inputs(inputs)));
             set(&mut sections, "node_templates", |old| {
-                let none = Out::Map { entries: Vec::new(), like: None };
+                let none = Out::Map { entries: Default::default(), like: None };
                 let nodes = self.nodes(old.unwrap_or(&none), &names);
                 (old.is_some() || !entries(&nodes).is_empty()).then_some(nodes)
             });
@@ -224,7 +228,7 @@ impl<'a> Overlay<'_, 'a> {
         let mut written = FxHashSet::default();
         // Nodes of the target come first, in its order; the others follow.
         for (key, template) in entries(templates) {
-            let name = key_name(&key);
+            let name = key_name(&key).into_owned();
             let node = self.model.nodes.get(&*name).filter(is_there);
             if let Some(node) = node.filter(|node| node.target.is_none() && node.template.is_some())
             {
@@ -248,7 +252,7 @@ impl<'a> Overlay<'_, 'a> {
         node: &NodeInstance,
         names: &FxHashSet<String>,
     ) -> Out<'a> {
-        let none = Out::Map { entries: Vec::new(), like: None };
+        let none = Out::Map { entries: Default::default(), like: None };
         let template = template.unwrap_or(&none);
         let mut all = entries(template);
         if node.template.is_none() {
@@ -307,7 +311,7 @@ impl<'a> Overlay<'_, 'a> {
         }
         new.sort_by_key(|(name, relation)| (relation.position, *name));
         kept.extend(new.into_iter().map(|(name, relation)| (None, written(name, relation, names))));
-        (!kept.is_empty()).then_some(Out::Seq { items: kept, like: None })
+        (!kept.is_empty()).then_some(Out::Seq { items: kept.into(), like: None })
     }
 
     /// The declarations of inputs; the default of each is the value that the model has.
@@ -332,14 +336,22 @@ impl<'a> Overlay<'_, 'a> {
 /// The topology with the relations of a model: it takes over which relations host, and their
 /// positions. A position is that of the target even if other relations of the target are missing.
 pub(crate) fn as_in_model(mut topology: Topology, model: &InstanceModel) -> Topology {
-    let names: Vec<_> = topology.nodes.iter().map(|node| node.name.clone()).collect();
-    let name = |id: NodeIndex| names.get(id.index()).map(String::as_str);
+    let mut known: FxHashMap<_, SmallVec<[&RelationInstance; 1]>> = FxHashMap::default();
+    for (source, node) in &model.nodes {
+        for (name, relations) in &node.requirements {
+            for relation in relations {
+                let ends = (&**source, &**name, relation.target.as_deref());
+                known.entry(ends).or_default().push(relation);
+            }
+        }
+    }
+    let Topology { nodes, relations, .. } = &mut topology;
+    let name = |id: NodeIndex| nodes.get(id.index()).map(|node| &*node.name);
     let mut taken: FxHashSet<(NodeIndex, u32)> = FxHashSet::default();
-    for relation in &mut topology.relations {
-        let source = name(relation.source).and_then(|source| model.nodes.get(source));
-        let known = source.and_then(|source| source.requirements.get(&*relation.name));
-        let target = relation.target.and_then(name);
-        let of_target = known.into_iter().flatten().filter(|one| one.target.as_deref() == target);
+    for relation in relations {
+        let source = name(relation.source).unwrap_or_default();
+        let ends = (source, &*relation.name, relation.target.and_then(name));
+        let of_target = known.get(&ends).into_iter().flatten();
         relation.hosting = of_target.clone().any(|one| one.hosting);
         let positions = of_target.map(|one| one.position).chain([relation.position]).chain(0..);
         let is_free = |position: &u32| !taken.contains(&(relation.source, *position));
@@ -391,8 +403,8 @@ fn written<'a>(name: &str, relation: &RelationInstance, names: &FxHashSet<String
     said("capability", relation.capability.as_ref());
     let template = relation.template.as_ref().filter(|name| names.contains(&***name));
     said("relationship", template.or(relation.relationship.as_ref()));
-    let body = Out::Map { entries: body, like: None };
-    Out::Map { entries: vec![(OutKey::New(name.to_owned().into()), body)], like: None }
+    let body = Out::Map { entries: body.into(), like: None };
+    Out::Map { entries: vec![(OutKey::New(name.to_owned().into()), body)].into(), like: None }
 }
 
 /// The name and the target of a requirement assignment.
@@ -425,7 +437,7 @@ fn values<'a>(old: Option<&Out<'a>>, model: &ByName<Value>) -> Option<Out<'a>> {
     let mut all = Vec::new();
     let mut known = FxHashSet::default();
     for (key, value) in old.map(entries).unwrap_or_default() {
-        let name = key_name(&key);
+        let name = key_name(&key).into_owned();
         if let Some(said) = model.get(&*name) {
             let is_same = OutNode::root(&value).to_value() == *said;
             all.push((key, if is_same { value } else { Out::Value(said.clone()) }));

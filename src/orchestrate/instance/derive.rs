@@ -25,6 +25,7 @@ use cuvee_text::source::Span;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Node, Out, OutNode, write_flow};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -71,7 +72,7 @@ impl InstanceCounts {
     }
 
     /// The ids of the nodes of a template.
-    pub(crate) fn ids(&self, node: NodeIndex, name: &str) -> std::borrow::Cow<'_, [Arc<str>]> {
+    pub(crate) fn ids(&self, node: NodeIndex, name: &str) -> Cow<'_, [Arc<str>]> {
         match self.counted.get(&node) {
             Some(ids) => ids.into(),
             None => vec![Arc::from(name)].into(),
@@ -106,8 +107,11 @@ pub(crate) fn derive<'a>(
     }
     let document = expanded(variant.document, variant.topology, &counts);
     let topology = match counts.is_empty() {
-        true => variant.topology.clone(),
-        false => hosted(Topology::read(&document, &|_| false), variant.topology, &counts),
+        true => Cow::Borrowed(variant.topology),
+        false => {
+            let expanded = Topology::read(&document, &|_| false);
+            Cow::Owned(hosted(expanded, variant.topology, &counts))
+        }
     };
     let bases = bases(variant.topology, &counts);
     let mut deriving = Deriving {
@@ -469,6 +473,9 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
             && function_in(value).is_none()
         {
             let wrong = check_value(value, schema, &self.schemas).diagnostics;
+            if wrong.is_empty() {
+                return;
+            }
             let is_secret =
                 !self.secrecy(assigned, name).is_open() || self.secret.has_secret_name(value);
             for error in wrong {
